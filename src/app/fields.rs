@@ -18,7 +18,7 @@ pub(crate) struct Fields {
     store: Arc<dyn Store>,
 }
 
-/// What became of a request to change a field.
+/// The outcome of a request to change a field.
 pub(crate) enum FieldChanged {
     /// The change was made, now or for the same request before. This is the response.
     Done(StoredResponse),
@@ -75,7 +75,7 @@ impl Fields {
     }
 }
 
-/// What became of a request that changed nothing now.
+/// The outcome of a request that changed nothing now.
 fn known(written: Written) -> FieldChanged {
     match written {
         Written::Replayed(response) => FieldChanged::Done(response),

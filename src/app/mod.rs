@@ -1,4 +1,4 @@
-//! What the service does for a program, for a page of the console, or because it is time.
+//! The work of the service for a program, for a page of the console, or because it is time.
 
 mod commands;
 mod fields;
@@ -37,7 +37,7 @@ use crate::{
     store::{Store, StoreError},
 };
 
-/// What an operator can choose of what the service does.
+/// The settings of this work.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The deployment whose keys are accepted.

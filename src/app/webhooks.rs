@@ -22,7 +22,7 @@ pub(crate) struct Webhooks {
     pub(crate) registrar: Registrar,
 }
 
-/// What became of a request to change a webhook.
+/// The outcome of a request to change a webhook.
 pub(crate) enum WebhookChanged {
     /// The change was made, now or for the same request before. This is the response.
     Done(StoredResponse),
@@ -91,7 +91,7 @@ impl Webhooks {
         Err(StoreError::Overloaded.into())
     }
 
-    /// What became of a request that changed nothing now.
+    /// The outcome of a request that changed nothing now.
     fn known(&self, written: Written) -> Result<WebhookChanged, WebhookError> {
         Ok(match written {
             Written::Replayed(mut stored) => {

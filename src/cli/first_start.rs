@@ -1,5 +1,5 @@
-//! What `petstore serve` logs when it starts, and what it gives an operator who starts it for the
-//! first time: an API key, and a link for a manager.
+//! The lines that `petstore serve` logs when it starts. At the first start, an operator gets an API key
+//! and a link for a manager.
 
 use std::{
     io::{self, IsTerminal},

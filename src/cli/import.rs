@@ -214,9 +214,8 @@ impl Import {
         let not_imported = || format!("nothing was imported: {}", self.name());
         let (ids, fields) = taken(catalogue, self.keep_ids)?;
         let mut rows = self.read(source, format, &fields).with_context(not_imported)?;
-        if !rows.left_out().is_empty() {
-            let left_out = format!("Columns that are left out: {}.", rows.left_out());
-            super::output::print_message(&left_out);
+        if let Some(left_out) = rows.left_out() {
+            super::output::print_message(&format!("Columns that are left out: {left_out}."));
         }
         let mut progress = Progress::of_bytes("Checking", source.length());
         let mut checked = Checked::new(ids, fields);
@@ -244,7 +243,8 @@ impl Import {
             checked.invalid += 1;
             let row = rows.raw_row()?;
             if checked.invalid <= REPORTED {
-                progress.suspend(|| super::output::print_message(&rejection(row.line, &invalid)));
+                let line = format!("line {}: {invalid}", row.line);
+                progress.suspend(|| super::output::print_message(&line));
             }
             if let Some(rejects) = &mut rejects {
                 rejects.write(&row, &invalid)?;
@@ -255,8 +255,8 @@ impl Import {
             checked.valid -= 1;
             if checked.invalid <= REPORTED {
                 let reason = format!("{order} is the id of no reserved order in the file");
-                let invalid = InvalidRow::of("orderId", reason);
-                progress.suspend(|| super::output::print_message(&rejection(line, &invalid)));
+                let line = format!("line {line}: {}", InvalidRow::of("orderId", reason));
+                progress.suspend(|| super::output::print_message(&line));
             }
         })?;
         if checked.invalid > REPORTED {
@@ -335,8 +335,4 @@ impl Import {
         load.log_import()?;
         Ok(())
     }
-}
-
-fn rejection(line: u64, invalid: &InvalidRow) -> String {
-    format!("line {line}: {invalid}")
 }

@@ -238,7 +238,8 @@ impl Rotate {
         let expiry = old.expires_at.map_or(until, |expiry| expiry.min(until));
         super::output::print_message(&match self.overlap.as_secs() {
             0 => format!("Key {} is no longer valid.", self.id),
-            _ => format!("Key {} is valid until {}.", self.id, whole_seconds(expiry)),
+            // As the store keeps it.
+            _ => format!("Key {} is valid until {:.0}.", self.id, expiry),
         });
         show(&key, &record, &self.database)
     }
@@ -280,11 +281,6 @@ fn expiry(now: Timestamp, option: &str, duration: Duration) -> Result<Timestamp,
              such as 90d"
         ))
     })
-}
-
-/// The time as the store keeps it.
-fn whole_seconds(time: Timestamp) -> Timestamp {
-    Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
 fn no_key(id: KeyId, database: &DatabaseArgs) -> BadSetting {

@@ -12,7 +12,7 @@ use super::{
 
 /// A listener, and the option that sets its address.
 pub(super) struct Listening {
-    /// What people call it.
+    /// Its name for people.
     pub(super) what: &'static str,
     pub(super) option: &'static str,
     pub(super) default_port: u16,

@@ -45,7 +45,7 @@ impl ManagementArgs {
         self.management_listen.map(bind).transpose()
     }
 
-    /// What records spans and sends them, if a collector is configured.
+    /// Records spans and sends them, if a collector is configured.
     pub(super) fn traces(
         self,
         deployment: Deployment,

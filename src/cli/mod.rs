@@ -220,7 +220,9 @@ fn instead(error: &clap::Error) -> Option<String> {
         file if command == "export" && !file.starts_with('-') => {
             format!("to write a file: petstore export >{file}")
         }
-        file if file.ends_with(".db") => format!("to name a database: --database {file}"),
+        file if file.rsplit('.').next() == Some("db") => {
+            format!("to name a database: --database {file}")
+        }
         _ => return None,
     })
 }

@@ -1,4 +1,4 @@
-//! What a command prints.
+//! The output of commands.
 
 use std::{
     borrow::Cow,

@@ -1,4 +1,4 @@
-//! What `petstore serve` has for people: the console for the staff, and the window for the public.
+//! The pages of `petstore serve` for people: the console for the staff, and the window for the public.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(super) struct PagesArgs {
     window: WindowArgs,
 }
 
-/// What all pages show of the store.
+/// The facts about the store on all pages.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Store")]
 struct StoreArgs {

@@ -1,4 +1,4 @@
-//! What runs the operations of a command, and their randomness.
+//! The runtime for the operations of a command, and their randomness.
 
 use std::{io, sync::mpsc};
 

@@ -33,7 +33,7 @@ const PAGE: u32 = 1000;
 const TAKEN_WITHIN: Duration = Duration::from_secs(5);
 const SENT_LATER: &str = "is sent when `petstore serve` runs with the key file of the webhooks";
 
-/// What webhooks may reach, and how their secrets are encrypted.
+/// The networks that webhooks may reach, and the key of their secrets.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Webhooks")]
 pub(super) struct WebhookArgs {
@@ -56,7 +56,7 @@ pub(super) struct WebhookArgs {
 }
 
 impl WebhookArgs {
-    /// What judges URLs and makes secrets.
+    /// The judge of URLs, which also makes secrets.
     pub(super) fn registrar(&self, database: &DatabaseUrl) -> Registrar {
         let default = match database {
             DatabaseUrl::Sqlite(database) => {
@@ -70,7 +70,7 @@ impl WebhookArgs {
         Registrar::new(Arc::new(Vault::new(Some(path))), self.allowed(), super::runtime::random())
     }
 
-    /// What sends messages.
+    /// The sender of messages.
     pub(super) fn connector(&self) -> anyhow::Result<Connector> {
         let (allowed, resolver) = (self.allowed(), Box::new(SystemResolver));
         let (roots, clock) = (tls::system_roots(), Arc::new(SystemClock));

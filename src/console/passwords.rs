@@ -114,7 +114,7 @@ impl Passwords {
         Ok(self.run(place, is_of).await? && exists)
     }
 
-    /// Runs `work` when it is its turn. The turn ends with the work, also if nobody waits for it any
+    /// Runs `work` when it is its turn. The turn ends with the work, even if nobody waits for it any
     /// more.
     async fn run<T: Send + 'static>(
         &self,

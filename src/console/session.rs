@@ -100,7 +100,7 @@ pub(super) async fn of(visit: &Visit<'_>) -> Result<Option<Session>, ApiError> {
     Ok(found.filter(|session| session.record.confirmed_at.is_some()))
 }
 
-/// The same, also if the second factor is still missing.
+/// The same, even if the second factor is still missing.
 pub(super) async fn with_or_without_code(visit: &Visit<'_>) -> Result<Option<Session>, ApiError> {
     let Some(digest) = presented(visit) else { return Ok(None) };
     let store = &visit.console.app.store;

@@ -144,7 +144,7 @@ impl Endpoint {
             self.last = Some(seq);
             return;
         }
-        // Behind a message that waits it waits, too.
+        // It also waits behind a message that waits.
         let first = lane.as_ref().and_then(|lane| self.lanes.get(lane)?.front());
         let has_row = first.is_some_and(|first| self.messages[first].has_row);
         let previous = self.last.replace(seq);

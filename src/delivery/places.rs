@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(after(Standing::Kept, false, true), Standing::Quick);
         assert_eq!(after(Standing::Quick, false, true), Standing::Slow);
         assert_eq!(after(Standing::Slow, true, true), Standing::Kept);
-        // A failure costs the place also if it is quick.
+        // A failure costs the place even if it is quick.
         assert_eq!(after(Standing::Kept, true, false), Standing::Quick);
         // There are only so many places to keep.
         assert_eq!(Standing::Slow.after(true, true, KEPT), Standing::Quick);

@@ -32,7 +32,7 @@ pub enum Actor {
 }
 
 impl Actor {
-    /// What it is, as the interface and the log spell it.
+    /// Its kind, as the interface and the log spell it.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Key(_) => "key",

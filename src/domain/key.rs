@@ -41,7 +41,7 @@ impl Deployment {
 }
 
 words! {
-    /// What a key allows.
+    /// The operations that a key allows.
     #[derive(Default)]
     pub enum Scope {
         Read = "read",

@@ -9,7 +9,7 @@ use super::words::words;
 /// than a million million of them left.
 pub const HIGHEST_IMPORTED: i64 = (1 << 53) - (1 << 40);
 
-/// No store reaches this number: it has half of the numbers after [`HIGHEST_IMPORTED`] left.
+/// No store reaches this number, which lies half of the way from [`HIGHEST_IMPORTED`] to 2^53.
 pub const HIGHEST_EXPECTED: i64 = (1 << 53) - (1 << 39);
 
 /// Declares an identifier: a number that every JSON reader reads exactly, also one that stores every
@@ -63,7 +63,7 @@ words! {
 
 /// An animal's name: any Unicode text of up to 64 KiB without U+0000, stored exactly as given. It
 /// may be empty.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PetName(String);
 
 impl PetName {

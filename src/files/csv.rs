@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     domain::{
-        PetId, PetRef, PetStatus,
+        NewPet, PetId, PetRef, PetStatus,
         store_area::{FieldPatch, Given},
     },
     json::members::imported,
@@ -121,40 +121,37 @@ impl<'s> CsvRows<'s> {
                 Some(labels) => labelled(labels, text),
                 None => integer(text).ok_or_else(|| invalid_category_id(text)),
             });
-        let status = columns.status.map_or(Some(PetStatus::default()), |at| {
-            self.cell(at, &mut problems, |text| match text {
-                "" => Ok(PetStatus::default()),
-                _ => compared(text).parse().map_err(|_| invalid_status(text)),
-            })
-        });
-        let id = columns.id.map_or(Some(None), |at| {
-            self.cell(at, &mut problems, |text| {
-                let id = integer(text).and_then(imported).and_then(PetId::new);
-                id.map(Some).ok_or_else(|| invalid_id(text))
-            })
-        });
+        let read_status = |text: &str| match text {
+            "" => Ok(PetStatus::default()),
+            _ => compared(text).parse().map_err(|_| invalid_status(text)),
+        };
+        let status = columns.status.map(|at| self.cell(at, &mut problems, read_status));
+        let read_id = |text: &str| {
+            let id = integer(text).and_then(imported).and_then(PetId::new);
+            id.map(Some).ok_or_else(|| invalid_id(text))
+        };
+        let id = columns.id.and_then(|at| self.cell(at, &mut problems, read_id));
         let mut fields = FieldPatch::new();
         for (at, field) in &columns.fields {
-            let value = self.cell(*at, &mut problems, |text| {
-                let value = field.accepted(&field.in_cell(text));
-                match value {
+            fields.extend(self.cell(*at, &mut problems, |text| {
+                match field.accepted(&field.in_cell(text)) {
                     _ if text.is_empty() => Ok(None),
                     Some(value) => Ok(Some((field.name.as_str().to_owned(), Given::Set(value)))),
                     None => Err(format!("{}, but was {}", field.rule(), quoted(text))),
                 }
-            });
-            fields.extend(value.flatten());
+            }));
         }
-        problems.or_pet((name, category_id, status), id, Some(fields))
+        let pet = NewPet { name, category_id, status: status.unwrap_or_default() };
+        problems.or(Row::Pet { id, pet, fields })
     }
 
-    /// The value in a cell of the record, as `read` makes it. Otherwise, adds the problem.
-    fn cell<T>(
+    /// The value in a cell of the record, as `read` makes it, see [`InvalidRow::take`].
+    fn cell<T: Default>(
         &self,
         at: usize,
         problems: &mut InvalidRow,
         read: impl FnOnce(&str) -> Result<T, String>,
-    ) -> Option<T> {
+    ) -> T {
         let bytes = self.record.get(at).unwrap_or_default();
         let text = str::from_utf8(bytes).map_err(|_| "is not UTF-8".to_owned());
         let wrong = |reason| InvalidRow::of(&*self.columns.headings[at], reason);
@@ -192,8 +189,8 @@ impl Rows for CsvRows<'_> {
         column.map_or(field, |(at, _)| &self.columns.headings[*at]).to_owned()
     }
 
-    fn left_out(&self) -> &str {
-        &self.columns.left_out
+    fn left_out(&self) -> Option<&str> {
+        Some(&*self.columns.left_out).filter(|left_out| !left_out.is_empty())
     }
 
     fn bytes_read(&self) -> u64 {

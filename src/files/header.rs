@@ -54,8 +54,7 @@ impl FromStr for Mapping {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let names =
-            "name, categoryId, category, status, id, and the names of the fields of the store";
+        let names = "name, categoryId, category, status, id, and those of the store's fields";
         let (heading, name) = text.rsplit_once('=').ok_or_else(|| {
             format!("write HEADING=NAME, such as 'Animal Name=name'; the names are {names}")
         })?;
@@ -189,7 +188,7 @@ impl Headings {
     }
 }
 
-/// What to do about columns that stand for nothing. `found` are the members that other columns are.
+/// The error for columns that stand for nothing. `found` are the members that other columns are.
 fn unknown_columns(unknown: &[&str], names: &[&str], found: &[Option<usize>]) -> String {
     for (separator, name) in [(';', "semicolons"), ('\t', "tabs")] {
         if unknown.iter().any(|heading| heading.contains(separator)) {

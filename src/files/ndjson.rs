@@ -20,8 +20,8 @@ use super::{
 };
 use crate::{
     domain::{
-        PetId, PetRef, PetStatus,
-        store_area::{FieldDefinition, FieldPatch, Resource},
+        NewPet, PetId, PetRef,
+        store_area::{FieldDefinition, Resource},
     },
     json::{self, members::imported},
 };
@@ -125,28 +125,32 @@ impl<'s> NdjsonRows<'s> {
             InvalidRow::whole(format!("not a valid JSON animal, at byte {at}: {reason}"))
         })?;
         let mut problems = InvalidRow::default();
-        let text = problems.take(required(NAME, members.name, |text| {
+        let name = problems.take(required(NAME, members.name, |text| {
             json::string(text).ok_or_else(|| "must be a string".to_owned()).and_then(name)
         }));
         let category_id = problems.take(required(CATEGORY_ID, members.category_id, |id| {
             json::integer(id).ok_or_else(|| invalid_category_id(id.get()))
         }));
-        let status = members.status.map_or(Ok(PetStatus::default()), |status| {
-            let word = json::string(status).and_then(|status| status.parse().ok());
-            word.ok_or_else(|| InvalidRow::of(STATUS, invalid_status(status.get())))
+        let status = members.status.map(|status| {
+            problems.take(required(STATUS, Some(status), |status| {
+                let word = json::string(status).and_then(|status| status.parse().ok());
+                word.ok_or_else(|| invalid_status(status.get()))
+            }))
         });
         let read_id = |id: &RawValue| {
             let known = json::integer(id).and_then(imported).and_then(PetId::new);
             known.map(Some).ok_or_else(|| invalid_id(id.get()))
         };
         let id = if self.with_ids { required(ID, members.id, read_id) } else { Ok(None) };
-        let fields = members.fields.map_or(Ok(FieldPatch::new()), |fields| {
-            let is = "must be an object with values that are not null";
-            json::read_new_fields(fields).ok_or_else(|| InvalidRow::of(FIELDS, is))
+        let id = problems.take(id);
+        let fields = members.fields.map(|fields| {
+            problems.take(required(FIELDS, Some(fields), |fields| {
+                let is = "must be an object with values that are not null";
+                json::read_new_fields(fields).ok_or_else(|| is.to_owned())
+            }))
         });
-        let (status, id) = (problems.take(status), problems.take(id));
-        let fields = problems.take(fields);
-        problems.or_pet((text, category_id, status), id, fields)
+        let pet = NewPet { name, category_id, status: status.unwrap_or_default() };
+        problems.or(Row::Pet { id, pet, fields: fields.unwrap_or_default() })
     }
 }
 

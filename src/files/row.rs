@@ -30,58 +30,40 @@ pub enum Row {
     Field(FieldDefinition),
 }
 
-/// The problems of a row that is not valid, each with the column or member, by its name in the file.
-/// A problem of the whole row has none.
+/// The problems of a row that is not valid, each with the column or member, by its name in the file,
+/// and the reason. A problem of the whole row has an empty name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct InvalidRow(Vec<(Option<String>, String)>);
+pub struct InvalidRow(Vec<(String, String)>);
 
 impl InvalidRow {
     pub fn whole(reason: impl Into<String>) -> Self {
-        Self(vec![(None, reason.into())])
+        Self::of("", reason)
     }
 
     pub fn of(column: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self(vec![(Some(column.into()), reason.into())])
+        Self(vec![(column.into(), reason.into())])
     }
 
-    /// The value, or its problems are added to these.
-    pub fn take<T>(&mut self, value: Result<T, Self>) -> Option<T> {
-        value.map_err(|Self(problems)| self.0.extend(problems)).ok()
+    /// The value. If it has problems, they are added to these, and the value means nothing.
+    pub fn take<T: Default>(&mut self, value: Result<T, Self>) -> T {
+        value.map_err(|Self(problems)| self.0.extend(problems)).unwrap_or_default()
     }
 
-    /// An animal of these parts, which are there if there are no problems.
-    pub(super) fn or_pet(
-        self,
-        (name, category_id, status): (Option<PetName>, Option<i64>, Option<PetStatus>),
-        id: Option<Option<PetId>>,
-        fields: Option<FieldPatch>,
-    ) -> Result<Row, Self> {
-        let (Some(name), Some(category_id), Some(status)) = (name, category_id, status) else {
-            return Err(self);
-        };
-        let (Some(id), Some(fields), []) = (id, fields, &self.0[..]) else { return Err(self) };
-        Ok(Row::Pet { id, pet: NewPet { name, category_id, status }, fields })
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// The value, if there are no problems.
+    pub fn or<T>(self, value: T) -> Result<T, Self> {
+        if self.0.is_empty() { Ok(value) } else { Err(self) }
     }
 
     /// The columns with problems.
     pub fn columns(&self) -> String {
-        let columns: Vec<&str> =
-            self.0.iter().filter_map(|(column, _)| column.as_deref()).collect();
-        columns.join(", ")
+        self.0.iter().map(|(column, _)| &**column).collect::<Vec<_>>().join(", ")
     }
 }
 
 impl fmt::Display for InvalidRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let problem = |(column, reason): &(Option<String>, String)| match column {
-            Some(column) => format!("{column} {reason}"),
-            None => reason.clone(),
-        };
-        f.write_str(&self.0.iter().map(problem).collect::<Vec<_>>().join("; "))
+        let problems = self.0.iter().map(|(column, reason)| format!("{column} {reason}"));
+        f.write_str(problems.collect::<Vec<_>>().join("; ").trim_start())
     }
 }
 
@@ -124,8 +106,8 @@ pub trait Rows {
     }
 
     /// The headings of the columns that are left out, for a message.
-    fn left_out(&self) -> &str {
-        ""
+    fn left_out(&self) -> Option<&str> {
+        None
     }
 
     fn bytes_read(&self) -> u64;
@@ -155,7 +137,6 @@ pub(super) fn name(text: String) -> Result<PetName, String> {
 
 /// The categories of a store by their labels, as [`compared`]. None if there are too many for memory.
 pub type Labels = BTreeMap<String, Vec<i64>>;
-
 const MOST_LABELS: usize = 10_000;
 
 /// Adds a category. Breaks if there are too many.

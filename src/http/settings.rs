@@ -4,7 +4,7 @@
 
 use crate::{domain::Deployment, edge::BaseUrl};
 
-/// What an operator can choose of the interface.
+/// The settings that an operator can choose.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// The deployment that the interface belongs to.

@@ -44,10 +44,9 @@ pub trait Journal: Send + Sync {
         limit: u32,
     ) -> Result<Vec<JournalEntry>, StoreError>;
 
-    /// Deletes changes and acts from before the times that are kept, the oldest first and at most
-    /// `limit` of each, but not the newest change. A time before that which comes after one that is
-    /// kept is that of a wrong clock, and so is one after all that are kept. Returns how many it
-    /// deleted.
+    /// Deletes the changes and acts before the first one whose time is kept: at most `limit` of each,
+    /// the oldest first, and never the newest change. A later time among them is that of a wrong clock.
+    /// Returns how many it deleted.
     async fn forget_changes(
         &self,
         kept: RangeInclusive<Timestamp>,

@@ -101,7 +101,7 @@ pub(super) struct Entry {
     pub(super) kind: ChangeType,
     pub(super) subject: Option<i64>,
     pub(super) version: Option<i64>,
-    /// The animal that it concerns, also if the subject is an order.
+    /// The animal that it concerns, even if the subject is an order.
     pub(super) pet: Option<i64>,
     pub(super) before: Option<String>,
     pub(super) after: Option<String>,
@@ -219,7 +219,7 @@ impl<'c> From<&'c WriteContext> for Origin<'c> {
     }
 }
 
-/// The values of the columns that [`AUDITED_CHANGES`] and [`AUDITED_ACTS`] compare.
+/// The values of the columns by which the audit trail is searched.
 pub(super) struct Selection {
     pub(super) kind: Option<&'static str>,
     pub(super) subject_kind: Option<String>,

@@ -115,7 +115,7 @@ impl State {
         keys
     }
 
-    /// Adds the owner of a unique value. The animal must have been added, too.
+    /// Adds the owner of a unique value. The animal must also have been added.
     pub(super) fn add_owner(&mut self, key: UniqueKey, owner: Option<PetId>) {
         self.owners.entry(key).or_insert(Versions { read: owner, now: owner });
     }

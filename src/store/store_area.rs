@@ -62,8 +62,8 @@ pub trait StoreArea: Send + Sync {
         query: &OrderQuery,
     ) -> Result<(Vec<Order>, Option<OrderId>), StoreError>;
 
-    /// The reservations that end at `now` or before, in the order of their ends: at most `limit`, from
-    /// behind this one on. Each with its end.
+    /// The reservations that end at `now` or before, in the order of their ends and each with its
+    /// end: at most `limit`, after this one.
     async fn due_orders(
         &self,
         after: Option<(OrderId, Timestamp)>,

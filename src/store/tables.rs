@@ -108,8 +108,7 @@ impl Table {
         }
     }
 
-    /// The columns that are read of it: of an animal, those of its withdrawal, too, and of an order, its
-    /// contact.
+    /// The columns to read, with those of an animal's withdrawal and the contact of an order.
     pub(super) fn selected(self) -> String {
         let mut columns = self.columns();
         match self {

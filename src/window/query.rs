@@ -1,4 +1,4 @@
-//! What a visitor asks of the list: which animals, and from where on.
+//! The query of the list: which animals, and where the page begins.
 
 use std::{
     borrow::Cow,

@@ -81,7 +81,7 @@ fn a_map_must_name_a_column_and_is_for_csv_only() {
             &["animals.csv", "--map", "Name=Nam"],
             "\"Nam\" is not one of the names: name, categoryId",
         ),
-        (&["animals.csv", "--map", "Name"], "status, id, and the names of the fields of the store"),
+        (&["animals.csv", "--map", "Name"], "status, id, and those of the store's fields"),
         (
             &["animals.csv", "--map", "A=name", "--map", "B=Name"],
             "--map has \"name\" twice; a column has one name, and a name has one column",

@@ -40,7 +40,7 @@ const KEYS_EVERY: Duration = Duration::from_secs(1);
 /// How many changes it reads at once.
 const STEP: u32 = 100;
 
-/// What all that follow the journal share.
+/// The shared state of all that follow the journal.
 pub struct Journal {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -51,7 +51,7 @@ pub struct Journal {
     pub(crate) streams: Arc<Streams>,
 }
 
-/// What is counted of those who follow.
+/// The counts of those that follow.
 pub(crate) struct JournalMetrics {
     /// Changes that were sent to clients.
     pub(crate) sent: Counter,
@@ -77,7 +77,7 @@ impl Journal {
         }
     }
 
-    /// What everyone shares who follows the journal from now on.
+    /// The state for a new follower of the journal.
     pub(crate) fn join(&self) -> watch::Receiver<Recent> {
         let recent = self.recent.subscribe();
         self.joined.notify_one();

@@ -70,7 +70,7 @@ pub(crate) enum End {
     OtherLog,
 }
 
-/// What comes after a position.
+/// The changes after a position.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum After {
     /// These events, as many as this, and the position after them.
@@ -137,7 +137,7 @@ impl Recent {
         self.last = read_to;
     }
 
-    /// What comes after `position`, of one type or of all. `position` is below `last`.
+    /// The changes after `position`, of one type or of all. `position` is below `last`.
     pub(crate) fn after(&self, position: i64, kind: Option<ChangeType>) -> After {
         let next = position + 1;
         let at = self.batches.partition_point(|batch| batch.last() < next);

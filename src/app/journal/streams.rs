@@ -1,4 +1,5 @@
-//! What open streams share: how many one client may have, turns to read the store, and why they end.
+//! The shared limits of open streams: how many one client may have, turns to read the store, and the
+//! reasons why they end.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,4 @@
-//! What is known of a file after it was validated.
+//! The result of validating a file.
 
 use std::ops::ControlFlow;
 
@@ -45,9 +45,7 @@ impl Checked {
         let ids = &self.ids;
         let (id, taken) = match row {
             Row::Field(field) => return Ok(self.fields.add(field)),
-            Row::Pet { id: None, fields, .. } => {
-                return self.fields.problem_of_new(fields, ids, number, rows);
-            }
+            Row::Pet { id: None, .. } => (0, None),
             Row::Pet { id: Some(id), .. } => (id.get(), ids.record(*id, number)?),
             Row::Resource(resource, _) => (id_of(resource), ids.record_resource(resource, number)?),
         };

@@ -114,10 +114,10 @@ impl ImportedFields {
                 let holder = if row == IN_CATALOGUE { "the animal" } else { "line" };
                 let (column, value) = (rows.column_of(&key.0), quoted(&key.1));
                 let reason = format!("must be unique, but {holder} {place} also has {value}");
-                let _ = problems.take::<()>(Err(InvalidRow::of(column, reason)));
+                problems.take(Err::<(), _>(InvalidRow::of(column, reason)));
             }
         }
-        Ok(Some(problems).filter(|problems| !problems.is_empty()))
+        Ok(problems.or(()).err())
     }
 
     /// Whether the values of a new animal are valid, and those that must be unique are of this row.
@@ -139,7 +139,7 @@ impl ImportedFields {
         for (name, given) in given {
             let one = FieldPatch::from([(name.clone(), given.clone())]);
             let applied = self.set.apply(&FieldValues::NONE, &one);
-            let _ = problems.take(applied.map_err(|problem| match (self.set.find(name), given) {
+            problems.take(applied.map_err(|problem| match (self.set.find(name), given) {
                 (Some(field), Given::Set(FieldValue::Text(text))) => {
                     let reason = format!("{}, but was {}", field.rule(), quoted(text));
                     InvalidRow::of(format!("fields.{name}"), reason)
@@ -147,9 +147,7 @@ impl ImportedFields {
                 _ => invalid(problem),
             }));
         }
-        if !problems.is_empty() {
-            return Err(problems);
-        }
+        problems.or(())?;
         self.set.apply(&FieldValues::NONE, given).map_err(invalid)
     }
 

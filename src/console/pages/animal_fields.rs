@@ -102,7 +102,7 @@ pub(super) fn patch(
         errors.take("name", forms::name(typed))
     };
     let typed = form.get("category");
-    // Also if several categories have this name.
+    // Even if several categories have this name.
     let present = [markup::category(categories, pet.category_id), pet.category_id.to_string()];
     let category_id = if present.iter().any(|present| present == typed) {
         None

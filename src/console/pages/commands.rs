@@ -133,7 +133,7 @@ fn flash(decisions: &[Decision]) -> Flash {
             Some(ChangeType::OrderChanged | ChangeType::PetChanged | ChangeType::CategoryChanged),
             _,
         ) => ("saved", id),
-        // Also if the order was closed before.
+        // Even if the order was closed before.
         (_, Some(Resource::Order(order))) => match order.status {
             OrderStatus::Reserved => ("reserved", id),
             OrderStatus::Completed => ("sold", id),

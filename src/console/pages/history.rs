@@ -190,7 +190,7 @@ pub(super) fn differences(
     let mut lines: Vec<(String, Option<String>, String)> = Vec::new();
     let mut ends = None;
     let mut add = |label: &str, old: Option<String>, new: Option<String>| {
-        // A value that is gone is shown, too, unless all of it is gone.
+        // A value that is gone is also shown, unless all of it is gone.
         let is_gone = old.is_some() && change.after.is_some();
         let new = new.or_else(|| is_gone.then(|| texts::NO_VALUE.to_owned()));
         if let Some(new) = new.filter(|new| old.as_ref() != Some(new)) {

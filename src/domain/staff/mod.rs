@@ -51,14 +51,14 @@ impl StaffName {
         &self.0
     }
 
-    /// What no two members have in common: the name without regard to case and accents.
+    /// The name without regard to case and accents, which no two members share.
     pub fn key(&self) -> String {
         normalized(&self.0)
     }
 }
 
 words! {
-    /// What a member of the staff may do. Each role includes those before it.
+    /// The rights of a member of the staff. Each role includes those before it.
     #[derive(PartialOrd, Ord)]
     pub enum Role {
         /// Read animals and orders.
@@ -171,7 +171,7 @@ pub struct StaffChange {
     pub after: StaffMember,
     pub ends: EndedSessions,
     pub begins: Option<StaffSession>,
-    /// What the audit trail shows.
+    /// The details in the audit trail.
     pub act: Option<Act>,
 }
 

@@ -34,7 +34,7 @@ impl Password {
     /// The maximum number of characters.
     pub const MAX_LENGTH: usize = 256;
 
-    /// What was typed, in the one form that Unicode has for it: keyboards differ. `None` if it is too
+    /// A typed text, in the one form that Unicode has for it: keyboards differ. `None` if it is too
     /// long for any password.
     pub fn typed(text: &str) -> Option<Self> {
         let fits = text.chars().count() <= Self::MAX_LENGTH;

@@ -20,7 +20,7 @@ pub struct StaffSession {
     pub confirmed_at: Option<Timestamp>,
     /// From where it began.
     pub address: String,
-    /// What the browser says of itself, shortened.
+    /// The description that the browser gives of itself, shortened.
     pub browser: String,
 }
 

@@ -22,7 +22,7 @@ impl Token {
         URL_SAFE_NO_PAD.encode(self.0)
     }
 
-    /// What is stored of it. A random secret needs no slow hash.
+    /// The digest that is stored. A random secret needs no slow hash.
     pub fn digest(&self) -> TokenDigest {
         TokenDigest(Sha256::digest(self.0).into())
     }

@@ -1,4 +1,4 @@
-//! What commands about a category change.
+//! The changes of commands about a category.
 
 use super::{
     Category, Change, ChangeType, Decision, Label, Preconditions, Present, Refusal, Resource,

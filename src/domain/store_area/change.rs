@@ -1,4 +1,4 @@
-//! What a command needs to know, what it changes, and why it may change nothing.
+//! The knowledge of a command, its changes, and the reasons why it may change nothing.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use super::{Category, FieldProblem, FieldSet, Order, OrderId, PhotoId, StorePet, UniqueKey};
 use crate::domain::{PetId, words::words};
 
-/// What a command needs to know. A store reads it in the transaction that writes the decision.
+/// The facts that a command needs. A store reads them in the transaction that writes the decision.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Present {
     /// The animal of the command, or that of its order.
@@ -18,7 +18,7 @@ pub struct Present {
     pub category: Option<Category>,
     /// The fields of the store, if the command or the animal has values.
     pub fields: Arc<FieldSet>,
-    /// The animals that have the unique values of which the command is about.
+    /// The animals that have the unique values in the command.
     pub owners: BTreeMap<UniqueKey, PetId>,
     /// The identifier for an animal that the command adds; `None` if all are used.
     pub next_pet: Option<PetId>,
@@ -26,14 +26,14 @@ pub struct Present {
     pub next_order: Option<OrderId>,
 }
 
-/// What a command changes.
+/// The changes of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
     /// The changes, in this order. Empty if everything is already as the command wants it.
     pub changes: Vec<Change>,
     /// The order that no longer holds its animal, because the animal's status was changed by hand.
     pub releases: Option<OrderId>,
-    /// What the command is about, after the changes; `None` if it was deleted.
+    /// The subject of the command, after the changes; `None` if it was deleted.
     pub result: Option<Resource>,
     /// The photo of the result that the command is about, if it is about one.
     pub photo: Option<PhotoId>,

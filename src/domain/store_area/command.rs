@@ -93,7 +93,7 @@ pub enum Command {
     },
 }
 
-/// What a command is about: a store reads it before the decision.
+/// The subject of a command: a store reads it before the decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// Something that does not exist yet.
@@ -134,7 +134,7 @@ impl Command {
         Self::AddPet(pet, FieldPatch::default())
     }
 
-    /// What it wants of the fields of an animal.
+    /// The change of the fields of an animal.
     pub fn fields(&self) -> Option<&FieldPatch> {
         match self {
             Self::AddPet(_, fields) | Self::PatchPet { patch: PetPatch { fields, .. }, .. } => {
@@ -220,7 +220,7 @@ impl<T: Clone> Field<T> {
     }
 }
 
-/// What must hold for the change to be made (RFC 9110, section 13.1).
+/// The conditions for the change (RFC 9110, section 13.1).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Preconditions {
     /// `If-Match`.

@@ -35,7 +35,7 @@ impl Decimal {
     }
 }
 
-/// What is before the point, without the minus, and what is after it.
+/// The digits before the point, without the minus, and those after it.
 fn parts(text: &str) -> (&str, Option<&str>) {
     let number = text.strip_prefix('-').unwrap_or(text);
     number.split_once('.').map_or((number, None), |(whole, fraction)| (whole, Some(fraction)))

@@ -13,7 +13,7 @@ use crate::domain::words::words;
 pub struct FieldName(String);
 
 impl FieldName {
-    /// What the text of a name must be.
+    /// The rule for the text of a name.
     pub const IS: &str =
         "1 to 32 lower-case letters, digits and underscores, the first of them a letter";
 
@@ -30,7 +30,7 @@ impl FieldName {
 }
 
 words! {
-    /// What the values of a field are.
+    /// The kind of the values of a field.
     pub enum FieldKind {
         /// 1 to 255 characters.
         Text = "text",
@@ -84,7 +84,7 @@ fn in_no_case(text: &str) -> String {
 pub struct FieldDefinition {
     /// Chosen by the client.
     pub name: FieldName,
-    /// What people read.
+    /// The name for people.
     pub label: Label,
     pub kind: FieldKind,
     /// Of the kind `choice`, and of no other.
@@ -111,7 +111,7 @@ impl FieldDefinition {
         self.kind == FieldKind::Decimal && self.name.as_str() == "price"
     }
 
-    /// What is wrong, if its members do not fit together.
+    /// The error, if its members do not fit together.
     pub fn problem(&self) -> Option<&'static str> {
         let may_be_unique = matches!(self.kind, FieldKind::Text | FieldKind::Integer);
         match (self.kind == FieldKind::Choice, self.choices.is_some()) {

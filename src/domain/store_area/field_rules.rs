@@ -1,4 +1,4 @@
-//! What a request about a field changes.
+//! The changes that a request about a field makes.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -6,7 +6,7 @@ use super::{
     Act, ActType, FieldDefinition, FieldName, FieldSet, JournalSubject, Preconditions, SubjectKind,
 };
 
-/// What a client wants of a field.
+/// A request of a client about a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldWish {
     /// That it is like this. The version does not count.
@@ -14,7 +14,7 @@ pub enum FieldWish {
     Delete(FieldName),
 }
 
-/// What is to be done.
+/// The act that follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldDecision {
     /// `None` if the field is already as it is wanted.

@@ -25,19 +25,19 @@ pub enum FieldValue {
     Boolean(bool),
 }
 
-/// What a client wants of a value.
+/// The value in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Given {
     Clear,
     Set(FieldValue),
-    /// What no kind allows, such as an array.
+    /// A value that no kind allows, such as an array.
     Other,
 }
 
-/// What a client wants of the values of an animal, by the names of fields. The others stay.
+/// The values of an animal in a request, by the names of fields. The others stay.
 pub type FieldPatch = BTreeMap<String, Given>;
 
-/// What makes a value of a unique field different from another: the field, and a text.
+/// The key by which values of a unique field differ: the field, and a text.
 pub type UniqueKey = (String, String);
 
 /// The values of an animal, by the names of fields.
@@ -186,7 +186,7 @@ impl FieldSet {
         values.iter().filter_map(|(name, value)| self.unique_key(name, value)).collect()
     }
 
-    /// The key of a value; `None` if other animals may have it, too.
+    /// The key of a value; `None` if other animals may also have it.
     pub fn unique_key(&self, name: &str, value: &FieldValue) -> Option<UniqueKey> {
         self.find(name).filter(|field| field.is_unique)?;
         let key = match value {
@@ -204,7 +204,7 @@ impl FieldSet {
         Some((name.to_owned(), hash))
     }
 
-    /// What a search looks for, written as in a cell of a table. A choice may have been one before.
+    /// The filter of a search, written as in a cell of a table. A choice may have been one before.
     pub fn searched(&self, name: &str, text: &str) -> Result<ValueFilter, FieldProblem> {
         let field = self.find(name).ok_or_else(|| self.unknown(name))?;
         if field.kind == FieldKind::LongText {
@@ -231,7 +231,7 @@ impl FieldSet {
 }
 
 impl FieldKind {
-    /// What two values have in common that a search does not tell apart: texts without regard to case
+    /// The common key of values that a search does not tell apart: texts without regard to case
     /// and accents, numbers by what they are. `None` for what no search looks for.
     pub fn key(self, value: &FieldValue) -> Option<String> {
         match (self, value) {

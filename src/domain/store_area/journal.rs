@@ -17,7 +17,7 @@ use crate::domain::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Epoch(pub [u8; 16]);
 
-/// What the log contains.
+/// The contents of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalState {
     /// Of the database.
@@ -70,7 +70,7 @@ pub struct ChangePage {
     pub read_to: i64,
 }
 
-/// What a change or an act of administration is about, such as `pet:7`.
+/// The subject of a change or of an act of administration, such as `pet:7`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalSubject {
     pub kind: Word<SubjectKind>,
@@ -96,8 +96,8 @@ words! {
 }
 
 impl JournalSubject {
-    /// What a change or an act of this type is about: a `pet` for `pet.added`. `None` if a type of no
-    /// release has this form.
+    /// The subject of a change or an act of this type: a `pet` for `pet.added`. `None` if a type of
+    /// no release has this form.
     pub fn of_type(text: &str, id: Option<i64>) -> Option<Self> {
         let is_word = |word: &str, others: &[u8]| {
             let is_letter = |byte: u8| byte.is_ascii_lowercase() || others.contains(&byte);
@@ -135,11 +135,11 @@ impl fmt::Display for JournalSubject {
 /// An act of administration, for the audit trail only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Act {
-    /// What was done, such as `key.created`.
+    /// The type of the act, such as `key.created`.
     pub kind: Word<ActType>,
-    /// What it was done to.
+    /// The subject of the act.
     pub subject: JournalSubject,
-    /// What else is worth knowing, without secrets: names and texts.
+    /// Further facts, without secrets: names and texts.
     pub details: Vec<(Cow<'static, str>, String)>,
 }
 
@@ -180,7 +180,7 @@ words! {
     }
 }
 
-/// What part of the audit trail is wanted.
+/// A part of the audit trail.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AuditQuery {
     pub subject: Option<JournalSubject>,

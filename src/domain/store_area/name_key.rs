@@ -37,8 +37,8 @@ pub struct NameKeys {
     /// The letters and digits of the name, as [`normalized`]. Of a name without any, what it begins with.
     pub first: String,
     /// The letters and digits from the beginning of each further word, and the other characters
-    /// with which the name begins; each with the length that it has in common with a key that
-    /// is used instead of it: the first one, or a lower one.
+    /// with which the name begins; each with the length of its common beginning with the key
+    /// that a search finds instead: the first key, or a lower one.
     pub more: Vec<(String, u8)>,
 }
 
@@ -112,7 +112,7 @@ fn comparable(text: &str) -> impl Iterator<Item = char> {
         .filter(|&character| !is_combining_mark(character))
 }
 
-/// What a search looks for: the beginning of a key of a name. The default finds every name, by its
+/// The text of a search: the beginning of a key of a name. The default finds every name, by its
 /// first key.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NamePrefix(String);

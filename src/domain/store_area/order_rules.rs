@@ -1,4 +1,4 @@
-//! What commands about an order change, and what follows for its animal.
+//! The changes of commands about an order, with those of its animal.
 
 use jiff::Timestamp;
 

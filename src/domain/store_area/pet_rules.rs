@@ -1,4 +1,4 @@
-//! What commands about an animal change.
+//! The changes of commands about an animal.
 
 use jiff::Timestamp;
 

@@ -28,7 +28,7 @@ impl fmt::Display for PhotoId {
     }
 }
 
-/// What a photo shows, for people who cannot see it: 1 to 500 characters without U+0000.
+/// The text of a photo for people who cannot see it: 1 to 500 characters without U+0000.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AltText(Text<500>);
 

@@ -1,4 +1,4 @@
-//! What commands about the photos of an animal change.
+//! The changes of commands about the photos of an animal.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! What the lists of the store area can be asked for.
+//! The queries of the lists of the store area.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -29,7 +29,7 @@ impl PetQuery {
     /// By how many fields a search can be.
     pub const MOST_VALUES: usize = 3;
 
-    /// What the names begin with, if the animals are in the order of their names.
+    /// The beginning of the names, if the animals are in the order of their names.
     pub fn prefix(&self) -> Option<NamePrefix> {
         let by_category = self.category_id.filter(|_| self.values.is_empty());
         self.name.clone().or_else(|| by_category.map(|_| NamePrefix::default()))

@@ -1,4 +1,4 @@
-//! What the rules of animals, orders and categories share.
+//! The common parts of the rules of animals, orders and categories.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! Webhooks: where messages about changes are sent, and how far that is.
+//! Webhooks: the endpoints that get messages about changes, and their progress.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -59,7 +59,7 @@ words! {
 }
 
 impl DisabledReason {
-    /// What the audit trail has when the service disables a webhook for this reason.
+    /// The type in the audit trail when the service disables a webhook for this reason.
     pub fn act(self, webhook: i64) -> Act {
         let details = vec![("reason".into(), self.as_str().to_owned())];
         Act { details, ..Act::on_webhook(ActType::WebhookDisabled, webhook) }
@@ -69,7 +69,7 @@ impl DisabledReason {
 /// A webhook as a store keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredWebhook {
-    /// What the interface shows.
+    /// The part that the interface shows.
     pub webhook: Webhook,
     pub secrets: SealedSecrets,
     /// How far its messages are.
@@ -79,7 +79,7 @@ pub struct StoredWebhook {
 }
 
 impl StoredWebhook {
-    /// How long messages are signed with a replaced secret, too.
+    /// How long messages are also signed with a replaced secret.
     pub const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 
     pub fn rotated(&self, secret: Vec<u8>, now: Timestamp) -> (Webhook, WebhookChange) {
@@ -142,7 +142,7 @@ pub struct WebhookPatch {
 pub struct SealedSecrets {
     /// With which every message is signed.
     pub current: Vec<u8>,
-    /// The secret before it, and until when messages are signed with it, too.
+    /// The secret before it, and until when messages are also signed with it.
     pub previous: Option<(Vec<u8>, Timestamp)>,
 }
 
@@ -231,7 +231,7 @@ pub enum Restart {
     From(i64),
 }
 
-/// What a process did for a webhook whose lease it has.
+/// The work of a process for a webhook whose lease it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryUpdate {
     pub webhook: i64,

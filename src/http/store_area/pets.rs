@@ -37,12 +37,8 @@ pub(crate) async fn list_pets(
     Call { request, caller, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let names = ["status", "categoryId", "name", "withdrawn", "limit", "cursor"];
-    let ([status, category_id, name, withdrawn, limit, cursor], values) = query::parameters_and(
-        request.uri.query(),
-        names,
-        FIELD,
-        "field.NAME, as in field.breed=Siamese",
-    )?;
+    let ([status, category_id, name, withdrawn, limit, cursor], values) =
+        query::parameters_and(request.uri.query(), names, FIELD, "field.NAME=VALUE")?;
     let is_status = "one of available, pending and sold";
     let is_name = "at most 64 letters and digits, counted without accents (64 characters if it has \
                    none), and without U+0000";

@@ -128,10 +128,10 @@ pub(super) trait Sql: Send + Sized + 'static {
 /// A statement that runs.
 pub(super) type Doing<'t, S, T> = BoxFuture<'t, Result<T, <S as Sql>::Error>>;
 
-/// What is done with a value, over one connection.
+/// Work with a value, over one connection.
 pub(super) type Work<S, W, T> = for<'t> fn(&'t mut S, &'t W) -> Doing<'t, S, T>;
 
-/// What is made of a row.
+/// Reads a row.
 pub(super) type Make<S, T> = fn(&<S as Sql>::Row) -> Result<T, <S as Sql>::Error>;
 
 /// What a store does.
@@ -183,7 +183,7 @@ pub(super) trait Database: Send + Sync {
     fn write<W: Shared, T: Shared>(&self, what: W, work: Work<Self::Sql, W, T>) -> Done<'_, T>;
 
     /// Writes once, in one transaction. `work` returns a number with which `show` finds the result
-    /// in the same transaction, also if the work was done by an attempt whose connection broke. A
+    /// in the same transaction, even if the work was done by an attempt whose connection broke. A
     /// refusal undoes the transaction.
     fn once<W: Shared, T: Shared, R: Shared>(
         &self,

@@ -164,7 +164,7 @@ impl Journal for PostgresStore {
         &self,
         query: &AuditQuery,
     ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), StoreError> {
-        // Its own changes are in the trail, too.
+        // Its own changes are also in the trail.
         self.journal_state().await?;
         self.run(Access::Read, query, |on, query| audit::list(on, query).boxed()).await
     }

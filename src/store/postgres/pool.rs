@@ -54,7 +54,7 @@ const READ_ENDED_WITHIN: Duration = Duration::from_millis(100);
 const WRITE_ENDED_WITHIN: Duration = Duration::from_secs(5);
 
 /// Changes no row, but its commit waits for the synchronous standby, because a lock
-/// on a row is written to the WAL. The standby then has every earlier commit, too.
+/// on a row is written to the WAL. The standby then also has every earlier commit.
 const CONFIRM: &str = "SELECT 1 FROM petstore_schema FOR KEY SHARE";
 
 /// One try of an operation.

@@ -39,7 +39,7 @@ pub(super) fn device_and_inode(path: &Path) -> io::Result<Identity> {
     Ok(identity(&rustix::fs::stat(path)?))
 }
 
-/// Whether both paths lead to the same file, also if it has two names.
+/// Whether both paths lead to the same file, even if it has two names.
 pub(super) fn is_same(one: &Path, other: &Path) -> bool {
     let of = device_and_inode;
     matches!((of(one), of(other)), (Ok(one), Ok(other)) if one == other)

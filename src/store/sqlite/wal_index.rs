@@ -133,7 +133,7 @@ impl WalIndex {
     }
 
     /// Whether any process has committed since the first of the current ones read the WAL: reading
-    /// it sets `iChange` to 0, and each commit adds 1. `false` also if no process has read the WAL
+    /// it sets `iChange` to 0, and each commit adds 1. `false` even if no process has read the WAL
     /// yet.
     pub(super) fn was_committed_to(&self) -> bool {
         let FileVersion(header) = self.version();

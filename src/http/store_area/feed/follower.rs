@@ -67,7 +67,7 @@ impl Follower {
         }
     }
 
-    /// Waits for a page with at least one change. Its position advances meanwhile, also if the
+    /// Waits for a page with at least one change. Its position advances meanwhile, even if the
     /// future is dropped.
     pub(super) async fn page(&mut self, limit: u32) -> Result<Result<ChangePage, StoreError>, End> {
         loop {

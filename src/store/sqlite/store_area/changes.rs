@@ -66,7 +66,7 @@ pub(in super::super) fn insert(
     write_contact(connection, None, resource)
 }
 
-/// Writes which photos an animal has no more, and which it has got.
+/// Records the photos that an animal has lost, and those that it has gained.
 pub(in super::super) fn write_photos(
     connection: &Connection,
     before: Option<&Resource>,
