@@ -21,6 +21,7 @@ pub mod http;
 mod http_client;
 mod json;
 pub mod observe;
+pub mod owner;
 pub mod photos;
 pub mod server;
 pub mod store;

@@ -1,12 +1,13 @@
-//! Arguments that several commands have.
+//! Arguments that several commands have, and small groups of those of `petstore serve`.
 
-use std::{ffi::OsStr, num::NonZeroU32, sync::Arc};
+use std::{ffi::OsStr, num::NonZeroU32, path::PathBuf, sync::Arc, time::Duration};
 
 use clap::{Args, builder::TypedValueParser, error::ErrorKind};
 
-use super::runtime;
+use super::{runtime, values};
 use crate::{
     edge::BaseUrl,
+    server::{Tls, TlsError},
     store::{self, DatabaseUrl, OpenError, OpenMode, Store},
 };
 
@@ -109,6 +110,57 @@ impl BaseUrlArgs {
         );
         Ok(())
     }
+}
+
+/// The certificate and its private key, for TLS.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "TLS")]
+pub(super) struct TlsArgs {
+    /// The certificate for TLS, with its chain, in PEM format; the service notices
+    /// a renewed certificate
+    #[arg(long, value_name = "FILE", env = "PETSTORE_TLS_CERT", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+
+    /// The private key of the certificate, in PEM format, unencrypted
+    #[arg(long, value_name = "FILE", env = "PETSTORE_TLS_KEY", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+}
+
+impl TlsArgs {
+    pub(super) fn load(&self) -> Result<Option<Arc<Tls>>, TlsError> {
+        let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else {
+            return Ok(None);
+        };
+        Tls::load(certificate.clone(), key.clone()).map(|tls| Some(Arc::new(tls)))
+    }
+}
+
+/// The options for the shutdown.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Shutdown")]
+pub(super) struct ShutdownArgs {
+    /// How long to accept requests after SIGTERM or Ctrl-C while /readyz is 503, so
+    /// that load balancers stop sending requests; a second signal ends this delay
+    #[arg(
+        id = "shutdown_delay",
+        long = "shutdown-delay",
+        value_name = "DURATION",
+        env = "PETSTORE_SHUTDOWN_DELAY",
+        default_value = "0s",
+        value_parser = values::duration
+    )]
+    pub(super) delay: Duration,
+
+    /// How long requests in flight may take after the shutdown delay
+    #[arg(
+        id = "shutdown_timeout",
+        long = "shutdown-timeout",
+        value_name = "DURATION",
+        env = "PETSTORE_SHUTDOWN_TIMEOUT",
+        default_value = "10s",
+        value_parser = values::duration
+    )]
+    pub(super) timeout: Duration,
 }
 
 /// An invalid setting: the command fails until an operator corrects it.

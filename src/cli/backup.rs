@@ -13,8 +13,7 @@ use super::{
     photos::{self, PhotoArgs},
 };
 use crate::{
-    domain::WriteContext,
-    photos::{Folder, Place},
+    domain::{WriteContext, store_area::PhotoId},
     store::{
         DatabaseUrl,
         sqlite::{self, Copied, CopyError},
@@ -27,7 +26,8 @@ use crate::{
 /// command began. The command checks the copy and writes it to disk before it
 /// gives it the name DEST. Only its owner may read DEST, because it contains the
 /// digests of API keys. It also copies the files of photos into the folder DEST.photos, except
-/// those that are there. The database must be a SQLite file; for PostgreSQL, use
+/// those that are there, and shares those of other backups next to DEST. It fails if it cannot
+/// find all. The database must be a SQLite file; for PostgreSQL, use
 /// `pg_dump` or `pg_basebackup`.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
@@ -62,30 +62,34 @@ impl Backup {
             _ => String::new(),
         };
         anyhow::ensure!(wrong.is_empty(), BadSetting(wrong));
-        copy(from, to, self.force, None, (&to.display(), &self.database.database))?;
-        match self.photos.open(&self.database.database)? {
-            Some(place) if place.as_folder().is_some() => photos::copy_all(place, photos_of(to)),
+        let photos = copy(from, to, self.force, None, (&to.display(), &self.database.database))?;
+        match self.photos.open_to_read(&self.database.database)? {
+            Some(place) if place.as_folder().is_some() => {
+                let advice = "name their place with --photos";
+                photos::copy_all(place, photos::of_backup(to)?, &photos, advice)
+            }
+            _ if photos.is_empty() => Ok(()),
             Some(bucket) => {
                 super::output::print(&format!("The photos stay in {bucket}; the copy has none\n"))
             }
-            None => Ok(()),
+            None => super::output::print("The copy has no photos, because they are off\n"),
         }
     }
 }
 
 /// Copies a database and prints a message with `names`: those of the copy and of the
-/// database.
+/// database. Returns the photos that the copy needs.
 pub(super) fn copy(
     from: &Path,
     to: &Path,
     replace: bool,
     restored: Option<&WriteContext>,
     names: (&dyn Display, &dyn Display),
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<PhotoId>> {
     let copied = sqlite::copy(from, to, replace, super::runtime::random().random(), restored);
-    let Copied { animals, aside } = copied.map_err(|error| match error {
+    let Copied { animals, photos, aside } = copied.map_err(|error| match error {
         CopyError::Open(error) => anyhow::Error::from(error),
-        error @ CopyError::Exists(_) => BadSetting(error.to_string()).into(),
+        error @ (CopyError::Exists(_) | CopyError::Same(_)) => BadSetting(error.to_string()).into(),
         error => error.into(),
     })?;
     if let Some(aside) = aside {
@@ -98,14 +102,8 @@ pub(super) fn copy(
         ));
     }
     let animals = super::output::counted(animals, "animal");
-    super::output::print(&format!("{} is a valid copy of {}: {animals}\n", names.0, names.1))
-}
-
-/// The folder with the photos of a backup.
-pub(super) fn photos_of(backup: &Path) -> Place {
-    let mut path = backup.as_os_str().to_owned();
-    path.push(".photos");
-    Folder::new(path.into()).into()
+    super::output::print(&format!("{} is a valid copy of {}: {animals}\n", names.0, names.1))?;
+    Ok(photos)
 }
 
 pub(super) fn file(database: &DatabaseArgs) -> anyhow::Result<&Path> {

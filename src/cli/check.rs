@@ -1,6 +1,6 @@
 //! `petstore check`.
 
-use std::fmt::Write;
+use std::{fmt::Write, sync::Arc};
 
 use clap::Args;
 
@@ -9,7 +9,10 @@ use super::{
     photos::{self, PhotoArgs},
     values,
 };
-use crate::store::{self, Checkup, DatabaseUrl, OpenError};
+use crate::{
+    photos::Size,
+    store::{self, Checkup, DatabaseUrl, OpenError},
+};
 
 /// Check the whole database and report all problems
 ///
@@ -17,7 +20,8 @@ use crate::store::{self, Checkup, DatabaseUrl, OpenError};
 /// other, and changes nothing. It also finds times that cannot be read, and ids and
 /// versions at the end of their range. Of a SQLite file, it also reads every page and index;
 /// for PostgreSQL, also use `pg_amcheck`. It works while the service runs, and fails if
-/// it finds a problem. It also finds photos whose files are missing.
+/// it finds a problem. It also finds photos whose files are missing, which is no damage of the
+/// database; those of a backup FILE are by default in FILE.photos.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Example:\n",
@@ -44,30 +48,30 @@ impl Check {
             }
             found => found?,
         };
-        let place = self.photos.open(database)?;
-        let has_place = place.is_some();
+        let place = self.photos.open_to_read(database)?.map(Arc::new);
+        let damage = found.problems.len() as u64;
+        let (mut wrong, mut photos) = (0, 0);
         // Otherwise, the animals may not be readable.
-        let mut photos = 0;
-        if found.problems.is_empty() {
-            (found.problems, photos) = photos::problems(database, place, self.photos_content)?;
+        if damage == 0 {
+            (found.problems, wrong, photos) =
+                photos::problems(database, place.as_ref(), self.photos_content)?;
         }
+        let has_none = wrong == photos * Size::ALL.len() as u64;
         let mut text = String::new();
-        for problem in &found.problems {
+        // Each file would be missing.
+        for problem in found.problems.iter().filter(|_| damage > 0 || !has_none) {
             writeln!(text, "{}", super::output::visible(problem))?;
         }
-        let count = found.problems.len();
-        if count == 0 {
+        let all_photos = super::output::counted(photos, "photo");
+        if damage == 0 {
             let animals = super::output::counted(found.animals, "animal");
             let keys = super::output::counted(found.keys, "key");
-            let photos_of = match (photos, has_place) {
+            let photos_of = match (photos, &place) {
                 (0, _) => String::new(),
-                (_, true) => format!(", {}", super::output::counted(photos, "photo")),
-                (_, false) => format!(
-                    ", {} without their files, which --photos names",
-                    super::output::counted(photos, "photo")
-                ),
+                (_, Some(_)) => format!(", {all_photos}"),
+                (_, None) => format!(", {all_photos}; --photos names the place of their files"),
             };
-            if let Some(place) = self.photos.open(database)? {
+            if let Some(place) = &place {
                 text.push_str(&photos::line_of_marks(place)?.unwrap_or_default());
             }
             writeln!(text, "{database} is valid: {animals}, {keys}{photos_of}")?;
@@ -78,10 +82,17 @@ impl Check {
             DatabaseUrl::Postgres(_) => "",
         };
         anyhow::ensure!(
-            count == 0,
+            damage == 0,
             "{database} is damaged (found {}){advice}",
-            super::output::counted(count as u64, "problem")
+            super::output::counted(damage, "problem")
         );
-        Ok(())
+        let Some(place) = place.filter(|_| wrong > 0) else { return Ok(()) };
+        let what = match super::output::counted(wrong, "file") {
+            _ if has_none => {
+                format!("{place} has no file of {all_photos}; this is probably another place")
+            }
+            files => format!("{files} of {all_photos} missing or damaged in {place}"),
+        };
+        anyhow::bail!("{what}; name the place of the photos with --photos (the database is valid)")
     }
 }

@@ -7,14 +7,14 @@ use clap::Args;
 
 use super::{
     args::{BadSetting, DatabaseUrlParser},
-    photos::{self, Copying, PlaceSetting},
-    progress::Progress,
+    output::Progress,
+    photos::{self, PlaceSetting},
     values,
 };
 use crate::{
     domain::{
         Clock, SystemClock,
-        store_area::{Act, ActType, JournalSubject, Resource, StorePet, SubjectKind},
+        store_area::{Act, ActType, JournalSubject, PhotoId, Resource, SubjectKind},
     },
     store::{
         self, DatabaseUrl, OpenMode,
@@ -70,7 +70,7 @@ pub(super) struct Copy {
     to_photos: Option<PlaceSetting>,
 }
 
-/// The numbers of copied rows.
+/// The numbers of copied rows, and the photos of the animals.
 #[derive(Default)]
 struct Copied {
     animals: u64,
@@ -79,6 +79,7 @@ struct Copied {
     fields: u64,
     keys: u64,
     requests: u64,
+    photos: Vec<PhotoId>,
     rows: [u64; bulk::TABLES.len()],
 }
 
@@ -100,11 +101,10 @@ impl Copy {
             "{} is not empty; nothing was copied; name a new database with --to",
             self.to
         );
-        let mut photos = self.photos()?;
-        let copied = copy(&mut *from, &mut *to, self.with_contacts, &mut photos)
-            .context("nothing was copied")?;
+        let copied =
+            copy(&mut *from, &mut *to, self.with_contacts).context("nothing was copied")?;
         // Before any animal has them.
-        let photos = photos.finish().context("nothing was copied")?;
+        let photos = self.copy_photos(&copied.photos).context("nothing was copied")?;
         let subject = JournalSubject { kind: SubjectKind::Database.into(), id: None };
         let details = vec![("from".into(), self.from.to_string())];
         to.record(&Act { kind: ActType::DatabaseCopied.into(), subject, details })
@@ -114,7 +114,7 @@ impl Copy {
             unknown @ CommitError::Unknown(_) => unknown.into(),
         })?;
         drop(to);
-        let Copied { animals, orders, categories, fields, keys, requests, rows } = copied;
+        let Copied { animals, orders, categories, fields, keys, requests, rows, .. } = copied;
         let rows = bulk::TABLES.iter().zip(rows);
         let rows: Vec<_> =
             rows.map(|(table, rows)| super::output::counted(rows, table.rows)).collect();
@@ -137,15 +137,31 @@ impl Copy {
         Ok(())
     }
 
-    /// What becomes of the files of photos.
-    fn photos(&self) -> anyhow::Result<Photos> {
+    /// Copies the files of photos, unless both databases have the same place. Returns what to say of it.
+    fn copy_photos(&self, photos: &[PhotoId]) -> anyhow::Result<Option<String>> {
         let from = photos::open(self.from_photos.as_ref(), "--from-photos", &self.from)?;
         let to = photos::open(self.to_photos.as_ref(), "--to-photos", &self.to)?;
-        let places = from.zip(to);
-        let is_same = places.as_ref().is_some_and(|(from, to)| from.is(to));
-        let places = places.filter(|_| !is_same);
-        let copying = places.map(|(from, to)| Copying::new(from, to)).transpose()?;
-        Ok(Photos { copying, is_same, without_copy: 0 })
+        let counted = |count| super::output::counted(count, "photo");
+        let (from, to) = match (from, to) {
+            _ if photos.is_empty() => return Ok(None),
+            (Some(from), Some(to)) if from.is(&to) => return Ok(None),
+            (Some(from), Some(to)) => (from, to),
+            _ => {
+                return Ok(Some(format!(
+                    "The files of {} were not copied; copy their folder, and name it with --photos.",
+                    counted(photos.len() as u64)
+                )));
+            }
+        };
+        let [copied, missing] = photos::copy_files(from, to, photos)?;
+        Ok(Some(match missing {
+            0 => format!("Copied the files of {}.", counted(copied)),
+            _ => format!(
+                "Copied the files of {}; those of {} are missing.",
+                counted(copied),
+                counted(missing)
+            ),
+        }))
     }
 
     /// Whether both are the same database, also if two paths lead to the same file.
@@ -160,53 +176,7 @@ impl Copy {
     }
 }
 
-/// What becomes of the files of photos.
-struct Photos {
-    copying: Option<Copying>,
-    is_same: bool,
-    without_copy: u64,
-}
-
-impl Photos {
-    fn add(&mut self, pet: &StorePet) -> std::io::Result<()> {
-        for photo in pet.photos.all() {
-            match &mut self.copying {
-                Some(copying) => copying.copy(photo.id)?,
-                None => self.without_copy += u64::from(!self.is_same),
-            }
-        }
-        Ok(())
-    }
-
-    /// Waits until all are on disk. Returns what to say about them.
-    fn finish(self) -> std::io::Result<Option<String>> {
-        let [copied, missing] = match self.copying {
-            Some(copying) => copying.finish()?,
-            None => [0, 0],
-        };
-        let counted = |count| super::output::counted(count, "photo");
-        Ok(match (copied, missing, self.without_copy) {
-            (0, 0, 0) => None,
-            (copied, 0, 0) => Some(format!("Copied the files of {}.", counted(copied))),
-            (_, 0, count) => Some(format!(
-                "The files of {} were not copied; copy their folder, and name it with --photos.",
-                counted(count)
-            )),
-            (copied, missing, _) => Some(format!(
-                "Copied the files of {}; those of {} are missing.",
-                counted(copied),
-                counted(missing)
-            )),
-        })
-    }
-}
-
-fn copy(
-    from: &mut dyn Snapshot,
-    to: &mut dyn Load,
-    with_contacts: bool,
-    photos: &mut Photos,
-) -> anyhow::Result<Copied> {
+fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyhow::Result<Copied> {
     let mut copied = Copied { keys: copy_table(&bulk::KEYS, from, to)?, ..Copied::default() };
     let mut added = Ok(());
     let fields = from.fields()?;
@@ -220,7 +190,7 @@ fn copy(
     added?;
 
     let mut progress = Progress::of_animals("Copying", from.count_pets(None)?);
-    let (mut added, mut copied_photos) = (Ok(()), Ok(()));
+    let mut added = Ok(());
     from.resources(&mut |mut resource| {
         if !with_contacts {
             resource.drop_contact();
@@ -228,16 +198,15 @@ fn copy(
         match &resource {
             Resource::Pet(pet) => {
                 progress.animal();
-                copied_photos = photos.add(pet).context("cannot copy a photo");
+                copied.photos.extend(pet.photos.all().iter().map(|photo| photo.id));
                 copied.animals += 1;
             }
             Resource::Order(_) => copied.orders += 1,
             Resource::Category(_) => copied.categories += 1,
         }
         added = to.add(&resource).map_err(anyhow::Error::from);
-        if copied_photos.is_err() { goes_on(&copied_photos) } else { goes_on(&added) }
+        goes_on(&added)
     })?;
-    copied_photos?;
     added?;
     for (table, rows) in bulk::TABLES.iter().zip(&mut copied.rows) {
         *rows = copy_table(table, from, to)?;

@@ -10,7 +10,7 @@ use clap::Args;
 
 use super::{
     args::{BadSetting, DatabaseArgs},
-    progress::Progress,
+    output::Progress,
     values,
 };
 use crate::{

@@ -23,8 +23,7 @@ use self::{
 use super::{
     args::{BadSetting, CreateArgs, DatabaseArgs, merge_values},
     heading_args::HeadingArgs,
-    output::counted,
-    progress::Progress,
+    output::{Progress, counted},
     rejects::Rejects,
     values,
 };

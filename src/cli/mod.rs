@@ -6,8 +6,6 @@ mod audit;
 mod backup;
 mod check;
 mod clock;
-mod completions;
-mod console;
 mod copy;
 mod export;
 mod file_sizes;
@@ -16,27 +14,22 @@ mod heading_args;
 mod healthcheck;
 mod import;
 mod keys;
-mod listening;
 mod management;
 mod notify;
 mod openapi;
 mod output;
 mod pages;
 mod photos;
-mod progress;
 mod rejects;
 mod restore;
 mod runtime;
 mod serve;
 mod settings_file;
-mod shutdown;
 mod staff;
 mod tasks;
-mod tls;
 mod values;
 mod variables;
 mod webhooks;
-mod window;
 
 use std::{env, process::ExitCode};
 
@@ -92,7 +85,7 @@ enum Command {
     Restore(restore::Restore),
     Healthcheck(healthcheck::Healthcheck),
     Openapi(openapi::Openapi),
-    Completions(completions::Completions),
+    Completions(openapi::Completions),
 }
 
 /// The exit status for invalid arguments and settings, the same as clap's. systemd does

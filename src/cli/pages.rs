@@ -1,18 +1,29 @@
 //! The pages of `petstore serve` for people: the console for the staff, and the window for the public.
 
-use std::sync::Arc;
+use std::{
+    env, fs,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    sync::Arc,
+};
 
+use anyhow::Context;
 use clap::{Args, builder::NonEmptyStringValueParser};
 use tokio::net::TcpListener;
+use tracing::warn;
 
-use super::{console::ConsoleArgs, management::Bound, values, window::WindowArgs};
+use super::{
+    args::BadSetting,
+    management::Bound,
+    values::{self, ListenOrOff},
+};
 use crate::{
     app::App,
-    console::{self, Console, ConsoleSettings},
+    console::{self, Console, ConsoleSettings, RequireSecondFactor},
     domain::{Deployment, store_area::Currency},
-    edge::Edge,
+    edge::{Edge, Origin},
     server::{self, Limits, Tls},
-    window::{self, Style, Window, WindowSettings},
+    window::{self, ContactUrl, Style, Window, WindowSettings},
 };
 
 /// The options for pages.
@@ -42,6 +53,166 @@ struct StoreArgs {
     currency: Option<Currency>,
 }
 
+/// The options for the console.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Console")]
+struct ConsoleArgs {
+    #[command(flatten)]
+    url: ConsoleUrlArgs,
+
+    /// Who must have a second factor to use the console; for others, it is optional
+    #[arg(long, value_enum, env = "PETSTORE_REQUIRE_SECOND_FACTOR", default_value = "none")]
+    require_second_factor: RequireSecondFactor,
+}
+
+/// Where browsers reach the console.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Console")]
+pub(super) struct ConsoleUrlArgs {
+    /// The address and port of the console, the pages for the staff; off turns it off. By default
+    /// 127.0.0.1:8081, if that is free
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_CONSOLE_LISTEN", value_parser = values::listen_address_or_off)]
+    console_listen: Option<ListenOrOff>,
+
+    /// Where browsers reach the console, such as `https://console.shop.example`; by default, its
+    /// listen address
+    #[arg(long, value_name = "ORIGIN", env = "PETSTORE_CONSOLE_URL")]
+    console_url: Option<Origin>,
+}
+
+impl ConsoleUrlArgs {
+    fn listening(&self) -> Listening {
+        Listening {
+            what: "console",
+            option: "--console-listen",
+            default_port: 8081,
+            given: self.console_listen,
+        }
+    }
+
+    /// The address of the console in a browser, without a slash at its end.
+    pub(super) fn url(&self) -> String {
+        let has_tls = env::var_os("PETSTORE_TLS_CERT").is_some_and(|file| !file.is_empty());
+        self.url_of(self.listening().address(), has_tls)
+    }
+
+    /// The same, for a console that listens there.
+    fn url_of(&self, listening: SocketAddr, tls: bool) -> String {
+        let own = || own_url(listening, tls);
+        self.console_url.as_ref().map_or_else(own, |url| url.as_str().to_owned())
+    }
+}
+
+/// The options for the window.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Window")]
+struct WindowArgs {
+    /// The address and port of the window, the public pages of the animals; off turns it off. By
+    /// default 127.0.0.1:8082, if that is free
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_WINDOW_LISTEN", value_parser = values::listen_address_or_off)]
+    window_listen: Option<ListenOrOff>,
+
+    /// Where the public reaches the window, such as `https://animals.shop.example`; by default, its
+    /// listen address
+    #[arg(long, value_name = "ORIGIN", env = "PETSTORE_WINDOW_URL")]
+    window_url: Option<Origin>,
+
+    /// How the public asks for an animal: an https, mailto or tel URL, such as
+    /// `mailto:hello@shop.example`
+    #[arg(long, value_name = "URL", env = "PETSTORE_STORE_CONTACT")]
+    store_contact: Option<ContactUrl>,
+
+    /// A style sheet that the pages of the window use after their own
+    #[arg(long, value_name = "FILE", env = "PETSTORE_WINDOW_STYLE")]
+    window_style: Option<PathBuf>,
+
+    /// A site that may show /embed of the window in a frame, such as `https://shop.example`;
+    /// repeat the option for several sites
+    #[arg(long, value_name = "ORIGIN", env = "PETSTORE_WINDOW_EMBED", value_delimiter = ',')]
+    window_embed: Vec<Origin>,
+}
+
+impl WindowArgs {
+    fn listening(&self) -> Listening {
+        Listening {
+            what: "window",
+            option: "--window-listen",
+            default_port: 8082,
+            given: self.window_listen,
+        }
+    }
+
+    /// The address of the window for the public, if it listens there. Without a slash at its end.
+    fn url_of(&self, listening: SocketAddr, tls: bool) -> String {
+        let own = || own_url(listening, tls);
+        self.window_url.as_ref().map_or_else(own, |url| url.as_str().to_owned())
+    }
+
+    /// Reads the style sheet of the store.
+    fn style(&self) -> anyhow::Result<Option<Style>> {
+        let Some(path) = &self.window_style else { return Ok(None) };
+        let shown = path.display();
+        let sheet = fs::read(path).with_context(|| {
+            BadSetting(format!("cannot read the style sheet {shown}, which --window-style names"))
+        })?;
+        let style = Style::new(sheet).map_err(|problem| {
+            BadSetting(format!("the style sheet {shown}, which --window-style names, {problem}"))
+        })?;
+        Ok(Some(style))
+    }
+}
+
+/// A listener, and the option that sets its address.
+struct Listening {
+    /// What people call it.
+    what: &'static str,
+    option: &'static str,
+    default_port: u16,
+    given: Option<ListenOrOff>,
+}
+
+impl Listening {
+    /// Its address, if it is not off.
+    fn address(&self) -> SocketAddr {
+        match self.given {
+            Some(ListenOrOff::At(address)) => address,
+            Some(ListenOrOff::Off) | None => {
+                SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), self.default_port)
+            }
+        }
+    }
+
+    /// Reserves the address. If the default address is in use, this is not an error, because the option
+    /// was not given and the listener may not be needed.
+    fn bind(&self) -> anyhow::Result<Option<Bound>> {
+        match self.given {
+            Some(ListenOrOff::Off) => Ok(None),
+            _ => self.required_if_set(Bound::new(self.address(), self.option)),
+        }
+    }
+
+    /// Accepts connections from now on.
+    fn listen(&self, bound: Option<Bound>) -> anyhow::Result<Option<TcpListener>> {
+        bound.map_or(Ok(None), |bound| self.required_if_set(bound.listen()))
+    }
+
+    fn required_if_set<T>(&self, done: anyhow::Result<T>) -> anyhow::Result<Option<T>> {
+        match done {
+            Err(error) if self.given.is_none() => {
+                let Self { what, option, .. } = self;
+                warn!("there is no {what}: {error:#}; {option} off turns it off");
+                Ok(None)
+            }
+            done => done.map(Some),
+        }
+    }
+}
+
+/// The address at which a browser on this machine reaches a listener.
+fn own_url(address: SocketAddr, tls: bool) -> String {
+    format!("{}://{}", if tls { "https" } else { "http" }, values::reachable(address))
+}
+
 /// Addresses that are reserved: those of the console and of the window.
 pub(super) struct Reserved {
     console: Option<Bound>,
@@ -63,9 +234,13 @@ pub(super) struct Urls {
 }
 
 impl PagesArgs {
-    /// Reserves the addresses, and reads what the pages need.
-    pub(super) fn bind(&self) -> anyhow::Result<Reserved> {
-        let style = self.window.style()?;
+    /// Reads the style sheet.
+    pub(super) fn style(&self) -> anyhow::Result<Option<Style>> {
+        self.window.style()
+    }
+
+    /// Reserves the addresses.
+    pub(super) fn bind(&self, style: Option<Style>) -> anyhow::Result<Reserved> {
         let console = self.console.url.listening().bind()?;
         Ok(Reserved { console, window: self.window.listening().bind()?, style })
     }

@@ -3,9 +3,11 @@
 use std::{
     env,
     fmt::Display,
+    fs,
     io::{self, ErrorKind},
     ops::ControlFlow,
-    path::PathBuf,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
@@ -23,6 +25,7 @@ use crate::{
         store_area::{PhotoId, Resource},
     },
     observe::log::chain,
+    owner::Owner,
     photos::{self, Bucket, Folder, PhotoFile, Photos, Place, Size, first_byte},
     store::{self, DatabaseUrl},
 };
@@ -94,8 +97,13 @@ pub(super) fn open(
     option: &str,
     database: &DatabaseUrl,
 ) -> anyhow::Result<Option<Place>> {
+    let folder = |path: PathBuf| {
+        let owner =
+            Owner::for_file(if let DatabaseUrl::Sqlite(file) = database { file } else { &path });
+        Some(Folder::new(path).with(owner, Vec::new()).into())
+    };
     Ok(match (setting, database) {
-        (Some(PlaceSetting::Folder(folder)), _) => Some(Folder::new(folder.clone()).into()),
+        (Some(PlaceSetting::Folder(path)), _) => folder(path.clone()),
         (Some(PlaceSetting::Bucket(url)), _) => {
             let variables = env::vars_os().filter_map(|(name, value)| {
                 Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -104,17 +112,49 @@ pub(super) fn open(
                 .map_err(|reason| BadSetting(format!("{option} {url}: {reason}")))?;
             Some(bucket.into())
         }
-        (None, DatabaseUrl::Sqlite(file)) => {
-            Some(Folder::new(file.with_file_name("photos")).into())
-        }
+        (None, DatabaseUrl::Sqlite(file)) => folder(file.with_file_name("photos")),
         (Some(PlaceSetting::Off), _) | (None, DatabaseUrl::Postgres(_)) => None,
     })
+}
+
+/// The path of the folder with the photos of a backup.
+pub(super) fn path_of(backup: &Path) -> PathBuf {
+    let mut path = backup.as_os_str().to_owned();
+    path.push(OF_BACKUP);
+    path.into()
+}
+
+/// The place for the photos of a new backup. It shares files with the backups next to it that belong to
+/// the same user, first with the newest.
+pub(super) fn of_backup(backup: &Path) -> io::Result<Place> {
+    let (user, here) = (backup.metadata()?.uid(), Path::new(".").join(backup));
+    let of_backup = |entry: io::Result<fs::DirEntry>| {
+        let (path, found) = entry.and_then(|entry| Ok((entry.path(), entry.metadata()?))).ok()?;
+        let is_one = path.as_os_str().as_encoded_bytes().ends_with(OF_BACKUP.as_bytes());
+        let is_usable = is_one && found.is_dir() && found.uid() == user;
+        Some((found.modified().ok().filter(|_| is_usable)?, path))
+    };
+    let around = fs::read_dir(here.parent().unwrap_or(&here))?;
+    let mut others: Vec<_> = around.filter_map(of_backup).collect();
+    others.sort_unstable_by(|one, other| other.cmp(one));
+    let others = others.into_iter().map(|(_, path)| path).collect();
+    Ok(Folder::new(path_of(backup)).with(Owner::for_file(backup), others).into())
 }
 
 impl PhotoArgs {
     /// The place of photos; `None` if they are off.
     pub(super) fn open(&self, database: &DatabaseUrl) -> anyhow::Result<Option<Place>> {
         open(self.photos.as_ref(), "--photos", database)
+    }
+
+    /// The same for a command that only reads them: by default, a backup has its own.
+    pub(super) fn open_to_read(&self, database: &DatabaseUrl) -> anyhow::Result<Option<Place>> {
+        match (&self.photos, database) {
+            (None, DatabaseUrl::Sqlite(file)) if path_of(file).is_dir() => {
+                Ok(Some(Folder::new(path_of(file)).into()))
+            }
+            _ => self.open(database),
+        }
     }
 
     /// The same for a service. A place that was named must be there; the service makes a folder.
@@ -145,6 +185,11 @@ impl PhotoArgs {
 }
 
 impl ServicePhotoArgs {
+    /// Checks the setting, but not yet the place.
+    pub(super) fn check(&self, database: &DatabaseUrl) -> anyhow::Result<()> {
+        self.place.open(database).map(drop)
+    }
+
     /// What makes photos, and reads their files.
     pub(super) async fn open(&self, database: &DatabaseUrl) -> anyhow::Result<Photos> {
         let (place, random) = (self.place.of_service(database).await?, super::runtime::random());
@@ -152,32 +197,31 @@ impl ServicePhotoArgs {
     }
 }
 
-/// Copies the files of all photos into another place, except those that are there, and prints a
-/// message if there are any.
-pub(super) fn copy_all(from: Place, to: Place) -> anyhow::Result<()> {
+/// Copies the files of the photos of a database into another place, except those that are there. Fails
+/// with this advice if some are in neither.
+pub(super) fn copy_all(
+    from: Place,
+    to: Place,
+    photos: &[PhotoId],
+    advice: &str,
+) -> anyhow::Result<()> {
     // Then no thread is started.
-    if let Some(folder) = from.as_folder()
-        && !folder.exists()?
-    {
+    if photos.is_empty() {
         return Ok(());
     }
-    let names = format!("from {from} to {to}");
-    let copied = move || -> io::Result<u64> {
-        let mut copying = Copying::new(from, to)?;
-        for shard in 0..=u8::MAX {
-            let from = Arc::clone(&copying.from);
-            let listed = copying.waiting.wait(async move { from.list(shard).await })?;
-            for id in listed.photos.into_keys() {
-                copying.copy(id)?;
-            }
-        }
-        let [copied, _] = copying.finish()?;
-        Ok(copied)
-    };
-    let copied = copied().with_context(|| format!("the photos were not copied {names}"))?;
+    let [names, place] = [format!("from {from} to {to}"), from.to_string()];
+    let copied = copy_files(from, to, photos);
+    let [copied, missing] =
+        copied.with_context(|| format!("the photos were not copied {names}"))?;
     if copied > 0 {
         super::output::print(&format!("Copied {} {names}\n", counted(copied)))?;
     }
+    anyhow::ensure!(
+        missing == 0,
+        "the database is copied, but {place} lacks files of {missing} of its {}; {advice}, or leave \
+         photos out with --photos off",
+        counted(photos.len() as u64)
+    );
     Ok(())
 }
 
@@ -185,63 +229,36 @@ fn counted(photos: u64) -> impl Display {
     super::output::counted(photos, "photo")
 }
 
-/// Copies photos from one place to another.
-pub(super) struct Copying {
-    from: Arc<Place>,
-    to: Arc<Place>,
-    waiting: Waiting,
-    /// Those that come next.
-    next: Vec<PhotoId>,
-    /// The first bytes of identifiers with new files.
-    changed: [bool; 256],
-    copied: u64,
-    missing: u64,
-}
-
-impl Copying {
-    pub(super) fn new(from: Place, to: Place) -> io::Result<Self> {
-        let (from, to) = (Arc::new(from), Arc::new(to));
-        let waiting = Waiting::new()?;
-        let next = Vec::with_capacity(AT_ONCE);
-        Ok(Self { from, to, waiting, next, changed: [false; 256], copied: 0, missing: 0 })
-    }
-
-    /// Copies the files of a photo, if the first place has them, at once or with those that follow.
-    pub(super) fn copy(&mut self, id: PhotoId) -> io::Result<()> {
-        self.next.push(id);
-        if self.next.len() < AT_ONCE { Ok(()) } else { self.copy_next() }
-    }
-
-    fn copy_next(&mut self) -> io::Result<()> {
-        let copies = self.next.drain(..).map(|id| {
-            let (from, to) = (Arc::clone(&self.from), Arc::clone(&self.to));
+/// Copies the files of photos, except those that are there. Returns how many photos were copied, and of how
+/// many files are missing. All are on disk then.
+pub(super) fn copy_files(from: Place, to: Place, photos: &[PhotoId]) -> io::Result<[u64; 2]> {
+    let (from, to, waiting) = (Arc::new(from), Arc::new(to), Waiting::new()?);
+    let (mut changed, mut copied, mut missing) = ([false; 256], 0, 0);
+    for photos in photos.chunks(AT_ONCE) {
+        let files = photos.iter().map(|&id| {
+            let (from, to) = (Arc::clone(&from), Arc::clone(&to));
             async move { Ok((id, to.copy_from(&from, id).await?)) }
         });
-        for (id, copied) in self.waiting.wait(try_join_all(copies))? {
-            self.changed[usize::from(first_byte(id))] |= copied.is_copied;
-            self.copied += u64::from(copied.is_copied);
-            self.missing += u64::from(copied.is_missing);
+        for (id, files) in waiting.wait(try_join_all(files))? {
+            // What is not copied may have got a second name.
+            changed[usize::from(first_byte(id))] |= files.is_copied || !files.is_missing;
+            copied += u64::from(files.is_copied);
+            missing += u64::from(files.is_missing);
         }
-        Ok(())
     }
-
-    /// Waits until all are on disk. Returns how many photos were copied, and of how many files are
-    /// missing.
-    pub(super) fn finish(mut self) -> io::Result<[u64; 2]> {
-        self.copy_next()?;
-        for shard in (0..=u8::MAX).filter(|&shard| self.changed[usize::from(shard)]) {
-            let to = Arc::clone(&self.to);
-            self.waiting.wait(async move { to.sync(shard).await })?;
-        }
-        Ok([self.copied, self.missing])
+    for shard in (0..=u8::MAX).filter(|&shard| changed[usize::from(shard)]) {
+        let to = Arc::clone(&to);
+        waiting.wait(async move { to.sync(shard).await })?;
     }
+    Ok([copied, missing])
 }
 
-/// How many problems with files are shown.
-const SHOWN: usize = 100;
+/// After the name of a backup.
+const OF_BACKUP: &str = ".photos";
 
 /// A line about a place that several databases use, if this one does.
-pub(super) fn line_of_marks(place: Place) -> anyhow::Result<Option<String>> {
+pub(super) fn line_of_marks(place: &Arc<Place>) -> anyhow::Result<Option<String>> {
+    let place = Arc::clone(place);
     let marks = Waiting::new()?.wait(async move { place.marks().await })?;
     let marks = (marks.len() > 1).then(|| marks.join(", "));
     Ok(marks.map(|marks| {
@@ -249,22 +266,27 @@ pub(super) fn line_of_marks(place: Place) -> anyhow::Result<Option<String>> {
     }))
 }
 
-/// What is wrong with the files of the photos of a database, and how many photos it has.
+/// How many problems with files are shown.
+const SHOWN: u64 = 100;
+
+/// What is wrong with the files of the photos of a database, as far as it is shown; with how many; and how
+/// many photos it has.
 pub(super) fn problems(
     database: &DatabaseUrl,
-    place: Option<Place>,
+    place: Option<&Arc<Place>>,
     content: bool,
-) -> anyhow::Result<(Vec<String>, u64)> {
-    let (place, waiting) = (place.map(Arc::new), Waiting::new()?);
-    let (mut photos, mut count, mut problems) = (0, 0, Vec::new());
-    let mut failed: io::Result<()> = Ok(());
-    let mut next = Vec::with_capacity(AT_ONCE);
-    let mut check = |next: &mut Vec<(PetId, PhotoId)>| -> io::Result<()> {
-        let Some(place) = &place else { return Ok(()) };
-        let files: Vec<_> = next
-            .drain(..)
-            .flat_map(|(pet, id)| Size::ALL.map(|size| (pet, PhotoFile { id, size })))
-            .collect();
+) -> anyhow::Result<(Vec<String>, u64, u64)> {
+    let mut photos = Vec::new();
+    store::snapshot(database)?.resources(&mut |resource| {
+        if let Resource::Pet(pet) = &resource {
+            photos.extend(pet.photos.all().iter().map(|photo| (pet.id, photo.id)));
+        }
+        ControlFlow::Continue(())
+    })?;
+    let (waiting, mut count, mut problems) = (Waiting::new()?, 0, Vec::new());
+    for (photos, place) in photos.chunks(AT_ONCE).filter_map(|photos| Some((photos, place?))) {
+        let of_photo = |&(pet, id)| Size::ALL.map(|size| (pet, PhotoFile { id, size }));
+        let files: Vec<(PetId, PhotoFile)> = photos.iter().flat_map(of_photo).collect();
         let states = files.iter().map(|&(_, file)| state(Arc::clone(place), file, content));
         for ((pet, file), problem) in files.iter().zip(waiting.wait(try_join_all(states))?) {
             let Some(problem) = problem else { continue };
@@ -274,23 +296,11 @@ pub(super) fn problems(
                 problems.push(format!("animal {pet}: the file {name} of a photo {problem}"));
             }
         }
-        Ok(())
-    };
-    store::snapshot(database)?.resources(&mut |resource| {
-        if let Resource::Pet(pet) = &resource {
-            photos += pet.photos.all().len() as u64;
-            next.extend(pet.photos.all().iter().map(|photo| (pet.id, photo.id)));
-            if next.len() >= AT_ONCE {
-                failed = check(&mut next);
-            }
-        }
-        if failed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    })?;
-    failed.and_then(|()| check(&mut next))?;
+    }
     if count > SHOWN {
         problems.push(format!("more of this kind: {}", count - SHOWN));
     }
-    Ok((problems, photos))
+    Ok((problems, count, photos.len() as u64))
 }
 
 /// What is wrong with a file.

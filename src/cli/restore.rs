@@ -9,14 +9,17 @@ use super::{
     backup,
     photos::{self, PhotoArgs},
 };
-use crate::domain::{Actor, Clock, SystemClock, WriteContext};
+use crate::{
+    domain::{Actor, Clock, SystemClock, WriteContext},
+    photos::Folder,
+};
 
 /// Replace the database with a copy that `petstore backup` made
 ///
 /// Stop the service first. The command checks the whole file SRC before it replaces
 /// the database, and does not change SRC. If it is interrupted at any moment, the
 /// database is the complete old one or the complete new one. The files of photos in SRC.photos
-/// come back, too. The database must be a
+/// come back; the command fails if it does not find all. The database must be a
 /// SQLite file; for PostgreSQL, use `pg_restore`.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
@@ -49,7 +52,7 @@ impl Restore {
             anyhow::bail!(BadSetting(message));
         }
         let context = WriteContext::new(Actor::Command, SystemClock.now());
-        backup::copy(
+        let photos = backup::copy(
             from,
             to,
             self.force,
@@ -57,7 +60,10 @@ impl Restore {
             (&self.database.database, &from.display()),
         )?;
         match self.photos.open(&self.database.database)? {
-            Some(place) => photos::copy_all(backup::photos_of(from), place),
+            Some(place) => {
+                let own = Folder::new(photos::path_of(from)).into();
+                photos::copy_all(own, place, &photos, "put them there")
+            }
             None => Ok(()),
         }
     }

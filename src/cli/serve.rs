@@ -12,15 +12,13 @@ use tokio::{
 use tracing::{info, level_filters::LevelFilter, warn};
 
 use super::{
-    args::{BaseUrlArgs, DatabaseArgs},
+    args::{BaseUrlArgs, DatabaseArgs, ShutdownArgs, TlsArgs},
     file_sizes, first_start,
     management::{self, Bound, ManagementArgs},
     notify::notify,
     pages::{Listeners, PagesArgs},
     photos::ServicePhotoArgs,
-    shutdown::ShutdownArgs,
     tasks,
-    tls::TlsArgs,
     values::{self, RateOrOff},
     webhooks::WebhookArgs,
 };
@@ -204,6 +202,7 @@ impl Serve {
     /// Serves until a signal ends the process. `warnings` are those of the settings.
     pub(super) fn run(self, warnings: Vec<String>) -> anyhow::Result<()> {
         self.base_urls.check()?;
+        self.photos.check(&self.database.database)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let served = runtime.block_on(self.serve(warnings));
         // A host name lookup that takes long must not delay the exit.
@@ -217,11 +216,12 @@ impl Serve {
         for warning in warnings {
             warn!("{warning}");
         }
+        let (tls, database) = (self.tls.load()?, &self.database.database);
+        // A port that is in use hides no wrong setting.
+        let style = self.pages.style()?;
         let listener = Bound::new(self.listen, "--listen")?;
-        let tls = self.tls.load()?;
         let management_listener = self.management.bind()?;
-        let pages = self.pages.bind()?;
-        let database = &self.database.database;
+        let pages = self.pages.bind(style)?;
         let (mode, mut random) = (OpenMode::CreateAndMigrate, super::runtime::random());
         let store = store::open(database, mode, self.database_connections, &mut random).await?;
         let photos = Arc::new(self.photos.open(database).await?);
@@ -244,7 +244,7 @@ impl Serve {
         let clock = ConfirmedClock::new(Arc::clone(&store), Arc::new(SystemClock));
         let clock = Arc::new(clock);
         let (spans, exporter) = self.management.traces(self.deployment, &mut random)?.unzip();
-        let registrar = self.webhooks.registrar(database);
+        let registrar = self.webhooks.registrar(database, true);
         let dispatcher = Dispatcher::new(
             Arc::clone(&store),
             Arc::clone(&clock),

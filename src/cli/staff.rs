@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::{
     args::{BadSetting, CreateArgs, DatabaseArgs},
-    console::ConsoleUrlArgs,
+    pages::ConsoleUrlArgs,
 };
 use crate::{
     domain::{

@@ -1,6 +1,10 @@
 //! `petstore webhooks`: webhooks, whether the service runs or not; and the options for them.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::{self, Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
@@ -11,7 +15,10 @@ use super::{
     values,
 };
 use crate::{
-    delivery::{self, ATTEMPT_LIMIT, Connector, Decided, Registrar, SystemResolver, Vault, Wanted},
+    delivery::{
+        self, ATTEMPT_LIMIT, Connector, Decided, DecisionError, Registrar, SystemResolver, Vault,
+        VaultError, Wanted,
+    },
     domain::{
         Actor, Clock, Network, Networks, StoredResponse, SystemClock, WriteContext,
         store_area::{
@@ -19,6 +26,7 @@ use crate::{
         },
     },
     json,
+    owner::Owner,
     store::{DatabaseUrl, OpenMode, Store, Written},
     tls,
 };
@@ -49,25 +57,29 @@ pub(super) struct WebhookArgs {
     webhook_allow: Vec<Network>,
 
     /// The file with the key that encrypts the secrets of webhooks and second factors, created with
-    /// the first of them; the default is the name of the SQLite file with the ending .secret-key, or
-    /// petstore.secret-key
+    /// the first of them; the default is the name of the SQLite file with the ending .secret-key, and
+    /// for a service over PostgreSQL petstore.secret-key in its working folder
     #[arg(long, global = true, value_name = "FILE", env = "PETSTORE_SECRET_KEY_FILE", value_parser = values::new_file())]
     secret_key_file: Option<PathBuf>,
 }
 
 impl WebhookArgs {
-    /// The judge of URLs, which also makes secrets.
-    pub(super) fn registrar(&self, database: &DatabaseUrl) -> Registrar {
-        let default = match database {
+    /// The judge of URLs, which also makes secrets. Over PostgreSQL, only the service knows the
+    /// default of its key file.
+    pub(super) fn registrar(&self, database: &DatabaseUrl, is_service: bool) -> Registrar {
+        let path = self.secret_key_file.clone();
+        let path = path.or_else(|| match database {
             DatabaseUrl::Sqlite(database) => {
-                let mut path = database.clone().into_os_string();
-                path.push(".secret-key");
-                path.into()
+                let mut default = database.clone().into_os_string();
+                default.push(".secret-key");
+                Some(default.into())
             }
-            DatabaseUrl::Postgres(_) => PathBuf::from("petstore.secret-key"),
-        };
-        let path = self.secret_key_file.clone().unwrap_or(default);
-        Registrar::new(Arc::new(Vault::new(Some(path))), self.allowed(), super::runtime::random())
+            DatabaseUrl::Postgres(_) => is_service.then(|| "petstore.secret-key".into()),
+        });
+        let of = if let DatabaseUrl::Sqlite(file) = database { Some(file) } else { path.as_ref() };
+        let owner = of.and_then(|path| Owner::for_file(path));
+        let vault = Arc::new(Vault::new(path, owner));
+        Registrar::new(vault, self.allowed(), super::runtime::random())
     }
 
     /// The sender of messages.
@@ -175,7 +187,7 @@ impl Webhooks {
         let store = self.database.open(OpenMode::AsIs).await?;
         let store = store.as_ref();
         let database = &self.database.database;
-        let registrar = self.options.registrar(database);
+        let registrar = self.options.registrar(database, false);
         let write = async |id, wanted| write(store, &registrar, database, id, wanted).await;
         match self.command {
             Command::Add { url, types, description } => {
@@ -235,9 +247,17 @@ async fn write(
         None => None,
     };
     let now = SystemClock.now();
-    let decided = delivery::decide(store, registrar, present.as_ref(), &wanted, now).await?;
+    let key_file = registrar.vault().path();
+    let new_file = key_file.filter(|path| !path.exists());
+    let decided = delivery::decide(store, registrar, present.as_ref(), &wanted, now).await;
+    let Decided { change, act, webhook, secret } = decided.map_err(|error| match error {
+        DecisionError::Vault(error @ VaultError::NotSet) => BadSetting(error.to_string()).into(),
+        error => anyhow::Error::from(error),
+    })?;
+    if let Some(key) = key_file.filter(|_| secret.is_some()) {
+        check_key_file(key, database)?;
+    }
     let context = WriteContext::new(Actor::Command, now);
-    let Decided { change, act, webhook, secret } = decided;
     let written =
         store.write_webhook(change.clone(), act, StoredResponse::default(), context).await;
     match (written.context("cannot store the webhook")?, change) {
@@ -252,10 +272,19 @@ async fn write(
         (Written::Done, _) => {
             if let Some(webhook) = webhook {
                 show(&webhook, secret.as_deref())?;
-                super::output::print_message(&format!(
-                    "Webhook {} in {database} is stored.",
-                    webhook.id
-                ));
+                let done = match wanted {
+                    Wanted::RotateSecret => "has another secret",
+                    Wanted::Enable { .. } => "is enabled",
+                    Wanted::Patch(_) => "is disabled",
+                    _ => "is stored",
+                };
+                let line = format!("Webhook {} in {database} {done}.", webhook.id);
+                super::output::print_message(&line);
+            }
+            if let Some(path) = new_file.filter(|path| path.exists()) {
+                let path = path::absolute(path)?;
+                let line = format!("Made the key file {}; back it up.", path.display());
+                super::output::print_message(&line);
             }
             Ok(())
         }
@@ -264,6 +293,18 @@ async fn write(
         }
         _ => bail!("another process has just changed the webhook; run the command again"),
     }
+}
+
+/// Fails if the user of the database cannot read the key file.
+fn check_key_file(key: &Path, database: &DatabaseUrl) -> anyhow::Result<()> {
+    let DatabaseUrl::Sqlite(file) = database else { return Ok(()) };
+    let message = format!(
+        "the owner of {database} cannot read the key file {}; give the file to that user, and run the \
+         command again",
+        key.display()
+    );
+    ensure!(Owner::of(&file.metadata()?).may_read(&key.metadata()?), BadSetting(message));
+    Ok(())
 }
 
 /// Waits until a service has sent a test message, and prints the attempt.

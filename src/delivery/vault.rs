@@ -13,6 +13,9 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use rand::Rng;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use tempfile::NamedTempFile;
+use tracing::info;
+
+use crate::owner::Owner;
 
 /// Tells the format of what is encrypted.
 const VERSION: u8 = 1;
@@ -21,6 +24,7 @@ const VERSION: u8 = 1;
 pub struct Vault {
     /// `None` if no file was named.
     path: Option<PathBuf>,
+    owner: Option<Owner>,
     /// Read once.
     key: Mutex<Option<LessSafeKey>>,
 }
@@ -28,7 +32,7 @@ pub struct Vault {
 /// Why a secret cannot be encrypted or read. A message contains no secret.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
-    #[error("webhooks need a key file; name it with --secret-key-file")]
+    #[error("webhooks need the key file of the service; name it with --secret-key-file")]
     NotSet,
     #[error(
         "the key file {0} does not exist, but the database has secrets that need it; copy it from \
@@ -46,15 +50,21 @@ pub enum VaultError {
 }
 
 impl Vault {
-    pub fn new(path: Option<PathBuf>) -> Self {
-        Self { path, key: Mutex::default() }
+    /// With this file. If this process makes it, it belongs to `owner`.
+    pub fn new(path: Option<PathBuf>, owner: Option<Owner>) -> Self {
+        Self { path, owner, key: Mutex::default() }
+    }
+
+    /// The file.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
     }
 
     /// A vault with this key, without a file.
     pub fn with_key(key: [u8; 32]) -> Self {
         let unbound = UnboundKey::new(&CHACHA20_POLY1305, &key);
         let key = Mutex::new(unbound.ok().map(LessSafeKey::new));
-        Self { path: None, key }
+        Self { path: None, owner: None, key }
     }
 
     /// Encrypts `secret`. It can be read only for the same `subject`. Makes the file if there is
@@ -124,6 +134,7 @@ impl Vault {
             let write = || {
                 let mut draft = NamedTempFile::new_in(folder)?;
                 writeln!(draft, "{}", STANDARD.encode(fresh))?;
+                self.owner.map_or(Ok(()), |owner| owner.give(draft.as_file()))?;
                 draft.as_file().sync_all()?;
                 match draft.persist_noclobber(path) {
                     Err(failed) if failed.error.kind() != io::ErrorKind::AlreadyExists => {
@@ -133,6 +144,7 @@ impl Vault {
                 }
             };
             write().map_err(failed)?;
+            info!("made the key file {}; back it up", shown());
         }
         let text = match fs::read_to_string(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -18,12 +18,18 @@ use super::{
     file::{PhotoFile, Size},
     files::{OWNERS, PARTIAL, ShardFiles, first_byte},
 };
-use crate::domain::store_area::PhotoId;
+use crate::{
+    domain::store_area::PhotoId,
+    owner::{Owner, make_file, make_folder, make_one},
+};
 
 /// See the module.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    owner: Option<Owner>,
+    /// Folders that may have files which are missing here.
+    others: Vec<PathBuf>,
     /// Whether this process knows that the folders in it are on disk.
     is_prepared: Mutex<bool>,
     /// Whether the first file that was read is in one of [`LOCAL`].
@@ -37,7 +43,15 @@ const LOCAL: [u32; 6] = [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x0102_1
 impl Folder {
     /// The folder with this path, which may not exist yet.
     pub fn new(path: PathBuf) -> Self {
-        Self { path, is_prepared: Mutex::new(false), is_local: OnceLock::new() }
+        let (owner, others) = (None, Vec::new());
+        Self { path, owner, others, is_prepared: Mutex::new(false), is_local: OnceLock::new() }
+    }
+
+    /// The same. What this process makes belongs to this owner, and files that one of the other folders
+    /// has get a second name here when somebody looks for them.
+    #[must_use]
+    pub fn with(self, owner: Option<Owner>, others: Vec<PathBuf>) -> Self {
+        Self { owner, others, ..self }
     }
 
     /// Whether both are the same, also if two paths lead to it.
@@ -55,11 +69,6 @@ impl Folder {
         owners.map(|owner| Ok(owner?.file_name().to_string_lossy().into_owned())).collect()
     }
 
-    /// Whether it is there.
-    pub(crate) fn exists(&self) -> io::Result<bool> {
-        self.path.try_exists()
-    }
-
     /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
@@ -67,7 +76,7 @@ impl Folder {
 
     /// Makes the folder and those in it, if they are not there.
     pub(super) fn make(&self) -> io::Result<()> {
-        fs::create_dir_all(&self.path)?;
+        make_folder(&self.path, self.owner)?;
         sync(self.path.parent().filter(|parent| !parent.as_os_str().is_empty()))?;
         self.prepare()
     }
@@ -79,7 +88,7 @@ impl Folder {
             return Ok(());
         }
         for shard in 0..=u8::MAX {
-            make_one(&self.shard(shard))?;
+            make_one(&self.shard(shard), self.owner)?;
         }
         sync(Some(&self.path))?;
         *is_prepared = true;
@@ -89,11 +98,14 @@ impl Folder {
     /// Leaves the mark of a database, unless the folder is away.
     pub(super) fn mark(&self, owner: &str) -> io::Result<()> {
         let owners = self.path.join(OWNERS);
-        match make_one(&owners) {
+        match make_one(&owners, self.owner) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             made => made?,
         }
-        File::create(owners.join(owner))?;
+        match make_file(&owners.join(owner), self.owner) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
         sync(Some(&owners))?;
         sync(Some(&self.path))
     }
@@ -133,7 +145,9 @@ impl Folder {
     fn write_file(&self, file: PhotoFile, content: &[u8]) -> io::Result<()> {
         let path = self.of(file);
         let partial = path.with_extension(format!("jpg{PARTIAL}"));
-        let mut out = File::create(&partial)?;
+        // Left by a process that was killed.
+        let _ = fs::remove_file(&partial);
+        let mut out = make_file(&partial, self.owner)?;
         out.write_all(content)?;
         out.sync_all()?;
         fs::rename(partial, path)
@@ -177,7 +191,15 @@ impl Folder {
 
     /// Whether the file is there.
     pub(super) fn has(&self, file: PhotoFile) -> io::Result<bool> {
-        self.of(file).try_exists()
+        let path = self.of(file);
+        if path.try_exists()? || self.others.is_empty() {
+            return path.try_exists();
+        }
+        self.prepare()?;
+        let link = |other: &PathBuf| {
+            fs::hard_link(other.join(path.strip_prefix(&self.path).unwrap_or(&path)), &path).is_ok()
+        };
+        Ok(self.others.iter().any(link))
     }
 
     /// What it has of the photos whose identifiers begin with this byte. Other files are ignored.
@@ -219,14 +241,6 @@ impl Folder {
 
     fn shard(&self, byte: u8) -> PathBuf {
         self.path.join(format!("{byte:02x}"))
-    }
-}
-
-/// Makes a folder in one that is there, unless it is there, too.
-fn make_one(path: &Path) -> io::Result<()> {
-    match fs::create_dir(path) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        made => made,
     }
 }
 

@@ -76,22 +76,6 @@ pub(super) fn inspect(picture: &[u8], format: Format) -> Result<Parts, String> {
     Ok(parts)
 }
 
-impl Format {
-    /// The format of a picture, by its first bytes.
-    pub fn of(picture: &[u8]) -> Option<Self> {
-        Self::ALL.into_iter().find(|&format| begins_like(picture, format))
-    }
-}
-
-fn begins_like(picture: &[u8], format: Format) -> bool {
-    match format {
-        Format::Jpeg => picture.starts_with(b"\xff\xd8\xff"),
-        Format::Png => picture.starts_with(b"\x89PNG\r\n\x1a\n"),
-        Format::WebP => picture.starts_with(b"RIFF") && picture.get(8..12) == Some(b"WEBP"),
-        Format::Gif => picture.starts_with(b"GIF87a") || picture.starts_with(b"GIF89a"),
-    }
-}
-
 /// Reads a picture from its beginning to its end.
 struct Reader<'p> {
     rest: &'p [u8],

@@ -172,7 +172,9 @@ fn a_backup_over_the_database_itself_is_rejected() {
     let here = directory();
     new_key(here.path());
     let before = fs::read(here.path().join("petstore.db")).unwrap();
-    let line = run(here.path(), &["backup", "--force", "./petstore.db"]).expect_one_line();
+    let done = run(here.path(), &["backup", "--force", "./petstore.db"]);
+    assert_eq!(done.status.code(), Some(2));
+    let line = done.expect_one_line();
     assert_eq!(line, "error: ./petstore.db is the database itself; name another file\n");
     assert!(fs::read(here.path().join("petstore.db")).unwrap() == before);
 }

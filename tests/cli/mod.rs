@@ -5,6 +5,7 @@ mod audit;
 mod import_headings;
 mod keys;
 mod openapi;
+mod owners;
 mod photos;
 #[expect(dead_code, reason = "other tests need more of it")]
 mod program;

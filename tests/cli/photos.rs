@@ -69,7 +69,7 @@ async fn check_finds_photos_without_their_files_and_files_that_cannot_be_decoded
     let said = run(here.path(), &["check"]).expect_success().stdout;
     assert!(said.starts_with("several databases use this place of photos, so no files"), "{said}");
     let said = run(here.path(), &["check", "--photos", "off"]).expect_success().stdout;
-    assert!(said.contains("1 photo without their files"), "{said}");
+    assert!(said.contains("1 photo; --photos names the place of their files"), "{said}");
     let file = file(&here.path().join("photos"), &url);
     let content = fs::read(&file).unwrap();
     fs::write(&file, &content[..content.len() / 2]).unwrap();
@@ -89,6 +89,11 @@ async fn a_backup_has_the_files_of_photos_and_a_restore_brings_them_back() {
     let said = run(here.path(), &["backup", "copy.db"]).expect_success().stdout;
     assert!(said.contains("Copied 1 photo from "), "{said}");
     assert!(file(&here.path().join("copy.db.photos"), &url).exists());
+    let check = ["check", "--database", "sqlite:copy.db", "--photos-content"];
+    run(here.path(), &check).expect_success();
+    fs::remove_dir_all(here.path().join("photos")).unwrap();
+    // By default, a backup has its own.
+    run(here.path(), &check).expect_success();
     let again = run(here.path(), &["backup", "copy.db", "--force"]).expect_success().stdout;
     assert!(!again.contains("photo"), "{again}");
     let other = directory();
@@ -100,6 +105,85 @@ async fn a_backup_has_the_files_of_photos_and_a_restore_brings_them_back() {
     let third = directory();
     run(third.path(), &["restore", &copy, "--photos", "off"]).expect_success();
     assert!(!third.path().join("photos").exists());
+}
+
+#[tokio::test]
+async fn a_backup_fails_if_it_has_not_all_photos_and_none_are_left_out_on_purpose() {
+    let (here, url) = shop().await;
+    let photos = here.path().join("photos");
+    fs::remove_file(file(&photos, &url)).unwrap();
+    let lacks = run(here.path(), &["backup", "lacks.db"]);
+    assert_eq!(lacks.status.code(), Some(1));
+    assert!(lacks.stdout.starts_with("lacks.db is a valid copy of "), "{lacks:?}");
+    assert!(lacks.stderr.contains("photos lacks files of 1 of its 1 photo; name"), "{lacks:?}");
+    fs::rename(&photos, here.path().join("elsewhere")).unwrap();
+    let none = run(here.path(), &["backup", "none.db"]);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(
+        none.stderr.contains("name their place with --photos, or leave photos out"),
+        "{none:?}"
+    );
+    let said = run(here.path(), &["backup", "off.db", "--photos", "off"]).expect_success().stdout;
+    assert!(said.ends_with("The copy has no photos, because they are off\n"), "{said}");
+    // The same for what comes back.
+    let restore = ["restore", "off.db", "--database", "sqlite:back.db"];
+    let back = run(here.path(), &restore);
+    assert_eq!(back.status.code(), Some(1));
+    assert!(back.stderr.contains("off.db.photos lacks files of 1 of its 1 photo; put them there"));
+}
+
+#[tokio::test]
+async fn backups_with_several_names_share_the_files_of_photos() {
+    use std::os::unix::fs::MetadataExt;
+    let (here, url) = shop().await;
+    let (path, key) = (here.path(), key(here.path()));
+    fs::create_dir(path.join("nights")).unwrap();
+    let backup =
+        |night: &str| run(path, &["backup", &format!("nights/{night}.db")]).expect_success();
+    let of = |night: &str, url: &str| file(&path.join(format!("nights/{night}.db.photos")), url);
+    let inode = |night: &str, url: &str| fs::metadata(of(night, url)).unwrap().ino();
+    backup("first");
+    let service = Service::start(path, &[]);
+    let later = send(&service, &key, 1).await.unwrap();
+    drop(service);
+    let said = backup("second").stdout;
+    assert!(said.contains("Copied 1 photo from "), "{said}");
+    assert_eq!(inode("first", &url), inode("second", &url));
+    assert!(!of("first", &later).exists());
+    let said = backup("third").stdout;
+    assert!(!said.contains("Copied"), "{said}");
+    assert_eq!(inode("third", &later), inode("second", &later));
+    // Each has all that it needs without the others, and not the files of the service.
+    fs::remove_dir_all(path.join("nights/first.db.photos")).unwrap();
+    fs::remove_dir_all(path.join("nights/second.db.photos")).unwrap();
+    run(path, &["check", "--database", "sqlite:nights/third.db", "--photos-content"])
+        .expect_success();
+    let own = fs::metadata(file(&path.join("photos"), &later)).unwrap().ino();
+    assert_ne!(inode("third", &later), own);
+}
+
+#[tokio::test]
+async fn photos_that_are_elsewhere_are_no_damage_of_the_database() {
+    let (here, url) = shop().await;
+    let photos = here.path().join("photos");
+    let large = file(&photos, &url);
+    fs::rename(&large, here.path().join("large")).unwrap();
+    let some = run(here.path(), &["check"]);
+    assert_eq!(some.status.code(), Some(1));
+    assert!(some.stdout.contains("-large.jpg of a photo is missing"), "{some:?}");
+    assert!(some.stderr.contains("1 file of 1 photo missing or damaged in photos"), "{some:?}");
+    fs::rename(&photos, here.path().join("elsewhere")).unwrap();
+    let none = run(here.path(), &["check"]);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(!none.stdout.contains("is missing"), "{none:?}");
+    assert!(none.stderr.contains("photos has no file of 1 photo; this is probably another place"));
+    for done in [some, none] {
+        assert!(done.stdout.contains(" is valid: 1 animal"), "{done:?}");
+        assert!(done.stderr.contains("name the place of the photos with --photos"), "{done:?}");
+        assert!(!done.stderr.contains("restore") && !done.stderr.contains("damaged ("), "{done:?}");
+    }
+    fs::rename(here.path().join("large"), file(&here.path().join("elsewhere"), &url)).unwrap();
+    run(here.path(), &["check", "--photos", "elsewhere"]).expect_success();
 }
 
 #[tokio::test]

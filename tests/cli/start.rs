@@ -167,6 +167,45 @@ fn a_folder_a_missing_folder_and_a_missing_permission_have_a_message_each() {
 }
 
 #[test]
+fn a_folder_that_the_user_of_the_database_cannot_write_is_named() {
+    let here = directory();
+    new_key(here.path());
+    let mut list = Command::new("setpriv");
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(here.path().join("petstore.db"), Some(65534), None).unwrap();
+        list.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+    }
+    fs::set_permissions(here.path(), Permissions::from_mode(0o555)).unwrap();
+    list.args([env!("CARGO_BIN_EXE_petstore"), "keys", "list"]);
+    settle(&mut list, here.path());
+    let done = finish(&mut list);
+    fs::set_permissions(here.path(), Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(done.status.code(), Some(WRONG_SETTING));
+    let line = done.expect_one_line();
+    assert!(line.contains("no file can be created in the folder"), "{line}");
+    assert!(!line.contains("readonly"), "{line}");
+}
+
+#[test]
+fn a_port_in_use_hides_no_wrong_setting() {
+    let here = directory();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = taken.local_addr().unwrap().to_string();
+    for (option, value) in
+        [("--tls-cert", "absent"), ("--window-style", "absent"), ("--photos", "s3://")]
+    {
+        let mut serve = vec!["serve", "--listen", &listen, option, value];
+        if option == "--tls-cert" {
+            serve.extend(["--tls-key", "absent"]);
+        }
+        let done = run(here.path(), &serve);
+        assert_eq!(done.status.code(), Some(WRONG_SETTING), "{option}");
+        let line = done.expect_one_line();
+        assert!(!line.contains("cannot listen"), "{line}");
+    }
+}
+
+#[test]
 fn a_file_that_is_not_a_database_is_one_line() {
     let here = directory();
     fs::write(here.path().join("petstore.db"), "these are notes".repeat(100)).unwrap();

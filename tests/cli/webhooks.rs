@@ -11,6 +11,7 @@ use tokio::{
 };
 
 use super::{
+    backup::files,
     management::{MANAGED, management_url},
     postgres_cluster::{connect, fresh_url},
     program::{Done, Service, client, command, create, directory, finish, run},
@@ -254,6 +255,32 @@ async fn a_machine_without_the_key_file_makes_no_other_and_says_what_to_do() {
         assert!(log.contains("the key file other does not exist"), "{log}");
         assert!(!here.path().join("other").exists());
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn over_postgresql_a_command_makes_no_key_file_that_the_service_does_not_know() {
+    let (here, database) = (directory(), fresh_url().await);
+    let service_folder = directory();
+    let common = ["--webhook-allow", "127.0.0.1", "--database", &database];
+    let run = |arguments: &[&str]| run(here.path(), &[arguments, &common].concat());
+    let machine = Machine { here: here.path(), database: &database, key_file: "" };
+    machine.new_key();
+    let add = ["webhooks", "add", "http://127.0.0.1:9/"];
+    let rejected = run(&add);
+    assert_eq!(rejected.status.code(), Some(2));
+    assert!(rejected.expect_one_line().contains("name it with --secret-key-file"));
+    assert!(files(here.path()).is_empty());
+    let key = service_folder.path().join("petstore.secret-key").display().to_string();
+    let added = run(&[&add[..], &["--secret-key-file", &key]].concat()).expect_success();
+    assert!(added.stderr.contains(&format!("Made the key file {key}")), "{added:?}");
+    let id = serde_json::from_str::<Value>(&added.stdout).unwrap()["id"].to_string();
+    // A service without the option still finds the file where it stands.
+    let mut serve = command(service_folder.path(), &["serve", "--listen", "127.0.0.1:0"]);
+    serve.args(common);
+    let service = Service::from(serve);
+    let test = run(&["webhooks", "test", &id]);
+    assert!(test.stdout.contains("\"error\":\"connect\""), "{test:?}");
+    drop(service);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -27,7 +27,7 @@ fn a_database_is_a_sqlite_file_or_a_postgresql_url() {
 }
 
 #[test]
-fn a_postgresql_url_names_one_server_or_several_and_shows_no_password() {
+fn a_url_names_one_server_or_several_and_shows_no_password() {
     for (text, shown) in [
         ("postgres://db.example/pets", "postgres://db.example/pets"),
         ("postgresql://me:s3cret@db:5433/pets", "postgres://me@db:5433/pets"),
@@ -39,9 +39,8 @@ fn a_postgresql_url_names_one_server_or_several_and_shows_no_password() {
         ("postgres://me@%2Frun%2Fdb/pets", "postgres://me@/run/db/pets"),
         ("postgres://me@/pets?host=/run/db&password=s3cret", "postgres://me@/run/db/pets"),
     ] {
-        let url = text.parse::<DatabaseUrl>().unwrap();
-        assert_eq!(url.to_string(), shown);
-        assert!(!format!("{url:?}").contains("s3cret"));
+        let DatabaseUrl::Postgres(url) = text.parse().unwrap() else { panic!("{text}") };
+        assert_eq!([url.to_string(), format!("{url:?}")], [shown, shown]);
     }
 }
 

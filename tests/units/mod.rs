@@ -15,6 +15,7 @@ mod idempotency;
 mod journal;
 mod key;
 mod limits;
+mod log;
 mod name_key;
 mod network;
 mod order;

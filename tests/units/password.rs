@@ -1,9 +1,6 @@
-//! Passwords of the staff.
+//! Passwords of staff.
 
-use petstore::domain::{
-    StaffName,
-    staff::{Password, PasswordHash, WeakPassword},
-};
+use petstore::domain::staff::{Password, PasswordHash, StaffName, WeakPassword};
 use rand::{SeedableRng, rngs::StdRng};
 
 #[test]
@@ -14,6 +11,8 @@ fn a_password_has_at_least_12_characters_and_is_not_common_and_has_no_other_rule
     {
         assert_eq!(chosen(good), None, "{good}");
     }
+    let common = include_str!("../../src/domain/staff/common-passwords.txt");
+    assert!(common.lines().count() > 200 && common.lines().all(|known| known.len() >= 12));
     assert_eq!(chosen("elevenchars"), Some(WeakPassword::Short));
     assert_eq!(chosen(&"ab".repeat(128)), None);
     assert_eq!(chosen(&"ab".repeat(129)), Some(WeakPassword::Long));
@@ -38,8 +37,8 @@ fn a_hash_is_that_of_one_password_however_it_was_typed() {
     assert!(hash.is_of(&password("cafe\u{301} on the corner")));
     assert!(!hash.is_of(&password("Caf\u{e9} on the corner")));
     // With another salt each time.
-    let other = password("caf\u{e9} on the corner").hash(random);
-    assert_ne!(hash.as_bytes()[16..], other.as_bytes()[16..]);
+    let again = password("caf\u{e9} on the corner").hash(random);
+    assert_ne!(hash.as_bytes()[16..], again.as_bytes()[16..]);
     assert_eq!(PasswordHash::from_bytes(hash.as_bytes()), Some(hash));
     assert!(!PasswordHash::of_nobody().is_of(&password("")));
 }

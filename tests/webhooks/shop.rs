@@ -32,7 +32,7 @@ pub(super) struct Shop {
 
 /// A key file, and what makes secrets with it.
 pub(super) fn registrar(key: PathBuf, seed: u64) -> Registrar {
-    let vault = Arc::new(Vault::new(Some(key)));
+    let vault = Arc::new(Vault::new(Some(key), None));
     Registrar::new(vault, allowed(), StdRng::seed_from_u64(seed))
 }
 

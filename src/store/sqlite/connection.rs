@@ -13,7 +13,10 @@ use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, config::DbConfig};
 use tracing::error;
 
 use super::{file, file_identity, migrations, page, quick_check, wal, wal_index::WalIndex};
-use crate::store::{OpenError, OpenMode};
+use crate::{
+    owner::{Owner, make_file},
+    store::{OpenError, OpenMode},
+};
 
 /// How long a statement waits for a lock that another process holds.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -45,6 +48,13 @@ pub(super) fn open_for_writing(
     let failed = |error| cannot_open(&shown, error);
     if path.canonicalize().is_ok_and(|path| file::has_lost_transactions(&path)) {
         error!("{}: {shown}", quick_check::LOST_TRANSACTIONS);
+    }
+    if create == OpenFlags::SQLITE_OPEN_CREATE
+        && let owner @ Some(_) = Owner::for_file(path)
+        && let Err(error) = make_file(path, owner)
+        && error.kind() == io::ErrorKind::PermissionDenied
+    {
+        return Err(OpenError::Io { path: shown, cause: Arc::new(error) });
     }
     let mut connection =
         connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | create).map_err(failed)?;
@@ -218,7 +228,7 @@ fn absent(path: &Path) -> OpenError {
 pub(super) fn cannot_open(path: &str, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
-        Some(ErrorCode::CannotOpen) => {
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => {
             OpenError::BadSetting { what: why_not_at(Path::new(&path)), path }
         }
         Some(ErrorCode::NotADatabase) => OpenError::NotADatabase(path),

@@ -4,7 +4,6 @@ use std::{
     ffi::OsString,
     fs::{self, File, OpenOptions},
     io,
-    os::unix::fs::{MetadataExt, OpenOptionsExt, fchown},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -28,7 +27,8 @@ use super::{
     journal, migrations,
 };
 use crate::{
-    domain::WriteContext,
+    domain::{WriteContext, store_area::PhotoId},
+    owner::{Owner, make_file},
     store::{Cause, OpenError, OpenMode},
 };
 
@@ -81,6 +81,7 @@ pub(crate) enum CopyError {
 pub(crate) struct Copied {
     /// How many animals the copy has.
     pub(crate) animals: u64,
+    pub(crate) photos: Vec<PhotoId>,
     /// The second name of the replaced database, if it was damaged or had companion files whose
     /// content may matter.
     pub(crate) aside: Option<PathBuf>,
@@ -120,13 +121,18 @@ pub(crate) fn copy(
     let failed = |cause: Cause| CopyError::Write { path: to.display().to_string(), cause };
     let replaced = prepare_replacement(to)?;
     let partial = Partial::create(to, number).map_err(|error| failed(Arc::new(error)))?;
-    let animals = fill(&partial.0, &source, restored).map_err(|problem| match problem {
+    let copied = fill(&partial.path, &source, restored).map_err(|problem| match problem {
         Problem::Damage(what) => CopyError::Damaged { path: from.display().to_string(), what },
         Problem::Locked => CopyError::InUse(from.display().to_string()),
         Problem::Write(error) => failed(Arc::new(error)),
     })?;
+    let given = partial.give(replaced.as_ref(), restored.map_or(from, |_| to));
+    // The service does not open a new backup, and some disks for backups know no owners.
+    if replaced.is_some() || restored.is_some() {
+        given.map_err(|error| failed(Arc::new(error)))?;
+    }
     let aside = partial.put_at(to, replaced.as_ref(), number)?;
-    Ok(Copied { animals, aside })
+    Ok(Copied { aside, ..copied })
 }
 
 /// The database to replace.
@@ -262,8 +268,12 @@ impl From<rusqlite::Error> for Problem {
     }
 }
 
-/// Copies all pages of one moment, then checks the copy completely. Returns the number of animals.
-fn fill(path: &Path, source: &Connection, restored: Option<&WriteContext>) -> Result<u64, Problem> {
+/// Copies all pages of one moment, then checks the copy completely.
+fn fill(
+    path: &Path,
+    source: &Connection,
+    restored: Option<&WriteContext>,
+) -> Result<Copied, Problem> {
     let mut target = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     // If this fails, the file is removed. A complete file is synced at the end.
     target.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
@@ -285,11 +295,22 @@ fn fill(path: &Path, source: &Connection, restored: Option<&WriteContext>) -> Re
     if let Some(context) = restored.filter(|_| is_current) {
         journal::begin_epoch(&mut target, context)?;
     }
-    Ok(found.animals)
+    let mut photos = Vec::new();
+    // That of an older release may have no such table.
+    if target.table_exists(None::<&str>, "photos")? {
+        let mut ids = target.prepare("SELECT id FROM photos")?;
+        for id in ids.query_map([], |row| row.get::<_, String>(0))? {
+            photos.extend(PhotoId::parse(&id?));
+        }
+    }
+    Ok(Copied { animals: found.animals, photos, aside: None })
 }
 
 /// The unfinished copy next to its target, removed when dropped.
-struct Partial(PathBuf);
+struct Partial {
+    path: PathBuf,
+    file: File,
+}
 
 impl Partial {
     fn create(to: &Path, number: u64) -> io::Result<Self> {
@@ -298,8 +319,8 @@ impl Partial {
         partial.push(name);
         partial.push(format!(".{number:016x}.partial"));
         let path = to.with_file_name(partial);
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-        Ok(Self(path))
+        let file = make_file(&path, None)?;
+        Ok(Self { path, file })
     }
 
     /// Renames the file to its target, in place of `replaced`, and syncs. Returns the second name
@@ -312,7 +333,7 @@ impl Partial {
     ) -> Result<Option<PathBuf>, CopyError> {
         let path = to.display().to_string();
         let failed = |error| CopyError::Write { path: path.clone(), cause: Arc::new(error) };
-        let folder = self.prepare(to, replaced).map_err(failed)?;
+        let folder = self.sync(to).map_err(failed)?;
         let [_, companions @ ..] = files_of(to);
         // After a checkpoint there are no companion files, unless another process has opened the
         // database since.
@@ -334,14 +355,18 @@ impl Partial {
         }
     }
 
-    /// Syncs the file, with the owner of the replaced one. Returns the target directory.
-    fn prepare(&self, to: &Path, replaced: Option<&Replaced>) -> io::Result<File> {
-        let file = File::open(&self.0)?;
-        if let Some(replaced) = replaced {
-            let owner = replaced.file.metadata()?;
-            fchown(&file, Some(owner.uid()), Some(owner.gid()))?;
-        }
-        file.sync_all()?;
+    /// Gives the file to the owner of the replaced one, or else to that of the database at `path`.
+    fn give(&self, replaced: Option<&Replaced>, path: &Path) -> io::Result<()> {
+        let owner = match replaced {
+            Some(replaced) => Some(Owner::of(&replaced.file.metadata()?)),
+            None => Owner::for_file(path),
+        };
+        owner.map_or(Ok(()), |owner| owner.give(&self.file))
+    }
+
+    /// Syncs the file. Returns the target directory.
+    fn sync(&self, to: &Path) -> io::Result<File> {
+        self.file.sync_all()?;
         let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
         File::open(folder.unwrap_or(Path::new(".")))
     }
@@ -356,13 +381,13 @@ impl Partial {
         }
         // A power cut could also restore files that a checkpoint has removed.
         folder.sync_all()?;
-        fs::rename(&self.0, to)
+        fs::rename(&self.path, to)
     }
 }
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        for path in files_of(&self.0) {
+        for path in files_of(&self.path) {
             let _ = fs::remove_file(path);
         }
     }

@@ -1,0 +1,158 @@
+//! What a command makes belongs to the user of the database, also if root runs the command. As an ordinary
+//! user, these tests show the same of that user.
+
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::{MetadataExt, PermissionsExt, chown},
+    path::Path,
+    process::Command,
+};
+
+use petstore::owner::Owner;
+use rustix::process::{getegid, geteuid};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::program::{Service, client, directory, run, settle};
+use crate::api::pictures;
+
+/// The user of the service: root can run one as somebody else.
+fn user() -> (u32, u32) {
+    if geteuid().is_root() { (65534, 65534) } else { (geteuid().as_raw(), getegid().as_raw()) }
+}
+
+/// A folder of the user of the service.
+fn home() -> TempDir {
+    let here = directory();
+    chown(here.path(), Some(user().0), Some(user().1)).unwrap();
+    here
+}
+
+/// Everything below a folder that does not belong to the user of the service.
+fn strange(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let metadata = entry.metadata().unwrap();
+        if (metadata.uid(), metadata.gid()) != user() {
+            found.push(entry.path().display().to_string());
+        }
+        if metadata.is_dir() {
+            found.extend(strange(&entry.path()));
+        }
+    }
+    found
+}
+
+/// `petstore serve` as that user.
+fn serve(here: &Path) -> Service {
+    let mut command = Command::new("setpriv");
+    if geteuid().is_root() {
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+    }
+    command.args([env!("CARGO_BIN_EXE_petstore"), "serve", "--listen", "127.0.0.1:0"]);
+    settle(&mut command, here);
+    Service::from(command)
+}
+
+/// Creates the database, and returns a key.
+fn key(here: &Path) -> String {
+    let create = ["keys", "create", "--name", "till", "--scope", "store:write", "--create"];
+    run(here, &create).expect_success().stdout.trim_end().to_owned()
+}
+
+/// Adds an animal with a photo.
+async fn add_photo(service: &Service, key: &str) {
+    let url = format!("{}/store/pets", service.url);
+    let animal = json!({ "name": "Luna", "categoryId": 1 });
+    let added = client().post(&url).bearer_auth(key).json(&animal).send().await.unwrap();
+    let added: Value = added.json().await.unwrap();
+    let photo = client().post(format!("{url}/{}/photos", added["id"])).bearer_auth(key);
+    let photo = photo.header("content-type", "image/png").body(pictures::png(64, 48));
+    assert_eq!(photo.send().await.unwrap().status(), 201);
+}
+
+#[tokio::test]
+async fn what_each_command_makes_belongs_to_the_user_of_the_database() {
+    let here = home();
+    let path = here.path();
+    let key = key(path);
+    assert_eq!(strange(path), [""; 0], "keys create --create");
+    let service = serve(path);
+    add_photo(&service, &key).await;
+    // While the service has the database open.
+    let said = run(path, &["webhooks", "add", "https://shop.example/"]).expect_success().stderr;
+    let key_file = path.join("petstore.db.secret-key");
+    assert!(said.contains(&format!("Made the key file {}", key_file.display())), "{said}");
+    let again = run(path, &["webhooks", "rotate-secret", "1"]).expect_success().stderr;
+    assert!(!again.contains("Made"), "{again}");
+    drop(service);
+    fs::write(path.join("some.csv"), "name,categoryId\nFrank,1\n").unwrap();
+    chown(path.join("some.csv"), Some(user().0), Some(user().1)).unwrap();
+    for command in [
+        "keys list",
+        "staff add Ana --create --database sqlite:staff.db",
+        "import some.csv --create --database sqlite:import.db",
+        "backup copy.db",
+        "copy --from sqlite:petstore.db --to sqlite:other.db --to-photos deep/other",
+        "restore copy.db --force",
+        "restore copy.db --database sqlite:restored.db --photos restored",
+    ] {
+        run(path, &command.split(' ').collect::<Vec<_>>()).expect_success();
+        assert_eq!(strange(path), [""; 0], "{command}");
+    }
+}
+
+#[tokio::test]
+async fn a_service_serves_and_adds_photos_after_a_restore_into_an_empty_folder() {
+    let old = home();
+    let key = key(old.path());
+    let service = serve(old.path());
+    add_photo(&service, &key).await;
+    drop(service);
+    run(old.path(), &["backup", "copy.db"]).expect_success();
+    let new = home();
+    let copy = old.path().join("copy.db").display().to_string();
+    run(new.path(), &["restore", &copy]).expect_success();
+    let service = serve(new.path());
+    let pet = client().get(format!("{}/store/pets/1", service.url)).bearer_auth(&key);
+    let pet: Value = pet.send().await.unwrap().json().await.unwrap();
+    let origin = service.url.trim_end_matches("/v1");
+    let picture = format!("{origin}{}", pet["photos"][0]["urls"]["small"].as_str().unwrap());
+    assert_eq!(client().get(picture).send().await.unwrap().status(), 200);
+    add_photo(&service, &key).await;
+}
+
+#[test]
+fn a_key_file_that_the_user_of_the_database_cannot_read_is_an_error() {
+    let here = home();
+    key(here.path());
+    let file = here.path().join("key");
+    fs::write(&file, format!("{}=\n", "A".repeat(43))).unwrap();
+    let add = ["webhooks", "add", "https://shop.example/", "--secret-key-file", "key"];
+    // Root can read everything, and others cannot make a file that they cannot read but open.
+    let mode = if geteuid().is_root() { 0o600 } else { 0o000 };
+    fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+    let line = run(here.path(), &add).expect_one_line();
+    assert!(line.contains("key"), "{line}");
+    if geteuid().is_root() {
+        assert!(line.contains("the owner of sqlite:"), "{line}");
+        chown(&file, Some(65534), Some(65534)).unwrap();
+    }
+    fs::set_permissions(&file, Permissions::from_mode(0o400)).unwrap();
+    assert_eq!(run(here.path(), &["webhooks", "list"]).expect_success().stdout, "");
+    run(here.path(), &add).expect_success();
+}
+
+#[test]
+fn a_mode_that_excludes_a_user_is_known() {
+    let here = directory();
+    let file = here.path().join("key");
+    fs::write(&file, "").unwrap();
+    let may = |of: &Path, mode| {
+        fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+        Owner::of(&of.metadata().unwrap()).may_read(&file.metadata().unwrap())
+    };
+    let own = file.parent().unwrap();
+    assert!(may(own, 0o400) && may(own, 0o040) && may(own, 0o004));
+    assert_eq!(may(own, 0o200), geteuid().is_root());
+}
