@@ -117,7 +117,9 @@ function send(form, file, key, row, attempt = 1) {
     request.onload = () => {
       if (request.status < 400) return end(form.dataset.arrived);
       const page = new DOMParser().parseFromString(request.responseText, "text/html");
-      end(page.querySelector(".problem li span, .problem")?.textContent ?? form.dataset.missing);
+      end(page.querySelector(".problem li span, .problem")?.textContent
+        // A proxy has a limit and a page of its own.
+        ?? (request.status === 413 ? form.dataset.large : form.dataset.missing));
     };
     request.onerror = () => {
       if (attempt > 4) return end(form.dataset.missing);

@@ -2,15 +2,16 @@
 
 use std::{
     collections::BTreeMap,
-    io::ErrorKind,
+    io::{Cursor, ErrorKind},
     net::TcpStream,
     path::Path,
     process::Stdio,
     time::{Duration, Instant},
 };
 
-use reqwest::Client;
-use serde_json::Value;
+use image::{ImageFormat, RgbImage};
+use reqwest::{Client, Method};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
@@ -132,6 +133,84 @@ async fn sigterm_ends_the_service_with_success_and_closes_its_connections() {
     let sql = "SELECT count(*) FROM pg_stat_activity
         WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid()";
     while beside.query_one(sql, &[]).await.unwrap().get::<_, i64>(0) != 0 {}
+}
+
+/// The rights that docs/postgres.md names, in the schema of the test.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_rights_in_the_document_suffice_for_everything() {
+    let (here, database) = setup().await;
+    let key = {
+        let create = ["keys", "create", "--create", "--name", "a", "--scope", "store:admin"];
+        let done = run(here.path(), &[&create[..], &["--database", &database]].concat());
+        done.expect_success().stdout.trim_end().to_owned()
+    };
+    // As the document says: the owner of the tables migrates.
+    start(here.path(), &database).kill();
+    let owner = connect(&database).await;
+    let schema: String = owner.query_one("SELECT current_schema()", &[]).await.unwrap().get(0);
+    let role = format!("shop_{schema}");
+    let document = include_str!("../../docs/postgres.md");
+    let grants = document.lines().filter_map(|line| line.strip_prefix("    GRANT "));
+    let grants: Vec<String> = grants
+        .map(|rest| format!("GRANT {};", rest.trim_end_matches(';')))
+        .map(|grant| grant.replace(" public ", &format!(" {schema} ")))
+        .map(|grant| grant.replace("TO shop", &format!("TO {role}")))
+        .collect();
+    assert_eq!(grants.len(), 2);
+    let grants = grants.concat();
+    let role_of = format!("CREATE ROLE {role} LOGIN; GRANT USAGE ON SCHEMA {schema} TO {role}");
+    owner.batch_execute(&format!("{role_of}; {grants}")).await.unwrap();
+    let url = database.replacen("petstore@", &format!("{role}@"), 1);
+    let options =
+        ["--photos", "photos", "--secret-key-file", "key", "--webhook-allow", "127.0.0.1"];
+    let mut serve = command(here.path(), &["serve", "--listen", "127.0.0.1:0", "--database", &url]);
+    let service = Service::from({
+        serve.args(options);
+        serve
+    });
+    let send = async |method: Method, path: &str, body: Value| {
+        let is_put = method == Method::PUT;
+        let request = client().request(method, format!("{}/store/{path}", service.url));
+        let request = if is_put { request.header("If-None-Match", "*") } else { request };
+        let request = request.bearer_auth(&key).header("Idempotency-Key", path).json(&body);
+        let reply = request.send().await.unwrap();
+        assert!(reply.status().is_success(), "{path}: {}", reply.text().await.unwrap());
+    };
+    let fields = json!({ "species": "Dog", "microchip": "276098106234567" });
+    send(Method::POST, "pets", json!({ "name": "Rex", "categoryId": 1, "fields": fields })).await;
+    send(Method::POST, "orders", json!({ "petId": 1, "contact": "Anna, 0171" })).await;
+    send(Method::POST, "orders/1/complete", json!({})).await;
+    send(Method::PUT, "fields/house", json!({ "label": "House", "kind": "text" })).await;
+    send(Method::POST, "webhooks", json!({ "url": "http://127.0.0.1:9/" })).await;
+    for path in ["pets?field.species=dog", "pets?name=re", "orders", "fields", "changes", "audit"] {
+        let reply = client().get(format!("{}/store/{path}", service.url)).bearer_auth(&key);
+        let reply = reply.send().await.unwrap();
+        assert!(
+            reply.status() == 200 || path.starts_with("pets") && reply.status() == 503,
+            "{path}"
+        );
+    }
+    let mut picture = Cursor::new(Vec::new());
+    RgbImage::new(4, 3).write_to(&mut picture, ImageFormat::Png).unwrap();
+    let photo = client().post(format!("{}/store/pets/1/photos", service.url)).bearer_auth(&key);
+    let photo =
+        photo.header("Content-Type", "image/png").body(picture.into_inner()).send().await.unwrap();
+    assert_eq!(photo.status(), 201, "{}", photo.text().await.unwrap());
+    for act in [
+        &["staff", "add", "Ana"][..],
+        &["keys", "create", "--name", "b"],
+        &["clock", "confirm"],
+        &["check", "--photos", "photos"],
+    ] {
+        run(here.path(), &[act, &["--database", &url]].concat()).expect_success();
+    }
+    let log = {
+        service.signal("TERM");
+        service.wait().1
+    };
+    assert!(!log.contains("permission denied"), "{log}");
+    let drop_role = format!("DROP OWNED BY {role}; DROP ROLE {role}");
+    owner.batch_execute(&drop_role).await.unwrap();
 }
 
 #[tokio::test]

@@ -34,7 +34,8 @@ pub(super) fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
                 }
                 @if may_add {
                     form.fields method="post" action={ (path) "/photos" } enctype="multipart/form-data"
-                        data-upload data-missing=(texts::NOT_ARRIVED) data-arrived=(texts::ARRIVED) {
+                        data-upload data-large=(texts::TOO_LARGE_TO_ARRIVE)
+                        data-missing=(texts::NOT_ARRIVED) data-arrived=(texts::ARRIVED) {
                         (desk.key("photos"))
                         div.field {
                             (label_and_hint())

@@ -10,6 +10,8 @@ pub(in crate::console) const MOVE_DOWN: &str = "Later";
 pub(in crate::console) const SAVE_TEXTS: &str = "Save the descriptions";
 pub(in crate::console) const ARRIVED: &str = "Arrived";
 pub(in crate::console) const NOT_ARRIVED: &str = "Did not arrive. Choose it again.";
+pub(in crate::console) const TOO_LARGE_TO_ARRIVE: &str =
+    "Too large for the service or its proxy. Choose a smaller one, or tell the operator.";
 pub(in crate::console) const NO_PICTURE: &str =
     "This is not a picture that the store can keep. Choose a JPEG, PNG, WebP or GIF.";
 pub(in crate::console) const PICTURE_TOO_LARGE: &str =
