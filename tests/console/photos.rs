@@ -52,6 +52,19 @@ async fn a_clerk_adds_several_photos_at_once_and_learns_which_did_not_arrive() {
     assert!(clerk.get("/animals").await.expect(200).text.contains("class=\"thumbnail\""));
 }
 
+/// A proxy has a page of its own for it, which the script replaces.
+#[tokio::test]
+async fn a_picture_that_is_too_large_for_a_proxy_is_named() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let path = add(&mut clerk).await;
+    let page = clerk.get(&path).await.expect(200);
+    let said = "data-large=\"Too large for the service or its proxy.";
+    assert!(page.text.contains(said), "{page:?}");
+    let script = include_str!("../../src/console/live.js");
+    assert!(script.contains("request.status === 413 ? form.dataset.large :"));
+}
+
 #[tokio::test]
 async fn photos_change_their_order_and_text_and_can_be_deleted() {
     let shop = Shop::open().await;
