@@ -31,9 +31,8 @@ impl App {
             self.photos.metrics.failures.count();
             failed.get_or_insert(error);
         };
-        if let Some(ShardFiles { photos, bytes }) =
-            place.list(shard).await.map_err(&mut keep_on).ok()
-        {
+        let listed = place.list(shard).await.map_err(&mut keep_on);
+        if let Ok(ShardFiles { photos, bytes }) = listed {
             let is_complete = |id: &&PhotoId| photos.get(id).is_some_and(|&files| files >= 3);
             let missing = needed.len() - needed.iter().filter(is_complete).count();
             let count = photos.len() as u64;

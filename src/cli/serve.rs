@@ -237,8 +237,7 @@ impl Serve {
         let urls = self.pages.urls(&pages, tls.is_some());
         let settings = self.settings(tls.is_some());
         let address = listener.local_addr()?;
-        first_start::log(store.as_ref(), database, photos.place(), &settings, address, urls)
-            .await?;
+        first_start::log(&*store, database, photos.place(), &settings, address, urls).await?;
 
         let (of_app, edge) = (self.app_settings(), self.edge(&limits, &pages));
         let clock = ConfirmedClock::new(Arc::clone(&store), Arc::new(SystemClock));

@@ -83,10 +83,10 @@ fn decoder(picture: &[u8], format: Format) -> Result<(impl ImageDecoder, u64), S
     if pixels == 0 {
         return Err(UNREADABLE.to_owned());
     }
-    let decoded = decoder.total_bytes().max(3 * pixels);
+    let whole = decoder.total_bytes().max(3 * pixels);
     // A decoder can have a copy of the file.
     let files = 2 * picture.len() as u64;
-    let of_pixel = decoded / pixels + parts.of_pixel;
+    let of_pixel = whole / pixels + parts.of_pixel;
     let free = MAX_MEMORY.saturating_sub(files + of_pixel * pixels);
     if free == 0 {
         return Err(format!(
