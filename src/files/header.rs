@@ -24,7 +24,7 @@ const SIMILAR: f64 = 0.5;
 pub struct Headings {
     /// The fields of the store: a heading can be the name or the label of one.
     pub fields: Vec<FieldDefinition>,
-    /// The labels of the categories of the store, for a column [`CATEGORY`].
+    /// The labels of the categories of the store, for a column `category`.
     pub labels: Labels,
     /// Headings of the file that stand for a member.
     pub mapped: Vec<Mapping>,

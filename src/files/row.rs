@@ -135,7 +135,7 @@ pub(super) fn name(text: String) -> Result<PetName, String> {
     PetName::new(text).ok_or_else(|| "must not contain U+0000".to_owned())
 }
 
-/// The categories of a store by their labels, as [`compared`]. None if there are too many for memory.
+/// The categories of a store by their labels in lower case. None if there are too many for memory.
 pub type Labels = BTreeMap<String, Vec<i64>>;
 const MOST_LABELS: usize = 10_000;
 
