@@ -1,5 +1,6 @@
 //! Bytes and integers as text, and texts as people can read them.
 
+pub(crate) mod formulas;
 pub(crate) mod readable;
 
 /// The two hexadecimal digits of a byte.

@@ -24,7 +24,7 @@ use crate::{
         store_area::{FieldPatch, Given},
     },
     json::members::imported,
-    text::{compared, integer},
+    text::{compared, formulas::without_formulas, integer},
 };
 
 const BUFFER: usize = 64 << 10;
@@ -266,26 +266,4 @@ impl<W: Write> Writer for CsvWriter<W> {
     fn finish(&mut self) -> io::Result<()> {
         self.writer.flush()
     }
-}
-
-/// Puts `'` before each character that begins a formula, wherever a cell may begin: a spreadsheet
-/// may use another separator than the comma, and skip whitespace.
-fn without_formulas(name: &str) -> Cow<'_, str> {
-    let mut at_start = true;
-    let mut changed = String::new();
-    let mut copied = 0;
-    for (at, c) in name.char_indices() {
-        if at_start && matches!(c, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠') {
-            changed.push_str(&name[copied..at]);
-            changed.push('\'');
-            copied = at;
-        }
-        let separates = matches!(c, ',' | ';' | '|' | '"') || c.is_control();
-        at_start = separates || (at_start && c.is_whitespace());
-    }
-    if copied == 0 && changed.is_empty() {
-        return name.into();
-    }
-    changed.push_str(&name[copied..]);
-    changed.into()
 }
