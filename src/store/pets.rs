@@ -40,6 +40,11 @@ pub trait Pets: Send + Sync {
     /// would have to read the database for it.
     async fn version(&self) -> Result<Option<Version>, StoreError>;
 
+    /// The same, read from the database if that is necessary.
+    async fn read_version(&self) -> Result<Option<Version>, StoreError> {
+        self.version().await
+    }
+
     /// The key of the hash in an `ETag`: 32 random bytes that belong to the database and never
     /// change.
     fn etag_key(&self) -> [u8; 32];
@@ -70,7 +75,7 @@ impl Version {
     /// The number of bytes that a store may need. Each response of a list copies and compares them.
     const ROOM: usize = 48;
 
-    pub(super) fn new<const N: usize>(bytes: [u8; N]) -> Self {
+    pub(crate) fn new<const N: usize>(bytes: [u8; N]) -> Self {
         const { assert!(N <= Self::ROOM) };
         let mut version = [0; Self::ROOM];
         version[..N].copy_from_slice(&bytes);
