@@ -6,6 +6,7 @@ mod idempotency;
 mod inventory;
 pub mod journal;
 mod keys;
+mod latest;
 mod photos;
 mod search;
 mod upkeep;
@@ -26,6 +27,7 @@ pub(crate) use self::{
     fields::FieldChanged,
     idempotency::{NotEntered, Requests},
     keys::{Caller, KeyError, KeyRing},
+    latest::Latest,
     webhooks::{WebhookChanged, WebhookError},
 };
 use crate::{

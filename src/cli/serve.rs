@@ -332,6 +332,7 @@ impl Serve {
         let settings = edge::Settings {
             cors_origins: self.cors_origin.clone(),
             trusted_proxies: limits.trusted_proxies.clone(),
+            exempts_loopback: limits.exempts_loopback,
             access_log: self.access_log,
             slow_request: self.slow_request,
             body_timeout: self.client_timeout,

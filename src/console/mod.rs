@@ -41,12 +41,15 @@ pub use self::{
 use crate::{
     domain::{Actor, Client},
     edge::{
-        ApiError, Edge, Facts, Interface, Problem, RequestBody, Reservation, Response, UnreadBody,
-        body, photos,
+        ApiError, Edge, Facts, Interface, Problem, Reader, RequestBody, Reservation, Response,
+        UnreadBody, body, photos,
     },
     json::times,
     store::Cause,
 };
+
+/// The largest form of a stranger that does not count, in bytes: one to sign in is smaller than a head.
+const MAX_UNCOUNTED: usize = 4 << 10;
 
 /// Makes `edge` also count the requests for the pages of the console.
 #[must_use]
@@ -64,32 +67,38 @@ impl Console {
         self.edge.handle(self, client, request)
     }
 
-    /// Reads a body that is a form, up to `max` bytes. A client that is not signed in can use only a
-    /// part of the memory. Fails like [`body::read_form`], and with 503 if there is not enough memory.
+    /// Reads a body that is a form, up to `max` bytes. Fails like [`body::read_form`], and with 503 if
+    /// there is not enough memory.
     async fn read_form(
         &self,
         request: &Parts,
         body: UnreadBody<'_>,
         max: usize,
-        is_signed_in: bool,
+        reader: Reader,
     ) -> Result<(Bytes, Option<Reservation>), ApiError> {
         let (memory, size) = (&self.edge.response_memory, body::max_length_within(&body, max));
-        let room = if is_signed_in {
-            Some(memory.reserve(size)?)
-        } else {
-            memory.reserve_for_stranger(size)?
-        };
+        let counts = matches!(reader, Reader::Known) || size > MAX_UNCOUNTED;
+        let room = counts.then(|| memory.reserve_for(reader, size)).transpose()?;
         let form = body::read_form(&request.headers, body, max, self.edge.body_timeout).await?;
         Ok((form, room))
     }
 
     /// Responds to a page for everybody.
-    async fn public(&self, page: PublicPage, visit: Visit<'_>) -> Result<Response, ApiError> {
+    async fn public(
+        &self,
+        page: PublicPage,
+        client: &Client,
+        visit: Visit<'_>,
+    ) -> Result<Response, ApiError> {
         match page {
             PublicPage::asset => layout::asset(visit.request.uri.path()),
             PublicPage::photoFile => {
-                let (photos, memory) = (&self.app.photos, &self.edge.response_memory);
-                photos::respond(photos, memory, &visit.request.headers, visit.parameter).await
+                let headers = &visit.request.headers;
+                let member = session::of(&visit).await?;
+                let stranger = || self.edge.strangers.reader(client, headers);
+                let reader = member.map_or_else(stranger, |_| Reader::Known);
+                let memory = (&self.edge.response_memory, reader);
+                photos::respond(&self.app.photos, memory, headers, visit.parameter).await
             }
             PublicPage::signInForm => Ok(staff::sign_in_form(&visit)),
             PublicPage::signIn => staff::sign_in(&visit).await,
@@ -151,14 +160,16 @@ impl Interface for Console {
         }
         if request.method == Method::POST && !route.has_pictures() {
             // Looked up again below, because the session may end before the form arrives.
-            let (max, reader) = (route.max_form(), session::of(&visit).await?);
-            let read = self.read_form(request, &mut *body, max, reader.is_some()).await;
-            let with_menu = |error| problem::with_menu(error, &visit, reader.as_ref());
+            let (max, session) = (route.max_form(), session::of(&visit).await?);
+            let stranger = || self.edge.strangers.reader(client, &request.headers);
+            let reader = session.as_ref().map_or_else(stranger, |_| Reader::Known);
+            let read = self.read_form(request, &mut *body, max, reader).await;
+            let with_menu = |error| problem::with_menu(error, &visit, session.as_ref());
             let (body, room) = read.map_err(with_menu)?;
             (visit.form, _room) = (Form::of(body), room);
         }
         let (page, needed) = match route.target {
-            Target::Public(page) => return Box::pin(self.public(page, visit)).await,
+            Target::Public(page) => return Box::pin(self.public(page, client, visit)).await,
             Target::Staff(page, needed) => (page, needed),
         };
         let Some(session) = session::of(&visit).await? else {

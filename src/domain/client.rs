@@ -5,6 +5,8 @@ use std::{
     sync::atomic::{AtomicU8, Ordering::Relaxed},
 };
 
+use super::Networks;
+
 /// The address by which clients are distinguished: an IPv4 address, or an IPv6 network. An IPv6
 /// client can choose any of the 2^64 addresses of its network (RFC 4291, section 2.5.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,6 +18,15 @@ impl From<IpAddr> for ClientAddress {
             IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
             address @ IpAddr::V4(_) => address,
         })
+    }
+}
+
+impl ClientAddress {
+    /// The address for a limit of what one address may use. `None` if many clients share it, and so have
+    /// no such limit: it is a trusted proxy, or local and `exempts_loopback`.
+    pub fn with_limit(address: IpAddr, proxies: &Networks, exempts_loopback: bool) -> Option<Self> {
+        let is_shared = proxies.contain(address) || exempts_loopback && address.is_loopback();
+        (!is_shared).then(|| address.into())
     }
 }
 
@@ -47,6 +58,11 @@ impl Client {
         // Almost always it is already trusted, and a load is cheaper than a write.
         self.state.load(Relaxed) == TRUSTED
             || self.state.compare_exchange(UNTRUSTED, TRUSTED, Relaxed, Relaxed) != Err(REPLACED)
+    }
+
+    /// Whether a request on the connection has carried a valid key.
+    pub fn is_trusted(&self) -> bool {
+        self.state.load(Relaxed) == TRUSTED
     }
 
     /// Takes the slot of the connection, unless the connection has carried a valid key.

@@ -9,7 +9,10 @@ use hyper::{
     header::{self, HeaderValue},
 };
 
-use super::{response::Response, response_memory::ResponseMemory};
+use super::{
+    response::Response,
+    response_memory::{Reader, ResponseMemory},
+};
 
 /// The smallest body that is compressed, in bytes. Compression reduces a page to a fifth, so from
 /// this size on it saves a whole packet (about 1,450 bytes).
@@ -32,7 +35,12 @@ pub(crate) const VARY: HeaderValue = HeaderValue::from_static("Accept-Encoding")
 /// A response refuses compression with a strong `ETag`, which names exactly these bytes (RFC 9110,
 /// section 8.8.1), or with `no-store`, because it can contain a secret, which its compressed length
 /// could reveal.
-pub(crate) fn apply(memory: &ResponseMemory, request: &HeaderMap, response: &mut Response) {
+pub(crate) fn apply(
+    memory: &ResponseMemory,
+    reader: impl FnOnce() -> Reader,
+    request: &HeaderMap,
+    response: &mut Response,
+) {
     let size = response.body().size_hint().exact().unwrap_or_default();
     // A 304 has the `Vary` of the 200, whose size is unknown here (RFC 9110, section 15.4.5).
     let known = response.status() == StatusCode::NOT_MODIFIED;
@@ -48,7 +56,7 @@ pub(crate) fn apply(memory: &ResponseMemory, request: &HeaderMap, response: &mut
     // For each response: higher levels save little and take twice the time. Without memory for a
     // copy, the uncompressed body is sent.
     let copy = gzip(Compression::fast(), body).ok();
-    let compressed = copy.and_then(|copy| memory.hold_copy(copy));
+    let compressed = copy.and_then(|copy| memory.hold_copy(reader(), copy));
     let Some(compressed) = compressed else {
         return;
     };
@@ -116,7 +124,7 @@ mod tests {
             let mut response = Response::new(Body::Whole(vec![b' '; 4 << 10].into()));
             response.headers_mut().insert(header::ETAG, tag.parse().unwrap());
             response.headers_mut().insert(header::CACHE_CONTROL, control.parse().unwrap());
-            apply(&memory, &request, &mut response);
+            apply(&memory, || Reader::Known, &request, &mut response);
             let is_shorter = response.body().size_hint().exact().unwrap() < 4 << 10;
             assert_eq!(is_shorter, is_compressed, "{tag} {control}");
             for field in [header::CONTENT_ENCODING, header::VARY] {

@@ -49,6 +49,11 @@ impl Tags {
     }
 }
 
+/// Whether the client has the response with this tag, whatever became of that since.
+pub(crate) fn has(request: &HeaderMap, tag: &HeaderValue) -> bool {
+    request.get(header::IF_NONE_MATCH).is_some_and(|given| given != "*") && is_known(request, tag)
+}
+
 /// Adds the tag to the response, or replaces it with a 304 if the client has this tag. The other
 /// header fields stay, except `Content-Type`.
 pub(crate) fn respond(request: &HeaderMap, mut response: Response, tag: HeaderValue) -> Response {

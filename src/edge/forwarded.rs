@@ -8,9 +8,33 @@ use hyper::{
     header::{self, HeaderName},
 };
 
-use crate::domain::Networks;
+use super::{response_memory::Reader, settings::Settings};
+use crate::domain::{Client, Networks, client::ClientAddress};
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// Tells clients without a valid key or session apart by their addresses.
+pub(crate) struct Strangers {
+    proxies: Networks,
+    exempts_loopback: bool,
+}
+
+impl Strangers {
+    pub(super) fn new(settings: &Settings) -> Self {
+        let Settings { trusted_proxies, exempts_loopback, .. } = settings;
+        Self { proxies: trusted_proxies.clone(), exempts_loopback: *exempts_loopback }
+    }
+
+    /// For what one address may use. `None` if it has no such limit.
+    pub(crate) fn address(&self, of: &Client, request: &HeaderMap) -> Option<ClientAddress> {
+        let address = client(of.address(), request, &self.proxies);
+        ClientAddress::with_limit(address, &self.proxies, self.exempts_loopback)
+    }
+
+    pub(crate) fn reader(&self, of: &Client, request: &HeaderMap) -> Reader {
+        Reader::Stranger(self.address(of, request))
+    }
+}
 
 /// The client of a request from `peer`: if that is a trusted proxy, the last untrusted address in
 /// the field. Each proxy appends the address of its own client, so addresses further left can be

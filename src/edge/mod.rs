@@ -46,13 +46,14 @@ pub use self::{
     settings::Settings,
 };
 use self::{
-    body::TrackedBody, cors::Cors, log::RequestLog, metrics::Metrics, request_id::RequestIds,
+    body::TrackedBody, cors::Cors, forwarded::Strangers, log::RequestLog, metrics::Metrics,
+    request_id::RequestIds,
 };
 pub(crate) use self::{
     body::{MAX_BODY, UnreadBody},
     error::{ApiError, Problem},
     facts::Facts,
-    response_memory::{Reservation, ResponseMemory},
+    response_memory::{Account, Reader, Reservation, ResponseMemory, STREAM, held_by},
     route::{Label, Pattern, Table},
 };
 use crate::{
@@ -70,6 +71,7 @@ pub struct Edge {
     request_ids: RequestIds,
     cors: Cors,
     log: RequestLog,
+    pub(crate) strangers: Strangers,
     /// How long a client may take to send a body.
     pub(crate) body_timeout: Duration,
     request_timeout: Duration,
@@ -132,8 +134,7 @@ pub(crate) trait Interface: Send + Sync + 'static {
         error.into_response()
     }
 
-    /// Adds the header fields that follow from the operation and the facts to a response, also to an
-    /// error.
+    /// Adds the header fields that follow from the operation and the facts, also to an error.
     fn announce(&self, _found: Self::Found, _facts: &Facts, _response: &mut Response) {}
 }
 
@@ -144,6 +145,7 @@ impl Edge {
             request_ids: RequestIds::new(StdRng::from_rng(random)),
             cors: Cors::new(&settings.cors_origins),
             log: RequestLog::new(settings, clock.instant()),
+            strangers: Strangers::new(settings),
             body_timeout: settings.body_timeout,
             request_timeout: settings.request_timeout,
             response_memory: ResponseMemory::new(settings.response_memory),
@@ -227,7 +229,10 @@ impl Edge {
             }
             headers.insert(request_id::HEADER, request_id);
             headers.entry(header::CACHE_CONTROL).or_insert(I::CACHE_CONTROL);
-            compression::apply(&self.response_memory, &request.headers, &mut response);
+            let is_stranger = I::IS_FOR_CLIENTS && facts.principal.is_none();
+            let stranger = || self.strangers.reader(client, &request.headers);
+            let reader = || if is_stranger { stranger() } else { Reader::Known };
+            compression::apply(&self.response_memory, reader, &request.headers, &mut response);
             if I::HAS_KEYS {
                 self.cors.announce(&request.headers, response.headers_mut());
             }

@@ -2,36 +2,72 @@
 
 use std::sync::Arc;
 
+use futures_util::{StreamExt, stream};
 use hyper::{
-    HeaderMap,
+    HeaderMap, StatusCode,
     header::{self, HeaderValue},
 };
 
-use super::{ApiError, Body, Problem, Response, etag, response_memory::ResponseMemory};
-use crate::photos::{PhotoError, PhotoFile, Photos};
+use super::{ApiError, Body, Problem, Reader, Response, ResponseMemory, etag, held_by};
+use crate::{
+    photos::{PIECE, PhotoError, PhotoFile, Photos},
+    store::Cause,
+};
 
 /// Nobody can guess the name of a file, and its content never changes.
 const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
-/// The response to `GET /photos/{name}`.
+/// The response to `GET /photos/{name}`. A large file is read while the client reads the response.
 pub(crate) async fn respond(
-    photos: &Photos,
-    memory: &ResponseMemory,
+    photos: &Arc<Photos>,
+    (memory, reader): (&ResponseMemory, Reader),
     request: &HeaderMap,
     name: &str,
 ) -> Result<Response, ApiError> {
     let file = PhotoFile::parse(name).ok_or_else(ApiError::no_such_path)?;
-    let content = photos.read(file).await.map_err(ApiError::from)?;
-    let content = memory.hold(content.ok_or_else(ApiError::no_such_path)?)?;
-    let mut response = Response::new(Body::from(content));
+    let tag = HeaderValue::try_from(format!("\"{}-{}\"", file.id, file.size));
+    let tag = tag.map_err(|error| ApiError::internal(Arc::new(error)))?;
+    let mut response = Response::default();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("image/jpeg"));
     headers.insert(header::CACHE_CONTROL, FOREVER);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    let tag = HeaderValue::try_from(format!("\"{}-{}\"", file.id, file.size));
-    let tag = tag.map_err(|error| ApiError::internal(Arc::new(error)))?;
-    Ok(etag::respond(request, response, tag))
+    if photos.place().is_some() && etag::has(request, &tag) {
+        return Ok(etag::respond(request, response, tag));
+    }
+    let mut room = memory.reserve_for(reader, PIECE)?;
+    let (first, length) = photos.read(file, 0).await?.ok_or_else(ApiError::no_such_path)?;
+    let sent = first.len() as u64;
+    if sent == length {
+        *response.body_mut() = Body::from(room.fill(first));
+        return Ok(etag::respond(request, response, tag));
+    }
+    // The connection may buffer a second piece.
+    room.resize(2 * PIECE);
+    let room = Arc::new(room);
+    let first = held_by(Arc::clone(&room), first);
+    let start = (Arc::clone(photos), sent, room);
+    let rest = stream::try_unfold(start, move |(photos, at, room)| async move {
+        if at >= length {
+            return Ok(None);
+        }
+        let piece = photos.read(file, at).await.map_err(|error| Arc::new(error) as Cause)?;
+        let piece = piece.filter(|(piece, of)| *of == length && !piece.is_empty());
+        let (piece, _) = piece.ok_or_else(|| Arc::new(Gone) as Cause)?;
+        let at = at + piece.len() as u64;
+        Ok(Some((held_by(Arc::clone(&room), piece), (photos, at, room))))
+    });
+    *response.body_mut() = Body::File(Box::pin(stream::iter([Ok(first)]).chain(rest)));
+    let mut response = etag::respond(request, response, tag);
+    if response.status() == StatusCode::OK {
+        response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
+    }
+    Ok(response)
 }
+
+#[derive(Debug, thiserror::Error)]
+#[error("the file of a photo changed or was deleted while it was sent")]
+struct Gone;
 
 impl From<PhotoError> for ApiError {
     fn from(error: PhotoError) -> Self {

@@ -1,53 +1,85 @@
 //! Memory for responses that clients have not read yet, limited over all connections together.
+//! Strangers have a part of it for themselves, and each address a share of that.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering::Relaxed},
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
 };
 
 use bytes::Bytes;
+
+use crate::domain::client::ClientAddress;
 
 /// The largest small response, in bytes. The last quarter of the memory is reserved for small
 /// responses, so clients that read large ones slowly leave room for the others.
 const MAX_SMALL: usize = 64 << 10;
 
-/// The largest body of a stranger that does not count, in bytes.
-const MAX_UNCOUNTED: usize = 4 << 10;
-
 /// The bytes that an HTTP/2 response needs in addition to its body until its client accepts it: its
 /// stream, its head, and the task that sends it.
-const STREAM: usize = 4 << 10;
+pub(crate) const STREAM: usize = 4 << 10;
+
+/// One of so many parts is for strangers, and one of so many parts of that for each address.
+const STRANGERS: usize = 4;
+const ADDRESSES: usize = 8;
 
 /// Counts the memory that responses use, up to a limit. A clone counts the same memory.
 #[derive(Clone)]
-pub struct ResponseMemory {
-    held: Arc<AtomicUsize>,
-    limit: usize,
+pub(crate) struct ResponseMemory {
+    known: Arc<Account>,
+    strangers: Arc<Account>,
 }
 
-/// Memory that counts as used until this is dropped.
-pub(crate) struct Reservation {
+/// The client that a response is for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Reader {
+    /// It has a valid key or a session.
+    Known,
+    /// Its address, unless many clients share it.
+    Stranger(Option<ClientAddress>),
+}
+
+/// What clients use together, up to a limit, and each address up to a share. Contains only addresses
+/// that use something, so its size is limited.
+pub(crate) struct Account {
+    limit: usize,
+    share: usize,
+    used: AtomicUsize,
+    by_address: Mutex<HashMap<ClientAddress, usize>>,
+}
+
+/// Something that counts as used until this is dropped.
+pub struct Reservation {
     size: usize,
-    memory: Arc<AtomicUsize>,
+    address: Option<ClientAddress>,
+    account: Arc<Account>,
 }
 
 /// A response body that releases its memory when it is dropped, wherever that happens.
-struct HeldResponse {
-    body: Vec<u8>,
-    _reservation: Reservation,
+struct HeldResponse<B, R> {
+    body: B,
+    _reservation: R,
 }
 
 impl ResponseMemory {
     /// A memory for at most `limit` bytes of responses.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { held: Arc::default(), limit }
+        let strangers = limit / STRANGERS;
+        let known = limit - strangers;
+        Self {
+            known: Account::new(known, known),
+            strangers: Account::new(strangers, strangers / ADDRESSES),
+        }
     }
 
     /// Counts a response body for as long as any part of it is in memory. Fails if there
     /// is not enough memory.
     pub(crate) fn hold(&self, body: Vec<u8>) -> Result<Bytes, NoMemory> {
-        let limit = if body.len() <= MAX_SMALL { self.limit } else { self.limit / 4 * 3 };
-        match self.reserve_below(body.capacity(), limit) {
+        let limit = self.known.limit;
+        let limit = if body.len() <= MAX_SMALL { limit } else { limit / 4 * 3 };
+        match self.known.reserve_below(None, body.capacity(), limit) {
             Some(reservation) => Ok(reservation.fill(body)),
             None => Err(NoMemory),
         }
@@ -57,43 +89,61 @@ impl ResponseMemory {
     /// the request cannot be rejected any more when the response is rendered. Fails if
     /// there is not enough memory.
     pub(crate) fn reserve(&self, size: usize) -> Result<Reservation, NoMemory> {
-        self.reserve_below(size, self.limit).ok_or(NoMemory)
+        self.reserve_for(Reader::Known, size)
     }
 
-    /// Reserves memory for a request body of a client that is not signed in. Such clients together get
-    /// a quarter of the memory, and need none for a form to sign in, which is smaller than a head.
-    /// Fails if there is not enough memory.
-    pub(crate) fn reserve_for_stranger(
-        &self,
-        size: usize,
-    ) -> Result<Option<Reservation>, NoMemory> {
-        if size <= MAX_UNCOUNTED {
-            return Ok(None);
-        }
-        self.reserve_below(size, self.limit / 4).map(Some).ok_or(NoMemory)
+    /// The same for a client that may be a stranger.
+    pub(crate) fn reserve_for(&self, reader: Reader, size: usize) -> Result<Reservation, NoMemory> {
+        let (account, address) = self.account(reader);
+        account.reserve(address, size).ok_or(NoMemory)
     }
 
     /// Reserves memory for a picture that is still to be read. Pictures together get half of the memory.
     pub(crate) fn reserve_for_picture(&self, size: usize) -> Result<Reservation, NoMemory> {
-        self.reserve_below(size, self.limit / 2).ok_or(NoMemory)
-    }
-
-    /// Reserves the memory for an HTTP/2 stream, if there is enough.
-    pub(crate) fn reserve_stream(&self) -> Option<Reservation> {
-        self.reserve_below(STREAM, self.limit)
+        self.known.reserve_below(None, size, self.known.limit / 2).ok_or(NoMemory)
     }
 
     /// Counts a copy of a response that can also be sent without it. Returns `None` while half of
-    /// the memory is in use, so copies of documents, which need no key, cannot displace responses.
-    pub(crate) fn hold_copy(&self, copy: Vec<u8>) -> Option<Bytes> {
-        self.reserve_below(copy.capacity(), self.limit / 2)
+    /// the memory is in use.
+    pub(crate) fn hold_copy(&self, reader: Reader, copy: Vec<u8>) -> Option<Bytes> {
+        let (account, address) = self.account(reader);
+        account
+            .reserve_below(address, copy.capacity(), account.limit / 2)
             .map(|reservation| reservation.fill(copy))
     }
 
-    fn reserve_below(&self, size: usize, limit: usize) -> Option<Reservation> {
-        let before = self.held.fetch_add(size, Relaxed);
-        let reservation = Reservation { size, memory: Arc::clone(&self.held) };
-        (before.saturating_add(size) <= limit).then_some(reservation)
+    fn account(&self, reader: Reader) -> (&Arc<Account>, Option<ClientAddress>) {
+        match reader {
+            Reader::Known => (&self.known, None),
+            Reader::Stranger(address) => (&self.strangers, address),
+        }
+    }
+}
+
+impl Account {
+    pub(crate) fn new(limit: usize, share: usize) -> Arc<Self> {
+        Arc::new(Self { limit, share, used: AtomicUsize::new(0), by_address: Mutex::default() })
+    }
+
+    /// Counts something as used, if there is enough. What exceeds the share of an address is possible if
+    /// the address uses nothing else. An address that many clients share has no share.
+    pub(crate) fn reserve(
+        self: &Arc<Self>,
+        address: Option<ClientAddress>,
+        size: usize,
+    ) -> Option<Reservation> {
+        self.reserve_below(address, size, self.limit)
+    }
+
+    fn reserve_below(
+        self: &Arc<Self>,
+        address: Option<ClientAddress>,
+        size: usize,
+        limit: usize,
+    ) -> Option<Reservation> {
+        let mut reservation = Reservation { size: 0, address, account: Arc::clone(self) };
+        let (used, own) = reservation.resize(size);
+        (used <= limit && (own == size || own <= self.share)).then_some(reservation)
     }
 }
 
@@ -104,13 +154,35 @@ impl Reservation {
         if body.capacity() > self.size {
             body.shrink_to_fit();
         }
-        match body.capacity().checked_sub(self.size) {
-            Some(more) => self.memory.fetch_add(more, Relaxed),
-            None => self.memory.fetch_sub(self.size - body.capacity(), Relaxed),
-        };
-        self.size = body.capacity();
-        Bytes::from_owner(HeldResponse { body, _reservation: self })
+        self.resize(body.capacity());
+        held_by(self, body)
     }
+
+    /// Counts another size from now on, even if it exceeds the limit. Returns what is used then, in
+    /// total and by the address.
+    pub(crate) fn resize(&mut self, size: usize) -> (usize, usize) {
+        // Wraps to the difference, whichever is larger.
+        let more = size.wrapping_sub(self.size);
+        let used = self.account.used.fetch_add(more, Relaxed).wrapping_add(more);
+        self.size = size;
+        let Some(address) = self.address else { return (used, size) };
+        let mut all = self.account.by_address.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = all.entry(address).or_default();
+        *own = own.wrapping_add(more);
+        let own = *own;
+        if own == 0 {
+            all.remove(&address);
+        }
+        (used, own)
+    }
+}
+
+/// A body that counts for as long as any part of it is in memory.
+pub(crate) fn held_by(
+    reservation: impl Send + 'static,
+    body: impl AsRef<[u8]> + Send + 'static,
+) -> Bytes {
+    Bytes::from_owner(HeldResponse { body, _reservation: reservation })
 }
 
 /// The memory for responses is used by others.
@@ -118,15 +190,15 @@ impl Reservation {
 #[error("the response memory is full")]
 pub(crate) struct NoMemory;
 
-impl AsRef<[u8]> for HeldResponse {
+impl<B: AsRef<[u8]>, R> AsRef<[u8]> for HeldResponse<B, R> {
     fn as_ref(&self) -> &[u8] {
-        &self.body
+        self.body.as_ref()
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.memory.fetch_sub(self.size, Relaxed);
+        self.resize(0);
     }
 }
 
@@ -134,61 +206,56 @@ impl Drop for Reservation {
 mod tests {
     use super::*;
 
+    /// A memory with so many KiB for clients with a key.
+    fn memory(known: usize) -> ResponseMemory {
+        ResponseMemory::new((known << 10) / 3 * 4 + 3)
+    }
+
+    fn held(memory: &ResponseMemory) -> usize {
+        memory.known.used.load(Relaxed)
+    }
+
     #[test]
     fn large_responses_leave_a_quarter_of_the_memory_to_small_ones() {
-        let memory = ResponseMemory::new(400 << 10);
+        let memory = memory(400);
         let large: Vec<Bytes> = (0..3).map(|_| memory.hold(vec![1; 100 << 10]).unwrap()).collect();
         assert!(memory.hold(vec![1; 100 << 10]).is_err());
+        // The length of a response decides whether it is large.
+        let mut roomy = Vec::with_capacity(70 << 10);
+        roomy.resize(MAX_SMALL, 1);
+        drop(memory.hold(roomy).unwrap());
         let usual: Vec<Bytes> = (0..2).map(|_| memory.hold(vec![1; 50 << 10]).unwrap()).collect();
         assert!(memory.hold(vec![1; 50 << 10]).is_err());
         // A part of a body keeps the whole body in memory.
         let part = large[0].slice(..1);
         drop((large, usual));
-        assert_eq!(memory.held.load(Relaxed), 100 << 10);
+        assert_eq!(held(&memory), 100 << 10);
         drop(part);
-        assert_eq!(memory.held.load(Relaxed), 0);
+        assert_eq!(held(&memory), 0);
     }
 
     #[test]
     fn copies_leave_half_of_the_memory_to_responses() {
-        let memory = ResponseMemory::new(400 << 10);
-        let copies: Vec<Bytes> =
-            (0..9).map_while(|_| memory.hold_copy(vec![1; 40 << 10])).collect();
+        let memory = memory(400);
+        let copy = |_| memory.hold_copy(Reader::Known, vec![1; 40 << 10]);
+        let copies: Vec<Bytes> = (0..9).map_while(copy).collect();
         assert_eq!(copies.len(), 5);
         let usual: Vec<Bytes> = (0..4).map(|_| memory.hold(vec![1; 50 << 10]).unwrap()).collect();
         drop((copies, usual));
-        assert_eq!(memory.held.load(Relaxed), 0);
+        assert_eq!(held(&memory), 0);
     }
 
     #[test]
-    fn a_reservation_counts_in_full_until_it_is_filled() {
-        let memory = ResponseMemory::new(100);
-        let reservation = memory.reserve(60).unwrap();
-        assert!(memory.reserve(60).is_err() && memory.reserve_stream().is_none());
-        let body = reservation.fill(vec![1; 50]);
-        assert_eq!(memory.held.load(Relaxed), 50);
-        drop(body);
-        drop(memory.reserve(100).unwrap());
-        assert_eq!(memory.held.load(Relaxed), 0);
-    }
-
-    #[test]
-    fn a_response_that_is_larger_than_expected_counts_in_full() {
-        let memory = ResponseMemory::new(100);
-        let body = memory.reserve(60).unwrap().fill(vec![1; 150]);
-        assert_eq!(memory.held.load(Relaxed), 150);
-        assert!(memory.reserve(1).is_err());
-        drop(body);
-        assert_eq!(memory.held.load(Relaxed), 0);
-    }
-
-    #[test]
-    fn the_length_of_a_response_decides_whether_it_is_large() {
-        let memory = ResponseMemory::new(400 << 10);
-        let large = memory.hold(vec![1; 300 << 10]).unwrap();
-        let mut roomy = Vec::with_capacity(70 << 10);
-        roomy.resize(MAX_SMALL, 1);
-        drop(memory.hold(roomy).unwrap());
-        drop(large);
+    fn a_reservation_counts_in_full_and_then_the_response_even_if_it_is_larger() {
+        let memory = memory(1);
+        for length in [500, 1500] {
+            let reservation = memory.reserve(600).unwrap();
+            assert!(memory.reserve(600).is_err());
+            let body = reservation.fill(vec![1; length]);
+            assert_eq!(held(&memory), length);
+            assert_eq!(memory.reserve(100).is_ok(), length < 1000);
+            drop(body);
+            assert_eq!(held(&memory), 0);
+        }
     }
 }

@@ -12,6 +12,8 @@ pub struct Settings {
     pub cors_origins: Vec<Origin>,
     /// The proxies whose header fields name the address of the client.
     pub trusted_proxies: Networks,
+    /// Whether local programs, which share one address, are exempt from the limits for an address.
+    pub exempts_loopback: bool,
     /// Whether every request is logged, or only requests that fail or are slow.
     pub access_log: bool,
     /// A request that takes at least this long is slow.
@@ -30,6 +32,7 @@ impl Default for Settings {
         Self {
             cors_origins: Vec::new(),
             trusted_proxies: Networks::default(),
+            exempts_loopback: true,
             access_log: false,
             slow_request: Duration::from_secs(1),
             body_timeout: Duration::from_secs(30),

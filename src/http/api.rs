@@ -92,9 +92,10 @@ impl Api {
     }
 
     /// `GET /photos/{file}`.
-    async fn photo_file(&self, call: Call<'_>) -> Result<Response, ApiError> {
-        let (photos, memory) = (&self.app.photos, &self.edge.response_memory);
-        photos::respond(photos, memory, &call.request.headers, call.parameter).await
+    async fn photo_file(&self, client: &Client, call: Call<'_>) -> Result<Response, ApiError> {
+        let headers = &call.request.headers;
+        let memory = (&self.edge.response_memory, self.edge.strangers.reader(client, headers));
+        photos::respond(&self.app.photos, memory, headers, call.parameter).await
     }
 
     /// Puts the path of the base URL before the paths of photos, which are without it in the store.
@@ -216,7 +217,7 @@ impl Interface for Api {
             Operation::testWebhook => Box::pin(store_area::test_webhook(area, call)).await,
             Operation::enableWebhook => Box::pin(store_area::enable_webhook(area, call)).await,
             Operation::listWebhookAttempts => Box::pin(store_area::list_attempts(area, call)).await,
-            Operation::photoFile => Box::pin(self.photo_file(call)).await,
+            Operation::photoFile => Box::pin(self.photo_file(client, call)).await,
             Operation::openapiYaml | Operation::openapiStoreYaml => self.documents.yaml(call).await,
             Operation::openapiJson | Operation::openapiStoreJson => self.documents.json(call).await,
             Operation::apiCatalog => self.documents.catalog(call).await,

@@ -9,7 +9,7 @@ use std::{
 use bytes::Bytes;
 use futures_util::{TryStreamExt, future::try_join_all};
 use object_store::{
-    ClientConfigKey, ObjectStore, ObjectStoreExt, RetryConfig,
+    ClientConfigKey, GetOptions, ObjectStore, ObjectStoreExt, RetryConfig,
     aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey},
     path::Path,
 };
@@ -18,7 +18,7 @@ use url::Url;
 use super::{
     bucket_client::Connector,
     file::{PhotoFile, Size},
-    files::{LIMIT, OWNERS, ShardFiles, first_byte},
+    files::{LIMIT, OWNERS, Piece, ShardFiles, first_byte},
 };
 use crate::domain::store_area::PhotoId;
 
@@ -128,12 +128,22 @@ impl Bucket {
         try_join_all(written).await.map(drop)
     }
 
-    pub(super) async fn read(&self, file: PhotoFile) -> io::Result<Option<Vec<u8>>> {
-        let content = async { self.client.get(&self.of(file)).await?.bytes().await };
-        match content.await {
-            Err(object_store::Error::NotFound { .. }) => Ok(None),
-            content => Ok(Some(content?.into())),
-        }
+    /// See [`super::Place::read_piece`]. Each piece is a request, so that a client that reads slowly holds
+    /// no connection to the bucket.
+    pub(super) async fn read(
+        &self,
+        file: PhotoFile,
+        at: u64,
+        most: usize,
+    ) -> io::Result<Option<Piece>> {
+        let range = (most < usize::MAX).then(|| at..at + most as u64);
+        let options = GetOptions::new().with_range(range);
+        let found = match self.client.get_opts(&self.of(file), options).await {
+            Err(object_store::Error::NotFound { .. }) => return Ok(None),
+            found => found?,
+        };
+        let of = found.meta.size;
+        Ok(Some((found.bytes().await?.into(), of)))
     }
 
     pub(super) async fn has(&self, file: PhotoFile) -> io::Result<bool> {

@@ -9,6 +9,12 @@ use crate::domain::store_area::PhotoId;
 /// to no photo, and a task deletes them.
 pub(super) const LIMIT: Duration = Duration::from_secs(30);
 
+/// How many bytes of a file are read at once for a client.
+pub(crate) const PIECE: usize = 128 << 10;
+
+/// A piece of a file, and the length of the whole file.
+pub(super) type Piece = (Vec<u8>, u64);
+
 /// The folder in a place with an empty file for each database whose photos it has.
 pub(super) const OWNERS: &str = "owners";
 

@@ -3,7 +3,8 @@
 
 use std::{
     fs::{self, File},
-    io::{self, ErrorKind, IoSliceMut, Read, Write},
+    io::{self, ErrorKind, IoSliceMut, Write},
+    os::unix::fs::FileExt,
     path::{Path, PathBuf},
     sync::{Mutex, OnceLock, PoisonError},
 };
@@ -16,7 +17,7 @@ use rustix::{
 
 use super::{
     file::{PhotoFile, Size},
-    files::{OWNERS, PARTIAL, ShardFiles, first_byte},
+    files::{OWNERS, PARTIAL, Piece, ShardFiles, first_byte},
 };
 use crate::{
     domain::store_area::PhotoId,
@@ -158,9 +159,9 @@ impl Folder {
         sync(Some(&self.shard(shard)))
     }
 
-    /// The content of a file; `None` if it is not there.
-    pub(super) fn read(&self, file: PhotoFile) -> io::Result<Option<Vec<u8>>> {
-        let mut open = match File::open(self.of(file)) {
+    /// At most so many bytes of a file from this position on; `None` if it is not there.
+    pub(super) fn read(&self, file: PhotoFile, at: u64, most: usize) -> io::Result<Option<Piece>> {
+        let open = match File::open(self.of(file)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             open => open?,
         };
@@ -169,24 +170,25 @@ impl Folder {
                 LOCAL.iter().any(|&own| i128::from(own) == i128::from(found.f_type))
             })
         });
-        let length = usize::try_from(open.metadata()?.len()).unwrap_or_default();
-        let mut content = Vec::with_capacity(length + 1);
-        open.read_to_end(&mut content)?;
-        Ok(Some(content))
+        let of = open.metadata()?.len();
+        let mut bytes = vec![0; length(of, at, most)];
+        open.read_exact_at(&mut bytes, at)?;
+        Ok(Some((bytes, of)))
     }
 
-    /// The content of a file of a local file system, if the page cache has all of it, so that a thread
-    /// that must not block can read it. To wait for another thread costs as much as to send a photo.
-    pub(super) fn read_cached(&self, file: PhotoFile) -> Option<Vec<u8>> {
+    /// The same for a file of a local file system, if the page cache has these bytes, so that a thread
+    /// that must not block can read them. To wait for another thread costs as much as to send a photo.
+    pub(super) fn read_cached(&self, file: PhotoFile, at: u64, most: usize) -> Option<Piece> {
         if self.is_local.get() != Some(&true) {
             return None;
         }
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let open = openat2(CWD, self.of(file), flags, Mode::empty(), ResolveFlags::CACHED).ok()?;
-        let mut content = vec![0; usize::try_from(fstat(&open).ok()?.st_size).ok()?];
-        let into = &mut [IoSliceMut::new(&mut content)];
-        let length = preadv2(&open, into, 0, ReadWriteFlags::NOWAIT).ok()?;
-        (length == content.len()).then_some(content)
+        let of = u64::try_from(fstat(&open).ok()?.st_size).ok()?;
+        let mut bytes = vec![0; length(of, at, most)];
+        let into = &mut [IoSliceMut::new(&mut bytes)];
+        let read = preadv2(&open, into, at, ReadWriteFlags::NOWAIT).ok()?;
+        (read == bytes.len()).then_some((bytes, of))
     }
 
     /// Whether the file is there.
@@ -244,6 +246,11 @@ impl Folder {
     }
 }
 
+/// How many bytes a file of this length has from this position on, and at most so many.
+fn length(of: u64, at: u64, most: usize) -> usize {
+    usize::try_from(of.saturating_sub(at)).unwrap_or(most).min(most)
+}
+
 /// Makes sure that the names in a folder are on disk.
 fn sync(folder: Option<&Path>) -> io::Result<()> {
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
@@ -254,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_read_without_waiting_is_the_whole_file() {
+    fn what_is_read_without_waiting_is_what_the_file_has() {
         let place = tempfile::tempdir().unwrap();
         let folder = Folder::new(place.path().to_owned());
         let id = PhotoId(7);
@@ -263,16 +270,22 @@ mod tests {
         let files = Size::ALL.map(|size| PhotoFile { id, size });
 
         // Not before the folder was read by a thread that may wait.
-        assert_eq!(folder.read_cached(files[0]), None);
-        assert_eq!(folder.read(files[0]).unwrap().unwrap(), contents[0]);
+        assert_eq!(folder.read_cached(files[0], 0, 10), None);
+        assert_eq!(folder.read(files[0], 0, 10).unwrap().unwrap().0, contents[0]);
         let is_local = folder.is_local.get() == Some(&true);
         for (file, content) in files.into_iter().zip(contents) {
-            // A kernel can refuse it at any time.
-            let found = folder.read_cached(file);
-            assert!(found.is_none() || is_local && found == Some(content));
+            for (at, most) in [(0, 200_000), (0, 70_000), (70_000, 70_000), (100_000, 1)] {
+                let found = folder.read(file, at as u64, most).unwrap().unwrap();
+                let from = content.len().min(at);
+                assert_eq!(found.0, content[from..content.len().min(from + most)]);
+                assert_eq!(found.1, content.len() as u64);
+                // A kernel can refuse it at any time.
+                let cached = folder.read_cached(file, at as u64, most);
+                assert!(cached.is_none() || is_local && cached == Some(found));
+            }
         }
         let missing = PhotoFile { id: PhotoId(8), size: Size::Small };
-        assert_eq!(folder.read_cached(missing), None);
-        assert_eq!(folder.read(missing).unwrap(), None);
+        assert_eq!(folder.read_cached(missing, 0, 1), None);
+        assert_eq!(folder.read(missing, 0, 1).unwrap(), None);
     }
 }

@@ -24,7 +24,6 @@ use tokio::{
 };
 use tracing::error;
 
-pub(crate) use self::place::mark_of;
 pub use self::{
     bucket::Bucket,
     decode::{Sizes, is_readable, sizes},
@@ -33,7 +32,11 @@ pub use self::{
     folder::Folder,
     place::{CopiedFiles, Place},
 };
-use self::{decode::is_large, files::LIMIT};
+use self::{
+    decode::is_large,
+    files::{LIMIT, Piece},
+};
+pub(crate) use self::{files::PIECE, place::mark_of};
 use crate::{
     domain::{Clock, store_area::PhotoId},
     observe::metrics::{Exposition, PhotoMetrics},
@@ -193,10 +196,11 @@ impl Photos {
         PhotoError::Invalid(reason)
     }
 
-    /// The content of a file; `None` if it is not there.
-    pub async fn read(&self, file: PhotoFile) -> Result<Option<Vec<u8>>, PhotoError> {
+    /// A piece of a file from this position on, and the length of the file; `None` if it is not there.
+    pub(crate) async fn read(&self, file: PhotoFile, at: u64) -> Result<Option<Piece>, PhotoError> {
         let Some(place) = &self.place else { return Ok(None) };
-        Ok(place.read(file).await.inspect_err(|_| self.metrics.failures.count())?)
+        let piece = place.read_piece(file, at, PIECE).await;
+        Ok(piece.inspect_err(|_| self.metrics.failures.count())?)
     }
 
     /// Writes the metrics.

@@ -14,7 +14,7 @@ use tokio::{task, time};
 use super::{
     bucket::Bucket,
     file::{PhotoFile, Size},
-    files::{LIMIT, ShardFiles},
+    files::{LIMIT, Piece, ShardFiles},
     folder::Folder,
 };
 use crate::domain::store_area::PhotoId;
@@ -147,12 +147,22 @@ impl Place {
 
     /// The content of a file; `None` if it is not there.
     pub async fn read(&self, file: PhotoFile) -> io::Result<Option<Vec<u8>>> {
+        Ok(self.read_piece(file, 0, usize::MAX).await?.map(|(content, _)| content))
+    }
+
+    /// At most so many bytes of a file from this position on; `None` if it is not there.
+    pub(super) async fn read_piece(
+        &self,
+        file: PhotoFile,
+        at: u64,
+        most: usize,
+    ) -> io::Result<Option<Piece>> {
         match &self.0 {
-            At::Folder(folder) => match folder.read_cached(file) {
-                Some(content) => Ok(Some(content)),
-                None => in_folder(folder, move |folder| folder.read(file)).await,
+            At::Folder(folder) => match folder.read_cached(file, at, most) {
+                Some(piece) => Ok(Some(piece)),
+                None => in_folder(folder, move |folder| folder.read(file, at, most)).await,
             },
-            At::Bucket(bucket) => within(bucket.read(file)).await,
+            At::Bucket(bucket) => within(bucket.read(file, at, most)).await,
         }
     }
 

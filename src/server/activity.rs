@@ -131,6 +131,11 @@ impl Activity {
         self.in_flight.load(Relaxed) == 0
     }
 
+    /// Whether no request is in flight and no response is being sent.
+    pub(super) fn is_idle(&self) -> bool {
+        self.nothing_in_flight() && self.unsent.load(Relaxed) == 0
+    }
+
     pub(super) fn has_begun(&self) -> bool {
         self.requests.load(Relaxed) > 0
     }

@@ -54,6 +54,10 @@ const ALWAYS_ENCRYPTED: &str = "max-age=31536000";
 /// asked to shut down; until the last one, the client may still read responses.
 const MAX_STALLED_CHECKS: u32 = 4;
 
+/// A longer response over HTTP/1, in bytes, may not fit into the buffer of the system, so that it is in
+/// progress until the client reads it.
+const LONG: usize = 64 << 10;
+
 /// How many bytes per second a client must read, so that it is not stalled.
 const SLOWEST_READER: u128 = 1 << 10;
 
@@ -62,11 +66,11 @@ const SLOWEST_READER: u128 = 1 << 10;
 pub(super) async fn serve<S: Socket>(
     stream: S,
     client: Arc<Client>,
+    activity: Arc<Activity>,
     handler: Arc<impl Handler>,
     limits: Limits,
     mut stopped: watch::Receiver<()>,
 ) {
-    let activity = Arc::new(Activity::default());
     let check_interval = limits.client_timeout;
     let io = TokioIo::new(ClientStream::new(stream, check_interval, Arc::clone(&activity)));
     let service = service_fn({
@@ -79,15 +83,16 @@ pub(super) async fn serve<S: Socket>(
             async move {
                 // In HTTP/1, there is no further request before the response is sent.
                 let is_http_2 = version == Version::HTTP_2;
-                let memory = handler.response_memory();
-                let stream = is_http_2.then(|| memory.reserve_stream()).flatten();
+                let stream = || handler.reserve_stream(&client, request.headers());
+                let stream = is_http_2.then(stream).flatten();
                 if is_http_2 && stream.is_none() && activity.has_several() {
                     // The request had no effect, so the client may retry it (RFC 9113, section
                     // 8.7).
                     return Err(h2::Error::from(h2::Reason::REFUSED_STREAM));
                 }
                 let mut response = handler.handle(&client, request).await;
-                if is_http_2 || response.body().whole().is_none() {
+                let is_long = response.body().whole().is_none_or(|body| body.len() > LONG);
+                if is_http_2 || is_long {
                     response = response.map(|body| activity.track_response(body, begun, stream));
                 } else {
                     drop(begun);

@@ -1,5 +1,5 @@
 //! Connection slots: limited in total and for each address. When all are in use, a new connection
-//! replaces the oldest one that has not carried a valid key.
+//! replaces the oldest idle one that has not carried a valid key, or the oldest one if none is idle.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -8,7 +8,7 @@ use std::{
 
 use tokio::task::AbortHandle;
 
-use super::limits::Limits;
+use super::{activity::Activity, limits::Limits};
 use crate::domain::{
     Networks,
     client::{Client, ClientAddress},
@@ -36,6 +36,7 @@ struct Taken {
 
 struct Untrusted {
     client: Arc<Client>,
+    activity: Arc<Activity>,
     address: Option<ClientAddress>,
     task: Option<AbortHandle>,
 }
@@ -73,10 +74,10 @@ impl ConnectionSlots {
     pub(super) fn take(
         self: &Arc<Self>,
         client: &Arc<Client>,
+        activity: &Arc<Activity>,
     ) -> Result<ConnectionSlot, NoFreeSlot> {
-        let is_exempt = self.proxies.contain(client.address())
-            || self.exempts_loopback && client.address().is_loopback();
-        let address = (!is_exempt).then(|| ClientAddress::from(client.address()));
+        let address =
+            ClientAddress::with_limit(client.address(), &self.proxies, self.exempts_loopback);
         let mut taken = self.taken();
         if let Some(address) = &address
             && taken.by_address.get(address).is_some_and(|&count| count >= self.per_address)
@@ -93,9 +94,9 @@ impl ConnectionSlots {
         }
         taken.newest += 1;
         let number = taken.newest;
-        let stranger = Untrusted { client: Arc::clone(client), address, task: None };
+        let (client, activity) = (Arc::clone(client), Arc::clone(activity));
+        let stranger = Untrusted { client: Arc::clone(&client), activity, address, task: None };
         taken.untrusted.insert(number, stranger);
-        let client = Arc::clone(client);
         Ok(ConnectionSlot { slots: Arc::clone(self), client, address, number, replaces_another })
     }
 
@@ -113,19 +114,20 @@ impl ConnectionSlots {
 }
 
 impl Taken {
-    /// Closes the oldest connection that has not carried a valid key, if there is one. Connections
-    /// that have carried one leave the map, so each is skipped only once.
+    /// Closes a connection that has not carried a valid key, if there is one: the oldest that is idle, or
+    /// the oldest. Connections that have carried one leave the map, so each is skipped only once.
     fn replace_oldest(&mut self) -> bool {
-        while let Some((_, stranger)) = self.untrusted.pop_first() {
-            if stranger.client.replace() {
-                if let Some(task) = stranger.task {
-                    task.abort();
-                }
-                self.release(stranger.address);
-                return true;
-            }
+        let mut first = |is_passed: fn(&Untrusted) -> bool| {
+            let passed = self.untrusted.extract_if(.., |_, stranger| is_passed(stranger));
+            passed.map(|(_, stranger)| stranger).find(|stranger| stranger.client.replace())
+        };
+        let idle = first(|stranger| stranger.client.is_trusted() || stranger.activity.is_idle());
+        let Some(stranger) = idle.or_else(|| first(|_| true)) else { return false };
+        if let Some(task) = stranger.task {
+            task.abort();
         }
-        false
+        self.release(stranger.address);
+        true
     }
 
     fn release(&mut self, address: Option<ClientAddress>) {
@@ -154,86 +156,24 @@ impl Drop for ConnectionSlot {
 
 #[cfg(test)]
 mod tests {
-    use std::net::IpAddr;
+    use std::{net::IpAddr, time::Duration};
 
     use super::*;
 
-    fn slots(in_total: usize, per_address: usize) -> Arc<ConnectionSlots> {
-        let proxies = ["10.0.0.0/8".parse().unwrap()].into_iter().collect();
-        let exempts_loopback = true;
-        Arc::new(ConnectionSlots {
-            in_total,
-            per_address,
-            proxies,
-            exempts_loopback,
-            taken: Mutex::default(),
-        })
-    }
-
-    fn client(address: &str) -> Arc<Client> {
-        Arc::new(address.parse::<IpAddr>().unwrap().into())
-    }
-
-    /// Takes a slot for a client that authenticates at once.
-    fn take_with_key(
-        slots: &Arc<ConnectionSlots>,
-        address: &str,
-    ) -> Result<ConnectionSlot, NoFreeSlot> {
-        let client = client(address);
-        let slot = slots.take(&client);
-        assert!(client.trust());
-        slot
-    }
-
-    #[test]
-    fn the_slots_are_limited_in_total_and_per_address() {
-        let slots = slots(3, 2);
-        let (a, b) = ("192.0.2.1", "192.0.2.2");
-        let first = take_with_key(&slots, a).ok().unwrap();
-        let _second = take_with_key(&slots, a).ok().unwrap();
-        assert_eq!(take_with_key(&slots, a).err(), Some(NoFreeSlot::ForAddress));
-        let third = take_with_key(&slots, b).ok().unwrap();
-        assert_eq!(take_with_key(&slots, b).err(), Some(NoFreeSlot::InTotal));
-        drop(first);
-        let _first = take_with_key(&slots, a).ok().unwrap();
-        drop(third);
-        assert_eq!(take_with_key(&slots, a).err(), Some(NoFreeSlot::ForAddress));
-    }
-
-    #[test]
-    fn a_trusted_proxy_and_a_local_program_may_use_all_slots() {
-        for address in ["10.0.0.1", "127.0.0.1", "::1", "::ffff:127.0.0.1"] {
-            let slots = slots(3, 1);
-            let taken: Vec<_> = (0..4).map(|_| take_with_key(&slots, address)).collect();
-            assert_eq!(taken.iter().filter(|slot| slot.is_ok()).count(), 3, "{address}");
-        }
-    }
-
-    #[test]
-    fn a_new_connection_replaces_the_oldest_one_without_a_valid_key() {
-        let slots = slots(3, 3);
-        let clients: Vec<_> = (1..=3).map(|last| client(&format!("192.0.2.{last}"))).collect();
-        let mut taken: Vec<_> =
-            clients.iter().map(|client| slots.take(client).ok().unwrap()).collect();
-        assert!(clients[0].trust());
-        let newcomer = take_with_key(&slots, "192.0.2.9").ok().unwrap();
-        assert!(newcomer.replaces_another);
-        let replaced = clients.iter().map(|client| client.is_replaced());
-        assert_eq!(replaced.collect::<Vec<_>>(), [false, true, false]);
-        // The end of a replaced connection frees no other slot.
-        drop(taken.remove(1));
-        let _last = take_with_key(&slots, "192.0.2.9").ok().unwrap();
-        assert!(clients[2].is_replaced());
-        assert_eq!(take_with_key(&slots, "192.0.2.9").err(), Some(NoFreeSlot::InTotal));
-        drop(taken);
-        assert!(!take_with_key(&slots, "192.0.2.9").ok().unwrap().replaces_another);
-    }
-
     #[test]
     fn a_closed_connection_leaves_nothing_in_memory() {
-        let slots = slots(10, 10);
+        let slots = ConnectionSlots::new(&Limits {
+            max_connections: 10,
+            max_connections_per_address: 10,
+            trusted_proxies: Networks::default(),
+            exempts_loopback: true,
+            client_timeout: Duration::from_secs(1),
+            connection_age: Duration::from_secs(1),
+            shutdown_timeout: Duration::from_secs(1),
+        });
         for last in 0..100 {
-            drop(slots.take(&client(&format!("192.0.2.{last}"))));
+            let client = Arc::new(IpAddr::from([192, 0, 2, last]).into());
+            drop(slots.take(&client, &Arc::default()));
         }
         let taken = slots.taken();
         assert_eq!((taken.in_total, taken.by_address.len(), taken.untrusted.len()), (0, 0, 0));

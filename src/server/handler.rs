@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use hyper::{Request, body::Incoming};
+use hyper::{HeaderMap, Request, body::Incoming};
 
 use crate::{
     domain::Client,
-    edge::{Interface, Response, ResponseMemory},
+    edge::{Interface, Reader, Reservation, Response, STREAM},
     observe::metrics::Connections,
 };
 
@@ -25,8 +25,8 @@ pub trait Handler: Send + Sync + 'static {
     /// The metrics of its connections.
     fn connections(&self) -> &Arc<Connections>;
 
-    /// The memory for responses that clients have not read yet.
-    fn response_memory(&self) -> &ResponseMemory;
+    /// Memory for an HTTP/2 stream of `client` with this request, if there is enough.
+    fn reserve_stream(&self, client: &Client, request: &HeaderMap) -> Option<Reservation>;
 }
 
 /// Each interface is served in the same way.
@@ -47,7 +47,10 @@ impl<I: Interface> Handler for I {
         Interface::connections(self)
     }
 
-    fn response_memory(&self) -> &ResponseMemory {
-        &self.edge().response_memory
+    fn reserve_stream(&self, client: &Client, request: &HeaderMap) -> Option<Reservation> {
+        let is_known = !I::IS_FOR_CLIENTS || client.is_trusted();
+        let reader =
+            if is_known { Reader::Known } else { self.edge().strangers.reader(client, request) };
+        self.edge().response_memory.reserve_for(reader, STREAM).ok()
     }
 }

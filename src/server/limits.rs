@@ -33,14 +33,3 @@ pub struct Limits {
 pub fn per_address_of(max_connections: usize) -> usize {
     max_connections.div_ceil(20).max(64)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clients_need_20_addresses_to_use_all_connection_slots_of_a_large_service() {
-        assert_eq!(per_address_of(10_000), 500);
-        assert_eq!(per_address_of(768), 64);
-    }
-}

@@ -28,9 +28,12 @@ use tracing::warn;
 
 use crate::domain::Client;
 
-use self::connection_slots::{ConnectionSlots, NoFreeSlot};
 pub use self::open_files::raise_limit as raise_open_files_limit;
 pub use self::tls::{Tls, TlsError};
+use self::{
+    activity::Activity,
+    connection_slots::{ConnectionSlots, NoFreeSlot},
+};
 pub use self::{
     handler::Handler,
     limits::{Limits, per_address_of},
@@ -110,7 +113,8 @@ pub async fn serve(
             }
         };
         let client = Arc::new(Client::from(address));
-        let slot = match slots.take(&client) {
+        let activity = Arc::new(Activity::default());
+        let slot = match slots.take(&client, &activity) {
             Ok(slot) => slot,
             Err(no_slot) => {
                 if tls.is_none() {
@@ -139,13 +143,13 @@ pub async fn serve(
                 let within = limits.client_timeout;
                 let stream = tls::handshake(acceptor, stream, within, &mut stopped).await;
                 if let Some(stream) = stream {
-                    connection::serve(stream, client, handler, limits, stopped).await;
+                    connection::serve(stream, client, activity, handler, limits, stopped).await;
                 }
                 drop(slot);
             })
         } else {
             connections.spawn(async move {
-                connection::serve(stream, client, handler, limits, stopped).await;
+                connection::serve(stream, client, activity, handler, limits, stopped).await;
                 drop(slot);
             })
         };

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use ::csv::WriterBuilder;
 use bytes::Bytes;
 use futures_util::stream;
-use tokio::sync::Semaphore;
 
 use super::{animal::Animal, labels::Labels, shop::Shop, walk};
 use crate::{
     domain::store_area::{FieldSet, FieldValue},
-    edge::{ApiError, Response},
+    edge::{ApiError, Reservation, Response},
     store::StoreError,
+    text::formulas::without_formulas,
 };
 
 /// How many photos have a column.
@@ -21,8 +21,7 @@ const PHOTOS: usize = 20;
 const FIRST: [&str; 4] = ["id", "name", "status", "category"];
 
 /// `GET /animals.csv`.
-pub(super) async fn file(shop: &Arc<Shop>, files: &Arc<Semaphore>) -> Result<Response, ApiError> {
-    let permit = walk::permit(files)?;
+pub(super) async fn file(shop: &Arc<Shop>, permit: Reservation) -> Result<Response, ApiError> {
     let fields = shop.store().fields().await?;
     let labels = Labels::first(shop.store()).await?;
     let heading = row(&headings(&fields))?;
@@ -67,16 +66,16 @@ fn cells(shop: &Shop, animal: &Animal, fields: &FieldSet, labels: &Labels) -> Ve
     let value = |name: &str| {
         let found = animal.values.iter().find(|(field, _)| field.name.as_str() == name);
         found.map_or_else(String::new, |(_, value)| match value {
-            FieldValue::Text(text) => text.clone(),
+            FieldValue::Text(text) => without_formulas(text).into_owned(),
             FieldValue::Integer(number) => number.to_string(),
             FieldValue::Boolean(value) => value.to_string(),
         })
     };
     let mut cells = vec![
         animal.id.to_string(),
-        animal.name.clone(),
+        without_formulas(&animal.name).into_owned(),
         animal.status.as_str().to_owned(),
-        labels.get(animal.category_id).unwrap_or_default().to_owned(),
+        without_formulas(labels.get(animal.category_id).unwrap_or_default()).into_owned(),
     ];
     let public = fields.all().iter().filter(|field| field.is_public);
     cells.extend(public.map(|field| value(field.name.as_str())));

@@ -25,13 +25,6 @@ mod xml;
 
 use std::sync::Arc;
 
-use hyper::{
-    HeaderMap, Request,
-    header::{self, HeaderName, HeaderValue},
-    http::request::Parts,
-};
-use tokio::sync::Semaphore;
-
 pub use self::settings::{ContactUrl, Style, WindowSettings};
 use self::{
     layout::Layout,
@@ -39,19 +32,27 @@ use self::{
     rendered::{Cache, Made, Rendered},
     routes::Page,
     shop::Shop,
+    sitemap::Sitemaps,
 };
 use crate::{
     app::App,
-    domain::Client,
+    domain::{Client, client::ClientAddress},
     edge::{
-        ApiError, Edge, Facts, Interface, RequestBody, Response, UnreadBody, etag::Tags, photos,
+        Account, ApiError, Edge, Facts, Interface, Reader, RequestBody, Response, UnreadBody,
+        etag::Tags, held_by, photos,
     },
-    store::Cause,
+    store::{Cause, Version},
+};
+use hyper::{
+    Request,
+    header::{self, HeaderName, HeaderValue},
+    http::request::Parts,
 };
 
-/// How many files can be made at once. Each needs the memory of a page, and a client can take long to
-/// read one.
+/// How many files can be made at once, in total and for one address. Each needs the memory of a page,
+/// and a client can take long to read one.
 const FILES_AT_ONCE: usize = 64;
+const FILES_OF_ADDRESS: usize = 4;
 
 /// The public pages of a store.
 pub struct Window {
@@ -59,11 +60,12 @@ pub struct Window {
     shop: Arc<Shop>,
     layout: Layout,
     tags: Tags,
-    /// First pages of the list in each form, and files.
+    /// Pages of the list in each form.
     lists: Cache,
-    /// Pages of animals, which crawlers ask for in any number, and so not among the first pages.
+    /// Pages of animals, which crawlers ask for in any number, and so not among the lists.
     animals: Cache,
-    files: Arc<Semaphore>,
+    files: Arc<Account>,
+    sitemaps: Sitemaps,
     /// The `Content-Security-Policy` of `/embed`.
     embedded: HeaderValue,
 }
@@ -87,7 +89,8 @@ impl Window {
             shop: Arc::new(Shop::new(app, settings)),
             lists: Cache::default(),
             animals: Cache::default(),
-            files: Arc::new(Semaphore::new(FILES_AT_ONCE)),
+            files: Account::new(FILES_AT_ONCE, FILES_OF_ADDRESS),
+            sitemaps: Sitemaps::default(),
             embedded: policy.unwrap_or(HeaderValue::from_static("default-src 'none'")),
         }
     }
@@ -107,56 +110,73 @@ impl Window {
         page: Page,
         parameter: &str,
         request: &Parts,
+        visitor: Option<ClientAddress>,
     ) -> Result<Response, ApiError> {
         let (shop, layout, headers) = (&self.shop, &self.layout, &request.headers);
-        match page {
+        let version = match page {
+            Page::csv | Page::sitemapPart | Page::robots | Page::photo | Page::asset => None,
+            _ => shop.store().read_version().await?,
+        };
+        let query = async |takes_limit| {
+            let fields = shop.fields_at(version).await?;
+            Query::parse(request.uri.query(), &fields, takes_limit)
+        };
+        // Ages depend on the day.
+        let key = |form: &str, of: &str| format!("{form} {} {of}", shop.today());
+        let (lists, animals) = (&self.lists, &self.animals);
+        let page = match page {
             Page::list => {
-                let key = self.key(request, "list");
-                let make =
-                    async || list::page(shop, layout, &self.query(request, false).await?).await;
-                self.cached(&self.lists, key, headers, make).await
+                let query = query(false).await?;
+                let make = async || list::page(shop, layout, &query).await;
+                self.cached(lists, key("list", &query.canonical()), version, make).await?
             }
             Page::embed => {
-                let key = self.key(request, "embed");
-                let make =
-                    async || list::embed(shop, layout, &self.query(request, true).await?).await;
-                self.cached(&self.lists, key, headers, make).await
+                let query = query(true).await?;
+                let key = key("embed", &format!("{} {}", query.limit.get(), query.canonical()));
+                let make = async || list::embed(shop, layout, &query).await;
+                self.cached(lists, key, version, make).await?
             }
             Page::json => {
-                let key = self.key(request, "json");
-                let make = async || data::page(shop, &self.query(request, false).await?).await;
-                self.cached(&self.lists, key, headers, make).await
+                let query = query(false).await?;
+                let make = async || data::page(shop, &query).await;
+                self.cached(lists, key("json", &query.canonical()), version, make).await?
             }
             Page::atom => {
-                let key = format!("atom {}", shop.today());
-                self.cached(&self.lists, key, headers, async || feed::page(shop).await).await
+                self.cached(lists, key("atom", ""), version, async || feed::page(shop).await)
+                    .await?
             }
             Page::animal => {
-                let key = format!("{parameter} {}", shop.today());
                 let make = async || animal_page::page(shop, layout, parameter).await;
-                self.cached(&self.animals, key, headers, make).await
+                self.cached(animals, key("animal", parameter), version, make).await?
             }
-            Page::csv => csv::file(shop, &self.files).await,
-            Page::sitemap => sitemap::file(shop, &self.files).await,
-            Page::sitemapPart => sitemap::part(shop, &self.files, parameter),
-            Page::robots => Ok(sitemap::robots(shop)),
+            Page::csv => return csv::file(shop, walk::permit(&self.files, visitor)?).await,
+            Page::sitemap => {
+                let parts = self.sitemaps.of(shop, version).await?;
+                return match &*parts {
+                    [] => Ok(sitemap::pages(shop, None, walk::permit(&self.files, visitor)?)),
+                    parts => Ok(sitemap::index(shop, parts)),
+                };
+            }
+            Page::sitemapPart => {
+                let before = sitemap::part(parameter)?;
+                let permit = walk::permit(&self.files, visitor)?;
+                return Ok(sitemap::pages(shop, Some(before), permit));
+            }
+            Page::robots => return Ok(sitemap::robots(shop)),
             Page::photo => {
-                photos::respond(&shop.app.photos, &self.edge.response_memory, headers, parameter)
-                    .await
+                let memory = (&self.edge.response_memory, Reader::Stranger(visitor));
+                return photos::respond(&shop.app.photos, memory, headers, parameter).await;
             }
-            Page::asset => layout.asset(request.uri.path()),
+            Page::asset => return layout.asset(request.uri.path()),
+        };
+        let mut response = page.respond(headers);
+        // Also for a page of the cache, which may have left the cache before the client reads it.
+        if let Some(body) = response.body().whole().filter(|body| !body.is_empty()) {
+            let reader = Reader::Stranger(visitor);
+            let room = self.edge.response_memory.reserve_for(reader, body.len())?;
+            *response.body_mut() = held_by(room, body.clone()).into();
         }
-    }
-
-    /// The page that was asked for, as a key of the cache. Ages depend on the day.
-    fn key(&self, request: &Parts, form: &str) -> String {
-        let query = request.uri.query().unwrap_or_default();
-        format!("{form} {} {query}", self.shop.today())
-    }
-
-    async fn query(&self, request: &Parts, takes_limit: bool) -> Result<Query, ApiError> {
-        let fields = self.shop.fields().await?;
-        Query::parse(request.uri.query(), &fields, takes_limit)
+        Ok(response)
     }
 
     /// A page that is made once for each version of the store.
@@ -164,21 +184,19 @@ impl Window {
         &self,
         cache: &Cache,
         key: String,
-        request: &HeaderMap,
+        version: Option<Version>,
         make: impl AsyncFnOnce() -> Result<Made, ApiError>,
-    ) -> Result<Response, ApiError> {
-        let version = self.shop.app.store.version().await?;
+    ) -> Result<Arc<Rendered>, ApiError> {
         if let Some(version) = version
             && let Some(page) = cache.find(&key, version)
         {
-            return Ok(page.respond(request));
+            return Ok(page);
         }
-        let page = Rendered::new(make().await?, self.tags, &self.edge.response_memory)?;
-        let page = Arc::new(page);
+        let page = Arc::new(Rendered::new(make().await?, self.tags));
         if let Some(version) = version {
             cache.insert(key, version, &page);
         }
-        Ok(page.respond(request))
+        Ok(page)
     }
 }
 
@@ -199,7 +217,7 @@ impl Interface for Window {
 
     async fn process(
         &self,
-        _: &Client,
+        client: &Client,
         request: &Parts,
         _: &HeaderValue,
         _: UnreadBody<'_>,
@@ -208,7 +226,8 @@ impl Interface for Window {
     ) -> Result<Response, ApiError> {
         let (route, parameter) = routes::find(&request.method, request.uri.path())?;
         facts.route = Some(route.label);
-        Box::pin(self.respond(route.page, parameter, request)).await
+        let visitor = self.edge.strangers.address(client, &request.headers);
+        Box::pin(self.respond(route.page, parameter, request, visitor)).await
     }
 
     fn respond_to(

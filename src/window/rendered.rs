@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    mem,
     sync::{Arc, OnceLock, PoisonError, RwLock},
 };
 
@@ -15,7 +16,7 @@ use hyper::{
 
 use crate::{
     edge::{
-        ApiError, Response, ResponseMemory,
+        Response,
         compression::{self, GZIP},
         etag::{self, Tags},
         response,
@@ -59,8 +60,7 @@ pub(super) struct Rendered {
 }
 
 impl Rendered {
-    /// Fails if there is not enough memory for responses.
-    pub(super) fn new(made: Made, tags: Tags, memory: &ResponseMemory) -> Result<Self, ApiError> {
+    pub(super) fn new(made: Made, tags: Tags) -> Self {
         let Made { status, media_type, body, link } = made;
         let hash = match &link {
             Some(link) => tags.of(&[&body, link.as_bytes()].concat()),
@@ -72,8 +72,8 @@ impl Rendered {
             tag.unwrap_or(HeaderValue::from_static("\"\""))
         };
         let (tag, gzip_tag) = (tag(""), tag("-gzip"));
-        let plain = memory.hold(body)?;
-        Ok(Self { status, media_type, link, plain, gzip: OnceLock::new(), tag, gzip_tag })
+        let plain = Bytes::from(body);
+        Self { status, media_type, link, plain, gzip: OnceLock::new(), tag, gzip_tag }
     }
 
     fn compressed(&self) -> Option<Bytes> {
@@ -114,16 +114,31 @@ impl Rendered {
     }
 }
 
-/// The cached pages, by what was asked for, each with the version of the store at which it was read.
+type Pages = HashMap<String, (Version, Arc<Rendered>), RandomState>;
+
+/// The cached pages, by what was asked for, each with the version of the store at which it was read:
+/// those that were used since the last time that the first half was full, and those before.
 #[derive(Default)]
-pub(super) struct Cache(RwLock<HashMap<String, (Version, Arc<Rendered>), RandomState>>);
+pub(super) struct Cache(RwLock<[Pages; 2]>);
 
 impl Cache {
     /// The page, if it was rendered at this version.
     pub(super) fn find(&self, key: &str, version: Version) -> Option<Arc<Rendered>> {
-        let pages = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let (rendered_at, page) = pages.get(key)?;
-        (*rendered_at == version).then(|| Arc::clone(page))
+        let (page, is_recent) = {
+            let [recent, older] = &*self.0.read().unwrap_or_else(PoisonError::into_inner);
+            let (found, is_recent) = match recent.get(key) {
+                Some(found) => (found, true),
+                None => (older.get(key)?, false),
+            };
+            if found.0 != version {
+                return None;
+            }
+            (Arc::clone(&found.1), is_recent)
+        };
+        if !is_recent {
+            self.insert(key.to_owned(), version, &page);
+        }
+        Some(page)
     }
 
     /// Caches a page that was read after `version`.
@@ -131,10 +146,10 @@ impl Cache {
         if page.plain.len() > MAX_PAGE {
             return;
         }
-        let mut pages = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if pages.len() >= MAX_PAGES {
-            pages.clear();
+        let [recent, older] = &mut *self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if recent.len() >= MAX_PAGES / 2 {
+            *older = mem::take(recent);
         }
-        pages.insert(key, (version, Arc::clone(page)));
+        recent.insert(key, (version, Arc::clone(page)));
     }
 }

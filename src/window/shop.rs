@@ -33,10 +33,18 @@ impl Shop {
         Self { app, settings, fields: Mutex::default() }
     }
 
-    /// All fields. They are read again only after a write, because every page needs them.
+    /// All fields.
     pub(super) async fn fields(&self) -> Result<Arc<FieldSet>, StoreError> {
+        self.fields_at(self.store().read_version().await?).await
+    }
+
+    /// All fields, at least as new as this version. They are read again only after a write, because
+    /// every page needs them.
+    pub(super) async fn fields_at(
+        &self,
+        version: Option<Version>,
+    ) -> Result<Arc<FieldSet>, StoreError> {
         let known = || self.fields.lock().unwrap_or_else(PoisonError::into_inner);
-        let version = self.store().version().await?;
         let found = known().clone().filter(|(read_at, _)| Some(*read_at) == version);
         if let Some((_, fields)) = found {
             return Ok(fields);

@@ -1,16 +1,17 @@
 //! `/sitemap.xml` and `/robots.txt`, for search engines.
 
-use std::{fmt::Write, sync::Arc};
+use std::{fmt::Write, iter, sync::Arc};
 
 use bytes::Bytes;
 use futures_util::stream;
 use hyper::header::{self, HeaderValue};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{shop::Shop, walk, xml::escaped};
 use crate::{
+    app::Latest,
     domain::{PetId, store_area::StorePet},
-    edge::{ApiError, Response},
+    edge::{ApiError, Reservation, Response},
+    store::{StoreError, Version},
     text::integer,
 };
 
@@ -24,39 +25,52 @@ const APART: usize = 45_000;
 const XML: &str = "application/xml; charset=utf-8";
 const XMLNS: &str = "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"";
 
-/// `GET /sitemap.xml`: the addresses of the pages, or an index of sitemaps if there are too many.
-pub(super) async fn file(shop: &Arc<Shop>, files: &Arc<Semaphore>) -> Result<Response, ApiError> {
-    let permit = walk::permit(files)?;
-    // The list itself is one.
-    let (mut count, mut position) = (1, None);
-    loop {
-        let (pets, next) = walk::step(shop, position).await?;
-        count += pets.len();
-        position = next;
-        if count > MOST {
-            return Ok(index(Arc::clone(shop), permit));
-        }
-        if position.is_none() {
-            return Ok(pages(Arc::clone(shop), None, permit));
-        }
+/// The animals after which the sitemaps begin, except the first one. None if one sitemap has all.
+type Beginnings = Arc<[PetId]>;
+
+/// Finds where the sitemaps begin, which needs a walk over all animals. See [`Latest`].
+#[derive(Default)]
+pub(super) struct Sitemaps(Latest<Beginnings>);
+
+impl Sitemaps {
+    pub(super) async fn of(
+        &self,
+        shop: &Arc<Shop>,
+        version: Option<Version>,
+    ) -> Result<Beginnings, StoreError> {
+        let of = Arc::clone(shop);
+        self.0.read(&shop.app.clock, version, async move { beginnings(&of).await }).await
     }
 }
 
-/// `GET /sitemap-{before}.xml`: a part of the addresses. Fails with 404 for what is no identifier.
-pub(super) fn part(
-    shop: &Arc<Shop>,
-    files: &Arc<Semaphore>,
-    before: &str,
-) -> Result<Response, ApiError> {
-    let before = integer(before).and_then(PetId::new).ok_or_else(ApiError::no_such_path)?;
-    Ok(pages(Arc::clone(shop), Some(before), walk::permit(files)?))
+async fn beginnings(shop: &Shop) -> Result<Beginnings, StoreError> {
+    // The list itself is one.
+    let (mut count, mut since, mut position) = (1, 0, None);
+    let mut found = Vec::new();
+    loop {
+        let (pets, next) = walk::step(shop, position).await?;
+        count += pets.len();
+        since += pets.len();
+        let Some(next) = next else { break };
+        if since >= APART {
+            found.push(next);
+            since = 0;
+        }
+        position = Some(next);
+    }
+    Ok(if count > MOST { found.into() } else { Arc::default() })
 }
 
-/// The list, and the animals from a position on.
-fn pages(shop: Arc<Shop>, before: Option<PetId>, permit: OwnedSemaphorePermit) -> Response {
+/// The position in the path of a sitemap. Fails with 404 for what is no identifier.
+pub(super) fn part(before: &str) -> Result<PetId, ApiError> {
+    integer(before).and_then(PetId::new).ok_or_else(ApiError::no_such_path)
+}
+
+/// A sitemap: the list, and the animals from a position on.
+pub(super) fn pages(shop: &Arc<Shop>, before: Option<PetId>, permit: Reservation) -> Response {
     let list = if before.is_none() { entry(&shop.url("/"), None) } else { String::new() };
     let first = format!("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<urlset {XMLNS}>\n{list}");
-    let start = (shop, Some(before), MOST - 1, permit);
+    let start = (Arc::clone(shop), Some(before), MOST - 1, permit);
     let rest = stream::try_unfold(Some(start), async |state| {
         let Some((shop, position, room, permit)) = state else { return Ok(None) };
         let Some(before) = position.filter(|_| room > 0) else {
@@ -75,25 +89,15 @@ fn pages(shop: Arc<Shop>, before: Option<PetId>, permit: OwnedSemaphorePermit) -
 }
 
 /// The sitemaps of which each has a part of the animals.
-fn index(shop: Arc<Shop>, permit: OwnedSemaphorePermit) -> Response {
-    let first = format!("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<sitemapindex {XMLNS}>\n");
-    let newest = sitemap(&shop, PetId::MAX);
-    let start = (shop, None, 0, permit);
-    let rest = stream::try_unfold(Some(start), async |state| {
-        let Some((shop, mut position, mut since, permit)) = state else { return Ok(None) };
-        // Some steps, so that a piece is worth sending.
-        while since < APART {
-            let (pets, next) = walk::step(&shop, position).await?;
-            since += pets.len();
-            if next.is_none() {
-                return Ok(Some((Bytes::from_static(b"</sitemapindex>\n"), None)));
-            }
-            position = next;
-        }
-        let line = position.map(|before| sitemap(&shop, before.get())).unwrap_or_default();
-        Ok(Some((Bytes::from(line), Some((shop, position, 0, permit)))))
-    });
-    walk::response(XML, [first, newest].concat().into(), rest)
+pub(super) fn index(shop: &Shop, beginnings: &[PetId]) -> Response {
+    let all = iter::once(PetId::MAX).chain(beginnings.iter().map(|before| before.get()));
+    let sitemaps: String = all.map(|before| sitemap(shop, before)).collect();
+    let index = format!(
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<sitemapindex {XMLNS}>\n{sitemaps}</sitemapindex>\n"
+    );
+    let mut response = Response::new(Bytes::from(index).into());
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(XML));
+    response
 }
 
 fn sitemap(shop: &Shop, before: i64) -> String {

@@ -6,22 +6,21 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use hyper::header::{self, HeaderValue};
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    task,
-};
+use tokio::task;
 
 use super::shop::Shop;
 use crate::{
-    domain::{Limit, PetId, store_area::StorePet},
-    edge::{ApiError, Body, Response},
+    domain::{Limit, PetId, client::ClientAddress, store_area::StorePet},
+    edge::{Account, ApiError, Body, Reservation, Response},
     store::{Cause, StoreError},
 };
 
-/// Lets one more file be made. Fails with 503 if too many are.
-pub(super) fn permit(files: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, ApiError> {
-    let permit = Arc::clone(files).try_acquire_owned();
-    permit.map_err(|_| StoreError::Overloaded.into())
+/// Lets one more file be made. Fails with 503 if too many are, in total or for this address.
+pub(super) fn permit(
+    files: &Arc<Account>,
+    visitor: Option<ClientAddress>,
+) -> Result<Reservation, ApiError> {
+    files.reserve(visitor, 1).ok_or_else(|| StoreError::Overloaded.into())
 }
 
 /// The next animals, newest first, and the position after them if more follow.

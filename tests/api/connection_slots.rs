@@ -70,6 +70,54 @@ async fn when_all_slots_are_in_use_the_oldest_connection_without_a_valid_key_is_
 }
 
 #[tokio::test]
+async fn a_response_in_progress_is_aborted_only_if_no_connection_is_idle() {
+    let server = Server::start_with(Setup {
+        limits: Limits { max_connections: 2, ..Setup::default().limits },
+        ..Setup::default()
+    })
+    .await;
+    // A file of a photo that does not fit into the buffers of the system.
+    let name = format!("{:032x}-large.jpg", 1);
+    std::fs::create_dir(server.photos.path().join("00")).unwrap();
+    std::fs::write(server.photos.path().join("00").join(&name), vec![7; 4 << 20]).unwrap();
+    let mut reader = server.connect().await;
+    let head = format!("GET /photos/{name} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    reader.write_all(head.as_bytes()).await.unwrap();
+    soon(reader.read_exact(&mut [0; 12])).await.unwrap();
+    let mut idle = server.connect().await;
+    ask(&mut idle, "Bearer wrong", b"HTTP/1.1 401").await;
+    let mut newcomer = server.connect().await;
+    ask(&mut newcomer, &server.bearer(), b"HTTP/1.1 200").await;
+    let mut rest = Vec::new();
+    let _ = soon(idle.read_to_end(&mut rest)).await;
+    assert!(rest.is_empty());
+    soon(reader.read_to_end(&mut rest)).await.unwrap();
+    assert!(rest.len() > 4 << 20, "{}", rest.len());
+}
+
+#[tokio::test]
+async fn a_trusted_proxy_and_a_local_program_may_use_all_connections() {
+    for is_proxy in [true, false] {
+        let proxies = is_proxy.then(|| "127.0.0.0/8".parse().unwrap());
+        let limits = Limits {
+            max_connections: 3,
+            max_connections_per_address: 1,
+            trusted_proxies: proxies.into_iter().collect(),
+            exempts_loopback: !is_proxy,
+            ..Setup::default().limits
+        };
+        let server = Server::start_with(Setup { limits, ..Setup::default() }).await;
+        let mut open = Vec::new();
+        for _ in 0..3 {
+            let mut connection = server.connect().await;
+            ask(&mut connection, &server.bearer(), b"HTTP/1.1 200").await;
+            open.push(connection);
+        }
+        assert!(server.raw("").await.contains("Too many connections. Retry"));
+    }
+}
+
+#[tokio::test]
 async fn one_address_cannot_use_all_connections() {
     let server = Server::start_with(Setup {
         limits: Limits { max_connections_per_address: 1, ..Setup::default().limits },

@@ -1,5 +1,4 @@
-//! A real server on a free port, over a fresh database, with a clock that the
-//! test sets.
+//! A real server on a free port, over a fresh database, with a clock that the test sets.
 
 use std::{
     any::Any,
@@ -181,6 +180,7 @@ impl Server {
         let edge_settings = edge::Settings {
             cors_origins: setup.cors_origins.iter().map(|origin| origin.parse().unwrap()).collect(),
             trusted_proxies: setup.limits.trusted_proxies.clone(),
+            exempts_loopback: setup.limits.exempts_loopback,
             access_log: true,
             slow_request: Duration::from_secs(1),
             body_timeout: setup.body_timeout,
@@ -377,7 +377,7 @@ impl Server {
         format!("Bearer {}", self.key)
     }
 
-    /// Opens a connection, for requests that no HTTP client sends.
+    /// For requests that no HTTP client sends.
     pub(crate) async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).await.unwrap()
     }

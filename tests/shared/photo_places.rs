@@ -97,6 +97,10 @@ impl FakeBucket {
         objects.keys().map(|name| name.strip_prefix("photos/").unwrap().to_owned()).collect()
     }
 
+    pub(crate) fn put(&self, name: &str, content: Bytes) {
+        self.objects.lock().unwrap().insert(format!("photos/{name}"), content);
+    }
+
     pub(crate) fn remove(&self, name: &str) {
         assert!(self.objects.lock().unwrap().remove(&format!("photos/{name}")).is_some());
     }
@@ -139,12 +143,25 @@ async fn respond(
         }
         _ => match objects.get(name) {
             None => status(StatusCode::NOT_FOUND),
-            Some(content) => Response::builder()
-                .header("etag", "\"1\"")
-                .header("last-modified", "Wed, 01 Jan 2025 00:00:00 GMT")
-                .header("content-length", content.len())
-                .body(Full::new(content.clone()))
-                .unwrap(),
+            Some(content) => {
+                let response = Response::builder()
+                    .header("etag", "\"1\"")
+                    .header("last-modified", "Wed, 01 Jan 2025 00:00:00 GMT");
+                let range = head.headers.get("range").map(|range| range.to_str().unwrap());
+                let Some(range) = range.and_then(|range| range.strip_prefix("bytes=")) else {
+                    let response = response.header("content-length", content.len());
+                    return response.body(Full::new(content.clone())).unwrap();
+                };
+                let (from, last) = range.split_once('-').unwrap();
+                let [from, last] = [from, last].map(|at| at.parse::<usize>().unwrap());
+                let part = content.slice(from..content.len().min(last + 1));
+                let (last, of) = (from + part.len() - 1, content.len());
+                response
+                    .status(StatusCode::PARTIAL_CONTENT)
+                    .header("content-range", format!("bytes {from}-{last}/{of}"))
+                    .body(Full::new(part))
+                    .unwrap()
+            }
         },
     }
 }

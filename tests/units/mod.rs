@@ -1,6 +1,7 @@
 //! What the public types and functions of `src` promise, each by itself and without a server.
 
 mod address;
+mod address_limit;
 mod addresses;
 mod change_metrics;
 mod client;
@@ -8,6 +9,7 @@ mod database_url;
 mod decide;
 mod decimal;
 mod endpoint_url;
+mod export;
 mod exposition;
 mod files;
 mod headers;

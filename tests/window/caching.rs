@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hyper::Method;
-use petstore::{domain::store_area::PetPatch, window::WindowSettings};
+use petstore::{domain::store_area::PetPatch, edge, window::WindowSettings};
 
 use super::street::{Street, settings};
 
@@ -97,4 +97,70 @@ async fn every_response_forbids_scripts_other_hosts_and_guesses_of_its_type() {
     let sheet = street.get(&sheets[0]).await;
     assert_eq!(sheet.field("cache-control"), "public, max-age=31536000, immutable");
     street.get("/assets/window-000000000000.css").await.expect(404);
+}
+
+/// Whether both paths lead to the same page in memory. A server of PostgreSQL has one version for all
+/// its databases, and tests write to others.
+async fn are_one_page(street: &Street, one: &str, other: &str) -> bool {
+    for _ in 0..1000 {
+        let pages = [street.unread(one).await, street.unread(other).await];
+        let [one, other] = pages.each_ref().map(|page| page.whole().unwrap().as_ptr());
+        if one == other {
+            return true;
+        }
+    }
+    false
+}
+
+#[tokio::test]
+async fn a_page_is_rendered_once_whatever_the_address_has_that_the_window_ignores() {
+    let street = Street::open().await;
+    street.add("Luna", &[]).await;
+    for (one, other) in [
+        ("/", "/?utm_source=7"),
+        ("/?categoryId=1&name=L", "/?x=1&name=L&categoryId=1"),
+        ("/animals.json", "/animals.json?limit=3"),
+        ("/embed?limit=3", "/embed?&limit=3"),
+        ("/animals/1", "/animals/1?x"),
+    ] {
+        assert!(are_one_page(&street, one, other).await, "{other}");
+    }
+    // What it does not ignore.
+    let [few, many] = [street.unread("/embed?limit=3").await, street.unread("/embed").await];
+    assert_ne!(few.whole().unwrap().as_ptr(), many.whole().unwrap().as_ptr());
+}
+
+#[tokio::test]
+async fn pages_that_nobody_asks_for_again_do_not_displace_those_that_people_ask_for() {
+    let street = Street::open().await;
+    street.add("Luna", &[]).await;
+    let first = street.unread("/").await;
+    for category in 0..600 {
+        street.get(&format!("/?categoryId={category}")).await.expect(200);
+        let now = street.unread("/").await;
+        if street.store.version().await.unwrap().is_some() {
+            let [first, now] = [&first, &now].map(|page| page.whole().unwrap().as_ptr());
+            assert_eq!(first, now, "{category}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn pages_that_are_not_read_take_the_share_of_an_address_and_cached_ones_no_memory() {
+    // Strangers have 100 KiB, and each address an eighth of that, or one page of any length.
+    let memory = edge::Settings { response_memory: 400 << 10, ..edge::Settings::default() };
+    let street = Street::with_edge(settings(), &memory).await;
+    for _ in 0..12 {
+        street.add("Luna", &[("breed", "Domestic shorthair")]).await;
+    }
+    for category in 0..250 {
+        street.get(&format!("/?categoryId={category}")).await.expect(200);
+    }
+    let unread = street.unread("/").await;
+    assert!((7_000..90_000).contains(&unread.whole().unwrap().len()));
+    for (address, status) in [("192.0.2.1", 503), ("192.0.2.2", 200)] {
+        street.ask_as(address, "/").await.expect(status);
+    }
+    drop(unread);
+    street.get("/").await.expect(200);
 }

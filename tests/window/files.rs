@@ -84,7 +84,7 @@ async fn animals_csv_breaks_off_rather_than_show_a_value_that_is_not_public_any_
     for _ in 0..250 {
         street.add("Mia", &[("breed", "Collie")]).await;
     }
-    let mut file = street.open_file("/animals.csv").await;
+    let mut file = street.unread("/animals.csv").await;
     for _ in 0..2 {
         file.frame().await.unwrap().unwrap();
     }
@@ -130,4 +130,20 @@ async fn animals_atom_has_the_newest_animals() {
         assert!(feed.text.contains(part), "{part}: {feed:?}");
     }
     assert_eq!(feed.text.matches("<updated>").count(), 3);
+}
+
+#[tokio::test]
+async fn an_address_that_does_not_read_its_files_leaves_files_to_others() {
+    let street = Street::open().await;
+    street.add("Luna", &[]).await;
+    let mut unread = Vec::new();
+    for _ in 0..4 {
+        unread.push(street.unread("/animals.csv").await);
+    }
+    for path in ["/animals.csv", "/sitemap.xml", "/sitemap-9.xml"] {
+        assert_eq!(street.ask_as("192.0.2.1", path).await.status, 503, "{path}");
+        assert_eq!(street.ask_as("192.0.2.2", path).await.status, 200, "{path}");
+    }
+    drop(unread);
+    assert_eq!(street.ask_as("192.0.2.1", "/animals.csv").await.status, 200);
 }

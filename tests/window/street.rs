@@ -72,6 +72,10 @@ impl Street {
     }
 
     pub(crate) async fn with(settings: WindowSettings) -> Self {
+        Self::with_edge(settings, &edge::Settings::default()).await
+    }
+
+    pub(crate) async fn with_edge(settings: WindowSettings, of_edge: &edge::Settings) -> Self {
         let database = Database::fresh().await;
         let (mode, random) = (OpenMode::CreateAndMigrate, &mut StdRng::seed_from_u64(1));
         let four = NonZeroU32::new(4).unwrap();
@@ -81,7 +85,7 @@ impl Street {
         let of_app = app::Settings::default();
         let place = Some(crate::photo_places::folder(photos.path()));
         let app = interface::app_with(Arc::clone(&store), clock.clone(), &of_app, place);
-        let edge = interface::edge(clock.clone(), &edge::Settings::default());
+        let edge = interface::edge(clock.clone(), of_edge);
         let window = Window::new(Arc::clone(&app), Arc::new(window::counted(edge)), settings);
         Self { store, app, window, clock, database, _photos: photos }
     }
@@ -161,16 +165,31 @@ impl Street {
         self.ask(Method::GET, path, &[]).await
     }
 
-    /// The body of a file, which is made while it is read.
-    pub(crate) async fn open_file(&self, path: &str) -> Body {
+    /// The body of a response, which nobody has read yet.
+    pub(crate) async fn unread(&self, path: &str) -> Body {
         let request = Request::builder().uri(path).header(header::HOST, "animals.example");
         let request = request.body(Full::new(Bytes::new())).unwrap();
         let client = Client::from(IpAddr::from([192, 0, 2, 1]));
         self.window.handle(&client, request).await.into_body()
     }
 
+    /// The same as a client with this address.
+    pub(crate) async fn ask_as(&self, address: &str, path: &str) -> Seen {
+        self.send(address, Method::GET, path, &[]).await
+    }
+
     pub(crate) async fn ask(
         &self,
+        method: Method,
+        path: &str,
+        fields: &[(&'static str, &str)],
+    ) -> Seen {
+        self.send("192.0.2.1", method, path, fields).await
+    }
+
+    async fn send(
+        &self,
+        address: &str,
         method: Method,
         path: &str,
         fields: &[(&'static str, &str)],
@@ -181,7 +200,7 @@ impl Street {
             request = request.header(*name, *value);
         }
         let request = request.body(Full::new(Bytes::new())).unwrap();
-        let client = Client::from(IpAddr::from([192, 0, 2, 1]));
+        let client = Client::from(address.parse::<IpAddr>().unwrap());
         let (head, body) = self.window.handle(&client, request).await.into_parts();
         let body: Body = body;
         let body = body.collect().await.unwrap().to_bytes();

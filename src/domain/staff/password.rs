@@ -136,6 +136,7 @@ mod tests {
         let hash = PasswordHash::of(&Password("password".to_owned()), *b"somesalt12345678");
         let first = [0x0c, 0x4c, 0x0b, 0x6d, 0xb2, 0x19, 0x19, 0x4b, 0x60, 0x06, 0xe0, 0x78];
         assert_eq!(hash.0[SALT..][..first.len()], first);
+        assert!(COMMON.lines().count() > 200 && COMMON.lines().all(|known| known.len() >= 12));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod files;
 mod in_bucket;
 mod pictures_of_clients;
+mod strangers;
 
 use petstore::domain::Scope;
 use reqwest::Method;
