@@ -211,10 +211,6 @@ mod tests {
         ResponseMemory::new((known << 10) / 3 * 4 + 3)
     }
 
-    fn held(memory: &ResponseMemory) -> usize {
-        memory.known.used.load(Relaxed)
-    }
-
     #[test]
     fn large_responses_leave_a_quarter_of_the_memory_to_small_ones() {
         let memory = memory(400);
@@ -229,9 +225,9 @@ mod tests {
         // A part of a body keeps the whole body in memory.
         let part = large[0].slice(..1);
         drop((large, usual));
-        assert_eq!(held(&memory), 100 << 10);
+        assert_eq!(memory.known.used.load(Relaxed), 100 << 10);
         drop(part);
-        assert_eq!(held(&memory), 0);
+        assert_eq!(memory.known.used.load(Relaxed), 0);
     }
 
     #[test]
@@ -242,7 +238,7 @@ mod tests {
         assert_eq!(copies.len(), 5);
         let usual: Vec<Bytes> = (0..4).map(|_| memory.hold(vec![1; 50 << 10]).unwrap()).collect();
         drop((copies, usual));
-        assert_eq!(held(&memory), 0);
+        assert_eq!(memory.known.used.load(Relaxed), 0);
     }
 
     #[test]
@@ -252,10 +248,10 @@ mod tests {
             let reservation = memory.reserve(600).unwrap();
             assert!(memory.reserve(600).is_err());
             let body = reservation.fill(vec![1; length]);
-            assert_eq!(held(&memory), length);
+            assert_eq!(memory.known.used.load(Relaxed), length);
             assert_eq!(memory.reserve(100).is_ok(), length < 1000);
             drop(body);
-            assert_eq!(held(&memory), 0);
+            assert_eq!(memory.known.used.load(Relaxed), 0);
         }
     }
 }

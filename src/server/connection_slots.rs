@@ -156,20 +156,18 @@ impl Drop for ConnectionSlot {
 
 #[cfg(test)]
 mod tests {
-    use std::{net::IpAddr, time::Duration};
+    use std::net::IpAddr;
 
     use super::*;
 
     #[test]
     fn a_closed_connection_leaves_nothing_in_memory() {
-        let slots = ConnectionSlots::new(&Limits {
-            max_connections: 10,
-            max_connections_per_address: 10,
-            trusted_proxies: Networks::default(),
+        let slots = Arc::new(ConnectionSlots {
+            in_total: 10,
+            per_address: 10,
+            proxies: Networks::default(),
             exempts_loopback: true,
-            client_timeout: Duration::from_secs(1),
-            connection_age: Duration::from_secs(1),
-            shutdown_timeout: Duration::from_secs(1),
+            taken: Mutex::default(),
         });
         for last in 0..100 {
             let client = Arc::new(IpAddr::from([192, 0, 2, last]).into());
