@@ -262,7 +262,7 @@ async fn a_busy_connection_that_is_too_old_ends_with_a_response_that_announces_i
     let server = Server::start_with(Setup {
         limits: Limits {
             // The connection is never idle for so long, even on a machine that is busy.
-            client_timeout: Duration::from_secs(10),
+            client_timeout: Duration::from_secs(1),
             connection_age: Duration::from_millis(300),
             ..Setup::default().limits
         },
