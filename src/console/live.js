@@ -118,7 +118,6 @@ function send(form, file, key, row, attempt = 1) {
       if (request.status < 400) return end(form.dataset.arrived);
       const page = new DOMParser().parseFromString(request.responseText, "text/html");
       end(page.querySelector(".problem li span, .problem")?.textContent
-        // A proxy has a limit and a page of its own.
         ?? (request.status === 413 ? form.dataset.large : form.dataset.missing));
     };
     request.onerror = () => {
