@@ -184,10 +184,6 @@ fn server(url: &str, ssl_mode: SslMode) -> Result<Config, String> {
 mod tests {
     use super::*;
 
-    fn url(text: &str) -> Result<PostgresUrl, String> {
-        PostgresUrl::parse(text).unwrap()
-    }
-
     #[test]
     fn sslmode_and_sslrootcert_are_those_of_libpq() {
         let ssl = |query: &str| {
