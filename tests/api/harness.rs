@@ -107,7 +107,7 @@ pub(crate) struct Server {
     serving: Option<JoinHandle<()>>,
     pub(crate) photos: TempDir,
     // Dropped last.
-    database: Database,
+    pub(crate) database: Database,
 }
 
 /// A complete response, compared with the contract.
@@ -157,7 +157,7 @@ impl Reply {
     }
 }
 
-async fn open(database: &Database, mode: OpenMode) -> Arc<dyn Store> {
+pub(crate) async fn open(database: &Database, mode: OpenMode) -> Arc<dyn Store> {
     let connections = NonZeroU32::new(8).unwrap();
     store::open(&database.url(), mode, connections, &mut StdRng::seed_from_u64(2)).await.unwrap()
 }

@@ -1,8 +1,9 @@
 //! The database that the suites run on, and direct access to it.
 
-use std::{any::Any, env};
+use std::{any::Any, env, num::NonZeroU32};
 
-use petstore::store::DatabaseUrl;
+use petstore::store::{self, DatabaseUrl, OpenMode};
+use rand::SeedableRng;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -30,6 +31,28 @@ impl Database {
             Self::Sqlite(folder) => DatabaseUrl::Sqlite(folder.path().join("petstore.db")),
             Self::Postgres(url) => url.parse().unwrap(),
         }
+    }
+
+    /// Another database with the key of this one, as a copy has it.
+    pub(crate) async fn copy(&self) -> Self {
+        let copy = Self::fresh().await;
+        match (self, &copy) {
+            (Self::Sqlite(from), Self::Sqlite(to)) => {
+                let to = to.path().join("petstore.db").display().to_string();
+                sqlite(from).execute("VACUUM INTO ?1", [to]).unwrap();
+            }
+            (Self::Postgres(from), Self::Postgres(to)) => {
+                let mut random = rand::rngs::StdRng::seed_from_u64(1);
+                let (mode, one) = (OpenMode::CreateAndMigrate, NonZeroU32::MIN);
+                drop(store::open(&to.parse().unwrap(), mode, one, &mut random).await.unwrap());
+                let key = connect(from).await.query_one("SELECT key FROM etag_key", &[]).await;
+                let key: Vec<u8> = key.unwrap().get(0);
+                let update = "UPDATE etag_key SET key = $1";
+                connect(to).await.execute(update, &[&key]).await.unwrap();
+            }
+            _ => unreachable!(),
+        }
+        copy
     }
 
     /// Blocks all writes until the result is dropped.

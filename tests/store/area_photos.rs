@@ -6,41 +6,11 @@ use petstore::domain::{
     PetStatus::Available,
     store_area::{AltText, Command, NewPhoto, PhotoId, Preconditions},
 };
-use petstore::store::OpenMode;
-use tempfile::TempDir;
 
-use crate::{
-    clock::ManualClock,
-    interface, photo_places,
-    store::{
-        area::{any, change, withdraw},
-        sqlite,
-        suite::{AnyStore, at, create, new_pet},
-    },
+use crate::store::{
+    area::{any, change, withdraw},
+    suite::{AnyStore, at, create, new_pet},
 };
-
-/// Lets two databases use one place. The second has copied all that is in the first, before that got a
-/// photo.
-pub(crate) async fn a_copy_deletes_nothing(original: AnyStore, copy: AnyStore) {
-    assert_eq!(original.etag_key(), copy.etag_key());
-    assert_ne!(original.incarnation().await.unwrap(), copy.incarnation().await.unwrap());
-    let (folder, clock) = (TempDir::new().unwrap(), ManualClock::at("2026-12-01T12:00:00Z"));
-    let settings = petstore::app::Settings::default();
-    let app = |store| {
-        let place = Some(photo_places::folder(folder.path()));
-        interface::app_with(store, clock.clone(), &settings, place)
-    };
-    let (original, copy) = (app(original), app(copy));
-    let place = original.photos.place().unwrap();
-    place.write(PhotoId(7), [1, 2, 3].map(|byte| vec![byte].into())).await.unwrap();
-    while original.tend_photos().await.unwrap() {}
-    for _ in 0..30 {
-        while copy.tend_photos().await.unwrap() {}
-        clock.advance(std::time::Duration::from_hours(1));
-    }
-    let files = place.list(0).await.unwrap();
-    assert_eq!(files.photos.get(&PhotoId(7)), Some(&3));
-}
 
 /// Adds a photo with this identifier.
 pub(crate) fn with_photo(id: PetId, photo: u128) -> Command {
@@ -80,23 +50,4 @@ pub(crate) async fn a_file_is_due_a_day_after_it_was_seen_without_a_photo(store:
     change(&store, Command::DeletePhoto { id: pet, photo, preconditions }).await;
     assert_eq!(note(vec![photo], first + day).await, []);
     assert_eq!(note(vec![photo], first + 2 * day).await, [photo]);
-}
-
-#[tokio::test]
-async fn a_copy_of_a_database_on_the_same_photos_deletes_nothing() {
-    let (original, directory) = sqlite::fresh();
-    let (file, copy) = (directory.path().join("petstore.db"), directory.path().join("copy.db"));
-    rusqlite::Connection::open(&file).unwrap().execute("VACUUM INTO ?1", [copy.to_str()]).unwrap();
-    a_copy_deletes_nothing(original, sqlite::open(&copy, OpenMode::AsIs).unwrap()).await;
-}
-
-#[tokio::test]
-async fn a_file_that_is_moved_or_opened_again_is_the_same_incarnation() {
-    let (one, directory) = sqlite::fresh();
-    let before = one.incarnation().await.unwrap();
-    drop(one);
-    let moved = directory.path().join("moved.db");
-    std::fs::rename(directory.path().join("petstore.db"), &moved).unwrap();
-    let again = sqlite::open(&moved, OpenMode::AsIs).unwrap();
-    assert_eq!(again.incarnation().await.unwrap(), before);
 }

@@ -10,7 +10,6 @@ use rand::{SeedableRng, rngs::StdRng};
 
 use crate::store::{
     area::area_suite,
-    area_photos::a_copy_deletes_nothing,
     audit::{expect_a_row_for_an_import_without_animals, expect_one_row_for_an_import},
     journal::journal_suite,
     postgres_cluster::{connect, fresh_url},
@@ -78,16 +77,6 @@ async fn the_etag_key_belongs_to_the_database() {
     let two = open(&url, OpenMode::AsIs).await.unwrap();
     assert_eq!(one.etag_key(), two.etag_key());
     assert_ne!(one.etag_key(), fresh().await.0.etag_key());
-}
-
-#[tokio::test]
-async fn a_copy_of_a_database_on_the_same_photos_deletes_nothing() {
-    let ((original, one), (_, other)) = (fresh().await, fresh().await);
-    let key = original.etag_key();
-    connect(&other).await.execute("UPDATE etag_key SET key = $1", &[&&key[..]]).await.unwrap();
-    let again = open(&one, OpenMode::AsIs).await.unwrap();
-    assert_eq!(original.incarnation().await.unwrap(), again.incarnation().await.unwrap());
-    a_copy_deletes_nothing(original, open(&other, OpenMode::AsIs).await.unwrap()).await;
 }
 
 #[tokio::test]

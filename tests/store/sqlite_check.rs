@@ -1,12 +1,12 @@
 //! SQLite: `petstore check` finds each disagreement in the store area.
 
-use petstore::store::{self, DatabaseUrl};
+use petstore::store::{self, DatabaseUrl, OpenMode};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::store::{
     area_check::{DISAGREEMENTS, POISON, fill, use_poisoned},
-    sqlite::fresh,
+    sqlite::{fresh, open},
 };
 
 async fn database() -> (Connection, TempDir) {
@@ -95,4 +95,15 @@ async fn many_disagreements_of_one_kind_are_counted() {
     let found = problems(&directory);
     assert_eq!(found.len(), 21, "{found:?}");
     assert_eq!(found[20], "more of this kind: 30");
+}
+
+#[tokio::test]
+async fn a_file_that_is_moved_and_opened_again_is_the_same_incarnation() {
+    let (one, directory) = fresh();
+    let before = one.incarnation().await.unwrap();
+    drop(one);
+    let moved = directory.path().join("moved.db");
+    std::fs::rename(directory.path().join("petstore.db"), &moved).unwrap();
+    let again = open(&moved, OpenMode::AsIs).unwrap();
+    assert_eq!(again.incarnation().await.unwrap(), before);
 }

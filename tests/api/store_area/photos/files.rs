@@ -8,11 +8,16 @@ use jiff::SignedDuration;
 use petstore::{
     domain::{Clock, store_area::PhotoId},
     photos::{Format, PhotoError},
+    store::OpenMode,
 };
 use reqwest::Method;
 
 use super::{Store, with_photos};
-use crate::api::pictures;
+use crate::{
+    api::{harness::open, pictures},
+    interface,
+    photo_places::folder,
+};
 
 impl Store {
     pub(super) async fn urls(&self, path: &str) -> Vec<String> {
@@ -121,6 +126,35 @@ async fn no_file_is_deleted_from_a_folder_that_another_database_uses() {
     store.tend().await;
     store.tend_after(DAY).await;
     assert_eq!(store.status(&orphan).await, 404);
+}
+
+#[tokio::test]
+async fn a_copy_of_a_database_on_the_same_photos_deletes_nothing() {
+    let (store, id, _) = with_photos(&[]).await;
+    store.tend().await;
+    let database = store.server.database.copy().await;
+    let (place, clock) = (folder(store.server.photos.path()), store.server.clock.clone());
+    let settings = petstore::app::Settings::default();
+    let copy = open(&database, OpenMode::AsIs).await;
+    let copy = interface::app_with(copy, clock, &settings, Some(place));
+    // The copy does not know it.
+    let path = store.new_photo(id).await;
+    for _ in 0..30 {
+        while copy.tend_photos().await.unwrap() {}
+        store.server.clock.advance(Duration::from_hours(1));
+    }
+    for url in store.urls(&path).await {
+        assert_eq!(store.status(&url).await, 200);
+    }
+}
+
+#[tokio::test]
+async fn two_processes_on_one_database_share_its_mark() {
+    let (store, ..) = with_photos(&[]).await;
+    store.tend().await;
+    let again = store.server.open_again().await;
+    let incarnation = store.server.store.incarnation().await.unwrap();
+    assert_eq!(again.incarnation().await.unwrap(), incarnation);
 }
 
 #[tokio::test]
