@@ -96,6 +96,14 @@ impl Folder {
         Ok(())
     }
 
+    /// The same for a copy, which also makes the folder.
+    fn prepare_copy(&self) -> io::Result<()> {
+        match self.prepare() {
+            Err(error) if error.kind() == ErrorKind::NotFound => self.make(),
+            prepared => prepared,
+        }
+    }
+
     /// Leaves the mark of a database, unless the folder is away.
     pub(super) fn mark(&self, owner: &str) -> io::Result<()> {
         let owners = self.path.join(OWNERS);
@@ -136,10 +144,7 @@ impl Folder {
     /// Writes one file of a photo from another place. Its content is on disk then, and its name after
     /// [`Self::sync_shard`].
     pub(super) fn write_copy(&self, file: PhotoFile, content: &[u8]) -> io::Result<()> {
-        match self.prepare() {
-            Err(error) if error.kind() == ErrorKind::NotFound => self.make()?,
-            prepared => prepared?,
-        }
+        self.prepare_copy()?;
         self.write_file(file, content)
     }
 
@@ -197,7 +202,7 @@ impl Folder {
         if path.try_exists()? || self.others.is_empty() {
             return path.try_exists();
         }
-        self.prepare()?;
+        self.prepare_copy()?;
         let link = |other: &PathBuf| {
             fs::hard_link(other.join(path.strip_prefix(&self.path).unwrap_or(&path)), &path).is_ok()
         };
