@@ -71,3 +71,16 @@ async fn changes_of_one_animal_by_many_stores_are_in_order_and_complete() {
         assert_eq!(versions[&Some(id.get())], version);
     }
 }
+
+#[tokio::test]
+async fn reading_the_state_takes_no_lock_once_all_changes_have_numbers() {
+    let (store, url) = fresh().await;
+    let id = add(&store, new_pet("Rex", 1, Available)).await;
+    let state = store.journal_state().await.unwrap();
+    let other = connect(&url).await;
+    // Any number that is given now waits for this.
+    other.batch_execute("BEGIN; SELECT FROM change_log FOR UPDATE").await.unwrap();
+    assert_eq!(store.journal_state().await.unwrap().last, state.last);
+    assert_eq!(store.history(id, i64::MAX, 10).await.unwrap().len(), 1);
+    other.batch_execute("COMMIT").await.unwrap();
+}

@@ -141,7 +141,8 @@ pub(super) const CONTINUE: &str = concat!(
     SELECT setval('change_ids', last) FROM change_log WHERE last > (SELECT last_value FROM change_ids)"
 );
 
-/// Numbers all changes that were committed before, and returns the state then.
+/// Numbers all changes that were committed before, and returns the state then. Only reads, and takes no
+/// lock, if all of them have numbers.
 pub(super) async fn number(connection: &mut Connection) -> Result<JournalState, Failure> {
     let mut is_complete = false;
     loop {
