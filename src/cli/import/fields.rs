@@ -135,8 +135,17 @@ impl ImportedFields {
         if given.is_empty() {
             return Ok(FieldValues::NONE);
         }
+        let spelled = |(name, given): (&String, &Given)| {
+            let given = given.clone();
+            let given = match self.set.find(name) {
+                Some(field) => field.spelled(given),
+                None => given,
+            };
+            (name.clone(), given)
+        };
+        let given: FieldPatch = given.iter().map(spelled).collect();
         let mut problems = InvalidRow::default();
-        for (name, given) in given {
+        for (name, given) in &given {
             let one = FieldPatch::from([(name.clone(), given.clone())]);
             let applied = self.set.apply(&FieldValues::NONE, &one);
             problems.take(applied.map_err(|problem| match (self.set.find(name), given) {
@@ -148,7 +157,7 @@ impl ImportedFields {
             }));
         }
         problems.or(())?;
-        self.set.apply(&FieldValues::NONE, given).map_err(invalid)
+        self.set.apply(&FieldValues::NONE, &given).map_err(invalid)
     }
 
     /// Whether these are the fields with which the file was validated.

@@ -256,20 +256,28 @@ impl FieldDefinition {
             FieldKind::Boolean => {
                 text.parse().map_or(Given::Other, |value| Given::Set(FieldValue::Boolean(value)))
             }
-            _ => Given::Set(FieldValue::Text(text.to_owned())),
+            _ => self.spelled(Given::Set(FieldValue::Text(text.to_owned()))),
         }
     }
 
-    /// A new value as the store keeps it: a choice has the case of the field. `None` if it is not
-    /// valid.
+    /// A choice in any case as the field spells it; other values as they are.
+    pub fn spelled(&self, given: Given) -> Given {
+        match (&given, &self.choices) {
+            (Given::Set(FieldValue::Text(text)), Some(choices)) => choices
+                .find(text)
+                .map_or(given, |choice| Given::Set(FieldValue::Text(choice.clone()))),
+            _ => given,
+        }
+    }
+
+    /// A new value; `None` if it is not valid.
     pub fn accepted(&self, given: &Given) -> Option<FieldValue> {
         let Given::Set(value) = given else { return None };
-        match (value, &self.choices) {
-            (FieldValue::Text(text), Some(choices)) => {
-                choices.find(text).cloned().map(FieldValue::Text)
-            }
-            _ => self.allows(value).then(|| value.clone()),
-        }
+        let is_valid = match (value, &self.choices) {
+            (FieldValue::Text(text), Some(choices)) => choices.find(text) == Some(text),
+            _ => self.allows(value),
+        };
+        is_valid.then(|| value.clone())
     }
 
     /// Whether a value in a store is valid. It may have been one of the choices before.
