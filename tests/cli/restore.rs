@@ -130,7 +130,7 @@ async fn the_wal_of_the_old_database_is_not_applied_to_the_new_one() {
         let left = files(here.path());
         let (aside, left): (Vec<_>, Vec<_>) =
             left.into_iter().partition(|name| name.contains(".replaced-"));
-        assert_eq!(left, ["backup.db", "petstore.db"]);
+        assert_eq!(left, ["backup.db", "petstore.db", "photos"]);
         assert_eq!(aside.iter().any(|name| name.ends_with("-wal")), damaged, "{aside:?}");
         assert!(animals(&here.path().join("petstore.db")).is_empty());
         expect_sound(here.path(), "petstore.db");
