@@ -164,7 +164,7 @@ fn all_problems_of_a_row_are_named_by_the_headings_of_the_file_with_their_values
 
 /// Adds fields and categories to a new database.
 fn prepare(here: &Path, database: &str, lines: &[Value]) {
-    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let lines = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
     fs::write(here.join("store.ndjson"), lines).unwrap();
     let import = ["import", "store.ndjson", "--keep-ids", "--create", "--database", database];
     run(here, &import).expect_success();
