@@ -235,7 +235,8 @@ async fn expect_contact_nowhere(database: &str) {
     if database.starts_with("sqlite:") {
         for file in fs::read_dir(here.path()).unwrap().map(Result::unwrap) {
             let name = file.file_name().into_string().unwrap();
-            if !name.starts_with("copy-3") {
+            // The folder of photos has none.
+            if !name.starts_with("copy-3") && file.path().is_file() {
                 places.insert(format!("the file {name}"), fs::read(file.path()).unwrap());
             }
         }

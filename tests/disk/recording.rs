@@ -47,6 +47,7 @@ pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 pub(crate) fn files(folder: &Path) -> Files {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
     entries
+        .filter(|entry| entry.path().is_file())
         .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
         .collect()
 }
