@@ -20,7 +20,6 @@ use super::{
     Connector, Registrar, Vault,
     endpoint::Endpoint,
     message,
-    places::Standing,
     sending::{Ended, Secrets},
 };
 use crate::{
@@ -57,18 +56,15 @@ struct Served {
     endpoint: Endpoint,
     secrets: Secrets,
     generation: u64,
-    /// The attempts in flight, each with its start.
-    running: HashMap<i64, (AbortHandle, Instant)>,
-    standing: Standing,
-    /// The turn of its last start.
-    started: u64,
+    /// The attempts in flight, by the numbers of their messages.
+    running: HashMap<i64, AbortHandle>,
     renewed: Instant,
     forgotten: Option<Instant>,
 }
 
 impl Drop for Served {
     fn drop(&mut self) {
-        for (attempt, _) in self.running.values() {
+        for attempt in self.running.values() {
             attempt.abort();
         }
     }
@@ -88,8 +84,6 @@ pub struct Dispatcher {
     holder: i64,
     /// How many leases it has taken.
     generation: u64,
-    /// The number of its last start of an attempt.
-    turn: u64,
     epoch: Option<Epoch>,
     last: i64,
     /// When the last change was found.
@@ -128,7 +122,6 @@ impl Dispatcher {
             spans,
             holder,
             generation: 0,
-            turn: 1,
             epoch: None,
             last: 0,
             changed: None,
@@ -236,9 +229,9 @@ impl Dispatcher {
             }
             let endpoint = &mut served.endpoint;
             let was_failing = endpoint.failing_since.is_some();
-            let attempt = outcome.attempt.clone();
+            let class = outcome.attempt.error.clone();
             endpoint.ended(seq, outcome, now, is_confirmed, &mut self.random);
-            match attempt.error.as_deref() {
+            match class {
                 Some(class) if !was_failing => warn!(webhook, class, cause, "a webhook fails"),
                 None if was_failing => info!(webhook, "a webhook succeeds again"),
                 _ => {}
@@ -246,7 +239,6 @@ impl Dispatcher {
             if let Some(reason) = endpoint.disabled() {
                 error!(webhook, reason = reason.as_str(), "a webhook is disabled");
             }
-            self.note_standing(webhook, &attempt);
         }
     }
 

@@ -14,8 +14,10 @@ use crate::domain::store_area::{
     Attempt, DeliveryUpdate, DisabledReason, Lease, Progress, StoredWebhook, Waiting, Webhook,
 };
 
-/// How many messages of an endpoint may be in flight, and how many before one has succeeded.
-const IN_FLIGHT: usize = 4;
+/// How many messages of an endpoint may be in flight, and how many before one has succeeded. Each
+/// endpoint has this share for itself, so it never waits for another one, and all together have at
+/// most 100 times as many ([`Webhook::MAX`]).
+pub(super) const IN_FLIGHT: usize = 4;
 const IN_FLIGHT_UNPROVEN: usize = 1;
 
 /// How many messages may be in memory without a row, and how many bytes their bodies may have.
@@ -275,20 +277,15 @@ impl Endpoint {
         self.remove(seq);
     }
 
-    /// Notes that a message could not be sent, or that its attempt was ended for a reason of our own.
-    /// It stays next.
+    /// Notes that a message could not be sent. It stays next.
     pub(super) fn put_back(&mut self, seq: i64) {
         self.in_flight -= 1;
         self.ready.insert(seq);
     }
 
-    /// Whether a message waits only for a place.
+    /// Whether a message may be sent, at the latest when one in flight has ended.
     pub(super) fn is_ready(&self) -> bool {
         !self.ready.is_empty() && self.save.disable.is_none()
-    }
-
-    pub(super) fn in_flight(&self) -> usize {
-        self.in_flight
     }
 
     /// How many messages failed, or wait behind one that did.

@@ -7,7 +7,6 @@ mod dispatcher;
 mod endpoint;
 mod endpoint_url;
 mod message;
-mod places;
 mod registrar;
 mod resolver;
 mod schedule;

@@ -61,7 +61,7 @@ fn the_limit_of_open_files_is_raised_or_limits_the_connections() {
     let limits = fs::read_to_string(format!("/proc/{}/limits", service.pid())).unwrap();
     let files = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
     assert_eq!(files.split_whitespace().nth(3), Some("600"), "{files}");
-    let words = "too low for 10000 connections, so the service accepts 344";
+    let words = "too low for 10000 connections, so the service accepts 300";
     let logged = |line: &Value| line["message"].as_str().unwrap().contains(words);
     assert!(service.first_lines.iter().any(logged), "{:?}", service.first_lines);
 }

@@ -9,7 +9,6 @@ use super::{Dispatcher, Served, is_due};
 use crate::{
     delivery::{
         endpoint::Endpoint,
-        places::Standing,
         sending::{Secrets, open_secrets},
     },
     domain::store_area::{DeliveryUpdate, Lease, StoredWebhook},
@@ -109,19 +108,7 @@ impl Dispatcher {
             self.generation += 1;
             let generation = self.generation;
             let forgotten = None;
-            // Endpoints that do not fail are first in the queue, also after a start of the process.
-            let started = endpoint.failing_since.map_or(0, |_| self.turn);
-            let standing = Standing::default();
-            let served = Served {
-                endpoint,
-                secrets,
-                generation,
-                running,
-                standing,
-                started,
-                renewed,
-                forgotten,
-            };
+            let served = Served { endpoint, secrets, generation, running, renewed, forgotten };
             self.served.insert(id, served);
             self.others.remove(&id);
         }
