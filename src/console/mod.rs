@@ -51,6 +51,9 @@ use crate::{
 /// The largest form of a stranger that does not count, in bytes: one to sign in is smaller than a head.
 const MAX_UNCOUNTED: usize = 4 << 10;
 
+/// The largest page for a stranger that does not count, in bytes: one without what was typed is smaller.
+const MAX_UNCOUNTED_PAGE: usize = 8 << 10;
+
 /// Makes `edge` also count the requests for the pages of the console.
 #[must_use]
 pub fn counted(edge: Edge) -> Edge {
@@ -90,22 +93,38 @@ impl Console {
         client: &Client,
         visit: Visit<'_>,
     ) -> Result<Response, ApiError> {
-        match page {
-            PublicPage::asset => layout::asset(visit.request.uri.path()),
+        let response = match page {
+            PublicPage::asset => return layout::asset(visit.request.uri.path()),
             PublicPage::photoFile => {
                 let headers = &visit.request.headers;
                 let member = session::of(&visit).await?;
                 let stranger = || self.edge.strangers.reader(client, headers);
                 let reader = member.map_or_else(stranger, |_| Reader::Known);
                 let memory = (&self.edge.response_memory, reader);
-                photos::respond(&self.app.photos, memory, headers, visit.parameter).await
+                return photos::respond(&self.app.photos, memory, headers, visit.parameter).await;
             }
-            PublicPage::signInForm => Ok(staff::sign_in_form(&visit)),
-            PublicPage::signIn => staff::sign_in(&visit).await,
-            PublicPage::giveCode => staff::give_code(&visit).await,
-            PublicPage::linkForm => staff::link_form(&visit).await,
-            PublicPage::choosePassword => staff::choose_password(&visit).await,
+            PublicPage::signInForm => staff::sign_in_form(&visit),
+            PublicPage::signIn => staff::sign_in(&visit).await?,
+            PublicPage::giveCode => staff::give_code(&visit).await?,
+            PublicPage::linkForm => staff::link_form(&visit).await?,
+            PublicPage::choosePassword => staff::choose_password(&visit).await?,
+        };
+        self.hold(client, visit.request, response)
+    }
+
+    /// Counts a page for a stranger who has typed much: the page has it again, in up to six times as many
+    /// bytes. To sign in depends on no memory that strangers can hold.
+    fn hold(
+        &self,
+        client: &Client,
+        request: &Parts,
+        response: Response,
+    ) -> Result<Response, ApiError> {
+        if response.body().whole().is_none_or(|body| body.len() <= MAX_UNCOUNTED_PAGE) {
+            return Ok(response);
         }
+        let reader = self.edge.strangers.reader(client, &request.headers);
+        Ok(self.edge.response_memory.hold_for(reader, response)?)
     }
 }
 
@@ -173,7 +192,7 @@ impl Interface for Console {
             Target::Staff(page, needed) => (page, needed),
         };
         let Some(session) = session::of(&visit).await? else {
-            return Ok(staff::required(&visit, None));
+            return self.hold(client, request, staff::required(&visit, None));
         };
         if !client.trust() {
             return Err(ApiError::new(Problem::Unavailable, texts::CONNECTION_REPLACED));

@@ -182,8 +182,8 @@ async fn collect(body: UnreadBody<'_>, max: usize, timeout: Duration) -> Result<
     if body.size_hint().lower() > max as u64 {
         return Err(too_large());
     }
-    match tokio::time::timeout(timeout, Limited::new(body, max).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+    match tokio::time::timeout(timeout, whole(Limited::new(body, max))).await {
+        Ok(Ok(whole)) => Ok(whole),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(ApiError::new(
             Problem::InvalidBody,
@@ -191,6 +191,22 @@ async fn collect(body: UnreadBody<'_>, max: usize, timeout: Duration) -> Result<
         )),
         Err(_) => Err(ApiError::new(Problem::BodyTimeout, "The body did not arrive in time.")),
     }
+}
+
+/// A body in one piece. Each of many small frames would need much more memory than it has bytes.
+async fn whole<B>(mut body: Limited<B>) -> Result<Bytes, <Limited<B> as Body>::Error>
+where
+    Limited<B>: Body<Data = Bytes> + Unpin,
+{
+    let mut whole = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else { continue };
+        if whole.is_empty() && body.is_end_stream() {
+            return Ok(data);
+        }
+        whole.extend_from_slice(&data);
+    }
+    Ok(whole.into())
 }
 
 /// Whether there is exactly one `Content-Type`, of this type with any parameters (JSON defines

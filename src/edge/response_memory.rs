@@ -11,6 +11,7 @@ use std::{
 
 use bytes::Bytes;
 
+use super::response::Response;
 use crate::domain::client::ClientAddress;
 
 /// The largest small response, in bytes. The last quarter of the memory is reserved for small
@@ -83,6 +84,20 @@ impl ResponseMemory {
             Some(reservation) => Ok(reservation.fill(body)),
             None => Err(NoMemory),
         }
+    }
+
+    /// Counts the body of a response that is in memory for as long as any part of it is. Fails if there
+    /// is not enough memory.
+    pub(crate) fn hold_for(
+        &self,
+        reader: Reader,
+        mut response: Response,
+    ) -> Result<Response, NoMemory> {
+        if let Some(body) = response.body().whole().filter(|body| !body.is_empty()) {
+            let room = self.reserve_for(reader, body.len())?;
+            *response.body_mut() = held_by(room, body.clone()).into();
+        }
+        Ok(response)
     }
 
     /// Reserves memory for a request body that is still to be read and for its response, because

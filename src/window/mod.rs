@@ -39,7 +39,7 @@ use crate::{
     domain::{Client, client::ClientAddress},
     edge::{
         Account, ApiError, Edge, Facts, Interface, Reader, RequestBody, Response, UnreadBody,
-        etag::Tags, held_by, photos,
+        etag::Tags, photos,
     },
     store::{Cause, Version},
 };
@@ -169,14 +169,9 @@ impl Window {
             }
             Page::asset => return layout.asset(request.uri.path()),
         };
-        let mut response = page.respond(headers);
         // Also for a page of the cache, which may have left the cache before the client reads it.
-        if let Some(body) = response.body().whole().filter(|body| !body.is_empty()) {
-            let reader = Reader::Stranger(visitor);
-            let room = self.edge.response_memory.reserve_for(reader, body.len())?;
-            *response.body_mut() = held_by(room, body.clone()).into();
-        }
-        Ok(response)
+        let reader = Reader::Stranger(visitor);
+        Ok(self.edge.response_memory.hold_for(reader, page.respond(headers))?)
     }
 
     /// A page that is made once for each version of the store.

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{civil::Date, tz::TimeZone};
+use tokio::sync::Semaphore;
 
 use super::{animal::Animal, labels::Labels, query::Query, selection, settings::WindowSettings};
 use crate::{
@@ -17,6 +18,8 @@ pub(super) struct Shop {
     pub(super) settings: WindowSettings,
     /// The fields, and the version of the store at which they were read.
     fields: Mutex<Option<(Version, Arc<FieldSet>)>>,
+    /// Visitors who search leave connections of the store to others.
+    searches: Semaphore,
 }
 
 /// A page of the list, as it was read.
@@ -30,7 +33,7 @@ pub(super) struct Listed<'f> {
 
 impl Shop {
     pub(super) fn new(app: Arc<App>, settings: WindowSettings) -> Self {
-        Self { app, settings, fields: Mutex::default() }
+        Self { app, settings, fields: Mutex::default(), searches: Semaphore::new(2) }
     }
 
     /// All fields.
@@ -77,6 +80,8 @@ impl Shop {
         query: &Query,
         fields: &'f FieldSet,
     ) -> Result<Listed<'f>, StoreError> {
+        let is_search = !query.filter.is_empty();
+        let _turn = if is_search { self.searches.acquire().await.ok() } else { None };
         let (pets, next) = selection::find(self.store(), query, fields).await?;
         let animals: Vec<_> = pets.iter().map(|pet| Animal::of(pet, fields)).collect();
         let mut labels = Labels::first(self.store()).await?;

@@ -207,6 +207,12 @@ impl Browser<'_> {
         self.respond(Method::GET, path, &[]).await.1
     }
 
+    /// Sends a form, and reads nothing of the page.
+    pub(crate) async fn unread(&mut self, path: &str, form: &[(&str, &str)]) -> (StatusCode, Body) {
+        let (head, body) = self.respond(Method::POST, path, form).await;
+        (head.status, body)
+    }
+
     /// Sends a form with files, each with its name.
     pub(crate) async fn upload(&mut self, path: &str, key: &str, files: &[(&str, &[u8])]) -> Page {
         let mut body =

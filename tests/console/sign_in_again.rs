@@ -169,3 +169,26 @@ async fn a_kept_form_for_several_animals_shows_what_the_pressed_button_uses_and_
         ]
     );
 }
+
+#[tokio::test]
+async fn pages_that_repeat_what_strangers_typed_take_their_part_of_the_memory_until_they_are_read()
+{
+    let shop = Shop::open().await;
+    let mut stranger = shop.browser();
+    let form = [("note", &*"\"".repeat(20_000))];
+    let (mut unread, mut length) = (Vec::new(), 0);
+    loop {
+        let (status, page) = stranger.unread("/animals/1/edit", &form).await;
+        if status == 503 {
+            break;
+        }
+        length += page.whole().unwrap().len();
+        unread.push(page);
+        assert!(length < 65 << 20, "{length}");
+    }
+    assert!(length > 60 << 20, "{length}");
+    // Who has typed nothing can still sign in.
+    stranger.get("/sign-in").await.expect(200);
+    drop(unread);
+    assert_ne!(stranger.unread("/animals/1/edit", &form).await.0, 503);
+}
