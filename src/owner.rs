@@ -63,7 +63,8 @@ pub(crate) fn make_one(path: &Path, owner: Option<Owner>) -> io::Result<()> {
     match fs::create_dir(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         made => {
-            let flags = i32::from_ne_bytes(OFlags::NOFOLLOW.bits().to_ne_bytes());
+            let flags = OFlags::NOFOLLOW | OFlags::DIRECTORY;
+            let flags = i32::from_ne_bytes(flags.bits().to_ne_bytes());
             let open = || File::options().read(true).custom_flags(flags).open(path);
             made.and_then(|()| owner.map_or(Ok(()), |owner| owner.give(&open()?)))
         }

@@ -66,7 +66,8 @@ impl Backup {
         match self.photos.open_to_read(&self.database.database)? {
             Some(place) if place.as_folder().is_some() => {
                 let advice = "name their place with --photos";
-                photos::copy_all(place, photos::of_backup(to)?, &photos, advice)
+                let to = photos::of_backup(to, &place)?;
+                photos::copy_all(place, to, &photos, advice)
             }
             _ if photos.is_empty() => Ok(()),
             Some(bucket) => {

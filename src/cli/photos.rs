@@ -126,7 +126,7 @@ pub(super) fn path_of(backup: &Path) -> PathBuf {
 
 /// The place for the photos of a new backup. It shares files with the backups next to it that belong to
 /// the same user, first with the newest.
-pub(super) fn of_backup(backup: &Path) -> io::Result<Place> {
+pub(super) fn of_backup(backup: &Path, from: &Place) -> io::Result<Place> {
     let (user, here) = (backup.metadata()?.uid(), Path::new(".").join(backup));
     let of_backup = |entry: io::Result<fs::DirEntry>| {
         let (path, found) = entry.and_then(|entry| Ok((entry.path(), entry.metadata()?))).ok()?;
@@ -137,7 +137,9 @@ pub(super) fn of_backup(backup: &Path) -> io::Result<Place> {
     let around = fs::read_dir(here.parent().unwrap_or(&here))?;
     let mut others: Vec<_> = around.filter_map(of_backup).collect();
     others.sort_unstable_by(|one, other| other.cmp(one));
-    let others = others.into_iter().map(|(_, path)| path).collect();
+    // Photos of a service are no backup, whatever their folder is called.
+    let is_backup = |path: &PathBuf| !Place::from(Folder::new(path.clone())).is(from);
+    let others = others.into_iter().map(|(_, path)| path).filter(is_backup).collect();
     Ok(Folder::new(path_of(backup)).with(Owner::for_file(backup), others).into())
 }
 
@@ -313,10 +315,10 @@ async fn state(
         let found = place.read(file).await?;
         (found.is_some(), found.is_some_and(|found| photos::is_readable(&found)))
     } else {
-        (place.has(file).await?, true)
+        (place.length(file).await?.is_some_and(|length| length > 0), true)
     };
     Ok(match (is_there, is_readable) {
-        (false, _) => Some("is missing"),
+        (false, _) => Some("is missing or empty"),
         (true, false) => Some("cannot be decoded"),
         (true, true) => None,
     })

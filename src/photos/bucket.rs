@@ -146,10 +146,10 @@ impl Bucket {
         Ok(Some((found.bytes().await?.into(), of)))
     }
 
-    pub(super) async fn has(&self, file: PhotoFile) -> io::Result<bool> {
+    pub(super) async fn length(&self, file: PhotoFile) -> io::Result<Option<u64>> {
         match self.client.head(&self.of(file)).await {
-            Err(object_store::Error::NotFound { .. }) => Ok(false),
-            found => Ok(found.map(|_| true)?),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            found => Ok(Some(found?.size)),
         }
     }
 

@@ -4,14 +4,17 @@
 use std::{
     fs::{self, File},
     io::{self, ErrorKind, IoSliceMut, Write},
-    os::unix::fs::FileExt,
+    os::{fd::OwnedFd, unix::fs::FileExt},
     path::{Path, PathBuf},
     sync::{Mutex, OnceLock, PoisonError},
 };
 
 use bytes::Bytes;
 use rustix::{
-    fs::{CWD, Mode, OFlags, ResolveFlags, fstat, fstatfs, openat2},
+    fs::{
+        AtFlags, CWD, Mode, OFlags, ResolveFlags, fstat, fstatfs, linkat, openat, openat2,
+        renameat, unlinkat,
+    },
     io::{ReadWriteFlags, preadv2},
 };
 
@@ -41,6 +44,9 @@ pub struct Folder {
 /// network, as statfs(2) numbers them: ext4, XFS, Btrfs, F2FS, tmpfs and overlayfs.
 const LOCAL: [u32; 6] = [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x0102_1994, 0x794c_7630];
 
+/// A command of root opens what another user owns: a link must not lead it elsewhere, nor a pipe hold it.
+const HERE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+
 impl Folder {
     /// The folder with this path, which may not exist yet.
     pub fn new(path: PathBuf) -> Self {
@@ -48,8 +54,8 @@ impl Folder {
         Self { path, owner, others, is_prepared: Mutex::new(false), is_local: OnceLock::new() }
     }
 
-    /// The same. What this process makes belongs to this owner, and files that one of the other folders
-    /// has get a second name here when somebody looks for them.
+    /// The same. What this process makes belongs to this owner, and copies of files that one of the other
+    /// folders has are second names of them.
     #[must_use]
     pub fn with(self, owner: Option<Owner>, others: Vec<PathBuf>) -> Self {
         Self { owner, others, ..self }
@@ -149,14 +155,16 @@ impl Folder {
     }
 
     fn write_file(&self, file: PhotoFile, content: &[u8]) -> io::Result<()> {
-        let path = self.of(file);
-        let partial = path.with_extension(format!("jpg{PARTIAL}"));
+        let (shard, name) = (self.open_shard(file)?, file.name());
+        let partial = format!("{name}{PARTIAL}");
         // Left by a process that was killed.
-        let _ = fs::remove_file(&partial);
-        let mut out = make_file(&partial, self.owner)?;
+        let _ = unlinkat(&shard, &partial, AtFlags::empty());
+        let flags = HERE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        let mut out = File::from(openat(&shard, &partial, flags, Mode::RUSR | Mode::WUSR)?);
+        self.owner.map_or(Ok(()), |owner| owner.give(&out))?;
         out.write_all(content)?;
         out.sync_all()?;
-        fs::rename(partial, path)
+        Ok(renameat(&shard, partial, &shard, name)?)
     }
 
     /// Makes sure that the names of the files that begin with this byte are on disk.
@@ -166,9 +174,9 @@ impl Folder {
 
     /// At most so many bytes of a file from this position on; `None` if it is not there.
     pub(super) fn read(&self, file: PhotoFile, at: u64, most: usize) -> io::Result<Option<Piece>> {
-        let open = match File::open(self.of(file)) {
+        let open = match openat(CWD, self.of(file), HERE | OFlags::RDONLY, Mode::empty()) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            open => open?,
+            open => File::from(open?),
         };
         self.is_local.get_or_init(|| {
             fstatfs(&open).is_ok_and(|found| {
@@ -187,7 +195,7 @@ impl Folder {
         if self.is_local.get() != Some(&true) {
             return None;
         }
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let flags = HERE | OFlags::RDONLY;
         let open = openat2(CWD, self.of(file), flags, Mode::empty(), ResolveFlags::CACHED).ok()?;
         let of = u64::try_from(fstat(&open).ok()?.st_size).ok()?;
         let mut bytes = vec![0; length(of, at, most)];
@@ -196,17 +204,26 @@ impl Folder {
         (read == bytes.len()).then_some((bytes, of))
     }
 
-    /// Whether the file is there.
-    pub(super) fn has(&self, file: PhotoFile) -> io::Result<bool> {
-        let path = self.of(file);
-        if path.try_exists()? || self.others.is_empty() {
-            return path.try_exists();
+    /// The length of a file; `None` if it is not there.
+    pub(super) fn length(&self, file: PhotoFile) -> io::Result<Option<u64>> {
+        match self.of(file).symlink_metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            found => found.map(|found| found.is_file().then_some(found.len())),
+        }
+    }
+
+    /// Gives a file of another folder with this length a second name here. Returns whether one has it.
+    pub(super) fn link(&self, file: PhotoFile, length: u64) -> io::Result<bool> {
+        if self.others.is_empty() {
+            return Ok(false);
         }
         self.prepare_copy()?;
-        let link = |other: &PathBuf| {
-            fs::hard_link(other.join(path.strip_prefix(&self.path).unwrap_or(&path)), &path).is_ok()
-        };
-        Ok(self.others.iter().any(link))
+        let shard = self.open_shard(file)?;
+        Ok(self.others.iter().any(|other| {
+            let other = Self::new(other.clone());
+            other.length(file).is_ok_and(|found| found == Some(length))
+                && linkat(CWD, other.of(file), &shard, file.name(), AtFlags::empty()).is_ok()
+        }))
     }
 
     /// What it has of the photos whose identifiers begin with this byte. Other files are ignored.
@@ -244,6 +261,11 @@ impl Folder {
 
     fn of(&self, file: PhotoFile) -> PathBuf {
         self.shard(first_byte(file.id)).join(file.name())
+    }
+
+    fn open_shard(&self, file: PhotoFile) -> io::Result<OwnedFd> {
+        let shard = self.shard(first_byte(file.id));
+        Ok(openat(CWD, shard, HERE | OFlags::DIRECTORY, Mode::empty())?)
     }
 
     fn shard(&self, byte: u8) -> PathBuf {

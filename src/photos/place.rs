@@ -79,10 +79,13 @@ impl Place {
 
     /// The marks of all databases whose photos it has.
     pub async fn marks(&self) -> io::Result<Vec<String>> {
-        match &self.0 {
-            At::Folder(folder) => in_folder(folder, Folder::marks).await,
-            At::Bucket(bucket) => within(bucket.marks()).await,
-        }
+        let mut marks = match &self.0 {
+            At::Folder(folder) => in_folder(folder, Folder::marks).await?,
+            At::Bucket(bucket) => within(bucket.marks()).await?,
+        };
+        // A place of photos can have been made in another one.
+        marks.retain(|mark| mark.len() == 32 && mark.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        Ok(marks)
     }
 
     /// The marks of other databases, of which this one does not know which files they need. Leaves the
@@ -119,7 +122,19 @@ impl Place {
         let mut copied = CopiedFiles::default();
         for size in Size::ALL {
             let file = PhotoFile { id, size };
-            if self.has(file).await? {
+            // A file of another length is damaged.
+            let length = match (self.length(file).await?, other.length(file).await?) {
+                (None, None) => {
+                    copied.is_missing = true;
+                    continue;
+                }
+                (Some(_), None) => continue,
+                (own, Some(length)) if own == Some(length) => continue,
+                (_, Some(length)) => length,
+            };
+            if let At::Folder(folder) = &self.0
+                && in_folder(folder, move |folder| folder.link(file, length)).await?
+            {
                 continue;
             }
             let Some(content) = other.read(file).await? else {
@@ -166,11 +181,11 @@ impl Place {
         }
     }
 
-    /// Whether the file is there.
-    pub async fn has(&self, file: PhotoFile) -> io::Result<bool> {
+    /// The length of a file in bytes; `None` if it is not there.
+    pub async fn length(&self, file: PhotoFile) -> io::Result<Option<u64>> {
         match &self.0 {
-            At::Folder(folder) => in_folder(folder, move |folder| folder.has(file)).await,
-            At::Bucket(bucket) => within(bucket.has(file)).await,
+            At::Folder(folder) => in_folder(folder, move |folder| folder.length(file)).await,
+            At::Bucket(bucket) => within(bucket.length(file)).await,
         }
     }
 

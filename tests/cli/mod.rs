@@ -7,6 +7,7 @@ mod keys;
 mod openapi;
 mod owners;
 mod photos;
+mod photos_of_backups;
 #[expect(dead_code, reason = "other tests need more of it")]
 mod program;
 mod quoting;

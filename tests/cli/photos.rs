@@ -40,7 +40,7 @@ async fn is_there(service: &Service, url: &str) -> bool {
 }
 
 /// A folder with a database with an animal that has a photo, and the URL of that.
-async fn shop() -> (TempDir, String) {
+pub(super) async fn shop() -> (TempDir, String) {
     let here = directory();
     let key = key(here.path());
     let service = Service::start(here.path(), &[]);
@@ -51,7 +51,7 @@ async fn shop() -> (TempDir, String) {
 }
 
 /// The file of a photo below this folder.
-fn file(folder: &Path, url: &str) -> std::path::PathBuf {
+pub(super) fn file(folder: &Path, url: &str) -> std::path::PathBuf {
     let name = url.strip_prefix("/photos/").unwrap();
     folder.join(&name[..2]).join(name)
 }
@@ -62,7 +62,7 @@ async fn check_finds_photos_without_their_files_and_files_that_cannot_be_decoded
     let said = run(here.path(), &["check"]).expect_success().stdout;
     assert!(said.ends_with("is valid: 1 animal, 1 key, 1 photo\n"), "{said}");
     run(here.path(), &["check", "--photos-content"]).expect_success();
-    for mark in ["one", "other"] {
+    for mark in ["1".repeat(32), "2".repeat(32)] {
         fs::create_dir_all(here.path().join("photos/owners")).unwrap();
         fs::write(here.path().join("photos/owners").join(mark), "").unwrap();
     }

@@ -98,12 +98,17 @@ async fn many_disagreements_of_one_kind_are_counted() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_moved_and_opened_again_is_the_same_incarnation() {
+async fn a_file_that_is_opened_again_is_the_same_incarnation_and_one_at_another_path_is_not() {
     let (one, directory) = fresh();
     let before = one.incarnation().await.unwrap();
     drop(one);
-    let moved = directory.path().join("moved.db");
-    std::fs::rename(directory.path().join("petstore.db"), &moved).unwrap();
-    let again = open(&moved, OpenMode::AsIs).unwrap();
+    let path = directory.path().join("petstore.db");
+    let again = open(&path, OpenMode::AsIs).unwrap();
     assert_eq!(again.incarnation().await.unwrap(), before);
+    drop(again);
+    // A snapshot of a file system has the same inodes and times of birth at another path.
+    let moved = directory.path().join("moved.db");
+    std::fs::rename(path, &moved).unwrap();
+    let moved = open(&moved, OpenMode::AsIs).unwrap();
+    assert_ne!(moved.incarnation().await.unwrap(), before);
 }

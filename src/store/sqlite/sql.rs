@@ -56,11 +56,12 @@ impl Sql for Connection {
     const FORGET_REQUESTS: &'static str = requests::FORGET;
     const INCARNATION: &'static str = "SELECT file FROM pragma_database_list WHERE name = 'main'";
 
-    /// A copy of a file has another inode or another time of birth; a file that is moved keeps both.
+    /// A copy of a file has another inode or another time of birth. In a snapshot of a file system, it has
+    /// another path.
     fn incarnation_of(file: &str) -> Option<String> {
         let found = fs::metadata(file).ok()?;
         let born = found.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
-        Some(format!("{} {}", found.ino(), born.unwrap_or_default().as_nanos()))
+        Some(format!("{} {} {file}", found.ino(), born.unwrap_or_default().as_nanos()))
     }
 
     fn rows<'t>(

@@ -113,9 +113,12 @@ async fn files_that_no_photo_has_stay_for_a_day() {
 async fn no_file_is_deleted_from_a_folder_that_another_database_uses() {
     let (store, ..) = with_photos(&["a"]).await;
     let orphan = store.orphan().await;
-    let other = store.server.photos.path().join("owners/0123");
+    let owners = store.server.photos.path().join("owners");
+    let other = owners.join("0123".repeat(8));
     store.tend().await;
     std::fs::write(&other, "").unwrap();
+    // No mark: a file of another place.
+    std::fs::write(owners.join("0123-small.jpg"), "").unwrap();
     store.tend().await;
     store.tend_after(DAY).await;
     store.tend_after(DAY).await;
