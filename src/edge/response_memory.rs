@@ -80,10 +80,8 @@ impl ResponseMemory {
     pub(crate) fn hold(&self, body: Vec<u8>) -> Result<Bytes, NoMemory> {
         let limit = self.known.limit;
         let limit = if body.len() <= MAX_SMALL { limit } else { limit / 4 * 3 };
-        match self.known.reserve_below(None, body.capacity(), limit) {
-            Some(reservation) => Ok(reservation.fill(body)),
-            None => Err(NoMemory),
-        }
+        let reservation = self.known.reserve_below(None, body.capacity(), limit);
+        Ok(held_by(reservation.ok_or(NoMemory)?, body))
     }
 
     /// Counts the body of a response that is in memory for as long as any part of it is. Fails if there
@@ -160,6 +158,19 @@ impl Account {
         let (used, own) = reservation.resize(size);
         (used <= limit && (own == size || own <= self.share)).then_some(reservation)
     }
+
+    /// Returns what the address uses then. Clients with a key do not need it.
+    #[inline(never)]
+    fn change(&self, address: ClientAddress, more: usize) -> usize {
+        let mut all = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = all.entry(address).or_default();
+        *own = own.wrapping_add(more);
+        let own = *own;
+        if own == 0 {
+            all.remove(&address);
+        }
+        own
+    }
 }
 
 impl Reservation {
@@ -180,15 +191,7 @@ impl Reservation {
         let more = size.wrapping_sub(self.size);
         let used = self.account.used.fetch_add(more, Relaxed).wrapping_add(more);
         self.size = size;
-        let Some(address) = self.address else { return (used, size) };
-        let mut all = self.account.by_address.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = all.entry(address).or_default();
-        *own = own.wrapping_add(more);
-        let own = *own;
-        if own == 0 {
-            all.remove(&address);
-        }
-        (used, own)
+        (used, self.address.map_or(size, |address| self.account.change(address, more)))
     }
 }
 
