@@ -291,10 +291,12 @@ follow_store_days() {
     PETSTORE_STORE_KEY=$("$petstore" keys create --name staff --scope store:write --database "$database")
     export PETSTORE_STORE_KEY
     sed -n '/^## A day in a shelter$/,/^## Upgrade/s/^    //p' docs/store-area.md >"$scratch/days"
-    bash -euo pipefail "$scratch/days" >"$scratch/days.out"
+    # The bytes of a picture say its format. Over PostgreSQL, the service keeps no photos by default.
+    cp docs/window-animal.webp "$scratch/luna.jpg"
+    (cd "$scratch" && bash -euo pipefail days >days.out)
     cat "$scratch/days.out"
     # Luna twice, and an old version of Rex.
-    diff <(grep -o '"code":"[a-z_]*"' "$scratch/days.out") \
+    diff <(grep -o '"code":"[a-z_]*"' "$scratch/days.out" | grep -v photos_off) \
         <(printf '"code":"%s"\n' invalid_transition precondition_failed)
     grep -F '"available":1,"pending":0,"sold":0,"withdrawn":1,' "$scratch/days.out" >/dev/null
     # Floppy comes before Flöckchen in the list of names, and the sale is there once more.
