@@ -112,7 +112,7 @@ impl Console {
         self.hold(client, visit.request, response)
     }
 
-    /// Counts a page for a stranger who has typed much: the page has it again, in up to six times as many
+    /// Counts the page for a stranger that repeats a long form, which takes up to six times as many
     /// bytes. To sign in depends on no memory that strangers can hold.
     fn hold(
         &self,

@@ -9,7 +9,6 @@ mod database_url;
 mod decide;
 mod decimal;
 mod endpoint_url;
-mod export;
 mod exposition;
 mod files;
 mod headers;
