@@ -2,6 +2,7 @@
 
 pub(crate) mod formulas;
 pub(crate) mod readable;
+pub(crate) mod sealed;
 
 /// The two hexadecimal digits of a byte.
 pub(crate) fn hex(byte: u8) -> [u8; 2] {

@@ -1,26 +1,18 @@
 //! A cursor: a position in the journal of one database.
 //!
-//! A checksum detects altered cursors; a cursor grants no access, so it needs no secret. The format
-//! can change, because the first byte says which one it is.
+//! The format can change, because the first byte says which one it is.
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-
-use crate::domain::store_area::{Epoch, JournalState};
+use crate::{
+    domain::store_area::{Epoch, JournalState},
+    text::sealed,
+};
 
 /// The cursors of lists begin with other bytes.
 const VERSION: u8 = 16;
 
-/// The version, the epoch and the number, and their CRC-32.
-const LENGTH: usize = 1 + 16 + 8 + 4;
-
 /// The position after the change `seq` in the log of the database with this epoch.
 pub(crate) fn encode(Epoch(epoch): Epoch, seq: i64) -> String {
-    let mut bytes = Vec::with_capacity(LENGTH);
-    bytes.push(VERSION);
-    bytes.extend(epoch);
-    bytes.extend(seq.to_be_bytes());
-    bytes.extend(crc32fast::hash(&bytes).to_be_bytes());
-    URL_SAFE_NO_PAD.encode(bytes)
+    sealed::encode(&[&[VERSION], &epoch, &seq.to_be_bytes()])
 }
 
 /// Why a cursor has no position.
@@ -44,13 +36,10 @@ pub(crate) fn decode(text: &str, log: &JournalState) -> Result<i64, CursorError>
 }
 
 fn read(text: &str) -> Option<(Epoch, i64)> {
-    let bytes: [u8; LENGTH] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
-    let (checked, check) = bytes.split_last_chunk()?;
-    if checked[0] != VERSION || crc32fast::hash(checked).to_be_bytes() != *check {
-        return None;
-    }
-    let (epoch, seq) = checked[1..].split_first_chunk()?;
-    Some((Epoch(*epoch), i64::from_be_bytes(*seq.first_chunk()?)))
+    let bytes = sealed::decode(text)?;
+    let (&[VERSION], rest) = bytes.split_first_chunk()? else { return None };
+    let (epoch, seq) = rest.split_first_chunk()?;
+    Some((Epoch(*epoch), i64::from_be_bytes(seq.try_into().ok()?)))
 }
 
 #[cfg(test)]
@@ -69,21 +58,6 @@ mod tests {
             let cursor = encode(Epoch(epoch), seq);
             prop_assert!(cursor.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)));
             prop_assert_eq!(decode(&cursor, &log(epoch, 1, i64::MAX)).ok(), Some(seq));
-        }
-
-        #[test]
-        fn a_cursor_with_one_changed_character_is_invalid(
-            epoch: [u8; 16],
-            seq in 0..i64::MAX,
-            at in 0..38_usize,
-            to in "[A-Za-z0-9_=-]",
-        ) {
-            let cursor = encode(Epoch(epoch), seq);
-            let mut altered = cursor.clone();
-            altered.replace_range(at..=at, &to);
-            prop_assume!(altered != cursor);
-            let decoded = decode(&altered, &log(epoch, 1, i64::MAX));
-            prop_assert_eq!(decoded, Err(CursorError::Invalid));
         }
 
         #[test]

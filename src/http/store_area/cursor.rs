@@ -1,13 +1,14 @@
 //! The `cursor` of a `rel="next"` link: the position of a walk through one of the lists.
 //!
-//! It contains the list, the filters of the walk as a hash, and the position. A checksum detects
-//! altered cursors; a cursor grants no access, so it needs no secret. The format can change,
+//! It contains the list, the filters of the walk as a hash, and the position. The format can change,
 //! because the first byte says which one it is.
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
 
-use crate::edge::{ApiError, Problem};
+use crate::{
+    edge::{ApiError, Problem},
+    text::sealed,
+};
 
 /// A list with its filters.
 pub(super) struct Walk {
@@ -22,9 +23,6 @@ pub(super) const CATEGORIES: u8 = 4;
 pub(super) const AUDIT: u8 = 5;
 pub(super) const WEBHOOKS: u8 = 6;
 pub(super) const ATTEMPTS: u8 = 7;
-
-/// Before the key.
-const FIXED: usize = 1 + 8 + 8;
 
 impl Walk {
     /// A walk through `list`, with these values of its filters.
@@ -42,13 +40,7 @@ impl Walk {
 
     /// Encodes the position behind the element with this id, and this key in the order of the list.
     pub(super) fn encode(&self, key: &str, id: i64) -> String {
-        let mut bytes = Vec::with_capacity(FIXED + key.len() + 4);
-        bytes.push(self.list);
-        bytes.extend(self.filters);
-        bytes.extend(id.to_be_bytes());
-        bytes.extend(key.as_bytes());
-        bytes.extend(crc32fast::hash(&bytes).to_be_bytes());
-        URL_SAFE_NO_PAD.encode(bytes)
+        sealed::encode(&[&[self.list], &self.filters, &id.to_be_bytes(), key.as_bytes()])
     }
 
     /// Decodes a position: its key and its id. Fails with 400 if the cursor is invalid, or belongs
@@ -70,12 +62,8 @@ pub(super) fn invalid() -> ApiError {
 }
 
 fn read(text: &str) -> Option<(u8, [u8; 8], (String, i64))> {
-    let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-    let (checked, check) = bytes.split_last_chunk()?;
-    if crc32fast::hash(checked).to_be_bytes() != *check {
-        return None;
-    }
-    let (&list, rest) = checked.split_first()?;
+    let bytes = sealed::decode(text)?;
+    let (&list, rest) = bytes.split_first()?;
     let (filters, rest) = rest.split_first_chunk()?;
     let (id, key) = rest.split_first_chunk()?;
     // PostgreSQL would reject a key with U+0000.
@@ -108,25 +96,6 @@ mod tests {
             prop_assert_eq!(position, Some((key, id)));
             prop_assert_eq!(walk(list, &others).decode(&cursor).is_ok(), filters == others);
             prop_assert!(walk(list % 3 + 2, &filters).decode(&cursor).is_err());
-        }
-
-        #[test]
-        fn a_cursor_with_one_changed_character_is_invalid(
-            key in "[a-z]{0,9}",
-            at in 0..27_usize,
-            to in "[A-Za-z0-9_=-]",
-        ) {
-            let walk = Walk::new(PETS, &[]);
-            let cursor = walk.encode(&key, 7);
-            let mut altered = cursor.clone();
-            altered.replace_range(at..=at, &to);
-            prop_assume!(altered != cursor);
-            prop_assert!(walk.decode(&altered).is_err());
-        }
-
-        #[test]
-        fn any_other_text_is_not_a_cursor(text: String) {
-            prop_assert!(Walk::new(PETS, &[]).decode(&text).is_err());
         }
     }
 
