@@ -83,7 +83,7 @@ pub(super) struct Frame<'a> {
     pub(super) role: Role,
     pub(super) menu: Menu,
     /// The message about what was just done.
-    pub(super) flash: Option<(String, Option<(String, &'static str)>)>,
+    pub(super) flash: Option<Markup>,
     /// What the page shows changes while it is open: of this animal, or of all.
     pub(super) follows: Follows,
     /// The number of a change. The page shows this one and all before it.
@@ -157,11 +157,9 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
                     }
                 }
                 div.hidden #heard role="status" {}
-                @if let Some((message, link)) = &frame.flash {
-                    div.flash role="status" {
-                        (message)
-                        @if let Some((to, label)) = link { " " a href=(to) { (label) } }
-                    }
+                // It has the focus, so the next Tab leads to its link or its button.
+                @if let Some(message) = &frame.flash {
+                    div.flash #done role="status" tabindex="-1" autofocus { (message) }
                 }
                 (content)
             }

@@ -270,6 +270,13 @@ if (member && member === who() && isLost && !unsent) {
   edited.add(unsent);
 }
 
+// A message that came with the page: what it says is read, and Tab leads to its buttons. Also on a page with a
+// fragment, where browsers ignore `autofocus`.
+const message = document.getElementById("done");
+if (document.activeElement === document.body) message?.focus({ preventScroll: true });
+// Later, somebody could have made another decision because of it.
+setTimeout(() => message?.querySelector("[data-undo]")?.remove(), 60000);
+
 // What was typed before signing in again.
 document.querySelector("form[data-resubmit]")?.requestSubmit();
 showScripted();

@@ -1,16 +1,18 @@
 //! What a page becomes: a response, with the message about what was just done.
 
 use hyper::{
-    StatusCode,
+    Method, StatusCode,
     header::{self, HeaderValue},
 };
-use maud::Markup;
+use maud::{Markup, html};
 
 use super::{
     desk::Desk,
     layout::{self, Follows, Frame, Menu},
+    routes,
     session::Cookie,
     texts,
+    visit::Form,
 };
 use crate::{
     edge::{ApiError, Body, Response, response},
@@ -73,24 +75,50 @@ impl From<Page> for Reply {
 pub(super) struct Flash {
     pub(super) code: String,
     pub(super) id: i64,
+    /// The form that undoes what the message is about: its path, and its fields as a query.
+    pub(super) undo: Option<String>,
 }
 
 impl Flash {
     pub(super) fn new(code: &str, id: i64) -> Self {
-        Self { code: code.to_owned(), id }
+        Self { code: code.to_owned(), id, undo: None }
     }
 
     /// Parses the form in which it is displayed.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let (code, id) = text.split_once('.')?;
+        let (code, rest) = text.split_once('.')?;
+        let (id, undo) = rest.split_once('.').map_or((rest, None), |(id, undo)| (id, Some(undo)));
         let is_code = code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-        is_code.then_some(Self::new(code, text::integer(id)?))
+        let flash = Self { undo: undo.map(str::to_owned), ..Self::new(code, text::integer(id)?) };
+        is_code.then_some(flash)
+    }
+
+    /// The message, with what it links to, and with the button that undoes what was done.
+    fn show(&self, desk: &Desk<'_>) -> Option<Markup> {
+        let (message, link) = texts::flash(&self.code, self.id)?;
+        let undo = self.undo.as_deref().map(|undo| undo.split_once('?').unwrap_or((undo, "")));
+        let undo = undo.filter(|(path, _)| routes::find(&Method::POST, path).is_ok());
+        Some(html! {
+            (message)
+            @if let Some((to, label)) = link { " " a href=(to) { (label) } }
+            @if let Some((path, fields)) = undo {
+                " "
+                form data-undo method="post" action=(path) {
+                    (desk.key("undo"))
+                    @for (name, value) in Form::of(fields.to_owned().into()).fields() {
+                        input type="hidden" name=(name) value=(value);
+                    }
+                    button { (texts::UNDO) }
+                }
+            }
+        })
     }
 }
 
 impl std::fmt::Display for Flash {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}.{}", self.code, self.id)
+        write!(f, "{}.{}", self.code, self.id)?;
+        self.undo.iter().try_for_each(|undo| write!(f, ".{undo}"))
     }
 }
 
@@ -111,7 +139,7 @@ impl Reply {
                     store: visit.console.settings.store_name.as_deref(),
                     role: desk.role(),
                     menu: page.menu,
-                    flash: flash.and_then(|Flash { code, id }| texts::flash(&code, id)),
+                    flash: flash.and_then(|flash| flash.show(desk)),
                     follows: page.follows,
                     after: desk.position,
                 };
@@ -151,6 +179,8 @@ mod tests {
     #[test]
     fn a_message_is_a_code_and_a_number_and_nothing_else() {
         let flash = Flash::new("added-many", 12);
+        assert_eq!(Flash::parse(&flash.to_string()).as_ref(), Some(&flash));
+        let flash = Flash { undo: Some("/animals/1/restore?version=3.4".to_owned()), ..flash };
         assert_eq!(Flash::parse(&flash.to_string()), Some(flash));
         for text in ["", "saved", "saved.", "saved.x", "<b>.1", "a;b.1", "Saved.1"] {
             assert_eq!(Flash::parse(text), None, "{text}");

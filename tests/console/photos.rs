@@ -1,8 +1,10 @@
 //! Photos on the page of an animal.
 
+use std::time::Duration;
+
 use petstore::domain::Role;
 
-use super::browser::{Browser, Shop};
+use super::browser::{Browser, Page, Shop};
 use crate::api::pictures;
 
 async fn add(clerk: &mut Browser<'_>) -> String {
@@ -103,6 +105,82 @@ async fn photos_change_their_order_and_text_and_can_be_deleted() {
     for line in ["Photo added", "Photo described", "Photos put in another order", "Photo deleted"] {
         assert!(history.text.contains(line), "{line}: {history:?}");
     }
+}
+
+/// Presses *Undo* in the message on the page, and returns its response.
+async fn undo(clerk: &mut Browser<'_>, page: &Page) -> Page {
+    let form = page.between("<form data-undo", "</form>");
+    let value = |name: &str| {
+        let value = form.split(&format!("name=\"{name}\" value=\"")).nth(1)?;
+        Some(value.split('"').next().unwrap())
+    };
+    let fields: Vec<_> = ["_key", "do", "position", "version"]
+        .into_iter()
+        .filter_map(|name| Some((name, value(name)?)))
+        .collect();
+    let path = form.split("action=\"").nth(1).unwrap().split('"').next().unwrap();
+    clerk.post(path, &fields).await
+}
+
+#[tokio::test]
+async fn a_deleted_photo_and_a_moved_one_are_put_back() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let (path, other) = (add(&mut clerk).await, add(&mut clerk).await);
+    let (picture, target) = (pictures::png(8, 6), format!("{path}/photos/change"));
+    let files: [(&str, &[u8]); 3] = [("a.png", &picture), ("b.png", &picture), ("c.png", &picture)];
+    clerk.upload(&format!("{path}/photos"), "", &files).await.expect(303);
+    let second = photo(&mut clerk, &path, 1).await;
+    let (alt, delete) = (format!("alt-{second}"), format!("delete-{second}"));
+    clerk.post(&target, &[("version", "4"), (&alt, "On a chair")]).await.expect(303);
+    let all = ["Photo 1 of Luna", "On a chair", "Photo 3 of Luna"];
+    assert_eq!(texts(&mut clerk, &path).await, all);
+
+    let up = format!("up-{second}");
+    clerk.post(&target, &[("version", "5"), ("do", &up)]).await.expect(303);
+    let page = clerk.get(&path).await.expect(200);
+    assert_eq!(
+        texts(&mut clerk, &path).await,
+        ["On a chair", "Photo 2 of Luna", "Photo 3 of Luna"]
+    );
+    undo(&mut clerk, &page).await.expect(303);
+    assert_eq!(texts(&mut clerk, &path).await, all);
+
+    let asked = clerk.post(&target, &[("version", "7"), ("do", &delete)]).await.expect(200);
+    assert!(asked.text.contains(&format!("src=\"/photos/{second}-small.jpg\"")), "{asked:?}");
+    let sure = asked.hidden("sure");
+    let gone = [("version", "7"), ("do", delete.as_str()), ("sure", &sure), ("_key", "k")];
+    // Also a second click, which gets the same message.
+    for _ in 0..2 {
+        clerk.post(&target, &gone).await.expect(303);
+    }
+    let page = clerk.get(&path).await.expect(200);
+    assert!(page.text.contains("Photo removed."), "{page:?}");
+    assert_eq!(texts(&mut clerk, &path).await.len(), 2);
+    for _ in 0..2 {
+        undo(&mut clerk, &page).await.expect(303);
+        assert!(clerk.get(&path).await.expect(200).text.contains("The photo is back."));
+        assert_eq!(texts(&mut clerk, &path).await, all);
+    }
+    // Its files are there.
+    clerk.stream(&format!("/photos/{second}-large.jpg")).await;
+
+    // Another animal never had it.
+    let restore = format!("restore-{second}");
+    let refused =
+        clerk.post(&format!("{other}/photos/change"), &[("do", &restore)]).await.expect(422);
+    assert!(refused.text.contains("This photo cannot be put back"), "{refused:?}");
+
+    clerk.post(&target, &[("version", "10"), ("do", &delete), ("sure", &sure)]).await.expect(303);
+    shop.clock.advance(Duration::from_hours(22));
+    let mut clerk = shop.member("Di", Role::Clerk).await;
+    let button = format!("value=\"{restore}\">Put it back<");
+    assert!(clerk.get(&path).await.expect(200).text.contains(&button));
+    shop.clock.advance(Duration::from_hours(2));
+    let mut clerk = shop.member("Ed", Role::Clerk).await;
+    assert!(!clerk.get(&path).await.expect(200).text.contains(&button));
+    clerk.post(&target, &[("do", &restore)]).await.expect(422);
+    assert_eq!(texts(&mut clerk, &path).await.len(), 2);
 }
 
 #[tokio::test]

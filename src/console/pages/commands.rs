@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::values;
+use super::{undo, values};
 use crate::{
     console::{
         desk::Desk,
@@ -129,6 +129,7 @@ fn flash(decisions: &[Decision]) -> Flash {
         (Some(ChangeType::PetWithdrawn), _) => ("withdrawn", id),
         (Some(ChangeType::PetRestored), _) => ("restored", id),
         (Some(ChangeType::OrderChanged), _) if is_extended(first) => ("extended", id),
+        _ if first.is_some_and(undo::removes_photo) => ("photo-removed", id),
         (
             Some(ChangeType::OrderChanged | ChangeType::PetChanged | ChangeType::CategoryChanged),
             _,
@@ -142,7 +143,7 @@ fn flash(decisions: &[Decision]) -> Flash {
         },
         _ => ("saved", id),
     };
-    Flash::new(code, id)
+    Flash { undo: first.and_then(undo::form), ..Flash::new(code, id) }
 }
 
 /// Whether a decision gives an order another end.

@@ -5,7 +5,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use jiff::{Timestamp, ToSpan};
+use jiff::{SignedDuration, Timestamp, ToSpan};
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -20,8 +20,8 @@ use crate::{
     domain::{
         PetId, PetName,
         store_area::{
-            AuditEntry, AuditQuery, AuditType, Category, ChangeType, FieldSet, JournalEntry,
-            StorePet, SubjectKind,
+            AltText, AuditEntry, AuditQuery, AuditType, Category, ChangeType, FieldSet,
+            JournalEntry, NewPhoto, PhotoId, StorePet, SubjectKind,
         },
     },
     json,
@@ -71,6 +71,37 @@ pub(super) async fn at_version(
     Ok(changes.iter().find_map(was))
 }
 
+/// How long a deleted photo can be put back: its files are deleted a day after it.
+const PUT_BACK_WITHIN: SignedDuration = SignedDuration::from_hours(23);
+
+/// The photo that a change took from an animal, and its position before, while it can be put back.
+fn deleted_by(change: &JournalEntry, now: Timestamp) -> Option<(NewPhoto, usize)> {
+    let all = |of: &Option<Box<str>>| logged(of.as_deref())["photos"].as_array().cloned();
+    let (before, after) = (all(&change.before)?, all(&change.after)?);
+    let is_gone = |photo: &Value| after.iter().all(|other| other["id"] != photo["id"]);
+    let at = before.iter().position(is_gone)?;
+    let photo = &before[at];
+    let side = |name| u32::try_from(photo[name].as_u64()?).ok();
+    let new = NewPhoto {
+        id: PhotoId::parse(photo["id"].as_str()?)?,
+        alt: photo["alt"].as_str().and_then(|alt| AltText::new(alt.to_owned())),
+        width: side("width")?,
+        height: side("height")?,
+    };
+    (now.duration_since(change.at) < PUT_BACK_WITHIN).then_some((new, at))
+}
+
+/// A photo that this animal had, and its position before, while it can be put back.
+pub(super) async fn deleted_photo(
+    desk: &Desk<'_>,
+    pet: PetId,
+    photo: PhotoId,
+) -> Result<Option<(NewPhoto, usize)>, StoreError> {
+    let changes = desk.store().history(pet, i64::MAX, RECENT).await?;
+    let mut deleted = changes.iter().filter_map(|change| deleted_by(change, desk.visit.now));
+    Ok(deleted.find(|(of, _)| of.id == photo))
+}
+
 /// The changes of an animal and of its orders, the newest first.
 pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, StoreError> {
     let before = desk.visit.query.integer("before").unwrap_or(i64::MAX);
@@ -92,6 +123,11 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
     let begins = changes.iter().any(|change| change.kind == ChangeType::PetAdded);
     let import = if has_more || begins { None } else { import_of(desk, pet).await? };
     let shown = shown.into_iter().chain(&import);
+    let may_change = desk.may_write() && pet.withdrawn.is_none();
+    let deleted = |change| {
+        let deleted = deleted_by(change, desk.visit.now).filter(|_| may_change);
+        deleted.map(|(photo, _)| photo.id).filter(|&id| pet.photos.position(id).is_none())
+    };
     Ok(html! {
         @if changes.is_empty() && import.is_none() { p.muted { (texts::NO_HISTORY) } }
         ol.history {
@@ -105,6 +141,12 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
                         }
                     }
                     @if change.kind != ChangeType::PetsImported { (differences(change, (&categories, &fields))) }
+                    @if let Some(photo) = deleted(change) {
+                        form method="post" action={ (path) "/photos/change" } {
+                            (desk.key("put-back"))
+                            button name="do" value={ "restore-" (photo) } { (texts::PUT_BACK) }
+                        }
+                    }
                     div.hint { (texts::actor(&change.actor)) ", " (markup::time(change.at, desk.visit.now)) }
                 }
             }

@@ -22,6 +22,7 @@ pub(super) mod photo_forms;
 mod photos;
 mod several;
 mod today;
+mod undo;
 mod values;
 mod webhooks;
 

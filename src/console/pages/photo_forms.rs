@@ -7,7 +7,13 @@ use hyper::StatusCode;
 use maud::html;
 use sha2::{Digest, Sha256};
 
-use super::{animal, commands::NotDone, parts::missing, photos::alt_input};
+use super::{
+    animal,
+    commands::NotDone,
+    history,
+    parts::missing,
+    photos::{self, alt_input},
+};
 use crate::{
     console::{
         Console,
@@ -24,11 +30,11 @@ use crate::{
         PetId, StaffId,
         store_area::{
             AltText, Command, Field, IfMatch, NewPhoto, Photo, PhotoId, PhotoPatch, Photos,
-            Preconditions,
+            Preconditions, StorePet,
         },
     },
     edge::{ApiError, Problem, UnreadBody, multipart::Multipart},
-    photos::{Format, PhotoError},
+    photos::{Format, PhotoError, PhotoFile, Size},
     text,
 };
 
@@ -59,8 +65,12 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let id = pet.id;
     let (act, photo) = form.get("do").split_once('-').unwrap_or(("save", ""));
     let chosen = PhotoId::parse(photo);
+    if let (Some(photo), "restore") = (chosen, act) {
+        return restore(desk, &pet, photo).await;
+    }
     let at = chosen.and_then(|photo| pet.photos.position(photo)).unwrap_or_default();
-    if act == "delete" {
+    // A second click on the answer finds no photo, and gets the response of the first one.
+    if act == "delete" && pet.photos.all().get(at).map(|photo| photo.id) == chosen {
         let name = markup::plain_name(pet.name.as_str());
         let question = Question {
             menu: Menu::Animals,
@@ -69,7 +79,9 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             yes: texts::DELETE,
             back: &format!("/animals/{}", id.get()),
         };
-        if let Some(asked) = question.ask(desk, &html! {}) {
+        let shown = pet.photos.all().get(at).map(|photo| photos::small(photo, at, &name));
+        if let Some(asked) = question.ask(desk, &html! { @if let Some(shown) = shown { (shown) } })
+        {
             return Ok(asked);
         }
     }
@@ -113,6 +125,28 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
     match desk.execute(commands).await? {
         Ok(flash) => Ok(see(id, flash)),
+        Err(NotDone { why, .. }) => animal::show(desk, &Errors::text(&why)).await,
+    }
+}
+
+/// Gives an animal a photo again that was deleted, at its place and with its text, while its files are there.
+async fn restore(desk: &Desk<'_>, pet: &StorePet, photo: PhotoId) -> Result<Reply, ApiError> {
+    let deleted = history::deleted_photo(desk, pet.id, photo).await?;
+    let large = PhotoFile { id: photo, size: Size::Large };
+    let place = desk.app().photos.place();
+    let is_there = match place.filter(|_| deleted.is_some()) {
+        Some(place) => place.length(large).await.map_err(PhotoError::from)?.is_some(),
+        None => false,
+    };
+    let Some((photo, position)) = deleted.filter(|_| is_there) else {
+        return animal::show(desk, &Errors::text(texts::PHOTO_NOT_KEPT)).await;
+    };
+    let (id, preconditions) =
+        (pet.id, Preconditions { if_match: Some(IfMatch::Any), if_absent: false });
+    let patch = PhotoPatch { alt: Field::Keep, position: Some(position) };
+    let to = Command::PatchPhoto { id, photo: photo.id, patch, preconditions };
+    match desk.execute(vec![Command::AddPhoto { id, photo }, to]).await? {
+        Ok(_) => Ok(see(id, Flash::new("photo-restored", id.get()))),
         Err(NotDone { why, .. }) => animal::show(desk, &Errors::text(&why)).await,
     }
 }

@@ -79,14 +79,19 @@ fn list(desk: &Desk<'_>, all: &[Photo], name: &str, may_change: bool) -> Markup 
             @for (at, photo) in all.iter().enumerate() {
                 li data-photo=(photo.id) {
                     a href={ "/photos/" (photo.id) "-large.jpg" } {
-                        img src={ "/photos/" (photo.id) "-small.jpg" } loading="lazy"
-                            alt=(texts::photo_of(at + 1, name, photo.alt.as_ref().map(AltText::as_str)));
+                        (small(photo, at, name))
                     }
                     @if may_change { (change(desk, at, photo, at + 1 == all.len())) }
                 }
             }
         }
     }
+}
+
+/// A photo of this animal, small.
+pub(super) fn small(photo: &Photo, at: usize, animal: &str) -> Markup {
+    let alt = texts::photo_of(at + 1, animal, photo.alt.as_ref().map(AltText::as_str));
+    html! { img src={ "/photos/" (photo.id) "-small.jpg" } loading="lazy" alt=(alt); }
 }
 
 /// The input with the text of a photo, and its buttons.

@@ -21,7 +21,10 @@ pub(in crate::console) const TOO_MANY_PICTURES: &str =
 pub(in crate::console) const TOO_MANY_PHOTOS: &str =
     "An animal can have at most 20 photos. Delete one first.";
 pub(in crate::console) const PHOTO_IS_GONE: &str =
-    "The photo disappears from the animal at once, and from the service a day later.";
+    "The photo is removed. You have a day to undo this.";
+pub(in crate::console) const PHOTO_NOT_KEPT: &str =
+    "This photo cannot be put back: it was deleted too long ago. Add it again.";
+pub(in crate::console) const PUT_BACK: &str = "Put it back";
 pub(in crate::console) const PHOTO_ADDED: &str = "Photo added";
 pub(in crate::console) const PHOTO_DELETED: &str = "Photo deleted";
 pub(in crate::console) const PHOTOS_MOVED: &str = "Photos put in another order";

@@ -19,6 +19,9 @@ pub(super) fn add_photo(
     let pet = existing(present.pet.as_ref(), NO_PET)?;
     may_get_photo(pet)?;
     let NewPhoto { id, alt, width, height } = new.clone();
+    if pet.photos.position(id).is_some() {
+        return Ok(Decision { photo: Some(id), ..Decision::unchanged(pet) });
+    }
     let photo = Photo { id, alt, width, height, added_at: now };
     let all = pet.photos.all().iter().cloned().chain([photo]);
     Ok(with_photos(pet, all.collect(), Some(id), now))
