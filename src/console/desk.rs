@@ -93,23 +93,21 @@ impl<'r> Desk<'r> {
     }
 
     /// The circumstances of a change that the member makes now. If the form has a [`KEY_FIELD`], the
-    /// change is made once, however often the form is sent.
+    /// change is made once, however often the form is sent. With other values, it is another form.
     pub(super) fn context(&self) -> WriteContext {
         let Visit { request, route, form, .. } = &self.visit;
         let owner = self.session.member.id.into();
-        let idempotency = IdempotencyKey::new(form.raw(KEY_FIELD).to_owned()).map(|key| {
-            let mut hash = Sha256::new();
-            hash.update(request.uri.path());
-            hash.update([0]);
-            hash.update(form.bytes());
-            let fingerprint = hash.finalize().into();
-            IdempotentRequest {
-                caller: owner,
-                lineage: owner,
-                operation: route.id,
-                key,
-                fingerprint,
-            }
+        let key = form.raw(KEY_FIELD);
+        let hash = Sha256::new().chain_update(request.uri.path()).chain_update([0]);
+        let fingerprint: [u8; 32] = hash.chain_update(form.bytes()).finalize().into();
+        let of_values = text::hex_digits(&fingerprint[..8]);
+        let key = (!key.is_empty()).then(|| IdempotencyKey::new(format!("{key}-{of_values}")));
+        let idempotency = key.flatten().map(|key| IdempotentRequest {
+            caller: owner,
+            lineage: owner,
+            operation: route.id,
+            key,
+            fingerprint,
         });
         WriteContext { idempotency, ..self.visit.context(self.session.actor()) }
     }

@@ -256,10 +256,11 @@ pub(super) fn decimal(typed: &str) -> String {
     number
 }
 
-/// Nothing typed leaves the price to the rules of orders.
+/// An empty input means no price. A form without the input leaves the price to the rules of orders.
 pub(super) fn price(form: &Form) -> Result<Field<Decimal>, String> {
     match form.get("price") {
-        "" => Ok(Field::Keep),
+        "" if form.all("price").next().is_none() => Ok(Field::Keep),
+        "" => Ok(Field::Clear),
         typed => {
             let price = Decimal::new(&decimal(typed)).map(Field::Set);
             price.ok_or_else(|| texts::PRICE_INVALID.to_owned())

@@ -7,6 +7,7 @@ mod forms;
 mod guesses;
 mod layout;
 mod markup;
+mod merge;
 mod origin;
 mod pages;
 mod passwords;

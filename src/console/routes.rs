@@ -114,7 +114,6 @@ pages! {
         order           GET    "/orders/{id}"                         Viewer       no;
         completeOrder   POST   "/orders/{id}/complete"                Clerk        no;
         cancelOrder     POST   "/orders/{id}/cancel"                  Clerk        no;
-        extendOrder     POST   "/orders/{id}/extend"                  Clerk        no;
         saveOrder       POST   "/orders/{id}/change"                  Clerk        no;
         returnOrder     POST   "/orders/{id}/return"                  Clerk        no;
         activity        GET    "/activity"                            Manager      no;
@@ -163,8 +162,8 @@ pub(super) struct Needed {
 }
 
 /// The largest form, in bytes: a name of 64 KiB, of which a browser may spell each byte with three,
-/// and the rest. And the largest list of animals from a spreadsheet.
-const MAX_FORM: usize = 256 << 10;
+/// what it was before, and the rest. And the largest list of animals from a spreadsheet.
+const MAX_FORM: usize = 512 << 10;
 const MAX_LIST: usize = 1 << 20;
 
 /// The largest form that the forms to sign in keep.

@@ -110,8 +110,6 @@ pub(super) const RESERVE: &str = "Reserve";
 pub(super) const SELL: &str = "Sell";
 pub(super) const SELL_NOW: &str = "Sell now";
 pub(super) const CANCEL_RESERVATION: &str = "Cancel the reservation";
-pub(super) const EXTEND: &str = "Change the end";
-pub(super) const EXTEND_MORE: &str = "Hold it until another day";
 pub(super) const TAKE_BACK: &str = "Take it back";
 pub(super) const TAKE_BACK_HINT: &str =
     "The customer returns the animal. It becomes available again.";
@@ -188,8 +186,6 @@ pub(super) const NONE_SELECTED: &str = "Select at least one animal first.";
 pub(super) const NOTHING_PASTED: &str = "Paste at least one line.";
 pub(super) const TOO_MANY_LINES: &str =
     "There are more than 100 lines. Add the first 100, and then the rest.";
-pub(super) const ALREADY_SENT: &str = "This form was already sent with other values, so nothing was \
-     changed this time. Look at the current state, and start again from here.";
 pub(super) const STALE: &str = "Somebody else has changed it in the meantime, so nothing was changed \
      this time. Look at the current state, and retry.";
 /// The animal with this number has the value of a unique field.

@@ -186,6 +186,20 @@ impl Browser<'_> {
         self.send(Method::POST, path, form).await
     }
 
+    /// Sends a form of a page to a path, as it is shown, but for what is typed.
+    pub(crate) async fn submit(
+        &mut self,
+        (page, form): (&Page, &str),
+        path: &str,
+        typed: &[(&str, &str)],
+    ) -> Page {
+        let fields = page.form(form);
+        let kept = fields.iter().map(|(name, value)| (&**name, &**value));
+        let kept = kept.filter(|(name, _)| typed.iter().all(|(of, _)| of != name));
+        let sent: Vec<_> = kept.chain(typed.iter().copied()).collect();
+        self.post(path, &sent).await
+    }
+
     pub(crate) async fn sign_in(&mut self, name: &str, password: &str) -> Page {
         self.post("/sign-in", &[("name", name), ("password", password)]).await
     }
@@ -348,6 +362,35 @@ impl Page {
     #[track_caller]
     pub(crate) fn typed(&self, name: &str) -> String {
         Self::unescaped(self.between(&format!("name=\"{name}\" type=\"text\" value=\""), "\""))
+    }
+
+    /// The fields of the form with this action, as a browser sends them without script.
+    #[track_caller]
+    pub(crate) fn form(&self, action: &str) -> Vec<(String, String)> {
+        let form = self.between(&format!("action=\"{action}\""), "</form>");
+        let attribute = |tag: &str, name: &str| {
+            let (_, value) = tag.split_once(&format!(" {name}=\""))?;
+            Some(Self::unescaped(value.split_once('"')?.0))
+        };
+        let mut fields = Vec::new();
+        for part in form.split('<').skip(1) {
+            let (tag, text) = part.split_once('>').unwrap();
+            let is_off = tag.contains(" type=\"checkbox\"") && !tag.ends_with(" checked");
+            if let Some(name) = attribute(tag, "name").filter(|_| !is_off) {
+                match tag.split_once(' ').unwrap().0 {
+                    "input" => fields.push((name, attribute(tag, "value").unwrap_or_default())),
+                    "textarea" => {
+                        let text = Self::unescaped(text.trim_start_matches('\n'));
+                        fields.push((name, text.replace('\n', "\r\n")));
+                    }
+                    "select" => fields.push((name, String::new())),
+                    _ => {}
+                }
+            } else if tag.starts_with("option") && tag.ends_with(" selected") {
+                fields.last_mut().unwrap().1 = attribute(tag, "value").unwrap();
+            }
+        }
+        fields
     }
 
     fn unescaped(value: &str) -> String {

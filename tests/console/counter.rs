@@ -237,16 +237,21 @@ async fn a_conflict_names_categories_and_keeps_what_was_typed() {
     let edit = |version: &'static str, category| {
         [("version", version), ("name", "Rex"), ("category", category), ("status", "available")]
     };
+    let seen = clerk.get("/animals/1/edit").await.expect(200);
     clerk.post("/animals/1/edit", &edit("1", "9")).await.expect(303);
-    // Yours and theirs are spelled alike, and can be sent as they are. Dogs is what it was before.
-    for (typed, shown) in
-        [("2", "Cats"), (" dogs ", "Category 9"), ("7", "Category 7"), ("Cows", "Cows")]
-    {
-        let page = clerk.post("/animals/1/edit", &edit("1", typed)).await;
-        assert_eq!(page.status == 409, typed != "Cows", "{page:?}");
+    // Yours and theirs are spelled alike, and can be sent as they are.
+    for (typed, shown) in [("2", "Cats"), ("7", "Category 7"), ("Cows", "Cows")] {
+        let typed = [("category", typed)];
+        let page = clerk.submit((&seen, "/animals/1/edit"), "/animals/1/edit", &typed).await;
+        assert_eq!(page.status == 409, shown != "Cows", "{page:?}");
         assert_eq!(page.typed("category"), shown);
-        assert!(typed == "Cows" || page.text.contains("<bdi>Category 9</bdi>"), "{page:?}");
+        assert!(shown == "Cows" || page.text.contains("<bdi>Category 9</bdi>"), "{page:?}");
     }
+    // Dogs is what it was before, so only somebody else has changed it.
+    let typed = [("category", " dogs "), ("name", "Rex II")];
+    clerk.submit((&seen, "/animals/1/edit"), "/animals/1/edit", &typed).await.expect(303);
+    let page = clerk.get("/animals/1/edit").await;
+    assert_eq!(["category", "name"].map(|of| page.typed(of)), ["Category 9", "Rex II"]);
     // A withdrawal in the meantime of another change keeps its reason and its note.
     let form = [("version", "1"), ("why", "died"), ("remark", "In its sleep")];
     let page = clerk.post("/animals/1/withdraw", &form).await.expect(422);
@@ -295,7 +300,7 @@ async fn the_history_says_when_and_shows_ends_in_the_zone_of_the_reader() {
     let page = clerk.get("/orders/1").await.expect(200);
     assert!(!page.text.contains(">in less than a minute<"), "{page:?}");
     let form = [("version", "1"), ("until", "2026-12-31"), ("until-offset", "-60")];
-    clerk.post("/orders/1/extend", &form).await.expect(303);
+    clerk.post("/orders/1/change", &form).await.expect(303);
     let page = clerk.get("/animals/1").await.expect(200);
     // The script writes these times in the zone of the device.
     let ends = "Ends: <del><time datetime=\"2026-12-24T23:59:59Z\" data-exact>24 Dec 2026, 23:59 UTC</time></del> \
@@ -331,7 +336,7 @@ async fn the_activity_names_animals_and_says_what_was_replaced() {
     manager.post("/animals/1/order", &form).await.expect(303);
     assert!(manager.get("/animals/1").await.text.contains("Reserved as order 1."));
     let form = [("version", "1"), ("until", "2026-12-31")];
-    manager.post("/orders/1/extend", &form).await.expect(303);
+    manager.post("/orders/1/change", &form).await.expect(303);
     for label in ["Dogs", "Good dogs"] {
         agree(&mut manager, "/categories", &[("label", label), ("number", "1")]).await;
     }

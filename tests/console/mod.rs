@@ -8,6 +8,7 @@ mod fields;
 mod forms;
 mod frame;
 mod guessing;
+mod merging;
 mod one_step;
 mod origin;
 mod pages;

@@ -110,11 +110,11 @@ async function aDay(at, hand, which) {
   await fill(at, "#q", "T-7", hand);
   await submit(at, "main [role=search] button", hand);
   await submit(at, "#results td.number a", hand);
-  await press(at, "#order summary", hand);
+  await press(at, "#order form > details summary", hand);
   await extend(at, hand);
   await says(at, "The end of the reservation is changed.");
   done(at, "find the order and extend");
-  await submit(at, "#work form[action$=cancel] button", hand);
+  await submit(at, "#work button[formaction$=cancel]", hand);
   await says(at, "The reservation is cancelled.");
   done(at, "cancel");
   await submit(at, "#work button[value=sell]", hand);
@@ -122,7 +122,7 @@ async function aDay(at, hand, which) {
   done(at, "sell");
   await press(at, "#work details summary", hand);
   await fill(at, "#reason", "It bites", hand);
-  await submit(at, "#work form[action$=return] button", hand);
+  await submit(at, "#work button[formaction$=return]", hand);
   await says(at, "Taken back.");
   done(at, "take back");
   assert((await text(at, ".history")).includes("Reason: It bites"));
@@ -179,7 +179,7 @@ async function extend(at, hand) {
   const parts = { year: year.padStart(6, "0"), month, day };
   for (const part of order.filter((type) => type in parts)) await at.page.keyboard.type(parts[part]);
   assert.equal(await value(at, "#until"), later);
-  await submit(at, "form[action$=extend] button:not([type])", hand);
+  await submit(at, "form[action$=change] details .fields button", hand);
 }
 
 // Lines from a spreadsheet, with their tabs.
@@ -271,11 +271,11 @@ async function twoAtOnce(anna, ben) {
   assert.equal(await text(ben, ".head .badge"), "Reserved");
   assert.equal(await isThere(ben, ".flash"), false, "a message is shown once");
   await ben.page.goto(luna);
-  await submit(ben, "#work form[action$=cancel] button");
+  await submit(ben, "#work button[formaction$=cancel]");
   await ben.page.goBack();
   await ben.page.waitForSelector("h1");
-  if (await isThere(ben, "#work form[action$=cancel] button")) {
-    await submit(ben, "#work form[action$=cancel] button");
+  if (await isThere(ben, "#work button[formaction$=cancel]")) {
+    await submit(ben, "#work button[formaction$=cancel]");
     await says(ben, "The reservation is cancelled.");
   }
   assert.equal(await orders(), 1);
@@ -324,7 +324,7 @@ async function liveUpdates(anna, ben) {
   await anna.page.goto(nala);
   await press(anna, "#work summary");
   await fill(anna, "#reason", "half a sen");
-  await request(ben, nala, "form[action$=return]", undefined);
+  await request(ben, nala, "button[formaction$=return]", undefined);
   await anna.page.waitForFunction(() => document.querySelector("#news").dataset.shown === "changed");
   assert.equal(await value(anna, "#reason"), "half a sen");
   console.log("A change of one person appears on the page of another, but not in a form that is being edited.");
@@ -334,9 +334,11 @@ async function liveUpdates(anna, ben) {
 async function request(at, path, form, button) {
   const status = await at.page.evaluate(async (path, form, button) => {
     const page = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
-    const fields = new URLSearchParams(new FormData(page.querySelector(form)));
+    const pressed = page.querySelector(form);
+    const fields = new URLSearchParams(new FormData(pressed.form ?? pressed));
     if (button) fields.set("do", button);
-    return (await fetch(page.querySelector(form).getAttribute("action"), { method: "POST", body: fields })).status;
+    const action = pressed.getAttribute("formaction") ?? pressed.getAttribute("action");
+    return (await fetch(action, { method: "POST", body: fields })).status;
   }, path, form, button);
   assert.equal(status, 200);
 }

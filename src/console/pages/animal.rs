@@ -6,7 +6,7 @@ use super::{
     animal_fields::facts,
     history, orders,
     parts::{live, missing},
-    photos,
+    photos, values,
 };
 use crate::{
     console::{
@@ -15,13 +15,16 @@ use crate::{
         forms::{self, Errors, Input},
         layout::{Follows, Menu},
         markup::{self, LONG},
+        merge::{self, Merged},
         reply::{Page, Reply},
         texts,
+        visit::Form,
     },
     domain::{
         Limit, PetId, PetStatus,
         store_area::{
-            Command, NewOrder, Order, OrderQuery, OrderTerms, PetPatch, Preconditions, StorePet,
+            Command, Decimal, FieldSet, NewOrder, Order, OrderQuery, OrderTerms, PetPatch,
+            Preconditions, StorePet, asking_price,
         },
     },
     edge::ApiError,
@@ -54,7 +57,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         div.columns.wide {
             div #work.stack {
                 @if desk.may_write() || order.is_some() || pet.withdrawn.is_some() {
-                    (work(desk, &pet, order.as_ref(), errors))
+                    (work(desk, (&pet, &fields), order.as_ref(), errors))
                 }
                 (photos::card(desk, &pet))
                 section.card.no-print { h2 { (texts::HISTORY) } (history) }
@@ -89,7 +92,12 @@ async fn holding_order(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<Order>,
 }
 
 /// What can be done with the animal in its present state.
-fn work(desk: &Desk<'_>, pet: &StorePet, order: Option<&Order>, errors: &Errors) -> Markup {
+fn work(
+    desk: &Desk<'_>,
+    (pet, fields): (&StorePet, &FieldSet),
+    order: Option<&Order>,
+    errors: &Errors,
+) -> Markup {
     if let Some(withdrawal) = &pet.withdrawn {
         return html! {
             section.card {
@@ -114,22 +122,42 @@ fn work(desk: &Desk<'_>, pet: &StorePet, order: Option<&Order>, errors: &Errors)
                     (texts::status(pet.status)) ", "
                     a href={ "/orders/" (order.id) } { (texts::title_of_order(order.id.get())) }
                 }
-                (orders::details(desk, order))
-                (orders::buttons(desk, order, errors))
+                // The card for a kennel hangs where everybody sees it.
+                div.no-print { (orders::details(desk, order)) }
+                (orders::form(desk, order, errors))
             }
         },
-        (PetStatus::Available, None) => new_order(desk, pet, errors, texts::RESERVE_OR_SELL),
-        (PetStatus::Pending, None) => new_order(desk, pet, errors, texts::PENDING_WITHOUT_ORDER),
+        (PetStatus::Available, None) => {
+            new_order(desk, (pet, fields), errors, texts::RESERVE_OR_SELL)
+        }
+        (PetStatus::Pending, None) => {
+            new_order(desk, (pet, fields), errors, texts::PENDING_WITHOUT_ORDER)
+        }
         (PetStatus::Sold, None) => {
             html! { section.card.no-print { p { (texts::SOLD_WITHOUT_ORDER) } } }
         }
     }
 }
 
+/// What the form for an order shows of the animal.
+fn offer(pet: &StorePet, fields: &FieldSet) -> Form {
+    let price = asking_price(pet, fields);
+    let price = price.as_ref().map_or("", Decimal::as_str);
+    Form::with(&[("version", &pet.version.to_string()), ("price", price)])
+}
+
 /// The form that reserves or sells the animal.
-fn new_order(desk: &Desk<'_>, pet: &StorePet, errors: &Errors, title: &str) -> Markup {
+fn new_order(
+    desk: &Desk<'_>,
+    (pet, fields): (&StorePet, &FieldSet),
+    errors: &Errors,
+    title: &str,
+) -> Markup {
     let is_available = pet.status == PetStatus::Available;
-    let form = &desk.visit.form;
+    let offer = offer(pet, fields);
+    let is_sent = desk.visit.form.all("price").next().is_some();
+    let sent = Merged::of(&desk.visit.form, &offer).form;
+    let form = if is_sent { &sent } else { &offer };
     let until = match form.get("until") {
         "" => desk.default_end().strftime("%F").to_string(),
         typed => typed.to_owned(),
@@ -141,8 +169,7 @@ fn new_order(desk: &Desk<'_>, pet: &StorePet, errors: &Errors, title: &str) -> M
     let note = Input { kind: "textarea", ..Input::of("note", texts::NOTE, form, errors) };
     let in_currency = desk.currency().map(texts::price_in);
     let label = in_currency.as_deref().unwrap_or(texts::PRICE);
-    let hint = pet.price().map(|_| texts::PRICE_HINT);
-    let price = Input { hint, is_optional: true, ..Input::of("price", label, form, errors) };
+    let price = Input { is_optional: true, ..Input::of("price", label, form, errors) };
     let contact = Input {
         hint: Some(texts::CONTACT_HINT),
         is_optional: true,
@@ -153,7 +180,7 @@ fn new_order(desk: &Desk<'_>, pet: &StorePet, errors: &Errors, title: &str) -> M
             @if is_available { h2 { (title) } } @else { p { (title) } }
             form.fields method="post" action={ "/animals/" (pet.id.get()) "/order" } {
                 (desk.key("order"))
-                input type="hidden" name="version" value=(pet.version);
+                (merge::shown(&offer))
                 (forms::day_input(&until, errors.of("until")))
                 (contact.show())
                 (price.show())
@@ -224,27 +251,27 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     else {
         return show(desk, &errors).await;
     };
-    let pet = desk.pet().await?;
-    let has_no_order = pet.is_some_and(|pet| {
-        pet.status == PetStatus::Pending && pet.order_id.is_none() && pet.withdrawn.is_none()
-    });
-    let preconditions = desk.preconditions();
-    act_on_animal(desk, |id| {
-        let order = Command::PlaceOrder(NewOrder {
-            reference,
-            note,
-            price,
-            contact,
-            ..NewOrder::of(id, terms)
-        });
-        if terms == OrderTerms::Completed || !has_no_order {
-            return vec![order];
-        }
-        // It was marked as reserved. An order is for an animal that is available.
-        let patch = PetPatch { status: Some(PetStatus::Available), ..PetPatch::default() };
-        vec![Command::PatchPet { id, patch, preconditions }, order]
-    })
-    .await
+    let Some(pet) = desk.pet().await? else {
+        return Ok(missing(Menu::Animals, texts::NO_PET));
+    };
+    let merged = Merged::of(form, &offer(&pet, &desk.store().fields().await?));
+    let outdated =
+        merged.errors(false, |name, value| values::in_words(&[], desk.currency(), name, value));
+    let has_no_order =
+        pet.status == PetStatus::Pending && pet.order_id.is_none() && pet.withdrawn.is_none();
+    // It was marked as reserved. An order is for an animal that is available.
+    let is_freed = has_no_order && terms != OrderTerms::Completed;
+    let patch =
+        PetPatch { status: is_freed.then_some(PetStatus::Available), ..PetPatch::default() };
+    let preconditions = merged.preconditions(!outdated.is_empty());
+    let order = NewOrder { reference, note, price, contact, ..NewOrder::of(pet.id, terms) };
+    let commands =
+        vec![Command::PatchPet { id: pet.id, patch, preconditions }, Command::PlaceOrder(order)];
+    match desk.execute(commands).await? {
+        Ok(flash) => Ok(Reply::See(format!("/animals/{}", pet.id.get()), Some(flash))),
+        Err(_) if !outdated.is_empty() => show(desk, &outdated).await,
+        Err(not_done) => show(desk, &Errors::text(&not_done.why)).await,
+    }
 }
 
 /// Takes the animal out of the catalogue.

@@ -31,36 +31,20 @@ pub(super) fn form_of(pet: &StorePet, categories: &[Category], fields: &FieldSet
     members.into_iter().chain(values::typed(fields, &pet.fields)).collect()
 }
 
-/// What was typed, with the category as somebody would type it. What was not changed since the member saw
-/// the animal is as it is now, so that nobody undoes what somebody else has saved.
-pub(super) fn merged(
-    form: &Form,
-    seen: Option<&StorePet>,
-    now: &StorePet,
-    (categories, fields): (&[Category], &FieldSet),
-) -> Form {
-    let typed = typed_again(form, categories);
-    let Some(seen) = seen else { return typed };
-    let [seen, now] = [seen, now].map(|pet| form_of(pet, categories, fields));
-    let merge = |(name, typed): &(String, String)| {
-        // Browsers send CR LF.
-        let is_kept = typed.replace("\r\n", "\n") == seen.raw(name).replace("\r\n", "\n");
-        let value = if is_kept { now.raw(name) } else { typed };
-        (name.clone(), value.to_owned())
+/// A form that was sent, with the category as somebody would type it.
+pub(super) fn typed_again(form: &Form, categories: &[Category]) -> Form {
+    let again = |(name, typed): &(String, String)| {
+        let mut typed = typed.clone();
+        if name == "category"
+            && let Ok(id) = forms::category(typed.trim(), categories)
+        {
+            let shown = markup::category(categories, id);
+            let is_clear = forms::category(&shown, categories) == Ok(id);
+            typed = if is_clear { shown } else { id.to_string() };
+        }
+        (name.clone(), typed)
     };
-    typed.fields().iter().map(merge).collect()
-}
-
-fn typed_again(form: &Form, categories: &[Category]) -> Form {
-    let mut category = form.get("category").to_owned();
-    if let Ok(id) = forms::category(&category, categories) {
-        let shown = markup::category(categories, id);
-        let is_clear = forms::category(&shown, categories) == Ok(id);
-        category = if is_clear { shown } else { id.to_string() };
-    }
-    let others = ["name", "status"].map(|name| (name, form.raw(name)));
-    let values: Vec<_> = values::typed_again(form).collect();
-    Form::with(&[&others[..], &[("category", &category)], &values].concat())
+    form.fields().iter().map(again).collect()
 }
 
 /// The inputs for an animal: a new one, or this one.

@@ -76,7 +76,7 @@ impl Desk<'_> {
                 Ok(Flash::parse(&text).unwrap_or_else(|| Flash::new("", 0)))
             }
             Executed::IdempotencyConflict => {
-                let why = texts::ALREADY_SENT.to_owned();
+                let why = texts::STALE.to_owned();
                 Err(NotDone { index: None, changed: None, why, field: None })
             }
             Executed::Refused { index, refusal } => {

@@ -10,6 +10,7 @@ use crate::{
         forms::Errors,
         layout::Menu,
         markup,
+        merge::{self, Merged},
         reply::{Page, Reply},
         texts,
     },
@@ -25,9 +26,9 @@ pub(super) async fn show(
 ) -> Result<Reply, ApiError> {
     let last = history::last(desk, theirs.id).await?;
     let path = format!("/animals/{}", theirs.id.get());
-    let version = desk.visit.form.integer("version").unwrap_or(0);
-    let seen = history::at_version(desk, theirs, version).await?;
-    let yours = animal_fields::merged(&desk.visit.form, seen.as_ref(), theirs, known);
+    let sent = animal_fields::typed_again(&desk.visit.form, known.0);
+    let now = animal_fields::form_of(theirs, known.0, known.1);
+    let yours = Merged::of(&sent, &now).form;
     let content = html! {
         h1 { (texts::CONFLICT) }
         p { (texts::CONFLICT_HINT) }
@@ -56,7 +57,7 @@ pub(super) async fn show(
                 h2 { (texts::YOURS) }
                 form.fields method="post" action={ (path) "/edit" } {
                     (desk.key("conflict"))
-                    input type="hidden" name="version" value=(theirs.version);
+                    (merge::shown(&now))
                     (animal_fields::inputs(&yours, known, &Errors::default(), Some(theirs)))
                     div.buttons { button.main { (texts::SAVE_MINE) } }
                 }

@@ -3,7 +3,7 @@
 use maud::html;
 
 use super::{
-    animal_fields::{form_of, inputs, patch},
+    animal_fields::{form_of, inputs, patch, typed_again},
     commands::NotDone,
     conflict,
     parts::missing,
@@ -14,6 +14,7 @@ use crate::{
         forms::Errors,
         layout::Menu,
         markup,
+        merge::{self, Merged},
         reply::{Page, Reply},
         texts,
         visit::Form,
@@ -46,7 +47,7 @@ fn page(
         (errors.summary())
         form.card.fields method="post" action={ (path) "/edit" } {
             (desk.key("edit"))
-            input type="hidden" name="version" value=(form.get("version"));
+            (merge::shown(&form_of(pet, known.0, known.1)))
             (inputs(form, known, errors, Some(pet)))
             div.buttons {
                 button.main { (texts::SAVE) }
@@ -65,11 +66,14 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let present = pet.category_id.to_string();
     let mut categories = desk.categories_typed([form.get("category"), &present]).await?;
     let fields = desk.store().fields().await?;
+    let sent = typed_again(form, &categories);
+    let merged = Merged::of(&sent, &form_of(&pet, &categories, &fields));
+    let form = &merged.form;
     let patch = patch(form, &pet, (&categories, &fields), &mut errors);
     if !errors.is_empty() {
         return Ok(page(desk, &pet, form, (&categories, &fields), &errors).into());
     }
-    let preconditions = desk.preconditions();
+    let preconditions = merged.preconditions(merged.is_conflict());
     let command = Command::PatchPet { id: pet.id, patch, preconditions };
     match desk.execute(vec![command]).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", pet.id.get()), Some(flash))),

@@ -18,13 +18,12 @@ use crate::{
         texts,
     },
     domain::{
-        PetId, PetName,
+        PetId,
         store_area::{
             AltText, AuditEntry, AuditQuery, AuditType, Category, ChangeType, FieldSet,
             JournalEntry, NewPhoto, PhotoId, StorePet, SubjectKind,
         },
     },
-    json,
     store::StoreError,
 };
 
@@ -46,30 +45,8 @@ pub(super) async fn last(desk: &Desk<'_>, id: PetId) -> Result<Option<JournalEnt
     Ok(desk.store().history(id, i64::MAX, 1).await?.pop())
 }
 
-/// How many changes of an animal are looked through for one of its versions.
+/// How many changes of an animal are looked through for its photos.
 const RECENT: u32 = 100;
-
-/// The animal as a member saw it, before these changes. `None` if the log no longer has it.
-pub(super) async fn at_version(
-    desk: &Desk<'_>,
-    now: &StorePet,
-    version: i64,
-) -> Result<Option<StorePet>, StoreError> {
-    let changes = desk.store().history(now.id, i64::MAX, RECENT).await?;
-    let was = |change: &JournalEntry| {
-        let is_it = change.subject.kind == SubjectKind::Pet && change.version == Some(version);
-        let shown = logged(change.after.as_deref().filter(|_| is_it));
-        Some(StorePet {
-            name: PetName::new(shown["name"].as_str()?.to_owned())?,
-            category_id: shown["categoryId"].as_i64()?,
-            status: shown["status"].as_str()?.parse().ok()?,
-            fields: json::read_stored_fields(&shown["fields"].to_string())?,
-            version,
-            ..now.clone()
-        })
-    };
-    Ok(changes.iter().find_map(was))
-}
 
 /// How long a deleted photo can be put back: its files are deleted a day after it.
 const PUT_BACK_WITHIN: SignedDuration = SignedDuration::from_hours(23);

@@ -75,7 +75,6 @@ pub(super) async fn open(page: StaffPage, desk: &Desk<'_>) -> Result<Response, A
         StaffPage::order => orders::show(desk, no_errors).await,
         StaffPage::completeOrder => orders::complete(desk).await,
         StaffPage::cancelOrder => orders::cancel(desk).await,
-        StaffPage::extendOrder => orders::extend(desk).await,
         StaffPage::saveOrder => orders::save(desk).await,
         StaffPage::returnOrder => orders::take_back(desk).await,
         StaffPage::activity => activity::activity(desk).await,

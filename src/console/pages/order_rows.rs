@@ -3,12 +3,13 @@
 use futures_util::{StreamExt, TryStreamExt, stream};
 use maud::{Markup, html};
 
-use super::photos;
+use super::{orders, photos};
 use crate::{
     console::{
         desk::Desk,
         markup::{self, SHORT},
-        texts,
+        merge, texts,
+        visit::Form,
     },
     domain::{
         Limit,
@@ -75,6 +76,7 @@ pub(super) fn table(desk: &Desk<'_>, rows: &[Row]) -> Markup {
         texts::ANIMAL,
         texts::STATUS,
         closed_or_ends(are_closed),
+        texts::PRICE,
         texts::REFERENCE,
         texts::ORDER,
     ];
@@ -117,6 +119,10 @@ fn table_row(
             td data-label=(closed_or_ends(order.closed_at.is_some())) {
                 @if let Some(end) = end { (markup::time_and_distance(end, desk.visit.now)) } @else { "–" }
             }
+            td data-label=(texts::PRICE) {
+                @if let Some(price) = &order.price { (texts::amount(price.as_str(), desk.currency())) }
+                @else { "–" }
+            }
             td data-label=(texts::REFERENCE) {
                 @if let Some(reference) = &order.reference {
                     (markup::text(reference.as_str(), SHORT))
@@ -130,6 +136,7 @@ fn table_row(
                     @if order.status == OrderStatus::Reserved {
                         form method="post" action={ "/orders/" (order.id) "/complete" } {
                             (desk.key(&format!("complete-{}", order.id)))
+                            (merge::shown(&seen(desk, order)))
                             button {
                                 (texts::SELL) span.hidden { " " (markup::plain_name(name)) }
                             }
@@ -139,6 +146,13 @@ fn table_row(
             }
         }
     }
+}
+
+/// What a row shows on which its button depends.
+fn seen(desk: &Desk<'_>, order: &Order) -> Form {
+    let form = orders::form_of(desk, order);
+    let is_seen = |name: &str| !["reference", "note", "until"].contains(&name);
+    form.fields().iter().filter(|(name, _)| is_seen(name)).cloned().collect()
 }
 
 /// The open orders with this part of a reference or a contact, the newest first, and whether all were searched.

@@ -4,8 +4,9 @@ use jiff::ToSpan;
 use maud::{Markup, html};
 
 use super::{
-    order_rows::{animals_of, contact, open_with, table, with_animals},
+    order_rows::{animals_of, contact, open_with, table, with_animals, with_ids},
     parts::{link, live, missing, pages},
+    values,
 };
 use crate::{
     console::{
@@ -13,6 +14,7 @@ use crate::{
         forms::{self, Errors, Input},
         layout::{Follows, Menu},
         markup::{self, LONG},
+        merge::{self, Merged},
         reply::{Page, Reply},
         texts,
         visit::Form,
@@ -169,7 +171,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             section.card #order {
                 h2 { (texts::ORDER) }
                 (details(desk, &order))
-                (buttons(desk, &order, errors))
+                (form(desk, &order, errors))
             }
         }
         p.print { (texts::SIGNATURE) ": ______________________________" }
@@ -210,163 +212,147 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
     }
 }
 
-/// What can be done with an order in its present state.
-pub(super) fn buttons(desk: &Desk<'_>, order: &Order, errors: &Errors) -> Markup {
-    let path = format!("/orders/{}", order.id);
-    let button = |command: &str, class: &str, label: &str| {
-        html! {
-            form method="post" action={ (path) "/" (command) } {
-                (desk.key(command))
-                button class=(class) { (label) }
-            }
-        }
-    };
-    let typed = desk.visit.form.get("until");
+/// What the inputs of an order show, and its status, on which its buttons depend.
+pub(super) fn form_of(desk: &Desk<'_>, order: &Order) -> Form {
+    let is_reserved = order.status == OrderStatus::Reserved;
     let end = order.expires_at.map(|end| end.strftime("%F").to_string()).unwrap_or_default();
-    let why =
-        Input { is_optional: true, ..Input::of("reason", texts::REASON, &desk.visit.form, errors) };
+    let version = order.version.to_string();
+    let mut members = vec![
+        ("version", &*version),
+        ("status", order.status.as_str()),
+        ("contact", contact(desk, order).unwrap_or_default()),
+        ("reference", order.reference.as_ref().map_or("", Reference::as_str)),
+        ("note", order.note.as_ref().map_or("", Note::as_str)),
+    ];
+    if is_reserved {
+        members.push(("price", order.price.as_ref().map_or("", Decimal::as_str)));
+        members.push(("until", &end));
+    }
+    Form::with(&members)
+}
+
+/// The form of an order: each of its buttons also saves what was typed.
+pub(super) fn form(desk: &Desk<'_>, order: &Order, errors: &Errors) -> Markup {
+    if !desk.may_write() {
+        return html! {};
+    }
+    let (path, now) = (format!("/orders/{}", order.id), form_of(desk, order));
+    // It was not saved.
+    let is_sent = desk.visit.request.uri.path().starts_with(&format!("{path}/"));
+    let form = if is_sent { Merged::of(&desk.visit.form, &now).form } else { now.clone() };
+    let input = |name, label| Input { is_optional: true, ..Input::of(name, label, &form, errors) };
+    let press = |command: &str, class: &str, label: &str| {
+        html! { button class=(class) formaction={ (path) "/" (command) } { (label) } }
+    };
+    let in_currency = desk.currency().map(texts::price_in);
+    let price = input("price", in_currency.as_deref().unwrap_or(texts::PRICE));
+    let is_reserved = order.status == OrderStatus::Reserved;
     html! {
-        @if desk.may_write() && order.status == OrderStatus::Reserved {
-            div.stack {
-                div.buttons {
-                    (button("complete", "main", texts::SELL))
-                    (button("cancel", "", texts::CANCEL_RESERVATION))
+        form.stack.no-print method="post" action={ (path) "/change" } {
+            (desk.key("order"))
+            (merge::shown(&now))
+            // For the Enter key, which presses the first button.
+            button.hidden tabindex="-1" aria-hidden="true" { (texts::SAVE) }
+            @if is_reserved {
+                div.row {
+                    (price.show())
+                    (press("complete", "main", texts::SELL))
+                    (press("cancel", "", texts::CANCEL_RESERVATION))
                 }
-                details open[errors.of("until").is_some()] {
-                    summary { (texts::EXTEND_MORE) }
-                    form.row method="post" action={ (path) "/extend" } {
-                        (desk.key("extend"))
-                        input type="hidden" name="version" value=(order.version);
-                        (forms::day_input(if typed.is_empty() { &end } else { typed }, errors.of("until")))
-                        button { (texts::EXTEND) }
+            } @else if order.status == OrderStatus::Completed && order.holds {
+                details open[errors.of("reason").is_some()] {
+                    summary { (texts::TAKE_BACK) }
+                    div.fields {
+                        p.hint { (texts::TAKE_BACK_HINT) }
+                        (input("reason", texts::REASON).show())
+                        div { (press("return", "", texts::TAKE_BACK)) }
                     }
                 }
             }
-        } @else if desk.may_write() && order.status == OrderStatus::Completed && order.holds {
-            details open[errors.of("reason").is_some()] {
-                summary { (texts::TAKE_BACK) }
-                form.fields method="post" action={ (path) "/return" } {
-                    p.hint { (texts::TAKE_BACK_HINT) }
-                    (desk.key("return"))
-                    (why.show())
-                    div { button { (texts::TAKE_BACK) } }
+            details open[is_sent] {
+                summary { @if is_reserved { (texts::EXTEND_OR_CHANGE) } @else { (texts::CHANGE_ORDER) } }
+                div.fields {
+                    @if is_reserved { (forms::day_input(form.get("until"), errors.of("until"))) }
+                    (Input { hint: Some(texts::CONTACT_HINT), ..input("contact", texts::CONTACT) }.show())
+                    @if now.all("price").next().is_some() && !is_reserved { (price.show()) }
+                    (input("reference", texts::REFERENCE).show())
+                    (Input { kind: "textarea", ..input("note", texts::NOTE) }.show())
+                    div { button { (texts::SAVE) } }
                 }
-            }
-        }
-        @if desk.may_write() { (change_form(desk, order, &path, errors)) }
-    }
-}
-
-/// The form that changes what people wrote about an order: the price only while it is reserved.
-fn change_form(desk: &Desk<'_>, order: &Order, path: &str, errors: &Errors) -> Markup {
-    let form = &desk.visit.form;
-    let in_currency = desk.currency().map(texts::price_in);
-    let price = order.price.as_ref().map_or("", Decimal::as_str);
-    let reserved = order.status == OrderStatus::Reserved;
-    let inputs = [
-        ("contact", texts::CONTACT, contact(desk, order).unwrap_or_default()),
-        ("price", in_currency.as_deref().unwrap_or(texts::PRICE), price),
-        ("reference", texts::REFERENCE, order.reference.as_ref().map_or("", Reference::as_str)),
-        ("note", texts::NOTE, order.note.as_ref().map_or("", Note::as_str)),
-    ];
-    let inputs = inputs.into_iter().filter(|(name, ..)| reserved || *name != "price");
-    let action = format!("{path}/change");
-    // It was not saved.
-    let is_sent = desk.visit.request.uri.path() == action;
-    html! {
-        details.no-print open[is_sent] {
-            summary { (texts::CHANGE_ORDER) }
-            form.fields method="post" action=(action) {
-                (desk.key("change"))
-                input type="hidden" name="version" value=(order.version);
-                @for (name, label, present) in inputs {
-                    @let typed = Input::of(name, label, form, errors);
-                    @let value = if is_sent { typed.value } else { present };
-                    @let hint = (name == "contact").then_some(texts::CONTACT_HINT);
-                    @let kind = if name == "note" { "textarea" } else { "" };
-                    (Input { value, hint, kind, is_optional: true, ..typed }.show())
-                }
-                div { button { (texts::SAVE) } }
             }
         }
     }
 }
 
-/// Carries out a command about the order in the path, and shows its animal.
+/// What was typed, as a change of what the form showed. What it does not have stays.
+fn patch(desk: &Desk<'_>, form: &Form, now: &Form, errors: &mut Errors) -> OrderPatch {
+    fn field<T>(is_changed: bool, typed: Option<T>) -> Field<T> {
+        if is_changed { typed.map_or(Field::Clear, Field::Set) } else { Field::Keep }
+    }
+    let differs = |name| merge::differs(form, now, name);
+    let contact = errors.take("contact", forms::contact(form));
+    let reference = errors.take("reference", forms::reference(form));
+    let note = errors.take("note", forms::note(form, "note"));
+    let price = errors.take("price", forms::price(form)).filter(|_| differs("price"));
+    let end = differs("until").then(|| forms::end_of_day(form, desk.visit.now));
+    OrderPatch {
+        contact: field(differs("contact"), contact.flatten()),
+        price: price.unwrap_or_default(),
+        reference: field(differs("reference"), reference.flatten()),
+        note: field(differs("note"), note.flatten()),
+        expires_at: end.and_then(|end| errors.take("until", end)),
+    }
+}
+
+/// Saves what was typed about the order in the path, carries out a command about it, and shows its
+/// animal. A command requires that the order is still what the page showed.
 async fn act_on_order(
     desk: &Desk<'_>,
-    command: impl FnOnce(OrderId) -> Command,
+    command: impl FnOnce(OrderId, &mut Errors) -> Option<Command>,
 ) -> Result<Reply, ApiError> {
-    let Some(id) = desk.id(OrderId::new) else {
+    let Some(order) = with_ids(desk, desk.id(OrderId::new).into_iter()).await?.pop() else {
         return Ok(missing(Menu::Orders, texts::NO_ORDER));
     };
-    match desk.execute(vec![command(id)]).await? {
-        Ok(flash) => {
-            let order = desk.store().get_order(id).await?;
-            let pet = order.map_or(0, |order| order.pet_id.get());
-            Ok(Reply::See(format!("/animals/{pet}"), Some(flash)))
-        }
+    let now = form_of(desk, &order);
+    let merged = Merged::of(&desk.visit.form, &now);
+    let mut errors = Errors::default();
+    let command = command(order.id, &mut errors);
+    let outdated = merged.errors(command.is_none(), |name, value| {
+        values::in_words(&[], desk.currency(), name, value)
+    });
+    let patch = patch(desk, &merged.form, &now, &mut errors);
+    if !errors.is_empty() {
+        return show(desk, &errors).await;
+    }
+    let preconditions = merged.preconditions(!outdated.is_empty());
+    let commands = [Command::PatchOrder { id: order.id, patch, preconditions }];
+    match desk.execute(commands.into_iter().chain(command).collect()).await? {
+        Ok(flash) => Ok(Reply::See(format!("/animals/{}", order.pet_id.get()), Some(flash))),
+        Err(_) if !outdated.is_empty() => show(desk, &outdated).await,
         Err(not_done) => show(desk, &Errors::text(&not_done.why)).await,
     }
 }
 
-/// Sells the reserved animal.
+/// Sells the reserved animal for the price that was typed.
 pub(super) async fn complete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    act_on_order(desk, |id| Command::CompleteOrder { id }).await
+    act_on_order(desk, |id, _| Some(Command::CompleteOrder { id })).await
 }
 
 /// Ends the reservation.
 pub(super) async fn cancel(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    act_on_order(desk, |id| Command::CancelOrder { id, reason: None }).await
+    act_on_order(desk, |id, _| Some(Command::CancelOrder { id, reason: None })).await
 }
 
 /// Undoes the sale.
 pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let mut errors = Errors::default();
-    match errors.take("reason", forms::reason(&desk.visit.form)) {
-        Some(reason) => act_on_order(desk, |id| Command::ReturnOrder { id, reason }).await,
-        None => show(desk, &errors).await,
-    }
+    act_on_order(desk, |id, errors| {
+        let reason = errors.take("reason", forms::reason(&desk.visit.form))?;
+        Some(Command::ReturnOrder { id, reason })
+    })
+    .await
 }
 
-/// Changes what people wrote about the order. What the form does not have stays.
+/// Changes what people wrote about the order, and the end of a reservation.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    fn field<T>(form: &Form, name: &str, typed: Option<T>) -> Field<T> {
-        if form.all(name).next().is_none() {
-            return Field::Keep;
-        }
-        typed.map_or(Field::Clear, Field::Set)
-    }
-    let (form, mut errors) = (&desk.visit.form, Errors::default());
-    let contact = errors.take("contact", forms::contact(form));
-    let price = errors.take("price", forms::price(form));
-    let reference = errors.take("reference", forms::reference(form));
-    let note = errors.take("note", forms::note(form, "note"));
-    let (Some(contact), Some(price), Some(reference), Some(note)) =
-        (contact, price, reference, note)
-    else {
-        return show(desk, &errors).await;
-    };
-    let preconditions = desk.preconditions();
-    let price = if let Field::Set(price) = price { Some(price) } else { None };
-    let patch = OrderPatch {
-        contact: field(form, "contact", contact),
-        price: field(form, "price", price),
-        reference: field(form, "reference", reference),
-        note: field(form, "note", note),
-        ..OrderPatch::default()
-    };
-    act_on_order(desk, |id| Command::PatchOrder { id, patch, preconditions }).await
-}
-
-/// Gives the reservation another end.
-pub(super) async fn extend(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let mut errors = Errors::default();
-    let Some(end) = errors.take("until", forms::end_of_day(&desk.visit.form, desk.visit.now))
-    else {
-        return show(desk, &errors).await;
-    };
-    let preconditions = desk.preconditions();
-    let patch = OrderPatch { expires_at: Some(end), ..OrderPatch::default() };
-    act_on_order(desk, |id| Command::PatchOrder { id, patch, preconditions }).await
+    act_on_order(desk, |_, _| None).await
 }

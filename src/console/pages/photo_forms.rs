@@ -22,6 +22,7 @@ use crate::{
         forms::Errors,
         layout::Menu,
         markup,
+        merge::Merged,
         reply::{Flash, Reply},
         texts,
         visit::Form,
@@ -85,13 +86,21 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             return Ok(asked);
         }
     }
-    // The first of them checks that nobody else has changed the animal.
-    let mut first = Some(desk.preconditions());
+    let merged = Merged::of(form, &photos::form_of(&pet));
+    let number = |name: &str| {
+        pet.photos.all().iter().position(|photo| alt_input(photo.id) == name).map(|at| at + 1)
+    };
+    let conflicts = merged.errors(true, |name, value| {
+        Some((texts::alt_of(number(name)?), markup::readable(value, markup::SHORT)))
+    });
+    // The first of them checks that nobody else changes the animal meanwhile.
+    let mut first = Some(merged.preconditions(merged.is_conflict()));
     let any = Preconditions { if_match: Some(IfMatch::Any), if_absent: false };
     let mut preconditions = || first.take().unwrap_or_else(|| any.clone());
     let mut commands = Vec::new();
     for Photo { id: photo, alt: present, .. } in pet.photos.all() {
-        let Some(typed) = form.all(&alt_input(*photo)).next().map(str::trim) else { continue };
+        let typed = merged.form.all(&alt_input(*photo)).next().map(str::trim);
+        let Some(typed) = typed else { continue };
         let alt = match AltText::new(typed.to_owned()) {
             _ if typed.is_empty() => Field::Clear,
             Some(alt) => Field::Set(alt),
@@ -125,6 +134,7 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
     match desk.execute(commands).await? {
         Ok(flash) => Ok(see(id, flash)),
+        Err(_) if merged.is_conflict() => animal::show(desk, &conflicts).await,
         Err(NotDone { why, .. }) => animal::show(desk, &Errors::text(&why)).await,
     }
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::{
-    console::{desk::Desk, markup, texts},
+    console::{desk::Desk, markup, merge, texts, visit::Form},
     domain::store_area::{AltText, Photo, PhotoId, Photos, StorePet},
 };
 
@@ -23,7 +23,7 @@ pub(super) fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
                 @if !all.is_empty() && may_change {
                     form method="post" action={ (path) "/photos/change" } {
                         (desk.key("photos-change"))
-                        input type="hidden" name="version" value=(pet.version);
+                        (merge::shown(&form_of(pet)))
                         // For the Enter key, which presses the first button.
                         button.hidden name="do" value="save" tabindex="-1" aria-hidden="true" { (texts::SAVE) }
                         (list(desk, all, &name, may_change))
@@ -98,7 +98,8 @@ pub(super) fn small(photo: &Photo, at: usize, animal: &str) -> Markup {
 fn change(desk: &Desk<'_>, at: usize, photo: &Photo, is_last: bool) -> Markup {
     let id = alt_input(photo.id);
     let kept = photo.alt.as_ref().map_or("", AltText::as_str);
-    let alt = desk.visit.form.all(&id).next().unwrap_or(kept);
+    let sent = &desk.visit.form;
+    let alt = sent.all(&id).next().filter(|_| merge::is_touched(sent, &id)).unwrap_or(kept);
     let press = |act: &str, label: &str| {
         html! {
             button name="do" value={ (act) "-" (photo.id) } aria-label=(texts::photo_button(label, at + 1)) {
@@ -119,6 +120,16 @@ fn change(desk: &Desk<'_>, at: usize, photo: &Photo, is_last: bool) -> Markup {
             }
         }
     }
+}
+
+/// What the inputs with the texts of the photos show.
+pub(super) fn form_of(pet: &StorePet) -> Form {
+    let text = |photo: &Photo| {
+        let text = photo.alt.as_ref().map_or("", AltText::as_str);
+        (alt_input(photo.id), text.to_owned())
+    };
+    let texts = pet.photos.all().iter().map(text);
+    std::iter::once(("version".to_owned(), pet.version.to_string())).chain(texts).collect()
 }
 
 /// The name of the input with the text of a photo.

@@ -11,7 +11,8 @@ use crate::{
         visit::Form,
     },
     domain::store_area::{
-        Choices, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValue, FieldValues, Given,
+        Choices, Currency, Decimal, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValue,
+        FieldValues, Given,
     },
 };
 
@@ -45,10 +46,34 @@ pub(super) fn typed(fields: &FieldSet, values: &FieldValues) -> Vec<(String, Str
     fields.all().iter().map(typed).collect()
 }
 
-/// All inputs for values that the form has.
-pub(super) fn typed_again(form: &Form) -> impl Iterator<Item = (&str, &str)> {
-    let fields = form.fields().iter().filter(|(name, _)| name.starts_with(PREFIX));
-    fields.map(|(name, value)| (name.as_str(), value.as_str()))
+/// What an input is called, and a value of it in words; `None` if people do not fill it in.
+pub(in crate::console) fn in_words(
+    fields: &[FieldDefinition],
+    currency: Option<&Currency>,
+    name: &str,
+    typed: &str,
+) -> Option<(String, String)> {
+    let field = fields.iter().find(|field| input_of(field) == name);
+    let label = match field {
+        Some(field) => markup::readable(field.label.as_str(), SHORT),
+        None => texts::field(name)?.to_owned(),
+    };
+    let kind = field.map(|field| field.kind);
+    let is_price = field.map_or(name == "price", FieldDefinition::is_price);
+    let words = match typed {
+        "" => texts::NO_VALUE.to_owned(),
+        "true" if kind == Some(FieldKind::Boolean) => texts::YES.to_owned(),
+        "false" if kind == Some(FieldKind::Boolean) => texts::NO.to_owned(),
+        price if is_price && Decimal::new(price).is_some() => texts::amount(price, currency),
+        day if name == "until" || kind == Some(FieldKind::Date) => texts::day(day),
+        status if name == "status" => match (forms::status(status), status.parse()) {
+            (Ok(status), _) => texts::status(status).to_owned(),
+            (_, Ok(status)) => texts::order_status(status).to_owned(),
+            _ => status.to_owned(),
+        },
+        typed => markup::readable(typed, SHORT),
+    };
+    Some((label, words))
 }
 
 /// An input for each field. Of those behind the first ones, only those with a value are shown at once.

@@ -9,9 +9,10 @@ pub(in crate::console) const CONTACT_HINT: &str = "The customer's name and telep
 pub(in crate::console) const CONTACT_TOO_LONG: &str = "Enter at most 500 characters.";
 pub(in crate::console) const CONTACT_CHANGED: &str = "Contact changed or erased";
 pub(in crate::console) const CHANGE_ORDER: &str = "Change the order";
+pub(in crate::console) const EXTEND_OR_CHANGE: &str =
+    "Hold it until another day, or change the order";
 pub(in crate::console) const PRICE_INVALID: &str =
     "Enter a price such as 249.00, with at most 12 digits before the point and 4 after it.";
-pub(in crate::console) const PRICE_HINT: &str = "If it is empty, the price of the animal.";
 
 /// The label of a price in this currency.
 pub(in crate::console) fn price_in(currency: &Currency) -> String {

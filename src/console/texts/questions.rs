@@ -1,8 +1,6 @@
 //! What the pages ask before they do something.
 
-use jiff::civil::Date;
-
-use super::{animals, reason};
+use super::{animals, day, reason};
 use crate::{
     domain::store_area::WithdrawalReason,
     text::readable::{SHORT, readable},
@@ -47,9 +45,8 @@ pub(in crate::console) fn change_selected(verb: &str, count: usize, rest: &str) 
 }
 
 /// The day is one of the reader, as the browser sends it.
-pub(in crate::console) fn until_day(day: &str) -> String {
-    let shown = day.parse().map(|day: Date| day.strftime("%-d %b %Y").to_string());
-    format!(" until the end of {}", shown.unwrap_or_default())
+pub(in crate::console) fn until_day(typed: &str) -> String {
+    format!(" until the end of {}", day(typed))
 }
 
 pub(in crate::console) fn because(why: WithdrawalReason) -> String {
@@ -98,6 +95,15 @@ pub(in crate::console) fn reset_member(name: &str) -> String {
     )
 }
 
+// Forms that several people fill in
+/// What somebody else has changed since a form was shown.
+pub(in crate::console) fn now_changed(label: &str, now: &str, was: Option<&str>) -> String {
+    let it_was = was.map(|was| format!("; it was {was}")).unwrap_or_default();
+    format!(
+        "{label} is now {now}{it_was}. Nothing is changed yet. Check what is typed here, and press again."
+    )
+}
+
 // Forms that outlived their session
 pub(in crate::console) const FORM_OF_ANOTHER: &str = "Somebody else filled in this form";
 pub(in crate::console) const SOMEBODY: &str = "Somebody else";
@@ -123,7 +129,6 @@ pub(in crate::console) fn form(id: &str, command: &str) -> String {
         ("changeSelected", _) => super::WITH_SELECTED,
         ("saveCategory", _) => super::NAME_CATEGORY,
         ("cancelOrder", _) => super::CANCEL_RESERVATION,
-        ("extendOrder", _) => super::EXTEND_MORE,
         ("saveOrder", _) => super::CHANGE_ORDER,
         ("returnOrder", _) => super::TAKE_BACK,
         ("addMember", _) => super::ADD_MEMBER,

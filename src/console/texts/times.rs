@@ -1,6 +1,6 @@
 //! Moments in words.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 
 pub(in crate::console) const JUST_NOW: &str = "just now";
 pub(in crate::console) const SOON: &str = "in less than a minute";
@@ -21,6 +21,13 @@ pub(in crate::console) fn relative(at: Timestamp, now: Timestamp) -> Option<Stri
     } else {
         format!("in {count} {unit}{plural}")
     })
+}
+
+/// A day as a browser sends it.
+pub(in crate::console) fn day(typed: &str) -> String {
+    typed
+        .parse()
+        .map_or_else(|_| typed.to_owned(), |day: Date| day.strftime("%-d %b %Y").to_string())
 }
 
 /// A moment, with its zone.

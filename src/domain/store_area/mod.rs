@@ -49,6 +49,7 @@ pub use name_key::{
     normalized, whole_key,
 };
 pub use order::{Note, Order, OrderId, OrderStatus, Reason, Reference, Text};
+pub use order_rules::asking_price;
 pub use photo::{AltText, NewPhoto, Photo, PhotoId, Photos};
 pub use photo_rules::may_get_photo;
 pub use query::{Inventory, OrderQuery, PetPosition, PetQuery, Reservations};

@@ -60,7 +60,7 @@ pub(super) fn place_order(
 }
 
 /// The price of an order that names none: that of the animal, unless it is of another kind.
-fn asking_price(pet: &StorePet, fields: &FieldSet) -> Option<Decimal> {
+pub fn asking_price(pet: &StorePet, fields: &FieldSet) -> Option<Decimal> {
     let is_price = fields.find("price").is_some_and(FieldDefinition::is_price);
     match pet.price() {
         Some(FieldValue::Text(price)) if is_price => Decimal::new(price),

@@ -112,7 +112,7 @@ async fn change(
         }
         WebhookChanged::NotFound | WebhookChanged::OtherVersion(_) => Err(texts::NO_WEBHOOK),
         WebhookChanged::Full => Err(texts::TOO_MANY_WEBHOOKS),
-        WebhookChanged::IdempotencyConflict => Err(texts::ALREADY_SENT),
+        WebhookChanged::IdempotencyConflict => Err(texts::STALE),
     })
 }
 
