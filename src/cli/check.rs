@@ -62,6 +62,9 @@ impl Check {
         for problem in found.problems.iter().filter(|_| damage > 0 || !has_none) {
             writeln!(text, "{}", super::output::visible(problem))?;
         }
+        for note in &found.notes {
+            writeln!(text, "{}", super::output::visible(note))?;
+        }
         let all_photos = super::output::counted(photos, "photo");
         if damage == 0 {
             let animals = super::output::counted(found.animals, "animal");

@@ -18,7 +18,7 @@ use crate::{
     },
     store::{
         self, DatabaseUrl, OpenMode,
-        bulk::{self, CommitError, Ids, Load, Snapshot, Table},
+        bulk::{self, CommitError, Ids, Load, Snapshot, Table, Twins, Value},
     },
 };
 
@@ -182,6 +182,7 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyh
     let fields = from.fields()?;
     copied.fields = fields.all().len() as u64;
     to.set_fields(fields.all())?;
+    to.set_twins(twins(from)?);
     from.requests(&mut |request| {
         copied.requests += 1;
         added = to.add_request(&request).map_err(anyhow::Error::from);
@@ -214,6 +215,24 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyh
     to.continue_after(from.last_ids()?)?;
     to.continue_log()?;
     Ok(copied)
+}
+
+/// The animals with a unique value that another one before them has, too.
+fn twins(from: &mut dyn Snapshot) -> anyhow::Result<Twins> {
+    let (mut twins, mut last) = (Twins::new(), None);
+    from.rows(&bulk::SHARED_VALUES, &mut |row| {
+        let [Value::Text(field), Value::Text(key), Value::Integer(id)] = *row else {
+            return ControlFlow::Break(());
+        };
+        let key = (field.to_owned(), key.to_owned());
+        if last.as_ref() == Some(&key) {
+            twins.entry(id).or_default().push(key);
+        } else {
+            last = Some(key);
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(twins)
 }
 
 /// Copies the rows of a table as they are, and returns their number.

@@ -9,6 +9,7 @@ use std::{
 };
 
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
+use jiff::Timestamp;
 
 use super::{
     header::{Columns, Headings},
@@ -134,7 +135,8 @@ impl<'s> CsvRows<'s> {
         let mut fields = FieldPatch::new();
         for (at, field) in &columns.fields {
             fields.extend(self.cell(*at, &mut problems, |text| {
-                match field.accepted(&field.in_cell(text)) {
+                // Which days are in the future, the import knows.
+                match field.accepted(&field.in_cell(text), Timestamp::MAX) {
                     _ if text.is_empty() => Ok(None),
                     Some(value) => Ok(Some((field.name.as_str().to_owned(), Given::Set(value)))),
                     None => Err(format!("{}, but was {}", field.rule(), quoted(text))),

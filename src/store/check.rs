@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::domain::{
     pet::HIGHEST_EXPECTED,
-    store_area::{FieldProblem, FieldSet, StorePet, UniqueKey},
+    store_area::{FieldProblem, FieldSet, Owner, StorePet, UniqueKey},
 };
 
 /// How many problems of one kind are reported one by one.
@@ -134,6 +134,8 @@ pub(super) fn exhausted(sequence: &str) -> String {
 pub struct Checkup {
     pub animals: u64,
     pub keys: u64,
+    /// What is worth knowing but no problem, one per line.
+    pub notes: Vec<String>,
     /// All problems, one per line.
     pub problems: Vec<String>,
 }
@@ -198,6 +200,18 @@ fn hash_of(value: &impl Hash) -> u64 {
 
 /// The values that no other animal in the catalogue has.
 pub(super) const UNIQUE_VALUES: &str = "SELECT field, key, pet_id FROM unique_values";
+
+/// Animals that have the value of a unique field together, which the migration kept.
+pub(super) fn notes_of(owners: &[Owner]) -> impl Iterator<Item = String> {
+    owners.chunk_by(|one, other| one.0 == other.0).map(|of| {
+        let ids: Vec<_> = of.iter().map(|(_, id)| id.to_string()).collect();
+        let field = of.first().map_or("", |((field, _), _)| field);
+        format!(
+            "animals {} have the same {field}, which is unique; change the value of all but one",
+            ids.join(" and ")
+        )
+    })
+}
 
 /// The photos of all animals.
 pub(super) const PHOTOS: &str = "SELECT id, pet_id FROM photos";

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::{StoreError, Written};
 use crate::domain::{
     PetId, StoredResponse, WriteContext,
-    store_area::{Act, FieldChange, FieldName, FieldSet, UniqueKey},
+    store_area::{Act, FieldChange, FieldName, FieldSet, Owner, UniqueKey},
 };
 
 /// Stores the fields with which animals are described.
@@ -14,8 +14,12 @@ pub trait Fields: Send + Sync {
     /// All fields.
     async fn fields(&self) -> Result<FieldSet, StoreError>;
 
-    /// The animal in the catalogue that has a unique value.
-    async fn owner(&self, of: UniqueKey) -> Result<Option<PetId>, StoreError>;
+    /// The animals in the catalogue that have a unique value: one, or several of [`Self::shared_values`].
+    async fn owners(&self, of: UniqueKey) -> Result<Vec<PetId>, StoreError>;
+
+    /// The first animals that have a unique value together with another one, those of a value together. A
+    /// migration found them when values began to be compared without separators.
+    async fn shared_values(&self) -> Result<Vec<Owner>, StoreError>;
 
     /// Begins to look for values of a field, unless any field has changed since `seen`. Afterwards,
     /// the fields have the next version, and each transaction that writes a value of this one says

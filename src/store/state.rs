@@ -13,7 +13,7 @@ use crate::domain::{
     PetId,
     store_area::{
         Category, Change, Command, Conflict, Decision, Field, FieldSet, NewOrder, Order, OrderId,
-        Present, Refusal, Resource, StorePet, Subject, UniqueKey, decide,
+        Owner, Present, Refusal, Resource, StorePet, Subject, UniqueKey, decide,
     },
 };
 
@@ -59,8 +59,9 @@ pub(super) struct State {
     /// The fields of the store, if a command or an animal has values. Their version is 0 if they
     /// were not read.
     pub(super) fields: Arc<FieldSet>,
-    /// The animals that have unique values.
-    pub(super) owners: BTreeMap<UniqueKey, Versions<PetId>>,
+    /// The animals that have unique values. From before such values were compared without separators, several
+    /// can have the same one.
+    pub(super) owners: BTreeMap<Owner, Versions<()>>,
     pub(super) decisions: Vec<Decision>,
     /// The changes of the decisions, for the log.
     pub(super) entries: Vec<Entry>,
@@ -101,7 +102,7 @@ impl State {
         }
     }
 
-    /// The unique values that an animal has after a command, and whose owners were not read.
+    /// The unique values that an animal has after a command.
     pub(super) fn keys_to_read(&self, command: &Command) -> Vec<UniqueKey> {
         let given = command.field_values();
         let mut keys: Vec<_> =
@@ -111,13 +112,12 @@ impl State {
         {
             keys.extend(self.fields.unique_keys(&pet.fields));
         }
-        keys.retain(|key| !self.owners.contains_key(key));
         keys
     }
 
-    /// Adds the owner of a unique value. The animal must also have been added.
-    pub(super) fn add_owner(&mut self, key: UniqueKey, owner: Option<PetId>) {
-        self.owners.entry(key).or_insert(Versions { read: owner, now: owner });
+    /// Adds an owner of a unique value. The animal must also have been added.
+    pub(super) fn add_owner(&mut self, key: UniqueKey, owner: PetId) {
+        self.owners.entry((key, owner)).or_insert(Versions::unchanged(()));
     }
 
     /// The fields to which the commands gave values, and which may be examined now.
@@ -167,10 +167,10 @@ impl State {
     }
 
     fn present(&self, command: &Command, new: NewIds) -> Present {
-        let owners = self.owners.iter().filter_map(|(key, owner)| Some((key.clone(), owner.now?)));
+        let owners = self.owners.iter().filter(|(_, owner)| owner.now.is_some());
         let mut present = Present {
             fields: Arc::clone(&self.fields),
-            owners: owners.collect(),
+            owners: owners.map(|(owner, _)| owner.clone()).collect(),
             next_pet: new.pet,
             next_order: new.order,
             ..Present::default()
@@ -226,9 +226,10 @@ impl State {
                 continue;
             };
             for key in self.fields.unique_keys(&pet.fields) {
-                let read = (!is_after).then_some(pet.id);
-                let owner = self.owners.entry(key).or_insert(Versions { read, now: None });
-                owner.now = is_after.then_some(pet.id);
+                let read = (!is_after).then_some(());
+                let owner =
+                    self.owners.entry((key, pet.id)).or_insert(Versions { read, now: None });
+                owner.now = is_after.then_some(());
             }
         }
     }

@@ -51,7 +51,7 @@ async fn values_are_imported_from_columns_with_the_name_or_label_of_a_field_and_
         ];
         assert_eq!(animals(&exported), expected, "{backend}");
         run(here.path(), &["check", "--database", &database]).expect_success();
-        let again = "name,categoryId,Microchip\nBo,1,2\nMo,1,3\nJo,1,3\n";
+        let again = "name,categoryId,Microchip\nBo,1,2\nMo,1,3\nJo,1,.-3\n";
         fs::write(here.path().join("again.csv"), again).unwrap();
         let import = ["import", "again.csv", "--database", &database];
         let done = run(here.path(), &import);
@@ -77,6 +77,12 @@ fn an_invalid_value_and_two_columns_for_one_field_are_named() {
     let expected = "line 2: Gender is of the kind choice and must be one of Female, Male, Unknown, \
                     but was \"m\"";
     assert_eq!(told[0], expected);
+    let csv = "name,categoryId,born,price\nBo,1,2999-01-01,5\nMo,1,2024-01-01,-5\n";
+    let told = expect_rejected(here.path(), "bad.csv", csv.as_bytes(), &[]);
+    let [born, price] =
+        ["not later than tomorrow in UTC, but was", "without a minus, with at most"];
+    assert!(told[0].starts_with("line 2: fields.born") && told[0].contains(born), "{told:?}");
+    assert!(told[1].starts_with("line 3: price") && told[1].contains(price), "{told:?}");
     let csv = "name,categoryId,sex,Sex\nBo,1,Male,Male\n";
     let told = expect_rejected(here.path(), "bad.csv", csv.as_bytes(), &[]);
     assert!(told[0].contains("both \"sex\" and \"Sex\" are the column sex"), "{told:?}");

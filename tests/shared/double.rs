@@ -16,7 +16,7 @@ macro_rules! double {
                         Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage,
                         ChangeType, Command, DeliveryUpdate, FieldChange, FieldName, FieldSet, Inventory, JournalState, JournalEntry,
                         Order, OrderId, OrderQuery, PetPosition, PhotoId, PetQuery, Reservations, StorePet,
-                        StoredWebhook, TestMessage, UniqueKey, Waiting, WebhookChange,
+                        Owner, StoredWebhook, TestMessage, UniqueKey, Waiting, WebhookChange,
                     },
                 },
                 store::{
@@ -42,7 +42,8 @@ macro_rules! double {
             }
             methods! { $double, Fields:
                 $how => fields() -> FieldSet;
-                $how => owner(of: UniqueKey) -> Option<PetId>;
+                $how => owners(of: UniqueKey) -> Vec<PetId>;
+                $how => shared_values() -> Vec<Owner>;
                 $how => examine_field(name: FieldName, seen: i64) -> bool;
                 $how => write_field(
                     change: Option<FieldChange>, act: Option<Act>, response: StoredResponse,

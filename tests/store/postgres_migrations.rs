@@ -3,7 +3,7 @@
 use petstore::{
     domain::{
         PetStatus::{Available, Sold},
-        store_area::{NamePrefix, PetQuery},
+        store_area::{NamePrefix, PetQuery, unseparated, whole_key},
     },
     store::{Created, OpenMode, StoreError},
 };
@@ -11,10 +11,11 @@ use tokio_postgres::Client;
 
 use crate::store::{
     area::{change, pet_id, to_status, withdraw},
-    postgres::open,
+    postgres::{fresh, open},
     postgres_cluster::{connect, fresh_url},
     retries::{named as named_request, respond},
     suite::{AnyStore, create, new_pet},
+    twins,
 };
 
 /// A database with the schema before the store area.
@@ -184,5 +185,39 @@ async fn processes_that_migrate_at_the_same_time_all_succeed() {
         .collect();
     for opened in opening {
         assert_eq!(named(&opened.await.unwrap(), "zoe").await, [1]);
+    }
+}
+
+const UNIQUE_TEXTS: &str = include_str!("../../migrations/postgres/0024_unique_texts.sql");
+const UNIQUE_VALUES_BEFORE: &str = "DROP VIEW shared_values; DELETE FROM unique_values; DROP INDEX unique_twins;
+    ALTER TABLE unique_values DROP COLUMN twin; ALTER TABLE unique_values ADD PRIMARY KEY (field, key)";
+
+#[tokio::test]
+async fn two_animals_with_one_unique_value_keep_it_after_the_migration() {
+    let (store, url) = fresh().await;
+    twins::fill(&store).await;
+    let steps = [UNIQUE_VALUES_BEFORE, twins::BEFORE, UNIQUE_TEXTS];
+    connect(&url).await.batch_execute(&steps.join(";")).await.unwrap();
+    twins::expect_both(&store, &url).await;
+}
+
+#[tokio::test]
+async fn the_migration_removes_the_same_characters_from_unique_values_as_the_service() {
+    let (_store, url) = fresh().await;
+    let other = connect(&url).await;
+    other.batch_execute(UNIQUE_VALUES_BEFORE).await.unwrap();
+    let all: Vec<char> = ('\u{1}'..=char::MAX).collect();
+    let keys: Vec<String> =
+        all.chunks(64).map(|some| whole_key(&some.iter().collect::<String>())).collect();
+    let add = "INSERT INTO unique_values SELECT 'microchip', number || 'n' || key, number
+        FROM unnest($1::text[]) WITH ORDINALITY AS of (key, number)";
+    other.execute(add, &[&keys]).await.unwrap();
+    other.batch_execute(UNIQUE_TEXTS).await.unwrap();
+    let select = "SELECT key FROM unique_values ORDER BY pet_id";
+    let found = other.query(select, &[]).await.unwrap();
+    assert_eq!(found.len(), keys.len());
+    for (at, (row, key)) in found.iter().zip(keys).enumerate() {
+        let expected = unseparated(format!("{}n{key}", at + 1));
+        assert_eq!(row.get::<_, String>(0), expected, "{:x}", at * 64);
     }
 }

@@ -317,7 +317,7 @@ async fn keys_of_whole_long_names_are_made_again_by_the_migration() {
             "UPDATE search_names SET key = 'abcd', names = CAST(x'01000000000000000400' || 'abcd'
                 || x'02000000000000000400' || 'abcd' AS BLOB); DROP TABLE fields; DROP TABLE field_state;
              DROP TRIGGER value_added; DROP TRIGGER value_changed; DROP TRIGGER value_removed; DROP TRIGGER withdrawn_value_added;
-             DROP TRIGGER withdrawn_value_removed; DROP TABLE unique_values; DROP TABLE order_contacts; DROP TABLE value_changes; ALTER TABLE pets DROP COLUMN fields; DROP TABLE webhook_tests;
+             DROP TRIGGER withdrawn_value_removed; DROP VIEW shared_values; DROP TABLE unique_values; DROP TABLE order_contacts; DROP TABLE value_changes; ALTER TABLE pets DROP COLUMN fields; DROP TABLE webhook_tests;
              ALTER TABLE withdrawn_pets DROP COLUMN fields; DROP TABLE photos; DROP TABLE photo_orphans; DROP TABLE confirmed_time; DROP TABLE value_blocks; DROP TABLE value_merges; ALTER TABLE pets DROP COLUMN photos;
              ALTER TABLE withdrawn_pets DROP COLUMN photos; PRAGMA user_version = 16; DROP TABLE search_pending; CREATE TABLE search_pending (id INTEGER PRIMARY KEY) STRICT",
         )

@@ -69,6 +69,7 @@ mod store {
     mod suite;
     mod test_messages;
     mod times;
+    mod twins;
     mod webhooks;
 }
 

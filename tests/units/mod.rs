@@ -10,6 +10,7 @@ mod decide;
 mod decimal;
 mod endpoint_url;
 mod exposition;
+mod field_values;
 mod files;
 mod headers;
 mod idempotency;

@@ -1,9 +1,14 @@
 //! The fields of an import.
 
+use jiff::Timestamp;
+
 use crate::{
-    domain::store_area::{
-        FieldDefinition, FieldPatch, FieldProblem, FieldSet, FieldValue, FieldValues, Given,
-        StorePet,
+    domain::{
+        Clock, SystemClock,
+        store_area::{
+            FieldDefinition, FieldPatch, FieldProblem, FieldSet, FieldValue, FieldValues, Given,
+            StorePet,
+        },
     },
     files::{InvalidRow, Labels, Rows, SeenIds, quoted},
 };
@@ -21,6 +26,8 @@ pub(super) struct ImportedFields {
     given: Vec<FieldDefinition>,
     /// The fields with which the animals of the file are described.
     set: FieldSet,
+    /// The time by which values are valid.
+    now: Timestamp,
     /// The labels of the categories of the database.
     pub(super) labels: Labels,
 }
@@ -28,7 +35,7 @@ pub(super) struct ImportedFields {
 impl ImportedFields {
     /// In a database without animals.
     pub(super) fn new(present: FieldSet) -> Self {
-        Self { set: present.clone(), present, ..Self::default() }
+        Self { set: present.clone(), present, now: SystemClock.now(), ..Self::default() }
     }
 
     /// The database has animals.
@@ -147,7 +154,7 @@ impl ImportedFields {
         let mut problems = InvalidRow::default();
         for (name, given) in &given {
             let one = FieldPatch::from([(name.clone(), given.clone())]);
-            let applied = self.set.apply(&FieldValues::NONE, &one);
+            let applied = self.set.apply(&FieldValues::NONE, &one, self.now);
             problems.take(applied.map_err(|problem| match (self.set.find(name), given) {
                 (Some(field), Given::Set(FieldValue::Text(text))) => {
                     let reason = format!("{}, but was {}", field.rule(), quoted(text));
@@ -157,7 +164,7 @@ impl ImportedFields {
             }));
         }
         problems.or(())?;
-        self.set.apply(&FieldValues::NONE, &given).map_err(invalid)
+        self.set.apply(&FieldValues::NONE, &given, self.now).map_err(invalid)
     }
 
     /// Whether these are the fields with which the file was validated.

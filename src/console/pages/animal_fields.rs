@@ -1,5 +1,6 @@
 //! The members of an animal: in each form that has them, and on its page.
 
+use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::values;
@@ -75,7 +76,7 @@ pub(super) fn inputs(
 /// What was typed, as a change. What an input cannot hold stays as it is.
 pub(super) fn patch(
     form: &Form,
-    pet: &StorePet,
+    (pet, now): (&StorePet, Timestamp),
     (categories, fields): (&[Category], &FieldSet),
     errors: &mut Errors,
 ) -> PetPatch {
@@ -96,7 +97,7 @@ pub(super) fn patch(
     let status = form.get("status");
     // It is not in the form of a reserved animal.
     let status = (!status.is_empty()).then(|| errors.take("status", forms::status(status)));
-    let fields = values::patch(fields, form, &pet.fields, errors);
+    let fields = values::patch(fields, form, (&pet.fields, now), errors);
     PetPatch { name, category_id, status: status.flatten(), fields }
 }
 

@@ -202,9 +202,10 @@ async fn meant(
         }
         if let Given::Set(value) = field.in_cell(typed)
             && let Some(key) = fields.unique_key(field.name.as_str(), &value)
-            && let Some(owner) = desk.store().owner(key).await?
         {
-            found.extend(desk.store().get_store_pet(owner).await?);
+            for owner in desk.store().owners(key).await? {
+                found.extend(desk.store().get_store_pet(owner).await?);
+            }
         }
     }
     Ok(found)

@@ -69,7 +69,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let sent = typed_again(form, &categories);
     let merged = Merged::of(&sent, &form_of(&pet, &categories, &fields));
     let form = &merged.form;
-    let patch = patch(form, &pet, (&categories, &fields), &mut errors);
+    let patch = patch(form, (&pet, desk.visit.now), (&categories, &fields), &mut errors);
     if !errors.is_empty() {
         return Ok(page(desk, &pet, form, (&categories, &fields), &errors).into());
     }

@@ -1,5 +1,6 @@
 //! The values of an animal's fields: in each form that has them, and on its page.
 
+use jiff::Timestamp;
 use maud::{Markup, html};
 
 use crate::{
@@ -132,7 +133,7 @@ fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Markup {
 pub(super) fn patch(
     fields: &FieldSet,
     form: &Form,
-    before: &FieldValues,
+    (before, now): (&FieldValues, Timestamp),
     errors: &mut Errors,
 ) -> FieldPatch {
     let mut patch = FieldPatch::new();
@@ -154,7 +155,7 @@ pub(super) fn patch(
             }
         } else if present.as_ref() != Some(&typed) {
             let given = FieldPatch::from([(name.to_owned(), field.in_cell(&typed))]);
-            if fields.apply(&FieldValues::NONE, &given).is_err() {
+            if fields.apply(&FieldValues::NONE, &given, now).is_err() {
                 let label = markup::readable(field.label.as_str(), SHORT);
                 errors.add(id, texts::value_invalid(&label, field.kind));
             }
@@ -197,7 +198,7 @@ pub(super) fn compared(
     values: &FieldValues,
     form: &Form,
 ) -> Vec<(String, Markup, bool)> {
-    let changes = patch(fields, form, values, &mut Errors::default());
+    let changes = patch(fields, form, (values, desk.visit.now), &mut Errors::default());
     let has_input = |field: &&FieldDefinition| form.all(&input_of(field)).next().is_some();
     let row = |field: &FieldDefinition| {
         let name = field.name.as_str();

@@ -2,9 +2,9 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
-use super::{Category, FieldProblem, FieldSet, Order, OrderId, PhotoId, StorePet, UniqueKey};
+use super::{Category, FieldProblem, FieldSet, Order, OrderId, Owner, PhotoId, StorePet};
 use crate::domain::{PetId, words::words};
 
 /// The facts that a command needs. A store reads them in the transaction that writes the decision.
@@ -19,7 +19,7 @@ pub struct Present {
     /// The fields of the store, if the command or the animal has values.
     pub fields: Arc<FieldSet>,
     /// The animals that have the unique values in the command.
-    pub owners: BTreeMap<UniqueKey, PetId>,
+    pub owners: BTreeSet<Owner>,
     /// The identifier for an animal that the command adds; `None` if all are used.
     pub next_pet: Option<PetId>,
     /// The identifier for an order that the command adds; `None` if all are used.

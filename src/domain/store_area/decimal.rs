@@ -25,13 +25,18 @@ impl Decimal {
         &self.0
     }
 
+    /// Whether it is written with a minus, which no price has.
+    pub fn has_minus(&self) -> bool {
+        self.0.starts_with('-')
+    }
+
     /// The number in units of 0.0001, by which two numbers are compared.
     pub fn ten_thousandths(&self) -> i64 {
         let (whole, fraction) = parts(&self.0);
         let digits = [whole, &format!("{:0<4}", fraction.unwrap_or_default())].concat();
         // At most 16 digits.
         let number = digits.parse().unwrap_or(i64::MAX);
-        if self.0.starts_with('-') { -number } else { number }
+        if self.has_minus() { -number } else { number }
     }
 }
 

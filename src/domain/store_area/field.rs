@@ -111,6 +111,11 @@ impl FieldDefinition {
         self.kind == FieldKind::Decimal && self.name.as_str() == "price"
     }
 
+    /// Whether its values are the days on which animals were born.
+    pub fn is_birth(&self) -> bool {
+        self.kind == FieldKind::Date && self.name.as_str() == "born"
+    }
+
     /// The error, if its members do not fit together.
     pub fn problem(&self) -> Option<&'static str> {
         let may_be_unique = matches!(self.kind, FieldKind::Text | FieldKind::Integer);
@@ -167,7 +172,7 @@ pub(super) fn is_text(text: &str, max: usize) -> bool {
 }
 
 /// Whether a reader can see the character, and not only its effect on others.
-fn is_visible(character: char) -> bool {
+pub(super) fn is_visible(character: char) -> bool {
     let is_ignorable = matches!(character, '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}'
         | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}'
         | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}'

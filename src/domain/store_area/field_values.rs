@@ -4,12 +4,15 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use jiff::civil::Date;
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use sha2::{Digest, Sha256};
 
 use super::{
-    Choices, Decimal, FieldDefinition, FieldKind, FieldName, FieldSet, field::is_text, whole_key,
+    Choices, Decimal, FieldDefinition, FieldKind, FieldName, FieldSet,
+    field::{is_text, is_visible},
+    whole_key,
 };
+use crate::domain::PetId;
 
 /// How many choices a message shows.
 const SHOWN_CHOICES: usize = 20;
@@ -40,6 +43,9 @@ pub type FieldPatch = BTreeMap<String, Given>;
 /// The key by which values of a unique field differ: the field, and a text.
 pub type UniqueKey = (String, String);
 
+/// An animal in the catalogue that has a unique value.
+pub type Owner = (UniqueKey, PetId);
+
 /// The values of an animal, by the names of fields.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FieldValues(Option<Box<Values>>);
@@ -56,6 +62,7 @@ struct Values {
 pub struct ValueFilter {
     pub field: FieldName,
     pub kind: FieldKind,
+    pub is_unique: bool,
     /// As values of this kind are compared: [`FieldKind::key`].
     pub key: String,
 }
@@ -63,7 +70,8 @@ pub struct ValueFilter {
 impl ValueFilter {
     pub(super) fn is_in(&self, fields: &FieldValues) -> bool {
         let value = fields.get(self.field.as_str());
-        value.and_then(|value| self.kind.key(value)).is_some_and(|key| key == self.key)
+        let key = value.and_then(|value| self.kind.key(self.is_unique, value));
+        key.is_some_and(|key| key == self.key)
     }
 }
 
@@ -146,12 +154,13 @@ pub(super) fn write_text(out: &mut String, text: &str) {
 }
 
 impl FieldSet {
-    /// The values after a change, or why it is not possible. A value that stays as it was is valid,
-    /// even if it is no longer one of the choices.
+    /// The values after a change at `now`, or why it is not possible. A value that stays as it was is
+    /// valid, even if it is no longer one of the choices.
     pub fn apply(
         &self,
         before: &FieldValues,
         patch: &FieldPatch,
+        now: Timestamp,
     ) -> Result<FieldValues, FieldProblem> {
         let mut values = before.0.as_deref().map(|values| values.all.clone()).unwrap_or_default();
         for (name, given) in patch {
@@ -160,7 +169,7 @@ impl FieldSet {
                 Given::Clear => drop(values.remove(name)),
                 Given::Set(value) if values.get(name) == Some(value) => {}
                 given => {
-                    let value = field.accepted(given);
+                    let value = field.accepted(given, now);
                     let value = value.ok_or_else(|| FieldProblem::Invalid(field.is("fields")))?;
                     values.insert(name.clone(), value);
                 }
@@ -188,12 +197,8 @@ impl FieldSet {
 
     /// The key of a value; `None` if other animals may also have it.
     pub fn unique_key(&self, name: &str, value: &FieldValue) -> Option<UniqueKey> {
-        self.find(name).filter(|field| field.is_unique)?;
-        let key = match value {
-            FieldValue::Text(text) => whole_key(text),
-            FieldValue::Integer(number) => number.to_string(),
-            FieldValue::Boolean(_) => return None,
-        };
+        let field = self.find(name).filter(|field| field.is_unique)?;
+        let key = field.kind.key(true, value)?;
         if key.len() <= LONGEST_KEY {
             return Some((name.to_owned(), key));
         }
@@ -214,11 +219,12 @@ impl FieldSet {
         // In one way, as in every parameter.
         let key = match field.in_cell(text) {
             Given::Set(FieldValue::Integer(number)) if number.to_string() != text => None,
-            Given::Set(value) if field.allows(&value) => field.kind.key(&value),
+            Given::Set(value) if field.allows(&value) => field.kind.key(field.is_unique, &value),
             _ => None,
         };
         let key = key.ok_or_else(|| FieldProblem::Invalid(field.is("field")))?;
-        Ok(ValueFilter { field: field.name.clone(), kind: field.kind, key })
+        let FieldDefinition { name, kind, is_unique, .. } = field.clone();
+        Ok(ValueFilter { field: name, kind, is_unique, key })
     }
 
     fn unknown(&self, name: &str) -> FieldProblem {
@@ -232,18 +238,47 @@ impl FieldSet {
 
 impl FieldKind {
     /// The common key of values that a search does not tell apart: texts without regard to case
-    /// and accents, numbers by what they are. `None` for what no search looks for.
-    pub fn key(self, value: &FieldValue) -> Option<String> {
+    /// and accents, those that are unique as [`unseparated`], numbers by what they are. `None` for what no
+    /// search looks for.
+    pub fn key(self, is_unique: bool, value: &FieldValue) -> Option<String> {
         match (self, value) {
             (Self::LongText, _) => None,
             (Self::Decimal, FieldValue::Text(text)) => {
                 Decimal::new(text).map(|number| number.ten_thousandths().to_string())
             }
+            (_, FieldValue::Text(text)) if is_unique => Some(unseparated(whole_key(text))),
             (_, FieldValue::Text(text)) => Some(whole_key(text)),
             (_, FieldValue::Integer(number)) => Some(number.to_string()),
             (_, FieldValue::Boolean(value)) => Some(value.to_string()),
         }
     }
+}
+
+/// A key without white space, invisible characters, dashes, `.`, `/` and `:`, so that a microchip is the same
+/// in each spelling. As it is if nothing would be left, or if it is too long for an index.
+pub fn unseparated(key: String) -> String {
+    let separates = |character: char| {
+        !is_visible(character)
+            || matches!(
+                character,
+                '-' | '.' | '/' | ':' | '\u{58A}' | '\u{5BE}' | '\u{1400}' | '\u{1806}' | '\u{2010}'
+                    ..='\u{2015}'
+                        | '\u{2212}'
+                        | '\u{2E17}'
+                        | '\u{2E1A}'
+                        | '\u{2E3A}'
+                        | '\u{2E3B}'
+                        | '\u{2E40}'
+                        | '\u{2E5D}'
+                        | '\u{301C}'
+                        | '\u{3030}'
+                        | '\u{30A0}'
+                        | '\u{10D6E}'
+                        | '\u{10EAD}'
+            )
+    };
+    let kept: String = key.chars().filter(|&character| !separates(character)).collect();
+    if kept.is_empty() || key.len() > LONGEST_KEY { key } else { kept }
 }
 
 impl FieldDefinition {
@@ -270,11 +305,18 @@ impl FieldDefinition {
         }
     }
 
-    /// A new value; `None` if it is not valid.
-    pub fn accepted(&self, given: &Given) -> Option<FieldValue> {
+    /// A value that is new at `now`; `None` if it is not valid.
+    pub fn accepted(&self, given: &Given, now: Timestamp) -> Option<FieldValue> {
         let Given::Set(value) = given else { return None };
         let is_valid = match (value, &self.choices) {
             (FieldValue::Text(text), Some(choices)) => choices.find(text) == Some(text),
+            (FieldValue::Text(text), _) if self.is_price() => {
+                Decimal::new(text).is_some_and(|price| !price.has_minus())
+            }
+            (FieldValue::Text(text), _) if self.is_birth() => {
+                let tomorrow = now.to_zoned(TimeZone::UTC).date().tomorrow().unwrap_or(Date::MAX);
+                is_date(text) && text.parse().is_ok_and(|born: Date| born <= tomorrow)
+            }
             _ => self.allows(value),
         };
         is_valid.then(|| value.clone())
@@ -311,10 +353,17 @@ impl FieldDefinition {
             FieldKind::Integer => {
                 "an integer from -9007199254740991 to 9007199254740991".to_owned()
             }
-            FieldKind::Decimal => "a string such as \"249.00\", with at most 12 digits before the \
-                                   point and 4 after it"
-                .to_owned(),
-            FieldKind::Date => "a date as a string of the form YYYY-MM-DD".to_owned(),
+            FieldKind::Decimal => {
+                let no_minus = if self.is_price() { "without a minus, " } else { "" };
+                format!(
+                    "a string such as \"249.00\", {no_minus}with at most 12 digits before the point and \
+                     4 after it"
+                )
+            }
+            FieldKind::Date => {
+                let latest = if self.is_birth() { ", not later than tomorrow in UTC" } else { "" };
+                format!("a date as a string of the form YYYY-MM-DD{latest}")
+            }
             FieldKind::Boolean => "true or false".to_owned(),
             FieldKind::Choice => {
                 let all = self.choices.as_ref().map(Choices::all).unwrap_or_default();

@@ -38,7 +38,8 @@ pub use decimal::{Currency, Decimal};
 pub use field::{Choices, FieldDefinition, FieldKind, FieldName, FieldSet};
 pub use field_rules::{FieldChange, FieldDecision, FieldRefusal, FieldWish, decide_field};
 pub use field_values::{
-    FieldPatch, FieldProblem, FieldValue, FieldValues, Given, UniqueKey, ValueFilter,
+    FieldPatch, FieldProblem, FieldValue, FieldValues, Given, Owner, UniqueKey, ValueFilter,
+    unseparated,
 };
 pub use journal::{
     Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, ChangePage, Epoch,

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::{
-    ChangeType, Conflict, Decision, FieldPatch, FieldValues, OrderId, PetPatch, Preconditions,
-    Present, Refusal, StorePet, Withdrawal,
+    ChangeType, Conflict, Decision, FieldPatch, FieldValues, OrderId, Owner, PetPatch,
+    Preconditions, Present, Refusal, StorePet, Withdrawal,
     rules::{NO_PET, changed, existing, invalid_transition, require},
 };
 use crate::domain::NewPet;
@@ -15,10 +15,10 @@ pub(super) fn add_pet(
     present: &Present,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    let fields = present.fields.apply(&FieldValues::NONE, fields)?;
+    let fields = present.fields.apply(&FieldValues::NONE, fields, now)?;
     let id = present.next_pet.ok_or(Refusal::NoIdentifierLeft)?;
     let pet = StorePet { fields, ..StorePet::added(id, new.clone(), now) };
-    check_unique(&pet, present)?;
+    check_unique(None, &pet, present)?;
     Ok(Decision::of(ChangeType::PetAdded, None, pet))
 }
 
@@ -31,7 +31,10 @@ pub(super) fn patch_pet(
     let before = present.pet.as_ref().map(|pet| &pet.fields);
     let fields = match before {
         Some(before) if patch.fields.is_empty() => before.clone(),
-        before => present.fields.apply(before.unwrap_or(&FieldValues::NONE), &patch.fields)?,
+        before => {
+            let before = before.unwrap_or(&FieldValues::NONE);
+            present.fields.apply(before, &patch.fields, now)?
+        }
     };
     let pet = existing(present.pet.as_ref(), NO_PET)?;
     require(preconditions, Some(pet))?;
@@ -46,7 +49,7 @@ pub(super) fn patch_pet(
     if status_changes && let Some(order) = pet.order_id {
         return Err(open_order(pet, order, "Complete or cancel the order to change the status."));
     }
-    check_unique(&after, present)?;
+    check_unique(Some(pet), &after, present)?;
     let releases = present.holder.as_ref().filter(|_| status_changes).map(|order| order.id);
     let decision = Decision::of(ChangeType::PetChanged, Some(pet), changed(after, now));
     Ok(Decision { releases, ..decision })
@@ -87,14 +90,22 @@ pub(super) fn restore_pet(
         return Err(invalid_transition(message, pet));
     }
     let after = StorePet { withdrawn: None, ..pet.clone() };
-    check_unique(&after, present)?;
+    check_unique(None, &after, present)?;
     Ok(Decision::of(ChangeType::PetRestored, Some(pet), changed(after, now)))
 }
 
-/// Rejects a value of a unique field that another animal has.
-fn check_unique(after: &StorePet, present: &Present) -> Result<(), Refusal> {
+/// Rejects a value of a unique field that another animal has, unless this one had it before.
+fn check_unique(
+    before: Option<&StorePet>,
+    after: &StorePet,
+    present: &Present,
+) -> Result<(), Refusal> {
+    let kept = before.map(|pet| present.fields.unique_keys(&pet.fields)).unwrap_or_default();
     for key in present.fields.unique_keys(&after.fields) {
-        if let Some(&other) = present.owners.get(&key).filter(|&&owner| owner != after.id) {
+        let is_other = |owner: &&Owner| owner.0 == key && owner.1 != after.id;
+        if !kept.contains(&key)
+            && let Some(&(_, other)) = present.owners.iter().find(is_other)
+        {
             let message = format!("Animal {other} has the same {}, which must be unique.", key.0);
             let field = key.0;
             return Err(Refusal::DuplicateValue { message, field, other, current: None });

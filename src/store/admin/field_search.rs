@@ -316,7 +316,7 @@ fn sets_of<R: Columns>(fields: &FieldSet, row: &R, at: usize) -> Result<Vec<i64>
     }
     let mut sets = vec![of_list(status, row.value(at + 1)?), of_category(row.value(at + 2)?)];
     for (name, value) in values.iter() {
-        let key = fields.find(name).and_then(|field| field.kind.key(value));
+        let key = fields.find(name).and_then(|field| field.kind.key(field.is_unique, value));
         sets.extend(key.map(|key| of_value(name, &key)));
     }
     Ok(sets)

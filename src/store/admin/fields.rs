@@ -8,10 +8,14 @@ use crate::{
     domain::{
         PetId, StoredResponse, WriteContext,
         store_area::{
-            Act, Choices, FieldChange, FieldDefinition, FieldName, FieldSet, Label, UniqueKey,
+            Act, Choices, FieldChange, FieldDefinition, FieldName, FieldSet, Label, Owner,
+            UniqueKey,
         },
     },
-    store::{Fields, StoreError, Written, columns::Columns},
+    store::{
+        Fields, StoreError, Written,
+        columns::{Cell, Columns},
+    },
 };
 
 /// Each row has the version of all fields. The field is null if there is none.
@@ -26,7 +30,13 @@ pub(in crate::store) const PUT: &str = "INSERT INTO fields
     ON CONFLICT (name) DO UPDATE SET label = excluded.label, kind = excluded.kind,
         choices = excluded.choices, is_public = excluded.is_public, is_unique = excluded.is_unique,
         position = excluded.position, version = excluded.version";
-const OWNER: &str = "SELECT pet_id FROM unique_values WHERE field = $1 AND key = $2";
+const OWNERS: &str =
+    "SELECT pet_id FROM unique_values WHERE field = $1 AND key = $2 ORDER BY pet_id";
+/// At most $1 of the animals that have the value of a unique field together with another one.
+pub(in crate::store) const SHARED: &str =
+    "SELECT field, key, pet_id FROM shared_values ORDER BY field, key, pet_id LIMIT $1";
+/// How many of them [`Fields::shared_values`] has.
+const SHOWN: i64 = 40;
 /// Before all fields are put.
 pub(in crate::store) const CLEAR: &str =
     "DELETE FROM fields; UPDATE field_state SET version = version + 1";
@@ -43,9 +53,12 @@ impl<D: Database> Fields for D {
         self.read((), |on, ()| list(on).boxed()).await
     }
 
-    async fn owner(&self, (field, key): UniqueKey) -> Result<Option<PetId>, StoreError> {
-        let id = self.find(OWNER, values![field, key], |row| row.value::<i64>(0)).await?;
-        Ok(id.and_then(PetId::new))
+    async fn owners(&self, key: UniqueKey) -> Result<Vec<PetId>, StoreError> {
+        self.list(OWNERS, values![key.0, key.1], |row| PetId::read(row, 0)).await
+    }
+
+    async fn shared_values(&self) -> Result<Vec<Owner>, StoreError> {
+        self.list(SHARED, values![SHOWN], owner).await
     }
 
     async fn examine_field(&self, name: FieldName, seen: i64) -> Result<bool, StoreError> {
@@ -77,6 +90,12 @@ impl<D: Database> Fields for D {
 
 pub(in crate::store) async fn list<S: Sql>(on: &mut S) -> Result<FieldSet, S::Error> {
     set(&on.rows(LIST, &[]).await?)
+}
+
+/// The animal in a row of [`SHARED`].
+pub(in crate::store) fn owner<R: Columns>(row: &R) -> Result<Owner, R::Error> {
+    let text = |at| row.parsed(at, |text| Some(text.to_owned()));
+    Ok(((text(0)?, text(1)?), PetId::read(row, 2)?))
 }
 
 /// The fields in the rows of [`LIST`].

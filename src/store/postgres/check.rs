@@ -10,7 +10,7 @@ use crate::{
     domain::{pet::HIGHEST_EXPECTED, store_area::Resource},
     store::{
         OpenError, StoreError,
-        admin::keys,
+        admin::{fields, keys},
         bulk::Snapshot,
         check::{self, Checkup, DISAGREEMENTS, OneKind, PHOTOS, UNIQUE_VALUES, ValueCheck},
         tables::Table,
@@ -73,6 +73,12 @@ fn read(snapshot: &mut PostgresSnapshot) -> Result<Checkup, StoreError> {
         values.add_owner(&(row.try_get(0)?, row.try_get(1)?), row.try_get(2)?);
         Ok(ControlFlow::Continue(()))
     })?;
+    let mut owners = Vec::new();
+    snapshot.each(fields::SHARED, &[&i64::MAX], |row| {
+        owners.push(fields::owner(row)?);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    found.notes.extend(check::notes_of(&owners));
     snapshot.each(PHOTOS, &[], |row| {
         values.add_photo(row.try_get(0)?, row.try_get(1)?);
         Ok(ControlFlow::Continue(()))

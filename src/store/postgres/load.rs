@@ -22,14 +22,15 @@ use crate::{
     domain::{
         Actor, NewPet, PetId, WriteContext,
         store_area::{
-            Act, FieldDefinition, FieldSet, FieldValues, Order, PhotoId, Resource, StorePet,
-            UniqueKey,
+            Act, FieldDefinition, FieldSet, FieldValues, Order, Owner, PhotoId, Resource, StorePet,
         },
     },
     store::{
         OpenError, OpenMode, StoreError,
         admin::fields,
-        bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
+        bulk::{
+            CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Twins, Value, twin,
+        },
         journal_rows::{Entry, Imported},
         request_rows::NEWEST_MARK,
     },
@@ -72,8 +73,9 @@ pub struct PostgresLoad {
     added: Imported,
     /// With which unique values are known.
     fields: FieldSet,
+    twins: Twins,
     /// Unique values that were not written yet: a connection has one COPY at a time.
-    keys: Vec<(UniqueKey, PetId)>,
+    keys: Vec<Owner>,
     /// The same for photos.
     photos: Vec<(PhotoId, PetId)>,
     /// Identifiers for the next animals, since the first one that has values.
@@ -95,6 +97,7 @@ impl PostgresLoad {
             last_before: 0,
             added,
             fields: FieldSet::default(),
+            twins: Twins::new(),
             keys: Vec::new(),
             photos: Vec::new(),
             drawn: VecDeque::new(),
@@ -163,8 +166,9 @@ impl PostgresLoad {
 
     /// Writes the unique values that wait.
     fn add_keys(&mut self) -> Result<(), StoreError> {
-        for ((field, key), id) in mem::take(&mut self.keys) {
-            self.add_to(copy_target::UNIQUE_VALUES, &[&field, &key, &id.get()])?;
+        for (key, id) in mem::take(&mut self.keys) {
+            let (twin, (field, key)) = (twin(&self.twins, id, &key), key);
+            self.add_to(copy_target::UNIQUE_VALUES, &[&field, &key, &id.get(), &twin])?;
         }
         Ok(())
     }
@@ -272,6 +276,10 @@ impl Load for PostgresLoad {
             Ok::<_, Failure>(())
         })?;
         self.read_fields()
+    }
+
+    fn set_twins(&mut self, twins: Twins) {
+        self.twins = twins;
     }
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {

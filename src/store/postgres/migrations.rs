@@ -38,10 +38,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0021_contacts.sql"),
     include_str!("../../../migrations/postgres/0022_field_values.sql"),
     include_str!("../../../migrations/postgres/0023_photos.sql"),
+    include_str!("../../../migrations/postgres/0024_unique_texts.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 23;
+const KNOWN: u32 = 24;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

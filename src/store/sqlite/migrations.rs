@@ -1,10 +1,13 @@
 //! The schema, as numbered steps. `user_version` of the file is the number of the last step.
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{
+    Connection, TransactionBehavior,
+    functions::{Context, FunctionFlags},
+};
 use tracing::info;
 
 use crate::{
-    domain::{Clock, SystemClock},
+    domain::{Clock, SystemClock, store_area},
     store::{OpenError, OpenMode},
 };
 
@@ -36,10 +39,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/sqlite/0024_contacts.sql"),
     include_str!("../../../migrations/sqlite/0025_field_values.sql"),
     include_str!("../../../migrations/sqlite/0026_photos.sql"),
+    include_str!("../../../migrations/sqlite/0027_unique_texts.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 26;
+const KNOWN: u32 = 27;
 
 /// Marks a file as petstore's in its header ("pets"), where `file` and SQLite's tools show it.
 const APPLICATION_ID: i64 = 0x7065_7473;
@@ -123,6 +127,9 @@ pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
 
 /// Runs the steps after the one with this number.
 fn run_from(done: u32, connection: &Connection) -> rusqlite::Result<()> {
+    let unseparated = |row: &Context<'_>| row.get(0).map(store_area::unseparated);
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
+    connection.create_scalar_function("unseparated", 1, flags, unseparated)?;
     for step in STEPS.iter().skip(done as usize) {
         connection.execute_batch(step)?;
     }

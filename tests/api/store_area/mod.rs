@@ -19,6 +19,7 @@ mod prices;
 mod retries;
 mod scopes;
 mod streams;
+mod unique_values;
 mod values;
 mod webhooks;
 mod withdraw;

@@ -10,10 +10,7 @@ use tokio_postgres::Client;
 
 use super::state::{READ, Read, parameters_of_pet};
 use crate::{
-    domain::{
-        PetId,
-        store_area::{Command, UniqueKey},
-    },
+    domain::store_area::{Command, Owner, UniqueKey},
     store::{
         admin::fields::{LIST, set},
         columns::Value,
@@ -74,10 +71,7 @@ pub(super) async fn read(
             read.add_pet(row)?;
         }
     }
-    let found = found.into_iter().map(|(key, id)| (key, Some(id)));
-    let absent = keys.into_iter().map(|key| (key, None::<PetId>));
-    // The first one counts.
-    for (key, owner) in found.chain(absent) {
+    for (key, owner) in found {
         read.state.add_owner(key, owner);
     }
     Ok(())
@@ -87,7 +81,7 @@ pub(super) async fn read(
 pub(super) struct FieldWrites {
     /// That of the fields with which was decided; 0 if none were needed.
     version: i64,
-    owners: BTreeMap<UniqueKey, Versions<PetId>>,
+    owners: BTreeMap<Owner, Versions<()>>,
     /// The fields that got values while they are examined.
     used: BTreeSet<String>,
 }
@@ -100,19 +94,22 @@ impl FieldWrites {
 
     /// The statements. They come first, so that all transactions lock the fields before the animals.
     pub(super) fn writes(&self) -> Vec<Write<'_>> {
-        fn row((field, key): &UniqueKey, id: PetId) -> Vec<Value<'_>> {
-            vec![Value::Text(field), Value::Text(key), Value::Integer(id.get())]
-        }
+        let with = |wanted| {
+            let with =
+                self.owners.iter().filter(move |(_, Versions { read, now })| (read, now) == wanted);
+            with.map(|(((field, key), id), _)| {
+                vec![Value::Text(field), Value::Text(key), Value::Integer(id.get())]
+            })
+        };
         if self.version == 0 {
             return Vec::new();
         }
-        let changed = || self.owners.iter().filter(|(_, Versions { read, now })| read != now);
         let version = [vec![Value::Integer(self.version)]];
         [
             Write::of_rows(SAME, version),
             Write::of_rows(USED, self.used.iter().map(|name| vec![Value::Text(name)])),
-            Write::of_rows(REMOVE, changed().filter_map(|(key, of)| Some(row(key, of.read?)))),
-            Write::of_rows(PUT, changed().filter_map(|(key, of)| Some(row(key, of.now?)))),
+            Write::of_rows(REMOVE, with((&Some(()), &None))),
+            Write::of_rows(PUT, with((&None, &Some(())))),
         ]
         .into_iter()
         .flatten()

@@ -142,10 +142,9 @@ impl Read {
     pub(super) fn present(&self, commands: &[About]) -> State {
         let mut present = State::default();
         present.fields = Arc::clone(&self.state.fields);
-        for (key, owner) in &self.state.owners {
-            present.add_owner(key.clone(), owner.now);
-            let pet = owner.now.and_then(|id| self.state.pets.get(&id)?.now.clone());
-            if let Some(pet) = pet {
+        for ((key, id), _) in self.state.owners.iter().filter(|(_, owner)| owner.now.is_some()) {
+            present.add_owner(key.clone(), *id);
+            if let Some(pet) = self.state.pets.get(id).and_then(|pet| pet.now.clone()) {
                 present.add(pet);
             }
         }

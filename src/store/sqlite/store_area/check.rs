@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 
 use super::{
-    super::errors::is_damage,
+    super::{errors::is_damage, sql},
     fields, lists,
     rows::SELECT,
     search_block::{self, Entry},
@@ -17,6 +17,7 @@ use super::{
 use crate::{
     domain::pet::HIGHEST_EXPECTED,
     store::{
+        admin,
         check::{self, Checkup, DISAGREEMENTS, OneKind, PHOTOS, UNIQUE_VALUES, ValueCheck},
         tables::{Table, pet_with_order},
     },
@@ -91,6 +92,9 @@ fn values(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> 
     while let Some(row) = rows.next()? {
         values.add_owner(&(row.get(0)?, row.get(1)?), row.get(2)?);
     }
+    let shared = sql::rows(connection, admin::fields::SHARED, &[&i64::MAX])?;
+    let owners: Vec<_> = shared.iter().map(admin::fields::owner).collect::<Result<_, _>>()?;
+    found.notes.extend(check::notes_of(&owners));
     let mut statement = connection.prepare(PHOTOS)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {

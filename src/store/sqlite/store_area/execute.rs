@@ -144,11 +144,10 @@ fn read(
     if state.needs_fields(command) {
         state.fields = newest.fields(|| fields::read(connection))?;
         for key in state.keys_to_read(command) {
-            let owner = fields::owner(connection, &key)?;
-            if let Some(owner) = owner {
+            for owner in fields::owners(connection, &key)? {
                 read_pet(connection, owner, state)?;
+                state.add_owner(key.clone(), owner);
             }
-            state.add_owner(key, owner);
         }
     }
     if matches!(command, Command::PlaceOrder(_)) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 use super::{super::sql, changes::expect_one};
 use crate::{
@@ -12,12 +12,13 @@ use crate::{
     },
     store::{
         admin::fields,
+        bulk::{Twins, twin},
         state::{State, Versions},
     },
 };
 
-const OWNER: &str = "SELECT pet_id FROM unique_values WHERE field = ?1 AND key = ?2";
-const PUT: &str = "INSERT INTO unique_values (field, key, pet_id) VALUES (?1, ?2, ?3)";
+const OWNERS: &str = "SELECT pet_id FROM unique_values WHERE field = ?1 AND key = ?2";
+const PUT: &str = "INSERT INTO unique_values (field, key, pet_id, twin) VALUES (?1, ?2, ?3, ?4)";
 const REMOVE: &str = "DELETE FROM unique_values WHERE field = ?1 AND key = ?2 AND pet_id = ?3";
 const USED: &str = "UPDATE fields SET examined = NULL WHERE name = ?1";
 const HAS_VALUES: &str = "SELECT EXISTS (SELECT 1 FROM pets WHERE instr(fields, ?1) > 0)
@@ -27,13 +28,14 @@ pub(in super::super) fn read(connection: &Connection) -> rusqlite::Result<FieldS
     fields::set(&sql::rows(connection, fields::LIST, &[])?)
 }
 
-/// The animal that has a unique value.
-pub(super) fn owner(
+/// The animals that have a unique value.
+pub(super) fn owners(
     connection: &Connection,
     (field, key): &UniqueKey,
-) -> rusqlite::Result<Option<PetId>> {
-    let found = connection.prepare_cached(OWNER)?.query_row([field, key], |row| row.get(0));
-    Ok(found.optional()?.and_then(PetId::new))
+) -> rusqlite::Result<Vec<PetId>> {
+    let mut owners = connection.prepare_cached(OWNERS)?;
+    let found = owners.query_map([field, key], |row| row.get(0))?;
+    found.filter_map(|id| id.map(PetId::new).transpose()).collect()
 }
 
 /// Writes the present owners of unique values, and which of the examined fields got values.
@@ -42,17 +44,15 @@ pub(super) fn write(
     state: &State,
     used: &BTreeSet<String>,
 ) -> rusqlite::Result<()> {
-    for ((field, key), Versions { read, now }) in &state.owners {
-        if read == now {
-            continue;
-        }
-        if let Some(id) = read {
-            let mut remove = connection.prepare_cached(REMOVE)?;
-            expect_one(remove.execute((field, key, id.get()))?)?;
-        }
-        if let Some(id) = now {
-            connection.prepare_cached(PUT)?.execute((field, key, id.get()))?;
-        }
+    let with = |wanted| {
+        state.owners.iter().filter(move |(_, Versions { read, now })| (read, now) == wanted)
+    };
+    for (((field, key), id), _) in with((&Some(()), &None)) {
+        let mut remove = connection.prepare_cached(REMOVE)?;
+        expect_one(remove.execute((field, key, id.get()))?)?;
+    }
+    for (((field, key), id), _) in with((&None, &Some(()))) {
+        connection.prepare_cached(PUT)?.execute((field, key, id.get(), 0))?;
     }
     for name in used {
         connection.prepare_cached(USED)?.execute([name])?;
@@ -64,11 +64,13 @@ pub(super) fn write(
 pub(in super::super) fn insert(
     connection: &Connection,
     fields: &FieldSet,
+    twins: &Twins,
     resource: &Resource,
 ) -> rusqlite::Result<()> {
     let Resource::Pet(pet @ StorePet { withdrawn: None, .. }) = resource else { return Ok(()) };
-    for (field, key) in fields.unique_keys(&pet.fields) {
-        connection.prepare_cached(PUT)?.execute((field, key, pet.id.get()))?;
+    for key in fields.unique_keys(&pet.fields) {
+        let (twin, (field, key)) = (twin(twins, pet.id, &key), key);
+        connection.prepare_cached(PUT)?.execute((field, key, pet.id.get(), twin))?;
     }
     Ok(())
 }
