@@ -182,6 +182,11 @@ async fn those_who_sell_see_for_whom_an_animal_is_find_it_by_a_part_and_erase_it
         let page = clerk.get(path).await.expect(200);
         assert!(page.text.contains(anna), "{path}: {page:?}");
     }
+    // A printed list, and the card for a kennel, hang where everybody sees them.
+    let list = clerk.get("/animals").await;
+    assert!(list.text.contains("<div class=\"hint no-print\"><bdi>Anna"), "{list:?}");
+    let card = clerk.get(&animal).await;
+    assert!(card.between("<div class=\"no-print\"><dl>", "</dl>").contains(anna), "{card:?}");
     for (part, found) in [("mull", 1), ("0171555", 1), ("555 01", 1), ("miller", 0), (", ", 0)] {
         let part = part.replace(' ', "+");
         let page = clerk.get(&format!("/orders?q={part}&status=all")).await.expect(200);

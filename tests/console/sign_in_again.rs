@@ -139,6 +139,48 @@ async fn a_form_of_another_member_is_shown_and_sent_only_when_that_is_chosen() {
 }
 
 #[tokio::test]
+async fn a_form_of_another_member_shows_all_that_was_typed_with_its_labels() {
+    let shop = Shop::open().await;
+    let mut browser = shop.member("Ana", Role::Clerk).await;
+    shop.member("Bo", Role::Clerk).await;
+    shop.member("Vi", Role::Viewer).await;
+    shop.import(&["Rex"]).await;
+    let mut shown = Vec::new();
+    for (page, form, typed) in [
+        (
+            "/add",
+            "/add",
+            &[("name", "Max"), ("field.price", "999"), ("field.microchip", "111")][..],
+        ),
+        ("/animals/1/edit", "/animals/1/edit", &[("field.breed", "Collie")]),
+        ("/animals/1", "/animals/1/order", &[("do", "reserve"), ("contact", "Ann")]),
+    ] {
+        let page = browser.get(page).await.expect(200);
+        shop.clock.advance(Duration::from_mins(31));
+        let kept = browser.submit((&page, form), form, typed).await.expect(403);
+        let asked = sign_in_on(&mut browser, &kept, "Bo").await.expect(409);
+        let values = asked.between("<dl class=\"card\">", "</dl>").replace("</dt><dd>", ": ");
+        shown.push(values.replace("<dt>", "\n").replace("</dd>", "").replace("<bdi>", ""));
+        let asked = sign_in_on(&mut browser, &kept, "Vi").await.expect(409);
+        assert!(!asked.text.contains("<bdi>Ann</bdi>"), "{asked:?}");
+        sign_in_on(&mut browser, &kept, "Ana").await.expect(200);
+    }
+    let all = shown.join("\n").replace("</bdi>", "");
+    for line in [
+        "Name: Max",
+        "Price: 999",
+        "Microchip: 111",
+        "Breed: Collie",
+        "Animal: Rex (1)",
+        "Contact: Ann",
+    ] {
+        assert!(all.contains(&format!("\n{line}")), "{line}: {all}");
+    }
+    // Of what was there before, only what was changed.
+    assert!(!shown[1].contains("Name"), "{shown:?}");
+}
+
+#[tokio::test]
 async fn a_kept_form_for_several_animals_shows_what_the_pressed_button_uses_and_no_filter() {
     let shop = Shop::open().await;
     let mut browser = shop.member("Ana", Role::Clerk).await;
@@ -163,9 +205,9 @@ async fn a_kept_form_for_several_animals_shows_what_the_pressed_button_uses_and_
     assert_eq!(
         fields,
         [
-            "Hold until (end of day)</dt><dd><bdi>2026-12-24</bdi></dd>",
-            "Animal</dt><dd><bdi>1</bdi></dd>",
-            "Animal</dt><dd><bdi>2</bdi></dd>",
+            "Animal</dt><dd><bdi>Rex</bdi> (1)</dd>",
+            "Animal</dt><dd><bdi>Max</bdi> (2)</dd>",
+            "Hold until (end of day)</dt><dd><bdi>24 Dec 2026</bdi></dd>",
         ]
     );
 }

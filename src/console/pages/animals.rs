@@ -319,7 +319,7 @@ fn table(
                 td {
                     (markup::pet_badge(pet))
                     @if let Some(contact) = contact(pet) {
-                        div.hint { (markup::text(contact, SHORT)) }
+                        div.hint.no-print { (markup::text(contact, SHORT)) }
                     }
                 }
                 td data-label=(texts::CATEGORY) {

@@ -23,7 +23,7 @@ mod photos;
 mod several;
 mod today;
 mod undo;
-mod values;
+pub(super) mod values;
 mod webhooks;
 
 use super::{desk::Desk, forms::Errors, reply::Reply, routes::StaffPage, staff};

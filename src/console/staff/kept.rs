@@ -8,13 +8,19 @@ use crate::{
     console::{
         desk, layout,
         markup::{self, SHORT},
+        merge,
+        pages::values,
         routes, texts,
         visit::{Form, Visit},
     },
-    domain::staff::StaffMember,
+    domain::{PetId, Role, staff::StaffMember, store_area::OrderId},
     edge::{ApiError, Response},
     store::StaffKey,
+    text,
 };
+
+/// How many of the ticked animals the page names.
+const MOST_ANIMALS: usize = 50;
 
 /// A page that offers to send the form to this path. The script sends it at once, unless another
 /// member has filled it in.
@@ -25,10 +31,11 @@ pub(in crate::console) async fn page(
     form: &Form,
 ) -> Result<Response, ApiError> {
     let mine = member.name.as_str();
+    let what = what(visit, member, path, form).await?;
     let Some(owner) = desk::owner_of(form).filter(|owner| *owner != member.id) else {
         let content = html! {
             p { (texts::SEND_KEPT_HINT) }
-            (what(path, form))
+            (what)
             (send(path, form, true, &html! { button.main autofocus { (texts::SEND_KEPT) } }))
         };
         return Ok(layout::page(StatusCode::OK, texts::CONTINUE, &content));
@@ -37,7 +44,7 @@ pub(in crate::console) async fn page(
     let owner = owner.map_or_else(|| texts::SOMEBODY.to_owned(), |of| of.name.as_str().to_owned());
     let content = html! {
         p { (texts::form_of(&owner, mine)) }
-        (what(path, form))
+        (what)
         (send(path, &desk::given_to(form, member.id), false, &html! { button { (texts::send_as(mine)) } }))
     };
     Ok(layout::page(StatusCode::CONFLICT, texts::FORM_OF_ANOTHER, &content))
@@ -54,29 +61,67 @@ fn send(path: &str, form: &Form, at_once: bool, button: &Markup) -> Markup {
     }
 }
 
-/// What the form does, and what was typed.
-fn what(path: &str, form: &Form) -> Markup {
+/// What the form does, and what was typed, for the member who is signed in.
+async fn what(
+    visit: &Visit<'_>,
+    member: &StaffMember,
+    path: &str,
+    form: &Form,
+) -> Result<Markup, ApiError> {
+    let store = &visit.console.app.store;
     let page = path.split('?').next().unwrap_or_default();
     let found = routes::find(&hyper::Method::POST, page).ok();
+    let number = found.and_then(|(_, parameter)| text::integer(parameter));
+    let order = number.and_then(OrderId::new).filter(|_| page.starts_with("/orders/"));
+    let order = match order {
+        Some(id) => store.get_order(id).await?,
+        None => None,
+    };
+    let of_page = number.and_then(PetId::new).filter(|_| page.starts_with("/animals/"));
+    let of_page = order.as_ref().map(|order| order.pet_id).or(of_page);
+    let ticked =
+        form.all("pet").filter_map(|pet| PetId::new(text::integer(pet.split(':').next()?)?));
+    let mut animals = Vec::new();
+    for id in of_page.into_iter().chain(ticked.take(MOST_ANIMALS)) {
+        animals.extend(store.get_store_pet(id).await?);
+    }
+    let fields = store.fields().await?;
+    let currency = visit.console.settings.currency.as_ref();
     // The form for several animals also has the filters of their list.
-    let is_shown =
-        |name: &str| form.raw("pet").is_empty() || ["pet", "to", "until", "why"].contains(&name);
-    let typed = form.fields().iter().filter_map(|(name, value)| {
-        let value = if name == "pet" { value.split(':').next()? } else { value.trim() };
-        let is_shown = is_shown(name) && !value.is_empty();
-        Some((texts::field(name).filter(|_| is_shown)?, value))
-    });
-    html! {
+    let is_filter =
+        |name: &str| !form.raw("pet").is_empty() && !["to", "until", "why"].contains(&name);
+    let is_typed = |name: &str, value: &str| match merge::was(form, name) {
+        Some(_) if name != "price" => merge::is_touched(form, name),
+        _ => !value.is_empty(),
+    };
+    let may_see = |name: &str| name != "contact" || member.role >= Role::Clerk;
+    let (mut typed, mut photos) = (Vec::new(), 0);
+    for (name, value) in form.fields().iter().filter(|(name, _)| !is_filter(name) && may_see(name))
+    {
+        photos += usize::from(name.starts_with("alt-"));
+        if !is_typed(name, value.trim()) {
+            continue;
+        }
+        if name.starts_with("alt-") {
+            typed.push((texts::alt_of(photos), markup::readable(value, SHORT)));
+        }
+        typed.extend(values::in_words(fields.all(), currency, name, value.trim()));
+    }
+    Ok(html! {
         dl.card {
-            @if let Some((route, parameter)) = found {
+            @if let Some((route, _)) = found {
                 dt { (texts::WHAT) }
                 dd { (texts::form(route.id, form.get("do"))) }
-                @if !parameter.is_empty() { dt { (texts::NUMBER) } dd { (parameter) } }
+            }
+            @if let Some(order) = order { dt { (texts::ORDER) } dd { (order.id) } }
+            @for pet in animals {
+                dt { (texts::ANIMAL) }
+                dd { (markup::name(pet.name.as_str(), SHORT)) " (" (pet.id) ")" }
             }
             @for (label, value) in typed {
                 dt { (label) }
-                dd { (markup::text(value, SHORT)) }
+                dd { (markup::text(&value, SHORT)) }
             }
         }
-    }
+    })
 }

@@ -159,7 +159,6 @@ pub(in crate::console) fn field(name: &str) -> Option<&'static str> {
         "lines" => super::PASTE,
         "role" => super::ROLE,
         "url" => super::ADDRESS,
-        "pet" => super::ANIMAL,
         _ => return None,
     })
 }
