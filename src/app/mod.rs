@@ -83,7 +83,7 @@ pub struct App {
     /// The journal of changes.
     pub journal: Journal,
     keep_changes: Duration,
-    keep_contacts: Duration,
+    pub(crate) keep_contacts: Duration,
     /// The last reservation that was due in the last step, and its end, if others may follow.
     last_due: Mutex<Option<(OrderId, Timestamp)>>,
     /// The last order whose contact was due in the last step, if others may follow.

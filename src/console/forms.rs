@@ -163,6 +163,13 @@ pub(super) fn category_list(categories: &[Category]) -> Markup {
     }
 }
 
+/// The number of an animal or an order as people write it: `7`, `#7` or `No. 7`.
+pub(super) fn number(typed: &str) -> Option<i64> {
+    let typed = typed.trim().to_lowercase();
+    let number = texts::BEFORE_NUMBER.iter().find_map(|before| typed.strip_prefix(before));
+    text::integer(number.unwrap_or(&typed).trim())
+}
+
 /// A category by its name or its number.
 pub(super) fn category(typed: &str, categories: &[Category]) -> Result<i64, String> {
     if typed.is_empty() {

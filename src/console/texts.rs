@@ -75,9 +75,12 @@ pub(super) const MEMBERS: &[(&str, &str)] = &[
     ("reason", REASON),
 ];
 
+/// What people write before a number, in lower case.
+pub(super) const BEFORE_NUMBER: &[&str] = &["#", "no.", "no", "number", "animal", "order"];
+
 // Today
 pub(super) const FIND_LABEL: &str = "Find an animal by name, number or microchip";
-pub(super) const FIND: &str = "Find";
+pub(super) const FIND: &str = "Search";
 pub(super) const ENDING: &str = "Reservations that end soon";
 pub(super) const NONE_ENDING: &str = "No reservation ends in the next three days.";
 pub(super) const COUNTING: &str = "counting …";
@@ -157,12 +160,12 @@ pub(super) const CHANGE_LINES: &str = "Edit the lines";
 pub(super) const PREVIEW_AGAIN: &str = "Preview again";
 
 // Orders
-pub(super) const FIND_ORDER: &str = "Find an order by its number, reference or customer";
+pub(super) const FIND_ORDER: &str =
+    "Find an order by customer, telephone, animal, reference or number";
+pub(super) const FIND_ORDER_BY_ANIMAL: &str = "Find an order by animal, reference or number";
 pub(super) const NO_ORDERS: &str = "No orders here";
 pub(super) const NO_ORDERS_HINT: &str = "Open an animal to reserve or sell it.";
 pub(super) const NO_ORDER_FOUND: &str = "No order found";
-pub(super) const NO_ORDER_FOUND_HINT: &str =
-    "Check the number. For a closed order, type its complete reference.";
 pub(super) const ALL: &str = "All";
 pub(super) const PRINT: &str = "Print";
 pub(super) const SIGNATURE: &str = "Signature";

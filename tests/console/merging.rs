@@ -55,7 +55,7 @@ async fn two_people_in_one_order_lose_nothing() {
     // The same one: both are shown, and the next press decides.
     let typed = [("contact", "Ann, 030 3"), ("note", "Green")];
     let asked = cy.submit((&page, CHANGE), CHANGE, &typed).await.expect(422);
-    for shown in ["Contact is now Ann, 030 2; it was Ann, 030 1.", "Note is now Blue;"] {
+    for shown in ["Customer is now Ann, 030 2; it was Ann, 030 1.", "Note is now Blue;"] {
         assert!(asked.text.contains(shown), "{shown}: {asked:?}");
     }
     assert_eq!(asked.typed("contact"), "Ann, 030 3");

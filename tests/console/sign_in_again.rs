@@ -172,7 +172,7 @@ async fn a_form_of_another_member_shows_all_that_was_typed_with_its_labels() {
         "Microchip: 111",
         "Breed: Collie",
         "Animal: Rex (1)",
-        "Contact: Ann",
+        "Customer: Ann",
     ] {
         assert!(all.contains(&format!("\n{line}")), "{line}: {all}");
     }

@@ -170,8 +170,9 @@ fn new_order(
     let in_currency = desk.currency().map(texts::price_in);
     let label = in_currency.as_deref().unwrap_or(texts::PRICE);
     let price = Input { is_optional: true, ..Input::of("price", label, form, errors) };
+    let hint = texts::contact_hint(desk.app().keep_contacts);
     let contact = Input {
-        hint: Some(texts::CONTACT_HINT),
+        hint: Some(&hint),
         is_optional: true,
         ..Input::of("contact", texts::CONTACT, form, errors)
     };

@@ -27,7 +27,6 @@ use crate::{
     },
     edge::ApiError,
     store::StoreError,
-    text,
 };
 
 /// How many animals a page shows.
@@ -183,14 +182,14 @@ fn filters_of(fields: &FieldSet, form: &Form) -> Vec<ValueFilter> {
 
 /// The animals that only what was typed means: as their number, or as the value of a unique field, such
 /// as a scanned microchip.
-async fn meant(
+pub(super) async fn meant(
     desk: &Desk<'_>,
     fields: &FieldSet,
     typed: &str,
 ) -> Result<Vec<StorePet>, StoreError> {
     let mut found = Vec::new();
     // A number can also be a name.
-    if let Some(id) = text::integer(typed).and_then(PetId::new) {
+    if let Some(id) = forms::number(typed).and_then(PetId::new) {
         found.extend(desk.store().get_store_pet(id).await?);
     }
     for field in fields.all().iter().filter(|field| field.is_unique) {

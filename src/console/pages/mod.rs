@@ -15,6 +15,7 @@ mod fields;
 mod history;
 mod live;
 mod order_rows;
+mod order_search;
 mod orders;
 mod parts;
 mod paste;

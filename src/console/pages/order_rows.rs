@@ -1,4 +1,4 @@
-//! Orders with their animals as a table, and those with a part of a reference or a contact.
+//! Orders with their animals as a table.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use maud::{Markup, html};
@@ -11,22 +11,12 @@ use crate::{
         merge, texts,
         visit::Form,
     },
-    domain::{
-        Limit,
-        store_area::{Contact, Order, OrderId, OrderQuery, OrderStatus, StorePet, letters},
-    },
+    domain::store_area::{Contact, Order, OrderId, OrderStatus, StorePet},
     store::StoreError,
 };
 
-/// How many reservations, the newest first, are searched for a part of a reference or a
-/// contact.
-const SEARCHED: usize = 2_000;
-
-/// How many of them are shown.
-const MOST: usize = 100;
-
 /// How many reads of a page are in progress at once.
-const AT_ONCE: usize = 8;
+pub(super) const AT_ONCE: usize = 8;
 
 /// An order with its animal.
 pub(super) type Row = (Order, Option<StorePet>);
@@ -153,36 +143,4 @@ fn seen(desk: &Desk<'_>, order: &Order) -> Form {
     let form = orders::form_of(desk, order);
     let is_seen = |name: &str| !["reference", "note", "until"].contains(&name);
     form.fields().iter().filter(|(name, _)| is_seen(name)).cloned().collect()
-}
-
-/// The open orders with this part of a reference or a contact, the newest first, and whether all were searched.
-pub(super) async fn open_with(
-    desk: &Desk<'_>,
-    part: &str,
-) -> Result<(Vec<Order>, bool), StoreError> {
-    let (letters_of_part, part) = (letters(part), part.to_lowercase());
-    let is_for =
-        |contact: &str| !letters_of_part.is_empty() && letters(contact).contains(&letters_of_part);
-    let has_part = |order: &Order| {
-        let reference = order.reference.as_ref();
-        reference.is_some_and(|reference| reference.as_str().to_lowercase().contains(&part))
-            || contact(desk, order).is_some_and(is_for)
-    };
-    let mut query = OrderQuery {
-        status: Some(OrderStatus::Reserved),
-        limit: Limit::new(Limit::MAX.into()).unwrap_or_default(),
-        newest_first: true,
-        ..OrderQuery::default()
-    };
-    let (mut found, mut searched) = (Vec::new(), 0);
-    while searched < SEARCHED && found.len() < MOST {
-        let (orders, next) = desk.store().list_orders(&query).await?;
-        searched += orders.len();
-        found.extend(orders.into_iter().filter(has_part));
-        query.after = next;
-        if next.is_none() {
-            return Ok((found, true));
-        }
-    }
-    Ok((found, false))
 }

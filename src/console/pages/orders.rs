@@ -4,7 +4,8 @@ use jiff::ToSpan;
 use maud::{Markup, html};
 
 use super::{
-    order_rows::{animals_of, contact, open_with, table, with_animals, with_ids},
+    order_rows::{animals_of, contact, table, with_animals, with_ids},
+    order_search,
     parts::{link, live, missing, pages},
     values,
 };
@@ -27,7 +28,6 @@ use crate::{
         },
     },
     edge::ApiError,
-    text,
 };
 
 /// How many orders a page shows.
@@ -44,49 +44,35 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         status => status,
     };
     let after = desk.visit.query.integer("after").and_then(OrderId::new);
-    let (mut rows, mut next, mut is_cut) = (Vec::new(), None, false);
-    if status == OrderStatus::Reserved.as_str() && typed.is_empty() {
+    let (mut next, mut is_cut) = (None, false);
+    let rows = if !typed.is_empty() {
+        let (orders, is_whole) = order_search::find(desk, typed, status.parse().ok()).await?;
+        is_cut = !is_whole;
+        animals_of(desk, orders).await?
+    } else if status == OrderStatus::Reserved.as_str() {
         let last = desk.visit.now.checked_add((401 * 24).hours()).unwrap_or(desk.visit.now);
         let due = desk.store().due_orders(None, last, SHOWN_BY_END).await?;
         is_cut = due.len() >= SHOWN_BY_END as usize;
-        rows = with_animals(desk, due.into_iter().map(|(id, _)| id)).await?;
-    } else if let Some(reference) = Reference::new(typed.to_owned()) {
-        let query = OrderQuery {
-            status: status.parse().ok(),
-            reference: Some(reference).filter(|_| !typed.is_empty()),
-            limit: Limit::new(SHOWN).unwrap_or_default(),
-            newest_first: true,
-            after,
-            ..OrderQuery::default()
-        };
+        with_animals(desk, due.into_iter().map(|(id, _)| id)).await?
+    } else {
+        let limit = Limit::new(SHOWN).unwrap_or_default();
+        let status = status.parse().ok();
+        let query =
+            OrderQuery { status, limit, newest_first: true, after, ..OrderQuery::default() };
         let (orders, position) = desk.store().list_orders(&query).await?;
-        rows = animals_of(desk, orders).await?;
         next = position.map(|id| {
             let id = id.to_string();
-            link("/orders", &[("q", typed), ("status", status), ("after", &id)])
+            link("/orders", &[("status", desk.visit.query.get("status")), ("after", &id)])
         });
-    }
-    if !typed.is_empty()
-        && after.is_none()
-        && [OrderStatus::Reserved.as_str(), "all"].contains(&status)
-    {
-        let (open, is_whole) = open_with(desk, typed).await?;
-        is_cut |= !is_whole;
-        let others =
-            open.into_iter().filter(|open| rows.iter().all(|(order, _)| order.id != open.id));
-        rows.extend(animals_of(desk, others.collect()).await?);
-    }
-    // A number is that of an order, or a reference.
-    let numbered = text::integer(typed).and_then(OrderId::new).filter(|_| after.is_none());
-    for row in with_animals(desk, numbered.into_iter()).await? {
-        rows.retain(|(order, _)| order.id != row.0.id);
-        rows.insert(0, row);
-    }
-    let first = after.map(|_| link("/orders", &[("q", typed), ("status", status)]));
+        animals_of(desk, orders).await?
+    };
+    let first = after.map(|_| link("/orders", &[("status", status)]));
     let content = html! {
         h1 { (texts::ORDERS) }
         form.card method="get" action="/orders" role="search" data-search {
-            label for="q" { (texts::FIND_ORDER) }
+            label for="q" {
+                @if desk.may_write() { (texts::FIND_ORDER) } @else { (texts::FIND_ORDER_BY_ANIMAL) }
+            }
             div.row {
                 div.field.search {
                     input #q name="q" type="search" value=(typed) autocomplete="off" dir="auto";
@@ -103,7 +89,7 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                 (tab("all", texts::ALL, if status.is_empty() { "all" } else { status }))
             }
         }
-        div #results.stack data-live data-found=(texts::found(rows.len(), next.is_some())) {
+        div #results.stack data-live data-found=(texts::orders_found(rows.len(), next.is_some())) {
             @if rows.is_empty() {
                 div.card.empty {
                     @if typed.is_empty() {
@@ -112,12 +98,19 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                         a.button href="/animals?status=available" { (texts::ANIMALS) }
                     } @else {
                         strong { (texts::NO_ORDER_FOUND) }
-                        p { (texts::NO_ORDER_FOUND_HINT) }
+                        @if desk.may_write() {
+                            p { (texts::no_order_found_hint(desk.app().keep_contacts)) }
+                        }
+                        @if is_cut { p { (texts::only_newest(order_search::SEARCHED)) } }
                     }
                 }
             } @else {
-                @if !typed.is_empty() { p.muted { (texts::found(rows.len(), next.is_some() || is_cut)) } }
-                @else if is_cut { p.muted { (texts::ONLY_FIRST) } }
+                @if !typed.is_empty() {
+                    p.muted {
+                        (texts::orders_found(rows.len(), is_cut))
+                        @if is_cut { " " (texts::only_newest(order_search::SEARCHED)) }
+                    }
+                } @else if is_cut { p.muted { (texts::ONLY_FIRST) } }
                 (table(desk, &rows))
                 (pages(first.as_deref(), next.as_deref()))
             }
@@ -247,6 +240,7 @@ pub(super) fn form(desk: &Desk<'_>, order: &Order, errors: &Errors) -> Markup {
     let in_currency = desk.currency().map(texts::price_in);
     let price = input("price", in_currency.as_deref().unwrap_or(texts::PRICE));
     let is_reserved = order.status == OrderStatus::Reserved;
+    let contact_hint = texts::contact_hint(desk.app().keep_contacts);
     html! {
         form.stack.no-print method="post" action={ (path) "/change" } {
             (desk.key("order"))
@@ -273,7 +267,7 @@ pub(super) fn form(desk: &Desk<'_>, order: &Order, errors: &Errors) -> Markup {
                 summary { @if is_reserved { (texts::EXTEND_OR_CHANGE) } @else { (texts::CHANGE_ORDER) } }
                 div.fields {
                     @if is_reserved { (forms::day_input(form.get("until"), errors.of("until"))) }
-                    (Input { hint: Some(texts::CONTACT_HINT), ..input("contact", texts::CONTACT) }.show())
+                    (Input { hint: Some(&contact_hint), ..input("contact", texts::CONTACT) }.show())
                     @if now.all("price").next().is_some() && !is_reserved { (price.show()) }
                     (input("reference", texts::REFERENCE).show())
                     (Input { kind: "textarea", ..input("note", texts::NOTE) }.show())

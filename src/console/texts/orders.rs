@@ -1,13 +1,40 @@
 //! Orders.
 
+use std::time::Duration;
+
 use crate::domain::store_area::{Currency, OrderStatus};
 
 pub(in crate::console) const PRICE: &str = "Price";
-pub(in crate::console) const CONTACT: &str = "Contact";
-pub(in crate::console) const CONTACT_HINT: &str = "The customer's name and telephone number, for example. The service erases it some time \
-     after the order closed.";
+pub(in crate::console) const CONTACT: &str = "Customer";
+
+/// How long the contact of an order is kept after it closed.
+fn days(kept: Duration) -> String {
+    match kept.as_secs() / (24 * 60 * 60) {
+        1 => "1 day".to_owned(),
+        days => format!("{days} days"),
+    }
+}
+
+pub(in crate::console) fn contact_hint(kept: Duration) -> String {
+    format!("Such as a name and a telephone number. It is deleted {} after the sale.", days(kept))
+}
+
+pub(in crate::console) fn no_order_found_hint(kept: Duration) -> String {
+    format!("Check the spelling. The customer of a closed order is known for {}.", days(kept))
+}
+
+pub(in crate::console) fn only_newest(searched: usize) -> String {
+    format!("Only the newest {searched} orders were searched, and the first animals with the name.")
+}
+
+pub(in crate::console) fn orders_found(count: usize, has_more: bool) -> String {
+    let more = if has_more { " or more" } else { "" };
+    let orders = if count == 1 && !has_more { "order" } else { "orders" };
+    format!("{count}{more} {orders}")
+}
+
 pub(in crate::console) const CONTACT_TOO_LONG: &str = "Enter at most 500 characters.";
-pub(in crate::console) const CONTACT_CHANGED: &str = "Contact changed or erased";
+pub(in crate::console) const CONTACT_CHANGED: &str = "Customer changed or deleted";
 pub(in crate::console) const CHANGE_ORDER: &str = "Change the order";
 pub(in crate::console) const EXTEND_OR_CHANGE: &str =
     "Hold it until another day, or change the order";

@@ -164,9 +164,10 @@ pub(in crate::console) const MORE_FOLLOW: &str =
 pub(in crate::console) const NOT_IN_TEXT: &str =
     "The control character U+0000 is not allowed. Type the text again instead of pasting it.";
 
-/// How many a search found.
+/// How many animals a search found.
 pub(in crate::console) fn found(count: usize, has_more: bool) -> String {
-    if has_more { format!("The first {count} are shown.") } else { format!("{count} found.") }
+    let animals = super::animals(i64::try_from(count).unwrap_or(i64::MAX));
+    if has_more { format!("The first {animals} are shown.") } else { animals }
 }
 
 pub(in crate::console) fn too_many_attempts(seconds: u64) -> String {

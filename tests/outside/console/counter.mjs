@@ -95,12 +95,12 @@ async function aSlowNetwork(anna, ben) {
   await page.type("#q", "Qu");
   await page.waitForFunction(() => location.search === "?q=Qu");
   await page.type("#q", "inn");
-  await page.waitForFunction(() => document.getElementById("heard").textContent === "1 found.");
+  await page.waitForFunction(() => document.getElementById("heard").textContent === "1 animal");
   const isOver = page.evaluate(() => new Promise((resolve) =>
     new MutationObserver(resolve).observe(document.getElementById("heard"), { childList: true })).then(() => true));
   await earlier();
   assert(await isOver);
-  assert.equal(await page.$eval("#results", ({ dataset }) => dataset.found), "1 found.");
+  assert.equal(await page.$eval("#results", ({ dataset }) => dataset.found), "1 animal");
   assert.equal(new URL(page.url()).search, "?q=Quinn");
   await page.close();
   console.log("On a slow network, a page misses no change, and shows the newest search.");
@@ -206,9 +206,9 @@ async function focusAndTouch(ben) {
 
   await page.goto(`${origin}/animals`);
   await fill(ben, "#q", "Paula");
-  await page.waitForFunction(() => document.getElementById("heard").textContent === "1 found.");
+  await page.waitForFunction(() => document.getElementById("heard").textContent === "1 animal");
   await fill(ben, "#q", "nothing like this");
-  await page.waitForFunction(() => document.getElementById("heard").textContent === "0 found.");
+  await page.waitForFunction(() => document.getElementById("heard").textContent === "0 animals");
 
   // The actions of a long list, by keyboard.
   await page.goto(`${origin}/animals`);

@@ -1,0 +1,115 @@
+//! Finding orders by what people know of them: the customer, the animal, or a number.
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use super::{
+    animals::meant,
+    category_names::most,
+    order_rows::{AT_ONCE, contact, with_ids},
+};
+use crate::{
+    console::{desk::Desk, forms},
+    domain::{
+        Limit, PetId,
+        store_area::{
+            NamePrefix, Order, OrderId, OrderQuery, OrderStatus, PetQuery, Reference, letters,
+        },
+    },
+    edge::ApiError,
+    store::StoreError,
+};
+
+/// How many orders, the newest first, are searched for a part of a reference or a contact: of the
+/// reservations, and of all.
+pub(super) const SEARCHED: usize = 2_000;
+
+/// How many orders are shown.
+const MOST: usize = 100;
+
+/// Of how many animals with a name, and how many orders of each.
+const ANIMALS: i64 = 25;
+const OF_ANIMAL: i64 = 20;
+
+/// The orders in this status that somebody can mean who typed this: those with the number, then the
+/// reservations, then the newest. And whether nothing was left out.
+pub(super) async fn find(
+    desk: &Desk<'_>,
+    typed: &str,
+    status: Option<OrderStatus>,
+) -> Result<(Vec<Order>, bool), ApiError> {
+    let numbered = forms::number(typed).and_then(OrderId::new);
+    let mut found = with_ids(desk, numbered.into_iter()).await?;
+    let query = OrderQuery { status, newest_first: true, ..OrderQuery::default() };
+    if let Some(reference) = Reference::new(typed.to_owned()) {
+        let reference = Some(reference);
+        let query = OrderQuery { reference, limit: most(), ..query.clone() };
+        found.extend(desk.store().list_orders(&query).await?.0);
+    }
+    let (animals, mut is_whole) = animals(desk, typed).await?;
+    let of_animal = async |pet_id: PetId| {
+        let limit = Limit::new(OF_ANIMAL).unwrap_or_default();
+        let query = OrderQuery { pet_id: Some(pet_id), limit, ..query.clone() };
+        desk.store().list_orders(&query).await
+    };
+    let of_animals = stream::iter(animals).map(of_animal).buffered(AT_ONCE);
+    let of_animals: Vec<_> = of_animals.try_collect().await?;
+    found.extend(of_animals.into_iter().flat_map(|(orders, _)| orders));
+    let wholes =
+        if status.is_none() { vec![Some(OrderStatus::Reserved), None] } else { vec![status] };
+    for status in wholes {
+        let (orders, all) = with_part(desk, typed, OrderQuery { status, ..query.clone() }).await?;
+        found.extend(orders);
+        is_whole &= all;
+    }
+    found.retain(|order| status.is_none_or(|status| order.status == status));
+    let is_numbered = |order: &Order| Some(order.id) == numbered;
+    let is_open = |order: &Order| order.status == OrderStatus::Reserved;
+    found.sort_by_key(|order| (!is_numbered(order), !is_open(order), std::cmp::Reverse(order.id)));
+    found.dedup_by_key(|order| order.id);
+    is_whole &= found.len() <= MOST;
+    found.truncate(MOST);
+    Ok((found, is_whole))
+}
+
+/// The animals that somebody can mean, by number, name or a unique value, and whether these are all.
+async fn animals(desk: &Desk<'_>, typed: &str) -> Result<(Vec<PetId>, bool), ApiError> {
+    let fields = desk.store().fields().await?;
+    let mut found = meant(desk, &fields, typed).await?;
+    let mut is_whole = true;
+    if let Some(name) = NamePrefix::new(typed).filter(|_| !typed.contains('\0')) {
+        let (name, limit) = (Some(name), Limit::new(ANIMALS).unwrap_or_default());
+        let query = PetQuery { name, limit, ..PetQuery::default() };
+        let (named, next) = desk.app().search_pets(&query).await?;
+        found.extend(named);
+        is_whole = next.is_none();
+    }
+    Ok((found.into_iter().map(|pet| pet.id).collect(), is_whole))
+}
+
+/// The orders with this part of a reference or a contact, the newest first, and whether all were searched.
+async fn with_part(
+    desk: &Desk<'_>,
+    part: &str,
+    query: OrderQuery,
+) -> Result<(Vec<Order>, bool), StoreError> {
+    let (letters_of_part, part) = (letters(part), part.to_lowercase());
+    let is_for =
+        |contact: &str| !letters_of_part.is_empty() && letters(contact).contains(&letters_of_part);
+    let has_part = |order: &Order| {
+        let reference = order.reference.as_ref();
+        reference.is_some_and(|reference| reference.as_str().to_lowercase().contains(&part))
+            || contact(desk, order).is_some_and(is_for)
+    };
+    let mut query = OrderQuery { limit: most(), ..query };
+    let (mut found, mut searched) = (Vec::new(), 0);
+    while searched < SEARCHED && found.len() < MOST {
+        let (orders, next) = desk.store().list_orders(&query).await?;
+        searched += orders.len();
+        found.extend(orders.into_iter().filter(has_part));
+        query.after = next;
+        if next.is_none() {
+            return Ok((found, true));
+        }
+    }
+    Ok((found, false))
+}
