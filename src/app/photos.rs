@@ -7,7 +7,7 @@ use tracing::{info, warn};
 
 use super::App;
 use crate::{
-    domain::store_area::PhotoId,
+    domain::store_area::{PhotoId, PhotoSize},
     photos::{self, PhotoError, ShardFiles, Walk},
     store::{Cause, StoreError},
 };
@@ -33,8 +33,15 @@ impl App {
         };
         let listed = place.list(shard).await.map_err(&mut keep_on);
         if let Ok(ShardFiles { photos, bytes }) = listed {
-            let is_complete = |id: &&PhotoId| photos.get(id).is_some_and(|&files| files >= 3);
-            let missing = needed.len() - needed.iter().filter(is_complete).count();
+            let has =
+                |id: &PhotoId, size| photos.get(id).is_some_and(|sizes| sizes.contains(&size));
+            let is_complete = |id: &&PhotoId| {
+                PhotoSize::ALL.into_iter().all(|size| size.is_made_later() || has(id, size))
+            };
+            let complete: Vec<_> = needed.iter().filter(is_complete).collect();
+            let missing = needed.len() - complete.len();
+            let without_card = complete.into_iter().filter(|id| !has(id, PhotoSize::Card));
+            self.photos.note_without_card(without_card.copied());
             let count = photos.len() as u64;
             // Not by the times of files: their clock can be another one, and wrong.
             // Another database may need what this one does not know.

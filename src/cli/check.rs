@@ -10,7 +10,7 @@ use super::{
     values,
 };
 use crate::{
-    photos::Size,
+    domain::store_area::PhotoSize,
     store::{self, Checkup, DatabaseUrl, OpenError},
 };
 
@@ -56,7 +56,8 @@ impl Check {
             (found.problems, wrong, photos) =
                 photos::problems(database, place.as_ref(), self.photos_content)?;
         }
-        let has_none = wrong == photos * Size::ALL.len() as u64;
+        let needed = PhotoSize::ALL.iter().filter(|size| !size.is_made_later()).count();
+        let has_none = wrong == photos * needed as u64;
         let mut text = String::new();
         // Each file would be missing.
         for problem in found.problems.iter().filter(|_| damage > 0 || !has_none) {

@@ -22,11 +22,11 @@ use super::{args::BadSetting, runtime::Waiting, values};
 use crate::{
     domain::{
         PetId, SystemClock,
-        store_area::{PhotoId, Resource},
+        store_area::{PhotoFile, PhotoId, Resource},
     },
     observe::log::chain,
     owner::Owner,
-    photos::{self, Bucket, Folder, PhotoFile, Photos, Place, Size, first_byte},
+    photos::{self, Bucket, Folder, Photos, Place, first_byte},
     store::{self, DatabaseUrl},
 };
 
@@ -287,7 +287,7 @@ pub(super) fn problems(
     })?;
     let (waiting, mut count, mut problems) = (Waiting::new()?, 0, Vec::new());
     for (photos, place) in photos.chunks(AT_ONCE).filter_map(|photos| Some((photos, place?))) {
-        let of_photo = |&(pet, id)| Size::ALL.map(|size| (pet, PhotoFile { id, size }));
+        let of_photo = |&(pet, id)| PhotoFile::all(id).map(|file| (pet, file));
         let files: Vec<(PetId, PhotoFile)> = photos.iter().flat_map(of_photo).collect();
         let states = files.iter().map(|&(_, file)| state(Arc::clone(place), file, content));
         for ((pet, file), problem) in files.iter().zip(waiting.wait(try_join_all(states))?) {
@@ -311,15 +311,14 @@ async fn state(
     file: PhotoFile,
     content: bool,
 ) -> io::Result<Option<&'static str>> {
-    let (is_there, is_readable) = if content {
-        let found = place.read(file).await?;
-        (found.is_some(), found.is_some_and(|found| photos::is_readable(&found)))
-    } else {
-        (place.length(file).await?.is_some_and(|length| length > 0), true)
-    };
-    Ok(match (is_there, is_readable) {
-        (false, _) => Some("is missing or empty"),
-        (true, false) => Some("cannot be decoded"),
-        (true, true) => None,
-    })
+    let length = place.length(file).await?;
+    if length.is_none() && file.size.is_made_later() {
+        return Ok(None);
+    }
+    if length.is_none_or(|length| length == 0) {
+        return Ok(Some("is missing or empty"));
+    }
+    let is_readable =
+        !content || place.read(file).await?.is_none_or(|content| photos::is_readable(&content));
+    Ok((!is_readable).then_some("cannot be decoded"))
 }

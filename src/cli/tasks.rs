@@ -33,6 +33,12 @@ pub(super) fn start(
     let uses = SaveKeyUses { app: Arc::clone(app), times: every(Duration::from_secs(5)) };
     // These times only help the operator, so they do not wait long for an unreachable database.
     tasks.start("save_key_uses", second, uses);
+    let photos = Arc::clone(&app.photos);
+    let make_card = move || {
+        let photos = Arc::clone(&photos);
+        async move { photos.make_card().await }
+    };
+    tasks.start("make_cards", RUN_LIMIT, Steps::new(minute, make_card));
     let mut start_steps = |name, interval, step: Step| {
         let app = Arc::clone(app);
         tasks.start(name, RUN_LIMIT, Steps::new(interval, move || step(Arc::clone(&app))));

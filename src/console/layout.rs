@@ -40,21 +40,24 @@ const MENU: [(Menu, &str, &str, Role); 6] = [
 
 /// A file that every page uses.
 struct Asset {
-    /// Changes with its content, so a browser can keep the file for ever.
+    /// Changes with its content, so a browser can keep the file for ever, except outside `/assets/`.
     path: String,
     media_type: &'static str,
-    content: &'static str,
+    content: &'static [u8],
 }
 
-static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 5]> = LazyLock::new(|| {
     [
-        ("style", "css", "text/css; charset=utf-8", include_str!("style.css")),
-        ("live", "js", "text/javascript; charset=utf-8", include_str!("live.js")),
-        ("icon", "svg", "image/svg+xml", include_str!("icon.svg")),
+        ("/assets/style-%.css", "text/css; charset=utf-8", &include_bytes!("style.css")[..]),
+        ("/assets/live-%.js", "text/javascript; charset=utf-8", include_bytes!("live.js")),
+        ("/assets/icon-%.svg", "image/svg+xml", include_bytes!("icon.svg")),
+        // Browsers and phones ask for these paths, also without a link.
+        ("/favicon.ico", "image/x-icon", include_bytes!("favicon.ico")),
+        ("/apple-touch-icon.png", "image/png", include_bytes!("apple-touch-icon.png")),
     ]
-    .map(|(name, ending, media_type, content)| {
+    .map(|(path, media_type, content)| {
         let digits = text::hex_digits(&Sha256::digest(content)[..6]);
-        Asset { path: format!("/assets/{name}-{digits}.{ending}"), media_type, content }
+        Asset { path: path.replace('%', &digits), media_type, content }
     })
 });
 
@@ -62,9 +65,11 @@ static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
 pub(super) fn asset(path: &str) -> Result<Response, ApiError> {
     let asset = ASSETS.iter().find(|asset| asset.path == path);
     let &Asset { media_type, content, .. } = asset.ok_or_else(ApiError::no_such_path)?;
-    let mut response = of_type(media_type, Bytes::from_static(content.as_bytes()).into());
+    let mut response = of_type(media_type, Bytes::from_static(content).into());
     let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
-    response.headers_mut().insert(header::CACHE_CONTROL, forever);
+    let for_a_day = HeaderValue::from_static("public, max-age=86400");
+    let kept = if path.starts_with("/assets/") { forever } else { for_a_day };
+    response.headers_mut().insert(header::CACHE_CONTROL, kept);
     Ok(response)
 }
 
@@ -172,7 +177,7 @@ fn icon() -> Markup {
 }
 
 fn document(title: &str, body: &Markup) -> Markup {
-    let [style, script, icon] = &*ASSETS;
+    let [style, script, icon, favicon, touch_icon] = &*ASSETS;
     html! {
         (DOCTYPE)
         html lang=(texts::LANGUAGE) {
@@ -180,7 +185,10 @@ fn document(title: &str, body: &Markup) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) " – " (texts::SITE) }
+                // Every browser that shows a drawing prefers it.
+                link rel="icon" sizes="32x32" href=(favicon.path);
                 link rel="icon" type=(icon.media_type) href=(icon.path);
+                link rel="apple-touch-icon" href=(touch_icon.path);
                 link rel="stylesheet" href=(style.path);
                 script defer src=(script.path) {}
             }

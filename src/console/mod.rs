@@ -95,7 +95,9 @@ impl Console {
         visit: Visit<'_>,
     ) -> Result<Response, ApiError> {
         let response = match page {
-            PublicPage::asset => return layout::asset(visit.request.uri.path()),
+            PublicPage::asset | PublicPage::favicon | PublicPage::touchIcon => {
+                return layout::asset(visit.request.uri.path());
+            }
             PublicPage::photoFile => {
                 let headers = &visit.request.headers;
                 let member = session::of(&visit).await?;

@@ -67,6 +67,8 @@ pages! {
     // id              method path
     public {
         asset          GET    "/assets/{name}";
+        favicon        GET    "/favicon.ico";
+        touchIcon      GET    "/apple-touch-icon.png";
         photoFile      GET    "/photos/{file}";
         signInForm     GET    "/sign-in";
         signIn         POST   "/sign-in";

@@ -10,12 +10,16 @@ use hyper::{
 
 use super::{ApiError, Body, Problem, Reader, Response, ResponseMemory, etag, held_by};
 use crate::{
-    photos::{PIECE, PhotoError, PhotoFile, Photos},
+    domain::store_area::{PhotoFile, PhotoSize},
+    photos::{PIECE, PhotoError, Photos},
     store::Cause,
 };
 
 /// Nobody can guess the name of a file, and its content never changes.
 const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+
+/// For a file that stands for another one until that is made.
+const FOR_NOW: HeaderValue = HeaderValue::from_static("public, max-age=300");
 
 /// The response to `GET /photos/{name}`. A large file is read while the client reads the response.
 pub(crate) async fn respond(
@@ -24,9 +28,8 @@ pub(crate) async fn respond(
     request: &HeaderMap,
     name: &str,
 ) -> Result<Response, ApiError> {
-    let file = PhotoFile::parse(name).ok_or_else(ApiError::no_such_path)?;
-    let tag = HeaderValue::try_from(format!("\"{}-{}\"", file.id, file.size));
-    let tag = tag.map_err(|error| ApiError::internal(Arc::new(error)))?;
+    let mut file = PhotoFile::parse(name).ok_or_else(ApiError::no_such_path)?;
+    let mut tag = tag_of(file)?;
     let mut response = Response::default();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("image/jpeg"));
@@ -36,7 +39,14 @@ pub(crate) async fn respond(
         return Ok(etag::respond(request, response, tag));
     }
     let mut room = memory.reserve_for(reader, PIECE)?;
-    let (first, length) = photos.read(file, 0).await?.ok_or_else(ApiError::no_such_path)?;
+    let mut found = photos.read(file, 0).await?;
+    if found.is_none() && file.size.is_made_later() {
+        file.size = PhotoSize::Large;
+        tag = tag_of(file)?;
+        response.headers_mut().insert(header::CACHE_CONTROL, FOR_NOW);
+        found = photos.read(file, 0).await?;
+    }
+    let (first, length) = found.ok_or_else(ApiError::no_such_path)?;
     let sent = first.len() as u64;
     if sent == length {
         *response.body_mut() = Body::from(room.fill(first));
@@ -63,6 +73,11 @@ pub(crate) async fn respond(
         response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
     }
     Ok(response)
+}
+
+fn tag_of(file: PhotoFile) -> Result<HeaderValue, ApiError> {
+    let tag = HeaderValue::try_from(format!("\"{}-{}\"", file.id, file.size));
+    tag.map_err(|error| ApiError::internal(Arc::new(error)))
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -11,7 +11,7 @@ use super::{
 use crate::domain::{
     PetId,
     clock::at_millisecond,
-    store_area::{AltText, Photo, PhotoId, PhotoPatch, Photos},
+    store_area::{AltText, Photo, PhotoFile, PhotoId, PhotoPatch, Photos},
 };
 
 const ALT: Kind<AltText> = Kind {
@@ -91,8 +91,8 @@ pub(crate) fn write_photo(out: &mut Vec<u8>, pet: PetId, position: usize, photo:
     object.integer("height", photo.height);
     object.time("addedAt", photo.added_at);
     let mut urls = Object::begin(object.name("urls"));
-    for size in ["small", "medium", "large"] {
-        urls.text(size, &format!("/photos/{}-{size}.jpg", photo.id));
+    for file in PhotoFile::all(photo.id) {
+        urls.text(file.size.as_str(), &file.path());
     }
     urls.end();
     object.end();

@@ -17,10 +17,9 @@ use url::Url;
 
 use super::{
     bucket_client::Connector,
-    file::{PhotoFile, Size},
     files::{LIMIT, OWNERS, Piece, ShardFiles, first_byte},
 };
-use crate::domain::store_area::PhotoId;
+use crate::domain::store_area::{PhotoFile, PhotoId};
 
 /// How often a request is repeated after a failure that may pass.
 const RETRIES: usize = 2;
@@ -75,7 +74,7 @@ impl Bucket {
             .with_bucket_name(bucket)
             .with_http_connector(Connector(limit))
             .with_retry(retry)
-            // Some services do not have it, and a photo has three files.
+            // Some services do not have it, and a photo has few files.
             .with_disable_bulk_delete(true)
             .build()
             .map_err(|error| error.to_string())?;
@@ -164,8 +163,8 @@ impl Bucket {
     }
 
     pub(super) async fn delete(&self, id: PhotoId) -> io::Result<()> {
-        for size in Size::ALL {
-            match self.client.delete(&self.of(PhotoFile { id, size })).await {
+        for file in PhotoFile::all(id) {
+            match self.client.delete(&self.of(file)).await {
                 Err(object_store::Error::NotFound { .. }) => {}
                 deleted => deleted?,
             }

@@ -1,7 +1,8 @@
-//! Makes the three sizes of a picture.
+//! Makes the sizes of a picture.
 
 use std::io::ErrorKind;
 
+use bytes::Bytes;
 use fast_image_resize::{
     Resizer,
     images::{TypedImage, TypedImageRef},
@@ -14,10 +15,11 @@ use image::{
 use moxcms::{ColorProfile, DataColorSpace, Layout, TransformOptions};
 
 use super::{
-    file::{Format, Size},
+    format::Format,
     guarded::{Guarded, MAX_MEMORY},
     inspect::{MAX_METADATA, UNREADABLE, inspect},
 };
+use crate::domain::store_area::PhotoSize;
 
 /// The largest picture, in pixels.
 const MAX_PIXELS: u64 = 50_000_000;
@@ -28,11 +30,11 @@ const MAX_SIDE: u32 = 65_535;
 /// The quality of the files: smaller values show, larger ones cost space.
 const QUALITY: u8 = 85;
 
-/// The three sizes of a picture.
+/// The sizes of a picture.
 #[derive(Debug)]
 pub struct Sizes {
-    /// The files, in the order of [`Size::ALL`].
-    pub files: [Vec<u8>; 3],
+    /// The files, in the order of [`PhotoSize::ALL`].
+    pub files: [Vec<u8>; PhotoSize::COUNT],
     /// Of the large one, in pixels.
     pub width: u32,
     /// Of the large one, in pixels.
@@ -41,17 +43,21 @@ pub struct Sizes {
 
 /// Decodes a picture, and makes the files of a photo. Fails with a sentence for the client.
 pub fn sizes(picture: &[u8], format: Format) -> Result<Sizes, String> {
-    let large = decode(picture, format)?;
-    let (width, height) = large.dimensions();
-    let medium = smaller(&large, Size::Medium)?;
-    let small = smaller(medium.as_ref().unwrap_or(&large), Size::Small)?;
-    let medium_or_large = medium.as_ref().unwrap_or(&large);
-    let files = [
-        encode(small.as_ref().unwrap_or(medium_or_large))?,
-        encode(medium_or_large)?,
-        encode(&large)?,
-    ];
+    let mut picture = decode(picture, format)?;
+    let (width, height) = picture.dimensions();
+    let mut files = [const { Vec::new() }; PhotoSize::COUNT];
+    // Each is made from the next larger one.
+    for (size, file) in PhotoSize::ALL.into_iter().zip(&mut files).rev() {
+        picture = smaller(&picture, size)?.unwrap_or(picture);
+        *file = encode(&picture)?;
+    }
     Ok(Sizes { files, width, height })
+}
+
+/// The file of a smaller size, from the large one. Fails if that is damaged.
+pub(super) fn smaller_file(large: Bytes, size: PhotoSize) -> Result<Bytes, String> {
+    let smaller = smaller(&decode(&large, Format::Jpeg)?, size)?;
+    smaller.map_or(Ok(large), |smaller| encode(&smaller).map(Bytes::from))
 }
 
 /// Whether the content of a file can be decoded as a JPEG.
@@ -119,7 +125,7 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbImage, String> {
     let mut whole = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
     decoder.read_image(&mut whole).map_err(failed)?;
     let mut large = RgbImage::from_raw(width, height, opaque(whole, colour)).unwrap_or_default();
-    if let Some(sides) = within(width, height, Size::Large) {
+    if let Some(sides) = within(width, height, PhotoSize::Large) {
         large = resized(&large, sides).ok_or_else(|| UNREADABLE.to_owned())?;
     }
     // A profile that cannot be used is ignored, as browsers do.
@@ -183,7 +189,7 @@ fn on_white(colour: u8, alpha: u8) -> u8 {
 }
 
 /// The sides that a picture has in this size; `None` if it is not larger.
-fn within(width: u32, height: u32, size: Size) -> Option<(u32, u32)> {
+fn within(width: u32, height: u32, size: PhotoSize) -> Option<(u32, u32)> {
     let (longer, limit) = (u64::from(width.max(height)), u64::from(size.longer_side()));
     let scaled = |side: u32| {
         let fitting = (u64::from(side) * limit + longer / 2) / longer;
@@ -202,7 +208,7 @@ fn resized(from: &RgbImage, (width, height): (u32, u32)) -> Option<RgbImage> {
 }
 
 /// The picture in a smaller size; `None` if it is not larger.
-fn smaller(picture: &RgbImage, size: Size) -> Result<Option<RgbImage>, String> {
+fn smaller(picture: &RgbImage, size: PhotoSize) -> Result<Option<RgbImage>, String> {
     let Some(sides) = within(picture.width(), picture.height(), size) else { return Ok(None) };
     resized(picture, sides).map(Some).ok_or_else(|| UNREADABLE.to_owned())
 }

@@ -2,8 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::file::PhotoFile;
-use crate::domain::store_area::PhotoId;
+use crate::domain::store_area::{PhotoFile, PhotoId, PhotoSize};
 
 /// How long an operation may take. After it, a write may still be carried out: then its files belong
 /// to no photo, and a task deletes them.
@@ -24,8 +23,8 @@ pub(super) const PARTIAL: &str = ".part";
 /// What a place has of the photos whose identifiers begin with one byte.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ShardFiles {
-    /// How many files each has, also those that were not written completely.
-    pub photos: BTreeMap<PhotoId, u32>,
+    /// The sizes of which each has a file; none if a file was only begun.
+    pub photos: BTreeMap<PhotoId, Vec<PhotoSize>>,
     /// The length of all.
     pub bytes: u64,
 }
@@ -33,10 +32,11 @@ pub struct ShardFiles {
 impl ShardFiles {
     /// Counts a file with this name and length; ignores it if it belongs to no photo of the shard.
     pub(super) fn note(&mut self, shard: u8, name: &str, length: u64) {
-        let name = name.strip_suffix(PARTIAL).unwrap_or(name);
-        let file = PhotoFile::parse(name).filter(|file| first_byte(file.id) == shard);
+        let whole = name.strip_suffix(PARTIAL).unwrap_or(name);
+        let file = PhotoFile::parse(whole).filter(|file| first_byte(file.id) == shard);
         if let Some(file) = file {
-            *self.photos.entry(file.id).or_default() += 1;
+            let sizes = self.photos.entry(file.id).or_default();
+            sizes.extend((whole == name).then_some(file.size));
             self.bytes += length;
         }
     }

@@ -18,12 +18,9 @@ use rustix::{
     io::{ReadWriteFlags, preadv2},
 };
 
-use super::{
-    file::{PhotoFile, Size},
-    files::{OWNERS, PARTIAL, Piece, ShardFiles, first_byte},
-};
+use super::files::{OWNERS, PARTIAL, Piece, ShardFiles, first_byte};
 use crate::{
-    domain::store_area::PhotoId,
+    domain::store_area::{PhotoFile, PhotoId, PhotoSize},
     owner::{Owner, make_file, make_folder, make_one},
 };
 
@@ -127,11 +124,11 @@ impl Folder {
 
     /// Writes the files of a photo, the smallest first. When this returns, they are on disk. After an
     /// error, some of them may be there.
-    pub(super) fn write(&self, id: PhotoId, files: &[Bytes; 3]) -> io::Result<()> {
+    pub(super) fn write(&self, id: PhotoId, files: &[Bytes; PhotoSize::COUNT]) -> io::Result<()> {
         let write = || {
             self.prepare()?;
-            for (size, content) in Size::ALL.into_iter().zip(files) {
-                self.write_file(PhotoFile { id, size }, content)?;
+            for (file, content) in PhotoFile::all(id).into_iter().zip(files) {
+                self.write_file(file, id, content)?;
             }
             self.sync_shard(first_byte(id))
         };
@@ -151,12 +148,19 @@ impl Folder {
     /// [`Self::sync_shard`].
     pub(super) fn write_copy(&self, file: PhotoFile, content: &[u8]) -> io::Result<()> {
         self.prepare_copy()?;
-        self.write_file(file, content)
+        self.write_file(file, file.id, content)
     }
 
-    fn write_file(&self, file: PhotoFile, content: &[u8]) -> io::Result<()> {
+    /// Adds a file to a photo, also while another process does. Until it is complete, it has the name of
+    /// a photo that no animal has, so it is deleted if this process is killed.
+    pub(super) fn add(&self, file: PhotoFile, unused: PhotoId, content: &[u8]) -> io::Result<()> {
+        self.write_file(file, unused, content)?;
+        self.sync_shard(first_byte(file.id))
+    }
+
+    fn write_file(&self, file: PhotoFile, begun: PhotoId, content: &[u8]) -> io::Result<()> {
         let (shard, name) = (self.open_shard(file)?, file.name());
-        let partial = format!("{name}{PARTIAL}");
+        let partial = format!("{}{PARTIAL}", PhotoFile { id: begun, ..file }.name());
         // Left by a process that was killed.
         let _ = unlinkat(&shard, &partial, AtFlags::empty());
         let flags = HERE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
@@ -247,8 +251,8 @@ impl Folder {
 
     /// Deletes the files of a photo, also those that were not written completely.
     pub(super) fn delete(&self, id: PhotoId) -> io::Result<()> {
-        for size in Size::ALL {
-            let path = self.of(PhotoFile { id, size });
+        for file in PhotoFile::all(id) {
+            let path = self.of(file);
             for path in [path.with_extension(format!("jpg{PARTIAL}")), path] {
                 match fs::remove_file(path) {
                     Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -292,9 +296,9 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let folder = Folder::new(place.path().to_owned());
         let id = PhotoId(7);
-        let contents = [vec![1; 3], vec![2; 100_000], Vec::new()];
+        let contents = [vec![1; 3], vec![2; 100_000], Vec::new(), vec![3; 4]];
         folder.write(id, &contents.clone().map(Bytes::from)).unwrap();
-        let files = Size::ALL.map(|size| PhotoFile { id, size });
+        let files = PhotoFile::all(id);
 
         // Not before the folder was read by a thread that may wait.
         assert_eq!(folder.read_cached(files[0], 0, 10), None);
@@ -311,7 +315,7 @@ mod tests {
                 assert!(cached.is_none() || is_local && cached == Some(found));
             }
         }
-        let missing = PhotoFile { id: PhotoId(8), size: Size::Small };
+        let missing = PhotoFile { id: PhotoId(8), size: PhotoSize::Small };
         assert_eq!(folder.read_cached(missing, 0, 1), None);
         assert_eq!(folder.read(missing, 0, 1).unwrap(), None);
     }

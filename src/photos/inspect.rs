@@ -3,7 +3,7 @@
 
 use memchr::memchr;
 
-use super::file::Format;
+use super::format::Format;
 
 /// The most bytes that are no part of the picture: cameras write some hundred KiB.
 pub(super) const MAX_METADATA: usize = 8 << 20;

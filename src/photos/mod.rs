@@ -1,23 +1,29 @@
-//! Photos of animals: pictures become three sizes without metadata, in files that are on disk before
+//! Photos of animals: pictures become files in several sizes, without metadata, in files that are on disk before
 //! any animal has them.
 
 mod bucket;
 mod bucket_client;
 mod decode;
-mod file;
 mod files;
 mod folder;
+mod format;
 mod guarded;
 mod inspect;
 mod place;
 
 use std::{
+    collections::BTreeSet,
     io,
     sync::{Arc, PoisonError},
+    time::Duration,
 };
 
 use bytes::Bytes;
-use rand::{RngExt, rngs::StdRng};
+use rand::{
+    RngExt,
+    distr::{Distribution, StandardUniform},
+    rngs::StdRng,
+};
 use tokio::{
     sync::{Mutex, OwnedSemaphorePermit, Semaphore},
     task, time,
@@ -27,18 +33,21 @@ use tracing::error;
 pub use self::{
     bucket::Bucket,
     decode::{Sizes, is_readable, sizes},
-    file::{Format, PhotoFile, Size},
     files::{ShardFiles, first_byte},
     folder::Folder,
+    format::Format,
     place::{CopiedFiles, Place},
 };
 use self::{
-    decode::is_large,
+    decode::{is_large, smaller_file},
     files::{LIMIT, Piece},
 };
 pub(crate) use self::{files::PIECE, place::mark_of};
 use crate::{
-    domain::{Clock, store_area::PhotoId},
+    domain::{
+        Clock,
+        store_area::{PhotoFile, PhotoId, PhotoSize},
+    },
     observe::metrics::{Exposition, PhotoMetrics},
 };
 
@@ -48,6 +57,9 @@ const DECODED_AT_ONCE: u32 = 2;
 
 /// How many are decoded or wait for this. Their bodies are in memory.
 const ADMITTED: usize = 2 + 16;
+
+/// How many photos that wait for a file are known at once. The walk once an hour finds the others.
+const WAITING: usize = 65_536;
 
 /// A picture that became a photo: its identifier, and the sides of the large size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,6 +115,8 @@ pub struct Photos {
     admitted: Arc<Semaphore>,
     decoded: Arc<Semaphore>,
     pub(crate) walk: Mutex<Walk>,
+    /// Photos from before the size [`PhotoSize::Card`].
+    without_card: std::sync::Mutex<BTreeSet<PhotoId>>,
     /// The metrics of all photos.
     pub metrics: Arc<PhotoMetrics>,
 }
@@ -126,6 +140,7 @@ impl Photos {
             admitted: Arc::new(Semaphore::new(ADMITTED)),
             decoded: Arc::new(Semaphore::new(DECODED_AT_ONCE as usize)),
             walk: Mutex::default(),
+            without_card: std::sync::Mutex::default(),
             metrics: Arc::default(),
         }
     }
@@ -140,7 +155,7 @@ impl Photos {
         self.max_size
     }
 
-    /// Makes the three files of a photo. When this returns, they are where they stay, and a task deletes
+    /// Makes the files of a photo. When this returns, they are where they stay, and a task deletes
     /// them after a day if no animal has the photo then.
     pub async fn add(&self, picture: Bytes, format: Format) -> Result<Stored, PhotoError> {
         let place = self.place.as_ref().ok_or(PhotoError::Off)?;
@@ -174,15 +189,61 @@ impl Photos {
                 return Err(self.invalid(reason.to_owned()));
             }
         };
-        let id = {
-            let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
-            PhotoId(random.random())
-        };
+        let id = PhotoId(self.random());
         let (width, height) = (sizes.width, sizes.height);
         let written = place.write(id, sizes.files.map(Bytes::from)).await;
         written.inspect_err(|_| self.metrics.failures.count())?;
         self.metrics.stored.count();
         Ok(Stored { id, width, height })
+    }
+
+    /// Notes photos that have no file of the size [`PhotoSize::Card`].
+    pub(crate) fn note_without_card(&self, photos: impl Iterator<Item = PhotoId>) {
+        let mut waiting = self.without_card.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = WAITING - waiting.len();
+        waiting.extend(photos.take(free));
+    }
+
+    /// Makes the missing file of one of these photos from its large one, also while other processes do.
+    /// Returns whether others may wait.
+    pub async fn make_card(&self) -> Result<bool, PhotoError> {
+        let next = self.without_card.lock().unwrap_or_else(PoisonError::into_inner).pop_first();
+        let (Some(place), Some(id)) = (&self.place, next) else { return Ok(false) };
+        let started = self.clock.instant();
+        let made = self.make_smaller(place, PhotoFile { id, size: PhotoSize::Card }).await;
+        made.inspect_err(|error| {
+            if let PhotoError::Place(_) = error {
+                self.metrics.failures.count();
+            }
+        })?;
+        // At most a third of the time, so that it slows requests little.
+        let took = self.clock.instant().saturating_duration_since(started);
+        time::sleep((2 * took).min(Duration::from_secs(1))).await;
+        Ok(true)
+    }
+
+    async fn make_smaller(&self, place: &Place, file: PhotoFile) -> Result<(), PhotoError> {
+        let large = PhotoFile { size: PhotoSize::Large, ..file };
+        if place.length(file).await?.is_some() {
+            return Ok(());
+        }
+        let Some(content) = place.read(large).await? else { return Ok(()) };
+        let decoding = self.places(1).await?;
+        let made = task::spawn_blocking(move || {
+            let _decoding = decoding;
+            smaller_file(content.into(), file.size)
+        });
+        let damaged = |_| PhotoError::Invalid(format!("{} cannot be decoded", large.name()));
+        let content = made.await?.map_err(damaged)?;
+        let unused = PhotoId(file.id.0 ^ u128::from(self.random::<u64>()));
+        Ok(place.add(file, unused, content).await?)
+    }
+
+    fn random<T>(&self) -> T
+    where
+        StandardUniform: Distribution<T>,
+    {
+        self.random.lock().unwrap_or_else(PoisonError::into_inner).random()
     }
 
     async fn places(&self, count: u32) -> Result<OwnedSemaphorePermit, PhotoError> {

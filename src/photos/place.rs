@@ -13,11 +13,10 @@ use tokio::{task, time};
 
 use super::{
     bucket::Bucket,
-    file::{PhotoFile, Size},
     files::{LIMIT, Piece, ShardFiles},
     folder::Folder,
 };
-use crate::domain::store_area::PhotoId;
+use crate::domain::store_area::{PhotoFile, PhotoId, PhotoSize};
 
 /// See the module. Its operations end within 30 seconds.
 #[derive(Debug)]
@@ -106,13 +105,29 @@ impl Place {
 
     /// Writes the files of a photo. When this returns, they are on disk, or a bucket has them. After an
     /// error, some of them may be there.
-    pub async fn write(&self, id: PhotoId, files: [Bytes; 3]) -> io::Result<()> {
+    pub async fn write(&self, id: PhotoId, files: [Bytes; PhotoSize::COUNT]) -> io::Result<()> {
         match &self.0 {
             At::Folder(folder) => in_folder(folder, move |folder| folder.write(id, &files)).await,
             At::Bucket(bucket) => {
-                let files = Size::ALL.map(|size| PhotoFile { id, size }).into_iter().zip(files);
+                let files = PhotoFile::all(id).into_iter().zip(files);
                 within(bucket.write(files.collect())).await
             }
+        }
+    }
+
+    /// Adds a file to a photo, like [`Self::write`]. No photo has the identifier `unused`, which begins
+    /// with the same byte.
+    pub(super) async fn add(
+        &self,
+        file: PhotoFile,
+        unused: PhotoId,
+        content: Bytes,
+    ) -> io::Result<()> {
+        match &self.0 {
+            At::Folder(folder) => {
+                in_folder(folder, move |folder| folder.add(file, unused, &content)).await
+            }
+            At::Bucket(bucket) => within(bucket.write(vec![(file, content)])).await,
         }
     }
 
@@ -120,12 +135,11 @@ impl Place {
     /// are on disk after [`Self::sync`].
     pub async fn copy_from(&self, other: &Self, id: PhotoId) -> io::Result<CopiedFiles> {
         let mut copied = CopiedFiles::default();
-        for size in Size::ALL {
-            let file = PhotoFile { id, size };
+        for file in PhotoFile::all(id) {
             // A file of another length is damaged.
             let length = match (self.length(file).await?, other.length(file).await?) {
                 (None, None) => {
-                    copied.is_missing = true;
+                    copied.is_missing |= !file.size.is_made_later();
                     continue;
                 }
                 (Some(_), None) => continue,

@@ -6,9 +6,11 @@ use super::texts;
 use crate::{
     domain::{
         PetId, PetStatus,
-        store_area::{self, FieldDefinition, FieldKind, FieldSet, FieldValue, StorePet},
+        store_area::{
+            self, FieldDefinition, FieldKind, FieldSet, FieldValue, PhotoFile, PhotoId, PhotoSize,
+            StorePet,
+        },
     },
-    photos::{PhotoFile, Size},
     text::readable::{LONG, SHORT, is_visible, readable},
 };
 
@@ -28,11 +30,9 @@ pub(super) struct Animal<'f> {
     pub(super) changed_at: Option<Timestamp>,
 }
 
-/// A photo. The addresses are paths of the window.
+/// A photo.
 pub(super) struct Photo {
-    pub(super) small: String,
-    pub(super) medium: String,
-    pub(super) large: String,
+    pub(super) id: PhotoId,
     /// Of the large one.
     pub(super) width: u32,
     pub(super) height: u32,
@@ -42,10 +42,8 @@ pub(super) struct Photo {
 /// The photos of an animal, in their order.
 fn photos_of(pet: &StorePet) -> Vec<Photo> {
     let photo = |photo: &store_area::Photo| {
-        let path = |size| ["/photos/", &PhotoFile { id: photo.id, size }.name()].concat();
-        let [small, medium, large] = Size::ALL.map(path);
         let alt = photo.alt.as_ref().map(|alt| alt.as_str().to_owned());
-        Photo { small, medium, large, width: photo.width, height: photo.height, alt }
+        Photo { id: photo.id, width: photo.width, height: photo.height, alt }
     };
     pet.photos.all().iter().map(photo).collect()
 }
@@ -135,12 +133,27 @@ impl<'f> Animal<'f> {
 }
 
 impl Photo {
-    /// Its width and height with at most so many pixels on the longer side.
-    pub(super) fn within(&self, longest: u32) -> (u32, u32) {
-        let longer = self.width.max(self.height).max(1);
-        let scaled = |side: u32| {
-            let side = u64::from(side) * u64::from(longest.min(longer)) / u64::from(longer);
-            u32::try_from(side).unwrap_or(longest).max(1)
+    /// Of the large file, in pixels.
+    pub(super) fn longer_side(&self) -> u32 {
+        self.width.max(self.height).max(1)
+    }
+
+    /// Its width divided by its height.
+    pub(super) fn ratio(&self) -> f64 {
+        f64::from(self.width.max(1)) / f64::from(self.height.max(1))
+    }
+
+    /// The path of the file of this size.
+    pub(super) fn path(&self, size: PhotoSize) -> String {
+        PhotoFile { id: self.id, size }.path()
+    }
+
+    /// The width and height of the file of this size.
+    pub(super) fn within(&self, size: PhotoSize) -> (u32, u32) {
+        let (longest, longer) = (size.longer_side(), self.longer_side());
+        let scaled = |whole: u32| {
+            let scaled = u64::from(whole) * u64::from(longest.min(longer)) / u64::from(longer);
+            u32::try_from(scaled).unwrap_or(longest).max(1)
         };
         (scaled(self.width), scaled(self.height))
     }
@@ -172,14 +185,14 @@ mod tests {
 
     #[test]
     fn a_photo_has_a_size_that_fits_and_an_alt_text() {
-        let (small, medium, large) = (String::new(), String::new(), String::new());
-        let photo = Photo { small, medium, large, width: 1920, height: 1080, alt: None };
-        assert_eq!(photo.within(960), (960, 540));
-        assert_eq!(photo.within(320), (320, 180));
+        let photo = Photo { id: PhotoId(1), width: 1920, height: 1080, alt: None };
+        assert_eq!(photo.within(PhotoSize::Medium), (960, 540));
+        assert_eq!(photo.within(PhotoSize::Small), (320, 180));
         let flat = Photo { width: 200, height: 1, alt: Some("At\u{1}home".to_owned()), ..photo };
         // Never enlarged.
-        assert_eq!(flat.within(960), (200, 1));
-        assert_eq!(flat.within(100), (100, 1));
+        assert_eq!(flat.within(PhotoSize::Medium), (200, 1));
+        let flat = Photo { width: 640, ..flat };
+        assert_eq!(flat.within(PhotoSize::Small), (320, 1));
         let name = PetName::new("Luna".to_owned()).unwrap();
         let new = NewPet { name, category_id: 1, status: PetStatus::Available };
         let pet = StorePet::added(PetId::new(1).unwrap(), new, Timestamp::UNIX_EPOCH);

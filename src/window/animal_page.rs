@@ -8,6 +8,7 @@ use super::{
     drawings::{self, Drawings},
     labels::Labels,
     layout::{Head, Layout},
+    pictures::{FIRST, THUMBNAIL},
     rendered::Made,
     schema,
     shop::Shop,
@@ -16,7 +17,7 @@ use super::{
 use crate::{
     domain::{
         PetId, PetStatus,
-        store_area::{FieldDefinition, FieldKind, FieldValue},
+        store_area::{FieldDefinition, FieldKind, FieldValue, PhotoSize},
     },
     edge::{ApiError, Problem},
     text::{
@@ -80,13 +81,16 @@ fn shown_page(shop: &Shop, layout: &Layout, animal: &Animal, labels: &Labels) ->
     };
     let about = animal.description().map(|text| readable(text, SUMMARY));
     let about = about.unwrap_or_else(|| texts::about_animal(&name, &kind, shop.name()));
-    let picture = animal.photos.first().map(|photo| shop.url(&photo.large));
+    let picture = animal.photos.first().map(|photo| {
+        let address = shop.url(&photo.path(PhotoSize::Medium));
+        (address, photo.within(PhotoSize::Medium), animal.alt(0, photo))
+    });
     let head = Head {
         title: &name,
         description: &about,
         canonical: Some(&animal.path()),
         next: None,
-        picture: picture.as_deref(),
+        picture,
         schema: Some(schema::animal(shop, animal, labels)),
         drawings: drawings.symbols(),
     };
@@ -100,16 +104,14 @@ fn gallery(animal: &Animal, labels: &Labels, drawings: &mut Drawings) -> Markup 
             div.gallery { div.picture { (drawings.of(drawings::species(animal, labels))) } }
         };
     }
+    let is_upright = animal.photos.first().is_some_and(|photo| photo.ratio() < 1.0);
     html! {
-        ul.gallery aria-label=(texts::PHOTOS) {
+        ul.gallery.upright[is_upright] aria-label=(texts::PHOTOS) {
             @for (at, photo) in animal.photos.iter().enumerate() {
-                @let (width, height) = photo.within(960);
+                @let room = if at == 0 { FIRST } else { THUMBNAIL };
                 li {
-                    a href=(photo.large) {
-                        img src=(photo.medium) width=(width) height=(height)
-                            srcset={ (photo.medium) " " (width) "w, " (photo.large) " " (photo.width) "w" }
-                            sizes="(min-width: 60rem) 40rem, 100vw"
-                            alt=(animal.alt(at, photo)) loading=[(at > 0).then_some("lazy")];
+                    a href=(photo.path(PhotoSize::Large)) {
+                        (room.picture(photo, &animal.alt(at, photo), at, 1))
                     }
                 }
             }
@@ -129,6 +131,10 @@ fn ask(shop: &Shop, animal: &Animal, name: &str) -> Markup {
             } @else {
                 bdi { (texts::ask_here(name, number)) }
             }
+        }
+        p.paper {
+            @if let Some(contact) = &shop.settings.contact { (contact.shown()) br; }
+            (shop.url(&animal.path()))
         }
     }
 }

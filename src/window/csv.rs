@@ -8,7 +8,7 @@ use futures_util::stream;
 
 use super::{animal::Animal, labels::Labels, shop::Shop, walk};
 use crate::{
-    domain::store_area::{FieldSet, FieldValue},
+    domain::store_area::{FieldSet, FieldValue, PhotoSize},
     edge::{ApiError, Reservation, Response},
     store::StoreError,
     text::formulas::without_formulas,
@@ -80,7 +80,8 @@ fn cells(shop: &Shop, animal: &Animal, fields: &FieldSet, labels: &Labels) -> Ve
     let public = fields.all().iter().filter(|field| field.is_public);
     cells.extend(public.map(|field| value(field.name.as_str())));
     cells.push(shop.url(&animal.path()));
-    let photo = |at: usize| animal.photos.get(at).map(|photo| shop.url(&photo.large));
+    let photo =
+        |at: usize| animal.photos.get(at).map(|photo| shop.url(&photo.path(PhotoSize::Large)));
     cells.extend((0..PHOTOS).map(|at| photo(at).unwrap_or_default()));
     cells
 }

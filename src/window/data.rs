@@ -10,7 +10,10 @@ use super::{
     rendered::Made,
     shop::Shop,
 };
-use crate::{domain::store_area::FieldValue, edge::ApiError};
+use crate::{
+    domain::store_area::{FieldValue, PhotoSize},
+    edge::ApiError,
+};
 
 /// `GET /animals.json`.
 pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
@@ -35,14 +38,15 @@ fn element(shop: &Shop, animal: &Animal, labels: &Labels) -> Value {
         (field.name.as_str().to_owned(), value)
     });
     let photo = |(at, photo): (usize, &Photo)| {
-        json!({
+        let mut json = json!({
             "alt": animal.alt(at, photo),
             "width": photo.width,
             "height": photo.height,
-            "small": shop.url(&photo.small),
-            "medium": shop.url(&photo.medium),
-            "large": shop.url(&photo.large),
-        })
+        });
+        for size in PhotoSize::ALL {
+            json[size.as_str()] = shop.url(&photo.path(size)).into();
+        }
+        json
     };
     json!({
         "id": animal.id.get(),

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::{animal::Animal, query::Query, rendered::Made, shop::Shop, texts, xml::escaped};
 use crate::{
+    domain::store_area::PhotoSize,
     edge::ApiError,
     text::readable::{LONG, readable},
 };
@@ -48,7 +49,7 @@ pub(super) async fn page(shop: &Shop) -> Result<Made, ApiError> {
             escaped(&about),
         );
         if let Some(photo) = animal.photos.first() {
-            let photo = escaped(&shop.url(&photo.large));
+            let photo = escaped(&shop.url(&photo.path(PhotoSize::Large)));
             let link = "<link rel=\"enclosure\" type=\"image/jpeg\" href=";
             let _ = writeln!(feed, "{link}\"{photo}\"/>");
         }

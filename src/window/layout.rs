@@ -45,8 +45,8 @@ pub(super) struct Head<'a> {
     pub(super) canonical: Option<&'a str>,
     /// The path of the next page.
     pub(super) next: Option<&'a str>,
-    /// The address of a picture.
-    pub(super) picture: Option<&'a str>,
+    /// The address of a picture, its width and height, and its text.
+    pub(super) picture: Option<(String, (u32, u32), String)>,
     /// What it shows, as schema.org describes it, as JSON.
     pub(super) schema: Option<Markup>,
     /// The drawings that it uses.
@@ -61,6 +61,14 @@ impl Layout {
             Asset::new("icon", "svg", "image/svg+xml", icon),
             Asset::new("window", "css", "text/css; charset=utf-8", own),
         ];
+        // Browsers and phones ask for these paths, also without a link.
+        for (path, media_type, content) in [
+            ("/favicon.ico", "image/x-icon", &include_bytes!("favicon.ico")[..]),
+            ("/apple-touch-icon.png", "image/png", include_bytes!("apple-touch-icon.png")),
+        ] {
+            let content = Bytes::from_static(content);
+            assets.push(Asset { path: path.to_owned(), media_type, content });
+        }
         if let Some(style) = &settings.style {
             let sheet = style.sheet().clone();
             assets.push(Asset::new("store", "css", "text/css; charset=utf-8", sheet));
@@ -80,8 +88,10 @@ impl Layout {
         let mut response = Response::new(asset.content.clone().into());
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.media_type));
+        let is_one_content = path.starts_with("/assets/");
         let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
-        headers.insert(header::CACHE_CONTROL, forever);
+        let for_a_day = HeaderValue::from_static("public, max-age=86400");
+        headers.insert(header::CACHE_CONTROL, if is_one_content { forever } else { for_a_day });
         Ok(response)
     }
 
@@ -155,14 +165,21 @@ impl Layout {
                     meta property="og:site_name" content=(self.store_name());
                     meta property="og:title" content=(head.title);
                     meta property="og:description" content=(head.description);
-                    @if let Some(picture) = head.picture {
+                    @if let Some((picture, (width, height), alt)) = &head.picture {
                         meta property="og:image" content=(picture);
+                        meta property="og:image:width" content=(width);
+                        meta property="og:image:height" content=(height);
+                        meta property="og:image:alt" content=(alt);
                     }
                     @for asset in &self.assets {
-                        @if asset.media_type == "image/svg+xml" {
-                            link rel="icon" type=(asset.media_type) href=(asset.path);
-                        } @else {
-                            link rel="stylesheet" href=(asset.path);
+                        @match asset.media_type {
+                            // Every browser that shows a drawing prefers it.
+                            "image/x-icon" => { link rel="icon" sizes="32x32" href=(asset.path); }
+                            "image/svg+xml" => {
+                                link rel="icon" type="image/svg+xml" href=(asset.path);
+                            }
+                            "image/png" => { link rel="apple-touch-icon" href=(asset.path); }
+                            _ => { link rel="stylesheet" href=(asset.path); }
                         }
                     }
                     link rel="alternate" type="application/atom+xml" title=(texts::FEED)

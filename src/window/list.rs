@@ -7,6 +7,7 @@ use super::{
     animal::Animal,
     drawings::{self, Drawings},
     layout::{Head, Layout},
+    pictures::{CARD, EMBEDDED_CARD},
     query::{Query, choosable},
     rendered::Made,
     schema,
@@ -126,7 +127,7 @@ fn card(
     let kind = if kind.is_empty() { category.into_iter().collect() } else { kind };
     html! {
         article.card {
-            div.picture { (portrait(listed, animal, at, drawings)) }
+            div.picture { (portrait(listed, animal, at, drawings, is_embedded)) }
             h2 {
                 a href=(animal.path()) target=[is_embedded.then_some("_top")] {
                     bdi { (animal.short_name()) }
@@ -143,17 +144,18 @@ fn card(
 }
 
 /// The first photo, or a drawing. Browsers know its size before they have loaded it.
-fn portrait(listed: &Listed, animal: &Animal, at: usize, drawings: &mut Drawings) -> Markup {
+fn portrait(
+    listed: &Listed,
+    animal: &Animal,
+    at: usize,
+    drawings: &mut Drawings,
+    is_embedded: bool,
+) -> Markup {
     let Some(photo) = animal.photos.first() else {
         return drawings.of(drawings::species(animal, &listed.labels));
     };
-    let ((small, _), (medium, height)) = (photo.within(320), photo.within(960));
-    html! {
-        img src=(photo.medium) srcset={ (photo.small) " " (small) "w, " (photo.medium) " " (medium) "w" }
-            sizes="(min-width: 60rem) 18rem, (min-width: 22rem) 50vw, 100vw"
-            width=(medium) height=(height) alt=(animal.alt(0, photo))
-            loading=[(at >= AT_FIRST).then_some("lazy")];
-    }
+    let room = if is_embedded { EMBEDDED_CARD } else { CARD };
+    room.picture(photo, &animal.alt(0, photo), at, AT_FIRST)
 }
 
 /// The form by which a visitor chooses. It is closed until it is used.

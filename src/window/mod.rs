@@ -10,6 +10,7 @@ mod feed;
 mod labels;
 mod layout;
 mod list;
+mod pictures;
 mod problem;
 mod query;
 mod rendered;
@@ -114,7 +115,13 @@ impl Window {
     ) -> Result<Response, ApiError> {
         let (shop, layout, headers) = (&self.shop, &self.layout, &request.headers);
         let version = match page {
-            Page::csv | Page::sitemapPart | Page::robots | Page::photo | Page::asset => None,
+            Page::csv
+            | Page::sitemapPart
+            | Page::robots
+            | Page::photo
+            | Page::asset
+            | Page::favicon
+            | Page::touchIcon => None,
             _ => shop.store().read_version().await?,
         };
         let query = async |takes_limit| {
@@ -167,7 +174,9 @@ impl Window {
                 let memory = (&self.edge.response_memory, Reader::Stranger(visitor));
                 return photos::respond(&shop.app.photos, memory, headers, parameter).await;
             }
-            Page::asset => return layout.asset(request.uri.path()),
+            Page::asset | Page::favicon | Page::touchIcon => {
+                return layout.asset(request.uri.path());
+            }
         };
         // Also for a page of the cache, which may have left the cache before the client reads it.
         let reader = Reader::Stranger(visitor);

@@ -42,6 +42,8 @@ pages! {
     robots      "/robots.txt";
     photo       "/photos/{file}";
     asset       "/assets/{name}";
+    favicon     "/favicon.ico";
+    touchIcon   "/apple-touch-icon.png";
 }
 
 /// A page or file.

@@ -9,7 +9,7 @@ use super::{
     shop::Shop,
 };
 use crate::{
-    domain::store_area::{Decimal, FieldKind, FieldValue},
+    domain::store_area::{Decimal, FieldKind, FieldValue, PhotoSize},
     text::readable::{LONG, SHORT, readable},
 };
 
@@ -111,7 +111,7 @@ pub(super) fn animal(shop: &Shop, animal: &Animal, labels: &Labels) -> Markup {
         sku: animal.id.to_string(),
         category: labels.shown(animal.category_id),
         description: animal.description().map(|text| readable(text, LONG)),
-        image: animal.photos.iter().map(|photo| shop.url(&photo.large)).collect(),
+        image: animal.photos.iter().map(|photo| shop.url(&photo.path(PhotoSize::Large))).collect(),
         color: None,
         size: None,
         additional_property: Vec::new(),

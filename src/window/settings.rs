@@ -42,6 +42,12 @@ impl ContactUrl {
     pub(super) fn as_str(&self) -> &str {
         self.0.as_str()
     }
+
+    /// The address as people write it.
+    pub(super) fn shown(&self) -> &str {
+        let url = self.as_str();
+        url.strip_prefix("mailto:").or(url.strip_prefix("tel:")).unwrap_or(url)
+    }
 }
 
 /// What a subject does not contain as it is (RFC 6068, section 2).

@@ -8,6 +8,7 @@ mod openapi;
 mod owners;
 mod photos;
 mod photos_of_backups;
+mod photos_without_cards;
 #[expect(dead_code, reason = "other tests need more of it")]
 mod program;
 mod quoting;

@@ -34,6 +34,7 @@ async fn every_task_shows_its_last_success_and_ends_at_shutdown() {
         "forget_old_sessions",
         "erase_contacts",
         "tend_photos",
+        "make_cards",
         "expire_orders",
         "forget_old_changes",
         "number_changes",

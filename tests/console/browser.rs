@@ -252,7 +252,7 @@ impl Browser<'_> {
     }
 
     fn page((head, body): (response::Parts, Body)) -> Page {
-        let text = body.whole().map(|body| String::from_utf8(body.to_vec()).unwrap());
+        let text = body.whole().map(|body| String::from_utf8_lossy(body).into_owned());
         Page { status: head.status, headers: head.headers, text: text.unwrap_or_default() }
     }
 

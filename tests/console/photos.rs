@@ -212,3 +212,15 @@ async fn a_form_has_at_most_100_parts() {
     clerk.upload(&target, "", &vec![empty; 98]).await.expect(422);
     clerk.upload(&target, "", &vec![empty; 100]).await.expect(413);
 }
+
+#[tokio::test]
+async fn the_pages_have_icons_for_every_browser_and_phone() {
+    let shop = Shop::open().await;
+    let page = shop.browser().get("/sign-in").await.expect(200);
+    for path in ["/favicon.ico", "/apple-touch-icon.png"] {
+        assert!(page.text.contains(&format!("href=\"{path}\"")), "{path}");
+        let icon = shop.browser().get(path).await.expect(200);
+        assert_eq!(icon.field("cache-control"), "public, max-age=86400");
+        assert!(icon.field("content-type").starts_with("image/"));
+    }
+}

@@ -3,6 +3,7 @@
 mod documents;
 mod knots;
 mod rooms;
+mod styles;
 
 use std::{
     collections::BTreeSet,

@@ -97,6 +97,14 @@ async fn every_response_forbids_scripts_other_hosts_and_guesses_of_its_type() {
     let sheet = street.get(&sheets[0]).await;
     assert_eq!(sheet.field("cache-control"), "public, max-age=31536000, immutable");
     street.get("/assets/window-000000000000.css").await.expect(404);
+    for (path, media_type) in
+        [("/favicon.ico", "image/x-icon"), ("/apple-touch-icon.png", "image/png")]
+    {
+        assert!(page.text.contains(&format!("href=\"{path}\"")), "{path}");
+        let icon = street.get(path).await.expect(200);
+        assert_eq!(icon.field("content-type"), media_type);
+        assert_eq!(icon.field("cache-control"), "public, max-age=86400");
+    }
 }
 
 /// Whether both paths lead to the same page in memory. A server of PostgreSQL has one version for all

@@ -1,6 +1,7 @@
 //! The photos of the animals in the window.
 
 use hyper::Method;
+use petstore::domain::store_area::PhotoId;
 use serde_json::json;
 
 use super::street::{Street, URL};
@@ -24,11 +25,18 @@ async fn photos_are_shown_in_their_order_with_their_sizes_and_texts() {
     assert!(page.text.contains("width=\"960\" height=\"72\""), "{page:?}");
     assert!(page.text.contains("loading=\"lazy\""), "{page:?}");
     let large = format!("{URL}/photos/{first}-large.jpg");
-    assert!(page.text.contains(&format!("<meta property=\"og:image\" content=\"{large}\">")));
+    let medium = format!("{URL}/photos/{first}-medium.jpg");
+    for (name, content) in
+        [("", &*medium), (":width", "960"), (":height", "72"), (":alt", "Luna asleep on a chair")]
+    {
+        let meta = format!("<meta property=\"og:image{name}\" content=\"{content}\">");
+        assert!(page.text.contains(&meta), "{meta}");
+    }
     assert!(page.schema().to_string().contains(&large));
 
     let photos = &street.get("/animals.json").await.expect(200).json()[0]["photos"];
     assert_eq!(photos[0]["large"], json!(large));
+    assert!(photos[0]["card"].as_str().unwrap().ends_with("-card.jpg"));
     assert_eq!(photos[1]["alt"], "Photo 2 of Luna, cat");
     let csv = street.get("/animals.csv").await.expect(200).text;
     assert!(csv.contains(&large), "{csv}");
@@ -39,7 +47,7 @@ async fn the_files_of_photos_are_served_forever_and_everything_else_is_404() {
     let street = Street::open().await;
     let id = street.add("Luna", &[]).await;
     let photo = street.photo(id, None).await;
-    for size in ["small", "medium", "large"] {
+    for size in ["small", "card", "medium", "large"] {
         let file = street.get(&format!("/photos/{photo}-{size}.jpg")).await.expect(200);
         assert_eq!(file.field("content-type"), "image/jpeg");
         assert_eq!(file.field("cache-control"), "public, max-age=31536000, immutable");
@@ -54,4 +62,45 @@ async fn the_files_of_photos_are_served_forever_and_everything_else_is_404() {
     }
     let path = format!("/photos/{photo}-small.jpg");
     street.ask(Method::DELETE, &path, &[]).await.expect(405);
+}
+
+/// The element with this photo.
+fn picture(page: &str, photo: PhotoId) -> String {
+    let images = page.split("<img ").skip(1).map(|rest| rest.split_once('>').unwrap().0);
+    images.into_iter().find(|image| image.contains(&photo.to_string())).unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_browser_knows_every_file_of_a_photo_and_the_room_that_it_fills() {
+    let street = Street::open().await;
+    let id = street.add("Luna", &[]).await;
+    let [wide, tall, little] = [
+        street.photo_of(id, None, [2000, 1500]).await,
+        street.photo_of(id, None, [900, 1600]).await,
+        street.photo_of(id, None, [40, 30]).await,
+    ];
+    let page = street.get(&format!("/animals/{id}")).await.expect(200).text;
+    let files = |photo, widths: [u32; 4]| {
+        let sizes = ["small", "card", "medium", "large"].into_iter().zip(widths);
+        let files = sizes.map(|(size, width)| format!("/photos/{photo}-{size}.jpg {width}w"));
+        format!("srcset=\"{}\"", files.collect::<Vec<_>>().join(", "))
+    };
+    let first = picture(&page, wide);
+    assert!(first.contains(&files(wide, [320, 640, 960, 1920])), "{first}");
+    assert!(first.contains("sizes=\"(min-width: 80rem) 37.0rem, "), "{first}");
+    assert!(first.contains("fetchpriority=\"high\""), "{first}");
+    assert!(!first.contains("loading="), "{first}");
+    let second = picture(&page, tall);
+    assert!(second.contains("class=\"tall\""), "{second}");
+    assert!(second.contains(&files(tall, [180, 360, 540, 900])), "{second}");
+    // Whole in a room of 4:3, it is narrower than the room.
+    assert!(second.contains("sizes=\"(min-width: 80rem) 5.0rem, "), "{second}");
+    assert!(second.contains("loading=\"lazy\""), "{second}");
+    let third = picture(&page, little);
+    assert!(third.contains("class=\"little\"") && !third.contains("srcset"), "{third}");
+
+    // A card is cropped to 4:5, so the file is wider than the card.
+    let card = picture(&street.get("/").await.expect(200).text, wide);
+    assert!(card.contains("sizes=\"(min-width: 79rem) 28.3rem, "), "{card}");
+    assert!(card.contains(&files(wide, [320, 640, 960, 1920])), "{card}");
 }

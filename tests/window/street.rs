@@ -92,7 +92,12 @@ impl Street {
 
     /// Gives an animal a photo, and returns its identifier.
     pub(crate) async fn photo(&self, id: i64, alt: Option<&str>) -> PhotoId {
-        let picture = pictures::png(1200, 90).into();
+        self.photo_of(id, alt, [1200, 90]).await
+    }
+
+    /// The same with a picture with these sides.
+    pub(crate) async fn photo_of(&self, id: i64, alt: Option<&str>, sides: [u32; 2]) -> PhotoId {
+        let picture = pictures::png(sides[0], sides[1]).into();
         let stored = self.app.photos.add(picture, Format::Png).await.unwrap();
         let alt = alt.and_then(|alt| AltText::new(alt.to_owned()));
         let photo = NewPhoto { id: stored.id, alt, width: stored.width, height: stored.height };

@@ -30,12 +30,12 @@ use crate::{
     domain::{
         PetId, StaffId,
         store_area::{
-            AltText, Command, Field, IfMatch, NewPhoto, Photo, PhotoId, PhotoPatch, Photos,
-            Preconditions, StorePet,
+            AltText, Command, Field, IfMatch, NewPhoto, Photo, PhotoFile, PhotoId, PhotoPatch,
+            PhotoSize, Photos, Preconditions, StorePet,
         },
     },
     edge::{ApiError, Problem, UnreadBody, multipart::Multipart},
-    photos::{Format, PhotoError, PhotoFile, Size},
+    photos::{Format, PhotoError},
     text,
 };
 
@@ -142,7 +142,7 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 /// Gives an animal a photo again that was deleted, at its place and with its text, while its files are there.
 async fn restore(desk: &Desk<'_>, pet: &StorePet, photo: PhotoId) -> Result<Reply, ApiError> {
     let deleted = history::deleted_photo(desk, pet.id, photo).await?;
-    let large = PhotoFile { id: photo, size: Size::Large };
+    let large = PhotoFile { id: photo, size: PhotoSize::Large };
     let place = desk.app().photos.place();
     let is_there = match place.filter(|_| deleted.is_some()) {
         Some(place) => place.length(large).await.map_err(PhotoError::from)?.is_some(),

@@ -21,6 +21,7 @@ mod order;
 mod order_rules;
 mod pet_rules;
 mod photo;
+mod photo_file;
 mod photo_rules;
 mod query;
 mod rules;
@@ -52,6 +53,7 @@ pub use name_key::{
 pub use order::{Note, Order, OrderId, OrderStatus, Reason, Reference, Text};
 pub use order_rules::asking_price;
 pub use photo::{AltText, NewPhoto, Photo, PhotoId, Photos};
+pub use photo_file::{PhotoFile, PhotoSize};
 pub use photo_rules::may_get_photo;
 pub use query::{Inventory, OrderQuery, PetPosition, PetQuery, Reservations};
 pub use store_pet::{PetPatch, StorePet, Withdrawal, WithdrawalReason};

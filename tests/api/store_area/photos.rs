@@ -1,5 +1,6 @@
 //! Photos of animals.
 
+mod cards;
 mod files;
 mod in_bucket;
 mod pictures_of_clients;
@@ -233,7 +234,9 @@ async fn the_paths_of_photos_begin_with_the_path_of_the_base_url_wherever_client
     let added = store.add_photo(id, &pictures::png(4, 3)).await.json();
     let (second, photo) = (store.new_photo(id).await, added["id"].as_str().unwrap());
     let url = |size| format!("/shop/photos/{photo}-{size}.jpg");
-    let urls = json!({ "small": url("small"), "medium": url("medium"), "large": url("large") });
+    let urls = json!({
+        "small": url("small"), "card": url("card"), "medium": url("medium"), "large": url("large"),
+    });
     assert_eq!(added["urls"], urls);
     let pet = store.pet(id).await;
     assert_eq!((&pet["photos"][0]["urls"], &pet["fields"]), (&urls, &kept));

@@ -1,6 +1,9 @@
 //! A picture of a client. The first byte of the input selects its format.
 
-use petstore::photos::{Format, Size, is_readable, sizes};
+use petstore::{
+    domain::store_area::PhotoSize,
+    photos::{Format, is_readable, sizes},
+};
 
 pub(super) fn run(input: &[u8]) {
     let Some((choice, picture)) = input.split_first() else {
@@ -11,6 +14,6 @@ pub(super) fn run(input: &[u8]) {
         return;
     };
     let longer_side = sizes.width.max(sizes.height);
-    assert!((1..=Size::Large.longer_side()).contains(&longer_side), "{longer_side}");
+    assert!((1..=PhotoSize::Large.longer_side()).contains(&longer_side), "{longer_side}");
     assert!(sizes.files.iter().all(|file| is_readable(file)));
 }

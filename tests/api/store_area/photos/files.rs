@@ -43,7 +43,7 @@ impl Store {
     /// Writes the files of a photo that no animal has, and returns the URL of one.
     pub(super) async fn orphan(&self) -> String {
         let place = self.server.app.photos.place().unwrap();
-        place.write(PhotoId(7), [1, 2, 3].map(|byte| vec![byte].into())).await.unwrap();
+        place.write(PhotoId(7), [1, 2, 3, 4].map(|byte| vec![byte].into())).await.unwrap();
         format!("/photos/{}-small.jpg", PhotoId(7))
     }
 }
@@ -248,7 +248,7 @@ async fn an_entry_that_cannot_be_deleted_or_listed_keeps_no_other_from_its_turn(
     let place = store.server.app.photos.place().unwrap();
     let [first, second, third] = [1, 2, 200].map(|shard: u128| PhotoId(shard << 120));
     for id in [first, second, third] {
-        place.write(id, [1, 2, 3].map(|byte| vec![byte].into())).await.unwrap();
+        place.write(id, [1, 2, 3, 4].map(|byte| vec![byte].into())).await.unwrap();
     }
     let folder = store.server.photos.path();
     // Folders with the name of a picture, and a file instead of a folder.

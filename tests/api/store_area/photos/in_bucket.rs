@@ -32,13 +32,13 @@ async fn a_bucket_has_the_files_of_photos_and_the_service_reads_them() {
     let path = store.new_photo(id).await;
     let names: Vec<_> = bucket.names().into_iter().filter(|name| is_file(name)).collect();
     let photo = path.rsplit_once('/').unwrap().1;
-    let expected =
-        ["large", "medium", "small"].map(|size| format!("{}/{photo}-{size}.jpg", &photo[..2]));
+    let expected = ["card", "large", "medium", "small"]
+        .map(|size| format!("{}/{photo}-{size}.jpg", &photo[..2]));
     assert_eq!(names, expected);
     for url in store.urls(&path).await {
         assert_eq!(store.status(&url).await, 200);
     }
-    bucket.remove(&names[2]);
+    bucket.remove(&names[3]);
     assert_eq!(store.status(&format!("/photos/{photo}-small.jpg")).await, 404);
 }
 
@@ -53,7 +53,7 @@ async fn files_in_a_bucket_that_no_photo_has_stay_for_a_day() {
     store.tend_after(DAY).await;
     assert_eq!(store.status(&orphan).await, 404);
     assert_eq!(store.status(&url).await, 200);
-    assert_eq!(bucket.names().into_iter().filter(|name| is_file(name)).count(), 3);
+    assert_eq!(bucket.names().into_iter().filter(|name| is_file(name)).count(), 4);
 }
 
 #[tokio::test]
