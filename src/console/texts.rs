@@ -246,6 +246,7 @@ pub(super) fn change(kind: ChangeType) -> &'static str {
         ChangeType::OrderCancelled => "Reservation cancelled",
         ChangeType::OrderExpired => "Reservation expired",
         ChangeType::OrderReturned => "Taken back",
+        ChangeType::OrderReopened => "Reserved again",
         ChangeType::CategoryChanged => "Category named",
         ChangeType::CategoryDeleted => "Category name deleted",
         ChangeType::PetsImported => "Imported",

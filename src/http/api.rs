@@ -197,6 +197,7 @@ impl Interface for Api {
             Operation::completeOrder => Box::pin(store_area::complete_order(area, call)).await,
             Operation::cancelOrder => Box::pin(store_area::cancel_order(area, call)).await,
             Operation::returnOrder => Box::pin(store_area::return_order(area, call)).await,
+            Operation::reopenOrder => Box::pin(store_area::reopen_order(area, call)).await,
             Operation::listCategories => Box::pin(store_area::list_categories(area, call)).await,
             Operation::putCategory => Box::pin(store_area::put_category(area, call)).await,
             Operation::deleteCategory => Box::pin(store_area::delete_category(area, call)).await,

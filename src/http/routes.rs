@@ -60,6 +60,7 @@ routes! {
     completeOrder  POST   "/v1/store/orders/{orderId}/complete"    Key(Scope::StoreWrite), Some(StoreArea), false;
     cancelOrder    POST   "/v1/store/orders/{orderId}/cancel"      Key(Scope::StoreWrite), Some(StoreArea), false;
     returnOrder    POST   "/v1/store/orders/{orderId}/return"      Key(Scope::StoreWrite), Some(StoreArea), false;
+    reopenOrder    POST   "/v1/store/orders/{orderId}/reopen"      Key(Scope::StoreWrite), Some(StoreArea), false;
     listCategories GET    "/v1/store/categories"                   Key(Scope::StoreRead),  Some(StoreArea), false;
     putCategory    PUT    "/v1/store/categories/{categoryId}"      Key(Scope::StoreWrite), Some(StoreArea), false;
     deleteCategory DELETE "/v1/store/categories/{categoryId}"      Key(Scope::StoreWrite), Some(StoreArea), false;

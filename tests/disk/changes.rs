@@ -8,8 +8,8 @@ use petstore::{
         self, Actor, IdempotencyKey, IdempotentRequest, KeyId, Limit, NewPet, PetId, PetName,
         PetStatus, StoredResponse, WriteContext,
         store_area::{
-            self as area, Command, Decision, IfMatch, NewOrder, OrderId, OrderQuery, OrderTerms,
-            PetPatch, PetQuery, Preconditions, Resource, StorePet, WithdrawalReason,
+            self as area, Command, Decision, Field, IfMatch, NewOrder, OrderId, OrderQuery,
+            OrderTerms, PetPatch, PetQuery, Preconditions, Resource, StorePet, WithdrawalReason,
         },
     },
     store::{Created, Executed, Store, StoreError},
@@ -38,6 +38,7 @@ pub(crate) enum Act {
     Complete,
     Cancel,
     Return,
+    Reopen,
     Rename,
     Withdraw,
     Restore,
@@ -58,9 +59,17 @@ impl Act {
         Some(match self {
             Self::Reserve => Command::PlaceOrder(place(OrderTerms::ReservedUntil(until))),
             Self::Sell => Command::PlaceOrder(place(OrderTerms::Completed)),
-            Self::Complete => Command::CompleteOrder { id: order? },
-            Self::Cancel => Command::CancelOrder { id: order?, reason: None },
-            Self::Return => Command::ReturnOrder { id: order?, reason: None },
+            Self::Complete => {
+                Command::CompleteOrder { id: order?, price: Field::Keep, preconditions }
+            }
+            Self::Cancel => Command::CancelOrder { id: order?, reason: None, preconditions },
+            Self::Return => Command::ReturnOrder { id: order?, reason: None, preconditions },
+            Self::Reopen => Command::ReopenOrder {
+                id: order?,
+                expires_at: None,
+                default_end: until,
+                preconditions,
+            },
             Self::Rename => {
                 let name = PetName::new(name(number));
                 Command::PatchPet {

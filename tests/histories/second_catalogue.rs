@@ -73,8 +73,7 @@ impl World {
         }
     }
 
-    /// Does the operation, with `id` for what it adds, and returns it with the
-    /// response.
+    /// Does the operation, with `id` for what it adds, and returns it with the response.
     pub(super) fn execute(&mut self, operation: &Operation, id: i64) -> Operation {
         let mut executed = operation.clone();
         match &mut executed {
@@ -278,7 +277,7 @@ impl World {
     }
 }
 
-/// The command for the service, and the time at which it comes; `None` for a read.
+/// The command, and the time at which it comes; `None` for a read.
 fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
     let pet = |id: &i64| PetId::new(*id).unwrap();
     let order = |id: &i64| OrderId::new(*id).unwrap();
@@ -286,8 +285,9 @@ fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
         let any = Preconditions { if_match: Some(IfMatch::Any), if_absent: false };
         version.map_or(any, Preconditions::version)
     };
-    let time = |text: &String| -> Timestamp { text.parse().unwrap() };
+    let time = |text: &String| text.parse::<Timestamp>().unwrap();
     let mut now = Timestamp::from_second(1_795_000_000).unwrap();
+    let (reason, preconditions) = (None, Preconditions::default());
     let asked = match command {
         Command::ReadPet { .. } | Command::ReadOrder { .. } => return None,
         Command::PatchPet { id, version, patch: Patch { name, category_id, status } } => {
@@ -328,9 +328,11 @@ fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
             };
             Asked::PatchOrder { id: order(id), patch, preconditions: if_match(*version) }
         }
-        Command::Complete { id } => Asked::CompleteOrder { id: order(id) },
-        Command::Cancel { id } => Asked::CancelOrder { id: order(id), reason: None },
-        Command::Return { id } => Asked::ReturnOrder { id: order(id), reason: None },
+        Command::Complete { id } => {
+            Asked::CompleteOrder { id: order(id), price: Field::Keep, preconditions }
+        }
+        Command::Cancel { id } => Asked::CancelOrder { id: order(id), reason, preconditions },
+        Command::Return { id } => Asked::ReturnOrder { id: order(id), reason, preconditions },
         Command::Expire { id, at } => {
             now = time(at);
             Asked::ExpireOrder { id: order(id) }

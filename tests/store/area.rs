@@ -5,7 +5,7 @@ use petstore::{
     domain::{
         NewPet, PetId, PetStatus, StoredResponse, WriteContext,
         store_area::{
-            Change, Command, Decision, IfMatch, Label, NewOrder, Order, OrderId, OrderTerms,
+            Change, Command, Decision, Field, IfMatch, Label, NewOrder, Order, OrderId, OrderTerms,
             PetPatch, Preconditions, Reason, Refusal, Resource, StorePet, WithdrawalReason,
         },
     },
@@ -24,6 +24,9 @@ macro_rules! area_suite {
             an_animal_of_the_contract_has_version_1_and_the_time_of_its_creation,
             a_withdrawn_animal_leaves_the_catalogue_and_returns_as_it_was,
             each_end_of_an_order_is_stored_with_its_animal,
+            a_reopened_order_is_stored_with_its_animal,
+            in_one_request_the_animal_of_a_newer_order_can_go_to_an_older_one,
+            of_many_orders_reopened_for_one_animal_one_is_open,
             a_changed_order_is_read_as_changed,
             a_status_set_by_hand_ends_the_hold_of_the_order,
             categories_are_put_deleted_and_made_again,
@@ -78,7 +81,7 @@ macro_rules! area_suite {
 }
 pub(crate) use crate::store::{
     area_commands::*, area_field_search::*, area_fields::*, area_lists::*, area_offers::*,
-    area_photos::*, area_requests::*, times::*,
+    area_orders::*, area_photos::*, area_requests::*, times::*,
 };
 pub(crate) use area_suite;
 
@@ -184,15 +187,23 @@ pub(crate) fn sell(pet_id: PetId) -> NewOrder {
 }
 
 pub(crate) fn complete(id: OrderId) -> Command {
-    Command::CompleteOrder { id }
+    Command::CompleteOrder { id, price: Field::Keep, preconditions: Preconditions::default() }
 }
 
 pub(crate) fn cancel(id: OrderId) -> Command {
-    Command::CancelOrder { id, reason: Some(Reason::new("too far".to_owned()).unwrap()) }
+    let reason = Reason::new("too far".to_owned());
+    Command::CancelOrder { id, reason, preconditions: Preconditions::default() }
 }
 
 pub(crate) fn give_back(id: OrderId) -> Command {
-    Command::ReturnOrder { id, reason: None }
+    Command::ReturnOrder { id, reason: None, preconditions: Preconditions::default() }
+}
+
+/// By default, for two hours.
+pub(crate) fn reopen(id: OrderId) -> Command {
+    let default_end = kept() + jiff::SignedDuration::from_hours(2);
+    let preconditions = Preconditions::default();
+    Command::ReopenOrder { id, expires_at: None, default_end, preconditions }
 }
 
 pub(crate) fn label(text: &str) -> Label {

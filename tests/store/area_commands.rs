@@ -3,16 +3,14 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use jiff::SignedDuration;
 use petstore::{
     domain::{
         Limit, PetId, PetName,
         PetStatus::{Available, Pending, Sold},
         WriteContext,
         store_area::{
-            Category, Change, Command, Contact, Decimal, Field, JournalEntry, Note, Order,
-            OrderPatch, OrderStatus, PetPatch, Preconditions, Reason, Reference, Refusal, Resource,
-            Withdrawal, WithdrawalReason,
+            Category, Change, Command, JournalEntry, Note, OrderStatus, PetPatch, Preconditions,
+            Refusal, Resource, Withdrawal, WithdrawalReason,
         },
     },
     store::Executed,
@@ -20,14 +18,14 @@ use petstore::{
 
 use crate::store::{
     area::{
-        add, any, cancel, change, complete, execute, give_back, kept, label, now, order, order_id,
-        patch, pet, pet_id, place, refused, reserve, respond, restore, sell, to_status, withdraw,
+        add, any, change, complete, execute, give_back, kept, label, now, order, order_id, patch,
+        pet, pet_id, refused, reserve, respond, restore, sell, to_status, withdraw,
     },
     suite::{AnyStore, act, at, count, create, new_pet},
 };
 
 /// Checks that the store has what was changed, and that the change began with what it had.
-async fn expect_stored(store: &AnyStore, changes: &[Change]) {
+pub(crate) async fn expect_stored(store: &AnyStore, changes: &[Change]) {
     for change in changes {
         match change.after.as_ref().unwrap() {
             Resource::Pet(after) => assert_eq!(pet(store, after.id).await, *after),
@@ -41,7 +39,7 @@ async fn expect_stored(store: &AnyStore, changes: &[Change]) {
 }
 
 /// Carries out a command, and checks that its changes are stored.
-async fn check(store: &AnyStore, command: Command) -> Vec<Change> {
+pub(crate) async fn check(store: &AnyStore, command: Command) -> Vec<Change> {
     let changes = change(store, command).await;
     expect_stored(store, &changes).await;
     changes
@@ -117,83 +115,6 @@ pub(crate) async fn a_withdrawn_animal_leaves_the_catalogue_and_returns_as_it_wa
     assert_eq!(store.get_pet(id).await.unwrap(), before);
     assert_eq!(count(&store).await, 2);
     assert!(add(&store, new_pet("later", 7, Sold)).await > next);
-}
-
-pub(crate) async fn each_end_of_an_order_is_stored_with_its_animal(store: AnyStore) {
-    let until = |order| Command::ExpireOrder { id: order };
-    let mut completed = None;
-    for (end, status, of_pet) in [
-        (complete as fn(_) -> _, OrderStatus::Completed, Sold),
-        (cancel, OrderStatus::Cancelled, Available),
-        (until, OrderStatus::Expired, Available),
-    ] {
-        let id = add(&store, new_pet("", 1, Available)).await;
-        let placed = check(&store, Command::PlaceOrder(reserve(id))).await;
-        assert_eq!(placed.len(), 2);
-        let Some(Resource::Order(Order { id: order_id, .. })) = placed[0].after else {
-            panic!("{placed:?}")
-        };
-        let reserved = pet(&store, id).await;
-        assert_eq!((reserved.status, reserved.order_id), (Pending, Some(order_id)));
-        assert!(refused(&store, Command::PlaceOrder(sell(id))).await != Refusal::NoIdentifierLeft);
-        let context = WriteContext { now: kept() + SignedDuration::from_hours(1), ..act(0) };
-        let ended = store.execute(vec![end(order_id)], context, respond).await.unwrap();
-        let Executed::Done { changes, .. } = ended else { panic!("{ended:?}") };
-        expect_stored(&store, &changes).await;
-        assert_eq!(order(&store, order_id).await.status, status);
-        completed = completed.or(Some(order_id));
-        let after = pet(&store, id).await;
-        assert_eq!((after.status, after.order_id, after.version), (of_pet, None, 3));
-    }
-    let id = completed.unwrap();
-    check(&store, give_back(id)).await;
-    assert_eq!(order(&store, id).await.status, OrderStatus::Returned);
-    assert_eq!(pet(&store, pet_id(1)).await.status, Available);
-    // Free again, for another order.
-    let sold = check(&store, Command::PlaceOrder(sell(pet_id(1)))).await;
-    assert_eq!(sold.len(), 2);
-    assert_eq!(store.get_order(order_id(99)).await.unwrap(), None);
-}
-
-pub(crate) async fn a_changed_order_is_read_as_changed(store: AnyStore) {
-    let animal = add(&store, new_pet("", 1, Available)).await;
-    let id = place(&store, reserve(animal)).await;
-    let longest = |length| "ü".repeat(length);
-    let later = OrderPatch {
-        reference: Field::Set(Reference::new(longest(255)).unwrap()),
-        note: Field::Set(Note::new(longest(2_000)).unwrap()),
-        expires_at: Some(kept() + SignedDuration::from_hours(48)),
-        price: Field::Set(Decimal::new("-999999999999.9999").unwrap()),
-        contact: Field::Set(Contact::new(longest(500)).unwrap()),
-    };
-    let no_reference = OrderPatch { reference: Field::Clear, ..OrderPatch::default() };
-    let other_contact = OrderPatch {
-        contact: Field::Set(Contact::new("Anna".to_owned()).unwrap()),
-        ..OrderPatch::default()
-    };
-    let no_contact = OrderPatch { contact: Field::Clear, ..OrderPatch::default() };
-    for (version, new) in (2..).zip([later, no_reference, other_contact, no_contact]) {
-        check(&store, Command::PatchOrder { id, patch: new, preconditions: any() }).await;
-        assert_eq!(order(&store, id).await.version, version);
-    }
-    let reason = Reason::new(longest(255));
-    check(&store, Command::CancelOrder { id, reason: reason.clone() }).await;
-    let cancelled = order(&store, id).await;
-    assert_eq!((cancelled.reason, cancelled.closed_at), (reason, Some(kept())));
-    assert_eq!((cancelled.reference, cancelled.contact, cancelled.version), (None, None, 6));
-}
-
-pub(crate) async fn a_status_set_by_hand_ends_the_hold_of_the_order(store: AnyStore) {
-    let animal = add(&store, new_pet("", 1, Available)).await;
-    let id = place(&store, sell(animal)).await;
-    assert!(order(&store, id).await.holds);
-    check(&store, to_status(animal, Available)).await;
-    let released = order(&store, id).await;
-    assert_eq!((released.status, released.holds), (OrderStatus::Completed, false));
-    let refusal = refused(&store, give_back(id)).await;
-    assert!(matches!(refusal, Refusal::InvalidTransition(_)), "{refusal:?}");
-    let again = place(&store, sell(animal)).await;
-    check(&store, give_back(again)).await;
 }
 
 pub(crate) async fn categories_are_put_deleted_and_made_again(store: AnyStore) {

@@ -8,6 +8,7 @@ mod area_field_search;
 mod area_fields;
 mod area_lists;
 mod area_offers;
+mod area_orders;
 mod area_photos;
 mod area_requests;
 mod audit;

@@ -11,7 +11,7 @@ use petstore::{
 };
 
 use crate::store::{
-    area::{add, any, execute, order_id, sell},
+    area::{self, add, any, execute, order_id, sell},
     sqlite::fresh,
     suite::{AnyStore, new_pet},
 };
@@ -43,7 +43,7 @@ async fn of_an_erased_or_changed_contact_the_file_has_no_copy() {
     let (store, directory) = fresh();
     let animal = add(&store, new_pet("Rex", 1, Available)).await;
     let sale = |order: i64| NewOrder { contact: Some(contact(order, 1)), ..sell(animal) };
-    let give_back = |order| Command::ReturnOrder { id: order_id(order), reason: None };
+    let give_back = |order| area::give_back(order_id(order));
     // Those of every third order come later, between the others.
     let placed = (1..=ORDERS).flat_map(|order| match order % 3 {
         0 => [Command::PlaceOrder(sell(animal)), give_back(order)],

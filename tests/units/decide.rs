@@ -4,15 +4,15 @@ use jiff::Timestamp;
 use petstore::domain::{
     PetId, PetName, PetStatus,
     store_area::{
-        Category, ChangeType, Command, Conflict, Field, FieldValues, IfMatch, Label, NewOrder,
-        Note, Order, OrderId, OrderPatch, OrderStatus, OrderTerms, PetPatch, Photos, Preconditions,
-        Present, Refusal, Resource, StorePet, Withdrawal, WithdrawalReason, decide,
+        Category, ChangeType, Command, Conflict, FieldValues, IfMatch, Label, NewOrder, Order,
+        OrderId, OrderStatus, OrderTerms, PetPatch, Photos, Preconditions, Present, Refusal,
+        Resource, StorePet, Withdrawal, WithdrawalReason, decide,
     },
 };
 
 /// The states of an animal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Animal {
+pub(super) enum Animal {
     Available,
     PendingWithoutOrder,
     Reserved,
@@ -22,20 +22,20 @@ enum Animal {
     Unknown,
 }
 
-use Animal::{
+pub(super) use Animal::{
     Available, PendingWithoutOrder, Reserved, SoldByOrder, SoldWithoutOrder, Unknown, Withdrawn,
 };
 
-const ANIMALS: [Animal; 7] =
+pub(super) const ANIMALS: [Animal; 7] =
     [Available, PendingWithoutOrder, Reserved, SoldWithoutOrder, SoldByOrder, Withdrawn, Unknown];
 
-fn second(second: i64) -> Timestamp {
+pub(super) fn second(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }
 
-const NOW: i64 = 1_800_000_000;
+pub(super) const NOW: i64 = 1_800_000_000;
 
-fn order(status: OrderStatus, holds: bool) -> Order {
+pub(super) fn order(status: OrderStatus, holds: bool) -> Order {
     Order {
         id: OrderId::new(5).unwrap(),
         pet_id: PetId::new(7).unwrap(),
@@ -53,7 +53,7 @@ fn order(status: OrderStatus, holds: bool) -> Order {
     }
 }
 
-fn present(animal: Animal) -> Present {
+pub(super) fn present(animal: Animal) -> Present {
     let status = match animal {
         PendingWithoutOrder | Reserved => PetStatus::Pending,
         SoldWithoutOrder | SoldByOrder => PetStatus::Sold,
@@ -89,7 +89,7 @@ fn present(animal: Animal) -> Present {
 }
 
 /// What a decision does, in short: the new states, `same`, or the error.
-fn outcome(command: &Command, present: &Present) -> String {
+pub(super) fn outcome(command: &Command, present: &Present) -> String {
     match decide(command, present, second(NOW)) {
         Ok(decision) if decision.changes.is_empty() => "same".to_owned(),
         Ok(decision) => {
@@ -140,7 +140,7 @@ fn outcome(command: &Command, present: &Present) -> String {
     }
 }
 
-fn pet_id() -> PetId {
+pub(super) fn pet_id() -> PetId {
     PetId::new(7).unwrap()
 }
 
@@ -241,81 +241,6 @@ fn an_animal_without_an_open_order_can_be_withdrawn_and_restored() {
     expect(&withdraw, [w, w, "open order", w, w, IT, "404"]);
     let restore = Command::RestorePet { id: pet_id(), preconditions };
     expect(&restore, [IT, IT, IT, IT, IT, "available", "404"]);
-}
-
-/// The states of an order, with its animal.
-fn orders() -> [(Order, Animal); 7] {
-    [
-        (order(OrderStatus::Reserved, true), Reserved),
-        (order(OrderStatus::Completed, true), SoldByOrder),
-        (order(OrderStatus::Completed, false), SoldWithoutOrder),
-        (order(OrderStatus::Completed, true), Withdrawn),
-        (order(OrderStatus::Cancelled, false), Available),
-        (order(OrderStatus::Expired, false), Available),
-        (order(OrderStatus::Returned, false), Available),
-    ]
-}
-
-fn expect_of_orders(command: &Command, expected: [&str; 7]) {
-    for ((order, animal), expected) in orders().into_iter().zip(expected) {
-        let context = format!("{command:?} of {} with {animal:?}", order.status);
-        let present = Present { order: Some(order), ..present(animal) };
-        assert_eq!(outcome(command, &present), expected, "{context}");
-    }
-    assert_eq!(outcome(command, &Present::default()), "404");
-}
-
-const IT_ORDER: &str = "transition, shows order";
-
-#[test]
-fn every_order_command_in_every_state() {
-    let id = OrderId::new(5).unwrap();
-    let it = IT_ORDER;
-    expect_of_orders(
-        &Command::CompleteOrder { id },
-        ["completed sold", "same", "same", "same", it, it, it],
-    );
-    expect_of_orders(
-        &Command::CancelOrder { id, reason: None },
-        ["cancelled available", it, it, it, "same", it, it],
-    );
-    expect_of_orders(
-        &Command::ReturnOrder { id, reason: None },
-        [it, "returned available", it, it, it, it, "same"],
-    );
-    expect_of_orders(&Command::ExpireOrder { id }, ["same"; 7]);
-}
-
-#[test]
-fn the_clock_expires_an_order_at_its_end() {
-    let command = Command::ExpireOrder { id: OrderId::new(5).unwrap() };
-    let mut due = present(Reserved);
-    let order = Order { expires_at: Some(second(NOW)), ..order(OrderStatus::Reserved, true) };
-    due.order = Some(order.clone());
-    assert_eq!(outcome(&command, &due), "expired available");
-    // A client that completes it before the clock looks has bought the animal.
-    let complete = Command::CompleteOrder { id: order.id };
-    assert_eq!(outcome(&complete, &due), "completed sold");
-}
-
-#[test]
-fn an_order_patch_changes_its_texts_always_and_its_end_while_it_is_reserved() {
-    let id = OrderId::new(5).unwrap();
-    let of = |patch| Command::PatchOrder { id, patch, preconditions: Preconditions::version(3) };
-    let note = Field::Set(Note::new("n".to_owned()).unwrap());
-    let note = of(OrderPatch { note, ..OrderPatch::default() });
-    expect_of_orders(
-        &note,
-        ["reserved", "completed", "completed", "completed", "cancelled", "expired", "returned"],
-    );
-    let clear = of(OrderPatch { note: Field::Clear, ..OrderPatch::default() });
-    expect_of_orders(&clear, ["same"; 7]);
-    let end = |end| of(OrderPatch { expires_at: Some(second(end)), ..OrderPatch::default() });
-    let it = IT_ORDER;
-    expect_of_orders(&end(NOW + 600), ["reserved", it, it, it, it, it, it]);
-    expect_of_orders(&end(NOW + 60), ["same"; 7]);
-    let present = Present { order: Some(order(OrderStatus::Reserved, true)), ..present(Reserved) };
-    assert_eq!(outcome(&end(NOW - 1), &present), "400");
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod change_metrics;
 mod client;
 mod database_url;
 mod decide;
+mod decide_orders;
 mod decimal;
 mod endpoint_url;
 mod exposition;

@@ -16,7 +16,7 @@ use rand::{SeedableRng, rngs::StdRng};
 
 use super::street::{Seen, Street, settings};
 use crate::store::{
-    area::{any, change, place, reserve},
+    area::{any, change, complete, place, reserve},
     suite::act,
 };
 
@@ -58,10 +58,14 @@ async fn marked_street() -> Street {
             };
             let order: OrderId = place(&street.store, order).await;
             if step == "sell" {
-                change(&street.store, Command::CompleteOrder { id: order }).await;
+                change(&street.store, complete(order)).await;
             } else if step == "cancel" {
                 let reason = Reason::new(mark("reason"));
-                change(&street.store, Command::CancelOrder { id: order, reason }).await;
+                change(
+                    &street.store,
+                    Command::CancelOrder { id: order, reason, preconditions: any() },
+                )
+                .await;
             }
         }
         if step == "withdraw" {

@@ -304,7 +304,8 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let preconditions = Preconditions::version(seen.saturating_add(1));
     act_on_animal(desk, |id| {
         let withdraw = Command::WithdrawPet { id, reason, note, preconditions };
-        vec![Command::CancelOrder { id: order, reason: None }, withdraw]
+        let any = Preconditions::default();
+        vec![Command::CancelOrder { id: order, reason: None, preconditions: any }, withdraw]
     })
     .await
 }

@@ -24,7 +24,7 @@ use crate::{
         Limit,
         store_area::{
             Command, Decimal, Field, Note, Order, OrderId, OrderPatch, OrderQuery, OrderStatus,
-            Reason, Reference,
+            Preconditions, Reason, Reference,
         },
     },
     edge::ApiError,
@@ -329,19 +329,29 @@ async fn act_on_order(
 
 /// Sells the reserved animal for the price that was typed.
 pub(super) async fn complete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    act_on_order(desk, |id, _| Some(Command::CompleteOrder { id })).await
+    act_on_order(desk, |id, _| {
+        Some(Command::CompleteOrder {
+            id,
+            price: Field::Keep,
+            preconditions: Preconditions::default(),
+        })
+    })
+    .await
 }
 
 /// Ends the reservation.
 pub(super) async fn cancel(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    act_on_order(desk, |id, _| Some(Command::CancelOrder { id, reason: None })).await
+    act_on_order(desk, |id, _| {
+        Some(Command::CancelOrder { id, reason: None, preconditions: Preconditions::default() })
+    })
+    .await
 }
 
 /// Undoes the sale.
 pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     act_on_order(desk, |id, errors| {
         let reason = errors.take("reason", forms::reason(&desk.visit.form))?;
-        Some(Command::ReturnOrder { id, reason })
+        Some(Command::ReturnOrder { id, reason, preconditions: Preconditions::default() })
     })
     .await
 }

@@ -36,6 +36,7 @@ pub(in crate::console) fn audited_change(kind: ChangeType) -> &'static str {
         ChangeType::OrderPlaced => "Animal reserved",
         ChangeType::OrderCompleted => "Animal sold",
         ChangeType::OrderReturned => "Animal taken back",
+        ChangeType::OrderReopened => "Animal reserved again",
         other => change(other),
     }
 }

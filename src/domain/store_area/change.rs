@@ -104,6 +104,7 @@ words! {
         OrderCancelled = "order.cancelled",
         OrderExpired = "order.expired",
         OrderReturned = "order.returned",
+        OrderReopened = "order.reopened",
         CategoryChanged = "category.changed",
         CategoryDeleted = "category.deleted",
         PetsImported = "pets.imported",

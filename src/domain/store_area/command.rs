@@ -54,14 +54,26 @@ pub enum Command {
     /// Sells the reserved animal.
     CompleteOrder {
         id: OrderId,
+        price: Field<Decimal>,
+        preconditions: Preconditions,
     },
     CancelOrder {
         id: OrderId,
         reason: Option<Reason>,
+        preconditions: Preconditions,
     },
     ReturnOrder {
         id: OrderId,
         reason: Option<Reason>,
+        preconditions: Preconditions,
+    },
+    /// Puts right that an order was closed by mistake: it reserves its animal again.
+    ReopenOrder {
+        id: OrderId,
+        /// `None` for the end that it had, or `default_end` if that has passed.
+        expires_at: Option<Timestamp>,
+        default_end: Timestamp,
+        preconditions: Preconditions,
     },
     /// Changes members of an order, or extends a reservation.
     PatchOrder {
@@ -115,9 +127,10 @@ impl Command {
             | Self::PatchPhoto { id, .. }
             | Self::DeletePhoto { id, .. } => Subject::Pet(*id),
             Self::PlaceOrder(new) => Subject::Pet(new.pet_id),
-            Self::CompleteOrder { id }
+            Self::CompleteOrder { id, .. }
             | Self::CancelOrder { id, .. }
             | Self::ReturnOrder { id, .. }
+            | Self::ReopenOrder { id, .. }
             | Self::PatchOrder { id, .. }
             | Self::ExpireOrder { id }
             | Self::EraseContact { id, .. } => Subject::Order(*id),
@@ -187,7 +200,7 @@ pub struct OrderPatch {
     pub note: Field<Note>,
     /// The end of a reservation; `None` keeps it. A reservation always has an end.
     pub expires_at: Option<Timestamp>,
-    /// Only of a reserved order.
+    /// Only of a reserved or completed order.
     pub price: Field<Decimal>,
     pub contact: Field<Contact>,
 }

@@ -3,10 +3,11 @@
 use jiff::Timestamp;
 
 use super::{
-    Command, Decision, OrderStatus, Present, Refusal, Withdrawal,
+    Command, Decision, Present, Refusal, Withdrawal,
     category_rules::{delete_category, put_category},
     order_rules::{
-        end_reservation, erase_contact, expire_order, patch_order, place_order, return_order,
+        cancel_order, complete_order, erase_contact, expire_order, patch_order, place_order,
+        reopen_order, return_order,
     },
     pet_rules::{add_pet, patch_pet, restore_pet, withdraw_pet},
     photo_rules::{add_photo, delete_photo, patch_photo},
@@ -34,13 +35,18 @@ pub fn decide(command: &Command, present: &Present, now: Timestamp) -> Result<De
             delete_photo(*photo, preconditions, present, now)
         }
         Command::PlaceOrder(new) => place_order(new, present, now),
-        Command::CompleteOrder { .. } => {
-            end_reservation(OrderStatus::Completed, None, present, now)
+        Command::CompleteOrder { price, preconditions, .. } => {
+            complete_order(price, preconditions, present, now)
         }
-        Command::CancelOrder { reason, .. } => {
-            end_reservation(OrderStatus::Cancelled, reason.as_ref(), present, now)
+        Command::CancelOrder { reason, preconditions, .. } => {
+            cancel_order(reason.as_ref(), preconditions, present, now)
         }
-        Command::ReturnOrder { reason, .. } => return_order(reason.as_ref(), present, now),
+        Command::ReturnOrder { reason, preconditions, .. } => {
+            return_order(reason.as_ref(), preconditions, present, now)
+        }
+        Command::ReopenOrder { expires_at, default_end, preconditions, .. } => {
+            reopen_order(*expires_at, *default_end, preconditions, present, now)
+        }
         Command::PatchOrder { patch, preconditions, .. } => {
             patch_order(patch, preconditions, present, now)
         }

@@ -63,6 +63,14 @@ pub(super) fn require<T: Into<Resource> + Clone>(
              as \"7\". Read the resource first.",
         ));
     }
+    check(preconditions, current)
+}
+
+/// The same of a command that works without.
+pub(super) fn check<T: Into<Resource> + Clone>(
+    preconditions: &Preconditions,
+    current: Option<&T>,
+) -> Result<(), Refusal> {
     let current: Option<Resource> = current.cloned().map(Into::into);
     if preconditions.hold_for(current.as_ref().map(Resource::version)) {
         Ok(())

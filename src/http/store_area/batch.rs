@@ -3,8 +3,9 @@
 use serde_json::value::RawValue;
 
 use super::{
-    members::{COMMAND, IF_MATCH, INTEGER, Members, REASON},
-    orders, pets,
+    members::{COMMAND, IF_MATCH, INTEGER, Members},
+    orders::{self, Act},
+    pets,
     shared::StoreArea,
     wire,
     write::{self, Write},
@@ -59,7 +60,10 @@ fn parse(area: &StoreArea, element: &RawValue, write: &Write<'_>) -> Result<Comm
     let preconditions = || -> Result<_, ApiError> {
         Ok(Preconditions { if_match: members.optional("ifMatch", &IF_MATCH)?, if_absent: false })
     };
-    let reason = || members.optional("reason", &REASON);
+    let act = |act: Act| {
+        check(&["orderId", "ifMatch", act.member()])?;
+        act.command(area, &members, order_id(), preconditions()?, write.now)
+    };
     match &*command {
         "addPet" => {
             check(json::PATCH)?;
@@ -85,21 +89,13 @@ fn parse(area: &StoreArea, element: &RawValue, write: &Write<'_>) -> Result<Comm
             check(&orders::NEW)?;
             Ok(Command::PlaceOrder(orders::new(area, &members, write.now)?))
         }
-        "completeOrder" => {
-            check(&["orderId"])?;
-            Ok(Command::CompleteOrder { id: order_id()? })
-        }
-        "cancelOrder" => {
-            check(&["orderId", "reason"])?;
-            Ok(Command::CancelOrder { reason: reason()?, id: order_id()? })
-        }
-        "returnOrder" => {
-            check(&["orderId", "reason"])?;
-            Ok(Command::ReturnOrder { reason: reason()?, id: order_id()? })
-        }
+        "completeOrder" => act(Act::Complete),
+        "cancelOrder" => act(Act::Cancel),
+        "returnOrder" => act(Act::Return),
+        "reopenOrder" => act(Act::Reopen),
         _ => Err(super::members::invalid(
             "command must be one of addPet, patchPet, withdrawPet, restorePet, placeOrder, \
-             completeOrder, cancelOrder and returnOrder.",
+             completeOrder, cancelOrder, returnOrder and reopenOrder.",
         )),
     }
 }

@@ -20,7 +20,7 @@ pub(super) const IS_COMPLETED: Kind<bool> = Kind {
     is: "reserved or completed",
 };
 
-/// What a command requires of the version of its animal.
+/// What a command requires of the version of its animal or order.
 pub(super) const IF_MATCH: Kind<IfMatch> = Kind {
     read: |value| {
         if let Some(tags) = json::string(value) {
@@ -29,7 +29,7 @@ pub(super) const IF_MATCH: Kind<IfMatch> = Kind {
         let version = json::integer(value).filter(|&version| version > 0)?;
         Some(IfMatch::Versions(vec![version]))
     },
-    is: "the version of the animal as an integer from 1 on, or as a string its ETag",
+    is: "the version as an integer from 1 on, or as a string the ETag",
 };
 
 pub(super) const COMMAND: Kind<String> =

@@ -29,7 +29,7 @@ pub(crate) use self::{
     inventory::get as get_inventory,
     orders::{
         cancel_order, complete_order, get_order, list_orders, patch_order, place_order,
-        return_order,
+        reopen_order, return_order,
     },
     pets::{add_pet, get_pet, list_pets, patch_pet, restore_pet, withdraw_pet},
     photos::{add_photo, delete_photo, get_photo, patch_photo},

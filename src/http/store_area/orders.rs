@@ -18,7 +18,8 @@ use crate::{
     domain::{
         PetId,
         store_area::{
-            Command, NewOrder, Order, OrderId, OrderPatch, OrderQuery, OrderTerms, Reference,
+            Command, NewOrder, Order, OrderId, OrderPatch, OrderQuery, OrderTerms, Preconditions,
+            Reference,
         },
     },
     edge::{ApiError, Response, body::Accepted},
@@ -137,24 +138,78 @@ pub(crate) async fn patch_order(area: &StoreArea, call: Call<'_>) -> Result<Resp
 
 /// `POST /v1/store/orders/{orderId}/complete`: sells the reserved animal.
 pub(crate) async fn complete_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
-    write.members(&[])?;
-    let command = Command::CompleteOrder { id: write.order_id()? };
-    write.execute(area, command, wire::one).await
+    Act::Complete.carry_out(area, call).await
 }
 
 /// `POST /v1/store/orders/{orderId}/cancel`: ends a reservation.
 pub(crate) async fn cancel_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
-    let reason = write.members(&["reason"])?.optional("reason", &REASON)?;
-    let command = Command::CancelOrder { id: write.order_id()?, reason };
-    write.execute(area, command, wire::one).await
+    Act::Cancel.carry_out(area, call).await
 }
 
 /// `POST /v1/store/orders/{orderId}/return`: undoes a sale.
 pub(crate) async fn return_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
-    let reason = write.members(&["reason"])?.optional("reason", &REASON)?;
-    let command = Command::ReturnOrder { id: write.order_id()?, reason };
-    write.execute(area, command, wire::one).await
+    Act::Return.carry_out(area, call).await
+}
+
+/// `POST /v1/store/orders/{orderId}/reopen`: reserves the animal again.
+pub(crate) async fn reopen_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    Act::Reopen.carry_out(area, call).await
+}
+
+/// What closes or reopens an order, also as a command of a batch.
+#[derive(Clone, Copy)]
+pub(super) enum Act {
+    Complete,
+    Cancel,
+    Return,
+    Reopen,
+}
+
+impl Act {
+    async fn carry_out(self, area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+        let preconditions = preconditions::of(&call.request.headers)?;
+        let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
+        let members = write.members(&[self.member()])?;
+        let command = self.command(area, &members, write.order_id(), preconditions, write.now)?;
+        write.execute(area, command, wire::one).await
+    }
+
+    /// The member that its body can have, and its command in a batch.
+    pub(super) fn member(self) -> &'static str {
+        match self {
+            Self::Complete => "price",
+            Self::Cancel | Self::Return => "reason",
+            Self::Reopen => "expiresAt",
+        }
+    }
+
+    pub(super) fn command(
+        self,
+        area: &StoreArea,
+        members: &Members<'_>,
+        id: Result<OrderId, ApiError>,
+        preconditions: Preconditions,
+        now: Timestamp,
+    ) -> Result<Command, ApiError> {
+        let name = self.member();
+        Ok(match self {
+            Self::Complete => {
+                let price = members.patch(name, &DECIMAL)?;
+                Command::CompleteOrder { id: id?, price, preconditions }
+            }
+            Self::Cancel => {
+                let reason = members.optional(name, &REASON)?;
+                Command::CancelOrder { id: id?, reason, preconditions }
+            }
+            Self::Return => {
+                let reason = members.optional(name, &REASON)?;
+                Command::ReturnOrder { id: id?, reason, preconditions }
+            }
+            Self::Reopen => {
+                let expires_at = members.optional(name, &TIME)?;
+                let default_end = area.app.commands.default_end(now);
+                Command::ReopenOrder { id: id?, expires_at, default_end, preconditions }
+            }
+        })
+    }
 }

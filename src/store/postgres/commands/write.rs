@@ -11,7 +11,7 @@ use super::{
     state::Read,
 };
 use crate::{
-    domain::store_area::Resource,
+    domain::store_area::{Order, Resource},
     store::{
         columns::Value,
         state::Versions,
@@ -134,8 +134,13 @@ pub(super) fn differences(Read { state, added_by_requests }: Read, is_batch: boo
         let row = Row::of(pet, must_stay)?;
         Some(Row { has_response: is_first_change && added_by_requests.contains(&id), ..row })
     });
-    // A new order has a higher identifier than the one that it replaces, which lets go first.
-    let orders = state.orders.into_values().filter_map(|order| Row::of(order, must_stay));
+    // An order that lets its animal go comes before the one that takes it: at most one holds it.
+    let mut orders: Vec<_> = state.orders.into_values().collect();
+    orders.sort_by_key(|order| {
+        let holds = |order: &Option<Order>| order.as_ref().is_some_and(|order| order.holds);
+        holds(&order.now) && !holds(&order.read)
+    });
+    let orders = orders.into_iter().filter_map(|order| Row::of(order, must_stay));
     let categories = state.categories.into_values().filter_map(|of| Row::of(of, must_stay));
     pets.chain(orders).chain(categories).collect()
 }

@@ -55,6 +55,7 @@ pub(super) async fn tell(book: &mut Book) {
     shop.values().await;
     shop.rejected_commands().await;
     shop.deletion().await;
+    shop.act("reopenOrder 200 reopened", "1", "until").await;
     shop.photos().await;
     shop.at("2026-12-02T09:00:00Z");
     shop.webhooks().await;
@@ -154,17 +155,27 @@ impl Shop<'_> {
     async fn patches_of_an_order(&mut self) {
         self.change("patchOrder 200 extended", "1", 1, "extend").await;
         self.change("patchOrder 200 withoutNote", "1", 2, "note").await;
-        self.change("patchOrder 412 precondition_failed", "1", 1, "note").await;
+        for (operation, body) in [
+            ("patchOrder", "note"),
+            ("completeOrder", "discount"),
+            ("cancelOrder", "reason"),
+            ("returnOrder", "reason"),
+            ("reopenOrder", "until"),
+        ] {
+            let example = format!("{operation} 412 precondition_failed");
+            self.change(&example, "1", 1, body).await;
+        }
+        self.act("reopenOrder 409 invalid_transition", "1", "until").await;
     }
 
     async fn ends_of_orders(&mut self) {
         self.at("2026-11-24T09:00:00Z");
         self.store.place(json!({ "petId": 2, "reference": "2026-0819" })).await;
         self.act("cancelOrder 200 cancelled", "3", "reason").await;
-        self.act("completeOrder 409 invalid_transition", "3", "nothing").await;
+        self.act("completeOrder 409 invalid_transition", "3", "discount").await;
         self.act("returnOrder 409 invalid_transition", "3", "reason").await;
         self.at("2026-11-27T15:30:00Z");
-        self.act("completeOrder 200 completed", "1", "nothing").await;
+        self.act("completeOrder 200 completed", "1", "discount").await;
         self.act("cancelOrder 409 invalid_transition", "1", "reason").await;
         let later = r#"{"expiresAt": "2026-12-20T10:00:00Z"}"#;
         self.change("patchOrder 409 invalid_transition", "1", 4, later).await;
