@@ -1,8 +1,14 @@
 //! gzip for clients that accept it (RFC 9110, sections 8.4.1.3 and 12.5.3).
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    mem,
+    sync::Arc,
+};
 
+use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
+use futures_util::{Stream, TryStreamExt, stream};
 use hyper::{
     HeaderMap, StatusCode,
     body::Body as _,
@@ -13,6 +19,7 @@ use super::{
     response::Response,
     response_memory::{Reader, ResponseMemory},
 };
+use crate::store::Cause;
 
 /// The smallest body that is compressed, in bytes. Compression reduces a page to a fifth, so from
 /// this size on it saves a whole packet (about 1,450 bytes).
@@ -105,6 +112,25 @@ pub(crate) fn gzip(level: Compression, body: &[u8]) -> io::Result<Vec<u8>> {
     let mut compressed = encoder.finish()?;
     compressed.shrink_to_fit();
     Ok(compressed)
+}
+
+/// The same for a file that is made while the client reads it. Keeps a piece and the state of the encoder in memory. A
+/// file that breaks off has no end in this form, either.
+pub(crate) fn gzip_pieces(
+    pieces: impl Stream<Item = Result<Bytes, Cause>> + Send + Unpin,
+) -> impl Stream<Item = Result<Bytes, Cause>> + Send {
+    let encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    stream::try_unfold((pieces, Some(encoder)), async |(mut pieces, encoder)| {
+        let Some(mut encoder) = encoder else { return Ok(None) };
+        let failed = |error| Arc::new(error) as Cause;
+        let Some(piece) = pieces.try_next().await? else {
+            let last = encoder.finish().map_err(failed)?;
+            return Ok(Some((last.into(), (pieces, None))));
+        };
+        encoder.write_all(&piece).map_err(failed)?;
+        let done = mem::take(encoder.get_mut());
+        Ok(Some((done.into(), (pieces, Some(encoder)))))
+    })
 }
 
 #[cfg(test)]

@@ -53,6 +53,8 @@ problems! {
     CursorExpired         "cursor_expired"          GONE;
     /// The head violates the rules of HTTP.
     InvalidRequest        "invalid_request"         BAD_REQUEST;
+    /// HTTP/1.0 cannot carry the response safely.
+    OldVersion            "invalid_request"         HTTP_VERSION_NOT_SUPPORTED;
     InvalidBody           "invalid_body"            BAD_REQUEST;
     UnknownMember         "unknown_member"          BAD_REQUEST;
     MissingIdempotencyKey "missing_idempotency_key" BAD_REQUEST;

@@ -9,6 +9,7 @@ pub(crate) mod etag;
 mod facts;
 pub(crate) mod forwarded;
 pub(crate) mod host;
+mod http_1_0;
 mod log;
 mod metrics;
 pub(crate) mod multipart;
@@ -205,6 +206,9 @@ impl Edge {
                 let processing = AssertUnwindSafe(processing).catch_unwind();
                 let limit = || self.request_timeout + I::may_wait(found);
                 match within(limit, pin!(processing)).await {
+                    Some(Ok(Ok(response))) if http_1_0::hides_end(&request, &response) => {
+                        Box::pin(self.with_length(client, &request, response)).await
+                    }
                     Some(Ok(result)) => result,
                     Some(Err(_)) => Err(ApiError::internal(Arc::new(Panicked))),
                     None => Err(ApiError::timed_out()),
@@ -341,13 +345,8 @@ mod tests {
                 request = request.header(*name, *value);
             }
             let client = Client::from(IpAddr::from([192, 0, 2, 1]));
-            self.0
-                .handle(
-                    self,
-                    &client,
-                    request.body(http_body_util::Full::<bytes::Bytes>::default()).unwrap(),
-                )
-                .await
+            let request = request.body(http_body_util::Full::<bytes::Bytes>::default()).unwrap();
+            self.0.handle(self, &client, request).await
         }
     }
 

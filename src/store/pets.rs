@@ -45,6 +45,12 @@ pub trait Pets: Send + Sync {
         self.version().await
     }
 
+    /// How many writes of this process have ended. It grows before a write returns, if
+    /// [`Pets::version`] has nothing.
+    fn ended_writes(&self) -> u64 {
+        0
+    }
+
     /// The key of the hash in an `ETag`: 32 random bytes that belong to the database and never
     /// change.
     fn etag_key(&self) -> [u8; 32];
@@ -80,5 +86,9 @@ impl Version {
         let mut version = [0; Self::ROOM];
         version[..N].copy_from_slice(&bytes);
         Self(version)
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
     }
 }

@@ -61,6 +61,8 @@ pub struct Window {
     shop: Arc<Shop>,
     layout: Layout,
     tags: Tags,
+    /// When this process started.
+    started: String,
     /// Pages of the list in each form.
     lists: Cache,
     /// Pages of animals, which crawlers ask for in any number, and so not among the lists.
@@ -86,6 +88,7 @@ impl Window {
         Self {
             edge,
             tags: Tags::new(app.store.etag_key()),
+            started: app.clock.now().to_string(),
             layout: Layout::new(&settings),
             shop: Arc::new(Shop::new(app, settings)),
             lists: Cache::default(),
@@ -115,14 +118,8 @@ impl Window {
     ) -> Result<Response, ApiError> {
         let (shop, layout, headers) = (&self.shop, &self.layout, &request.headers);
         let version = match page {
-            Page::csv
-            | Page::sitemapPart
-            | Page::robots
-            | Page::photo
-            | Page::asset
-            | Page::favicon
-            | Page::touchIcon => None,
-            _ => shop.store().read_version().await?,
+            Page::robots | Page::photo | Page::asset | Page::favicon | Page::touchIcon => None,
+            _ => shop.version().await?,
         };
         let query = async |takes_limit| {
             let fields = shop.fields_at(version).await?;
@@ -156,18 +153,23 @@ impl Window {
                 let make = async || animal_page::page(shop, layout, parameter).await;
                 self.cached(animals, key("animal", parameter), version, make).await?
             }
-            Page::csv => return csv::file(shop, walk::permit(&self.files, visitor)?).await,
+            Page::csv => {
+                let file = csv::file(shop, walk::permit(&self.files, visitor)?).await?;
+                return Ok(walk::for_client(headers, file, self.file_tag(version)));
+            }
             Page::sitemap => {
                 let parts = self.sitemaps.of(shop, version).await?;
-                return match &*parts {
-                    [] => Ok(sitemap::pages(shop, None, walk::permit(&self.files, visitor)?)),
-                    parts => Ok(sitemap::index(shop, parts)),
-                };
+                if !parts.is_empty() {
+                    return Ok(sitemap::index(shop, &parts));
+                }
+                let file = sitemap::pages(shop, None, walk::permit(&self.files, visitor)?);
+                return Ok(walk::for_client(headers, file, self.file_tag(version)));
             }
             Page::sitemapPart => {
                 let before = sitemap::part(parameter)?;
                 let permit = walk::permit(&self.files, visitor)?;
-                return Ok(sitemap::pages(shop, Some(before), permit));
+                let file = sitemap::pages(shop, Some(before), permit);
+                return Ok(walk::for_client(headers, file, self.file_tag(version)));
             }
             Page::robots => return Ok(sitemap::robots(shop)),
             Page::photo => {
@@ -181,6 +183,13 @@ impl Window {
         // Also for a page of the cache, which may have left the cache before the client reads it.
         let reader = Reader::Stranger(visitor);
         Ok(self.edge.response_memory.hold_for(reader, page.respond(headers))?)
+    }
+
+    /// The tag of a file at this version. Weak, because a file is not read at one moment. Versions begin again, and
+    /// settings change, when a process starts.
+    fn file_tag(&self, version: Option<Version>) -> Option<HeaderValue> {
+        let of = |version: Version| [version.as_bytes(), self.started.as_bytes()].concat();
+        version.map(|version| self.tags.of(&of(version)))
     }
 
     /// A page that is made once for each version of the store.
@@ -207,7 +216,9 @@ impl Window {
 impl Interface for Window {
     const IS_FOR_CLIENTS: bool = true;
     const HAS_KEYS: bool = false;
-    const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("public, max-age=60");
+    const CACHE_CONTROL: HeaderValue = HeaderValue::from_static(
+        "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400",
+    );
     /// The page, if the request found one.
     type Found = Option<Page>;
 

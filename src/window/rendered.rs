@@ -100,6 +100,9 @@ impl Rendered {
             headers.insert(header::LINK, link.clone());
         }
         if self.status != StatusCode::OK {
+            // An animal can come back.
+            let control = HeaderValue::from_static("public, max-age=60");
+            headers.insert(header::CACHE_CONTROL, control);
             if is_compressed {
                 headers.insert(header::CONTENT_ENCODING, GZIP);
             }

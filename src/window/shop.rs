@@ -1,9 +1,12 @@
 //! What all pages and files read.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use jiff::{civil::Date, tz::TimeZone};
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 
 use super::{animal::Animal, labels::Labels, query::Query, selection, settings::WindowSettings};
 use crate::{
@@ -12,12 +15,17 @@ use crate::{
     store::{Store, StoreError, Version},
 };
 
+/// How long a version is used that had to be read from the database: changes of other processes appear so late.
+const VERSION_KEPT: Duration = Duration::from_secs(1);
+
 /// A store and how the window shows it.
 pub(super) struct Shop {
     pub(super) app: Arc<App>,
     pub(super) settings: WindowSettings,
     /// The fields, and the version of the store at which they were read.
     fields: Mutex<Option<(Version, Arc<FieldSet>)>>,
+    /// The version that was read from the database, when, and after how many writes of this process.
+    version: AsyncMutex<Option<(Instant, u64, Option<Version>)>>,
     /// Visitors who search leave connections of the store to others.
     searches: Semaphore,
 }
@@ -33,12 +41,32 @@ pub(super) struct Listed<'f> {
 
 impl Shop {
     pub(super) fn new(app: Arc<App>, settings: WindowSettings) -> Self {
-        Self { app, settings, fields: Mutex::default(), searches: Semaphore::new(2) }
+        let (fields, version) = (Mutex::default(), AsyncMutex::default());
+        Self { app, settings, fields, version, searches: Semaphore::new(2) }
     }
 
     /// All fields.
     pub(super) async fn fields(&self) -> Result<Arc<FieldSet>, StoreError> {
-        self.fields_at(self.store().read_version().await?).await
+        self.fields_at(self.version().await?).await
+    }
+
+    /// The version of the store: newer than every write of this process, and than those of others up to a second ago.
+    pub(super) async fn version(&self) -> Result<Option<Version>, StoreError> {
+        if let Some(version) = self.store().version().await? {
+            return Ok(Some(version));
+        }
+        // Requests that come together read it once.
+        let mut known = self.version.lock().await;
+        let (now, writes) = (self.app.clock.instant(), self.store().ended_writes());
+        if let Some((read_at, of, version)) = *known
+            && of == writes
+            && now.saturating_duration_since(read_at) < VERSION_KEPT
+        {
+            return Ok(version);
+        }
+        let version = self.store().read_version().await?;
+        *known = Some((now, writes, version));
+        Ok(version)
     }
 
     /// All fields, at least as new as this version. They are read again only after a write, because

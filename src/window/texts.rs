@@ -117,6 +117,8 @@ pub(super) fn problem(problem: Problem) -> (&'static str, &'static str) {
             ("That address is not valid", "Go to all animals.")
         }
         Problem::MethodNotAllowed => ("That is not possible here", "Go to all animals."),
+        Problem::HeadTooLarge => ("That address is too long", "Go to all animals."),
+        Problem::OldVersion => ("That needs HTTP/1.1", "Go to all animals."),
         _ => ("Something went wrong", "Wait for a moment, then load the page again."),
     }
 }

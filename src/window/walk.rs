@@ -5,13 +5,20 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
-use hyper::header::{self, HeaderValue};
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{self, HeaderValue},
+};
 use tokio::task;
 
 use super::shop::Shop;
 use crate::{
     domain::{Limit, PetId, client::ClientAddress, store_area::StorePet},
-    edge::{Account, ApiError, Body, Reservation, Response},
+    edge::{
+        Account, ApiError, Body, Reservation, Response,
+        compression::{self, GZIP, gzip_pieces},
+        etag,
+    },
     store::{Cause, StoreError},
 };
 
@@ -45,6 +52,28 @@ pub(super) fn response(
     let mut response = Response::new(Body::File(Box::pin(all)));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     response
+}
+
+/// The same for a client that may have this file already, or accepts gzip. The tag is that of the moment before the file
+/// is made, so a client that has a newer part of it gets the file again.
+pub(super) fn for_client(
+    request: &HeaderMap,
+    mut file: Response,
+    tag: Option<HeaderValue>,
+) -> Response {
+    file.headers_mut().insert(header::VARY, compression::VARY);
+    let mut file = match tag {
+        Some(tag) => etag::respond(request, file, tag),
+        None => file,
+    };
+    if file.status() == StatusCode::OK && compression::prefers_gzip(request) {
+        file.headers_mut().insert(header::CONTENT_ENCODING, GZIP);
+        return file.map(|body| match body {
+            Body::File(pieces) => Body::File(Box::pin(gzip_pieces(pieces))),
+            other => other,
+        });
+    }
+    file
 }
 
 #[cfg(test)]

@@ -54,6 +54,20 @@ PYTHON
     stop_service
 }
 
+# nginx with the texts of the documents, and one of them in front of a window.
+try_nginx() {
+    local animals=20000
+    PETSTORE_CONSOLE_LISTEN=off PETSTORE_WINDOW_LISTEN=127.0.0.1:0 start_service sqlite
+    # More than what is buffered on the way to a client.
+    python3 -c "print('name,categoryId,status,description')
+for number in range($animals): print(f'Luna {number},1,available,' + f'{number} ' * 200)" >"$scratch/many.csv"
+    "$petstore" import --database "$database" "$scratch/many.csv"
+    python3 -B -m tests.outside.nginx --nginx "$outside/nginx/usr/sbin/nginx" --api "$PETSTORE_URL" \
+        --window "$(sed -n 's/.*"message":"window at \([^"]*\)".*/\1/p' "$service_log")" --animals "$animals" \
+        --key "$("$petstore" keys create --name fields --scope store:admin --database "$database")"
+    stop_service
+}
+
 # The served OpenAPI documents: in both forms, with server addresses.
 print_served_documents() {
     local format

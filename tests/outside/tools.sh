@@ -28,6 +28,7 @@ missing_packages() {
             ;;
         java) command -v java >/dev/null || echo default-jre-headless ;;
         curl) command -v curl >/dev/null || echo curl ;;
+        openssl) command -v openssl >/dev/null || echo openssl ;;
         languages)
             command -v go >/dev/null || echo golang-go
             [[ -e /usr/share/gocode/src/gopkg.in/validator.v2 ]] || echo golang-gopkg-validator.v2-dev
@@ -103,19 +104,19 @@ install_cargo_tool() {
     cargo install --quiet --locked --debug --root "$outside/cargo" "$@"
 }
 
-# promtool from Prometheus' Debian package, unpacked instead of installed, because an installation
-# would start a server. With its own package lists, which needs no root.
-install_promtool() {
-    local folder=$outside/promtool lists=$scratch/apt
-    if [[ -x $folder/usr/bin/promtool ]]; then
-        echo "promtool is there."
+# install_unpacked PROGRAM PACKAGE: a program from a Debian package, unpacked below the target folder instead of
+# installed, because an installation would start a server. With its own package lists, which needs no root.
+install_unpacked() {
+    local program=$1 package=$2 folder=$outside/${1##*/} lists=$scratch/apt
+    if [[ -x $folder/$program ]]; then
+        echo "$program is there."
         return
     fi
     mkdir -p "$lists/lists/partial" "$lists/archives/partial"
     local apt=(apt-get -qq -o "Dir::State::Lists=$lists/lists" -o "Dir::Cache=$lists" -o Debug::NoLocking=1)
     "${apt[@]}" update
-    (cd "$lists" && "${apt[@]}" download prometheus)
-    dpkg -x "$lists"/prometheus_*.deb "$folder"
+    (cd "$lists" && "${apt[@]}" download "$package")
+    dpkg -x "$lists/$package"_*.deb "$folder"
 }
 
 # install_tools GROUP...: the Debian packages of the groups, and what they install below the target folder.
@@ -132,7 +133,8 @@ install_tools() {
             chromium) tests/outside/install-chromium "$outside/chromium" ;;
             cargo-deny) install_cargo_tool cargo-deny@0.20.2 ;;
             s3s-fs) install_cargo_tool s3s-fs@0.14.1 --features binary ;;
-            promtool) install_promtool ;;
+            promtool) install_unpacked usr/bin/promtool prometheus ;;
+            nginx) install_unpacked usr/sbin/nginx nginx ;;
         esac
     done
 }

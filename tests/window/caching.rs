@@ -3,9 +3,17 @@
 use std::time::Duration;
 
 use hyper::Method;
-use petstore::{domain::store_area::PetPatch, edge, window::WindowSettings};
+use petstore::{
+    domain::{
+        PetId, PetName,
+        store_area::{Command, PetPatch},
+    },
+    edge,
+    window::WindowSettings,
+};
 
 use super::street::{Street, settings};
+use crate::store::area::{any, change};
 
 const PAGES: [&str; 6] =
     ["/", "/animals/1", "/embed", "/animals.json", "/animals.atom", "/animals/1?x=1"];
@@ -16,7 +24,8 @@ async fn a_page_has_a_strong_tag_which_stays_until_the_next_change_and_a_change_
     let id = street.add("Luna", &[("description", &"She is curious. ".repeat(200))]).await;
     for path in PAGES {
         let page = street.get(path).await.expect(200);
-        assert_eq!(page.field("cache-control"), "public, max-age=60", "{path}");
+        let control = "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400";
+        assert_eq!(page.field("cache-control"), control, "{path}");
         assert_eq!(page.field("vary"), "Accept-Encoding", "{path}");
         let tag = page.field("etag").to_owned();
         assert!(tag.starts_with('"') && tag.ends_with('"') && tag.len() > 10, "{tag}");
@@ -49,6 +58,22 @@ async fn a_page_has_a_strong_tag_which_stays_until_the_next_change_and_a_change_
         let page = street.ask(Method::GET, path, &[("if-none-match", &tag)]).await.expect(200);
         assert!(page.text.contains("Mia") && !page.text.contains("Luna"), "{path}: {page:?}");
     }
+}
+
+#[tokio::test]
+async fn a_change_of_another_process_is_seen_after_a_second_at_the_latest() {
+    let street = Street::open().await;
+    let id = PetId::new(street.add("Luna", &[]).await).unwrap();
+    assert!(street.get("/").await.expect(200).text.contains("Luna"));
+    let other = street.other_process().await;
+    let patch = PetPatch { name: PetName::new("Mia".to_owned()), ..PetPatch::default() };
+    change(&other, Command::PatchPet { id, patch, preconditions: any() }).await;
+    if street.store.version().await.unwrap().is_none() {
+        // Until then, no request asks PostgreSQL.
+        assert!(street.get("/").await.expect(200).text.contains("Luna"));
+        street.clock.advance(Duration::from_secs(1));
+    }
+    assert!(street.get("/").await.expect(200).text.contains("Mia"));
 }
 
 #[tokio::test]

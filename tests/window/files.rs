@@ -1,6 +1,10 @@
 //! The list in forms for other programs.
 
+use std::io::Read;
+
+use flate2::read::GzDecoder;
 use http_body_util::BodyExt;
+use hyper::Version;
 use petstore::domain::{
     PetStatus::{Pending, Sold},
     store_area::{FieldKind, PetPatch},
@@ -90,6 +94,69 @@ async fn animals_csv_breaks_off_rather_than_show_a_value_that_is_not_public_any_
     }
     street.field("breed", "Breed", FieldKind::Text, false).await;
     assert!(file.frame().await.unwrap().is_err());
+}
+
+#[tokio::test]
+async fn over_http_1_0_a_file_has_its_length_or_is_rejected() {
+    let street = Street::open().await;
+    street.add("Luna", &[]).await;
+    for path in ["/animals.csv", "/sitemap.xml", "/sitemap-9.xml"] {
+        let file = street.get(path).await.expect(200);
+        let (head, body) = street.raw(Version::HTTP_10, path, &[]).await.into_parts();
+        assert_eq!(head.status, 200, "{path}");
+        assert_eq!(body.whole().unwrap(), file.text.as_bytes(), "{path}");
+    }
+    let long = "A story. ".repeat(880);
+    for _ in 0..150 {
+        street.add("Luna", &[("description", &long)]).await;
+    }
+    let (head, body) = street.raw(Version::HTTP_10, "/animals.csv", &[]).await.into_parts();
+    let page = String::from_utf8_lossy(body.whole().unwrap()).into_owned();
+    assert_eq!(head.status, 505, "{page}");
+    assert!(page.contains("proxy_http_version 1.1"), "{page}");
+    let (_, body) = street.raw(Version::HTTP_11, "/animals.csv", &[]).await.into_parts();
+    assert!(body.whole().is_none());
+}
+
+#[tokio::test]
+async fn a_client_that_has_a_file_gets_304_and_others_get_it_compressed_piece_by_piece() {
+    let street = Street::open().await;
+    for _ in 0..250 {
+        street.add("Mia", &[("breed", "Collie")]).await;
+    }
+    let plain = street.get("/animals.csv").await.expect(200);
+    let gzip = ("accept-encoding", "gzip");
+    let file = street.raw(Version::HTTP_11, "/animals.csv", &[gzip]).await;
+    assert_eq!(file.headers()["content-encoding"], "gzip");
+    let compressed = file.into_body().collect().await.unwrap().to_bytes();
+    assert!(compressed.len() * 4 < plain.text.len(), "{}", compressed.len());
+    let mut text = String::new();
+    GzDecoder::new(&*compressed).read_to_string(&mut text).unwrap();
+    assert_eq!(text, plain.text);
+    // What breaks off has no end when it is compressed, either.
+    let mut file = street.raw(Version::HTTP_11, "/animals.csv", &[gzip]).await.into_body();
+    file.frame().await.unwrap().unwrap();
+    street.field("breed", "Breed", FieldKind::Text, false).await;
+    let mut last = file.frame().await;
+    while let Some(Ok(_)) = last {
+        last = file.frame().await;
+    }
+    assert!(last.unwrap().is_err());
+    for path in ["/animals.csv", "/sitemap.xml", "/sitemap-9.xml"] {
+        let mut is_known = false;
+        // A server of PostgreSQL has one version for all its databases, and tests write to others.
+        for _ in 0..1000 {
+            let tag = street.get(path).await.field("etag").to_owned();
+            let known = [gzip, ("if-none-match", &*tag)];
+            is_known |= street.ask(hyper::Method::GET, path, &known).await.status == 304;
+            if is_known {
+                street.add("Luna", &[]).await;
+                street.ask(hyper::Method::GET, path, &known).await.expect(200);
+                break;
+            }
+        }
+        assert!(is_known, "{path}");
+    }
 }
 
 #[tokio::test]

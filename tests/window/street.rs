@@ -4,7 +4,7 @@ use std::{net::IpAddr, num::NonZeroU32, sync::Arc};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use hyper::{HeaderMap, Method, Request, StatusCode, header};
+use hyper::{HeaderMap, Method, Request, StatusCode, Version, header};
 use petstore::{
     app::{self, App},
     domain::{
@@ -66,6 +66,11 @@ pub(crate) fn settings() -> WindowSettings {
     }
 }
 
+async fn open(database: &Database, seed: u64) -> AnyStore {
+    let (mode, random) = (OpenMode::CreateAndMigrate, &mut StdRng::seed_from_u64(seed));
+    store::open(&database.url(), mode, NonZeroU32::new(4).unwrap(), random).await.unwrap()
+}
+
 impl Street {
     pub(crate) async fn open() -> Self {
         Self::with(settings()).await
@@ -77,9 +82,7 @@ impl Street {
 
     pub(crate) async fn with_edge(settings: WindowSettings, of_edge: &edge::Settings) -> Self {
         let database = Database::fresh().await;
-        let (mode, random) = (OpenMode::CreateAndMigrate, &mut StdRng::seed_from_u64(1));
-        let four = NonZeroU32::new(4).unwrap();
-        let store = store::open(&database.url(), mode, four, random).await.unwrap();
+        let store = open(&database, 1).await;
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
         let photos = TempDir::new().unwrap();
         let of_app = app::Settings::default();
@@ -88,6 +91,11 @@ impl Street {
         let edge = interface::edge(clock.clone(), of_edge);
         let window = Window::new(Arc::clone(&app), Arc::new(window::counted(edge)), settings);
         Self { store, app, window, clock, database, _photos: photos }
+    }
+
+    /// The store as another process has it open.
+    pub(crate) async fn other_process(&self) -> AnyStore {
+        open(&self.database, 2).await
     }
 
     /// Gives an animal a photo, and returns its identifier.
@@ -172,10 +180,24 @@ impl Street {
 
     /// The body of a response, which nobody has read yet.
     pub(crate) async fn unread(&self, path: &str) -> Body {
-        let request = Request::builder().uri(path).header(header::HOST, "animals.example");
+        self.raw(Version::HTTP_11, path, &[]).await.into_body()
+    }
+
+    /// A response whose body nobody has read yet.
+    pub(crate) async fn raw(
+        &self,
+        version: Version,
+        path: &str,
+        fields: &[(&'static str, &str)],
+    ) -> hyper::Response<Body> {
+        let mut request =
+            Request::builder().uri(path).version(version).header(header::HOST, "animals.example");
+        for (name, value) in fields {
+            request = request.header(*name, *value);
+        }
         let request = request.body(Full::new(Bytes::new())).unwrap();
         let client = Client::from(IpAddr::from([192, 0, 2, 1]));
-        self.window.handle(&client, request).await.into_body()
+        self.window.handle(&client, request).await
     }
 
     /// The same as a client with this address.

@@ -1,6 +1,6 @@
 //! Animals as rows.
 
-use std::pin::pin;
+use std::{pin::pin, sync::atomic::Ordering::Acquire};
 
 use async_trait::async_trait;
 use futures_util::{FutureExt, TryStreamExt};
@@ -78,6 +78,10 @@ impl Pets for PostgresStore {
 
     async fn read_version(&self) -> Result<Option<Version>, StoreError> {
         self.run(Access::Read, (), |on, ()| version(on).boxed()).await
+    }
+
+    fn ended_writes(&self) -> u64 {
+        self.runner.writes.load(Acquire)
     }
 
     fn etag_key(&self) -> [u8; 32] {

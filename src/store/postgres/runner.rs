@@ -2,7 +2,10 @@
 
 use std::{
     mem,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering::Release},
+    },
     time::Duration,
 };
 
@@ -28,11 +31,13 @@ pub(super) struct Runner {
     /// Makes tokens, and spreads the pauses, so that transactions that conflicted do not conflict
     /// again.
     random: Mutex<StdRng>,
+    /// How many operations have ended that may have written.
+    pub(super) writes: AtomicU64,
 }
 
 impl Runner {
     pub(super) fn new(pool: Pool, random: StdRng) -> Self {
-        Self { pool, random: Mutex::new(random) }
+        Self { pool, random: Mutex::new(random), writes: AtomicU64::default() }
     }
 
     /// Runs `work` on `what`, with retries. `work` must have the same result however often it runs,
@@ -88,7 +93,11 @@ impl Runner {
                 pause = LONGEST_PAUSE.min(pause * 2);
             }
         };
-        let error = match time::timeout(limit, trying).await {
+        let ended = time::timeout(limit, trying).await;
+        if access != Access::Read {
+            self.writes.fetch_add(1, Release);
+        }
+        let error = match ended {
             Ok(Ok(done)) => return Ok(done),
             Ok(Err(error)) => error,
             Err(_) => last.unwrap_or(StoreError::Unavailable(Arc::new(TooSlow(limit)))),
