@@ -24,12 +24,14 @@ pub(super) struct Errors {
     by_field: Vec<(Cow<'static, str>, String)>,
     /// What concerns no field, or is not about the form.
     other: Option<Markup>,
+    /// A page with more about it, and its name.
+    pub(super) link: Option<(String, String)>,
 }
 
 impl Errors {
     /// Something that concerns no field.
     pub(super) fn other(what: Markup) -> Self {
-        Self { by_field: Vec::new(), other: Some(what) }
+        Self { other: Some(what), ..Self::default() }
     }
 
     pub(super) fn text(message: &str) -> Self {
@@ -55,8 +57,12 @@ impl Errors {
 
     /// All of them, with links to their fields. Nothing if there are none.
     pub(super) fn summary(&self) -> Markup {
+        let link =
+            html! { @if let Some((path, name)) = &self.link { p { a href=(path) { (name) } } } };
         html! {
-            @if let Some(other) = &self.other { div.problem role="alert" tabindex="-1" autofocus { (other) } }
+            @if let Some(other) = &self.other {
+                div.problem role="alert" tabindex="-1" autofocus { (other) (link) }
+            }
             @if !self.by_field.is_empty() {
                 div.problem role="alert" tabindex="-1" autofocus {
                     h2 { (texts::PROBLEM) }
@@ -65,6 +71,7 @@ impl Errors {
                             li { a href={ "#" (field) } { (message) } }
                         }
                     }
+                    (link)
                 }
             }
         }
@@ -251,16 +258,41 @@ pub(super) fn reference(form: &Form) -> Result<Option<Reference>, String> {
     optional(form.get("reference"), texts::REFERENCE_TOO_LONG)
 }
 
-/// A number with decimals as people type it, in the form that the store has: `1 249,50` is `1249.50`.
-/// A comma with three digits behind it could also be one between thousands, so it stays, and is invalid.
-pub(super) fn decimal(typed: &str) -> String {
-    let mut number: String = typed.chars().filter(|character| !character.is_whitespace()).collect();
-    if let Some((whole, decimals)) = number.split_once(',')
-        && matches!(decimals.len(), 1 | 2)
-    {
-        number = format!("{whole}.{decimals}");
+/// A number with decimals as people type it, in the form that the store has: `1 249,50` and `1.249,50` are
+/// `1249.50`. What is no number stays, and is invalid.
+///
+/// # Errors
+///
+/// One point or comma with three digits behind it has two meanings, which the message names.
+pub(super) fn amount(typed: &str) -> Result<String, String> {
+    let number: String = typed.chars().filter(|character| !character.is_whitespace()).collect();
+    let parts: Vec<&str> = number.split(['.', ',']).collect();
+    let marks: String = number.matches(['.', ',']).collect();
+    let are_same = |marks: &str| marks.chars().all(|mark| marks.starts_with(mark));
+    let are_groups = |parts: &[&str]| {
+        let is_group = |(at, part): (usize, &&str)| {
+            let digits = if at == 0 { part.trim_start_matches('-') } else { part };
+            let is_long_enough = digits.len() == 3 || at == 0 && matches!(digits.len(), 1 | 2);
+            is_long_enough && digits.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        parts.iter().enumerate().all(is_group)
+    };
+    match *parts {
+        [whole, decimals] => {
+            let exact = format!("{whole}.{decimals}");
+            if are_groups(&parts) && !whole.trim_start_matches('-').starts_with('0') {
+                return Err(texts::ambiguous_amount(&number, &parts.concat(), &exact));
+            }
+            Ok(exact)
+        }
+        [_, _, ..] if are_same(&marks) && are_groups(&parts) => Ok(parts.concat()),
+        [ref whole @ .., decimals]
+            if !are_same(&marks) && are_same(&marks[..marks.len() - 1]) && are_groups(whole) =>
+        {
+            Ok(format!("{}.{decimals}", whole.concat()))
+        }
+        _ => Ok(number),
     }
-    number
 }
 
 /// An empty input means no price. A form without the input leaves the price to the rules of orders.
@@ -269,8 +301,8 @@ pub(super) fn price(form: &Form) -> Result<Field<Decimal>, String> {
         "" if form.all("price").next().is_none() => Ok(Field::Keep),
         "" => Ok(Field::Clear),
         typed => {
-            let price = Decimal::new(&decimal(typed)).map(Field::Set);
-            price.ok_or_else(|| texts::PRICE_INVALID.to_owned())
+            let price = Decimal::new(&amount(typed)?).filter(|price| !price.has_minus());
+            price.map(Field::Set).ok_or_else(|| texts::PRICE_INVALID.to_owned())
         }
     }
 }

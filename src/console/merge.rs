@@ -128,5 +128,6 @@ impl Merged {
 
 /// A value without regard to its spelling, which the store can change.
 fn spelled(typed: &str) -> String {
-    forms::decimal(&lines(typed))
+    let typed = lines(typed);
+    forms::amount(&typed).unwrap_or(typed)
 }

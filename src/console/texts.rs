@@ -191,11 +191,6 @@ pub(super) const TOO_MANY_LINES: &str =
     "There are more than 100 lines. Add the first 100, and then the rest.";
 pub(super) const STALE: &str = "Somebody else has changed it in the meantime, so nothing was changed \
      this time. Look at the current state, and retry.";
-/// The animal with this number has the value of a unique field.
-pub(super) fn value_taken(other: i64) -> String {
-    format!("Animal {other} already has this value, and no two animals may have the same one.")
-}
-
 pub(super) const NOTHING_CHANGED: &str = "Nothing was changed, because of this animal:";
 
 pub(super) fn status(status: PetStatus) -> &'static str {

@@ -118,7 +118,7 @@ async fn a_price_is_typed_for_an_order_and_shown_in_the_currency_of_the_store() 
     // It could be a thousand or one.
     let typed = [("do", "sell"), ("price", "1,249")];
     let page = clerk.post("/animals/1/order", &typed).await.expect(422);
-    assert!(page.text.contains("Enter a price such as 249.00"), "{page:?}");
+    assert!(page.text.contains("1,249 can mean 1249 or 1.249. Type 1249 or 1.2490."), "{page:?}");
     assert!(page.text.contains("value=\"1,249\""), "{page:?}");
     clerk.post("/animals/1/order", &[("do", "sell"), ("price", "1 249,5")]).await.expect(303);
     for path in ["/orders/1", "/animals/1"] {

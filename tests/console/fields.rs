@@ -5,15 +5,16 @@ use petstore::domain::{PetId, Role};
 use super::browser::{Browser, Shop};
 
 /// What a form of an animal has without values of fields.
-const ANIMAL: [(&str, &str); 3] = [("name", "Luna"), ("category", "1"), ("status", "available")];
+pub(super) const ANIMAL: [(&str, &str); 3] =
+    [("name", "Luna"), ("category", "1"), ("status", "available")];
 
-async fn values(shop: &Shop, id: i64) -> String {
+pub(super) async fn values(shop: &Shop, id: i64) -> String {
     let pet = shop.store.get_store_pet(PetId::new(id).unwrap()).await.unwrap().unwrap();
     pet.fields.as_json().to_owned()
 }
 
 /// Adds an animal with these values, and returns its number.
-async fn add(clerk: &mut Browser<'_>, fields: &[(&str, &str)]) -> i64 {
+pub(super) async fn add(clerk: &mut Browser<'_>, fields: &[(&str, &str)]) -> i64 {
     let page = clerk.post("/add", &[&ANIMAL[..], fields].concat()).await;
     page.next().rsplit_once('/').unwrap().1.parse().unwrap()
 }
@@ -70,12 +71,13 @@ async fn a_microchip_of_another_animal_is_refused_and_what_was_typed_stays() {
     let page = clerk.post("/add", &[&ANIMAL[..], &second].concat()).await.expect(422);
     assert_eq!(page.typed("field.microchip"), "276098106012345");
     let error = page.between("id=\"field.microchip-error\"", "</p>");
-    assert!(error.contains("Microchip: Animal 1 already has this value"), "{error}");
+    assert!(error.contains("Microchip: Luna (1) already has this value"), "{error}");
+    assert!(page.text.contains("<a href=\"/animals/1\">Show Luna (1)</a>"), "{page:?}");
     let other = add(&mut clerk, &[]).await;
     let edit = format!("/animals/{other}/edit");
     let page = clerk.post(&edit, &[&ANIMAL[..], &[("version", "1")], &second].concat()).await;
     let error = page.expect(422).between("id=\"field.microchip-error\"", "</p>").to_owned();
-    assert!(error.contains("Animal 1 already has this value"), "{error}");
+    assert!(error.contains("Microchip: Luna (1) already has this value"), "{error}");
 }
 
 #[tokio::test]

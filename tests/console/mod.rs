@@ -4,6 +4,7 @@ mod account;
 mod browser;
 mod categories;
 mod counter;
+mod field_values;
 mod fields;
 mod forms;
 mod frame;

@@ -95,6 +95,7 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let category = errors.take("category", category);
     let status = errors.take("status", forms::status(form.get("status")));
     let fields = desk.store().fields().await?;
+    values::name_removed(&fields, form, &mut errors);
     let given = values::patch(&fields, form, (&FieldValues::NONE, desk.visit.now), &mut errors);
     let (Some(name), Some(category_id), Some(status), true) =
         (name, category, status, errors.is_empty())

@@ -231,7 +231,7 @@ async fn act_on_animal(
     };
     match desk.execute(commands(id)).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", id.get()), Some(flash))),
-        Err(not_done) => show(desk, &Errors::text(&not_done.why)).await,
+        Err(not_done) => show(desk, &not_done.errors(&FieldSet::default())).await,
     }
 }
 

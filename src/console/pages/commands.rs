@@ -31,18 +31,36 @@ pub(super) struct NotDone {
     pub(super) why: String,
     /// The name of the field whose value another animal has.
     field: Option<String>,
+    /// The page of that animal, and what it is called.
+    link: Option<(String, String)>,
 }
 
 impl NotDone {
     /// What is wrong with a form for the values of fields.
     pub(super) fn errors(&self, fields: &FieldSet) -> Errors {
-        let Some(field) = self.field.as_ref().and_then(|name| fields.find(name)) else {
-            return Errors::text(&self.why);
-        };
-        let label = markup::readable(field.label.as_str(), SHORT);
         let mut errors = Errors::default();
-        errors.add(values::input_of(field), format!("{label}: {}", self.why));
+        match self.field.as_ref().and_then(|name| fields.find(name)) {
+            Some(field) => errors.add(values::input_of(field), &*self.why),
+            None => errors = Errors::text(&self.why),
+        }
+        errors.link.clone_from(&self.link);
         errors
+    }
+
+    /// The same because another animal has the value of this field.
+    fn about(self, fields: &FieldSet, field: String, other: Option<&Resource>) -> Self {
+        let label = fields.find(&field).map_or(&*field, |field| field.label.as_str());
+        let (other, link) = match other {
+            Some(Resource::Pet(pet)) => {
+                let id = pet.id.get();
+                let other = format!("{} ({id})", markup::plain_name(pet.name.as_str()));
+                let link = (format!("/animals/{id}"), texts::show_animal(&other));
+                (other, Some(link))
+            }
+            _ => (texts::OTHER_NEW.to_owned(), None),
+        };
+        let why = texts::value_taken(&markup::readable(label, SHORT), &other);
+        Self { why, field: Some(field), link, ..self }
     }
 }
 
@@ -77,16 +95,20 @@ impl Desk<'_> {
             }
             Executed::IdempotencyConflict => {
                 let why = texts::STALE.to_owned();
-                Err(NotDone { index: None, changed: None, why, field: None })
+                Err(NotDone { index: None, changed: None, why, field: None, link: None })
             }
             Executed::Refused { index, refusal } => {
                 let (index, why) = (Some(index), refused(&refusal));
-                let (changed, field) = match refusal {
-                    Refusal::PreconditionFailed(present) => (present.map(|present| *present), None),
-                    Refusal::DuplicateValue { field, .. } => (None, Some(field)),
-                    _ => (None, None),
-                };
-                Err(NotDone { index, changed, why, field })
+                let not_done = NotDone { index, changed: None, why, field: None, link: None };
+                Err(match refusal {
+                    Refusal::PreconditionFailed(present) => {
+                        NotDone { changed: present.map(|present| *present), ..not_done }
+                    }
+                    Refusal::DuplicateValue { field, current, .. } => {
+                        not_done.about(&self.store().fields().await?, field, current.as_deref())
+                    }
+                    _ => not_done,
+                })
             }
         })
     }
@@ -171,12 +193,12 @@ fn refused(refusal: &Refusal) -> String {
         }
         Refusal::NotFound(_) => texts::IS_GONE.to_owned(),
         Refusal::Invalid(_) => texts::DAY_INVALID.to_owned(),
-        Refusal::DuplicateValue { other, .. } => texts::value_taken(other.get()),
         Refusal::TooManyPhotos => texts::TOO_MANY_PHOTOS.to_owned(),
         Refusal::PreconditionFailed(_)
         | Refusal::PreconditionRequired(_)
         | Refusal::TooLong
         | Refusal::Fields(_)
+        | Refusal::DuplicateValue { .. }
         | Refusal::NoIdentifierLeft => texts::STALE.to_owned(),
     }
 }

@@ -7,6 +7,7 @@ use super::{
     commands::NotDone,
     conflict,
     parts::missing,
+    values,
 };
 use crate::{
     console::{
@@ -67,6 +68,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut categories = desk.categories_typed([form.get("category"), &present]).await?;
     let fields = desk.store().fields().await?;
     let sent = typed_again(form, &categories);
+    values::name_removed(&fields, form, &mut errors);
     let merged = Merged::of(&sent, &form_of(&pet, &categories, &fields));
     let form = &merged.form;
     let patch = patch(form, (&pet, desk.visit.now), (&categories, &fields), &mut errors);

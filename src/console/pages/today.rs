@@ -15,7 +15,10 @@ use crate::{
         reply::{Page, Reply},
         texts,
     },
-    domain::{PetStatus, Role, store_area::Inventory},
+    domain::{
+        PetStatus, Role,
+        store_area::{Inventory, StorePet},
+    },
     edge::ApiError,
     store::StoreError,
 };
@@ -26,6 +29,9 @@ const COUNTED_WITHIN: Duration = Duration::from_millis(100);
 /// How many reservations the page shows.
 const SHOWN: u32 = 20;
 
+/// How many values that several animals have it shows.
+const VALUES: usize = 5;
+
 pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let inventory =
         time::timeout(COUNTED_WITHIN, desk.app().inventory.read()).await.ok().transpose()?;
@@ -33,6 +39,7 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let due = desk.store().due_orders(None, until, SHOWN).await?;
     let ending = order_rows::with_animals(desk, due.into_iter().map(|(id, _)| id)).await?;
     let failing = if desk.role() >= Role::Manager { failing(desk).await? } else { 0 };
+    let shared = if desk.may_write() { shared(desk).await? } else { Vec::new() };
     let is_empty = inventory.as_ref().is_some_and(|inventory| {
         inventory.available + inventory.pending + inventory.sold + inventory.withdrawn == 0
     });
@@ -47,6 +54,16 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             div.flash.notice {
                 (texts::failing_webhooks(failing)) " "
                 a href="/settings/webhooks" { (texts::SHOW_WEBHOOKS) }
+            }
+        }
+        @for (label, pets) in &shared {
+            div.flash.notice {
+                (texts::shared_value(label))
+                @for pet in pets {
+                    " " a href={ "/animals/" (pet.id.get()) } {
+                        (markup::name(pet.name.as_str(), markup::SHORT)) " (" (pet.id.get()) ")"
+                    }
+                }
             }
         }
         form.card method="get" action="/animals" role="search" {
@@ -116,6 +133,25 @@ fn counts(inventory: Option<&Inventory>) -> Markup {
             ))
         }
     }
+}
+
+/// The first values of unique fields that several animals have: the label of the field, and the animals.
+async fn shared(desk: &Desk<'_>) -> Result<Vec<(String, Vec<StorePet>)>, StoreError> {
+    let (owners, mut shared) = (desk.store().shared_values().await?, Vec::new());
+    // The last value may be incomplete.
+    let values = owners.chunk_by(|one, other| one.0 == other.0).filter(|of| of.len() > 1);
+    for of in values.take(VALUES) {
+        let mut pets = Vec::new();
+        for (_, id) in of {
+            pets.extend(desk.store().get_store_pet(*id).await?);
+        }
+        let (fields, field) =
+            (desk.store().fields().await?, of.first().map(|((field, _), _)| field));
+        let field = field.and_then(|field| fields.find(field));
+        let label = field.map_or("", |field| field.label.as_str());
+        shared.push((markup::readable(label, markup::SHORT), pets));
+    }
+    Ok(shared)
 }
 
 /// How many webhooks do not get their messages.

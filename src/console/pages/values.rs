@@ -8,7 +8,7 @@ use crate::{
         desk::Desk,
         forms::{self, Errors, Input},
         markup::{self, LONG, SHORT},
-        texts,
+        merge, texts,
         visit::Form,
     },
     domain::store_area::{
@@ -92,6 +92,25 @@ pub(super) fn inputs(fields: &FieldSet, form: &Form, errors: &Errors) -> Markup 
                 div.fields { @for (_, field) in others { (input(field, form, errors)) } }
             }
         }
+        @for (name, _) in removed(fields, form) {
+            @if let Some(error) = errors.of(name) { p.error #(name) tabindex="-1" { (error) } }
+        }
+    }
+}
+
+/// What was typed for fields that were deleted since the form was shown.
+fn removed<'f>(fields: &FieldSet, form: &'f Form) -> impl Iterator<Item = &'f (String, String)> {
+    form.fields().iter().filter(move |(name, typed)| {
+        let is_removed = name.strip_prefix(PREFIX).is_some_and(|name| fields.find(name).is_none());
+        is_removed && !typed.trim().is_empty() && merge::is_touched(form, name)
+    })
+}
+
+/// Names what was typed for fields that were deleted since the form was shown, because it cannot be saved.
+pub(super) fn name_removed(fields: &FieldSet, form: &Form, errors: &mut Errors) {
+    for (name, typed) in removed(fields, form) {
+        let field = name.trim_start_matches(PREFIX);
+        errors.add(name.clone(), texts::field_removed(field, &markup::readable(typed, LONG)));
     }
 }
 
@@ -106,8 +125,8 @@ fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Markup {
             let shown = |text: &str| (text.to_owned(), markup::readable(text, SHORT));
             let mut options = vec![none()];
             options.extend(all.iter().map(|text| shown(text)));
-            // One that is not offered any more can stay.
-            if options.iter().all(|(value, _)| value != input.value) {
+            // One that is not offered any more can stay, but not be given.
+            if input.error.is_none() && options.iter().all(|(value, _)| value != input.value) {
                 options.push(shown(input.value));
             }
             input.choose(&options)
@@ -144,11 +163,19 @@ pub(super) fn patch(
             FieldKind::Text => typed.to_owned(),
             // Browsers send CR LF.
             FieldKind::LongText => typed.replace("\r\n", "\n"),
-            FieldKind::Decimal => forms::decimal(typed),
             _ => typed.trim().to_owned(),
         };
+        let label = markup::readable(field.label.as_str(), SHORT);
         let present =
             before.get(name).map(|value| as_typed(field.kind, value).replace("\r\n", "\n"));
+        let is_amount = field.kind == FieldKind::Decimal && present.as_ref() != Some(&typed);
+        let typed = match if is_amount { forms::amount(&typed) } else { Ok(typed) } {
+            Ok(typed) => typed,
+            Err(message) => {
+                errors.add(id, format!("{label}: {message}"));
+                continue;
+            }
+        };
         if typed.trim().is_empty() {
             if present.is_some() {
                 patch.insert(name.to_owned(), Given::Clear);
@@ -156,8 +183,13 @@ pub(super) fn patch(
         } else if present.as_ref() != Some(&typed) {
             let given = FieldPatch::from([(name.to_owned(), field.in_cell(&typed))]);
             if fields.apply(&FieldValues::NONE, &given, now).is_err() {
-                let label = markup::readable(field.label.as_str(), SHORT);
-                errors.add(id, texts::value_invalid(&label, field.kind));
+                let message = match field.kind {
+                    FieldKind::Choice => {
+                        texts::choice_removed(&label, &markup::readable(&typed, SHORT))
+                    }
+                    _ => texts::value_invalid(&label, field),
+                };
+                errors.add(id, message);
             }
             patch.extend(given);
         }

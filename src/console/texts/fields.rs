@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::domain::store_area::FieldKind;
+use crate::domain::store_area::{FieldDefinition, FieldKind};
 
 pub(in crate::console) const FIELDS: &str = "Fields";
 pub(in crate::console) const FIELDS_HINT: &str =
@@ -72,9 +72,43 @@ pub(in crate::console) fn value(value: &Value) -> String {
     }
 }
 
+/// Another animal has the value of a unique field: what it is called, and the field.
+pub(in crate::console) fn value_taken(label: &str, other: &str) -> String {
+    format!("{label}: {other} already has this value, and no two animals may have the same one.")
+}
+
+pub(in crate::console) const OTHER_NEW: &str = "Another of these animals";
+
+/// The page of this animal.
+pub(in crate::console) fn show_animal(other: &str) -> String {
+    format!("Show {other}")
+}
+
+/// Several animals have one value of a unique field; their names follow.
+pub(in crate::console) fn shared_value(label: &str) -> String {
+    format!("These animals have the same value of {label}. Change the value of all but one:")
+}
+
+/// Someone deleted the field with this name while a value was typed.
+pub(in crate::console) fn field_removed(name: &str, typed: &str) -> String {
+    let name = super::in_words(name);
+    format!(
+        "{name} was removed. What you typed: {typed}. It is not saved when you send the form again."
+    )
+}
+
+/// Someone took a choice off a field while it was chosen.
+pub(in crate::console) fn choice_removed(label: &str, chosen: &str) -> String {
+    format!("{label}: {chosen} is not a choice any more. Choose another one, or none.")
+}
+
 /// What is wrong with a value.
-pub(in crate::console) fn value_invalid(label: &str, kind: FieldKind) -> String {
-    let enter = match kind {
+pub(in crate::console) fn value_invalid(label: &str, field: &FieldDefinition) -> String {
+    let enter = match field.kind {
+        FieldKind::Decimal if field.is_price() => super::PRICE_INVALID,
+        FieldKind::Date if field.is_birth() => {
+            "Enter a date such as 2024-05-03, not in the future."
+        }
         FieldKind::Text => "Enter at most 255 characters.",
         FieldKind::LongText => "Enter at most 8,000 characters.",
         FieldKind::Integer => "Enter a whole number, such as 4.",

@@ -38,8 +38,15 @@ pub(in crate::console) const CONTACT_CHANGED: &str = "Customer changed or delete
 pub(in crate::console) const CHANGE_ORDER: &str = "Change the order";
 pub(in crate::console) const EXTEND_OR_CHANGE: &str =
     "Hold it until another day, or change the order";
-pub(in crate::console) const PRICE_INVALID: &str =
-    "Enter a price such as 249.00, with at most 12 digits before the point and 4 after it.";
+pub(in crate::console) const PRICE_INVALID: &str = "Enter a price such as 249.00, without a minus, with at most 12 digits before the point and 4 after it.";
+
+/// A number with one point or comma that may be between thousands.
+pub(in crate::console) fn ambiguous_amount(typed: &str, whole: &str, exact: &str) -> String {
+    let short = exact.trim_end_matches('0').trim_end_matches('.');
+    // Three digits behind the point would have two meanings again.
+    let clear = if short == exact { format!("{exact}0") } else { short.to_owned() };
+    format!("{typed} can mean {whole} or {short}. Type {whole} or {clear}.")
+}
 
 /// The label of a price in this currency.
 pub(in crate::console) fn price_in(currency: &Currency) -> String {
