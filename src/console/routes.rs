@@ -118,6 +118,7 @@ pages! {
         cancelOrder     POST   "/orders/{id}/cancel"                  Clerk        no;
         saveOrder       POST   "/orders/{id}/change"                  Clerk        no;
         returnOrder     POST   "/orders/{id}/return"                  Clerk        no;
+        reopenOrder     POST   "/orders/{id}/reopen"                  Clerk        no;
         activity        GET    "/activity"                            Manager      no;
         exportActivity  GET    "/activity/export"                     Manager      no;
         fields          GET    "/settings/fields"                     Manager      no;

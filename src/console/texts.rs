@@ -131,7 +131,7 @@ pub(super) const HISTORY: &str = "History";
 pub(super) const OLDER: &str = "Older entries";
 pub(super) const NO_HISTORY: &str = "No change was recorded.";
 pub(super) const STATUS_HELD: &str =
-    "The animal has an open order. To change its status, sell it or cancel the reservation.";
+    "An order holds the animal. To change its status, open the order.";
 
 // Conflict
 pub(super) const CONFLICT: &str = "Somebody else changed this animal";

@@ -15,6 +15,7 @@ mod origin;
 mod pages;
 mod paste;
 mod photos;
+mod putting_right;
 mod reads;
 mod second_factor;
 mod session;

@@ -23,7 +23,7 @@ use crate::{
     domain::{
         Limit, PetId, PetStatus,
         store_area::{
-            Command, Decimal, FieldSet, NewOrder, Order, OrderQuery, OrderTerms, PetPatch,
+            Command, Decimal, FieldSet, NewOrder, Order, OrderId, OrderQuery, OrderTerms, PetPatch,
             Preconditions, StorePet, asking_price,
         },
     },
@@ -42,6 +42,10 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     let categories = desk.categories_of([pet.category_id].into()).await?;
     let fields = desk.store().fields().await?;
     let order = holding_order(desk, &pet).await?;
+    let before = match pet.status {
+        PetStatus::Available if desk.may_write() => newest_orders(desk, &pet, 1).await?.pop(),
+        _ => None,
+    };
     let history = history::show(desk, &pet).await?;
     let content = html! {
         div.head {
@@ -58,6 +62,13 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             div #work.stack {
                 @if desk.may_write() || order.is_some() || pet.withdrawn.is_some() {
                     (work(desk, (&pet, &fields), order.as_ref(), errors))
+                    @if let Some(before) = &before {
+                        p.hint.no-print {
+                            (texts::ORDER_BEFORE) ": "
+                            a href={ "/orders/" (before.id) } { (texts::title_of_order(before.id.get())) }
+                            " " (markup::order_badge(before, desk.visit.now))
+                        }
+                    }
                 }
                 (photos::card(desk, &pet))
                 section.card.no-print { h2 { (texts::HISTORY) } (history) }
@@ -77,18 +88,28 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
 }
 
 /// The order by which the animal is reserved or sold.
-async fn holding_order(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<Order>, StoreError> {
+pub(super) async fn holding_order(
+    desk: &Desk<'_>,
+    pet: &StorePet,
+) -> Result<Option<Order>, StoreError> {
     if let Some(id) = pet.order_id {
         return desk.store().get_order(id).await;
     }
     if pet.status != PetStatus::Sold {
         return Ok(None);
     }
-    let limit = Limit::new(NEWEST_ORDERS).unwrap_or_default();
-    let query =
-        OrderQuery { pet_id: Some(pet.id), limit, newest_first: true, ..OrderQuery::default() };
-    let (orders, _) = desk.store().list_orders(&query).await?;
+    let orders = newest_orders(desk, pet, NEWEST_ORDERS).await?;
     Ok(orders.into_iter().find(|order| order.holds))
+}
+
+async fn newest_orders(
+    desk: &Desk<'_>,
+    pet: &StorePet,
+    most: i64,
+) -> Result<Vec<Order>, StoreError> {
+    let (pet_id, limit) = (Some(pet.id), Limit::new(most).unwrap_or_default());
+    let query = OrderQuery { pet_id, limit, newest_first: true, ..OrderQuery::default() };
+    Ok(desk.store().list_orders(&query).await?.0)
 }
 
 /// What can be done with the animal in its present state.
@@ -124,7 +145,7 @@ fn work(
                 }
                 // The card for a kennel hangs where everybody sees it.
                 div.no-print { (orders::details(desk, order)) }
-                (orders::form(desk, order, errors))
+                (orders::form(desk, order, Some(pet), errors))
             }
         },
         (PetStatus::Available, None) => {
@@ -313,5 +334,15 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 /// Takes the animal back into the catalogue.
 pub(super) async fn restore(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let preconditions = desk.preconditions();
-    act_on_animal(desk, |id| vec![Command::RestorePet { id, preconditions }]).await
+    // To undo a withdrawal, with the reservation that ended by it.
+    let order = desk.visit.form.integer("order").and_then(OrderId::new);
+    let default_end = desk.default_end();
+    let reopened = order.map(|id| {
+        let preconditions = Preconditions::default();
+        Command::ReopenOrder { id, expires_at: None, default_end, preconditions }
+    });
+    act_on_animal(desk, |id| {
+        [Command::RestorePet { id, preconditions }].into_iter().chain(reopened).collect()
+    })
+    .await
 }

@@ -12,7 +12,7 @@ use crate::{
         texts,
         visit::Form,
     },
-    domain::store_area::{Category, FieldSet, PetPatch, StorePet},
+    domain::store_area::{Category, FieldSet, Order, PetPatch, StorePet},
 };
 
 /// A name as an input holds it, which is one line.
@@ -53,7 +53,7 @@ pub(super) fn inputs(
     form: &Form,
     (categories, fields): (&[Category], &FieldSet),
     errors: &Errors,
-    pet: Option<&StorePet>,
+    held: Option<(&StorePet, &Order)>,
 ) -> Markup {
     let category = Input {
         hint: Some(texts::CATEGORY_HINT),
@@ -64,8 +64,15 @@ pub(super) fn inputs(
         (Input::of("name", texts::NAME, form, errors).show())
         (category.show())
         (forms::category_list(categories))
-        @if pet.is_some_and(|pet| pet.order_id.is_some()) {
-            p.hint { (texts::STATUS_HELD) }
+        @if let Some((pet, order)) = held {
+            div.field {
+                strong { (texts::STATUS) }
+                div {
+                    (markup::pet_badge(pet)) ", "
+                    a href={ "/orders/" (order.id) } { (texts::title_of_order(order.id.get())) }
+                }
+                div.hint { (texts::STATUS_HELD) }
+            }
         } @else {
             (Input::of("status", texts::STATUS, form, errors).choose(&forms::statuses()))
         }

@@ -121,6 +121,7 @@ fn respond(decisions: &[Decision]) -> StoredResponse {
 }
 
 fn flash(decisions: &[Decision]) -> Flash {
+    let undo = undo::form(decisions);
     let pet = |decision: &Decision| match &decision.result {
         Some(Resource::Pet(pet)) => Some(pet.id),
         Some(Resource::Order(order)) => Some(order.pet_id),
@@ -165,7 +166,7 @@ fn flash(decisions: &[Decision]) -> Flash {
         },
         _ => ("saved", id),
     };
-    Flash { undo: first.and_then(undo::form), ..Flash::new(code, id) }
+    Flash { undo, ..Flash::new(code, id) }
 }
 
 /// Whether a decision gives an order another end.

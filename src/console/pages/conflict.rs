@@ -3,7 +3,7 @@
 use hyper::StatusCode;
 use maud::html;
 
-use super::{animal_fields, history};
+use super::{animal, animal_fields, history};
 use crate::{
     console::{
         desk::Desk,
@@ -25,6 +25,8 @@ pub(super) async fn show(
     known: (&[Category], &FieldSet),
 ) -> Result<Reply, ApiError> {
     let last = history::last(desk, theirs.id).await?;
+    let order = animal::holding_order(desk, theirs).await?;
+    let held = order.as_ref().map(|order| (theirs, order));
     let path = format!("/animals/{}", theirs.id.get());
     let sent = animal_fields::typed_again(&desk.visit.form, known.0);
     let now = animal_fields::form_of(theirs, known.0, known.1);
@@ -58,7 +60,7 @@ pub(super) async fn show(
                 form.fields method="post" action={ (path) "/edit" } {
                     (desk.key("conflict"))
                     (merge::shown(&now))
-                    (animal_fields::inputs(&yours, known, &Errors::default(), Some(theirs)))
+                    (animal_fields::inputs(&yours, known, &Errors::default(), held))
                     div.buttons { button.main { (texts::SAVE_MINE) } }
                 }
             }

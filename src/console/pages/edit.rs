@@ -3,6 +3,7 @@
 use maud::html;
 
 use super::{
+    animal,
     animal_fields::{form_of, inputs, patch, typed_again},
     commands::NotDone,
     conflict,
@@ -31,16 +32,18 @@ pub(super) async fn form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let categories = desk.categories_with([pet.category_id].into()).await?;
     let fields = desk.store().fields().await?;
     let form = form_of(&pet, &categories, &fields);
-    Ok(page(desk, &pet, &form, (&categories, &fields), &Errors::default()).into())
+    page(desk, &pet, &form, (&categories, &fields), &Errors::default()).await
 }
 
-fn page(
+async fn page(
     desk: &Desk<'_>,
     pet: &StorePet,
     form: &Form,
     known: (&[Category], &FieldSet),
     errors: &Errors,
-) -> Page {
+) -> Result<Reply, ApiError> {
+    let order = animal::holding_order(desk, pet).await?;
+    let held = order.as_ref().map(|order| (pet, order));
     let path = format!("/animals/{}", pet.id.get());
     let title = format!("{} {}", texts::EDIT, markup::plain_name(pet.name.as_str()));
     let content = html! {
@@ -49,14 +52,14 @@ fn page(
         form.card.fields method="post" action={ (path) "/edit" } {
             (desk.key("edit"))
             (merge::shown(&form_of(pet, known.0, known.1)))
-            (inputs(form, known, errors, Some(pet)))
+            (inputs(form, known, errors, held))
             div.buttons {
                 button.main { (texts::SAVE) }
                 a.button.quiet href=(path) { (texts::CANCEL) }
             }
         }
     };
-    Page::new(Menu::Animals, title, content).wrong_if(!errors.is_empty())
+    Ok(Page::new(Menu::Animals, title, content).wrong_if(!errors.is_empty()).into())
 }
 
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
@@ -73,7 +76,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &merged.form;
     let patch = patch(form, (&pet, desk.visit.now), (&categories, &fields), &mut errors);
     if !errors.is_empty() {
-        return Ok(page(desk, &pet, form, (&categories, &fields), &errors).into());
+        return page(desk, &pet, form, (&categories, &fields), &errors).await;
     }
     let preconditions = merged.preconditions(merged.is_conflict());
     let command = Command::PatchPet { id: pet.id, patch, preconditions };
@@ -85,7 +88,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
         Err(not_done) => {
             let errors = not_done.errors(&fields);
-            Ok(page(desk, &pet, form, (&categories, &fields), &errors).into())
+            page(desk, &pet, form, (&categories, &fields), &errors).await
         }
     }
 }

@@ -78,6 +78,7 @@ pub(super) async fn open(page: StaffPage, desk: &Desk<'_>) -> Result<Response, A
         StaffPage::cancelOrder => orders::cancel(desk).await,
         StaffPage::saveOrder => orders::save(desk).await,
         StaffPage::returnOrder => orders::take_back(desk).await,
+        StaffPage::reopenOrder => orders::reopen(desk).await,
         StaffPage::activity => activity::activity(desk).await,
         StaffPage::exportActivity => activity::export(desk).await,
         StaffPage::fields => fields::list(desk, no_errors).await,

@@ -21,10 +21,10 @@ use crate::{
         visit::Form,
     },
     domain::{
-        Limit,
+        Limit, PetStatus,
         store_area::{
             Command, Decimal, Field, Note, Order, OrderId, OrderPatch, OrderQuery, OrderStatus,
-            Preconditions, Reason, Reference,
+            Preconditions, Reason, Reference, StorePet,
         },
     },
     edge::ApiError,
@@ -164,7 +164,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             section.card #order {
                 h2 { (texts::ORDER) }
                 (details(desk, &order))
-                (form(desk, &order, errors))
+                (form(desk, &order, pet.as_ref(), errors))
             }
         }
         p.print { (texts::SIGNATURE) ": ______________________________" }
@@ -217,15 +217,22 @@ pub(super) fn form_of(desk: &Desk<'_>, order: &Order) -> Form {
         ("reference", order.reference.as_ref().map_or("", Reference::as_str)),
         ("note", order.note.as_ref().map_or("", Note::as_str)),
     ];
-    if is_reserved {
+    if is_reserved || order.status == OrderStatus::Completed {
         members.push(("price", order.price.as_ref().map_or("", Decimal::as_str)));
+    }
+    if is_reserved {
         members.push(("until", &end));
     }
     Form::with(&members)
 }
 
 /// The form of an order: each of its buttons also saves what was typed.
-pub(super) fn form(desk: &Desk<'_>, order: &Order, errors: &Errors) -> Markup {
+pub(super) fn form(
+    desk: &Desk<'_>,
+    order: &Order,
+    pet: Option<&StorePet>,
+    errors: &Errors,
+) -> Markup {
     if !desk.may_write() {
         return html! {};
     }
@@ -240,6 +247,9 @@ pub(super) fn form(desk: &Desk<'_>, order: &Order, errors: &Errors) -> Markup {
     let in_currency = desk.currency().map(texts::price_in);
     let price = input("price", in_currency.as_deref().unwrap_or(texts::PRICE));
     let is_reserved = order.status == OrderStatus::Reserved;
+    let is_free =
+        pet.is_some_and(|pet| pet.status == PetStatus::Available && pet.withdrawn.is_none());
+    let may_reopen = if order.status == OrderStatus::Completed { order.holds } else { is_free };
     let contact_hint = texts::contact_hint(desk.app().keep_contacts);
     html! {
         form.stack.no-print method="post" action={ (path) "/change" } {
@@ -253,7 +263,10 @@ pub(super) fn form(desk: &Desk<'_>, order: &Order, errors: &Errors) -> Markup {
                     (press("complete", "main", texts::SELL))
                     (press("cancel", "", texts::CANCEL_RESERVATION))
                 }
-            } @else if order.status == OrderStatus::Completed && order.holds {
+            } @else if may_reopen {
+                div.buttons { (press("reopen", "", texts::reopen(order.status))) }
+            }
+            @if order.status == OrderStatus::Completed && order.holds {
                 details open[errors.of("reason").is_some()] {
                     summary { (texts::TAKE_BACK) }
                     div.fields {
@@ -298,11 +311,11 @@ fn patch(desk: &Desk<'_>, form: &Form, now: &Form, errors: &mut Errors) -> Order
     }
 }
 
-/// Saves what was typed about the order in the path, carries out a command about it, and shows its
-/// animal. A command requires that the order is still what the page showed.
+/// Saves what was typed about the order in the path, carries out commands about it, and shows its animal.
+/// Commands require that the order is still what the page showed.
 async fn act_on_order(
     desk: &Desk<'_>,
-    command: impl FnOnce(OrderId, &mut Errors) -> Option<Command>,
+    commands: impl FnOnce(OrderId, Field<Decimal>, &mut Errors) -> Vec<Command>,
 ) -> Result<Reply, ApiError> {
     let Some(order) = with_ids(desk, desk.id(OrderId::new).into_iter()).await?.pop() else {
         return Ok(missing(Menu::Orders, texts::NO_ORDER));
@@ -310,53 +323,72 @@ async fn act_on_order(
     let now = form_of(desk, &order);
     let merged = Merged::of(&desk.visit.form, &now);
     let mut errors = Errors::default();
-    let command = command(order.id, &mut errors);
-    let outdated = merged.errors(command.is_none(), |name, value| {
-        values::in_words(&[], desk.currency(), name, value)
-    });
-    let patch = patch(desk, &merged.form, &now, &mut errors);
+    let mut patch = patch(desk, &merged.form, &now, &mut errors);
+    let then = commands(order.id, patch.price.clone(), &mut errors);
     if !errors.is_empty() {
         return show(desk, &errors).await;
     }
+    if matches!(then[..], [Command::CompleteOrder { .. }]) {
+        // The sale changes it.
+        patch.price = Field::Keep;
+    }
+    let outdated = merged
+        .errors(then.is_empty(), |name, value| values::in_words(&[], desk.currency(), name, value));
     let preconditions = merged.preconditions(!outdated.is_empty());
     let commands = [Command::PatchOrder { id: order.id, patch, preconditions }];
-    match desk.execute(commands.into_iter().chain(command).collect()).await? {
+    match desk.execute(commands.into_iter().chain(then).collect()).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", order.pet_id.get()), Some(flash))),
         Err(_) if !outdated.is_empty() => show(desk, &outdated).await,
         Err(not_done) => show(desk, &Errors::text(&not_done.why)).await,
     }
 }
 
+// The change of the order checks first that it is the one that the page showed.
+fn sale(id: OrderId, price: Field<Decimal>) -> Command {
+    Command::CompleteOrder { id, price, preconditions: Preconditions::default() }
+}
+
+fn cancellation(id: OrderId) -> Command {
+    Command::CancelOrder { id, reason: None, preconditions: Preconditions::default() }
+}
+
 /// Sells the reserved animal for the price that was typed.
 pub(super) async fn complete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    act_on_order(desk, |id, _| {
-        Some(Command::CompleteOrder {
-            id,
-            price: Field::Keep,
-            preconditions: Preconditions::default(),
-        })
-    })
-    .await
+    act_on_order(desk, |id, price, _| vec![sale(id, price)]).await
 }
 
 /// Ends the reservation.
 pub(super) async fn cancel(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    act_on_order(desk, |id, _| {
-        Some(Command::CancelOrder { id, reason: None, preconditions: Preconditions::default() })
+    act_on_order(desk, |id, _, _| vec![cancellation(id)]).await
+}
+
+/// The customer returns the animal.
+pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    act_on_order(desk, |id, _, errors| {
+        let reason = errors.take("reason", forms::reason(&desk.visit.form)).flatten();
+        vec![Command::ReturnOrder { id, reason, preconditions: Preconditions::default() }]
     })
     .await
 }
 
-/// Undoes the sale.
-pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    act_on_order(desk, |id, errors| {
-        let reason = errors.take("reason", forms::reason(&desk.visit.form))?;
-        Some(Command::ReturnOrder { id, reason, preconditions: Preconditions::default() })
+/// Reserves the animal again, as before a sale or a cancellation by mistake. To undo more than that, the
+/// form says how the order closes then.
+pub(super) async fn reopen(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let default_end = desk.default_end();
+    act_on_order(desk, |id, _, _| {
+        let preconditions = Preconditions::default();
+        let reopened = Command::ReopenOrder { id, expires_at: None, default_end, preconditions };
+        let then = match desk.visit.form.get("then") {
+            "cancel" => Some(cancellation(id)),
+            "sell" => Some(sale(id, Field::Keep)),
+            _ => None,
+        };
+        [reopened].into_iter().chain(then).collect()
     })
     .await
 }
 
 /// Changes what people wrote about the order, and the end of a reservation.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    act_on_order(desk, |_, _| None).await
+    act_on_order(desk, |_, _, _| Vec::new()).await
 }

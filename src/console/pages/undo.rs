@@ -2,13 +2,112 @@
 
 use crate::{
     console::pages::parts::link,
-    domain::store_area::{Change, Decision, PhotoId, Resource, StorePet},
+    domain::store_area::{
+        Change, ChangeType, Decision, Note, Order, OrderStatus, PhotoId, Resource, StorePet,
+    },
 };
 
-/// The path of the form that undoes a decision, with its fields as a query; `None` if none does.
-pub(super) fn form(decision: &Decision) -> Option<String> {
+/// The longest form that a cookie carries to the next page.
+const LONGEST: usize = 2_000;
+
+/// The path of the form that undoes these decisions, with its fields as a query; `None` if none does. Those
+/// about one animal are one act.
+pub(super) fn form(decisions: &[Decision]) -> Option<String> {
+    let (first, last) = (decisions.first()?, decisions.last()?);
+    let form = if let Some(Resource::Order(order)) = &last.result {
+        let is_one = decisions.iter().all(|decision| subject(decision) == Some(order.pet_id.get()));
+        let kind = last.changes.first().map(|change| change.kind)?;
+        is_one.then(|| of_order(kind, before(decisions), order))?
+    } else if decisions.len() > 1 && subject(first) == subject(last) {
+        let form = of_animal(last)?;
+        match &first.result {
+            // A withdrawal with its reservation.
+            Some(Resource::Order(order)) => Some(format!("{form}&order={}", order.id)),
+            _ => Some(form),
+        }
+    } else if decisions.len() > 1 {
+        moved_together(decisions)
+    } else {
+        of_animal(last)
+    };
+    form.filter(|form| form.len() <= LONGEST)
+}
+
+/// The number of the animal that a decision is about.
+fn subject(decision: &Decision) -> Option<i64> {
+    match decision.result.as_ref()? {
+        Resource::Pet(pet) => Some(pet.id.get()),
+        Resource::Order(order) => Some(order.pet_id.get()),
+        Resource::Category(_) => None,
+    }
+}
+
+/// The status of the order before all of these decisions; `None` if it is new.
+fn before(decisions: &[Decision]) -> Option<OrderStatus> {
+    let changes = decisions.iter().filter_map(|decision| decision.changes.first());
+    let status = |change: &Change| match &change.before {
+        Some(Resource::Order(order)) => Some(order.status),
+        _ => None,
+    };
+    changes.filter(|change| matches!(change.after, Some(Resource::Order(_)))).find_map(status)
+}
+
+/// An order that was placed, closed, or reserved again.
+fn of_order(kind: ChangeType, before: Option<OrderStatus>, order: &Order) -> Option<String> {
+    use OrderStatus::{Cancelled, Completed, Expired, Reserved};
+    let (command, then) = match (kind, before) {
+        (ChangeType::OrderPlaced, _) | (ChangeType::OrderReopened, Some(Cancelled | Expired)) => {
+            ("cancel", "")
+        }
+        (ChangeType::OrderCompleted, None) => ("reopen", "cancel"),
+        (ChangeType::OrderCompleted | ChangeType::OrderCancelled, Some(Reserved)) => ("reopen", ""),
+        (ChangeType::OrderReturned, _) => ("reopen", "sell"),
+        (ChangeType::OrderReopened, Some(Completed)) => ("complete", ""),
+        _ => return None,
+    };
+    let (path, version) = (format!("/orders/{}/{command}", order.id), order.version.to_string());
+    Some(link(&path, &[("version", &version), ("then", then)]))
+}
+
+/// Animals that were moved from one category to another.
+fn moved_together(decisions: &[Decision]) -> Option<String> {
+    let (mut from, mut pets) = (None, Vec::new());
+    for decision in decisions {
+        let (before, after) = animals(decision.changes.first()?)?;
+        let is_moved = before.category_id != after.category_id;
+        if !is_moved || *from.get_or_insert(before.category_id) != before.category_id {
+            return None;
+        }
+        pets.push(format!("{}:{}", after.id, after.version));
+    }
+    let from = from?.to_string();
+    let pets = pets.iter().map(|pet| ("pet", pet.as_str()));
+    let fields: Vec<_> = [("do", "move"), ("to", &from)].into_iter().chain(pets).collect();
+    Some(link("/animals/selected", &fields))
+}
+
+fn of_animal(decision: &Decision) -> Option<String> {
     let change = decision.changes.first()?;
     let (before, after) = animals(change)?;
+    let (of_pet, version) = (format!("/animals/{}", after.id), after.version.to_string());
+    match (&before.withdrawn, &after.withdrawn) {
+        (None, Some(_)) => {
+            return Some(link(&format!("{of_pet}/restore"), &[("version", &version)]));
+        }
+        (Some(withdrawal), None) => {
+            let note = withdrawal.note.as_ref().map_or("", Note::as_str);
+            let reason = withdrawal.reason.as_str();
+            let fields = [("version", &*version), ("why", reason), ("remark", note)];
+            return Some(link(&format!("{of_pet}/withdraw"), &fields));
+        }
+        _ => {}
+    }
+    if before.category_id != after.category_id
+        && (&before.name, before.status, &before.fields)
+            == (&after.name, after.status, &after.fields)
+    {
+        return moved_together(std::slice::from_ref(decision));
+    }
     let path = format!("/animals/{}/photos/change", after.id);
     if let Some(photo) = before.photos.missing_in(&after.photos).next() {
         return Some(link(&path, &[("do", &format!("restore-{photo}"))]));

@@ -48,6 +48,18 @@ pub(in crate::console) fn ambiguous_amount(typed: &str, whole: &str, exact: &str
     format!("{typed} can mean {whole} or {short}. Type {whole} or {clear}.")
 }
 
+/// The button that puts right that an order was closed.
+pub(in crate::console) fn reopen(status: OrderStatus) -> &'static str {
+    match status {
+        OrderStatus::Completed => "Sold by mistake? Make it a reservation again",
+        OrderStatus::Cancelled => "Cancelled by mistake? Make it a reservation again",
+        _ => "Make it a reservation again",
+    }
+}
+
+/// The order before, of an animal that is available.
+pub(in crate::console) const ORDER_BEFORE: &str = "The order before";
+
 /// The label of a price in this currency.
 pub(in crate::console) fn price_in(currency: &Currency) -> String {
     format!("{PRICE} ({})", currency.as_str())

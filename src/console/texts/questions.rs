@@ -123,7 +123,7 @@ pub(in crate::console) fn form(id: &str, command: &str) -> String {
         ("preview" | "addMany", _) => super::ADD_ANIMALS,
         ("saveEdit", _) => super::EDIT,
         ("placeOrder", "sell") | ("completeOrder", _) => super::SELL,
-        ("placeOrder", _) => super::RESERVE,
+        ("placeOrder" | "reopenOrder", _) => super::RESERVE,
         ("withdraw", _) => super::WITHDRAW,
         ("restore", _) => super::RESTORE,
         ("changeSelected", _) => super::WITH_SELECTED,

@@ -1,0 +1,168 @@
+//! What was done by mistake is put right: by the button in the message, and later by one on the page.
+
+use petstore::domain::{
+    PetId, PetStatus, Role,
+    store_area::{Order, OrderId, OrderStatus, StorePet, WithdrawalReason},
+};
+
+use super::browser::{Browser, Page, Shop};
+
+async fn pet(shop: &Shop, id: i64) -> StorePet {
+    shop.store.get_store_pet(PetId::new(id).unwrap()).await.unwrap().unwrap()
+}
+
+async fn order(shop: &Shop) -> Order {
+    shop.store.get_order(OrderId::new(1).unwrap()).await.unwrap().unwrap()
+}
+
+/// A clerk, and an animal that is reserved for Ann.
+async fn reserved(shop: &Shop) -> Browser<'_> {
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    shop.import(&["Rex", "Max"]).await;
+    let form = [("do", "reserve"), ("until", "2026-12-24"), ("contact", "Ann")];
+    clerk.post("/animals/1/order", &form).await.expect(303);
+    clerk
+}
+
+/// Presses a button of the animal's page, and returns the next page.
+async fn press(clerk: &mut Browser<'_>, page: &Page, form: &str, path: &str) -> Page {
+    let next = clerk.submit((page, form), path, &[]).await.next().to_owned();
+    clerk.get(&next).await.expect(200)
+}
+
+/// Presses Undo in the message on a page.
+async fn undo(clerk: &mut Browser<'_>, page: &Page) -> Page {
+    let path = page.between("<form data-undo method=\"post\" action=\"", "\"").to_owned();
+    press(clerk, page, &path, &path).await
+}
+
+const CHANGE: &str = "/orders/1/change";
+
+#[tokio::test]
+async fn a_wrong_sale_or_cancellation_is_undone_with_its_end_and_customer() {
+    let shop = Shop::open().await;
+    let mut clerk = reserved(&shop).await;
+    let placed = order(&shop).await;
+    let is_as_before = async || {
+        let now = order(&shop).await;
+        assert_eq!(
+            (now.status, pet(&shop, 1).await.order_id),
+            (OrderStatus::Reserved, Some(now.id))
+        );
+        assert_eq!((&now.contact, now.expires_at), (&placed.contact, placed.expires_at));
+    };
+    let mut page = clerk.get("/animals/1").await;
+    for command in ["complete", "cancel"] {
+        let done = press(&mut clerk, &page, CHANGE, &format!("/orders/1/{command}")).await;
+        assert_ne!(order(&shop).await.status, OrderStatus::Reserved);
+        page = undo(&mut clerk, &done).await;
+        is_as_before().await;
+        // An undone sale can be made after all.
+        assert!(page.text.contains("data-undo"), "{page:?}");
+    }
+    // Later, by a button on the page: of the animal that is sold, of the order that is cancelled.
+    press(&mut clerk, &page, CHANGE, "/orders/1/complete").await;
+    let page = clerk.get("/animals/1").await;
+    assert!(page.text.contains("Sold by mistake?"), "{page:?}");
+    let page = press(&mut clerk, &page, CHANGE, "/orders/1/reopen").await;
+    is_as_before().await;
+    press(&mut clerk, &page, CHANGE, "/orders/1/cancel").await;
+    let page = clerk.get("/animals/1").await;
+    assert!(page.between("The order before: ", "</p>").contains("/orders/1"), "{page:?}");
+    let page = clerk.get("/orders/1").await;
+    press(&mut clerk, &page, CHANGE, "/orders/1/reopen").await;
+    is_as_before().await;
+    // A return by mistake is a sale again, and what was sold or reserved at once is available again.
+    let page = clerk.get("/animals/1").await;
+    let page = press(&mut clerk, &page, CHANGE, "/orders/1/complete").await;
+    let page = press(&mut clerk, &page, CHANGE, "/orders/1/return").await;
+    undo(&mut clerk, &page).await;
+    assert_eq!(order(&shop).await.status, OrderStatus::Completed);
+    for act in ["sell", "reserve"] {
+        let form = [("do", act), ("until", "2026-12-24")];
+        clerk.post("/animals/2/order", &form).await.expect(303);
+        let page = clerk.get("/animals/2").await;
+        assert_ne!(pet(&shop, 2).await.status, PetStatus::Available);
+        undo(&mut clerk, &page).await;
+        assert_eq!(pet(&shop, 2).await.status, PetStatus::Available);
+    }
+}
+
+#[tokio::test]
+async fn undo_never_undoes_something_newer() {
+    let shop = Shop::open().await;
+    let mut clerk = reserved(&shop).await;
+    let page = clerk.get("/animals/1").await;
+    let sold = press(&mut clerk, &page, CHANGE, "/orders/1/complete").await;
+    // The price of a sale can be corrected.
+    let page = clerk.get("/orders/1").await;
+    clerk.submit((&page, CHANGE), CHANGE, &[("price", "70")]).await.expect(303);
+    assert_eq!(order(&shop).await.price.unwrap().as_str(), "70");
+    let reopen = "/orders/1/reopen";
+    clerk.submit((&sold, reopen), reopen, &[]).await.expect(422);
+    assert_eq!(order(&shop).await.status, OrderStatus::Completed);
+}
+
+#[tokio::test]
+async fn a_withdrawal_a_restoration_and_a_move_are_undone() {
+    let shop = Shop::open().await;
+    let mut clerk = reserved(&shop).await;
+    let form = [("why", "died"), ("remark", "At night"), ("version", "2")];
+    clerk.post_and_confirm("/animals/1/withdraw", &form).await.expect(303);
+    let page = clerk.get("/animals/1").await;
+    let page = undo(&mut clerk, &page).await;
+    assert!(page.text.contains("Reserved as order 1."), "{page:?}");
+    assert_eq!(
+        (pet(&shop, 1).await.status, order(&shop).await.status.as_str()),
+        (PetStatus::Pending, "reserved")
+    );
+    clerk.post("/animals/2/withdraw", &[form[0], form[1], ("version", "1")]).await.expect(303);
+    let page = clerk.get("/animals/2").await;
+    let page = press(&mut clerk, &page, "/animals/2/restore", "/animals/2/restore").await;
+    assert!(pet(&shop, 2).await.withdrawn.is_none());
+    undo(&mut clerk, &page).await;
+    let withdrawal = pet(&shop, 2).await.withdrawn.unwrap();
+    assert_eq!(
+        (withdrawal.reason, withdrawal.note.unwrap().as_str()),
+        (WithdrawalReason::Died, "At night")
+    );
+    shop.import(&["Moe", "Mia"]).await;
+    let category = pet(&shop, 3).await.category_id;
+    for pets in [&["3:1"][..], &["3:3", "4:1"]] {
+        let pets: Vec<_> = pets.iter().map(|&pet| ("pet", pet)).collect();
+        let form = [&[("do", "move"), ("to", "77")], &pets[..]].concat();
+        let sent = clerk.post("/animals/selected", &form).await;
+        if pets.len() > 1 {
+            let sure = sent.hidden("sure");
+            let form = [&form[..], &[("sure", &sure)]].concat();
+            clerk.post("/animals/selected", &form).await.expect(303);
+        }
+        assert_eq!(pet(&shop, 3).await.category_id, 77);
+        let page = clerk.get("/animals").await;
+        let path = "/animals/selected";
+        let form = page.between("data-undo method=\"post\" ", "</form>");
+        let undone = Page { text: format!("{form}</form>"), ..clerk.get("/animals").await };
+        let asked = clerk.submit((&undone, path), path, &[]).await;
+        if pets.len() > 1 {
+            let sure = asked.hidden("sure");
+            clerk.submit((&undone, path), path, &[("sure", &sure)]).await.expect(303);
+        }
+        assert_eq!(pet(&shop, 3).await.category_id, category);
+    }
+}
+
+#[tokio::test]
+async fn the_status_of_an_animal_that_an_order_holds_is_changed_by_the_order() {
+    let shop = Shop::open().await;
+    let mut clerk = reserved(&shop).await;
+    for status in ["Reserved", "Sold"] {
+        let edit = clerk.get("/animals/1/edit").await.expect(200);
+        assert!(!edit.text.contains("name=\"status\""), "{edit:?}");
+        let field = edit.between("<strong>Status</strong>", "</a>");
+        assert!(field.contains(status) && field.contains("href=\"/orders/1\""), "{field}");
+        let page = clerk.get("/animals/1").await;
+        if status == "Reserved" {
+            press(&mut clerk, &page, CHANGE, "/orders/1/complete").await;
+        }
+    }
+}
