@@ -46,7 +46,7 @@ struct Asset {
     content: &'static [u8],
 }
 
-static ASSETS: LazyLock<[Asset; 5]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 6]> = LazyLock::new(|| {
     [
         ("/assets/style-%.css", "text/css; charset=utf-8", &include_bytes!("style.css")[..]),
         ("/assets/live-%.js", "text/javascript; charset=utf-8", include_bytes!("live.js")),
@@ -54,12 +54,18 @@ static ASSETS: LazyLock<[Asset; 5]> = LazyLock::new(|| {
         // Browsers and phones ask for these paths, also without a link.
         ("/favicon.ico", "image/x-icon", include_bytes!("favicon.ico")),
         ("/apple-touch-icon.png", "image/png", include_bytes!("apple-touch-icon.png")),
+        ("/assets/photos-%.js", "text/javascript; charset=utf-8", include_bytes!("photos.js")),
     ]
     .map(|(path, media_type, content)| {
         let digits = text::hex_digits(&Sha256::digest(content)[..6]);
         Asset { path: path.replace('%', &digits), media_type, content }
     })
 });
+
+/// The path of the script of the pages to which photos can be added.
+pub(super) fn photos_script() -> &'static str {
+    &ASSETS[5].path
+}
 
 /// The style, script or picture at this path. Fails with 404 for another path.
 pub(super) fn asset(path: &str) -> Result<Response, ApiError> {
@@ -157,8 +163,9 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
                 p.print { strong { (store) } }
                 @if follows {
                     div.notice.no-print #news role="status" hidden data-changed=(texts::PAGE_CHANGED)
-                        data-lost=(texts::CONNECTION_LOST) {
-                        span {} " " a href="" { (texts::RELOAD) }
+                        data-lost=(texts::CONNECTION_LOST) data-out=(texts::SIGNED_OUT)
+                        data-one=(texts::SHOW_CHANGE) data-many=(texts::SHOW_CHANGES) {
+                        span {} " " a href="" { (texts::RELOAD) } button type="button" hidden {}
                     }
                 }
                 div.hidden #heard role="status" {}
@@ -177,7 +184,7 @@ fn icon() -> Markup {
 }
 
 fn document(title: &str, body: &Markup) -> Markup {
-    let [style, script, icon, favicon, touch_icon] = &*ASSETS;
+    let [style, script, icon, favicon, touch_icon, _] = &*ASSETS;
     html! {
         (DOCTYPE)
         html lang=(texts::LANGUAGE) {

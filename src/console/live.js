@@ -1,5 +1,5 @@
 // Additions to pages that work without them: times in the reader's zone, search while typing, and new
-// content when something changed. It never touches a form that somebody is editing.
+// content when something changed. It never touches what somebody uses. What photos need is in photos.js.
 "use strict";
 
 // A unit, its length in seconds, and from how many of it on it is used.
@@ -27,43 +27,96 @@ function showTimes(root) {
 }
 
 const news = document.getElementById("news");
-// Says that this page is not what the store has now: "changed", "lost", or nothing.
-function tell(what) {
-  if (!news || (news.dataset.shown ?? "") === what) return;
+const [said, reload, show] = news?.children ?? [];
+// Says that this page is not what the store has now: "changed", "lost", "out", or nothing. Or offers to "show" so many
+// changes. Away from the pointer, and over the page, because nothing may move below a hand.
+function tell(what, count = 0) {
+  const offer = (news?.dataset[count === 1 ? "one" : "many"] ?? "").replace("{}", count);
+  if (!news || ((news.dataset.shown ?? "") === what && (!count || show.textContent === offer))) return;
   news.dataset.shown = what;
-  news.hidden = !what;
-  news.firstChild.textContent = news.dataset[what] ?? "";
+  [news.hidden, show.hidden, reload.hidden] = [!what, what !== "show", what === "show"];
+  [said.textContent, show.textContent] = [news.dataset[what] ?? "", count ? offer : ""];
+  news.classList.toggle("above", pointerY > innerHeight - 150);
+}
+
+// Where a hand is: a pointer over a part that is replaced, or a key that is down, now or two seconds ago. What it is
+// about to press stays where it is, and does what it said when it was shown.
+const live = document.querySelector("[data-live]");
+const hasMouse = matchMedia("(hover: hover)");
+let handAt = -Infinity, pointerY = 0, isKeyDown = false, isBehind = false, leaves;
+const isHeld = () => performance.now() - handAt < 2000 || isKeyDown
+  || hasMouse.matches && document.querySelector("[data-live]:hover") !== null;
+function showLater() {
+  clearTimeout(leaves);
+  leaves = setTimeout(() => { if (!isHeld()) soon(); }, 2100);
+}
+function noteHand() {
+  handAt = performance.now();
+  if (isBehind) showLater();
+}
+for (const type of ["pointerdown", "pointermove", "pointerup", "pointerout", "touchmove", "touchend"]) {
+  document.addEventListener(type, (event) => {
+    pointerY = event.clientY ?? pointerY;
+    if (event.target.closest?.("[data-live]")) noteHand();
+  }, { passive: true });
+}
+for (const type of ["keydown", "keyup", "blur"]) {
+  addEventListener(type, () => { isKeyDown = type === "keydown"; noteHand(); });
+}
+
+// How many rows of a part are new, changed or gone in another state of it.
+function countChanges([part, next]) {
+  const [before, after] = [part, next].map((of) => of.cloneNode(true));
+  for (const kept of [before, after].flatMap((of) => [...of.querySelectorAll("[data-kept]")])) kept.remove();
+  const [old, now] = [before, after].map((of) => [...of.querySelectorAll("tbody tr, ol > li")].map((row) => row.textContent));
+  const missing = (some, others) => some.filter((text) => !others.includes(text)).length;
+  return Math.max(missing(old, now), missing(now, old), before.textContent === after.textContent ? 0 : 1);
 }
 
 let asked = 0, shown = 0;
 // Replaces the parts of this page that have data-live by those of another state of it: all of them, or none
-// while somebody uses one, because they would contradict each other.
+// while somebody uses one or is about to, because they would contradict each other.
 async function refresh(url, always = false) {
   const turn = (asked += 1);
   const response = await fetch(url, { headers: { "X-Petstore-Live": "1" } });
+  if (response.redirected && new URL(response.url).pathname === "/sign-in") return tell("out");
   if (!response.ok || response.redirected) return;
   const other = new DOMParser().parseFromString(await response.text(), "text/html");
   if (turn < shown) return; // A later one has overtaken it.
   const all = [...document.querySelectorAll("[data-live]")].map((part) => [part, other.getElementById(part.id)]);
   const parts = all.filter(([, next]) => next);
   parts.flat().forEach(showTimes);
-  const isUsed = ([part]) => part.contains(document.activeElement)
-    || [...part.querySelectorAll("form"), part.closest("form")].some((form) => edited.has(form));
-  if (!always && parts.some(isUsed)) {
-    if (parts.some(([part, next]) => part.textContent !== next.textContent)) tell("changed");
+  const isEdited = ([part]) => [...part.querySelectorAll("form"), part.closest("form")].some((form) => edited.has(form));
+  const focus = document.activeElement;
+  const isUsed = ([part]) => isEdited([part]) || (part.contains(focus) && !focus.closest("[data-kept]"));
+  if (!always && (isHeld() || parts.some(isUsed))) {
+    isBehind = true;
+    showLater();
+    const count = parts.map(countChanges).reduce((sum, some) => sum + some, 0);
+    if (count) tell(parts.some(isEdited) ? "changed" : "show", count);
     return;
   }
-  shown = turn;
+  [shown, isBehind] = [turn, false];
   for (const [part, next] of parts) {
+    // What this page has of its own.
+    for (const kept of part.querySelectorAll("[data-kept]")) other.getElementById(kept.id)?.replaceWith(kept);
     part.replaceChildren(...next.childNodes);
     Object.assign(part.dataset, next.dataset);
   }
+  if (focus.isConnected && focus.closest("[data-kept]")) focus.focus({ preventScroll: true });
   document.title = other.title;
   tell("");
 }
 
 // What was not shown because of the focus.
-document.addEventListener("focusout", () => { if (news?.dataset.shown === "changed") soon(); });
+document.addEventListener("focusout", () => { if (isBehind) soon(); });
+
+// The focus goes to what is new, because the button disappears.
+show?.addEventListener("click", async () => {
+  await refresh(location.href, true).catch(() => tell("lost"));
+  live.tabIndex = -1;
+  live.focus({ preventScroll: true });
+});
 
 document.addEventListener("input", (event) => {
   const form = event.target.form;
@@ -87,7 +140,7 @@ addEventListener("pageshow", () => { sent = new WeakMap(); });
 document.addEventListener("submit", (event) => {
   const { target } = event;
   if (Date.now() - sent.get(target) < 5000) return event.preventDefault();
-  if (target.method !== "post" || target.dataset.upload !== undefined) return;
+  if (target.method !== "post") return;
   sent.set(target, Date.now());
   // The end of a day is that of the reader's zone.
   for (const day of target.querySelectorAll("input[type=date]")) {
@@ -102,61 +155,6 @@ document.addEventListener("submit", (event) => {
   }
 });
 
-// Sends each picture by itself, so that those that arrived stay. One that is sent again is added once.
-function send(form, file, key, row, attempt = 1) {
-  return new Promise((done) => {
-    const request = new XMLHttpRequest();
-    const [result, bar] = row.querySelectorAll("span, progress");
-    const end = (text) => {
-      const hasArrived = text === form.dataset.arrived;
-      bar.remove();
-      [result.textContent, result.className] = [text, hasArrived ? "" : "error"];
-      done(hasArrived);
-    };
-    request.upload.onprogress = ({ loaded, total }) => { bar.max = total; bar.value = loaded; };
-    request.onload = () => {
-      if (request.status < 400) return end(form.dataset.arrived);
-      const page = new DOMParser().parseFromString(request.responseText, "text/html");
-      end(page.querySelector(".problem li span, .problem")?.textContent
-        ?? (request.status === 413 ? form.dataset.large : form.dataset.missing));
-    };
-    request.onerror = () => {
-      if (attempt > 4) return end(form.dataset.missing);
-      setTimeout(() => send(form, file, key, row, attempt + 1).then(done), 2000 * attempt);
-    };
-    const content = new FormData();
-    content.append("_key", key);
-    content.append("pictures", file);
-    request.open("POST", form.action);
-    request.send(content);
-  });
-}
-
-document.addEventListener("submit", async (event) => {
-  const form = event.target;
-  if (form.dataset.upload === undefined) return;
-  event.preventDefault();
-  const [list, files] = [form.querySelector(".uploads"), [...form.elements.pictures.files]];
-  const button = form.querySelector("button");
-  button.disabled = true;
-  edited.add(form);
-  const rows = files.map((file) => {
-    const row = document.createElement("li");
-    row.append(file.name, ": ", document.createElement("span"), document.createElement("progress"));
-    row.querySelector("progress").ariaLabel = file.name;
-    return row;
-  });
-  list.replaceChildren(...rows);
-  let haveAll = true;
-  for (const [at, file] of files.entries()) {
-    haveAll = await send(form, file, `${form.elements._key.value}-${at}`, rows[at]) && haveAll;
-  }
-  // The message about an animal that was just added stays.
-  if (haveAll && !document.querySelector(".flash")) return location.reload();
-  [button.disabled, form.elements.pictures.value] = [false, ""];
-  refresh(location.href, haveAll).catch(() => {});
-});
-
 // What only the script can do.
 function showScripted() {
   for (const part of document.querySelectorAll("[data-scripted]")) {
@@ -164,33 +162,6 @@ function showScripted() {
     part.querySelector("input").disabled = false;
   }
 }
-
-// Adds an animal, and then its photos by the form on its page. If it is not added, they stay chosen.
-document.addEventListener("submit", async (event) => {
-  const { target: form, submitter } = event;
-  const files = form.querySelector("[data-scripted] input")?.files;
-  if (!files?.length || event.defaultPrevented) return;
-  event.preventDefault();
-  const typed = [...new FormData(form, submitter)].filter(([, value]) => typeof value === "string");
-  const response = await fetch(form.action, { method: "POST", body: new URLSearchParams(typed) }).catch(() => {});
-  const other = new DOMParser().parseFromString(await response?.text() ?? "", "text/html");
-  const [main, input] = [other.querySelector("main"), other.getElementById("pictures")];
-  sent.delete(form);
-  if (!input) {
-    // The service does not respond, or the session is over: the browser sends the form, and shows what there is.
-    form.querySelector("[data-scripted] input").value = "";
-    return form.requestSubmit(submitter);
-  }
-  if (response.redirected) history.pushState(null, "", response.url);
-  document.querySelector("main").replaceWith(document.adoptNode(main));
-  document.title = other.title;
-  input.files = files;
-  showTimes(main);
-  showScripted();
-  edited.add(input.form);
-  if (response.redirected) input.form.requestSubmit();
-  else main.querySelector("[autofocus]")?.focus();
-});
 
 // Photos change their order by dragging, too.
 const photo = (target) => target.closest?.(".photos > li");
@@ -220,7 +191,6 @@ document.addEventListener("click", ({ target }) => {
 });
 
 let stream, waiting, last = 0;
-const live = document.querySelector("[data-live]");
 
 // Refreshes soon, but seldom: a busy store changes all the time.
 function soon() {
@@ -239,11 +209,12 @@ function follow() {
   const { pet: wanted, after } = document.querySelector("main").dataset;
   stream = new EventSource(`/live?after=${after}`);
   stream.onerror = ({ target }) => {
-    tell("lost");
-    // The browser does not retry after an error of the service.
-    if (target.readyState === EventSource.CLOSED) setTimeout(follow, 10000);
+    if (target.readyState !== EventSource.CLOSED) return tell("lost");
+    // The browser does not retry after an error of the service, or if the session is over.
+    refresh(location.href).catch(() => tell("lost"));
+    setTimeout(follow, 10000);
   };
-  stream.onopen = () => { if (news.dataset.shown === "lost") { tell(""); soon(); } };
+  stream.onopen = () => { if (["lost", "out"].includes(news.dataset.shown)) { tell(""); soon(); } };
   stream.onmessage = ({ data }) => {
     if (!wanted || data === "*" || data.split(" ").includes(wanted)) soon();
   };
@@ -274,8 +245,8 @@ if (member && member === who() && isLost && !unsent) {
 // fragment, where browsers ignore `autofocus`.
 const message = document.getElementById("done");
 if (document.activeElement === document.body) message?.focus({ preventScroll: true });
-// Later, somebody could have made another decision because of it.
-setTimeout(() => message?.querySelector("[data-undo]")?.remove(), 60000);
+// It stays in sight for a moment. Its button stays for a minute: later, somebody may rely on what it undoes.
+setTimeout(() => message?.classList.add("late"), message?.querySelector("[data-undo]") ? 60000 : 5000);
 
 // What was typed before signing in again.
 document.querySelector("form[data-resubmit]")?.requestSubmit();

@@ -10,7 +10,7 @@ use super::{
     desk::Desk,
     layout::{self, Follows, Frame, Menu},
     routes,
-    session::Cookie,
+    session::{self, Cookie},
     texts,
     visit::Form,
 };
@@ -132,7 +132,9 @@ impl Reply {
         let memory = &visit.console.edge.response_memory;
         Ok(match self {
             Self::Page(page) => {
-                let shown = Cookie::Message.get(visit);
+                let shown = Cookie::Message
+                    .get(visit)
+                    .filter(|_| !session::is_in_background(visit.request));
                 let flash = shown.and_then(Flash::parse);
                 let frame = Frame {
                     name: desk.session.member.name.as_str(),

@@ -192,3 +192,8 @@ pub(super) fn remember(visit: &Visit<'_>, response: &mut Response, member: &Staf
 pub(super) fn is_of_script(request: &Parts) -> bool {
     request.uri.path() == "/live" || request.headers.contains_key("x-petstore-live")
 }
+
+/// Whether the script of a page sends the request without leaving the page, so nobody sees a message in the response.
+pub(super) fn is_in_background(request: &Parts) -> bool {
+    is_of_script(request) || request.headers.contains_key("x-petstore-send")
+}

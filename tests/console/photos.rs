@@ -46,25 +46,12 @@ async fn a_clerk_adds_several_photos_at_once_and_learns_which_did_not_arrive() {
     let files: [(&str, &[u8]); 3] =
         [("c.png", &picture), ("letter.pdf", b"%PDF-1.7"), ("d.png", &picture[..70])];
     let page = clerk.upload(&target, &key, &files).await.expect(422);
-    for text in ["1 photo arrived.", "letter.pdf", "d.png", "truncated"] {
+    for text in ["1 photo added.", "letter.pdf", "d.png", "truncated"] {
         assert!(page.text.contains(text), "{text}: {page:?}");
     }
     assert_eq!(texts(&mut clerk, &path).await.len(), 3);
     // The portrait is on the list.
     assert!(clerk.get("/animals").await.expect(200).text.contains("class=\"thumbnail\""));
-}
-
-/// A proxy has a page of its own for it, which the script replaces.
-#[tokio::test]
-async fn a_picture_that_is_too_large_for_a_proxy_is_named() {
-    let shop = Shop::open().await;
-    let mut clerk = shop.member("Cy", Role::Clerk).await;
-    let path = add(&mut clerk).await;
-    let page = clerk.get(&path).await.expect(200);
-    let said = "data-large=\"Too large for the service or its proxy.";
-    assert!(page.text.contains(said), "{page:?}");
-    let script = include_str!("../../src/console/live.js");
-    assert!(script.contains("request.status === 413 ? form.dataset.large :"));
 }
 
 #[tokio::test]
@@ -200,6 +187,31 @@ async fn a_picture_needs_no_session_and_a_viewer_changes_nothing() {
     viewer.upload(&target, "", &[("a.png", &picture)]).await.expect(403);
     let page = viewer.get(&path).await.expect(200);
     assert!(page.text.contains(&url) && !page.text.contains("type=\"file\""));
+}
+
+/// Without the script, which keeps them.
+#[tokio::test]
+async fn photos_of_a_session_that_is_over_must_be_chosen_again() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let path = add(&mut clerk).await;
+    let picture = pictures::png(8, 6);
+    let mut stranger = shop.browser();
+    let page = stranger.upload(&format!("{path}/photos"), "", &[("a.png", &picture)]).await;
+    let page = page.expect(403);
+    assert!(page.text.contains("The photos were not added: sign in, and choose them again."));
+    assert!(!page.text.contains("What you typed"), "{page:?}");
+    assert_eq!(page.hidden("next"), path);
+}
+
+#[tokio::test]
+async fn a_picture_of_a_phone_that_no_browser_shows_is_named() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let path = add(&mut clerk).await;
+    let heic: &[u8] = b"\0\0\0\x18ftypheic\0\0\0\0mif1";
+    let page = clerk.upload(&format!("{path}/photos"), "", &[("a.heic", heic)]).await.expect(422);
+    assert!(page.text.contains("This is a HEIC picture. Set the camera to"), "{page:?}");
 }
 
 #[tokio::test]

@@ -13,11 +13,13 @@ import assert from "node:assert/strict";
 
 import { counter } from "./console/counter.mjs";
 import {
-  PASSWORD, browser, choose, choosePassword, complaints, confirm, done, fill, isThere, keyboard, measure, mouse, origin, person,
+  PASSWORD, away, browser, choose, choosePassword, complaints, confirm, done, fill, isThere, keyboard, measure, mouse, origin, person,
   prepare, press, says, screenshots, signIn, submit, text, value,
 } from "./console/people.mjs";
+import { hands } from "./console/hands.mjs";
 import { photos } from "./console/photos.mjs";
 import { aNewStore, states } from "./console/states.mjs";
+import { uploads } from "./console/uploads.mjs";
 
 const links = process.env.CONSOLE_LINKS.split(/\s+/).filter(Boolean);
 const HOSTILE = ["<script>alert(1)</script>", "كلب صغير", "a\u0001\u202eevil", "🐕 Fluffy 🐾", "n".repeat(20000)];
@@ -55,7 +57,9 @@ try {
   await hostileNames(ben);
   await liveUpdates(anna, ben);
   await counter(anna, ben);
+  await hands(anna, ben);
   await photos();
+  await uploads();
   await aViewer(cleo);
   await theSessionEnds(ben);
   await states(anna, ben);
@@ -315,6 +319,7 @@ async function hostileNames(at) {
 async function liveUpdates(anna, ben) {
   const nala = await add(ben, "Nala");
   await anna.page.bringToFront();
+  await away(anna);
   await anna.page.goto(`${origin}/animals?q=Nala&status=all`);
   await anna.page.waitForSelector("#results .available");
   await anna.page.evaluate(() => document.querySelector("#q").focus());

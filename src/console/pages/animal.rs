@@ -81,7 +81,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             }
         }
     };
-    let content = live(errors, &content);
+    let content = html! { (live(errors, &content)) (photos::script()) };
     let page = Page::new(Menu::Animals, markup::plain_name(pet.name.as_str()), content);
     let page = page.following(Follows::Pet(pet.id.get()));
     Ok(page.wrong_if(!errors.is_empty()).into())

@@ -24,7 +24,7 @@ use crate::{
         markup,
         merge::Merged,
         reply::{Flash, Reply},
-        texts,
+        session, texts,
         visit::Form,
     },
     domain::{
@@ -43,7 +43,7 @@ use crate::{
 const PICTURE_TIMES: u32 = 4;
 
 /// How many forms with photos of a member can arrive at once.
-const FORMS_OF_MEMBER: usize = 2;
+const FORMS_OF_MEMBER: usize = 3;
 
 /// Counts a form with photos of a member that arrives, until the result is dropped.
 fn arriving(console: &Console, member: StaffId) -> Result<Arc<StaffId>, PhotoError> {
@@ -191,7 +191,7 @@ pub(in crate::console) async fn add(
                 // A page that another member has left open.
                 let owner = owner_of(&Form::sent(&[(KEY_FIELD, &key)]));
                 if owner.is_some_and(|owner| owner != desk.session.member.id) {
-                    return animal::show(desk, &Errors::text(texts::STALE)).await;
+                    return animal::show(desk, &Errors::text(texts::ANOTHER_MEMBER)).await;
                 }
             }
             // A form without a choice has an empty file.
@@ -208,7 +208,12 @@ pub(in crate::console) async fn add(
         }
     }
     if failed.is_empty() {
-        return Ok(see(pet.id, Flash::new("photos-added", added.into())));
+        let flash = Flash::new("photos-added", added.into());
+        // The script says it by itself, and the message on the next page is another one.
+        if session::is_in_background(desk.visit.request) {
+            return Ok(Reply::See(format!("/animals/{}", pet.id), None));
+        }
+        return Ok(see(pet.id, flash));
     }
     let problem = html! {
         @if added > 0 { p { (texts::photos_added(added)) } }
@@ -234,7 +239,9 @@ async fn add_one(
 ) -> Result<Result<(), String>, ApiError> {
     let digest = Sha256::digest(&picture);
     let Some(format) = Format::of(&picture) else {
-        return Ok(Err(texts::NO_PICTURE.to_owned()));
+        // `ftyp` and the name of the format, behind a length of four bytes.
+        let is_heic = matches!(picture.get(4..12), Some(b"ftypheic" | b"ftypheix" | b"ftypmif1"));
+        return Ok(Err(if is_heic { texts::HEIC } else { texts::NO_PICTURE }.to_owned()));
     };
     let stored = match desk.app().photos.add(picture, format).await {
         Ok(stored) => stored,

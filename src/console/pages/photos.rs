@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::{
-    console::{desk::Desk, markup, merge, texts, visit::Form},
+    console::{desk::Desk, layout, markup, merge, texts, visit::Form},
     domain::store_area::{AltText, Photo, PhotoId, Photos, StorePet},
 };
 
@@ -15,59 +15,76 @@ pub(super) fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     let path = format!("/animals/{}", pet.id.get());
     let (all, name) = (pet.photos.all(), markup::plain_name(pet.name.as_str()));
     let may_change = desk.may_write() && pet.withdrawn.is_none();
-    let may_add = may_change && all.len() < Photos::MAX && desk.app().photos.place().is_some();
+    let may_add = may_change && desk.app().photos.place().is_some();
     html! {
         @if !all.is_empty() || may_add {
             section.card.no-print #photos {
                 h2 { (texts::PHOTOS) }
-                @if !all.is_empty() && may_change {
-                    form method="post" action={ (path) "/photos/change" } {
-                        (desk.key("photos-change"))
-                        (merge::shown(&form_of(pet)))
-                        // For the Enter key, which presses the first button.
-                        button.hidden name="do" value="save" tabindex="-1" aria-hidden="true" { (texts::SAVE) }
+                div #shown {
+                    @if !all.is_empty() && may_change {
+                        form method="post" action={ (path) "/photos/change" } {
+                            (desk.key("photos-change"))
+                            (merge::shown(&form_of(pet)))
+                            // For the Enter key, which presses the first button.
+                            button.hidden name="do" value="save" tabindex="-1" aria-hidden="true" { (texts::SAVE) }
+                            (list(desk, all, &name, may_change))
+                            div.buttons { button name="do" value="save" { (texts::SAVE_TEXTS) } }
+                        }
+                    } @else if !all.is_empty() {
                         (list(desk, all, &name, may_change))
-                        div.buttons { button name="do" value="save" { (texts::SAVE_TEXTS) } }
                     }
-                } @else if !all.is_empty() {
-                    (list(desk, all, &name, may_change))
+                    @if may_add && all.len() >= Photos::MAX { p.hint { (texts::TOO_MANY_PHOTOS) } }
                 }
                 @if may_add {
-                    form.fields method="post" action={ (path) "/photos" } enctype="multipart/form-data"
-                        data-upload data-large=(texts::TOO_LARGE_TO_ARRIVE)
-                        data-missing=(texts::NOT_ARRIVED) data-arrived=(texts::ARRIVED) {
+                    form.fields #upload data-kept method="post" action={ (path) "/photos" } enctype="multipart/form-data"
+                        hidden[all.len() >= Photos::MAX] {
                         (desk.key("photos"))
-                        div.field {
-                            (label_and_hint())
-                            input #pictures type="file" name=(PICTURES) accept="image/*" multiple required
-                                aria-describedby="pictures-hint";
-                        }
-                        ul.uploads role="status" {}
-                        div.buttons { button.main { (texts::UPLOAD) } }
+                        (input(false))
+                        noscript { div.buttons { button.main { (texts::UPLOAD) } } }
                     }
+                    (uploads())
                 }
             }
         }
     }
 }
 
-fn label_and_hint() -> Markup {
+/// The input for pictures. Phones convert others into one of these types.
+fn input(is_disabled: bool) -> Markup {
     html! {
-        label for="pictures" { (texts::ADD_PHOTOS) }
-        p.hint #pictures-hint { (texts::PHOTOS_HINT) }
+        div.field {
+            label for="pictures" { (texts::ADD_PHOTOS) }
+            p.hint #pictures-hint { (texts::PHOTOS_HINT) }
+            input #pictures type="file" name=(PICTURES) accept="image/jpeg,image/png,image/webp,image/gif" multiple
+                required[!is_disabled] disabled[is_disabled] aria-describedby="pictures-hint";
+        }
     }
 }
 
+/// What becomes of the pictures that the script sends, with what it says about them.
+fn uploads() -> Markup {
+    html! {
+        div #uploads data-kept data-most=(Photos::MAX) {
+            @for (name, text) in texts::UPLOADS { span hidden data-text=(name) { (text) } }
+            p #sent role="status" tabindex="-1" {}
+            ul.uploads {}
+        }
+    }
+}
+
+/// Outside of what is replaced, because a script runs only once.
+pub(super) fn script() -> Markup {
+    html! { script defer src=(layout::photos_script()) {} }
+}
+
 /// The photos of an animal that is being added. Only the script can send them: it adds the animal, and
-/// then uses the form on the animal's page.
+/// then sends them to its page.
 pub(super) fn of_new_animal(desk: &Desk<'_>) -> Markup {
     html! {
         @if desk.app().photos.place().is_some() {
-            div.field hidden data-scripted {
-                (label_and_hint())
-                input #pictures type="file" name=(PICTURES) accept="image/*" multiple disabled
-                    aria-describedby="pictures-hint";
-            }
+            div hidden data-scripted { (input(true)) }
+            (uploads())
+            (script())
         }
     }
 }

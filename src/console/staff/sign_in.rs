@@ -32,8 +32,8 @@ struct Then {
     next: String,
     /// The path and the content of a form.
     kept: Option<(String, Form)>,
-    /// Whether the form was too long to be kept.
-    is_too_long: bool,
+    /// Why the form is not kept.
+    lost: Option<&'static str>,
 }
 
 impl Then {
@@ -43,18 +43,23 @@ impl Then {
         let kept = own_path(&Method::POST, path)
             .map(|path| (path.to_owned(), Form::of(form.raw("kept").to_owned().into())));
         let next = own_path(&Method::GET, form.raw("next")).unwrap_or("/").to_owned();
-        Self { next, kept, is_too_long: false }
+        Self { next, kept, lost: None }
     }
 
     /// Back to this request.
     fn back_to(visit: &Visit<'_>) -> Self {
         let path = visit.request.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
         if visit.request.method != Method::POST {
-            return Self { next: path, kept: None, is_too_long: false };
+            return Self { next: path, kept: None, lost: None };
+        }
+        if visit.route.has_pictures() {
+            let next = path.trim_end_matches("/photos").to_owned();
+            return Self { next, kept: None, lost: Some(texts::PHOTOS_NOT_KEPT) };
         }
         let is_too_long = visit.form.bytes().len() > MAX_KEPT;
         let kept = (!is_too_long).then(|| (path, visit.form.clone()));
-        Self { next: "/".to_owned(), kept, is_too_long }
+        let lost = is_too_long.then_some(texts::FORM_TOO_LONG);
+        Self { next: "/".to_owned(), kept, lost }
     }
 
     /// The hidden fields.
@@ -104,7 +109,7 @@ pub(in crate::console) fn required(visit: &Visit<'_>, session: Option<&Session>)
         return layout::redirect("/sign-in");
     }
     let then = Then::back_to(visit);
-    if then.kept.is_none() && !then.is_too_long && session.is_none() {
+    if then.kept.is_none() && then.lost.is_none() && session.is_none() {
         let next = utf8_percent_encode(&then.next, NON_ALPHANUMERIC);
         return layout::redirect(&format!("/sign-in?next={next}"));
     }
@@ -124,10 +129,8 @@ fn form(then: &Then, wrong: Option<&str>, name: &str, status: StatusCode) -> Res
     };
     let content = html! {
         (problem(wrong))
-        @if then.is_too_long {
-            div.problem role="alert" tabindex="-1" autofocus {
-                p { (texts::FORM_TOO_LONG) }
-            }
+        @if let Some(lost) = then.lost {
+            (problem(Some(lost)))
         } @else if then.kept.is_some() && wrong.is_none() {
             p { (texts::FORM_KEPT) }
         }

@@ -5,21 +5,46 @@ pub(in crate::console) const ADD_PHOTOS: &str = "Add photos";
 pub(in crate::console) const PHOTOS_HINT: &str =
     "JPEG, PNG, WebP or GIF. You can choose several, or take one.";
 pub(in crate::console) const UPLOAD: &str = "Upload";
-pub(in crate::console) const MOVE_UP: &str = "Earlier";
-pub(in crate::console) const MOVE_DOWN: &str = "Later";
+pub(in crate::console) const MOVE_UP: &str = "Move left";
+pub(in crate::console) const MOVE_DOWN: &str = "Move right";
 pub(in crate::console) const SAVE_TEXTS: &str = "Save the descriptions";
-pub(in crate::console) const ARRIVED: &str = "Arrived";
-pub(in crate::console) const NOT_ARRIVED: &str = "Did not arrive. Choose it again.";
-pub(in crate::console) const TOO_LARGE_TO_ARRIVE: &str =
-    "Too large for the service or its proxy. Choose a smaller one, or tell the operator.";
+/// What the script says about the pictures that it sends.
+pub(in crate::console) const UPLOADS: &[(&str, &str)] = &[
+    ("waiting", "Waiting"),
+    ("sending", "Sending"),
+    ("answer", "Waiting for the connection"),
+    ("added", "Added"),
+    ("failed", "Not added."),
+    ("again", "Try again"),
+    ("drop", "Leave it out"),
+    (
+        "large",
+        "It is larger than the limit of the service or its proxy. Choose a smaller one, or tell the operator.",
+    ),
+    ("lost", "The service cannot be reached."),
+    ("out", "You are signed out. Sign in in another tab, and press the button again."),
+    ("same", "It is the same picture as {}."),
+    ("fit", "20 photos fit; {} of these are not sent: {}"),
+    ("one", "1 photo added."),
+    ("many", "{} photos added."),
+    ("unsent", "{} not added."),
+    ("wait", "The photos are sent first."),
+    ("created", "The animal is added. Its photos are being sent."),
+    ("open", "Show the animal"),
+];
 pub(in crate::console) const NO_PICTURE: &str =
     "This is not a picture that the store can keep. Choose a JPEG, PNG, WebP or GIF.";
 pub(in crate::console) const PICTURE_TOO_LARGE: &str =
     "This picture is too large. Choose a smaller one.";
 pub(in crate::console) const TOO_MANY_PICTURES: &str =
-    "Too many pictures wait at the moment. Choose it again.";
-pub(in crate::console) const TOO_MANY_PHOTOS: &str =
-    "An animal can have at most 20 photos. Delete one first.";
+    "Too many pictures wait at the moment. Try again.";
+pub(in crate::console) const PHOTOS_NOT_KEPT: &str =
+    "The session is over. The photos were not added: sign in, and choose them again.";
+pub(in crate::console) const HEIC: &str = "This is a HEIC picture. Set the camera to “Most compatible” (on an iPhone: \
+     Settings, Camera, Formats), and take it again, or choose a JPEG.";
+pub(in crate::console) const ANOTHER_MEMBER: &str = "Another member is signed in now. Sign in as yourself in another tab, \
+     and press the button again. Without JavaScript, choose the photos again.";
+pub(in crate::console) const TOO_MANY_PHOTOS: &str = "20 of 20 photos. Delete one to add another.";
 pub(in crate::console) const PHOTO_IS_GONE: &str =
     "The photo is removed. You have a day to undo this.";
 pub(in crate::console) const PHOTO_NOT_KEPT: &str =
@@ -43,7 +68,7 @@ pub(in crate::console) fn this_photo(number: usize, animal: &str) -> String {
 
 /// The label of the field with the text of a photo.
 pub(in crate::console) fn alt_of(number: usize) -> String {
-    format!("What photo {number} shows")
+    format!("Describe photo {number} (for people who cannot see it)")
 }
 
 /// What a button does, and with which photo.
@@ -52,5 +77,5 @@ pub(in crate::console) fn photo_button(label: &str, number: usize) -> String {
 }
 
 pub(in crate::console) fn photos_added(count: u32) -> String {
-    if count == 1 { "1 photo arrived.".to_owned() } else { format!("{count} photos arrived.") }
+    if count == 1 { "1 photo added.".to_owned() } else { format!("{count} photos added.") }
 }

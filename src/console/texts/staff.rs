@@ -158,6 +158,10 @@ pub(in crate::console) const PAGE_CHANGED: &str =
     "Somebody changed what this page shows. It stays as it is while you use it.";
 pub(in crate::console) const CONNECTION_LOST: &str =
     "The connection to the service is lost. This page may be out of date.";
+pub(in crate::console) const SIGNED_OUT: &str =
+    "You are signed out, so this page may be out of date. Sign in in another tab, or reload it.";
+pub(in crate::console) const SHOW_CHANGE: &str = "1 change – show it";
+pub(in crate::console) const SHOW_CHANGES: &str = "{} changes – show them";
 pub(in crate::console) const RELOAD: &str = "Reload the page";
 pub(in crate::console) const MORE_FOLLOW: &str =
     "More entries follow on the next page of the console.";

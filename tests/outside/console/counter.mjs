@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import net from "node:net";
 
-import { complaints, fill, isThere, origin, person, press, submit, text, value } from "./people.mjs";
+import { away, complaints, fill, isThere, origin, person, press, submit, text, value } from "./people.mjs";
 
 export async function counter(anna, ben) {
   await theWholePageFollows(anna, ben);
@@ -39,6 +39,7 @@ async function theWholePageFollows(anna, ben) {
   const { page } = anna;
   const path = await add(ben, "Otto");
   await page.bringToFront();
+  await away(anna);
   await page.goto(path);
   await send(ben, `${path}/edit`, "form.card", { name: "Otto the Great" });
   await page.waitForFunction(() => document.querySelector("h1").innerText === "Otto the Great");

@@ -34,11 +34,16 @@ export async function prepare(page) {
   await page.setViewport({ width: 1280, height: 900 });
   page.on("console", (message) => {
     // The browser also reports each page whose status says what is wrong with a form.
-    const isStatus = message.text().startsWith("Failed to load resource");
+    const isStatus = /^(Failed to load resource|EventSource's response has a MIME type)/.test(message.text());
     if (["error", "warn"].includes(message.type()) && !isStatus) complaints.push(message.text());
   });
   page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("dialog", (dialog) => complaints.push(`a dialog: ${dialog.message()}`));
+  page.on("dialog", (dialog) => {
+    if (dialog.type() !== "beforeunload") return complaints.push(`a dialog: ${dialog.message()}`);
+    // Somebody who is asked stays.
+    page.asked = dialog.type();
+    return dialog.dismiss();
+  });
   page.on("request", (request) => {
     // The browser draws its own controls with data URLs.
     if (!request.url().startsWith("data:") && new URL(request.url()).origin !== origin) complaints.push(`a request to ${request.url()}`);
@@ -84,6 +89,11 @@ async function click(at, selector, options) {
       if (!isReplaced) throw error;
     }
   }
+}
+
+// Takes the pointer from what a page replaces, which would wait for it.
+export function away(at) {
+  return at.page.mouse.move(0, 0);
 }
 
 export async function keyboard(at, act, selector, text) {
