@@ -82,7 +82,7 @@ impl Run {
         self.create(3).await;
         self.close().await;
         self.open().await;
-        self.change(&[Act::Return]).await;
+        self.change(&[Act::Return, Act::Reopen]).await;
         self.keys().await;
         self.change(&[Act::Withdraw, Act::Reserve, Act::Cancel, Act::Rename]).await;
         self.create(4).await;

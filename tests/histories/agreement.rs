@@ -53,7 +53,7 @@ fn any_command(random: &mut StdRng, number: usize) -> Command {
     let version = random.random_bool(0.4).then(|| random.random_range(1..=3));
     let status = *STATUSES.choose(random).unwrap();
     let [until, at] = [0; 2].map(|_| (*TIMES.choose(random).unwrap()).to_owned());
-    match random.random_range(0..15) {
+    match random.random_range(0..17) {
         0..3 => {
             let name = random.random_bool(0.3).then(|| format!("changed {number}"));
             let patch = Patch { name, category_id: None, status: Some(status) };
@@ -69,10 +69,11 @@ fn any_command(random: &mut StdRng, number: usize) -> Command {
             let reference = random.random_bool(0.5).then(|| format!("reference {number}"));
             Command::PatchOrder { id, version, reference, until: Some(until) }
         }
-        9 => Command::Complete { id },
-        10 => Command::Cancel { id },
-        11 | 12 => Command::Return { id },
-        13 => Command::Expire { id, at },
+        9 => Command::Complete { id, version },
+        10 => Command::Cancel { id, version },
+        11 | 12 => Command::Return { id, version },
+        13 | 14 => Command::Reopen { id, version, until },
+        15 => Command::Expire { id, at },
         _ if number.is_multiple_of(2) => Command::ReadPet { id },
         _ => Command::ReadOrder { id },
     }

@@ -25,9 +25,11 @@ pub(super) enum Ask {
     Sell(i64),
     Refer(usize, Age),
     Extend(usize, i64, Age),
-    Complete(usize),
-    Cancel(usize),
-    Return(usize),
+    Complete(usize, Age),
+    Cancel(usize, Age),
+    Return(usize, Age),
+    /// One with this status, for so many hours.
+    Reopen(usize, &'static str, i64, Age),
     Pets(Filter, usize),
     Orders(Option<&'static str>, Option<i64>, usize),
 }
@@ -51,7 +53,7 @@ impl Ask {
             1 => Some(1),
             _ => Some(0),
         };
-        match random.random_range(0..28) {
+        match random.random_range(0..31) {
             0..2 => Self::ReadPet(id),
             2 => Self::ReadOrder(order),
             3 => Self::Rename(id, version),
@@ -62,10 +64,14 @@ impl Ask {
             14..16 => Self::Sell(id),
             16 => Self::Refer(order, version),
             17 => Self::Extend(order, hours, version),
-            18..21 => Self::Complete(order),
-            21 => Self::Cancel(order),
-            22..24 => Self::Return(order),
-            24..26 => {
+            18..21 => Self::Complete(order, version.filter(|_| order % 2 == 0)),
+            21 => Self::Cancel(order, version),
+            22..24 => Self::Return(order, version.filter(|_| order % 2 == 0)),
+            24..27 => {
+                let status = ORDER_STATUSES[1..].choose(random).unwrap();
+                Self::Reopen(order, status, hours, version)
+            }
+            27..29 => {
                 let status = random.random_bool(0.5).then_some(status);
                 let name = random.random_bool(0.5);
                 let name = ["0", "1", "2"].choose(random).copied().filter(|_| name);

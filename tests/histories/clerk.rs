@@ -1,7 +1,7 @@
 //! What clients of the store area do in a history.
 
 use std::{
-    collections::BTreeMap,
+    collections::BTreeSet,
     pin::pin,
     sync::{Mutex, PoisonError},
 };
@@ -209,10 +209,10 @@ impl Client {
 /// Adds what the sweeps did: an order that expired shows when.
 pub(super) fn add_expiries(events: &mut Vec<Event>, sweeps: &Mutex<Vec<(Moment, Moment, String)>>) {
     let sweeps = sweeps.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut expired: BTreeMap<i64, String> = BTreeMap::new();
+    let mut expired: BTreeSet<(i64, String)> = BTreeSet::new();
     for order in events.iter().flat_map(|event| event.operation.orders()) {
         if order.status == "expired" {
-            expired.insert(order.id, order.closed_at.clone().unwrap());
+            expired.insert((order.id, order.closed_at.clone().unwrap()));
         }
     }
     for (id, at) in expired {

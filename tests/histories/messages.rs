@@ -42,7 +42,7 @@ impl Ask {
     pub(super) fn command(self, known: &Known, name: String, now: Timestamp) -> Option<Command> {
         let of = |newest: i64, age: Age| age.map(|age| (newest - age).max(1));
         let of_pet = |id: i64, version| of(known.pet(id), version);
-        let order = |from_newest, status| known.order(from_newest, status).0;
+        let order = |from_newest| known.order(from_newest, "").0;
         Some(match self {
             Ask::ReadPet(id) => Command::ReadPet { id },
             Ask::Rename(id, version) => {
@@ -65,7 +65,7 @@ impl Ask {
                 Command::Place { pet_id, note: name, until }
             }
             Ask::Sell(pet_id) => Command::Place { pet_id, note: name, until: None },
-            Ask::ReadOrder(from_newest) => Command::ReadOrder { id: order(from_newest, "") },
+            Ask::ReadOrder(from_newest) => Command::ReadOrder { id: order(from_newest) },
             Ask::Refer(from_newest, version) => {
                 let (id, newest) = known.order(from_newest, "");
                 let version = of(newest, version);
@@ -76,9 +76,24 @@ impl Ask {
                 let until = Some(text(in_hours(now, hours)));
                 Command::PatchOrder { id, version: of(newest, version), reference: None, until }
             }
-            Ask::Complete(from_newest) => Command::Complete { id: order(from_newest, "reserved") },
-            Ask::Cancel(from_newest) => Command::Cancel { id: order(from_newest, "reserved") },
-            Ask::Return(from_newest) => Command::Return { id: order(from_newest, "completed") },
+            Ask::Complete(from_newest, version) => {
+                let (id, newest) = known.order(from_newest, "reserved");
+                Command::Complete { id, version: of(newest, version) }
+            }
+            Ask::Cancel(from_newest, version) => {
+                let (id, newest) = known.order(from_newest, "reserved");
+                Command::Cancel { id, version: of(newest, version) }
+            }
+            Ask::Return(from_newest, version) => {
+                let (id, newest) = known.order(from_newest, "completed");
+                Command::Return { id, version: of(newest, version) }
+            }
+            Ask::Reopen(from_newest, status, hours, version) => {
+                let (id, newest) = known.order(from_newest, status);
+                // With a version, so that somebody saw an order that expired before it was reopened.
+                let version = of(newest, version.or(Some(0)));
+                Command::Reopen { id, version, until: text(in_hours(now, hours)) }
+            }
             Ask::Pets(..) | Ask::Orders(..) => return None,
         })
     }
@@ -111,9 +126,12 @@ impl Command {
             Command::PatchOrder { id, reference, until, .. } => {
                 (order(id, ""), json!({ "reference": reference, "expiresAt": until }))
             }
-            Command::Complete { id } => (order(id, "/complete"), json!({})),
-            Command::Cancel { id } => (order(id, "/cancel"), json!({})),
-            Command::Return { id } => (order(id, "/return"), json!({})),
+            Command::Complete { id, .. } => (order(id, "/complete"), json!({})),
+            Command::Cancel { id, .. } => (order(id, "/cancel"), json!({})),
+            Command::Return { id, .. } => (order(id, "/return"), json!({})),
+            Command::Reopen { id, until, .. } => {
+                (order(id, "/reopen"), json!({ "expiresAt": until }))
+            }
             other => unreachable!("{other:?} is no write of a client"),
         };
         let Value::Object(mut body) = body else { unreachable!() };
@@ -123,15 +141,15 @@ impl Command {
 
     /// The `If-Match` of the request, if it has one.
     fn condition(&self) -> Option<String> {
-        match self {
-            Command::PatchPet { version, .. }
-            | Command::PatchOrder { version, .. }
-            | Command::Withdraw { version, .. }
-            | Command::Restore { version, .. } => {
-                Some(version.map_or("*".to_owned(), |version| format!("\"{version}\"")))
-            }
-            _ => None,
-        }
+        let needs_one = matches!(
+            self,
+            Command::PatchPet { .. }
+                | Command::PatchOrder { .. }
+                | Command::Withdraw { .. }
+                | Command::Restore { .. }
+        );
+        let version = self.version().map(|version| format!("\"{version}\""));
+        version.or(needs_one.then(|| "*".to_owned()))
     }
 
     pub(super) fn request(&self, authorization: &str, key: Option<&str>) -> Request<Bytes> {
@@ -158,6 +176,7 @@ impl Command {
             Command::Complete { .. } => "completeOrder",
             Command::Cancel { .. } => "cancelOrder",
             Command::Return { .. } => "returnOrder",
+            Command::Reopen { .. } => "reopenOrder",
             other => unreachable!("{other:?} is not of a batch"),
         };
         let (_, mut element) = self.target_and_body();

@@ -18,6 +18,7 @@ mod proofs;
 mod rules;
 mod rules_proofs;
 mod second_catalogue;
+mod second_commands;
 mod service;
 mod simulated;
 mod simulated_faults;

@@ -114,8 +114,8 @@ fn expect_of_each(history: &[Event], is_good: bool, events: impl IntoIterator<It
 
 const READ_PET: Command = Command::ReadPet { id: 1 };
 const READ_ORDER: Command = Command::ReadOrder { id: 1 };
-const COMPLETE: Command = Command::Complete { id: 1 };
-const CANCEL: Command = Command::Cancel { id: 1 };
+const COMPLETE: Command = Command::Complete { id: 1, version: None };
+const CANCEL: Command = Command::Cancel { id: 1, version: None };
 
 #[test]
 fn of_two_reservations_of_one_animal_one_is_made() {

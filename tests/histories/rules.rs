@@ -233,7 +233,7 @@ pub(super) fn decide<'h>(
                 (order.status == "reserved" || after.until == order.until).then_some((after, pet))
             })
         }
-        Command::Complete { id } => of_order(*id, pair(*id), None, |order, pet| {
+        Command::Complete { id, version } => of_order(*id, pair(*id), *version, |order, pet| {
             let sold = Entry { status: "sold", reserved_by: None, sold_by: Some(*id), ..pet };
             match order.status {
                 "completed" => Some((order, pet)),
@@ -241,11 +241,13 @@ pub(super) fn decide<'h>(
                 _ => None,
             }
         }),
-        Command::Cancel { id } => of_order(*id, pair(*id), None, |order, pet| match order.status {
-            "cancelled" => Some((order, pet)),
-            _ => ended("cancelled", (order, pet)),
-        }),
-        Command::Return { id } => of_order(*id, pair(*id), None, |order, pet| {
+        Command::Cancel { id, version } => {
+            of_order(*id, pair(*id), *version, |order, pet| match order.status {
+                "cancelled" => Some((order, pet)),
+                _ => ended("cancelled", (order, pet)),
+            })
+        }
+        Command::Return { id, version } => of_order(*id, pair(*id), *version, |order, pet| {
             let holds = pet.sold_by == Some(*id) && pet.withdrawn.is_none();
             let back = Entry { status: "available", sold_by: None, ..pet };
             match order.status {
@@ -254,6 +256,18 @@ pub(super) fn decide<'h>(
                 _ => None,
             }
         }),
+        Command::Reopen { id, version, until } => {
+            of_order(*id, pair(*id), *version, |order, pet| {
+                let is_free = match order.status {
+                    "reserved" => false,
+                    "completed" => pet.sold_by == Some(*id),
+                    _ => pet.status == "available",
+                };
+                let order = OrderEntry { status: "reserved", until: Some(until), ..order };
+                let pet = Entry { status: "pending", reserved_by: Some(*id), sold_by: None, ..pet };
+                (is_free && pet.withdrawn.is_none()).then_some((order, pet))
+            })
+        }
         Command::Expire { id, at } => {
             let is_due =
                 |order: OrderEntry<'_>| order.until.is_some_and(|until| until <= at.as_str());

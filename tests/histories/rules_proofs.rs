@@ -43,6 +43,13 @@ pub(super) fn refer(version: i64, reference: Option<&str>, until: Option<&str>) 
     Command::PatchOrder { id: 1, version: Some(version), reference, until }
 }
 
+const CANCEL: Command = Command::Cancel { id: 1, version: None };
+const RETURN: Command = Command::Return { id: 1, version: None };
+
+pub(super) fn reopen(version: Option<i64>) -> Command {
+    Command::Reopen { id: 1, version, until: LATER.to_owned() }
+}
+
 pub(super) fn expire(at: &str) -> Command {
     Command::Expire { id: 1, at: at.to_owned() }
 }
@@ -149,11 +156,11 @@ fn each_command_on_an_order_in_each_state_leads_where_the_store_area_says() {
         (vec![sell("a")], 1),
         (vec![sell("a"), set(2, "available")], 1),
         (vec![sell("a"), withdraw(2)], 1),
-        (vec![reserve("a"), Command::Cancel { id: 1 }], 2),
+        (vec![reserve("a"), CANCEL], 2),
         (vec![reserve("a"), expire(SOON)], 2),
-        (vec![sell("a"), Command::Return { id: 1 }], 2),
+        (vec![sell("a"), RETURN], 2),
     ];
-    let none = NO_TRANSITION;
+    let (none, again) = (NO_TRANSITION, "200 reserved, Max pending");
     let expected = [
         ["200 completed, Max sold", "200", "200", "200", none, none, none],
         ["200 cancelled, Max available", none, none, none, "200", none, none],
@@ -168,16 +175,18 @@ fn each_command_on_an_order_in_each_state_leads_where_the_store_area_says() {
             "200 returned",
         ],
         ["200 reserved", none, none, none, none, none, none],
+        [none, again, none, none, again, again, again],
         ["200 expired, Max available", "409", "409", "409", "409", "409", "409"],
         ["409", "409", "409", "409", "409", "409", "409"],
     ];
     for (state, (before, version)) in states.into_iter().enumerate() {
         let commands = [
-            Command::Complete { id: 1 },
-            Command::Cancel { id: 1 },
-            Command::Return { id: 1 },
+            Command::Complete { id: 1, version: None },
+            CANCEL,
+            RETURN,
             refer(version, Some("R-1"), None),
             refer(version, None, Some(LATER)),
+            reopen(Some(version)),
             expire(SOON),
             expire("2026-12-31T23:59:59.999Z"),
         ];
@@ -187,8 +196,16 @@ fn each_command_on_an_order_in_each_state_leads_where_the_store_area_says() {
             let found = if expected == "409" { found.trim_end() } else { &found };
             assert_eq!(found, expected, "{before:?}, then {command:?}");
         }
-        let stale = result("available", before, &refer(9, Some("R-1"), None));
-        assert_eq!(stale, "412 precondition_failed");
+        let version = Some(9);
+        for stale in [
+            refer(9, Some("R-1"), None),
+            Command::Complete { id: 1, version },
+            Command::Cancel { id: 1, version },
+            Command::Return { id: 1, version },
+            reopen(version),
+        ] {
+            assert_eq!(result("available", before.clone(), &stale), "412 precondition_failed");
+        }
     }
 }
 
@@ -201,7 +218,7 @@ fn a_sale_cannot_be_returned_after_its_animal_was_sold_again() {
         catalogue = catalogue.after(operation, Some(id), Order::OfIds).unwrap();
     }
     for (id, status) in [(1, 409), (2, 200), (3, 404)] {
-        let command = Command::Return { id };
+        let command = Command::Return { id, version: None };
         assert_eq!(catalogue.decide(&command, 3).0.status, status, "order {id}");
     }
 }

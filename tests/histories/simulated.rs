@@ -156,7 +156,8 @@ impl Simulation {
         let mut until = |turns| format!("{:09}", self.now + self.random.random_range(turns));
         let [soon, later, at] = [until(5..60), until(5..60), until(0..60)];
         let status = *STATUSES.choose(&mut self.random).unwrap();
-        match self.random.random_range(0..17) {
+        let seen = self.random.random_bool(0.3).then_some(order_version);
+        match self.random.random_range(0..18) {
             0..2 => Command::ReadPet { id },
             2 => Command::ReadOrder { id: order },
             3..5 => {
@@ -177,9 +178,10 @@ impl Simulation {
                 let until = self.random.random_bool(0.5).then_some(later);
                 Command::PatchOrder { id: order, version: Some(order_version), reference, until }
             }
-            11 | 12 => Command::Complete { id: order },
-            13 => Command::Cancel { id: order },
-            14 => Command::Return { id: order },
+            11 | 12 => Command::Complete { id: order, version: seen },
+            13 => Command::Cancel { id: order, version: seen },
+            14 => Command::Return { id: order, version: seen },
+            15 => Command::Reopen { id: order, version: seen, until: later },
             _ => Command::Expire { id: order, at },
         }
     }

@@ -56,7 +56,10 @@ impl Fault {
                 )
                 | (
                     Self::StatusComparedBefore,
-                    Command::Complete { .. } | Command::Cancel { .. } | Command::Return { .. }
+                    Command::Complete { .. }
+                        | Command::Cancel { .. }
+                        | Command::Return { .. }
+                        | Command::Reopen { .. }
                 )
                 | (Self::SweeperTrustsItsList, Command::Expire { .. })
         )

@@ -105,12 +105,20 @@ pub(crate) enum Command {
     },
     Complete {
         id: i64,
+        version: IfMatch,
     },
     Cancel {
         id: i64,
+        version: IfMatch,
     },
     Return {
         id: i64,
+        version: IfMatch,
+    },
+    Reopen {
+        id: i64,
+        version: IfMatch,
+        until: String,
     },
     /// What a sweeper whose clock shows `at` does with an order.
     Expire {
@@ -144,10 +152,26 @@ impl Command {
         match self {
             Self::ReadOrder { id }
             | Self::PatchOrder { id, .. }
-            | Self::Complete { id }
-            | Self::Cancel { id }
-            | Self::Return { id }
+            | Self::Complete { id, .. }
+            | Self::Cancel { id, .. }
+            | Self::Return { id, .. }
+            | Self::Reopen { id, .. }
             | Self::Expire { id, .. } => Some(*id),
+            _ => None,
+        }
+    }
+
+    /// The version that it requires.
+    pub(crate) fn version(&self) -> IfMatch {
+        match self {
+            Self::PatchPet { version, .. }
+            | Self::Withdraw { version, .. }
+            | Self::Restore { version, .. }
+            | Self::PatchOrder { version, .. }
+            | Self::Complete { version, .. }
+            | Self::Cancel { version, .. }
+            | Self::Return { version, .. }
+            | Self::Reopen { version, .. } => *version,
             _ => None,
         }
     }

@@ -153,6 +153,9 @@ class Writers:
             end = chance.choice(["complete", "cancel"])
             return request("POST", f"{base}/orders/{pet['orderId']}/{end}", {})[0]
         if act in (2, 3):
+            closed = request("GET", f"{base}/orders?petId={pet['id']}")[1]
+            if closed and chance.random() < 0.5:
+                return request("POST", f"{base}/orders/{closed[-1]['id']}/reopen", {})[0]
             return request("POST", f"{base}/orders", {"petId": pet["id"]}, **key)[0]
         if act == 4:
             return request("POST", f"{path}/withdraw", {"reason": "died"}, If_Match=tag)[0]

@@ -71,6 +71,12 @@ def new_sale():
     return new_order(status="completed")
 
 
+def new_cancelled_order():
+    order = new_order()
+    send("POST", f"/store/orders/{order}/cancel", {})
+    return order
+
+
 # The subject of an operation or command: its parameter, how to make one, and its version.
 SUBJECTS = {
     "getStorePet": ("petId", new_animal, 1),
@@ -80,9 +86,10 @@ SUBJECTS = {
     "placeOrder": ("petId", new_animal, None),
     "getOrder": ("orderId", new_order, 1),
     "patchOrder": ("orderId", new_order, 1),
-    "completeOrder": ("orderId", new_order, None),
-    "cancelOrder": ("orderId", new_order, None),
-    "returnOrder": ("orderId", new_sale, None),
+    "completeOrder": ("orderId", new_order, 1),
+    "cancelOrder": ("orderId", new_order, 1),
+    "returnOrder": ("orderId", new_sale, 1),
+    "reopenOrder": ("orderId", new_cancelled_order, 2),
 }
 
 

@@ -46,6 +46,7 @@ mod store {
     mod area_fields;
     mod area_lists;
     mod area_offers;
+    mod area_orders;
     mod area_photos;
     mod area_requests;
     mod audit;
