@@ -18,7 +18,7 @@ use crate::{
     },
     store::{
         self, DatabaseUrl, OpenMode,
-        bulk::{self, CommitError, Ids, Load, Snapshot, Table, Twins, Value},
+        bulk::{self, CommitError, Ids, Load, Snapshot, Table},
     },
 };
 
@@ -181,8 +181,8 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyh
     let mut added = Ok(());
     let fields = from.fields()?;
     copied.fields = fields.all().len() as u64;
-    to.set_fields(fields.all())?;
-    to.set_twins(twins(from)?);
+    // Until all animals are there, so that their unique values are copied as they are.
+    to.set_fields(&[])?;
     from.requests(&mut |request| {
         copied.requests += 1;
         added = to.add_request(&request).map_err(anyhow::Error::from);
@@ -209,30 +209,14 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyh
         goes_on(&added)
     })?;
     added?;
+    to.set_fields(fields.all())?;
+    copy_table(&bulk::UNIQUE_VALUES, from, to)?;
     for (table, rows) in bulk::TABLES.iter().zip(&mut copied.rows) {
         *rows = copy_table(table, from, to)?;
     }
     to.continue_after(from.last_ids()?)?;
     to.continue_log()?;
     Ok(copied)
-}
-
-/// The animals with a unique value that another one before them has, too.
-fn twins(from: &mut dyn Snapshot) -> anyhow::Result<Twins> {
-    let (mut twins, mut last) = (Twins::new(), None);
-    from.rows(&bulk::SHARED_VALUES, &mut |row| {
-        let [Value::Text(field), Value::Text(key), Value::Integer(id)] = *row else {
-            return ControlFlow::Break(());
-        };
-        let key = (field.to_owned(), key.to_owned());
-        if last.as_ref() == Some(&key) {
-            twins.entry(id).or_default().push(key);
-        } else {
-            last = Some(key);
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(twins)
 }
 
 /// Copies the rows of a table as they are, and returns their number.

@@ -266,32 +266,24 @@ pub(super) fn reference(form: &Form) -> Result<Option<Reference>, String> {
 /// One point or comma with three digits behind it has two meanings, which the message names.
 pub(super) fn amount(typed: &str) -> Result<String, String> {
     let number: String = typed.chars().filter(|character| !character.is_whitespace()).collect();
-    let parts: Vec<&str> = number.split(['.', ',']).collect();
-    let marks: String = number.matches(['.', ',']).collect();
-    let are_same = |marks: &str| marks.chars().all(|mark| marks.starts_with(mark));
-    let are_groups = |parts: &[&str]| {
-        let is_group = |(at, part): (usize, &&str)| {
-            let digits = if at == 0 { part.trim_start_matches('-') } else { part };
-            let is_long_enough = digits.len() == 3 || at == 0 && matches!(digits.len(), 1 | 2);
-            is_long_enough && digits.bytes().all(|byte| byte.is_ascii_digit())
-        };
-        parts.iter().enumerate().all(is_group)
+    let read = |between: char, point: char| {
+        let (whole, decimals) = number.split_once(point).unzip();
+        let whole = whole.unwrap_or(&number);
+        let mut groups = whole.trim_start_matches('-').split(between);
+        let first = groups.next().unwrap_or_default();
+        let is_grouped = matches!(first.len(), 1..=3) && !first.starts_with('0');
+        if whole.contains(between) && !(is_grouped && groups.all(|group| group.len() == 3)) {
+            return None;
+        }
+        let decimals = decimals.map(|decimals| format!(".{decimals}")).unwrap_or_default();
+        Decimal::new(&format!("{}{decimals}", whole.replace(between, "")))
     };
-    match *parts {
-        [whole, decimals] => {
-            let exact = format!("{whole}.{decimals}");
-            if are_groups(&parts) && !whole.trim_start_matches('-').starts_with('0') {
-                return Err(texts::ambiguous_amount(&number, &parts.concat(), &exact));
-            }
-            Ok(exact)
+    match (read(',', '.'), read('.', ',')) {
+        (Some(one), Some(other)) if one != other => {
+            Err(texts::ambiguous_amount(&number, one.as_str(), other.as_str()))
         }
-        [_, _, ..] if are_same(&marks) && are_groups(&parts) => Ok(parts.concat()),
-        [ref whole @ .., decimals]
-            if !are_same(&marks) && are_same(&marks[..marks.len() - 1]) && are_groups(whole) =>
-        {
-            Ok(format!("{}.{decimals}", whole.concat()))
-        }
-        _ => Ok(number),
+        (Some(amount), _) | (_, Some(amount)) => Ok(amount.as_str().to_owned()),
+        (None, None) => Ok(number),
     }
 }
 

@@ -8,7 +8,7 @@
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 #![expect(clippy::missing_errors_doc, reason = "the comment of the module says it for all of them")]
 
-use std::{collections::HashMap, ops::ControlFlow};
+use std::ops::ControlFlow;
 
 use jiff::Timestamp;
 
@@ -16,7 +16,7 @@ use super::StoreError;
 pub use super::columns::Value;
 use crate::domain::{
     IdempotencyKey, KeyId, NewPet, PetId, PetRef, PetStatus, StoredResponse,
-    store_area::{Act, FieldDefinition, FieldSet, FieldValues, Resource, UniqueKey},
+    store_area::{Act, FieldDefinition, FieldSet, FieldValues, Resource},
 };
 
 /// The content of a store at one moment, whatever is written meanwhile.
@@ -89,9 +89,6 @@ pub trait Load {
 
     /// Replaces all fields by these.
     fn set_fields(&mut self, fields: &[FieldDefinition]) -> Result<(), StoreError>;
-
-    /// Animals that may get a unique value although another one has it.
-    fn set_twins(&mut self, twins: Twins);
 
     fn add_request(&mut self, request: &StoredRequest) -> Result<(), StoreError>;
 
@@ -171,30 +168,13 @@ pub static KEYS: Table = Table {
     order: "id",
 };
 
-/// The unique values of the animals in the catalogue. A copy makes them of the animals.
+/// The unique values of the animals in the catalogue, after those animals.
 pub static UNIQUE_VALUES: Table = Table {
     name: "unique_values",
     rows: "unique value",
-    columns: "field, key, pet_id",
-    order: "field, key",
+    columns: "field, key, pet_id, twin",
+    order: "field, key, twin",
 };
-
-/// The animals that have a unique value together with another one. See [`super::Fields::shared_values`].
-pub static SHARED_VALUES: Table = Table {
-    name: "shared_values",
-    rows: "shared value",
-    columns: "field, key, pet_id",
-    order: "field, key, pet_id",
-};
-
-/// By their identifiers, the animals that get unique values which another one has already.
-pub type Twins = HashMap<i64, Vec<UniqueKey>>;
-
-/// What distinguishes the row of an animal with a unique value: 0, or the identifier of a twin.
-pub(super) fn twin(twins: &Twins, id: PetId, key: &UniqueKey) -> i64 {
-    let is_twin = twins.get(&id.get()).is_some_and(|keys| keys.contains(key));
-    if is_twin { id.get() } else { 0 }
-}
 
 /// The categories, for what needs no more than their labels.
 pub static CATEGORIES: Table =

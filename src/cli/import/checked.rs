@@ -120,7 +120,7 @@ pub(super) fn taken(
     let mut fields = ImportedFields::new(catalogue.fields()?);
     let (mut recorded, mut has_animals) = (Ok(None), false);
     catalogue.rows(&bulk::UNIQUE_VALUES, &mut |row| {
-        if let [Value::Text(field), Value::Text(key), Value::Integer(pet)] = row {
+        if let [Value::Text(field), Value::Text(key), Value::Integer(pet), _] = row {
             let key = ((*field).to_owned(), (*key).to_owned());
             recorded = ids.record_key(&key, IN_CATALOGUE, *pet);
         }

@@ -15,10 +15,7 @@ use crate::{
         reply::{Page, Reply},
         texts,
     },
-    domain::{
-        PetStatus, Role,
-        store_area::{Inventory, StorePet},
-    },
+    domain::{PetStatus, Role, store_area::Inventory},
     edge::ApiError,
     store::StoreError,
 };
@@ -39,7 +36,7 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let due = desk.store().due_orders(None, until, SHOWN).await?;
     let ending = order_rows::with_animals(desk, due.into_iter().map(|(id, _)| id)).await?;
     let failing = if desk.role() >= Role::Manager { failing(desk).await? } else { 0 };
-    let shared = if desk.may_write() { shared(desk).await? } else { Vec::new() };
+    let shared = if desk.may_write() { desk.store().shared_values().await? } else { Vec::new() };
     let is_empty = inventory.as_ref().is_some_and(|inventory| {
         inventory.available + inventory.pending + inventory.sold + inventory.withdrawn == 0
     });
@@ -56,13 +53,12 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                 a href="/settings/webhooks" { (texts::SHOW_WEBHOOKS) }
             }
         }
-        @for (label, pets) in &shared {
+        // The last value may be incomplete.
+        @for of in shared.chunk_by(|one, other| one.0 == other.0).filter(|of| of.len() > 1).take(VALUES) {
             div.flash.notice {
-                (texts::shared_value(label))
-                @for pet in pets {
-                    " " a href={ "/animals/" (pet.id.get()) } {
-                        (markup::name(pet.name.as_str(), markup::SHORT)) " (" (pet.id.get()) ")"
-                    }
+                @if let Some(((field, _), _)) = of.first() { (texts::shared_value(field)) }
+                @for (_, id) in of {
+                    " " a href={ "/animals/" (id.get()) } { (texts::ANIMAL) " " (id.get()) }
                 }
             }
         }
@@ -133,25 +129,6 @@ fn counts(inventory: Option<&Inventory>) -> Markup {
             ))
         }
     }
-}
-
-/// The first values of unique fields that several animals have: the label of the field, and the animals.
-async fn shared(desk: &Desk<'_>) -> Result<Vec<(String, Vec<StorePet>)>, StoreError> {
-    let (owners, mut shared) = (desk.store().shared_values().await?, Vec::new());
-    // The last value may be incomplete.
-    let values = owners.chunk_by(|one, other| one.0 == other.0).filter(|of| of.len() > 1);
-    for of in values.take(VALUES) {
-        let mut pets = Vec::new();
-        for (_, id) in of {
-            pets.extend(desk.store().get_store_pet(*id).await?);
-        }
-        let (fields, field) =
-            (desk.store().fields().await?, of.first().map(|((field, _), _)| field));
-        let field = field.and_then(|field| fields.find(field));
-        let label = field.map_or("", |field| field.label.as_str());
-        shared.push((markup::readable(label, markup::SHORT), pets));
-    }
-    Ok(shared)
 }
 
 /// How many webhooks do not get their messages.

@@ -84,9 +84,10 @@ pub(in crate::console) fn show_animal(other: &str) -> String {
     format!("Show {other}")
 }
 
-/// Several animals have one value of a unique field; their names follow.
-pub(in crate::console) fn shared_value(label: &str) -> String {
-    format!("These animals have the same value of {label}. Change the value of all but one:")
+/// Several animals have one value of the unique field with this name; they follow.
+pub(in crate::console) fn shared_value(name: &str) -> String {
+    let name = super::in_words(name);
+    format!("{name}: these animals have the same value, which must be unique. Change all but one:")
 }
 
 /// Someone deleted the field with this name while a value was typed.

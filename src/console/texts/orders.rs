@@ -41,7 +41,8 @@ pub(in crate::console) const EXTEND_OR_CHANGE: &str =
 pub(in crate::console) const PRICE_INVALID: &str = "Enter a price such as 249.00, without a minus, with at most 12 digits before the point and 4 after it.";
 
 /// A number with one point or comma that may be between thousands.
-pub(in crate::console) fn ambiguous_amount(typed: &str, whole: &str, exact: &str) -> String {
+pub(in crate::console) fn ambiguous_amount(typed: &str, one: &str, other: &str) -> String {
+    let (exact, whole) = if one.contains('.') { (one, other) } else { (other, one) };
     let short = exact.trim_end_matches('0').trim_end_matches('.');
     // Three digits behind the point would have two meanings again.
     let clear = if short == exact { format!("{exact}0") } else { short.to_owned() };

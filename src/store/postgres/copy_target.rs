@@ -20,7 +20,7 @@ pub(super) const NEW_PETS: CopyTarget = CopyTarget {
 pub(super) const CONTACTS: CopyTarget =
     CopyTarget { table: "order_contacts", columns: "order_id, contact" };
 pub(super) const UNIQUE_VALUES: CopyTarget =
-    CopyTarget { table: "unique_values", columns: "field, key, pet_id, twin" };
+    CopyTarget { table: "unique_values", columns: "field, key, pet_id" };
 pub(super) const PHOTOS: CopyTarget = CopyTarget { table: "photos", columns: "id, pet_id" };
 pub(super) const REQUESTS: CopyTarget = CopyTarget {
     table: "requests",

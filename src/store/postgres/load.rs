@@ -28,9 +28,7 @@ use crate::{
     store::{
         OpenError, OpenMode, StoreError,
         admin::fields,
-        bulk::{
-            CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Twins, Value, twin,
-        },
+        bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
         journal_rows::{Entry, Imported},
         request_rows::NEWEST_MARK,
     },
@@ -73,7 +71,6 @@ pub struct PostgresLoad {
     added: Imported,
     /// With which unique values are known.
     fields: FieldSet,
-    twins: Twins,
     /// Unique values that were not written yet: a connection has one COPY at a time.
     keys: Vec<Owner>,
     /// The same for photos.
@@ -97,7 +94,6 @@ impl PostgresLoad {
             last_before: 0,
             added,
             fields: FieldSet::default(),
-            twins: Twins::new(),
             keys: Vec::new(),
             photos: Vec::new(),
             drawn: VecDeque::new(),
@@ -166,9 +162,8 @@ impl PostgresLoad {
 
     /// Writes the unique values that wait.
     fn add_keys(&mut self) -> Result<(), StoreError> {
-        for (key, id) in mem::take(&mut self.keys) {
-            let (twin, (field, key)) = (twin(&self.twins, id, &key), key);
-            self.add_to(copy_target::UNIQUE_VALUES, &[&field, &key, &id.get(), &twin])?;
+        for ((field, key), id) in mem::take(&mut self.keys) {
+            self.add_to(copy_target::UNIQUE_VALUES, &[&field, &key, &id.get()])?;
         }
         Ok(())
     }
@@ -276,10 +271,6 @@ impl Load for PostgresLoad {
             Ok::<_, Failure>(())
         })?;
         self.read_fields()
-    }
-
-    fn set_twins(&mut self, twins: Twins) {
-        self.twins = twins;
     }
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {

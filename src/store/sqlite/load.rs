@@ -33,7 +33,7 @@ use crate::{
     store::{
         OpenError, OpenMode, StoreError,
         admin::{fields, record},
-        bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Twins, Value},
+        bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
         journal_rows::{Entry, Imported},
         request_rows::REMEMBER,
     },
@@ -60,7 +60,6 @@ pub struct SqliteLoad {
     added: Imported,
     /// With which unique values are known.
     fields: FieldSet,
-    twins: Twins,
     /// When the animals are added.
     context: WriteContext,
     /// Dropped last, after the connection is closed.
@@ -127,7 +126,6 @@ impl SqliteLoad {
             lowest: None,
             added: Imported::default(),
             fields: FieldSet::default(),
-            twins: Twins::new(),
             context: WriteContext::new(Actor::Command, Timestamp::UNIX_EPOCH),
             new,
         })
@@ -170,7 +168,7 @@ impl Load for SqliteLoad {
             self.lowest = Some(pet.id).min(self.lowest.or(Some(pet.id)));
         }
         self.added.add_resource(resource);
-        store_fields::insert(&self.connection, &self.fields, &self.twins, resource)?;
+        store_fields::insert(&self.connection, &self.fields, resource)?;
         changes::write_photos(&self.connection, None, Some(resource))?;
         Ok(changes::insert(&self.connection, resource)?)
     }
@@ -186,10 +184,6 @@ impl Load for SqliteLoad {
         }
         self.fields = store_fields::read(&self.connection)?;
         Ok(())
-    }
-
-    fn set_twins(&mut self, twins: Twins) {
-        self.twins = twins;
     }
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {

@@ -12,13 +12,12 @@ use crate::{
     },
     store::{
         admin::fields,
-        bulk::{Twins, twin},
         state::{State, Versions},
     },
 };
 
 const OWNERS: &str = "SELECT pet_id FROM unique_values WHERE field = ?1 AND key = ?2";
-const PUT: &str = "INSERT INTO unique_values (field, key, pet_id, twin) VALUES (?1, ?2, ?3, ?4)";
+const PUT: &str = "INSERT INTO unique_values (field, key, pet_id) VALUES (?1, ?2, ?3)";
 const REMOVE: &str = "DELETE FROM unique_values WHERE field = ?1 AND key = ?2 AND pet_id = ?3";
 const USED: &str = "UPDATE fields SET examined = NULL WHERE name = ?1";
 const HAS_VALUES: &str = "SELECT EXISTS (SELECT 1 FROM pets WHERE instr(fields, ?1) > 0)
@@ -52,7 +51,7 @@ pub(super) fn write(
         expect_one(remove.execute((field, key, id.get()))?)?;
     }
     for (((field, key), id), _) in with((&None, &Some(()))) {
-        connection.prepare_cached(PUT)?.execute((field, key, id.get(), 0))?;
+        connection.prepare_cached(PUT)?.execute((field, key, id.get()))?;
     }
     for name in used {
         connection.prepare_cached(USED)?.execute([name])?;
@@ -64,13 +63,11 @@ pub(super) fn write(
 pub(in super::super) fn insert(
     connection: &Connection,
     fields: &FieldSet,
-    twins: &Twins,
     resource: &Resource,
 ) -> rusqlite::Result<()> {
     let Resource::Pet(pet @ StorePet { withdrawn: None, .. }) = resource else { return Ok(()) };
-    for key in fields.unique_keys(&pet.fields) {
-        let (twin, (field, key)) = (twin(twins, pet.id, &key), key);
-        connection.prepare_cached(PUT)?.execute((field, key, pet.id.get(), twin))?;
+    for (field, key) in fields.unique_keys(&pet.fields) {
+        connection.prepare_cached(PUT)?.execute((field, key, pet.id.get()))?;
     }
     Ok(())
 }
