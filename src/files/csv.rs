@@ -136,7 +136,7 @@ impl<'s> CsvRows<'s> {
         for (at, field) in &columns.fields {
             fields.extend(self.cell(*at, &mut problems, |text| {
                 // Which days are in the future, the import knows.
-                match field.accepted(&field.in_cell(text), Timestamp::MAX) {
+                match field.accepted(&field.spelled(field.in_cell(text)), Timestamp::MAX) {
                     _ if text.is_empty() => Ok(None),
                     Some(value) => Ok(Some((field.name.as_str().to_owned(), Given::Set(value)))),
                     None => Err(format!("{}, but was {}", field.rule(), quoted(text))),

@@ -1,5 +1,7 @@
 //! A field as JSON.
 
+use std::collections::BTreeMap;
+
 use serde_json::value::RawValue;
 
 use super::{
@@ -9,7 +11,8 @@ use super::{
 use crate::domain::store_area::{Choices, Field, FieldDefinition, FieldKind, FieldName};
 
 /// The members that a request can have.
-pub(crate) const FIELD: [&str; 6] = ["label", "kind", "choices", "public", "unique", "position"];
+pub(crate) const FIELD: [&str; 7] =
+    ["label", "kind", "choices", "choiceLabels", "public", "unique", "position"];
 
 const NAME: Kind<FieldName> =
     Kind { read: |value| FieldName::new(&super::string(value)?), is: FieldName::IS };
@@ -22,6 +25,15 @@ const CHOICES: Kind<Choices> = Kind {
     is: "an array of 1 to 100 strings, each of 1 to 64 characters without U+0000, which differ in \
          more than their case",
 };
+const CHOICE_LABELS: Kind<BTreeMap<String, String>> = Kind {
+    read: |value| {
+        let members = super::members(value.get().as_bytes(), "").ok()?;
+        members.into_iter().map(|(value, label)| Some((value, super::string(label)?))).collect()
+    },
+    is: LABELS_ARE,
+};
+const LABELS_ARE: &str = "an object from values to labels, at most 200, each a string of 1 to 100 characters without \
+    U+0000, which differ from each other and from all values in more than their case";
 const POSITION: Kind<i64> = Kind {
     read: |value| {
         super::integer(value)
@@ -45,6 +57,19 @@ pub(crate) fn read_field(
     let choices = match members.patch("choices", &CHOICES)? {
         Field::Set(choices) => Some(choices),
         Field::Keep | Field::Clear => None,
+    };
+    let labels = members.optional_or_null("choiceLabels", &CHOICE_LABELS)?;
+    let choices = match (choices, labels) {
+        (Some(choices), Some(labels)) => Some(
+            choices
+                .labelled(labels)
+                .ok_or_else(|| Invalid::of(&format!("choiceLabels must be {LABELS_ARE}.")))?,
+        ),
+        (None, Some(_)) => {
+            let problem = "choiceLabels must be null for every kind other than choice.";
+            return Err(Invalid::of(problem));
+        }
+        (choices, None) => choices,
     };
     let is_public = members.optional("public", &BOOLEAN)?.unwrap_or_default();
     let is_unique = members.optional("unique", &BOOLEAN)?.unwrap_or_default();
@@ -75,6 +100,9 @@ pub(crate) fn write_field(out: &mut Vec<u8>, field: &FieldDefinition) {
     object.text("kind", field.kind.as_str());
     object.or_null("choices", field.choices.as_ref(), |object, choices| {
         object.texts("choices", choices.all().iter().map(String::as_str));
+    });
+    object.or_null("choiceLabels", field.choices.as_ref(), |object, choices| {
+        object.name("choiceLabels").extend(super::render(choices.labels()));
     });
     object.boolean("public", field.is_public);
     object.boolean("unique", field.is_unique);

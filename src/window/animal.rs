@@ -86,19 +86,23 @@ impl<'f> Animal<'f> {
 
     /// The public text in the field with this name, if it is of this kind.
     pub(super) fn text(&self, name: &str, kinds: &[FieldKind]) -> Option<&str> {
+        self.text_of(name, kinds).map(|(_, text)| text)
+    }
+
+    fn text_of(&self, name: &str, kinds: &[FieldKind]) -> Option<(&FieldDefinition, &str)> {
         let is_it = |(field, _): &&(&FieldDefinition, FieldValue)| {
             field.name.as_str() == name && kinds.contains(&field.kind)
         };
         match self.values.iter().find(is_it)? {
-            (_, FieldValue::Text(text)) => Some(text),
+            (field, FieldValue::Text(text)) => Some((field, text)),
             _ => None,
         }
     }
 
     /// A public word about it, such as its species, as people can read it.
     pub(super) fn word(&self, name: &str) -> Option<String> {
-        let text = self.text(name, &[FieldKind::Choice, FieldKind::Text])?;
-        Some(readable(text, SHORT))
+        let (field, text) = self.text_of(name, &[FieldKind::Choice, FieldKind::Text])?;
+        Some(readable(field.shown(text), SHORT))
     }
 
     pub(super) fn born(&self) -> Option<Date> {
@@ -171,7 +175,7 @@ pub(super) fn shown(field: &FieldDefinition, value: &FieldValue) -> String {
         (FieldKind::Date, FieldValue::Text(text)) => {
             text.parse().map_or_else(|_| readable(text, SHORT), texts::date)
         }
-        (_, FieldValue::Text(text)) => readable(text, LONG),
+        (_, FieldValue::Text(text)) => readable(field.shown(text), LONG),
         (_, FieldValue::Integer(number)) => number.to_string(),
         (_, FieldValue::Boolean(true)) => texts::YES.to_owned(),
         (_, FieldValue::Boolean(false)) => texts::NO.to_owned(),

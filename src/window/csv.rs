@@ -65,8 +65,8 @@ fn headings(fields: &FieldSet) -> Vec<String> {
 fn cells(shop: &Shop, animal: &Animal, fields: &FieldSet, labels: &Labels) -> Vec<String> {
     let value = |name: &str| {
         let found = animal.values.iter().find(|(field, _)| field.name.as_str() == name);
-        found.map_or_else(String::new, |(_, value)| match value {
-            FieldValue::Text(text) => without_formulas(text).into_owned(),
+        found.map_or_else(String::new, |(field, value)| match value {
+            FieldValue::Text(text) => without_formulas(field.shown(text)).into_owned(),
             FieldValue::Integer(number) => number.to_string(),
             FieldValue::Boolean(value) => value.to_string(),
         })

@@ -31,7 +31,7 @@ pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
 fn element(shop: &Shop, animal: &Animal, labels: &Labels) -> Value {
     let values = animal.values.iter().map(|(field, value)| {
         let value = match value {
-            FieldValue::Text(text) => json!(text),
+            FieldValue::Text(text) => json!(field.shown(text)),
             FieldValue::Integer(number) => json!(number),
             FieldValue::Boolean(value) => json!(value),
         };

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use maud::{Markup, PreEscaped, html};
 
 use super::{animal::Animal, labels::Labels};
-use crate::domain::store_area::normalized;
+use crate::domain::store_area::{FieldKind, normalized};
 
 /// The drawings, each with the beginnings of the words for what it shows, without regard to case and
 /// accents. The last one is for everything else.
@@ -36,8 +36,9 @@ pub(super) fn species(animal: &Animal, labels: &Labels) -> usize {
         let text = normalized(text);
         KINDS.iter().position(|(_, words)| words.iter().any(|word| text.starts_with(word)))
     };
-    let species = animal.word("species");
-    let found = species.as_deref().and_then(kind);
+    // The value, or its label, which may be in another language.
+    let value = animal.text("species", &[FieldKind::Choice, FieldKind::Text]);
+    let found = value.and_then(kind).or_else(|| kind(&animal.word("species")?));
     let found = found.or_else(|| labels.get(animal.category_id).and_then(kind));
     found.unwrap_or(KINDS.len() - 1)
 }

@@ -179,7 +179,7 @@ fn filter(query: &Query, listed: &Listed) -> Markup {
                             option value="" { (texts::ANY) }
                             @for choice in choices.iter().map(String::as_str).chain(other) {
                                 option value=(choice) selected[chosen == Some(choice)] {
-                                    (readable(choice, SHORT))
+                                    (readable(field.shown(choice), SHORT))
                                 }
                             }
                         }

@@ -20,8 +20,8 @@ const EVERYTHING: &str = r#"{"pet":{"id":3,"name":"Max \u0001 \"é\"","categoryI
 "#;
 
 /// The fields of a store.
-const FIELDS: &str = r#"{"field":{"name":"temper","label":"Temper \"é\"","kind":"choice","choices":["Calm","Shy"],"public":true,"unique":false,"position":0,"version":7}}
-{"field":{"name":"microchip","label":"Chip","kind":"text","choices":null,"public":false,"unique":true,"position":5,"version":2}}
+const FIELDS: &str = r#"{"field":{"name":"temper","label":"Temper \"é\"","kind":"choice","choices":["Calm","Shy"],"choiceLabels":{"Calm":"Ruhig \"1\"","Wild":"W"},"public":true,"unique":false,"position":0,"version":7}}
+{"field":{"name":"microchip","label":"Chip","kind":"text","choices":null,"choiceLabels":null,"public":false,"unique":true,"position":5,"version":2}}
 "#;
 
 fn export_with_fields(here: &Path, database: &str) -> String {

@@ -141,6 +141,17 @@ fn a_choice_is_accepted_in_any_case_and_kept_as_the_field_has_it() {
     run(here.path(), &["import", "animals.ndjson"]).expect_success();
     let exported = run(here.path(), &["export", "--all"]).expect_success().stdout;
     assert_eq!(animals(&exported), [r#"Bo {"sex":"Male""#, r#"Luna {"sex":"Female""#]);
+    // Or its label; but a value before a label.
+    let labels = r#"UPDATE fields SET choice_labels = '{"Female":"Queen"}' WHERE name = 'sex'"#;
+    let database = rusqlite::Connection::open(here.path().join("petstore.sqlite")).unwrap();
+    assert_eq!(database.execute(labels, []).unwrap(), 1);
+    fs::write(here.path().join("animals.csv"), "name,categoryId,sex\nMia,1,QUEEN\n").unwrap();
+    run(here.path(), &["import", "animals.csv"]).expect_success();
+    let line = r#"{"name":"Kim","categoryId":1,"fields":{"sex":"queen"}}"#;
+    fs::write(here.path().join("animals.ndjson"), line).unwrap();
+    run(here.path(), &["import", "animals.ndjson"]).expect_success();
+    let exported = run(here.path(), &["export", "--all"]).expect_success().stdout;
+    assert_eq!(animals(&exported)[2..], [r#"Mia {"sex":"Female""#, r#"Kim {"sex":"Female""#]);
 }
 
 #[test]

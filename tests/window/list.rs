@@ -238,3 +238,23 @@ async fn the_first_page_has_at_most_40_kb_and_nothing_of_another_host() {
     let scripts = page.text.matches("<script").count();
     assert_eq!(scripts, page.text.matches("<script type=\"application/ld+json\">").count());
 }
+
+#[tokio::test]
+async fn the_label_of_a_choice_is_shown_everywhere_in_place_of_its_value_which_filters_use() {
+    let street = Street::open().await;
+    let id = street.add("Mia", &[("species", "Cat"), ("size", "Small")]).await;
+    street.label_choices("species", &[("Cat", "Katze"), ("Dog", "Hund")]).await;
+    street.label_choices("size", &[("Small", "Klein")]).await;
+    let animal = format!("/animals/{id}");
+    for path in ["/", &animal, "/animals.json", "/animals.csv", "/animals.atom"] {
+        let page = street.get(path).await.expect(200).text;
+        assert!(page.contains("Katze") && !page.contains(">Cat<"), "{path}: {page}");
+    }
+    let page = street.get(&animal).await.expect(200).text;
+    assert!(page.contains("\"size\":\"Klein\""), "{page}");
+    assert!(page.contains("<symbol id=\"d-cat\">"), "{page}");
+    let page = street.get("/?field.species=Cat").await.expect(200);
+    assert!(page.text.contains("<option value=\"Cat\" selected>Katze<"), "{page:?}");
+    assert_eq!(page.animals(), [id]);
+    assert_eq!(street.get("/?field.species=Katze").await.expect(200).animals(), [0; 0]);
+}

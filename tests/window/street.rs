@@ -160,7 +160,20 @@ impl Street {
             position: 90,
             version: 1,
         };
-        let (seen, after) = (fields.version, Some(after));
+        self.define(fields.version, after).await;
+    }
+
+    /// Gives values of a field labels.
+    pub(crate) async fn label_choices(&self, field: &str, labels: &[(&str, &str)]) {
+        let fields = self.store.fields().await.unwrap();
+        let mut after = fields.find(field).unwrap().clone();
+        let labels = labels.iter().map(|(value, label)| ((*value).into(), (*label).into()));
+        after.choices = after.choices.and_then(|choices| choices.labelled(labels.collect()));
+        self.define(fields.version, after).await;
+    }
+
+    async fn define(&self, seen: i64, after: FieldDefinition) {
+        let (name, after) = (after.name.clone(), Some(after));
         let change = FieldChange { seen, name, after, must_be_unused: false };
         let context: WriteContext = act(0);
         let written =

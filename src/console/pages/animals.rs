@@ -261,12 +261,12 @@ fn search(form: &Form, categories: &[Category], fields: &FieldSet, is_filtered: 
 fn filter(field: &FieldDefinition, form: &Form) -> Markup {
     let (id, label) = (values::input_of(field), markup::readable(field.label.as_str(), SHORT));
     let all = field.choices.as_ref().map(Choices::all).unwrap_or_default();
-    let choices = all.iter().map(|text| (text.clone(), markup::readable(text, SHORT)));
+    let choice = |text: &str| (text.to_owned(), markup::readable(field.shown(text), SHORT));
     let mut options = vec![(String::new(), texts::ANY_VALUE.to_owned())];
-    options.extend(choices);
+    options.extend(all.iter().map(|text| choice(text)));
     let value = form.get(&id);
     if options.iter().all(|(known, _)| known != value) {
-        options.push((value.to_owned(), markup::readable(value, SHORT)));
+        options.push(choice(value));
     }
     Input { id: &id, label: &label, value, ..Input::default() }.choose(&options)
 }

@@ -222,8 +222,13 @@ pub(super) fn differences(
         }
     }
     for name in names_of(&before["fields"], &after["fields"]) {
-        let label = fields.find(name).map_or(name, |field| field.label.as_str());
-        let [old, new] = [&before, &after].map(|of| of["fields"].get(name).map(texts::value));
+        let field = fields.find(name);
+        let label = field.map_or(name, |field| field.label.as_str());
+        let value = |value: &Value| match (field, value) {
+            (Some(field), Value::String(text)) => field.shown(text).to_owned(),
+            _ => texts::value(value),
+        };
+        let [old, new] = [&before, &after].map(|of| of["fields"].get(name).map(value));
         add(&markup::readable(label, SHORT), old, new);
     }
     if change.kind == ChangeType::OrderChanged && end(&before) != end(&after) {

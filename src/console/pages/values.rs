@@ -60,6 +60,7 @@ pub(in crate::console) fn in_words(
         None => texts::field(name)?.to_owned(),
     };
     let kind = field.map(|field| field.kind);
+    let typed = field.map_or(typed, |field| field.shown(typed));
     let is_price = field.map_or(name == "price", FieldDefinition::is_price);
     let words = match typed {
         "" => texts::NO_VALUE.to_owned(),
@@ -122,7 +123,7 @@ fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Markup {
     match field.kind {
         FieldKind::Choice => {
             let all = field.choices.as_ref().map(Choices::all).unwrap_or_default();
-            let shown = |text: &str| (text.to_owned(), markup::readable(text, SHORT));
+            let shown = |text: &str| (text.to_owned(), markup::readable(field.shown(text), SHORT));
             let mut options = vec![none()];
             options.extend(all.iter().map(|text| shown(text)));
             // One that is not offered any more can stay, but not be given.
@@ -215,7 +216,7 @@ fn one(desk: &Desk<'_>, field: &FieldDefinition, value: &FieldValue) -> Markup {
         FieldValue::Text(text) if field.is_price() => {
             html! { (texts::amount(text, desk.currency())) }
         }
-        FieldValue::Text(text) => markup::text(text, LONG),
+        FieldValue::Text(text) => markup::text(field.shown(text), LONG),
         FieldValue::Integer(number) => html! { (number) },
         FieldValue::Boolean(true) => html! { (texts::YES) },
         FieldValue::Boolean(false) => html! { (texts::NO) },

@@ -2,7 +2,7 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::Label;
 use crate::domain::words::words;
@@ -48,10 +48,14 @@ words! {
     }
 }
 
-/// The texts of a choice: 1 to 100, each of 1 to 64 characters without U+0000, which differ in more
-/// than their case.
+/// The values of a choice: 1 to 100, each of 1 to 64 characters without U+0000, which differ in more
+/// than their case. And the labels of some, which people read instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choices(Vec<String>);
+pub struct Choices {
+    values: Vec<String>,
+    /// By the values. A value that animals still have can have one when it is not a choice any more.
+    labels: BTreeMap<String, String>,
+}
 
 impl Choices {
     /// `None` if there are too few or too many, or one of them is not valid.
@@ -60,17 +64,44 @@ impl Choices {
         let are_valid = (1..=100).contains(&texts.len())
             && different.len() == texts.len()
             && texts.iter().all(|text| is_text(text, 64));
-        are_valid.then_some(Self(texts))
+        are_valid.then_some(Self { values: texts, labels: BTreeMap::new() })
     }
 
+    /// How many labels there can be.
+    const MOST_LABELS: usize = 200;
+
+    /// The same choices with these labels, by their values. `None` if there are too many, one of them is not valid,
+    /// or two labels, or a label and a value, differ only in their case.
+    pub fn labelled(self, labels: BTreeMap<String, String>) -> Option<Self> {
+        let values = self.values.iter().chain(labels.keys()).map(|value| in_no_case(value));
+        let mut seen: HashSet<_> = values.collect();
+        let are_valid = labels.len() <= Self::MOST_LABELS
+            && labels.keys().all(|value| is_text(value, 64))
+            && labels.values().all(|label| is_text(label, 100) && seen.insert(in_no_case(label)));
+        are_valid.then_some(Self { labels, ..self })
+    }
+
+    /// The values.
     pub fn all(&self) -> &[String] {
-        &self.0
+        &self.values
     }
 
-    /// The choice with this text, in any case.
+    pub fn labels(&self) -> &BTreeMap<String, String> {
+        &self.labels
+    }
+
+    /// The choice with this value, in any case.
     pub fn find(&self, text: &str) -> Option<&String> {
         let key = in_no_case(text);
-        self.0.iter().find(|choice| in_no_case(choice) == key)
+        self.values.iter().find(|choice| in_no_case(choice) == key)
+    }
+
+    /// The choice with this value, or else the value with this label, in any case.
+    pub fn meant(&self, text: &str) -> Option<&String> {
+        let key = in_no_case(text);
+        let is_label = |(_, label): &(&String, &String)| in_no_case(label) == key;
+        let of_label = || self.labels.iter().find(is_label).map(|(value, _)| value);
+        self.find(text).or_else(|| of_label().and_then(|value| self.find(value)))
     }
 }
 
@@ -116,6 +147,12 @@ impl FieldDefinition {
         self.kind == FieldKind::Date && self.name.as_str() == "born"
     }
 
+    /// What people read in place of a value: the label of a choice, if it has one.
+    pub fn shown<'a>(&'a self, value: &'a str) -> &'a str {
+        let label = self.choices.as_ref().and_then(|choices| choices.labels.get(value));
+        label.map_or(value, String::as_str)
+    }
+
     /// The error, if its members do not fit together.
     pub fn problem(&self) -> Option<&'static str> {
         let may_be_unique = matches!(self.kind, FieldKind::Text | FieldKind::Integer);
@@ -132,7 +169,10 @@ impl FieldDefinition {
     /// The length of its texts, in bytes.
     pub fn length(&self) -> usize {
         let choices = self.choices.iter().flat_map(Choices::all);
-        self.label.as_str().len() + choices.map(String::len).sum::<usize>()
+        let labels = self.choices.iter().flat_map(Choices::labels);
+        self.label.as_str().len()
+            + choices.map(String::len).sum::<usize>()
+            + labels.map(|(value, label)| value.len() + label.len()).sum::<usize>()
     }
 }
 

@@ -3,7 +3,8 @@
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
 use super::{
-    Act, ActType, FieldDefinition, FieldName, FieldSet, JournalSubject, Preconditions, SubjectKind,
+    Act, ActType, Choices, FieldDefinition, FieldName, FieldSet, JournalSubject, Preconditions,
+    SubjectKind,
 };
 
 /// A request of a client about a field.
@@ -117,6 +118,11 @@ impl FieldDefinition {
         ];
         let choices = self.choices.as_ref().map(|choices| choices.all().join(", "));
         details.extend(choices.map(|choices| ("choices".into(), choices)));
+        let labels = self.choices.iter().flat_map(Choices::labels);
+        let labels: Vec<_> = labels.map(|(value, label)| format!("{value}: {label}")).collect();
+        if !labels.is_empty() {
+            details.push(("choiceLabels".into(), labels.join(", ")));
+        }
         let subject = JournalSubject { kind: SubjectKind::Field.into(), id: None };
         Act { kind: kind.into(), subject, details }
     }

@@ -282,7 +282,7 @@ pub fn unseparated(key: String) -> String {
 }
 
 impl FieldDefinition {
-    /// The value in a cell of a table, which has it as in JSON, without quotes.
+    /// The value in a cell of a table, which has it as in JSON, without quotes. A choice is its value, not its label.
     pub fn in_cell(&self, text: &str) -> Given {
         match self.kind {
             FieldKind::Integer => {
@@ -291,15 +291,18 @@ impl FieldDefinition {
             FieldKind::Boolean => {
                 text.parse().map_or(Given::Other, |value| Given::Set(FieldValue::Boolean(value)))
             }
-            _ => self.spelled(Given::Set(FieldValue::Text(text.to_owned()))),
+            _ => {
+                let choice = self.choices.as_ref().and_then(|choices| choices.find(text));
+                Given::Set(FieldValue::Text(choice.map_or(text, String::as_str).to_owned()))
+            }
         }
     }
 
-    /// A choice in any case as the field spells it; other values as they are.
+    /// A choice or its label, in any case, as the value that is stored; other values as they are.
     pub fn spelled(&self, given: Given) -> Given {
         match (&given, &self.choices) {
             (Given::Set(FieldValue::Text(text)), Some(choices)) => choices
-                .find(text)
+                .meant(text)
                 .map_or(given, |choice| Given::Set(FieldValue::Text(choice.clone()))),
             _ => given,
         }

@@ -20,16 +20,17 @@ use crate::{
 
 /// Each row has the version of all fields. The field is null if there is none.
 pub(in crate::store) const LIST: &str = "SELECT field_state.version, name, label, kind, choices,
-        is_public, is_unique, position, fields.version, examined
+        is_public, is_unique, position, fields.version, examined, choice_labels
     FROM field_state LEFT JOIN fields ON TRUE";
 /// One change after the other: each was decided with all fields as they were.
 const CHANGE: &str = "UPDATE field_state SET version = version + 1 WHERE version = $1";
 pub(in crate::store) const PUT: &str = "INSERT INTO fields
-        (name, label, kind, choices, is_public, is_unique, position, version)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        (name, label, kind, choices, is_public, is_unique, position, version, choice_labels)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     ON CONFLICT (name) DO UPDATE SET label = excluded.label, kind = excluded.kind,
         choices = excluded.choices, is_public = excluded.is_public, is_unique = excluded.is_unique,
-        position = excluded.position, version = excluded.version";
+        position = excluded.position, version = excluded.version,
+        choice_labels = excluded.choice_labels";
 const OWNERS: &str =
     "SELECT pet_id FROM unique_values WHERE field = $1 AND key = $2 ORDER BY pet_id";
 /// At most $1 of the animals that have the value of a unique field together with another one.
@@ -116,11 +117,18 @@ pub(in crate::store) fn set<R: Columns>(rows: &[R]) -> Result<FieldSet, R::Error
 fn field<R: Columns>(row: &R) -> Result<Option<FieldDefinition>, R::Error> {
     let Some(name) = row.optional_parsed(1, FieldName::new)? else { return Ok(None) };
     let choices = |text: &str| Choices::new(serde_json::from_str(text).ok()?);
+    let choices = row.optional_parsed(4, choices)?;
+    let labels = row.optional_parsed(10, |text| serde_json::from_str(text).ok())?;
+    // The release before changes choices without their labels, which may not fit to them after that.
+    let choices = choices.map(|choices| {
+        let labelled = labels.and_then(|labels| choices.clone().labelled(labels));
+        labelled.unwrap_or(choices)
+    });
     Ok(Some(FieldDefinition {
         name,
         label: row.parsed(2, |text| Label::new(text.to_owned()))?,
         kind: row.parsed(3, |kind| kind.parse().ok())?,
-        choices: row.optional_parsed(4, choices)?,
+        choices,
         is_public: row.value::<i64>(5)? != 0,
         is_unique: row.value::<i64>(6)? != 0,
         position: row.value(7)?,
@@ -183,6 +191,8 @@ pub(in crate::store) async fn put<S: Sql>(
 /// The parameters of [`PUT`].
 pub(in crate::store) fn columns(field: &FieldDefinition) -> Values<'_> {
     let choices = field.choices.as_ref().map(|of| serde_json::json!(of.all()).to_string());
+    let labels = field.choices.as_ref().map(Choices::labels).filter(|labels| !labels.is_empty());
+    let labels = labels.map(|labels| serde_json::json!(labels).to_string());
     values![
         field.name.as_str(),
         field.label.as_str(),
@@ -191,6 +201,7 @@ pub(in crate::store) fn columns(field: &FieldDefinition) -> Values<'_> {
         i64::from(field.is_public),
         i64::from(field.is_unique),
         field.position,
-        field.version
+        field.version,
+        labels
     ]
 }

@@ -39,10 +39,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0022_field_values.sql"),
     include_str!("../../../migrations/postgres/0023_photos.sql"),
     include_str!("../../../migrations/postgres/0024_unique_texts.sql"),
+    include_str!("../../../migrations/postgres/0025_choice_labels.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 24;
+const KNOWN: u32 = 25;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

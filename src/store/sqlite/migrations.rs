@@ -40,10 +40,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/sqlite/0025_field_values.sql"),
     include_str!("../../../migrations/sqlite/0026_photos.sql"),
     include_str!("../../../migrations/sqlite/0027_unique_texts.sql"),
+    include_str!("../../../migrations/sqlite/0028_choice_labels.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 27;
+const KNOWN: u32 = 28;
 
 /// Marks a file as petstore's in its header ("pets"), where `file` and SQLite's tools show it.
 const APPLICATION_ID: i64 = 0x7065_7473;

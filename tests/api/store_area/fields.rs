@@ -39,6 +39,7 @@ async fn a_new_database_has_nine_fields_in_their_order() {
         let label = format!("{}{}", name[..1].to_uppercase(), &name[1..]);
         let shown = json!({
             "name": name, "label": label, "kind": kind, "choices": field["choices"],
+            "choiceLabels": if kind == "choice" { json!({}) } else { Value::Null },
             "public": public, "unique": unique, "position": 10 * (at + 1), "version": 1
         });
         assert_eq!(*field, shown);
@@ -63,7 +64,7 @@ async fn put_creates_a_field_with_if_none_match_and_replaces_it_with_if_match() 
     assert_eq!(reply.status, 201);
     let mut field = json!({
         "name": "temper", "label": "Temper", "kind": "choice", "choices": ["Calm", "Lively"],
-        "public": false, "unique": false, "position": 0, "version": 1
+        "choiceLabels": {}, "public": false, "unique": false, "position": 0, "version": 1
     });
     assert_eq!(reply.json(), field);
     assert_eq!((reply.header("etag"), reply.header("location")), (Some("\"1\""), None));
@@ -229,4 +230,48 @@ async fn store_read_lists_fields_and_only_store_admin_changes_them() {
     assert_eq!(names(&store.get("/fields").await.json()).len(), 9);
     store.key = store.server.new_key(Scope::Write, None).await.0;
     store.get("/fields").await.expect_error(403, "insufficient_scope");
+}
+
+#[tokio::test]
+async fn a_choice_has_a_label_which_renames_it_without_a_change_of_any_animal() {
+    let store = open().await;
+    let mut sex = json!({
+        "label": "Sex", "kind": "choice", "choices": ["Female", "Male"],
+        "choiceLabels": { "Female": "Queen", "Unknown": "Not known" }
+    });
+    let reply = store.change("PUT /fields/sex", 1, &sex).await;
+    assert_eq!(reply.ok()["choiceLabels"], sex["choiceLabels"]);
+    assert_eq!(store.get("/fields").await.json()[0]["choiceLabels"], sex["choiceLabels"]);
+    let pet = |sex: &str| json!({ "name": "Mia", "categoryId": 1, "fields": { "sex": sex } });
+    assert_eq!(store.send("POST /pets", &[], &pet("Female")).await.status, 201);
+    // The interface and its filters know values only.
+    let refused = store.send("POST /pets", &[], &pet("Queen")).await;
+    refused.expect_message(400, "invalid_body", "one of Female, Male");
+    for (wanted, found) in [("female", 1), ("Queen", 0)] {
+        let list = store.get(&format!("/pets?field.sex={wanted}")).await.json();
+        assert_eq!(list.as_array().unwrap().len(), found, "{wanted}");
+    }
+    let x = |length: usize| "x".repeat(length);
+    for labels in [
+        json!({ "Female": "" }),
+        json!({ "Female": "\u{200b}" }),
+        json!({ "Female": x(101) }),
+        json!({ "Female": "male" }),
+        json!({ "Female": "Same", "Male": "SAME" }),
+        json!({ "Unknown": "unknown" }),
+        json!({ "Female": null }),
+        json!({ "": "None" }),
+        json!(["Queen"]),
+    ] {
+        sex["choiceLabels"] = labels;
+        let reply = store.change("PUT /fields/sex", 2, &sex).await;
+        reply.expect_message(400, "invalid_body", "choiceLabels must be an object from values");
+    }
+    sex["choiceLabels"] = json!({ "Female": x(100) });
+    assert_eq!(store.change("PUT /fields/sex", 2, &sex).await.ok()["version"], 3);
+    sex.as_object_mut().unwrap().remove("choiceLabels");
+    assert_eq!(store.change("PUT /fields/sex", 3, &sex).await.ok()["choiceLabels"], json!({}));
+    let text = json!({ "label": "T", "kind": "text", "choiceLabels": {} });
+    let reply = store.send("PUT /fields/t", &ABSENT, &text).await;
+    reply.expect_message(400, "invalid_body", "choiceLabels must be null");
 }
