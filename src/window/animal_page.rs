@@ -8,7 +8,7 @@ use super::{
     drawings::{self, Drawings},
     labels::Labels,
     layout::{Head, Layout},
-    pictures::{FIRST, THUMBNAIL},
+    pictures::in_gallery,
     rendered::Made,
     schema,
     shop::Shop,
@@ -108,7 +108,7 @@ fn gallery(animal: &Animal, labels: &Labels, drawings: &mut Drawings) -> Markup 
     html! {
         ul.gallery.upright[is_upright] aria-label=(texts::PHOTOS) {
             @for (at, photo) in animal.photos.iter().enumerate() {
-                @let room = if at == 0 { FIRST } else { THUMBNAIL };
+                @let room = in_gallery(at == 0, is_upright);
                 li {
                     a href=(photo.path(PhotoSize::Large)) {
                         (room.picture(photo, &animal.alt(at, photo), at, 1))

@@ -7,41 +7,66 @@ use crate::domain::store_area::PhotoSize;
 
 /// The room of a picture on a page. `style.css` decides it, and this repeats what it decides.
 pub(super) struct Room {
-    /// Its width divided by its height.
-    ratio: f64,
-    /// Its width in windows of at least so many rem, for the widest windows first.
-    widths: &'static [(f64, f64, &'static str)],
+    /// In windows of at least so many rem, the widest first: its width, and that divided by its height.
+    widths: &'static [(f64, f64, &'static str, f64)],
+    /// The largest file that it can need.
+    largest: PhotoSize,
 }
 
+/// The ratios of rooms in `style.css`.
+const CARDS: f64 = 4.0 / 5.0;
+const LANDSCAPE: f64 = 4.0 / 3.0;
+
 pub(super) const CARD: Room = Room {
-    ratio: 0.8,
     widths: &[
-        (79.0, 17.0, "rem"),
-        (56.0, 21.5, "vw"),
-        (34.0, 29.3, "vw"),
-        (21.5, 44.6, "vw"),
-        (0.0, 90.0, "vw"),
+        (79.0, 17.0, "rem", CARDS),
+        (56.0, 21.5, "vw", CARDS),
+        (34.0, 29.3, "vw", CARDS),
+        (21.5, 44.2, "vw", CARDS),
+        (0.0, 90.0, "vw", CARDS),
     ],
+    largest: PhotoSize::Medium,
 };
 
 /// Of a card in a frame of another site.
 pub(super) const EMBEDDED_CARD: Room = Room {
-    ratio: 0.8,
-    widths: &[(56.0, 24.0, "vw"), (34.0, 31.0, "vw"), (21.5, 45.5, "vw"), (0.0, 90.0, "vw")],
+    widths: &[
+        (56.0, 24.0, "vw", CARDS),
+        (34.0, 31.0, "vw", CARDS),
+        (21.5, 45.5, "vw", CARDS),
+        (0.0, 90.0, "vw", CARDS),
+    ],
+    largest: PhotoSize::Medium,
 };
 
-/// Of the first photo of an animal, and of the others.
-pub(super) const FIRST: Room = Room {
-    ratio: 4.0 / 3.0,
-    widths: &[(80.0, 37.0, "rem"), (60.0, 46.5, "vw"), (0.0, 92.0, "vw")],
-};
-pub(super) const THUMBNAIL: Room = Room {
-    ratio: 4.0 / 3.0,
-    widths: &[(80.0, 11.8, "rem"), (60.0, 14.9, "vw"), (0.0, 83.0, "vw")],
-};
+/// Of a photo of an animal: of the first one, of the others, and the same if the first one is upright.
+pub(super) fn in_gallery(is_first: bool, is_upright: bool) -> Room {
+    let widths: &[_] = match (is_first, is_upright) {
+        (true, false) => &[
+            (80.0, 37.0, "rem", LANDSCAPE),
+            (60.0, 46.5, "vw", LANDSCAPE),
+            (0.0, 92.0, "vw", LANDSCAPE),
+        ],
+        (true, true) => {
+            &[(80.0, 37.0, "rem", CARDS), (60.0, 46.5, "vw", CARDS), (0.0, 92.0, "vw", CARDS)]
+        }
+        (false, false) => &[
+            (80.0, 11.8, "rem", LANDSCAPE),
+            (60.0, 14.9, "vw", LANDSCAPE),
+            (0.0, 81.0, "vw", LANDSCAPE),
+        ],
+        (false, true) => &[
+            (80.0, 11.8, "rem", LANDSCAPE),
+            (60.0, 14.9, "vw", LANDSCAPE),
+            (0.0, 81.0, "vw", CARDS),
+        ],
+    };
+    Room { widths, largest: PhotoSize::Large }
+}
 
-/// The most that a flat picture is enlarged beyond its room.
-const MOST: f64 = 4.0;
+/// The most that a picture is wider than its room, for what browsers load. Of a flatter one, less is seen
+/// than is cut off, so it is rather enlarged a little.
+const MOST: f64 = 1.8;
 
 impl Room {
     /// The picture of a photo at this position of the page, of which the first `at_first` are in the first
@@ -51,10 +76,10 @@ impl Room {
         // Its card is its largest file, and no browser enlarges it.
         let is_little = photo.longer_side() <= PhotoSize::Card.longer_side();
         let source = if is_little { PhotoSize::Card } else { PhotoSize::Medium };
-        let files = PhotoSize::ALL.map(|size| {
-            let width = photo.within(size).0;
-            format!("{} {width}w", photo.path(size))
-        });
+        let sizes = PhotoSize::ALL.into_iter();
+        let needed = sizes.filter(|size| size.longer_side() <= self.largest.longer_side());
+        let file = |size| format!("{} {}w", photo.path(size), photo.within(size).0);
+        let files: Vec<_> = needed.map(file).collect();
         let class = match photo.ratio() {
             _ if is_little => Some("little"),
             ratio if ratio < 0.7 => Some("tall"),
@@ -72,9 +97,8 @@ impl Room {
 
     /// How wide a photo with this ratio is that fills the room, where it is cropped, or is whole in it.
     fn sizes(&self, ratio: f64) -> String {
-        let factor = (ratio / self.ratio).min(MOST);
-        let width = |&(from, width, unit): &(f64, f64, &str)| {
-            let shown = format!("{:.1}{unit}", width * factor);
+        let width = |&(from, width, unit, room): &(f64, f64, &str, f64)| {
+            let shown = format!("{:.1}{unit}", width * (ratio / room).min(MOST));
             if from > 0.0 { format!("(min-width: {from}rem) {shown}") } else { shown }
         };
         self.widths.iter().map(width).collect::<Vec<_>>().join(", ")

@@ -1,7 +1,7 @@
 // Looks at every page of the window in Chromium, in each state, without script, on a computer and on phones, light and
 // dark: axe-core finds nothing, nothing scrolls sideways, the layout does not shift, and the browser reports nothing
 // and asks no other host. Then the HTML validator checks the same pages, the types of schema.org what they tell search
-// engines, and a reader of feeds the feed. Leaves screenshots.
+// engines, and a reader of feeds the feed, and window/pictures.mjs what a browser loads of photos. Leaves screenshots.
 //
 //   PETSTORE_URL=... PETSTORE_KEY=... WINDOW_URL=... node window.mjs CHROMIUM FOLDER
 
@@ -12,6 +12,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import axe from "axe-core";
 import puppeteer from "puppeteer-core";
 import Parser from "rss-parser";
+
+import { checkPictures } from "./window/pictures.mjs";
 
 const [chromium, folder] = process.argv.slice(2);
 const { PETSTORE_URL: api, PETSTORE_KEY: key, WINDOW_URL: origin } = process.env;
@@ -65,11 +67,12 @@ const PAGES = {
 };
 
 const complaints = [];
-const browser = await puppeteer.launch({
+const launch = () => puppeteer.launch({
   executablePath: chromium,
   // Root may not use the sandbox, and these pages are our own.
   args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--lang=en-GB"],
 });
+const browser = await launch();
 mkdirSync(folder, { recursive: true });
 try {
   const page = await browser.newPage();
@@ -148,3 +151,16 @@ const [newest] = feed.items;
 assert.deepEqual([newest.title, newest.link, newest.id], [luna.name, luna.url, luna.url]);
 assert(Date.now() - new Date(newest.isoDate) < 600000, newest.isoDate);
 console.log(`A reader of feeds finds ${feed.items.length} animals.`);
+
+async function addPhoto(pet, picture) {
+  const fields = { authorization: `Bearer ${key}`, "content-type": "image/jpeg" };
+  const response = await fetch(`${api}/store/pets/${pet}/photos`, { method: "POST", headers: fields, body: picture });
+  assert.equal(response.status, 201, await response.text());
+}
+const viewer = await launch();
+try {
+  await checkPictures(viewer, origin, { add: (name) => add(name, { species: "Cat" }), addPhoto, folder });
+} finally {
+  await viewer.close();
+}
+console.log("Browsers load of photos what their pages need.");
