@@ -300,11 +300,11 @@ fn patch(desk: &Desk<'_>, form: &Form, now: &Form, errors: &mut Errors) -> Order
     let contact = errors.take("contact", forms::contact(form));
     let reference = errors.take("reference", forms::reference(form));
     let note = errors.take("note", forms::note(form, "note"));
-    let price = errors.take("price", forms::price(form)).filter(|_| differs("price"));
+    let price = differs("price").then(|| forms::price(form));
     let end = differs("until").then(|| forms::end_of_day(form, desk.visit.now));
     OrderPatch {
         contact: field(differs("contact"), contact.flatten()),
-        price: price.unwrap_or_default(),
+        price: price.and_then(|price| errors.take("price", price)).unwrap_or_default(),
         reference: field(differs("reference"), reference.flatten()),
         note: field(differs("note"), note.flatten()),
         expires_at: end.and_then(|end| errors.take("until", end)),

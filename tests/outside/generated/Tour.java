@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.net.http.HttpRequest;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import petstore.api.PetsApi;
@@ -69,7 +68,7 @@ class Tour {
     var days = Duration.between(placed.getCreatedAt(), placed.getExpiresAt()).toDays();
     System.out.println("reserved it: the order is " + placed.getStatus() + ", for " + days + " days");
     printError("reserving it again", () -> orders.placeOrder(name + "-2", order));
-    var completed = orders.completeOrder(id, null, Map.of());
+    var completed = orders.completeOrder(id, null, null, new Completion());
     check(placed.getClosedAt() == null && !completed.getClosedAt().isBefore(completed.getCreatedAt()));
     System.out.println("completed the order: it is " + completed.getStatus() + ", and has the time of its end");
 

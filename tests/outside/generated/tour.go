@@ -69,7 +69,7 @@ func main() {
 		placed.ExpiresAt.Get().Sub(placed.CreatedAt).Hours()/24)
 	_, _, err := orders.PlaceOrder(ctx).IdempotencyKey(name + "-2").OrderInput(*order).Execute()
 	printError("reserving it again", err)
-	completed := must(orders.CompleteOrder(ctx, placed.Id).Body(map[string]interface{}{}).Execute())
+	completed := must(orders.CompleteOrder(ctx, placed.Id).Completion(*store.NewCompletion()).Execute())
 	if placed.ClosedAt.Get() != nil || completed.ClosedAt.Get().Before(completed.CreatedAt) {
 		panic("the time of the end")
 	}
