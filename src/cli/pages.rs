@@ -248,6 +248,11 @@ impl PagesArgs {
     /// Accepts connections from now on.
     pub(super) fn listen(&self, reserved: Reserved) -> anyhow::Result<Listeners> {
         let Reserved { console, window, style } = reserved;
+        let url = self.window.window_url.as_ref().map(Origin::as_str).unwrap_or_default();
+        let local = ["://localhost", "://127.", "://[::1]"];
+        if url.starts_with("http://") && !local.iter().any(|host| url.contains(host)) {
+            warn!("--window-url {url} is without TLS: set the https address that the public uses");
+        }
         let console = self.console.url.listening().listen(console)?;
         Ok(Listeners { console, window: self.window.listening().listen(window)?, style })
     }
@@ -271,10 +276,10 @@ impl PagesArgs {
         limits: &Limits,
         stop: impl Future<Output = ()> + Clone,
     ) {
-        let url = self.urls(&listeners, tls.is_some()).window.unwrap_or_default();
+        let url = self.urls(&listeners, tls.is_some()).window;
         let Listeners { console, window, style } = listeners;
         let of_window = WindowSettings {
-            url,
+            url: url.clone().unwrap_or_default(),
             store_name: self.store.store_name.clone(),
             contact: self.window.store_contact,
             currency: self.store.currency.clone(),
@@ -286,6 +291,7 @@ impl PagesArgs {
             tls: tls.is_some(),
             trusted_proxies: limits.trusted_proxies.clone(),
             store_name: self.store.store_name,
+            window: url,
             currency: self.store.currency,
             deployment,
             second_factor: self.console.require_second_factor,

@@ -10,7 +10,7 @@ use hyper::{
 use maud::{DOCTYPE, Markup, html};
 use sha2::{Digest, Sha256};
 
-use super::texts;
+use super::{settings::ConsoleSettings, texts};
 use crate::{
     domain::Role,
     edge::{ApiError, Body, Response, response},
@@ -89,8 +89,7 @@ pub(super) fn of_type(media_type: &'static str, content: Body) -> Response {
 /// Who looks at a page, and what it says first.
 pub(super) struct Frame<'a> {
     pub(super) name: &'a str,
-    /// The name of the store.
-    pub(super) store: Option<&'a str>,
+    pub(super) settings: &'a ConsoleSettings,
     pub(super) role: Role,
     pub(super) menu: Menu,
     /// The message about what was just done.
@@ -130,7 +129,7 @@ pub(super) fn page(status: StatusCode, title: &str, content: &Markup) -> Respons
 
 /// A page of somebody who is signed in.
 pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup {
-    let store = frame.store.unwrap_or(texts::SITE);
+    let store = frame.settings.store_name.as_deref().unwrap_or(texts::SITE);
     let pet = if let Follows::Pet(id) = frame.follows { Some(id) } else { None };
     let follows = frame.follows != Follows::Nothing;
     document(
@@ -148,6 +147,9 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
                                         (label)
                                     }
                                 }
+                            }
+                            @if let Some(url) = &frame.settings.window {
+                                li { a href=(url) { (texts::WEB_SITE) } }
                             }
                         }
                     }

@@ -36,7 +36,7 @@ pub(super) fn with_menu(
     let (title, content) = content(&error, visit.request_id);
     let frame = Frame {
         name: session.member.name.as_str(),
-        store: visit.console.settings.store_name.as_deref(),
+        settings: &visit.console.settings,
         role: session.member.role,
         menu: Menu::None,
         flash: None,

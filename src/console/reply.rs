@@ -138,7 +138,7 @@ impl Reply {
                 let flash = shown.and_then(Flash::parse);
                 let frame = Frame {
                     name: desk.session.member.name.as_str(),
-                    store: visit.console.settings.store_name.as_deref(),
+                    settings: &visit.console.settings,
                     role: desk.role(),
                     menu: page.menu,
                     flash: flash.and_then(|flash| flash.show(desk)),

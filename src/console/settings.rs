@@ -16,6 +16,8 @@ pub struct ConsoleSettings {
     pub trusted_proxies: Networks,
     /// The name that its pages show.
     pub store_name: Option<String>,
+    /// Where the public reaches the window, if there is one.
+    pub window: Option<String>,
     /// The currency of all prices.
     pub currency: Option<Currency>,
     /// The deployment whose API keys are shown and made.

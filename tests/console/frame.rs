@@ -20,6 +20,24 @@ async fn the_menu_shows_what_a_role_may_do_and_where_the_page_is() {
 }
 
 #[tokio::test]
+async fn the_console_leads_to_the_public_pages_of_the_store_and_of_an_animal_that_has_one() {
+    for window in [None, Some("https://animals.example".to_owned())] {
+        let settings = ConsoleSettings { window: window.clone(), ..ConsoleSettings::default() };
+        let shop = Shop::with(settings).await;
+        let mut clerk = shop.member("Anna", Role::Clerk).await;
+        for status in ["available", "sold"] {
+            let form = [("name", "Luna"), ("category", "1"), ("status", status)];
+            let path = clerk.post("/add", &form).await.next().to_owned();
+            let page = clerk.get(&path).await.expect(200);
+            let has =
+                |link: &str| page.text.contains(&format!("href=\"https://animals.example{link}\""));
+            assert_eq!(has(""), window.is_some(), "{page:?}");
+            assert_eq!(has("/animals/1"), window.is_some() && status == "available", "{page:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn texts_of_people_are_never_markup_and_an_animal_is_followed_by_its_number() {
     let store_name = Some("<b>".to_owned());
     let shop = Shop::with(ConsoleSettings { store_name, ..ConsoleSettings::default() }).await;

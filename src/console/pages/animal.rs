@@ -55,6 +55,10 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 @if desk.may_write() && pet.withdrawn.is_none() {
                     a.button href={ "/animals/" (pet.id.get()) "/edit" } { (texts::EDIT) }
                 }
+                @if let Some(url) = &desk.visit.console.settings.window
+                    && pet.withdrawn.is_none() && pet.status != PetStatus::Sold {
+                    a.button href={ (url) "/animals/" (pet.id.get()) } { (texts::PUBLIC_PAGE) }
+                }
                 button type="button" data-print { (texts::PRINT) }
             }
         }
