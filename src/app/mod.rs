@@ -27,7 +27,6 @@ pub(crate) use self::{
     fields::FieldChanged,
     idempotency::{NotEntered, Requests},
     keys::{Caller, KeyError, KeyRing},
-    latest::Latest,
     webhooks::{WebhookChanged, WebhookError},
 };
 use crate::{

@@ -42,13 +42,18 @@ pub trait StoreArea: Send + Sync {
         query: &PetQuery,
     ) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError>;
 
-    /// The animals that are available or pending, newest first, with a lower identifier than `before`:
+    /// The animals that are available or pending, newest first or oldest first, behind this identifier:
     /// at most `limit`, without their orders. Returns the last identifier if more follow.
     async fn list_on_offer(
         &self,
-        before: Option<PetId>,
+        after: Option<PetId>,
         limit: Limit,
+        oldest_first: bool,
     ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError>;
+
+    /// How many animals are available or pending, counted up to `most`; with values, how many of them the
+    /// query finds, if the search by values is ready.
+    async fn count_on_offer(&self, query: &PetQuery, most: usize) -> Result<usize, StoreError>;
 
     /// Counts all animals, which takes long in a large catalogue. The result is as of `now`.
     async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError>;

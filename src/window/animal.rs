@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, civil::Date};
 
-use super::texts;
+use super::{shop::Shop, texts};
 use crate::{
     domain::{
         PetId, PetStatus,
@@ -26,7 +26,8 @@ pub(super) struct Animal<'f> {
     /// The public values, in the order of their fields.
     pub(super) values: Vec<(&'f FieldDefinition, FieldValue)>,
     pub(super) photos: Vec<Photo>,
-    /// When it last changed, if that is known.
+    /// When it was added, and when it last changed, if that is known.
+    pub(super) created_at: Option<Timestamp>,
     pub(super) changed_at: Option<Timestamp>,
 }
 
@@ -60,6 +61,7 @@ impl<'f> Animal<'f> {
             photos: photos_of(pet),
             status: pet.status,
             category_id: pet.category_id,
+            created_at: pet.created_at,
             changed_at: pet.updated_at.or(pet.created_at),
             name: pet.name.as_str().to_owned(),
         }
@@ -115,16 +117,30 @@ impl<'f> Animal<'f> {
     }
 
     pub(super) fn price(&self) -> Option<&str> {
-        self.text("price", &[FieldKind::Decimal])
+        // One with a minus is a mistake.
+        self.text("price", &[FieldKind::Decimal]).filter(|price| !price.starts_with('-'))
     }
 
     pub(super) fn description(&self) -> Option<&str> {
         self.text("description", &[FieldKind::LongText, FieldKind::Text])
     }
 
+    /// The beginning of its description, on one line.
+    pub(super) fn summary(&self, longest: usize) -> Option<String> {
+        let text = self.description()?.split_whitespace().collect::<Vec<_>>().join(" ");
+        Some(readable(&text, longest))
+    }
+
     /// The words that say what it is, such as its species and breed.
     pub(super) fn kind(&self) -> Vec<String> {
         ["species", "breed"].iter().filter_map(|name| self.word(name)).collect()
+    }
+
+    /// The picture of a link to it: its address, width and height, and its text.
+    pub(super) fn preview(&self, shop: &Shop) -> Option<(String, (u32, u32), String)> {
+        let photo = self.photos.first()?;
+        let address = shop.url(&photo.path(PhotoSize::Medium));
+        Some((address, photo.within(PhotoSize::Medium), self.alt(0, photo)))
     }
 
     /// The alternative text of a photo.

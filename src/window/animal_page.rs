@@ -79,18 +79,16 @@ fn shown_page(shop: &Shop, layout: &Layout, animal: &Animal, labels: &Labels) ->
             }
         }
     };
-    let about = animal.description().map(|text| readable(text, SUMMARY));
+    let about = animal.summary(SUMMARY);
     let about = about.unwrap_or_else(|| texts::about_animal(&name, &kind, shop.name()));
-    let picture = animal.photos.first().map(|photo| {
-        let address = shop.url(&photo.path(PhotoSize::Medium));
-        (address, photo.within(PhotoSize::Medium), animal.alt(0, photo))
-    });
+    let title = kind.iter().rev().fold(name.clone(), |title, word| title + ", " + word);
     let head = Head {
-        title: &name,
+        title: &title,
         description: &about,
         canonical: Some(&animal.path()),
+        is_indexed: true,
         next: None,
-        picture,
+        picture: animal.preview(shop),
         schema: Some(schema::animal(shop, animal, labels)),
         drawings: drawings.symbols(),
     };

@@ -11,7 +11,7 @@ use super::{
     shop::Shop,
 };
 use crate::{
-    domain::store_area::{FieldValue, PhotoSize},
+    domain::store_area::{Currency, FieldValue, PhotoSize},
     edge::ApiError,
 };
 
@@ -22,7 +22,8 @@ pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
     let animals = listed.animals.iter().map(|animal| element(shop, animal, &listed.labels));
     let body = Value::Array(animals.collect()).to_string().into_bytes();
     let link = listed.next.and_then(|next| {
-        let target = shop.url(&format!("/animals.json{}", query.with_cursor(Some(next))));
+        let (query, limit) = (query.with_cursor(Some(next)), query.limit.get());
+        let target = shop.url(&format!("/animals.json{query}&limit={limit}"));
         HeaderValue::try_from(format!("<{target}>; rel=\"next\"")).ok()
     });
     Ok(Made { link, ..Made::new("application/json", body) })
@@ -56,5 +57,7 @@ fn element(shop: &Shop, animal: &Animal, labels: &Labels) -> Value {
         "fields": values.collect::<Map<String, Value>>(),
         "photos": animal.photos.iter().enumerate().map(photo).collect::<Vec<_>>(),
         "url": shop.url(&animal.path()),
+        "currency": shop.settings.currency.as_ref().map(Currency::as_str),
+        "updatedOn": animal.changed_at.map(|at| at.strftime("%F").to_string()),
     })
 }

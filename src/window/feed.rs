@@ -1,23 +1,49 @@
 //! `/animals.atom`: the newest animals, for feed readers (RFC 4287).
 
-use std::fmt::Write;
+use std::{cmp::Reverse, collections::HashMap, fmt::Write};
 
 use jiff::Timestamp;
 
 use super::{animal::Animal, query::Query, rendered::Made, shop::Shop, texts, xml::escaped};
 use crate::{
-    domain::store_area::PhotoSize,
+    domain::{
+        PetId, PetStatus,
+        store_area::{
+            ChangeType::{OrderCancelled, OrderExpired, OrderReturned, PetRestored},
+            PhotoSize, StorePet,
+        },
+    },
     edge::ApiError,
-    text::readable::{LONG, readable},
+    store::StoreError,
+    text::readable::LONG,
 };
 
-/// `GET /animals.atom`.
-pub(super) async fn page(shop: &Shop) -> Result<Made, ApiError> {
+/// Among how many of the newest changes animals that came back are looked for, and how many are read at once.
+const CHANGES: i64 = 1_000;
+const READ: u32 = 100;
+
+/// `GET /animals.atom`: the newest animals that pass the filter, and those that came back, as entries of their own.
+pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
     let fields = shop.fields().await?;
-    let listed = shop.list(&Query::first(), &fields).await?;
+    let listed = shop.list(query, &fields).await?;
     // An animal that is older than its times has none.
-    let changed_at = |animal: &Animal| animal.changed_at.unwrap_or(Timestamp::UNIX_EPOCH);
-    let newest = listed.animals.iter().map(changed_at).max().unwrap_or(Timestamp::UNIX_EPOCH);
+    let added_at = |animal: &Animal| animal.created_at.unwrap_or(Timestamp::UNIX_EPOCH);
+    let new = listed.animals.into_iter().map(|animal| (added_at(&animal), animal.path(), animal));
+    let mut entries: Vec<_> = new.collect();
+    let mut back: Vec<_> = came_back(shop).await?.into_iter().collect();
+    back.sort_unstable_by_key(|(_, (number, _))| Reverse(*number));
+    for (id, (number, at)) in back.into_iter().take(query.limit.get().into()) {
+        let pet = shop.store().get_store_pet(id).await?;
+        let is_here = |pet: &StorePet| pet.withdrawn.is_none() && pet.status != PetStatus::Sold;
+        if let Some(pet) = pet.filter(|pet| is_here(pet) && query.filter.passes(pet)) {
+            let animal = Animal::of(&pet, &fields);
+            entries.push((at, format!("{}#back-{number}", animal.path()), animal));
+        }
+    }
+    entries.sort_by_key(|(at, ..)| Reverse(*at));
+    entries.truncate(query.limit.get().into());
+    let newest = entries.first().map_or(Timestamp::UNIX_EPOCH, |(at, ..)| *at);
+    let own = shop.url(&format!("/animals.atom{}", query.canonical()));
     let title = shop.name().unwrap_or(texts::NO_STORE);
     let mut feed = String::new();
     let _ = write!(
@@ -29,23 +55,24 @@ pub(super) async fn page(shop: &Shop) -> Result<Made, ApiError> {
          <link rel=\"self\" type=\"application/atom+xml\" href=\"{}\"/>\n\
          <link rel=\"alternate\" type=\"text/html\" href=\"{}\"/>\n",
         texts::LANGUAGE,
-        escaped(&shop.url("/animals.atom")),
+        escaped(&own),
         escaped(title),
         escaped(title),
-        escaped(&shop.url("/animals.atom")),
-        escaped(&shop.url("/")),
+        escaped(&own),
+        escaped(&shop.url(&format!("/{}", query.canonical()))),
     );
-    for animal in &listed.animals {
+    for (at, id, animal) in &entries {
         let (name, url) = (animal.short_name(), escaped(&shop.url(&animal.path())));
-        let about = animal.description().map(|text| readable(text, LONG));
+        let about = animal.summary(LONG);
         let about =
             about.unwrap_or_else(|| texts::about_animal(&name, &animal.kind(), shop.name()));
+        // Later changes may be of values that are not public, so they are not told.
         let _ = write!(
             feed,
-            "<entry>\n<id>{url}</id>\n<title>{}</title>\n<updated>{}</updated>\n\
+            "<entry>\n<id>{}</id>\n<title>{}</title>\n<published>{at}</published>\n<updated>{at}</updated>\n\
              <link rel=\"alternate\" type=\"text/html\" href=\"{url}\"/>\n<summary>{}</summary>\n",
+            escaped(&shop.url(id)),
             escaped(&name),
-            changed_at(animal),
             escaped(&about),
         );
         if let Some(photo) = animal.photos.first() {
@@ -57,4 +84,26 @@ pub(super) async fn page(shop: &Shop) -> Result<Made, ApiError> {
     }
     feed.push_str("</feed>\n");
     Ok(Made::new("application/atom+xml; charset=utf-8", feed.into_bytes()))
+}
+
+/// The animals that became available again, each with the number and time of the last change that did it.
+async fn came_back(shop: &Shop) -> Result<HashMap<PetId, (i64, Timestamp)>, StoreError> {
+    let log = shop.store().journal_state().await?;
+    let (mut position, mut found) = ((log.last - CHANGES).max(log.first - 1), HashMap::new());
+    while position < log.last {
+        let page = shop.store().changes_after(position, None, READ).await?;
+        for change in page.changes {
+            let is_back = [OrderCancelled, OrderExpired, OrderReturned, PetRestored];
+            if change.kind.known().is_some_and(|kind| is_back.contains(&kind))
+                && let Some(id) = change.pet.and_then(PetId::new)
+            {
+                found.insert(id, (change.seq, change.at));
+            }
+        }
+        if page.read_to == position {
+            break;
+        }
+        position = page.read_to;
+    }
+    Ok(found)
 }

@@ -43,6 +43,8 @@ pub(super) struct Head<'a> {
     pub(super) description: &'a str,
     /// The path by which search engines know it. They do not show a page without one.
     pub(super) canonical: Option<&'a str>,
+    /// Whether they may show it in results, and not only follow its links.
+    pub(super) is_indexed: bool,
     /// The path of the next page.
     pub(super) next: Option<&'a str>,
     /// The address of a picture, its width and height, and its text.
@@ -157,9 +159,8 @@ impl Layout {
                     @if let Some(path) = head.canonical {
                         link rel="canonical" href=(address(path));
                         meta property="og:url" content=(address(path));
-                    } @else {
-                        meta name="robots" content="noindex";
                     }
+                    @if !head.is_indexed { meta name="robots" content="noindex, follow"; }
                     @if let Some(path) = head.next { link rel="next" href=(path); }
                     meta property="og:type" content="website";
                     meta property="og:site_name" content=(self.store_name());
@@ -171,6 +172,8 @@ impl Layout {
                         meta property="og:image:height" content=(height);
                         meta property="og:image:alt" content=(alt);
                     }
+                    @let card = if head.picture.is_some() { "summary_large_image" } else { "summary" };
+                    meta name="twitter:card" content=(card);
                     @for asset in &self.assets {
                         @match asset.media_type {
                             // Every browser that shows a drawing prefers it.
@@ -205,6 +208,7 @@ impl Layout {
             title,
             description: title,
             canonical: None,
+            is_indexed: false,
             next: None,
             picture: None,
             schema: None,

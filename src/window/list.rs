@@ -11,6 +11,7 @@ use super::{
     query::{Query, choosable},
     rendered::Made,
     schema,
+    selection::COUNTED,
     shop::{Listed, Shop},
     texts,
 };
@@ -30,17 +31,31 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
     let next = listed.next.map(|next| format!("/{}", query.with_cursor(Some(next))));
     let mut drawings = Drawings::default();
     let cards = cards(shop, &listed, &mut drawings, false);
-    let title = if query.before.is_some() { texts::LATER_PAGE } else { texts::LIST };
+    let count = shop.count(query, &fields, &listed).await?;
+    let title = if query.after.is_some() { texts::LATER_PAGE } else { texts::LIST };
+    let words = query.filter.parameters();
+    let words: Vec<_> = words.iter().map(|one| in_words(one, &listed)).collect();
     let content = html! {
         h1 { (title) }
         (filter(query, &listed))
+        (chosen(query, &listed))
+        @if !listed.animals.is_empty() {
+            p.muted {
+                @if let Some(count) = count { (texts::count(count, COUNTED)) " · " }
+                @if query.longest_first {
+                    (texts::LONGEST_FIRST) " · " a href={ "/" (sorted(query, false)) } { (texts::NEWEST_FIRST) }
+                } @else {
+                    (texts::NEWEST_FIRST) " · " a href={ "/" (sorted(query, true)) } { (texts::LONGEST_FIRST) }
+                }
+            }
+        }
         @if listed.animals.is_empty() {
             p.none { (none(query, &listed)) }
         } @else {
             (cards)
         }
         nav.pages aria-label="Pages" {
-            @if query.before.is_some() {
+            @if query.after.is_some() {
                 a href={ "/" (query.with_cursor(None)) } { (texts::FIRST) }
             }
             @if let Some(next) = &next {
@@ -48,12 +63,15 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
             }
         }
     };
+    let title =
+        if words.is_empty() { title.to_owned() } else { format!("{title}: {}", words.join(", ")) };
     let head = Head {
-        title,
+        title: &title,
         description: &texts::about_list(shop.name()),
         canonical: Some(&format!("/{}", query.canonical())),
+        is_indexed: query.is_indexed() && !listed.animals.is_empty(),
         next: next.as_deref(),
-        picture: None,
+        picture: listed.animals.iter().find_map(|animal| animal.preview(shop)),
         schema: Some(schema::list(shop, &listed.animals)),
         drawings: drawings.symbols(),
     };
@@ -74,7 +92,7 @@ pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result
         } @else {
             (cards)
         }
-        @if listed.next.is_some() || query.before.is_some() {
+        @if listed.next.is_some() || query.after.is_some() {
             nav.pages aria-label="Pages" {
                 a.button href=(all) target="_top" { (texts::BACK) }
             }
@@ -84,6 +102,7 @@ pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result
         title: texts::LIST,
         description: &texts::about_list(shop.name()),
         canonical: None,
+        is_indexed: false,
         next: None,
         picture: None,
         schema: Some(schema::list(shop, &listed.animals)),
@@ -120,7 +139,8 @@ fn card(
     drawings: &mut Drawings,
     is_embedded: bool,
 ) -> Markup {
-    let facts = [animal.word("sex"), animal.age(today)];
+    let sex = animal.word("sex").filter(|sex| sex != "Unknown");
+    let facts = [sex, animal.age(today)];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
     let kind = animal.kind();
     let category = listed.labels.shown(animal.category_id);
@@ -158,11 +178,55 @@ fn portrait(
     room.picture(photo, &animal.alt(0, photo), at, AT_FIRST)
 }
 
+/// The query of the same list in this order, from its beginning.
+fn sorted(query: &Query, longest_first: bool) -> String {
+    Query { longest_first, ..query.clone() }.with_cursor(None)
+}
+
+/// What filters the list, each with a link to the list without it.
+fn chosen(query: &Query, listed: &Listed) -> Markup {
+    let all = query.filter.parameters();
+    html! {
+        @if !all.is_empty() {
+            ul.chosen aria-label=(texts::CHOSEN) {
+                @for one in &all {
+                    @let without = all.iter().filter(|other| *other != one).cloned();
+                    li {
+                        a href={ "/" (query.target(without)) } {
+                            span.hidden { (texts::TAKE_OFF) }
+                            bdi { (in_words(one, listed)) }
+                            span aria-hidden="true" { " ×" }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A parameter of the filter, as people read it.
+fn in_words((name, value): &(String, String), listed: &Listed) -> String {
+    let of_field = name.strip_prefix("field.").and_then(|name| listed.fields.find(name));
+    let label = match of_field {
+        Some(field) => readable(field.label.as_str(), SHORT),
+        None if name == "name" => texts::NAME.to_owned(),
+        None => texts::KIND.to_owned(),
+    };
+    let value = of_field.map_or(value.as_str(), |field| field.shown(value));
+    let category = || listed.labels.shown(value.parse().ok()?);
+    let category = if name == "categoryId" { category() } else { None };
+    format!("{label}: {}", category.unwrap_or_else(|| readable(value, SHORT)))
+}
+
 /// The form by which a visitor chooses. It is closed until it is used.
 fn filter(query: &Query, listed: &Listed) -> Markup {
     let categories = &listed.labels.first;
     let wanted = &query.filter;
     let name = wanted.name.as_ref().map(|(name, _)| name.as_str());
+    let offered: Vec<_> = choosable(listed.fields).map(|field| field.name.as_str()).collect();
+    let others = wanted.fields.iter().filter(|(name, _)| !offered.contains(&name.as_str()));
+    let other_category =
+        wanted.category_id.filter(|id| categories.iter().all(|category| category.id != *id));
     html! {
         details.filter open[!wanted.is_empty()] {
             summary { (texts::FILTER) }
@@ -185,11 +249,19 @@ fn filter(query: &Query, listed: &Listed) -> Markup {
                         }
                     }
                 }
-                @if !categories.is_empty() {
+                @for (name, value) in others {
+                    input type="hidden" name={ "field." (name) } value=(value);
+                }
+                @if !categories.is_empty() || other_category.is_some() {
                     div.field {
                         label for="category" { (texts::KIND) }
                         select #category name="categoryId" {
                             option value="" { (texts::ANY) }
+                            @if let Some(id) = other_category {
+                                option value=(id) selected {
+                                    (listed.labels.shown(id).unwrap_or_else(|| id.to_string()))
+                                }
+                            }
                             @for category in categories {
                                 option value=(category.id)
                                     selected[wanted.category_id == Some(category.id)] {
@@ -203,6 +275,7 @@ fn filter(query: &Query, listed: &Listed) -> Markup {
                     label for="name" { (texts::NAME) }
                     input #name name="name" value=[name] autocomplete="off" maxlength="64";
                 }
+                @if query.longest_first { input type="hidden" name="sort" value="longest"; }
                 div.field.do {
                     button.button { (texts::SHOW) }
                     @if !wanted.is_empty() { a href="/" { (texts::CLEAR) } }

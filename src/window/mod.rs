@@ -33,19 +33,18 @@ use self::{
     rendered::{Cache, Made, Rendered},
     routes::Page,
     shop::Shop,
-    sitemap::Sitemaps,
 };
 use crate::{
     app::App,
     domain::{Client, client::ClientAddress},
     edge::{
         Account, ApiError, Edge, Facts, Interface, Reader, RequestBody, Response, UnreadBody,
-        etag::Tags, photos,
+        etag::Tags, photos, response::redirect,
     },
     store::{Cause, Version},
 };
 use hyper::{
-    Request,
+    Request, StatusCode,
     header::{self, HeaderName, HeaderValue},
     http::request::Parts,
 };
@@ -68,7 +67,6 @@ pub struct Window {
     /// Pages of animals, which crawlers ask for in any number, and so not among the lists.
     animals: Cache,
     files: Arc<Account>,
-    sitemaps: Sitemaps,
     /// The `Content-Security-Policy` of `/embed`.
     embedded: HeaderValue,
 }
@@ -94,7 +92,6 @@ impl Window {
             lists: Cache::default(),
             animals: Cache::default(),
             files: Account::new(FILES_AT_ONCE, FILES_OF_ADDRESS),
-            sitemaps: Sitemaps::default(),
             embedded: policy.unwrap_or(HeaderValue::from_static("default-src 'none'")),
         }
     }
@@ -131,6 +128,11 @@ impl Window {
         let page = match page {
             Page::list => {
                 let query = query(false).await?;
+                if query.has_empty {
+                    let to = HeaderValue::try_from(["/", &query.canonical()].concat());
+                    let to = to.map_err(|error| ApiError::internal(Arc::new(error)))?;
+                    return Ok(redirect(StatusCode::SEE_OTHER, to));
+                }
                 let make = async || list::page(shop, layout, &query).await;
                 self.cached(lists, key("list", &query.canonical()), version, make).await?
             }
@@ -141,34 +143,30 @@ impl Window {
                 self.cached(lists, key, version, make).await?
             }
             Page::json => {
-                let query = query(false).await?;
+                let query = query(true).await?;
+                let key = key("json", &format!("{} {}", query.limit.get(), query.canonical()));
                 let make = async || data::page(shop, &query).await;
-                self.cached(lists, key("json", &query.canonical()), version, make).await?
+                self.cached(lists, key, version, make).await?
             }
             Page::atom => {
-                self.cached(lists, key("atom", ""), version, async || feed::page(shop).await)
-                    .await?
+                let query = query(false).await?.first_page();
+                let make = async || feed::page(shop, &query).await;
+                self.cached(lists, key("atom", &query.canonical()), version, make).await?
+            }
+            Page::sitemap => {
+                let make = async || sitemap::index(shop).await;
+                self.cached(lists, key("sitemap", ""), version, make).await?
             }
             Page::animal => {
                 let make = async || animal_page::page(shop, layout, parameter).await;
                 self.cached(animals, key("animal", parameter), version, make).await?
             }
-            Page::csv => {
-                let file = csv::file(shop, walk::permit(&self.files, visitor)?).await?;
-                return Ok(walk::for_client(headers, file, self.file_tag(version)));
-            }
-            Page::sitemap => {
-                let parts = self.sitemaps.of(shop, version).await?;
-                if !parts.is_empty() {
-                    return Ok(sitemap::index(shop, &parts));
-                }
-                let file = sitemap::pages(shop, None, walk::permit(&self.files, visitor)?);
-                return Ok(walk::for_client(headers, file, self.file_tag(version)));
-            }
-            Page::sitemapPart => {
-                let before = sitemap::part(parameter)?;
+            Page::csv | Page::sitemapPart => {
                 let permit = walk::permit(&self.files, visitor)?;
-                let file = sitemap::pages(shop, Some(before), permit);
+                let file = match page {
+                    Page::csv => csv::file(shop, query(false).await?.filter, permit).await?,
+                    _ => sitemap::pages(shop, parameter, permit)?,
+                };
                 return Ok(walk::for_client(headers, file, self.file_tag(version)));
             }
             Page::robots => return Ok(sitemap::robots(shop)),

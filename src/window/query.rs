@@ -17,8 +17,8 @@ use crate::{
     text::integer,
 };
 
-/// By how many fields a visitor can choose at once.
-pub(super) const MOST_FIELDS: usize = 3;
+/// How many fields the form offers.
+const OFFERED: usize = 3;
 
 /// How many animals a page has.
 const ON_A_PAGE: i64 = 24;
@@ -44,8 +44,12 @@ pub(super) struct Filter {
 pub(super) struct Query {
     pub(super) filter: Filter,
     pub(super) limit: Limit,
-    /// Only animals with a lower identifier.
-    pub(super) before: Option<PetId>,
+    /// Only animals behind this one.
+    pub(super) after: Option<PetId>,
+    /// Those that wait longest first, instead of the newest.
+    pub(super) longest_first: bool,
+    /// Whether the request had empty parameters, as a form sends them.
+    pub(super) has_empty: bool,
 }
 
 impl Filter {
@@ -53,12 +57,31 @@ impl Filter {
     pub(super) fn is_empty(&self) -> bool {
         self.category_id.is_none() && self.fields.is_empty() && self.name.is_none()
     }
+
+    /// Its parameters in their only order.
+    pub(super) fn parameters(&self) -> Vec<(String, String)> {
+        let category = self.category_id.map(|id| ("categoryId".to_owned(), id.to_string()));
+        let name = self.name.as_ref().map(|(name, _)| ("name".to_owned(), name.clone()));
+        let fields = self.fields.iter();
+        let fields = fields.map(|(name, value)| (format!("field.{name}"), value.clone()));
+        category.into_iter().chain(fields).chain(name).collect()
+    }
 }
 
 impl Query {
+    /// Whether a search engine may show the page: it stays, and no visitor has typed a part of it.
+    pub(super) fn is_indexed(&self) -> bool {
+        self.after.is_none() && !self.longest_first && self.filter.name.is_none()
+    }
+
     /// The first page of all animals.
     pub(super) fn first() -> Self {
         Self { limit: limit(ON_A_PAGE), ..Self::default() }
+    }
+
+    /// The newest animals of this filter.
+    pub(super) fn first_page(self) -> Self {
+        Self { filter: self.filter, ..Self::first() }
     }
 
     /// Parses the query of a request. Parameters that the window does not know, and empty ones, count
@@ -73,10 +96,11 @@ impl Query {
         let mut seen = HashSet::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             let is_known = match &*name {
-                "categoryId" | "name" | "cursor" => true,
+                "categoryId" | "name" | "cursor" | "sort" => true,
                 "limit" => takes_limit,
                 other => choice_of(other, fields).is_some(),
             };
+            parsed.has_empty |= value.is_empty() && is_known;
             if value.is_empty() || !is_known {
                 continue;
             }
@@ -87,11 +111,10 @@ impl Query {
             if !seen.insert(name.clone().into_owned()) {
                 return Err(invalid(format!("The address has {name} more than once.")));
             }
-            parsed.take(&name, &value)?;
-        }
-        if parsed.filter.fields.len() > MOST_FIELDS {
-            let message = format!("Choose by at most {MOST_FIELDS} properties at once.");
-            return Err(invalid(message));
+            // In any case, it is the choice of the store.
+            let choices = choice_of(&name, fields).and_then(|field| field.choices.as_ref());
+            let choice = choices.and_then(|choices| choices.find(&value));
+            parsed.take(&name, choice.map_or(&*value, |choice| choice))?;
         }
         Ok(parsed)
     }
@@ -113,9 +136,13 @@ impl Query {
             "cursor" => {
                 let id = integer(value).and_then(PetId::new);
                 let message = "This link is incomplete or too old. Start from the first page.";
-                self.before =
+                self.after =
                     Some(id.ok_or_else(|| ApiError::new(Problem::InvalidCursor, message))?);
             }
+            "sort" if ["longest", "newest"].contains(&value) => {
+                self.longest_first = value == "longest";
+            }
+            "sort" => return Err(invalid("sort must be longest or newest.")),
             "limit" => {
                 let wanted = integer(value).filter(|limit| EMBEDDED.contains(limit));
                 let wanted = wanted.ok_or_else(|| invalid("limit must be from 1 to 48."))?;
@@ -134,35 +161,29 @@ impl Query {
 
     /// The parameters in their only order, after a question mark. Empty without any.
     pub(super) fn canonical(&self) -> String {
-        self.with_cursor(self.before)
+        self.with_cursor(self.after)
     }
 
     /// The same, from another position on.
-    pub(super) fn with_cursor(&self, before: Option<PetId>) -> String {
-        let mut pairs: Vec<(String, String)> = Vec::new();
-        if let Some(id) = self.filter.category_id {
-            pairs.push(("categoryId".to_owned(), id.to_string()));
-        }
-        for (name, value) in &self.filter.fields {
-            pairs.push((format!("field.{name}"), value.clone()));
-        }
-        if let Some((name, _)) = &self.filter.name {
-            pairs.push(("name".to_owned(), name.clone()));
-        }
-        if let Some(before) = before {
-            pairs.push(("cursor".to_owned(), before.to_string()));
-        }
-        let pairs = pairs.iter().map(|(name, value)| {
-            format!("{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC))
-        });
-        let pairs: Vec<String> = pairs.collect();
-        if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
+    pub(super) fn with_cursor(&self, after: Option<PetId>) -> String {
+        let cursor = after.map(|after| ("cursor".to_owned(), after.to_string()));
+        self.target(self.filter.parameters().into_iter().chain(cursor))
+    }
+
+    /// These parameters in the order of this query, after a question mark.
+    pub(super) fn target(&self, parameters: impl Iterator<Item = (String, String)>) -> String {
+        let sort = self.longest_first.then(|| ("sort".to_owned(), "longest".to_owned()));
+        let encoded = |(name, value): (String, String)| {
+            format!("{name}={}", utf8_percent_encode(&value, NON_ALPHANUMERIC))
+        };
+        let parameters: Vec<String> = sort.into_iter().chain(parameters).map(encoded).collect();
+        if parameters.is_empty() { String::new() } else { format!("?{}", parameters.join("&")) }
     }
 }
 
 /// The fields by which a visitor can choose: the first public ones with choices.
 pub(super) fn choosable(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
-    fields.all().iter().filter(|field| is_choosable(field)).take(MOST_FIELDS)
+    fields.all().iter().filter(|field| is_choosable(field)).take(OFFERED)
 }
 
 fn is_choosable(field: &FieldDefinition) -> bool {

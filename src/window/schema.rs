@@ -56,8 +56,31 @@ struct Product<'a> {
     size: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     additional_property: Vec<PropertyValue<'a>>,
+    offers: Offer<'a>,
+}
+
+/// The page of an animal without an offer: search engines reject a product like that.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WebPage {
+    #[serde(rename = "@context")]
+    context: &'static str,
+    #[serde(rename = "@type")]
+    schema: &'static str,
+    name: String,
+    url: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    offers: Option<Offer<'a>>,
+    description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    primary_image_of_page: Option<ImageObject>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ImageObject {
+    #[serde(rename = "@type")]
+    schema: &'static str,
+    content_url: String,
 }
 
 #[derive(Serialize)]
@@ -101,17 +124,32 @@ pub(super) fn list(shop: &Shop, animals: &[Animal]) -> Markup {
 
 /// An animal on its own page.
 pub(super) fn animal(shop: &Shop, animal: &Animal, labels: &Labels) -> Markup {
-    let url = shop.url(&animal.path());
+    let (name, url) = (animal.short_name(), shop.url(&animal.path()));
+    let description = animal.summary(LONG);
+    let mut image = animal.photos.iter().map(|photo| shop.url(&photo.path(PhotoSize::Large)));
+    let Some(offers) = offer(shop, animal, &url) else {
+        let primary_image_of_page =
+            image.next().map(|content_url| ImageObject { schema: "ImageObject", content_url });
+        let (context, schema) = (CONTEXT, "WebPage");
+        return in_script(&WebPage {
+            context,
+            schema,
+            name,
+            url,
+            description,
+            primary_image_of_page,
+        });
+    };
     let mut product = Product {
         context: CONTEXT,
         schema: "Product",
-        name: animal.short_name(),
-        offers: offer(shop, animal, &url),
+        name,
+        offers,
         url,
         sku: animal.id.to_string(),
         category: labels.shown(animal.category_id),
-        description: animal.description().map(|text| readable(text, LONG)),
-        image: animal.photos.iter().map(|photo| shop.url(&photo.path(PhotoSize::Large))).collect(),
+        description,
+        image: image.collect(),
         color: None,
         size: None,
         additional_property: Vec::new(),

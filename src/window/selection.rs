@@ -15,6 +15,9 @@ use crate::{
 /// can have fewer animals than its limit.
 const LOOKED_AT: usize = 2_000;
 
+/// How many animals are counted.
+pub(super) const COUNTED: usize = 10_000;
+
 /// The animals of a page, and the position after them if more may follow.
 pub(super) async fn find(
     store: &dyn Store,
@@ -22,21 +25,14 @@ pub(super) async fn find(
     fields: &FieldSet,
 ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
     if query.filter.is_empty() {
-        return store.list_on_offer(query.before, query.limit).await;
+        return store.list_on_offer(query.after, query.limit, query.longest_first).await;
     }
-    let values = query.filter.fields.iter();
-    let values = values.filter_map(|(name, value)| fields.searched(name, value).ok());
-    let mut by_values = PetQuery {
-        category_id: query.filter.category_id,
-        values: values.take(PetQuery::MOST_VALUES).collect(),
-        on_offer: true,
-        limit: if query.filter.name.is_some() { most() } else { query.limit },
-        ..PetQuery::default()
-    };
-    let (limit, mut before) = (usize::from(query.limit.get()), query.before);
+    let mut by_values = by_values(query, fields);
+    by_values.limit = if query.filter.is_indexed() { query.limit } else { most() };
+    let (limit, mut after) = (usize::from(query.limit.get()), query.after);
     let (mut found, mut looked_at) = (Vec::new(), 0);
     loop {
-        by_values.after = before.map(|id| PetPosition { key: None, id });
+        by_values.after = after.map(|id| PetPosition { key: None, id });
         let (pets, next) = some(store, &mut by_values).await?;
         looked_at += pets.len();
         for pet in pets {
@@ -48,12 +44,44 @@ pub(super) async fn find(
                 found.push(pet);
             }
         }
-        before = next;
-        if before.is_none() || looked_at >= LOOKED_AT || found.len() == limit {
-            return Ok((found, before));
+        after = next;
+        if after.is_none() || looked_at >= LOOKED_AT || found.len() == limit {
+            return Ok((found, after));
         }
         // Other requests get a turn.
         task::yield_now().await;
+    }
+}
+
+fn by_values(query: &Query, fields: &FieldSet) -> PetQuery {
+    let values = query.filter.fields.iter();
+    let values = values.filter_map(|(name, value)| fields.searched(name, value).ok());
+    PetQuery {
+        category_id: query.filter.category_id,
+        values: values.take(PetQuery::MOST_VALUES).collect(),
+        on_offer: true,
+        oldest_first: query.longest_first,
+        ..PetQuery::default()
+    }
+}
+
+/// How many animals the filter of a query finds, at most [`COUNTED`] and one more. `None` if it has no index for that.
+pub(super) async fn count(
+    store: &dyn Store,
+    query: &Query,
+    fields: &FieldSet,
+) -> Result<Option<usize>, StoreError> {
+    if !query.filter.is_empty() && !query.filter.is_indexed() {
+        return Ok(None);
+    }
+    let by_values = by_values(query, fields);
+    if by_values.values.len() < query.filter.fields.len() {
+        return Ok(None);
+    }
+    match store.count_on_offer(&by_values, COUNTED + 1).await {
+        Ok(count) => Ok(Some(count)),
+        Err(StoreError::Overloaded) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -69,8 +97,8 @@ async fn some(
             found => return found.map(|(pets, next)| (pets, next.map(|next| next.id))),
         }
     }
-    let before = query.after.as_ref().map(|after| after.id);
-    store.list_on_offer(before, most()).await
+    let after = query.after.as_ref().map(|after| after.id);
+    store.list_on_offer(after, most(), query.oldest_first).await
 }
 
 fn most() -> Limit {
@@ -78,9 +106,14 @@ fn most() -> Limit {
 }
 
 impl Filter {
+    /// Whether the search by values finds only animals that pass.
+    fn is_indexed(&self) -> bool {
+        self.name.is_none() && (1..=PetQuery::MOST_VALUES).contains(&self.fields.len())
+    }
+
     /// Whether an animal is one of those that are wanted. Values are compared without regard to case
     /// and accents.
-    fn passes(&self, pet: &StorePet) -> bool {
+    pub(super) fn passes(&self, pet: &StorePet) -> bool {
         let has = |(name, wanted): (&String, &String)| match pet.fields.get(name) {
             Some(FieldValue::Text(text)) => text == wanted || whole_key(text) == whole_key(wanted),
             _ => false,

@@ -66,7 +66,11 @@ impl FromStr for ContactUrl {
                 .path()
                 .split_once('@')
                 .is_some_and(|(name, host)| !name.is_empty() && !host.is_empty()),
-            "tel" => url.path().bytes().any(|byte| byte.is_ascii_digit()),
+            "tel" => {
+                let number = url.path().strip_prefix('+').unwrap_or(url.path());
+                number.bytes().filter(u8::is_ascii_digit).count() >= 3
+                    && number.bytes().all(|byte| byte.is_ascii_digit() || b"-.()".contains(&byte))
+            }
             _ => false,
         };
         if is_valid { Ok(Self(url)) } else { Err(form.to_owned()) }

@@ -102,6 +102,20 @@ impl Shop {
         [&self.settings.url, path].concat()
     }
 
+    /// How many animals a query finds. `None` if that takes long.
+    pub(super) async fn count(
+        &self,
+        query: &Query,
+        fields: &FieldSet,
+        listed: &Listed<'_>,
+    ) -> Result<Option<usize>, StoreError> {
+        if query.after.is_none() && listed.next.is_none() {
+            return Ok(Some(listed.animals.len()));
+        }
+        let _turn = self.searches.acquire().await.ok();
+        selection::count(self.store(), query, fields).await
+    }
+
     /// Reads a page of the list, with these fields.
     pub(super) async fn list<'f>(
         &self,
@@ -113,7 +127,8 @@ impl Shop {
         let (pets, next) = selection::find(self.store(), query, fields).await?;
         let animals: Vec<_> = pets.iter().map(|pet| Animal::of(pet, fields)).collect();
         let mut labels = Labels::first(self.store()).await?;
-        let categories: Vec<i64> = animals.iter().map(|animal| animal.category_id).collect();
+        let categories = animals.iter().map(|animal| animal.category_id);
+        let categories: Vec<i64> = categories.chain(query.filter.category_id).collect();
         labels.learn(self.store(), categories).await?;
         Ok(Listed { fields, animals, labels, next })
     }

@@ -1,114 +1,86 @@
 //! `/sitemap.xml` and `/robots.txt`, for search engines.
 
-use std::{fmt::Write, iter, sync::Arc};
+use std::{fmt::Write, sync::Arc};
 
 use bytes::Bytes;
 use futures_util::stream;
 use hyper::header::{self, HeaderValue};
 
-use super::{shop::Shop, walk, xml::escaped};
+use super::{rendered::Made, shop::Shop, walk, xml::escaped};
 use crate::{
-    app::Latest,
-    domain::{PetId, store_area::StorePet},
+    domain::{Limit, PetId, store_area::StorePet},
     edge::{ApiError, Reservation, Response},
-    store::{StoreError, Version},
     text::integer,
 };
 
-/// How many addresses a sitemap has at most (sitemaps.org).
-const MOST: usize = 50_000;
-
-/// How far the beginnings of the sitemaps in an index are apart. What is added before the index is
-/// fetched again is still in one of them.
-const APART: usize = 45_000;
+/// A sitemap is of so many successive identifiers, so it has at most 50,000 addresses (sitemaps.org) with that of the
+/// list, its address stays the same, and none has an animal of another one.
+const BLOCK: i64 = 49_999;
 
 const XML: &str = "application/xml; charset=utf-8";
 const XMLNS: &str = "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"";
 
-/// The animals after which the sitemaps begin, except the first one. None if one sitemap has all.
-type Beginnings = Arc<[PetId]>;
-
-/// Finds where the sitemaps begin, which needs a walk over all animals. See [`Latest`].
-#[derive(Default)]
-pub(super) struct Sitemaps(Latest<Beginnings>);
-
-impl Sitemaps {
-    pub(super) async fn of(
-        &self,
-        shop: &Arc<Shop>,
-        version: Option<Version>,
-    ) -> Result<Beginnings, StoreError> {
-        let of = Arc::clone(shop);
-        self.0.read(&shop.app.clock, version, async move { beginnings(&of).await }).await
-    }
-}
-
-async fn beginnings(shop: &Shop) -> Result<Beginnings, StoreError> {
-    // The list itself is one.
-    let (mut count, mut since, mut position) = (1, 0, None);
-    let mut found = Vec::new();
-    loop {
-        let (pets, next) = walk::step(shop, position).await?;
-        count += pets.len();
-        since += pets.len();
-        let Some(next) = next else { break };
-        if since >= APART {
-            found.push(next);
-            since = 0;
+/// The sitemaps, as an index, newest animals first. Reads one animal of each.
+pub(super) async fn index(shop: &Shop) -> Result<Made, ApiError> {
+    let (mut sitemaps, mut position) = (String::new(), None);
+    let one = Limit::new(1).unwrap_or_default();
+    while let [newest, ..] = &*shop.store().list_on_offer(position, one, false).await?.0 {
+        let block = newest.id.get() / BLOCK;
+        if block > 0 {
+            sitemaps += &sitemap(shop, block);
         }
-        position = Some(next);
+        let Some(behind) = PetId::new(block * BLOCK) else { break };
+        position = Some(behind);
     }
-    Ok(if count > MOST { found.into() } else { Arc::default() })
-}
-
-/// The position in the path of a sitemap. Fails with 404 for what is no identifier.
-pub(super) fn part(before: &str) -> Result<PetId, ApiError> {
-    integer(before).and_then(PetId::new).ok_or_else(ApiError::no_such_path)
-}
-
-/// A sitemap: the list, and the animals from a position on.
-pub(super) fn pages(shop: &Arc<Shop>, before: Option<PetId>, permit: Reservation) -> Response {
-    let list = if before.is_none() { entry(&shop.url("/"), None) } else { String::new() };
-    let first = format!("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<urlset {XMLNS}>\n{list}");
-    let start = (Arc::clone(shop), Some(before), MOST - 1, permit);
-    let rest = stream::try_unfold(Some(start), async |state| {
-        let Some((shop, position, room, permit)) = state else { return Ok(None) };
-        let Some(before) = position.filter(|_| room > 0) else {
-            return Ok(Some((Bytes::from_static(b"</urlset>\n"), None)));
-        };
-        let (pets, next) = walk::step(&shop, before).await?;
-        let urls = pets
-            .iter()
-            .take(room)
-            .map(|pet| entry(&shop.url(&format!("/animals/{}", pet.id)), Some(pet)));
-        let urls = urls.collect::<String>();
-        let room = room.saturating_sub(pets.len());
-        Ok(Some((Bytes::from(urls), Some((shop, next.map(Some), room, permit)))))
-    });
-    walk::response(XML, first.into(), rest)
-}
-
-/// The sitemaps of which each has a part of the animals.
-pub(super) fn index(shop: &Shop, beginnings: &[PetId]) -> Response {
-    let all = iter::once(PetId::MAX).chain(beginnings.iter().map(|before| before.get()));
-    let sitemaps: String = all.map(|before| sitemap(shop, before)).collect();
+    // The first one has the list, and so something at any time.
+    sitemaps += &sitemap(shop, 0);
     let index = format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<sitemapindex {XMLNS}>\n{sitemaps}</sitemapindex>\n"
     );
-    let mut response = Response::new(Bytes::from(index).into());
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(XML));
-    response
+    Ok(Made::new(XML, index.into_bytes()))
 }
 
-fn sitemap(shop: &Shop, before: i64) -> String {
-    let url = shop.url(&format!("/sitemap-{before}.xml"));
+/// `GET /sitemap-{block}.xml`: the animals with these identifiers, and in the first one the list. Fails with 404 for
+/// what is no number.
+pub(super) fn pages(
+    shop: &Arc<Shop>,
+    block: &str,
+    permit: Reservation,
+) -> Result<Response, ApiError> {
+    let block = integer(block).filter(|block| *block >= 0).and_then(|block: i64| {
+        let lowest = block.checked_mul(BLOCK)?;
+        Some((lowest, PetId::new(lowest.checked_add(BLOCK)?)?))
+    });
+    let (lowest, end) = block.ok_or_else(ApiError::no_such_path)?;
+    let list = if lowest == 0 { entry(&shop.url("/"), None) } else { String::new() };
+    let first = format!("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<urlset {XMLNS}>\n{list}");
+    let start = (Arc::clone(shop), Some(end), permit);
+    let rest = stream::try_unfold(Some(start), move |state| async move {
+        let Some((shop, position, permit)) = state else { return Ok(None) };
+        let Some(position) = position else {
+            return Ok(Some((Bytes::from_static(b"</urlset>\n"), None)));
+        };
+        let (pets, next) = walk::step(&shop, Some(position)).await?;
+        let own = pets.iter().take_while(|pet| pet.id.get() >= lowest);
+        let urls = own.map(|pet| entry(&shop.url(&format!("/animals/{}", pet.id)), Some(pet)));
+        let urls = urls.collect::<String>();
+        let next = next.filter(|next| next.get() > lowest);
+        Ok(Some((Bytes::from(urls), Some((shop, next, permit)))))
+    });
+    Ok(walk::response(XML, first.into(), rest))
+}
+
+fn sitemap(shop: &Shop, block: i64) -> String {
+    let url = shop.url(&format!("/sitemap-{block}.xml"));
     format!("<sitemap><loc>{}</loc></sitemap>\n", escaped(&url))
 }
 
 fn entry(url: &str, pet: Option<&StorePet>) -> String {
     let mut entry = format!("<url><loc>{}</loc>", escaped(url));
     if let Some(changed_at) = pet.and_then(|pet| pet.updated_at.or(pet.created_at)) {
-        let _ = write!(entry, "<lastmod>{changed_at}</lastmod>");
+        // To the day, because values that are not public change it, too.
+        let day = changed_at.strftime("%F");
+        let _ = write!(entry, "<lastmod>{day}</lastmod>");
     }
     entry.push_str("</url>\n");
     entry

@@ -14,6 +14,10 @@ pub(super) const RESERVED: &str = "Reserved";
 pub(super) const FILTER: &str = "Find your animal";
 pub(super) const NAME: &str = "Name";
 pub(super) const KIND: &str = "Category";
+pub(super) const NEWEST_FIRST: &str = "Newest first";
+pub(super) const LONGEST_FIRST: &str = "Longest with us first";
+pub(super) const CHOSEN: &str = "Chosen";
+pub(super) const TAKE_OFF: &str = "Take off ";
 pub(super) const ANY: &str = "Any";
 pub(super) const SHOW: &str = "Show animals";
 pub(super) const CLEAR: &str = "Show all";
@@ -56,6 +60,17 @@ pub(super) fn is_reserved(name: &str) -> String {
     format!("{name} is reserved at the moment.")
 }
 
+/// How many animals there are, if at most `most`.
+pub(super) fn count(count: usize, most: usize) -> String {
+    if count == 1 {
+        return "1 animal".to_owned();
+    }
+    let (more, shown) = if count > most { ("More than ", most) } else { ("", count) };
+    let thousands = if shown < 1000 { String::new() } else { format!("{},", shown / 1000) };
+    let width = if shown < 1000 { 0 } else { 3 };
+    format!("{more}{thousands}{:0width$} animals", shown % 1000)
+}
+
 /// What a search engine shows of the list.
 pub(super) fn about_list(store: Option<&str>) -> String {
     match store {
@@ -86,7 +101,7 @@ pub(super) fn price(price: &str, currency: Option<&Currency>) -> String {
 /// months, in months below a year, then in years. `None` for a day that is still to come.
 pub(super) fn age(born: Date, today: Date) -> Option<String> {
     let days = i64::from((today - born).get_days());
-    if days < 0 {
+    if days < 0 || today.year() - born.year() > OLDEST {
         return None;
     }
     let months = i64::from(today.year() - born.year()) * 12
@@ -99,6 +114,9 @@ pub(super) fn age(born: Date, today: Date) -> Option<String> {
         _ => many(months / 12, "year"),
     })
 }
+
+/// In years. A day that makes an animal older is a mistake.
+const OLDEST: i16 = 120;
 
 fn many(count: i64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
@@ -142,6 +160,8 @@ mod tests {
             ("2024-04-01", Some("1 year")),
             ("1996-03-31", Some("30 years")),
             ("2026-04-01", None),
+            ("1906-04-01", Some("119 years")),
+            ("1899-12-31", None),
         ] {
             assert_eq!(age(born.parse().unwrap(), today).as_deref(), expected, "{born}");
         }

@@ -38,7 +38,7 @@ pub(super) async fn step(
     // Others get a turn: a client that reads fast would otherwise keep a thread.
     task::yield_now().await;
     let most = Limit::new(Limit::MAX.into()).unwrap_or_default();
-    shop.store().list_on_offer(before, most).await
+    shop.store().list_on_offer(before, most, false).await
 }
 
 /// The response with such a file.

@@ -9,6 +9,8 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 
+import Validator from "@adobe/structured-data-validator";
+import WebAutoExtractor from "@marbec/web-auto-extractor";
 import axe from "axe-core";
 import puppeteer from "puppeteer-core";
 import Parser from "rss-parser";
@@ -49,15 +51,17 @@ const ANIMALS = [
   ["Luna", { species: "Cat", breed: "European Shorthair", sex: "Female", born: "2023-05-03", colour: "Tabby", size: "Small", description: TEXT, price: "120.00" }],
 ];
 for (let round = 0; round < 3; round += 1) for (const [name, fields, more] of ANIMALS) await add(name, fields, more);
-const [luna, , , nugget] = await (await fetch(`${origin}/animals.json`)).json();
+const [luna, , , nugget, , , ziggy] = await (await fetch(`${origin}/animals.json`)).json();
 
 const PAGES = {
   list: "/",
   "the last page": `/?cursor=${withdrawn.id}`,
   "a filter": "/?field.species=Cat&field.sex=Female&name=luna",
+  "those that wait longest first": "/?sort=longest&field.species=Cat",
   "a filter that finds nothing": "/?field.species=Cat&name=nobody",
   embed: "/embed?limit=8",
   animal: new URL(luna.url).pathname,
+  "an animal without a price": new URL(ziggy.url).pathname,
   "a reserved animal": new URL(nugget.url).pathname,
   ...Object.fromEntries(HOSTILE.map((_, at) => [`hostile ${at + 1}`, `/animals/${at + 1}`])),
   "an animal with a home": `/animals/${gone.id}`,
@@ -125,6 +129,8 @@ console.log(`axe-core finds nothing on ${Object.keys(PAGES).length} pages, at th
 
 let at = 0;
 const [files, things] = [[], []];
+// What search engines require of each type. They recommend more than a store has.
+const required = new Validator();
 for (const path of Object.values(PAGES)) {
   at += 1;
   files.push(`${folder}/${at}.html`);
@@ -132,6 +138,11 @@ for (const path of Object.values(PAGES)) {
   writeFileSync(files.at(-1), page);
   const [, thing] = page.match(/<script type="application\/ld\+json">(.*?)<\/script>/s) ?? [];
   if (thing) things.push(JSON.stringify(JSON.parse(thing)));
+  const found = await required.validate(new WebAutoExtractor({ addLocation: true }).parse(page));
+  // An offer without a photo is only less prominent, and not every animal has one.
+  const isWrong = ({ issueMessage }) => issueMessage !== 'Required attribute "image" is missing';
+  const errors = found.filter((issue) => issue.severity === "ERROR" && isWrong(issue));
+  assert.deepEqual(errors.map(({ issueMessage }) => issueMessage), [], path);
 }
 const validator = new URL("node_modules/vnu-jar/build/dist/vnu.jar", import.meta.url).pathname;
 execFileSync("java", ["-jar", validator, "--also-check-svg", ...files], { stdio: ["ignore", "inherit", "inherit"] });
@@ -139,8 +150,8 @@ console.log("The HTML validator finds nothing.");
 
 // Each type of schema.org with its properties, as TypeScript knows them.
 const types = new URL("things.ts", import.meta.url).pathname;
-writeFileSync(types, `import type { ItemList, Product, WithContext } from "schema-dts";
-export const things: WithContext<ItemList | Product>[] = [${things.join(",\n")}];\n`);
+writeFileSync(types, `import type { ItemList, Product, WebPage, WithContext } from "schema-dts";
+export const things: WithContext<ItemList | Product | WebPage>[] = [${things.join(",\n")}];\n`);
 const tsc = new URL("node_modules/typescript/bin/tsc", import.meta.url).pathname;
 execFileSync("node", [tsc, "--noEmit", "--strict", "--skipLibCheck", types], { stdio: ["ignore", "inherit", "inherit"] });
 console.log(`The types of schema.org have all that ${things.length} pages tell search engines.`);

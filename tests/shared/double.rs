@@ -88,8 +88,9 @@ macro_rules! double {
                 $how => get_store_pet(id: PetId) -> Option<StorePet>;
                 $how => list_store_pets(query: &PetQuery) -> (Vec<StorePet>, Option<PetPosition>);
                 $how => list_on_offer(
-                    before: Option<PetId>, limit: Limit
+                    after: Option<PetId>, limit: Limit, oldest_first: bool
                 ) -> (Vec<StorePet>, Option<PetId>);
+                $how => count_on_offer(query: &PetQuery, most: usize) -> usize;
                 $how => count_inventory(now: Timestamp) -> Inventory;
                 $how => get_order(id: OrderId) -> Option<Order>;
                 $how => list_orders(query: &OrderQuery) -> (Vec<Order>, Option<OrderId>);

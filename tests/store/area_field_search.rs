@@ -108,6 +108,7 @@ pub(crate) async fn a_search_by_values_is_exact_while_animals_change_and_are_mer
                 category_id: random.random_bool(0.3).then(|| random.random_range(0..3)),
                 withdrawn: random.random_bool(0.3),
                 on_offer: random.random_bool(0.3),
+                oldest_first: random.random_bool(0.5),
                 limit: limit(random.random_range(1..6)),
                 values,
                 ..PetQuery::default()

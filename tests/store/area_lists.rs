@@ -91,7 +91,8 @@ fn expected(all: &[StorePet], query: &PetQuery) -> (Vec<StorePet>, Option<PetPos
         let key = query.prefix().map(|prefix| prefix.find(pet.name.as_str()).unwrap());
         PetPosition { key, id: pet.id }
     };
-    let id = |position: &PetPosition| position.id.get() * if query.on_offer { -1 } else { 1 };
+    let is_descending = query.on_offer && !query.oldest_first;
+    let id = |position: &PetPosition| position.id.get() * if is_descending { -1 } else { 1 };
     let place = |position: &PetPosition| (position.key.clone(), id(position));
     let matching = |pet: &&StorePet| {
         pet.withdrawn.is_some() == query.withdrawn

@@ -3,6 +3,7 @@
 use petstore::domain::{
     Limit,
     PetStatus::{Available, Pending, Sold},
+    store_area::PetQuery,
 };
 
 use crate::store::{
@@ -11,10 +12,11 @@ use crate::store::{
 };
 
 /// The identifiers on a walk through the animals on offer.
-async fn on_offer(store: &AnyStore, limit: i64) -> Vec<i64> {
+async fn walk(store: &AnyStore, limit: i64, oldest_first: bool) -> Vec<i64> {
     let (mut found, mut before) = (Vec::new(), None);
+    let limit = Limit::new(limit).unwrap();
     loop {
-        let (pets, next) = store.list_on_offer(before, Limit::new(limit).unwrap()).await.unwrap();
+        let (pets, next) = store.list_on_offer(before, limit, oldest_first).await.unwrap();
         assert!(pets.iter().all(|pet| pet.status != Sold && pet.withdrawn.is_none()));
         assert!(next.is_none_or(|next| pets.last().unwrap().id == next), "{pets:?}");
         found.extend(pets.iter().map(|pet| pet.id.get()));
@@ -23,6 +25,18 @@ async fn on_offer(store: &AnyStore, limit: i64) -> Vec<i64> {
             None => return found,
         }
     }
+}
+
+/// The same in both orders, and by their number.
+async fn on_offer(store: &AnyStore, limit: i64) -> Vec<i64> {
+    let (found, mut oldest) = (walk(store, limit, false).await, walk(store, limit, true).await);
+    oldest.reverse();
+    assert_eq!(found, oldest);
+    for most in [1, 5, 100] {
+        let count = store.count_on_offer(&PetQuery::default(), most).await.unwrap();
+        assert_eq!(count, found.len().min(most));
+    }
+    found
 }
 
 pub(crate) async fn animals_on_offer_are_listed_newest_first(store: AnyStore) {

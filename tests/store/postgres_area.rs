@@ -279,7 +279,7 @@ async fn each_range_of_a_list_is_one_search_of_an_index_whatever_the_statistics_
         )
         .await
         .unwrap();
-    store.list_on_offer(None, Limit::default()).await.unwrap();
+    store.list_on_offer(None, Limit::default(), false).await.unwrap();
     let of_offers = plan(&observer, 2).await;
     let index = "Index Scan Backward using pets_by_status";
     assert_eq!(of_offers.matches(index).count(), 2, "{of_offers}");

@@ -152,7 +152,7 @@ async fn a_page_is_rendered_once_whatever_the_address_has_that_the_window_ignore
     for (one, other) in [
         ("/", "/?utm_source=7"),
         ("/?categoryId=1&name=L", "/?x=1&name=L&categoryId=1"),
-        ("/animals.json", "/animals.json?limit=3"),
+        ("/animals.json?limit=3", "/animals.json?x=1&limit=3"),
         ("/embed?limit=3", "/embed?&limit=3"),
         ("/animals/1", "/animals/1?x"),
     ] {

@@ -6,11 +6,13 @@ use flate2::read::GzDecoder;
 use http_body_util::BodyExt;
 use hyper::Version;
 use petstore::domain::{
+    PetId,
     PetStatus::{Pending, Sold},
     store_area::{FieldKind, PetPatch},
 };
 
 use super::street::Street;
+use crate::store::area::{cancel, change, complete, give_back, place, reserve, restore, withdraw};
 
 #[tokio::test]
 async fn animals_json_has_the_public_fields_and_is_for_pages_of_every_site() {
@@ -36,10 +38,15 @@ async fn animals_json_has_the_public_fields_and_is_for_pages_of_every_site() {
         "fields": {"species": "Cat"},
         "photos": [],
         "url": format!("https://animals.example/animals/{id}"),
+        "currency": "EUR",
+        "updatedOn": "2026-12-01",
     }]);
     assert_eq!(last.json(), expected);
     let found = street.get("/animals.json?field.species=Cat").await.expect(200);
     assert_eq!(found.json(), expected);
+    let page = street.get("/animals.json?limit=2").await.expect(200);
+    assert_eq!(page.json().as_array().unwrap().len(), 2);
+    assert!(page.field("link").contains("&limit=2>"), "{page:?}");
 }
 
 #[tokio::test]
@@ -100,7 +107,7 @@ async fn animals_csv_breaks_off_rather_than_show_a_value_that_is_not_public_any_
 async fn over_http_1_0_a_file_has_its_length_or_is_rejected() {
     let street = Street::open().await;
     street.add("Luna", &[]).await;
-    for path in ["/animals.csv", "/sitemap.xml", "/sitemap-9.xml"] {
+    for path in ["/animals.csv", "/sitemap-0.xml"] {
         let file = street.get(path).await.expect(200);
         let (head, body) = street.raw(Version::HTTP_10, path, &[]).await.into_parts();
         assert_eq!(head.status, 200, "{path}");
@@ -142,7 +149,7 @@ async fn a_client_that_has_a_file_gets_304_and_others_get_it_compressed_piece_by
         last = file.frame().await;
     }
     assert!(last.unwrap().is_err());
-    for path in ["/animals.csv", "/sitemap.xml", "/sitemap-9.xml"] {
+    for path in ["/animals.csv", "/sitemap-0.xml"] {
         let mut is_known = false;
         // A server of PostgreSQL has one version for all its databases, and tests write to others.
         for _ in 0..1000 {
@@ -197,6 +204,45 @@ async fn animals_atom_has_the_newest_animals() {
         assert!(feed.text.contains(part), "{part}: {feed:?}");
     }
     assert_eq!(feed.text.matches("<updated>").count(), 3);
+    assert_eq!(feed.text.matches("<published>2026-12-01T12:00:00Z</published>").count(), 2);
+}
+
+#[tokio::test]
+async fn the_table_and_the_feed_have_the_animals_of_a_filter() {
+    let street = Street::open().await;
+    street.add("Luna", &[("species", "Cat")]).await;
+    street.add("Max", &[("species", "Dog")]).await;
+    for path in ["/animals.csv", "/animals.atom"] {
+        let file = street.get(&format!("{path}?field.species=cat")).await.expect(200);
+        assert!(file.text.contains("Luna") && !file.text.contains("Max"), "{file:?}");
+        street.get(&format!("{path}?categoryId=x")).await.expect(400);
+    }
+}
+
+#[tokio::test]
+async fn an_animal_that_comes_back_is_a_new_entry_of_the_feed() {
+    let street = Street::open().await;
+    let mut ids = Vec::new();
+    for name in ["Luna", "Max", "Mia", "Rex"] {
+        ids.push(PetId::new(street.add(name, &[]).await).unwrap());
+    }
+    let sold = place(&street.store, reserve(ids[0])).await;
+    change(&street.store, complete(sold)).await;
+    change(&street.store, withdraw(ids[1])).await;
+    let cancelled = place(&street.store, reserve(ids[2])).await;
+    let entries = async || {
+        let feed = street.get("/animals.atom").await.expect(200);
+        let ids = feed.text.split("<entry>\n<id>https://animals.example/animals/").skip(1);
+        ids.map(|rest| rest.split("</id>").next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(entries().await, ["4", "3"]);
+    for command in [give_back(sold), restore(ids[1]), cancel(cancelled)] {
+        change(&street.store, command).await;
+    }
+    let found = entries().await;
+    let back: Vec<_> = found.iter().filter(|id| id.contains("#back-")).collect();
+    assert_eq!((found.len(), back.len()), (7, 3), "{found:?}");
+    assert_eq!(entries().await, found);
 }
 
 #[tokio::test]
@@ -207,7 +253,7 @@ async fn an_address_that_does_not_read_its_files_leaves_files_to_others() {
     for _ in 0..4 {
         unread.push(street.unread("/animals.csv").await);
     }
-    for path in ["/animals.csv", "/sitemap.xml", "/sitemap-9.xml"] {
+    for path in ["/animals.csv", "/sitemap-0.xml"] {
         assert_eq!(street.ask_as("192.0.2.1", path).await.status, 503, "{path}");
         assert_eq!(street.ask_as("192.0.2.2", path).await.status, 200, "{path}");
     }

@@ -4,7 +4,7 @@ use hyper::Method;
 use petstore::{
     domain::{
         PetStatus::{Pending, Sold},
-        store_area::FieldKind,
+        store_area::{FieldKind, PetPatch},
     },
     window::WindowSettings,
 };
@@ -94,8 +94,7 @@ async fn a_filter_is_a_category_public_choices_and_the_beginning_of_a_name() {
         ("name=ax", vec![]),
         ("categoryId=1&name=LUN", vec![cat]),
         ("categoryId=2", vec![]),
-        // Empty ones count as absent, and unknown ones are ignored.
-        ("categoryId=&field.species=&name=&cursor=", vec![dog, cat]),
+        // Unknown ones are ignored.
         ("utm_source=mail&field.microchip=7&field.unknown=1&limit=1&fbclid=x", vec![dog, cat]),
     ] {
         let page = street.get(&format!("/?{query}")).await.expect(200);
@@ -103,8 +102,120 @@ async fn a_filter_is_a_category_public_choices_and_the_beginning_of_a_name() {
         let is_open = page.text.contains("<details class=\"filter\" open>");
         assert_eq!(is_open, expected.len() < 2 || query.contains("Small"), "{query}");
     }
-    let page = street.get("/?field.species=Cat").await.expect(200);
-    assert!(page.text.contains("<option value=\"Cat\" selected>"), "{page:?}");
+    for typed in ["Cat", "cAT"] {
+        let page = street.get(&format!("/?field.species={typed}")).await.expect(200);
+        assert_eq!(page.text.matches("<option value=\"Cat\" selected>").count(), 1, "{page:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_filters_is_shown_and_can_be_taken_off_and_the_form_keeps_all_of_it() {
+    let street = Street::open().await;
+    for id in 1..=120 {
+        street.label(id, &format!("Label {id}")).await;
+    }
+    for name in ["good_with_cats", "good_with_dogs"] {
+        street.choice(name, &["Yes", "No"]).await;
+    }
+    let all =
+        ["species=Cat", "sex=Female", "size=Small", "good_with_cats=Yes", "good_with_dogs=No"];
+    let values = all.map(|one| one.split_once('=').unwrap());
+    let found = street.add("Luna", &values).await;
+    street.add("Mia", &values[..4]).await;
+    let patch = PetPatch { category_id: Some(110), ..PetPatch::default() };
+    street.patch(found, patch).await;
+    let fields = all.map(|one| format!("field.{one}")).join("&");
+    let page = street.get(&format!("/?categoryId=110&{fields}&name=l")).await.expect(200);
+    assert_eq!(page.animals(), [found]);
+    let chosen = page.between("<ul class=\"chosen\"", "</ul>");
+    for shown in ["Category: Label 110", "Species: Cat", "good_with_dogs: No", "Name: l"] {
+        assert!(chosen.contains(&format!("<bdi>{shown}</bdi>")), "{shown}: {chosen}");
+    }
+    assert_eq!(chosen.matches("<a ").count(), 7);
+    let without = chosen.split("href=\"").nth(2).unwrap().split('"').next().unwrap();
+    assert!(
+        without.contains("categoryId=110") && !without.contains("good%5Fwith%5Fcats"),
+        "{without}"
+    );
+    for kept in [
+        "<option value=\"110\" selected>Label 110<",
+        "<input type=\"hidden\" name=\"field.good_with_cats\" value=\"Yes\">",
+        "<input type=\"hidden\" name=\"field.good_with_dogs\" value=\"No\">",
+    ] {
+        assert!(page.text.contains(kept), "{kept}: {page:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_form_with_empty_inputs_leads_to_the_address_without_them() {
+    let street = Street::open().await;
+    street.add("Luna", &[]).await;
+    for (query, to) in [
+        ("field.species=&field.sex=&categoryId=&name=", "/"),
+        ("field.species=dog&field.sex=&name=", "/?field.species=Dog"),
+        ("sort=longest&name=", "/?sort=longest"),
+    ] {
+        let there = street.get(&format!("/?{query}")).await.expect(303);
+        assert_eq!(there.field("location"), to);
+        street.get(to).await.expect(200);
+    }
+}
+
+#[tokio::test]
+async fn the_list_says_how_many_animals_there_are_and_can_begin_with_those_that_wait_longest() {
+    let street = Street::open().await;
+    street.add("Luna", &[("species", "Cat")]).await;
+    assert!(street.get("/").await.expect(200).text.contains(">1 animal · "));
+    for _ in 0..59 {
+        street.add("Rex", &[("species", "Dog")]).await;
+    }
+    for (query, count) in [
+        ("", "60 animals"),
+        ("?field.species=Dog", "59 animals"),
+        ("?field.species=Cat", "1 animal"),
+        ("?cursor=30", "60 animals"),
+        ("?name=Luna", "1 animal"),
+    ] {
+        let page = street.get(&format!("/{query}")).await.expect(200);
+        assert!(page.text.contains(&format!(">{count} · ")), "{query}: {page:?}");
+    }
+    for filter in ["", "&field.species=Dog"] {
+        let (mut found, mut path) = (Vec::new(), Some(format!("/?sort=longest{filter}")));
+        while let Some(next) = path {
+            let page = street.get(&next).await.expect(200);
+            found.extend(page.animals());
+            path = page.next();
+        }
+        assert_eq!(found, (if filter.is_empty() { 1 } else { 2 }..=60).collect::<Vec<_>>());
+    }
+    street.get("/?sort=price").await.expect(400);
+}
+
+#[tokio::test]
+async fn search_engines_show_pages_that_stay_and_a_link_to_the_list_has_a_picture() {
+    let street = Street::open().await;
+    let id = street.add("Luna", &[("species", "Cat")]).await;
+    street.photo(id, None).await;
+    for (path, is_shown) in [
+        ("/", true),
+        ("/?field.species=Cat", true),
+        ("/animals/1", true),
+        ("/?field.species=Dog", false),
+        ("/?name=l", false),
+        ("/?sort=longest", false),
+        ("/?cursor=9", false),
+    ] {
+        let page = street.get(path).await.expect(200);
+        let robots = "<meta name=\"robots\" content=\"noindex, follow\">";
+        assert_eq!(page.text.contains(robots), !is_shown, "{path}: {page:?}");
+    }
+    let page = street.get("/").await.expect(200);
+    for name in [
+        "property=\"og:image\" content=\"https://",
+        "name=\"twitter:card\" content=\"summary_large",
+    ] {
+        assert!(page.text.contains(name), "{page:?}");
+    }
 }
 
 #[tokio::test]
@@ -171,8 +282,12 @@ async fn each_page_has_a_title_a_description_a_canonical_url_open_graph_and_json
     let list = "/?utm_source=x&name=lu&field.species=Cat&categoryId=1&fbclid=7&limit=3";
     let of_list = "/?categoryId=1&amp;field.species=Cat&amp;name=lu";
     for (path, title, canonical) in [
-        (list.to_owned(), "Meet our animals", of_list.to_owned()),
-        (format!("/animals/{id}?utm_source=x"), "Luna", format!("/animals/{id}")),
+        (
+            list.to_owned(),
+            "Meet our animals: Category: 1, Species: Cat, Name: lu",
+            of_list.to_owned(),
+        ),
+        (format!("/animals/{id}?utm_source=x"), "Luna, Cat", format!("/animals/{id}")),
     ] {
         let page = street.get(&path).await.expect(200);
         for needed in [

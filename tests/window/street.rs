@@ -8,15 +8,15 @@ use hyper::{HeaderMap, Method, Request, StatusCode, Version, header};
 use petstore::{
     app::{self, App},
     domain::{
-        Client, NewPet, PetId, PetName, PetStatus, StoredResponse, WriteContext,
+        Client, Clock, NewPet, PetId, PetName, PetStatus, StoredResponse, WriteContext,
         store_area::{
-            AltText, Command, FieldChange, FieldDefinition, FieldKind, FieldName, FieldPatch,
-            FieldValue, Given, Label, NewPhoto, PhotoId, Preconditions, Resource,
+            AltText, Choices, Command, FieldChange, FieldDefinition, FieldKind, FieldName,
+            FieldPatch, FieldValue, Given, Label, NewPhoto, PhotoId, Preconditions, Resource,
         },
     },
     edge::{self, Body},
     photos::Format,
-    store::{self, OpenMode, Written},
+    store::{self, Executed, OpenMode, Written},
     window::{self, Window, WindowSettings},
 };
 use rand::{SeedableRng, rngs::StdRng};
@@ -29,7 +29,7 @@ use crate::{
     database::Database,
     interface,
     store::{
-        area::{any, change},
+        area::{any, change, respond},
         suite::{AnyStore, act},
     },
 };
@@ -130,8 +130,13 @@ impl Street {
         let values = values.iter().map(|(name, text)| ((*name).to_owned(), value(text)));
         let pet = NewPet { name, category_id: 1, status };
         let add = Command::AddPet(pet, values.collect::<FieldPatch>());
-        match change(&self.store, add).await.swap_remove(0).after {
-            Some(Resource::Pet(pet)) => pet.id.get(),
+        // Now, because animals of the past have a day of birth.
+        let context = WriteContext { now: self.clock.now(), ..act(0) };
+        match self.store.execute(vec![add], context, respond).await.unwrap() {
+            Executed::Done { changes, .. } => match &changes[0].after {
+                Some(Resource::Pet(pet)) => pet.id.get(),
+                other => panic!("{other:?}"),
+            },
             other => panic!("{other:?}"),
         }
     }
@@ -146,15 +151,32 @@ impl Street {
         change(&self.store, Command::PutCategory { id, label, preconditions }).await;
     }
 
+    /// Defines a public field with choices, whose label is its name.
+    pub(crate) async fn choice(&self, name: &str, choices: &[&str]) {
+        let choices = Choices::new(choices.iter().map(|choice| (*choice).to_owned()).collect());
+        self.add_field(name, name, FieldKind::Choice, choices, true).await;
+    }
+
     /// Defines a field.
     pub(crate) async fn field(&self, name: &str, label: &str, kind: FieldKind, is_public: bool) {
+        self.add_field(name, label, kind, None, is_public).await;
+    }
+
+    async fn add_field(
+        &self,
+        name: &str,
+        label: &str,
+        kind: FieldKind,
+        choices: Option<Choices>,
+        is_public: bool,
+    ) {
         let name = FieldName::new(name).unwrap();
         let fields = self.store.fields().await.unwrap();
         let after = FieldDefinition {
             name: name.clone(),
             label: Label::new(label.to_owned()).unwrap(),
             kind,
-            choices: None,
+            choices,
             is_public,
             is_unique: false,
             position: 90,

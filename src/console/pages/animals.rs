@@ -51,10 +51,9 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         category_id: form.integer("category"),
         name: prefix.clone().filter(|_| !typed.is_empty()),
         values: filters_of(&fields, form),
-        on_offer: false,
         withdrawn: status == WITHDRAWN,
         limit: Limit::new(SHOWN).unwrap_or_default(),
-        after: None,
+        ..PetQuery::default()
     };
     query.after = form.integer("after").and_then(PetId::new).map(|id| PetPosition {
         key: query.prefix().map(|_| form.raw("from").replace('\0', "")),

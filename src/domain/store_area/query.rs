@@ -18,6 +18,8 @@ pub struct PetQuery {
     pub values: Vec<ValueFilter>,
     /// Only animals that are available or pending, the newest first. Only with values and without a name.
     pub on_offer: bool,
+    /// These with the oldest first instead.
+    pub oldest_first: bool,
     /// Only withdrawn animals, or only those that are not.
     pub withdrawn: bool,
     pub limit: Limit,

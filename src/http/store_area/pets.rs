@@ -56,6 +56,7 @@ pub(crate) async fn list_pets(
         limit: query::limit(limit.as_ref())?,
         values: Vec::new(),
         on_offer: false,
+        oldest_first: false,
         after: None,
     };
     query::check_utf8(request.uri.query())?;

@@ -91,31 +91,8 @@ pub(in crate::store) fn find<'t, S: Sql>(
     [pets_of, changed]: &'static [String; 2],
 ) -> Doing<'t, S, Option<Page>> {
     async move {
-        // Before the sets, so that what is merged meanwhile is not missed.
-        if is_due(on, &MOST_CHANGED).await? {
-            return Ok(None);
-        }
-        let Some(first) = query.values.first() else { return Ok(None) };
-        let name = |at| query.values.get(at).unwrap_or(first).field.as_str();
-        let most = i64::try_from(MOST_CHANGED).unwrap_or(i64::MAX).saturating_add(1);
-        let changed = on.rows(changed, &[&name(0), &name(1), &name(2), &most]).await?;
-        if changed.len() as u64 > MOST_CHANGED {
-            return Ok(None);
-        }
-        let order = Order::of(query);
-        let (mut read, mut found) = (HashSet::new(), Vec::new());
-        for row in &changed {
-            let id: i64 = row.value(0)?;
-            read.insert(id);
-            let Some(status) = Option::<PetStatus>::read(row, 1)? else { continue };
-            if order.has(id) && query.has(status, row.value(2)?, &FieldValues::read(row, 3)?) {
-                found.push(id);
-            }
-        }
-        let wanted = usize::from(query.limit.get()) + 1;
-        found.extend(in_sets(on, query, order, wanted, &read).await?);
-        found.sort_unstable_by_key(|&id| order.key(id));
-        let mut found: Vec<PetId> = found.into_iter().take(wanted).filter_map(PetId::new).collect();
+        let (order, wanted) = (Order::of(query), usize::from(query.limit.get()) + 1);
+        let Some(mut found) = first(on, query, changed, wanted).await? else { return Ok(None) };
         let has_more = found.len() == wanted;
         found.truncate(wanted - 1);
         let next = found.last().filter(|_| has_more).map(|&id| PetPosition { key: None, id });
@@ -137,6 +114,48 @@ pub(in crate::store) fn find<'t, S: Sql>(
     .boxed()
 }
 
+/// How many animals of any page the query finds, up to so many. `None` as for [`find`].
+pub(in crate::store) fn count<'t, S: Sql>(
+    on: &'t mut S,
+    (query, most): &'t (PetQuery, usize),
+    [_, changed]: &'static [String; 2],
+) -> Doing<'t, S, Option<usize>> {
+    async move { Ok(first(on, query, changed, *most).await?.map(|found| found.len())) }.boxed()
+}
+
+/// The first animals that a query finds, in its order.
+async fn first<S: Sql>(
+    on: &mut S,
+    query: &PetQuery,
+    changed: &'static str,
+    wanted: usize,
+) -> Result<Option<Vec<PetId>>, S::Error> {
+    // Before the sets, so that what is merged meanwhile is not missed.
+    if is_due(on, &MOST_CHANGED).await? {
+        return Ok(None);
+    }
+    let Some(first) = query.values.first() else { return Ok(None) };
+    let name = |at| query.values.get(at).unwrap_or(first).field.as_str();
+    let most = i64::try_from(MOST_CHANGED).unwrap_or(i64::MAX).saturating_add(1);
+    let changed = on.rows(changed, &[&name(0), &name(1), &name(2), &most]).await?;
+    if changed.len() as u64 > MOST_CHANGED {
+        return Ok(None);
+    }
+    let order = Order::of(query);
+    let (mut read, mut found) = (HashSet::new(), Vec::new());
+    for row in &changed {
+        let id: i64 = row.value(0)?;
+        read.insert(id);
+        let Some(status) = Option::<PetStatus>::read(row, 1)? else { continue };
+        if order.has(id) && query.has(status, row.value(2)?, &FieldValues::read(row, 3)?) {
+            found.push(id);
+        }
+    }
+    found.extend(in_sets(on, query, order, wanted, &read).await?);
+    found.sort_unstable_by_key(|&id| order.key(id));
+    Ok(Some(found.into_iter().take(wanted).filter_map(PetId::new).collect()))
+}
+
 /// The order of a page, and the identifier behind which it begins.
 #[derive(Clone, Copy)]
 struct Order {
@@ -146,7 +165,8 @@ struct Order {
 
 impl Order {
     fn of(query: &PetQuery) -> Self {
-        let (is_descending, after) = (query.on_offer, query.after.as_ref());
+        let is_descending = query.on_offer && !query.oldest_first;
+        let after = query.after.as_ref();
         let first = if is_descending { i64::MAX } else { 0 };
         Self { is_descending, after: after.map_or(first, |after| after.id.get()) }
     }

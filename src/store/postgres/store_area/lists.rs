@@ -31,21 +31,25 @@ static GET_PET: LazyLock<String> = LazyLock::new(|| {
         Table::WithdrawnPets.selected()
     )
 });
-/// The limits and the order are as in `LIST_BY_STATUS` of `pets.rs`, backwards.
-static ON_OFFER: LazyLock<String> = LazyLock::new(|| {
-    let of = |status| {
+/// The limits and the order are as in `LIST_BY_STATUS` of `pets.rs`, backwards and forwards.
+static ON_OFFER: LazyLock<[String; 2]> = LazyLock::new(|| {
+    [("<", "DESC NULLS LAST"), (">", "NULLS FIRST")].map(|(behind, order)| {
+        let of = |status| {
+            format!(
+                "(SELECT {} FROM pets WHERE status = '{status}' AND id {behind} $1
+                ORDER BY id {order} LIMIT 101)",
+                Table::Pets.selected()
+            )
+        };
+        let (available, pending) = (of(PetStatus::Available), of(PetStatus::Pending));
         format!(
-            "(SELECT {} FROM pets WHERE status = '{status}' AND id < $1
-            ORDER BY id DESC NULLS LAST LIMIT 101)",
-            Table::Pets.selected()
+            "SELECT * FROM ({available} UNION ALL {pending}) AS page ORDER BY id {order} LIMIT $2"
         )
-    };
-    let (available, pending) = (of(PetStatus::Available), of(PetStatus::Pending));
-    format!(
-        "SELECT * FROM ({available} UNION ALL {pending}) AS page
-        ORDER BY id DESC NULLS LAST LIMIT $2"
-    )
+    })
 });
+const COUNT_ON_OFFER: &str = "SELECT count(*) FROM (
+        SELECT FROM pets WHERE status IN ('available', 'pending') LIMIT $1
+    ) AS counted";
 static GET_ORDER: LazyLock<String> =
     LazyLock::new(|| format!("SELECT {} FROM orders WHERE id = $1", Table::Orders.selected()));
 
@@ -127,15 +131,26 @@ pub(super) async fn get_pet(
 
 pub(super) async fn on_offer(
     connection: &mut Connection,
-    before: Option<PetId>,
+    after: Option<PetId>,
     limit: Limit,
+    oldest_first: bool,
 ) -> Result<(Vec<StorePet>, Option<PetId>), Failure> {
-    let before = before.map_or(i64::MAX, PetId::get);
-    let statement = connection.prepared(&ON_OFFER).await?;
-    let rows = connection.query(&statement, &[&before, &(i64::from(limit.get()) + 1)]).await?;
+    let after = after.map_or(if oldest_first { 0 } else { i64::MAX }, PetId::get);
+    let statement = connection.prepared(&ON_OFFER[usize::from(oldest_first)]).await?;
+    let rows = connection.query(&statement, &[&after, &(i64::from(limit.get()) + 1)]).await?;
     let read = |row: &Row| pet(row, 0)?.ok_or_else(|| row.invalid(0));
     let pets: Result<Vec<_>, _> = rows.iter().map(read).collect();
     Ok(limit.page(pets?, |pet| pet.id))
+}
+
+pub(super) async fn count_on_offer(
+    connection: &mut Connection,
+    most: usize,
+) -> Result<usize, Failure> {
+    let statement = connection.prepared(COUNT_ON_OFFER).await?;
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let count: i64 = connection.query_one(&statement, &[&most]).await?.try_get(0)?;
+    Ok(usize::try_from(count).unwrap_or_default())
 }
 
 pub(super) async fn get_order(

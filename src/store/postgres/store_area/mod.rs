@@ -79,10 +79,23 @@ impl StoreArea for PostgresStore {
 
     async fn list_on_offer(
         &self,
-        before: Option<PetId>,
+        after: Option<PetId>,
         limit: Limit,
+        oldest: bool,
     ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
-        self.run(Access::Read, (), |on, ()| lists::on_offer(on, before, limit).boxed()).await
+        self.run(Access::Read, (), |on, ()| lists::on_offer(on, after, limit, oldest).boxed()).await
+    }
+
+    async fn count_on_offer(&self, query: &PetQuery, most: usize) -> Result<usize, StoreError> {
+        if query.values.is_empty() {
+            let count =
+                self.run(Access::Read, (), |on, ()| lists::count_on_offer(on, most).boxed());
+            return count.await;
+        }
+        let found = self.run(Access::Read, (query.clone(), most), |on, query| {
+            field_search::count(on, query, &PETS_OF[0])
+        });
+        found.await?.ok_or(StoreError::Overloaded)
     }
 
     async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError> {

@@ -19,14 +19,22 @@ use crate::store::{
     tables::{Record, Table, order, pet, pet_with_order},
 };
 
-/// Walks along the indexes of both statuses backwards, and reads only the rows of the page.
-static ON_OFFER: LazyLock<String> = LazyLock::new(|| {
-    let of = |status| {
-        format!("SELECT {} FROM pets {} AND id < ?1", Table::Pets.selected(), of_status(status))
-    };
-    let (available, pending) = (of(PetStatus::Available), of(PetStatus::Pending));
-    format!("{available} UNION ALL {pending} ORDER BY id DESC LIMIT ?2")
+/// Walks along the indexes of both statuses backwards or forwards, and reads only the rows of the page.
+static ON_OFFER: LazyLock<[String; 2]> = LazyLock::new(|| {
+    [("<", "DESC"), (">", "ASC")].map(|(behind, order)| {
+        let condition = format!(" AND id {behind} ?1");
+        let both = both_on_offer(&Table::Pets.selected(), &condition);
+        format!("{both} ORDER BY id {order} LIMIT ?2")
+    })
 });
+static COUNT_ON_OFFER: LazyLock<String> = LazyLock::new(|| {
+    format!("SELECT count(*) FROM (SELECT * FROM ({}) LIMIT ?1)", both_on_offer("id", ""))
+});
+
+fn both_on_offer(columns: &str, condition: &str) -> String {
+    let of = |status| format!("SELECT {columns} FROM pets {}{condition}", of_status(status));
+    [of(PetStatus::Available), of(PetStatus::Pending)].join(" UNION ALL ")
+}
 // An end below -62167219200000 (`clock::EARLIEST`) cannot be read, and must not stop the others.
 const DUE: &str = "SELECT id, expires_at FROM orders INDEXED BY orders_by_end
     WHERE status = 'reserved' AND expires_at <= ?1 AND (expires_at, id) > (?2, ?3)
@@ -89,12 +97,14 @@ pub(super) fn pets(
 /// The same for the animals of [`crate::store::StoreArea::list_on_offer`].
 pub(super) fn on_offer(
     connection: &Connection,
-    before: Option<PetId>,
+    after: Option<PetId>,
     limit: Limit,
+    oldest_first: bool,
     longest: usize,
 ) -> rusqlite::Result<Option<Vec<StorePet>>> {
-    let mut statement = connection.prepare_cached(&ON_OFFER)?;
-    let rows = statement.query([before.map_or(i64::MAX, PetId::get), one_more(limit)])?;
+    let mut statement = connection.prepare_cached(&ON_OFFER[usize::from(oldest_first)])?;
+    let start = if oldest_first { 0 } else { i64::MAX };
+    let rows = statement.query([after.map_or(start, PetId::get), one_more(limit)])?;
     read_up_to(longest, rows, |row| pet(row, 0)?.ok_or_else(|| row.invalid(0)), StorePet::length)
 }
 
@@ -230,6 +240,13 @@ pub(super) fn inventory(connection: &Connection, now: Timestamp) -> rusqlite::Re
     })
 }
 
+pub(super) fn count_on_offer(connection: &Connection, most: usize) -> rusqlite::Result<usize> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let read = |row: &Row<'_>| row.get::<_, i64>(0);
+    let count = connection.prepare_cached(&COUNT_ON_OFFER)?.query_row([most], read)?;
+    Ok(usize::try_from(count).unwrap_or_default())
+}
+
 pub(super) fn of_category(connection: &Connection, id: i64) -> rusqlite::Result<u64> {
     connection.query_row(OF_CATEGORY, [id], |row| row.get(0).map(i64::unsigned_abs))
 }
@@ -248,16 +265,15 @@ mod tests {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("petstore.db");
         let (writing, _) = connection::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
-        let explain = format!("EXPLAIN QUERY PLAN {}", &*ON_OFFER);
-        let mut statement = writing.prepare(&explain).unwrap();
-        let steps = statement.query_map([1, 1], |row| row.get::<_, String>("detail")).unwrap();
-        let plan = steps.map(Result::unwrap).collect::<Vec<_>>().join("; ");
-        for status in ["available", "pending"] {
-            assert!(
-                plan.contains(&format!("SEARCH pets USING INDEX pets_{status} (id<?)")),
-                "{plan}"
-            );
+        for (list, search) in ON_OFFER.iter().zip(["(id<?)", "(id>?)"]) {
+            let mut statement = writing.prepare(&format!("EXPLAIN QUERY PLAN {list}")).unwrap();
+            let steps = statement.query_map([1, 1], |row| row.get::<_, String>("detail")).unwrap();
+            let plan = steps.map(Result::unwrap).collect::<Vec<_>>().join("; ");
+            for status in ["available", "pending"] {
+                let search = format!("SEARCH pets USING INDEX pets_{status} {search}");
+                assert!(plan.contains(&search), "{plan}");
+            }
+            assert!(plan.contains("MERGE") && !plan.contains("TEMP B-TREE"), "{plan}");
         }
-        assert!(plan.contains("MERGE") && !plan.contains("TEMP B-TREE"), "{plan}");
     }
 }

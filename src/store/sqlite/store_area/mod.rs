@@ -116,17 +116,28 @@ impl StoreArea for SqliteStore {
 
     async fn list_on_offer(
         &self,
-        before: Option<PetId>,
+        after: Option<PetId>,
         limit: Limit,
+        oldest: bool,
     ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
-        let list = |on: &Connection| lists::on_offer(on, before, limit, USUAL_PAGE);
+        let list = |on: &Connection| lists::on_offer(on, after, limit, oldest, USUAL_PAGE);
         let pets = if let Some(pets) = self.readers.read(list)? {
             pets
         } else {
-            let list = move |on: &Connection| lists::on_offer(on, before, limit, usize::MAX);
+            let list = move |on: &Connection| lists::on_offer(on, after, limit, oldest, usize::MAX);
             self.large_pages.read(list).await?.unwrap_or_default()
         };
         Ok(limit.page(pets, |pet| pet.id))
+    }
+
+    async fn count_on_offer(&self, query: &PetQuery, most: usize) -> Result<usize, StoreError> {
+        if query.values.is_empty() {
+            return self.readers.read(|on| lists::count_on_offer(on, most));
+        }
+        let query = (query.clone(), most);
+        let count = move |on: &mut Connection| done(field_search::count(on, &query, &PETS_OF[0]));
+        let (found, _turn) = self.searches.read_in_turn(count).await?;
+        found.ok_or(StoreError::Overloaded)
     }
 
     async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError> {
