@@ -51,6 +51,11 @@ impl Errors {
         self.by_field.iter().find(|(known, _)| *known == field).map(|(_, message)| &**message)
     }
 
+    /// What is wrong with fields.
+    pub(super) fn messages(&self) -> impl Iterator<Item = &str> {
+        self.by_field.iter().map(|(_, message)| &**message)
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.by_field.is_empty() && self.other.is_none()
     }

@@ -149,9 +149,11 @@ pub(super) const DIFFERENT: &str = "different";
 pub(super) const ADD_ONE: &str = "One animal";
 pub(super) const ADD_MANY: &str = "Many from a spreadsheet";
 pub(super) const ADD_ANIMAL: &str = "Add the animal";
+pub(super) const ADD_TO_NUMBER: &str = "Add the animal to this number, without a name";
 pub(super) const PASTE: &str = "Lines of the spreadsheet";
-pub(super) const PASTE_HINT: &str = "Copy the rows and paste them here: one animal on each line, with its name, its category and, if \
-     it is not available, its status. Up to 100 lines. You see a preview before anything is added.";
+pub(super) const PASTE_HINT: &str = "Copy the rows and paste them here: one animal on each line, with its name and its \
+     category. With headings in the first line, also its status and the values of its fields. You see a \
+     preview before anything is added.";
 pub(super) const PREVIEW: &str = "Preview";
 pub(super) const LINE: &str = "Line";
 pub(super) const CHECK: &str = "Check";
@@ -189,8 +191,6 @@ pub(super) const REASON_MISSING: &str = "Choose a reason.";
 pub(super) const DAY_INVALID: &str = "Enter a day in the future, at most 400 days from now.";
 pub(super) const NONE_SELECTED: &str = "Select at least one animal first.";
 pub(super) const NOTHING_PASTED: &str = "Paste at least one line.";
-pub(super) const TOO_MANY_LINES: &str =
-    "There are more than 100 lines. Add the first 100, and then the rest.";
 pub(super) const STALE: &str = "Somebody else has changed it in the meantime, so nothing was changed \
      this time. Look at the current state, and retry.";
 pub(super) const NOTHING_CHANGED: &str = "Nothing was changed, because of this animal:";
@@ -321,14 +321,6 @@ pub(super) const CATEGORY_PREFIX: &str = "Category ";
 
 pub(super) fn category_number(id: i64) -> String {
     format!("{CATEGORY_PREFIX}{id}")
-}
-
-pub(super) fn columns_missing(found: usize) -> String {
-    format!("It needs a name and a category, but has {found} column.")
-}
-
-pub(super) fn too_many_columns(found: usize) -> String {
-    format!("It may have a name, a category and a status, but has {found} columns.")
 }
 
 /// Who changed an animal last.

@@ -183,7 +183,7 @@ impl Browser<'_> {
 
     /// Sends a form of a page of the console.
     pub(crate) async fn post(&mut self, path: &str, form: &[(&str, &str)]) -> Page {
-        self.send(Method::POST, path, form).await
+        self.send(Method::POST, path, &super::with_unnamed_category(path, form)).await
     }
 
     /// Sends a form of a page to a path, as it is shown, but for what is typed.
@@ -247,7 +247,7 @@ impl Browser<'_> {
         Self::page(sent)
     }
 
-    async fn send(&mut self, method: Method, path: &str, form: &[(&str, &str)]) -> Page {
+    pub(crate) async fn send(&mut self, method: Method, path: &str, form: &[(&str, &str)]) -> Page {
         Self::page(self.respond(method, path, form).await)
     }
 

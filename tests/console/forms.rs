@@ -1,5 +1,6 @@
 //! What the fields of forms accept, and how they show what is wrong.
 
+use hyper::Method;
 use petstore::domain::{
     PetId, Role,
     store_area::{OrderId, StorePet},
@@ -77,4 +78,18 @@ async fn an_error_is_shown_with_what_was_typed() {
     );
     let error = r#"<p class="error" id="category-error">There is no category “&quot;&lt;b&gt;”."#;
     assert!(page.text.contains(error), "{page:?}");
+}
+
+#[tokio::test]
+async fn a_number_that_no_category_has_is_asked_about() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let form = [("name", "Rex"), ("category", "95"), ("status", "available")];
+    let page = clerk.send(Method::POST, "/add", &form).await.expect(422);
+    assert!(page.text.contains("There is no category 95."), "{page:?}");
+    assert!(page.text.contains("<button name=\"new-category\" value=\"yes\">"), "{page:?}");
+    let anyway = [form[0], form[1], form[2], ("new-category", "yes")];
+    assert_eq!(clerk.send(Method::POST, "/add", &anyway).await.next(), "/animals/1");
+    // Now an animal has it.
+    assert_eq!(clerk.send(Method::POST, "/add", &form).await.next(), "/animals/2");
 }

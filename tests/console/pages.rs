@@ -22,12 +22,12 @@ async fn pet(shop: &Shop, id: i64) -> StorePet {
     shop.store.get_store_pet(PetId::new(id).unwrap()).await.unwrap().unwrap()
 }
 
-async fn pets(shop: &Shop) -> Vec<StorePet> {
+pub(super) async fn pets(shop: &Shop) -> Vec<StorePet> {
     shop.store.list_store_pets(&PetQuery::default()).await.unwrap().0
 }
 
 /// The key of the form that is sent to this path.
-fn key(page: &Page, action: &str) -> String {
+pub(super) fn key(page: &Page, action: &str) -> String {
     let form = page.between(&format!("action=\"{action}\">"), "</form>");
     let (_, value) = form.split_once("name=\"_key\" value=\"").unwrap();
     value.split_once('"').unwrap().0.to_owned()
@@ -253,6 +253,8 @@ async fn of_many_pasted_lines_all_are_added_or_none() {
         assert!(!page.text.contains("action=\"/add/many\""));
     }
     assert_eq!(pets(&shop).await, []);
+    let form = [("label", "Cats"), ("number", "7")];
+    assert_eq!(clerk.post("/categories", &form).await.next(), "/categories");
     let right = "Name\tCategory\tStatus\nRex\tdogs\t\nMax\t7\tsold";
     let page = clerk.post("/add/preview", &[("lines", right)]).await.expect(200);
     let key = key(&page, "/add/many");
@@ -270,6 +272,8 @@ async fn of_many_pasted_lines_all_are_added_or_none() {
 async fn a_pasted_column_is_left_out_only_when_the_person_says_so() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let form = [("label", "Dogs"), ("number", "7")];
+    clerk.post("/categories", &form).await.expect(303);
     let lines = "Name\tCategory\tBreed <1>\tStatus\tAge\nRex\t7\tPug\tsold\t3";
     let page = clerk.post("/add/preview", &[("lines", lines)]).await.expect(200);
     let label = "Leave out “Breed <1>”, “Age”";

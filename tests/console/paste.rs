@@ -2,12 +2,17 @@
 
 use petstore::domain::Role;
 
-use super::browser::{Browser, Page, Shop};
+use super::{
+    browser::{Browser, Page, Shop},
+    pages::{key, pets},
+};
 
-/// A clerk of a store whose category 4 has the name Dogs.
+/// A clerk of a store whose categories 4 and 7 have the names Dogs and Cats.
 async fn clerk(shop: &Shop) -> Browser<'_> {
     let mut clerk = shop.member("Cy", Role::Clerk).await;
-    clerk.post("/categories", &[("label", "Dogs"), ("number", "4")]).await.expect(303);
+    for (label, number) in [("Dogs", "4"), ("Cats", "7")] {
+        clerk.post("/categories", &[("label", label), ("number", number)]).await.expect(303);
+    }
     clerk
 }
 
@@ -35,7 +40,7 @@ async fn lines_of_a_spreadsheet_have_tabs_and_those_of_a_file_commas_or_semicolo
         "Rex;dogs;\nMax, the 2nd;7;Sold",
     ] {
         let shown = rows(&preview(&mut clerk, lines).await.expect(200));
-        assert_eq!(shown, ["1 Rex Dogs Available OK", "2 Max, the 2nd Category 7 Sold OK"]);
+        assert_eq!(shown, ["1 Rex Dogs Available OK", "2 Max, the 2nd Cats Sold OK"]);
     }
 }
 
@@ -43,9 +48,115 @@ async fn lines_of_a_spreadsheet_have_tabs_and_those_of_a_file_commas_or_semicolo
 async fn the_first_line_may_name_the_columns_in_another_order() {
     let shop = Shop::open().await;
     let mut clerk = clerk(&shop).await;
-    let lines = "Status\tBreed\tCategory\tName\nreserved\tPug\tDogs\tRex\n\n\tPug\t7\tMax";
+    let lines = "Status\tBREED\tCategory\tName\nreserved\tPug\tDogs\tRex\n\n\tTabby\t7\tMax";
     let shown = rows(&preview(&mut clerk, lines).await.expect(200));
-    assert_eq!(shown, ["2 Rex Dogs Reserved OK", "4 Max Category 7 Available OK"]);
+    assert_eq!(shown, ["2 Reserved Pug Dogs Rex OK", "4 Available Tabby Cats Max OK"]);
+}
+
+#[tokio::test]
+async fn values_are_read_as_people_type_them() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    let headings = "Name\tCategory\tspecies\tBorn\tPrice\tNeutered";
+    let form = [("name", "neutered"), ("label", "Neutered"), ("kind", "boolean")];
+    shop.member("Ana", Role::Manager).await.post("/settings/fields", &form).await;
+    let mut lines = vec![headings.to_owned()];
+    let days =
+        ["2024-03-25", "25.3.2024", "25/03/2024", "03/25/2024", "25. mar 2024", "March 25, 2024"];
+    let prices = ["1.250,00 €", "1,250.00", "1 250", "€1250", "1250", "1250.00"];
+    let neutered = ["yes", "No", "X", "nein", "TRUE", "0"];
+    for at in 0..6 {
+        let (day, price, yes) = (days[at], prices[at], neutered[at]);
+        lines.push(format!("Rex {at}\tdogs\tdOG\t{day}\t{price}\t{yes}"));
+    }
+    let lines = lines.join("\n");
+    let page = preview(&mut clerk, &lines).await.expect(200);
+    assert_eq!(rows(&page).len(), 6, "{page:?}");
+    clerk.post("/add/many", &[("lines", &*lines)]).await.expect(303);
+    for (at, pet) in (1..).zip(pets(&shop).await) {
+        let fields = shop.store.get_store_pet(pet.id).await.unwrap().unwrap().fields;
+        let shown = format!("{fields:?}");
+        for value in ["Dog", "2024-03-25", "1250"] {
+            assert!(shown.contains(&format!("\"{value}")), "{at}: {shown}");
+        }
+        assert!(
+            shown.contains(if at % 2 == 1 { "Boolean(true)" } else { "Boolean(false)" }),
+            "{shown}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn all_that_is_wrong_with_a_line_is_named_with_its_columns() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    let lines = "Name,Category,Status,Species,Born,Price\n,95,lost,Dgo,03/04/2024,1.250\n\
+                 Rex,Cows,,Dog,31.2.2024,$$\nMax,4,,,,,x";
+    let page = preview(&mut clerk, lines).await.expect(422);
+    let two = "It can mean 3 Apr 2024 or 4 Mar 2024. Write 2024-04-03 or 2024-03-04.";
+    for error in [
+        "Name: Enter the name of the animal.",
+        "Status: The status must be",
+        "Species: “Dgo” is none of the choices.",
+        &format!("Born: {two}"),
+        "Price: 1.250",
+        "Category: There is no category “Cows”.",
+        "Born: Enter a date such as",
+        "Price: Enter",
+        "It has more cells than there are columns.",
+    ] {
+        assert!(page.text.contains(&format!("<p class=\"error\">{error}")), "{error}: {page:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_number_that_no_category_and_no_animal_has_is_no_category() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    let page = preview(&mut clerk, "Rex,95\nMax,4").await.expect(422);
+    assert_eq!(
+        rows(&page),
+        [
+            "1 Rex 95 There is no category 95. Name it on the page Categories first, or correct the \
+             number.",
+            "2 Max Dogs OK"
+        ]
+    );
+    assert!(!page.text.contains("action=\"/add/many\""));
+    // One that an animal has may have no name.
+    shop.database()
+        .execute("INSERT INTO pets (name, category_id, status) VALUES ('Mia', 95, 'sold')", [])
+        .unwrap();
+    assert_eq!(rows(&preview(&mut clerk, "Rex,95").await.expect(200)), ["1 Rex Category 95 OK"]);
+}
+
+#[tokio::test]
+async fn each_column_can_be_chosen() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    let lines = "Tier;Gruppe;Art\nRex;Dogs;dog";
+    let page = preview(&mut clerk, lines).await.expect(422);
+    assert_eq!(rows(&page).len(), 2);
+    let chosen = [
+        ("lines", lines),
+        ("headings", "yes"),
+        ("column-1", "name"),
+        ("column-2", "category"),
+        ("column-3", "field.species"),
+    ];
+    let page = clerk.post("/add/preview", &chosen).await.expect(200);
+    assert_eq!(rows(&page), ["2 Rex Dogs Dog OK"]);
+    assert!(page.text.contains("name=\"column-3\" value=\"field.species\""), "{page:?}");
+    // Two columns cannot be one, and the name cannot be left out.
+    for (third, error) in [("name", "Two columns are Name."), ("", "Leave out “Art”")] {
+        let chosen = [chosen[0], chosen[1], chosen[2], chosen[3], ("column-3", third)];
+        let page = clerk.post("/add/preview", &chosen).await;
+        assert!(page.text.contains(error), "{page:?}");
+    }
+    let chosen = [chosen[0], chosen[1], ("column-1", ""), chosen[3], chosen[4]];
+    let page = clerk.post("/add/many", &chosen).await.expect(422);
+    assert!(page.text.contains("Choose the column that is Name."), "{page:?}");
+    assert_eq!(pets(&shop).await, []);
 }
 
 #[tokio::test]
@@ -54,39 +165,37 @@ async fn columns_with_other_headings_are_left_out_and_named() {
     let mut clerk = clerk(&shop).await;
     for lines in ["Name,Category,Status\nRex,4,sold", "Rex,4,sold"] {
         let page = preview(&mut clerk, lines).await.expect(200);
-        assert!(!page.text.contains("Leave out"), "{page:?}");
+        assert!(!page.text.contains("name=\"left-out\""), "{page:?}");
     }
-    let page = preview(&mut clerk, "Name\tBreed\tCategory\t\tname\nRex\tPug\t4\t7\tR").await;
-    assert!(page.text.contains(">Leave out “Breed”, “column 4”, “name”<"), "{page:?}");
-    let page = preview(&mut clerk, "Name,Category,Age\nRex,4,7").await;
-    assert_eq!(rows(&page), ["2 Rex Dogs Available OK"]);
-    // A cell without a heading is not lost.
-    let shown = rows(&preview(&mut clerk, "Category,Name\n4,Rex,Pug\n4,Max,").await.expect(422));
-    let wrong = "2 Rex 4 It has more cells than there are headings.";
-    assert_eq!(shown, [wrong, "3 Max Dogs Available OK"]);
+    let page = preview(&mut clerk, "Name\tKind\tCategory\t\tname\nRex\tPug\t4\t7\tR").await;
+    assert!(page.text.contains(">Leave out “Kind”, “column 4”, “name”<"), "{page:?}");
+    let page = preview(&mut clerk, "Name,Category,Age\nRex,4,7").await.expect(200);
+    assert_eq!(rows(&page), ["2 Rex Dogs OK"]);
+    let page = preview(&mut clerk, "Rex,4,sold,x").await.expect(200);
+    assert!(page.text.contains(">Leave out “column 4”<"), "{page:?}");
 }
 
 #[tokio::test]
-async fn each_wrong_line_has_its_number_and_its_error() {
+async fn of_too_many_lines_the_first_100_are_added_and_the_rest_is_shown_next() {
     let shop = Shop::open().await;
     let mut clerk = clerk(&shop).await;
-    let lines = "Rex,Cats\n\n,4\nMax,4,lost\nMax\nMax,4,sold,x";
-    assert_eq!(
-        rows(&preview(&mut clerk, lines).await.expect(422)),
-        [
-            "1 Rex Cats There is no category “Cats”. Choose one from the list, or type its number.",
-            "3 4 Enter the name of the animal.",
-            "4 Max 4 lost The status must be available, reserved or sold.",
-            "5 Max It needs a name and a category, but has 1 column.",
-            "6 Max 4 sold It may have a name, a category and a status, but has 4 columns.",
-        ]
-    );
-}
-
-#[tokio::test]
-async fn of_too_many_lines_the_first_100_are_shown() {
-    let shop = Shop::open().await;
-    let page = preview(&mut clerk(&shop).await, &"Rex,4\n".repeat(500)).await.expect(422);
-    assert!(page.text.contains("There are more than 100 lines."), "{page:?}");
+    let lines = format!("Name,Age,Category\r\n{}\"Max,\r\nII\",5,4\r\n", "Rex,4,4\r\n".repeat(149));
+    let page = preview(&mut clerk, &lines).await.expect(200);
+    assert!(page.text.contains("The other 50 stay here"), "{page:?}");
     assert_eq!(rows(&page).len(), 100);
+    assert_eq!(page.between("Leave out “", "”"), "Age");
+    let form =
+        [("_key", &*key(&page, "/add/many")), ("lines", &lines), ("left-out", "Leave out “Age”")];
+    for _ in 0..2 {
+        let page = clerk.post("/add/many", &form).await;
+        assert!(page.text.contains("100 animals added."), "{page:?}");
+        assert_eq!(rows(&page).len(), 50);
+        // Its last cell has two lines, which a name has not.
+        let rest = page.between("<textarea id=\"lines\"", "</textarea>");
+        assert!(rest.contains("\nName,Age,Category\nRex,4,4") && rest.contains("II"), "{rest}");
+        assert!(page.text.contains("Name: The cell has several lines."), "{page:?}");
+        let count = "SELECT count(*) FROM pets";
+        let count: i64 = shop.database().query_row(count, [], |row| row.get(0)).unwrap();
+        assert_eq!(count, 100);
+    }
 }

@@ -1,10 +1,12 @@
 //! Adding one animal, or many at once.
 
+use std::collections::{HashMap, hash_map::Entry};
+
 use maud::{Markup, html};
 
 use super::{
     animal_fields,
-    paste::{self, Line, MAX_LINES, Pasted},
+    paste::{self, Column, Known, Line, Pasted},
     photos, values,
 };
 use crate::{
@@ -15,10 +17,13 @@ use crate::{
         markup::{self, SHORT},
         reply::{Page, Reply},
         texts,
+        visit::Form,
     },
     domain::{
         NewPet,
-        store_area::{Category, Command, FieldSet, FieldValues, Label, Preconditions},
+        store_area::{
+            Category, Command, FieldPatch, FieldSet, FieldValues, Given, Label, Preconditions,
+        },
     },
     edge::ApiError,
 };
@@ -52,12 +57,17 @@ fn page(desk: &Desk<'_>, known: (&[Category], &FieldSet), errors: &Errors) -> Pa
                     (photos::of_new_animal(desk))
                     @let new = new_category(desk, categories)
                         .filter(|_| errors.of("category").is_some());
+                    @let unused = forms::category(desk.visit.form.get("category"), categories)
+                        .ok()
+                        .filter(|_| errors.of("category").is_some());
                     div.buttons {
                         button.main[new.is_none()] { (texts::ADD_ANIMAL) }
                         @if let Some(label) = new {
                             button.main name="new-category" value="yes" {
                                 (texts::add_with_category(&markup::readable(label.as_str(), SHORT)))
                             }
+                        } @else if unused.is_some() {
+                            button name="new-category" value="yes" { (texts::ADD_TO_NUMBER) }
                         }
                     }
                 }
@@ -92,6 +102,10 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Some(_) => desk.free_number().await?.ok_or_else(|| texts::NO_FREE_NUMBER.to_owned()),
         None => forms::category(form.get("category"), &categories),
     };
+    let category = match category {
+        Ok(id) if !is_wanted && !desk.is_used(id).await? => Err(texts::no_category(id)),
+        category => category,
+    };
     let category = errors.take("category", category);
     let status = errors.take("status", forms::status(form.get("status")));
     let fields = desk.store().fields().await?;
@@ -112,44 +126,69 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
+/// What was pasted into the form, with the categories and the fields of the store. A number that neither
+/// a category nor an animal has is no category.
+async fn read(desk: &Desk<'_>, form: &Form) -> Result<(Pasted, Vec<Category>, FieldSet), ApiError> {
+    let categories = desk.categories_typed(paste::typed(form.raw("lines"))).await?;
+    let (fields, now, currency) = (desk.store().fields().await?, desk.visit.now, desk.currency());
+    let known = Known { categories: &categories, fields: &fields, currency, now };
+    let mut pasted = paste::read(form, &known);
+    let mut checked = HashMap::new();
+    for line in &mut pasted.lines {
+        let Ok((pet, _)) = &line.result else { continue };
+        let id = pet.category_id;
+        let is_named = categories.iter().any(|category| category.id == id);
+        if let Entry::Vacant(entry) = checked.entry(id) {
+            entry.insert(is_named || desk.is_used(id).await?);
+        }
+        if !checked[&id] {
+            line.result = Err(vec![texts::no_category(id)]);
+        }
+    }
+    Ok((pasted, categories, fields))
+}
+
 /// Shows what would be added. Changes nothing.
 pub(super) async fn preview(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let text = desk.visit.form.raw("lines");
-    let categories = desk.categories_typed(paste::typed(text)).await?;
-    let pasted = paste::read(text, &categories);
+    let (pasted, categories, fields) = read(desk, &desk.visit.form).await?;
     if pasted.lines.is_empty() {
         let mut errors = Errors::default();
         errors.add("lines", texts::NOTHING_PASTED);
-        let fields = desk.store().fields().await?;
         return Ok(page(desk, (&categories, &fields), &errors).into());
     }
-    Ok(show_preview(desk, &pasted, &categories, &Errors::default()).into())
+    let shown = (&pasted, (&*categories, &fields));
+    Ok(show_preview(desk, &desk.visit.form, shown, &Errors::default(), 0).into())
 }
 
+/// A preview, after so many animals of the lines before these were added.
 fn show_preview(
     desk: &Desk<'_>,
-    Pasted { lines, left_out }: &Pasted,
-    categories: &[Category],
+    form: &Form,
+    (pasted, known): (&Pasted, (&[Category], &FieldSet)),
     errors: &Errors,
+    added: usize,
 ) -> Page {
+    let Pasted { columns, lines, rest: (_, more), problems, .. } = pasted;
     let wrong = lines.iter().filter(|line| line.result.is_err()).count();
-    let is_too_long = lines.len() > MAX_LINES;
-    let text = desk.visit.form.raw("lines");
-    let again =
-        Input { kind: "textarea", ..Input::of("lines", texts::PASTE, &desk.visit.form, errors) };
+    let is_wrong = wrong > 0 || !problems.is_empty() || !errors.is_empty();
+    let left_out = pasted.left_out();
+    let hidden = |name: &str, value: &str| html! { input type="hidden" name=(name) value=(value); };
     let content = html! {
         h1 { (texts::PREVIEW) }
+        @if added > 0 { div.flash role="status" { (texts::lines_added(added)) } }
         (errors.summary())
-        @if is_too_long {
-            div.problem role="alert" tabindex="-1" autofocus { (texts::TOO_MANY_LINES) }
-        } @else if wrong > 0 {
+        (problems.summary())
+        @if *more > 0 { p { (texts::first_lines(lines.len(), *more)) } }
+        @if wrong > 0 && problems.is_empty() {
             div.problem role="alert" tabindex="-1" autofocus { (texts::wrong_lines(wrong)) }
-        } @else {
+        } @else if problems.is_empty() {
             form.card.stack method="post" action="/add/many" {
-                (desk.key("many"))
-                input type="hidden" name="lines" value=(text);
+                (desk.key(&format!("many-{more}")))
+                (hidden("lines", form.raw("lines")))
+                (hidden(paste::HEADINGS, is_first_line(pasted)))
+                @for column in columns { (hidden(&column.id, &column.of)) }
                 @if !left_out.is_empty() {
-                    @let label = texts::left_out(left_out);
+                    @let label = texts::left_out(&left_out);
                     fieldset {
                         p { (texts::LEFT_OUT) }
                         label {
@@ -164,39 +203,88 @@ fn show_preview(
                 }
             }
         }
-        (table(lines, categories))
-        details.card open[wrong > 0 || is_too_long] {
-            summary { (texts::CHANGE_LINES) }
-            form.fields method="post" action="/add/preview" {
-                (again.show())
-                div { button { (texts::PREVIEW_AGAIN) } }
+        (table(desk, pasted, known))
+        form.card.stack method="post" action="/add/preview" {
+            (choose_columns(pasted, known.1))
+            details open[is_wrong] {
+                summary { (texts::CHANGE_LINES) }
+                (Input { kind: "textarea", ..Input::of("lines", texts::PASTE, form, errors) }.show())
             }
+            div { button { (texts::PREVIEW_AGAIN) } }
         }
     };
-    let is_wrong = wrong > 0 || is_too_long || !errors.is_empty();
     Page::new(Menu::Add, texts::PREVIEW, content).wrong_if(is_wrong)
 }
 
-fn table(lines: &[Line], categories: &[Category]) -> Markup {
-    let labels = [texts::LINE, texts::NAME, texts::CATEGORY, texts::STATUS, texts::CHECK];
+/// Whether the first line has headings, as the input for that says it.
+fn is_first_line(pasted: &Pasted) -> &'static str {
+    let [(animal, _), (headings, _)] = texts::FIRST_LINE_IS;
+    if pasted.has_headings { headings } else { animal }
+}
+
+/// What each column is, for a person to change.
+fn choose_columns(pasted: &Pasted, fields: &FieldSet) -> Markup {
+    let mut choices = vec![(String::new(), texts::LEAVE_OUT.to_owned())];
+    choices.extend(paste::choices(fields));
+    let first = Input {
+        id: paste::HEADINGS,
+        label: texts::FIRST_LINE,
+        value: is_first_line(pasted),
+        ..Input::default()
+    };
+    html! {
+        h2 { (texts::COLUMNS) }
+        div.fields {
+            (first.choose(&texts::FIRST_LINE_IS))
+            @for Column { id, heading, of, .. } in &pasted.columns {
+                @let label = texts::column(heading);
+                @let error = pasted.problems.of(id);
+                (Input { id, label: &label, value: of, error, ..Input::default() }.choose(&choices))
+            }
+        }
+    }
+}
+
+/// The lines, with the columns that are taken. What is right is shown as it is added.
+fn table(
+    desk: &Desk<'_>,
+    pasted: &Pasted,
+    (categories, fields): (&[Category], &FieldSet),
+) -> Markup {
+    let is_taken = |(_, column): &(usize, &Column)| !column.of.is_empty();
+    let taken: Vec<_> = (0..).zip(&pasted.columns).filter(is_taken).collect();
+    let mut labels = vec![texts::LINE];
+    labels.extend(taken.iter().map(|(_, column)| &*column.label));
+    labels.push(texts::CHECK);
+    let added = |of: &str, (pet, given): &(NewPet, FieldPatch)| {
+        let field = fields.all().iter().find(|field| values::input_of(field) == of);
+        Some(match (of, field) {
+            ("category", _) => html! { bdi { (markup::category(categories, pet.category_id)) } },
+            ("status", _) => markup::status_badge(pet.status),
+            (_, Some(field)) => html! {
+                @if let Some(Given::Set(value)) = given.get(field.name.as_str()) {
+                    (values::one(desk, field, value))
+                }
+            },
+            _ => return None,
+        })
+    };
     let rows = html! {
-        @for Line { number, cells: [name, category, status], result } in
-            lines.iter().take(MAX_LINES) {
+        @for Line { number, cells, result } in &pasted.lines {
             tr.wrong[result.is_err()] {
                 td.number data-label=(texts::LINE) { (number) }
-                td.first { bdi { (name) } }
-                @match result {
-                    Ok(pet) => {
-                        td data-label=(texts::CATEGORY) {
-                            bdi { (markup::category(categories, pet.category_id)) }
+                @for (at, column) in &taken {
+                    td.first[column.of == "name"] data-label=(column.label) {
+                        @match result.as_ref().ok().and_then(|pet| added(&column.of, pet)) {
+                            Some(value) => (value),
+                            None => bdi { (cells[*at]) },
                         }
-                        td { (markup::status_badge(pet.status)) }
-                        td data-label=(texts::CHECK) { (texts::FINE) }
                     }
-                    Err(error) => {
-                        td data-label=(texts::CATEGORY) { bdi { (category) } }
-                        td data-label=(texts::STATUS) { bdi { (status) } }
-                        td { p.error { (error) } }
+                }
+                td data-label=(texts::CHECK) {
+                    @match result {
+                        Ok(_) => (texts::FINE),
+                        Err(errors) => @for error in errors { p.error { (error) } },
                     }
                 }
             }
@@ -205,31 +293,48 @@ fn table(lines: &[Line], categories: &[Category]) -> Markup {
     markup::table(&markup::headings(&labels), &rows)
 }
 
-/// Adds all animals of the lines in one transaction.
+/// Adds the animals of the first lines in one transaction. Those behind them have a preview next.
 pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let text = desk.visit.form.raw("lines");
-    let categories = desk.categories_typed(paste::typed(text)).await?;
-    let pasted = paste::read(text, &categories);
-    let pets: Result<Vec<_>, _> =
-        pasted.lines.iter().map(|line| line.result.clone().map(Command::add)).collect();
-    let commands = match pets {
-        Ok(commands) if !commands.is_empty() && commands.len() <= MAX_LINES => commands,
+    let form = &desk.visit.form;
+    let (pasted, categories, fields) = read(desk, form).await?;
+    let adds: Result<Vec<_>, _> = pasted
+        .lines
+        .iter()
+        .map(|line| line.result.clone().map(|(pet, given)| Command::AddPet(pet, given)))
+        .collect();
+    let commands = match adds {
+        Ok(commands) if !commands.is_empty() && pasted.problems.is_empty() => commands,
         // A category was renamed since the preview.
         _ => return preview(desk).await,
     };
-    let is_known = desk.visit.form.raw("left-out") == texts::left_out(&pasted.left_out);
-    if !pasted.left_out.is_empty() && !is_known {
+    let shown = (&pasted, (&*categories, &fields));
+    let (left_out, count) = (pasted.left_out(), commands.len());
+    if !left_out.is_empty() && form.raw("left-out") != texts::left_out(&left_out) {
         let mut errors = Errors::default();
         errors.add("left-out", texts::LEAVE_OUT_FIRST);
-        return Ok(show_preview(desk, &pasted, &categories, &errors).into());
+        return Ok(show_preview(desk, form, shown, &errors, 0).into());
     }
     match desk.execute(commands).await? {
+        Ok(_) if pasted.rest.1 > 0 => {
+            let others = |(name, _): &&(String, String)| {
+                name.starts_with("column-") || name == paste::HEADINGS
+            };
+            let kept = form.fields().iter().filter(others).cloned();
+            let next: Form =
+                [("lines".to_owned(), pasted.rest.0)].into_iter().chain(kept).collect();
+            let (pasted, categories, fields) = read(desk, &next).await?;
+            let shown = (&pasted, (&*categories, &fields));
+            Ok(show_preview(desk, &next, shown, &Errors::default(), count).into())
+        }
         Ok(flash) if flash.code == "added" => {
             Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash)))
         }
         Ok(flash) => Ok(Reply::See("/animals".to_owned(), Some(flash))),
         Err(not_done) => {
-            Ok(show_preview(desk, &pasted, &categories, &Errors::text(&not_done.why)).into())
+            let line = not_done.index.and_then(|at| pasted.lines.get(at));
+            let why = line.map(|line| texts::on_line(line.number, &not_done.why));
+            let errors = Errors::text(&why.unwrap_or(not_done.why));
+            Ok(show_preview(desk, form, shown, &errors, 0).into())
         }
     }
 }

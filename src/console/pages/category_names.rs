@@ -120,7 +120,8 @@ impl Desk<'_> {
         Ok(Some(free))
     }
 
-    async fn is_used(&self, number: i64) -> Result<bool, StoreError> {
+    /// Whether a category or an animal has this number.
+    pub(super) async fn is_used(&self, number: i64) -> Result<bool, StoreError> {
         let mut is_used = self.category(number).await?.is_some();
         for withdrawn in [false, true] {
             let (category_id, limit) = (Some(number), Limit::new(1).unwrap_or_default());

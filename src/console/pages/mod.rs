@@ -8,6 +8,7 @@ mod animal_fields;
 mod animals;
 mod categories;
 mod category_names;
+mod cells;
 mod commands;
 mod conflict;
 mod edit;

@@ -1,141 +1,250 @@
 //! Animals on the lines of a spreadsheet.
 
+use jiff::Timestamp;
+
+use super::{cells, values};
 use crate::{
     console::{
-        forms,
+        forms::{self, Errors},
         markup::{self, SHORT},
         texts,
+        visit::Form,
     },
-    domain::{NewPet, PetStatus, store_area::Category},
+    domain::{
+        NewPet, PetStatus,
+        store_area::{
+            Category, Currency, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValues,
+        },
+    },
     text,
 };
 
 /// How many animals can be added at once.
 pub(super) const MAX_LINES: usize = 100;
 
-/// A line: what it says, and the animal or what is wrong.
+/// How many columns are read.
+const MAX_COLUMNS: usize = 100;
+
+const LINE_END: [char; 2] = ['\r', '\n'];
+
+/// What the name of the input for a column begins with, before its number from 1.
+const COLUMN: &str = "column-";
+
+/// The input that says whether the first line has headings.
+pub(super) const HEADINGS: &str = "headings";
+
+/// The members that a column can have, besides the fields: the inputs for them, and their labels.
+const MEMBERS: [(&str, &str); 3] =
+    [("name", texts::NAME), ("category", texts::CATEGORY), ("status", texts::STATUS)];
+
+/// What the store has.
+pub(super) struct Known<'k> {
+    pub(super) categories: &'k [Category],
+    pub(super) fields: &'k FieldSet,
+    pub(super) currency: Option<&'k Currency>,
+    pub(super) now: Timestamp,
+}
+
+/// A column of the lines.
+pub(super) struct Column {
+    /// The name of the input that chooses what it is.
+    pub(super) id: String,
+    /// What its heading says, or its number.
+    pub(super) heading: String,
+    /// The name of the input of an animal that its cells are for; empty if it is left out.
+    pub(super) of: String,
+    /// What that is called.
+    pub(super) label: String,
+    is_empty: bool,
+}
+
+/// A line: what it says, and the animal or all that is wrong.
 pub(super) struct Line {
     /// From 1.
     pub(super) number: usize,
-    /// The name, the category and the status as they are on the line.
-    pub(super) cells: [String; 3],
-    pub(super) result: Result<NewPet, String>,
+    /// What it says in each column.
+    pub(super) cells: Vec<String>,
+    pub(super) result: Result<(NewPet, FieldPatch), Vec<String>>,
 }
 
 /// What was pasted.
 pub(super) struct Pasted {
+    pub(super) columns: Vec<Column>,
+    pub(super) has_headings: bool,
+    /// The first lines.
     pub(super) lines: Vec<Line>,
-    /// The headings of the columns that are no name, category or status.
-    pub(super) left_out: Vec<String>,
+    /// The lines behind them, with the headings, and how many they are.
+    pub(super) rest: (String, usize),
+    /// What is wrong with the columns: the input of one, and the message.
+    pub(super) problems: Errors,
 }
 
-/// The columns of a line: which of its cells is the name, the category and the status.
-type Columns = [usize; 3];
+impl Pasted {
+    /// The headings of the columns that are left out.
+    pub(super) fn left_out(&self) -> Vec<String> {
+        let is_left_out = |column: &&Column| column.of.is_empty() && !column.is_empty;
+        self.columns.iter().filter(is_left_out).map(|column| column.heading.clone()).collect()
+    }
+}
 
-/// The columns without headings.
-const USUAL: Columns = [0, 1, 2];
+/// What a column can be: the name of an input of an animal, and its label.
+pub(super) fn choices(fields: &FieldSet) -> impl Iterator<Item = (String, String)> {
+    let label = |field: &FieldDefinition| markup::readable(field.label.as_str(), SHORT);
+    let fields = fields.all().iter().map(move |field| (values::input_of(field), label(field)));
+    MEMBERS.into_iter().map(|(name, label)| (name.to_owned(), label.to_owned())).chain(fields)
+}
 
 /// All cells, among them the categories.
 pub(super) fn typed(text: &str) -> impl Iterator<Item = String> {
-    let separator = separator(text);
-    text.lines().flat_map(move |line| cells(line, separator))
+    records(text).into_iter().flat_map(|(_, cells)| cells)
 }
 
-/// What is between the cells of a line.
-fn separator(text: &str) -> char {
+/// The lines that are not empty, each with its first byte, and with its cells. One that is quoted may
+/// have several lines.
+fn records(text: &str) -> Vec<(usize, Vec<String>)> {
     // A spreadsheet copies tabs; a file of comma-separated values has commas or semicolons.
-    ['\t', ';', ','].into_iter().find(|&of| text.contains(of)).unwrap_or(',')
+    let separator = b"\t;,".iter().copied().find(|of| text.as_bytes().contains(of));
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(separator.unwrap_or(b','))
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(text.as_bytes());
+    let record = |record: csv::StringRecord| {
+        let start = record.position().map_or(0, csv::Position::byte);
+        let start = usize::try_from(start).unwrap_or(usize::MAX);
+        (start, record.iter().map(|cell| cell.trim().to_owned()).collect())
+    };
+    let is_filled = |(_, cells): &(_, Vec<String>)| cells.iter().any(|cell| !cell.is_empty());
+    reader.records().filter_map(Result::ok).map(record).filter(is_filled).collect()
 }
 
-/// Reads the lines that are not empty. The first one may name the columns.
-pub(super) fn read(text: &str, categories: &[Category]) -> Pasted {
-    let separator = separator(text);
-    let (mut columns, mut width, mut left_out) = (USUAL, None, Vec::new());
-    let mut lines = Vec::new();
-    for (number, text) in (1..).zip(text.lines()) {
-        let cells = cells(text, separator);
-        if cells.iter().all(String::is_empty) {
-            continue;
+/// Reads the lines. What each column is, the form says, or else the heading of the column.
+pub(super) fn read(form: &Form, known: &Known<'_>) -> Pasted {
+    let text = form.raw("lines");
+    let mut records = records(text);
+    let first = records.first().map(|(_, cells)| &**cells).unwrap_or_default();
+    let has_headings = match form.raw(HEADINGS) {
+        "" => first.iter().filter(|cell| meaning(cell, known.fields).is_some()).count() > 1,
+        chosen => chosen == "yes",
+    };
+    let headings = if has_headings { Some(records.remove(0).1) } else { None };
+    let mut problems = Errors::default();
+    let columns = columns(form, headings.as_deref(), &records, known.fields, &mut problems);
+    let after = records.get(MAX_LINES).map_or(text.len(), |(start, _)| *start);
+    let more = records.len().saturating_sub(MAX_LINES);
+    let until = records.first().filter(|_| has_headings).map_or(0, |(start, _)| *start);
+    let [heading_line, others] =
+        [&text[..until], &text[after..]].map(|of| of.trim_matches(LINE_END));
+    let rest = format!("{heading_line}\n{others}").trim_start_matches(LINE_END).to_owned();
+    let number = |start: usize| {
+        let behind = text[start..].trim_start_matches(LINE_END);
+        1 + text[..text.len() - behind.len()].matches('\n').count()
+    };
+    let records = records.iter().take(MAX_LINES);
+    let lines = records.map(|(start, cells)| line(number(*start), cells, &columns, known));
+    let lines = lines.collect();
+    Pasted { lines, columns, has_headings, rest: (rest, more), problems }
+}
+
+/// What a heading stands for: the name of an input of an animal.
+fn meaning(heading: &str, fields: &FieldSet) -> Option<String> {
+    let heading = text::heading(heading);
+    let member = match &*heading {
+        "animal" => Some("name"),
+        "categoryid" => Some("category"),
+        other => MEMBERS.iter().map(|(name, _)| *name).find(|name| *name == other),
+    };
+    let is_it = |field: &&FieldDefinition| {
+        [field.name.as_str(), field.label.as_str()].map(text::heading).contains(&heading)
+    };
+    let field = || fields.all().iter().find(is_it).map(values::input_of);
+    member.map(str::to_owned).or_else(field)
+}
+
+fn columns(
+    form: &Form,
+    headings: Option<&[String]>,
+    records: &[(usize, Vec<String>)],
+    fields: &FieldSet,
+    problems: &mut Errors,
+) -> Vec<Column> {
+    let width = records.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);
+    let width = headings.map_or(width, <[String]>::len).min(MAX_COLUMNS);
+    let mut columns: Vec<Column> = Vec::new();
+    for at in 0..width {
+        let id = format!("{COLUMN}{}", at + 1);
+        let heading = headings.map_or("", |headings| &headings[at]);
+        let usual = || MEMBERS.get(at).map(|(name, _)| (*name).to_owned());
+        let guessed = || if headings.is_some() { meaning(heading, fields) } else { usual() };
+        let chosen = form.all(&id).next();
+        let of = chosen.map(str::to_owned).or_else(guessed).unwrap_or_default();
+        let known = choices(fields).find(|(name, _)| *name == of);
+        let is_taken = !of.is_empty() && columns.iter().any(|column| column.of == of);
+        if let (Some((_, label)), Some(_), true) = (&known, chosen, is_taken) {
+            problems.add(id.clone(), texts::chosen_twice(label));
         }
-        if lines.is_empty()
-            && let Some(named) = header(&cells)
-        {
-            (columns, width) = (named, Some(cells.len()));
-            let others = (0..).zip(&cells).filter(|(at, _)| !named.contains(at));
-            left_out = others.map(|(at, heading)| texts::heading(at, heading)).collect();
-            continue;
-        }
-        lines.push(line(number, &cells, columns, width, categories));
-        if lines.len() > MAX_LINES {
-            break;
+        let (of, label) = known.filter(|_| !is_taken).unwrap_or_default();
+        let has_none = |(_, cells): &(_, Vec<String>)| cells.get(at).is_none_or(String::is_empty);
+        let is_empty = heading.is_empty() && records.iter().all(has_none);
+        columns.push(Column { id, heading: texts::heading(at, heading), of, label, is_empty });
+    }
+    for (name, label) in &MEMBERS[..2] {
+        if columns.iter().all(|column| column.of != *name) {
+            problems.add(format!("{COLUMN}1"), texts::column_missing(label));
         }
     }
-    Pasted { lines, left_out }
+    columns
 }
 
-/// The cells of a line, which may be quoted.
-fn cells(line: &str, separator: char) -> Vec<String> {
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(u8::try_from(separator).unwrap_or(b','))
-        .has_headers(false)
-        .from_reader(line.as_bytes());
-    let record = reader.records().next().and_then(Result::ok).unwrap_or_default();
-    record.iter().map(|cell| cell.trim().to_owned()).collect()
-}
-
-/// The columns that a line names, if it names at least those of the name and the category.
-fn header(cells: &[String]) -> Option<Columns> {
-    let place = |names: &[&str]| {
-        cells.iter().position(|cell| names.contains(&text::heading(cell).as_str()))
+fn line(number: usize, cells: &[String], columns: &[Column], known: &Known<'_>) -> Line {
+    let mut errors = Errors::default();
+    let mut typed = Vec::new();
+    for (column, cell) in columns.iter().zip(cells).filter(|(column, _)| !column.of.is_empty()) {
+        let is_it = |field: &&FieldDefinition| values::input_of(field) == column.of;
+        let field = known.fields.all().iter().find(is_it);
+        let value = match field {
+            _ if cell.contains(LINE_END)
+                && field.is_none_or(|field| field.kind != FieldKind::LongText) =>
+            {
+                Err(texts::SEVERAL_LINES.to_owned())
+            }
+            Some(field) => cells::as_input(field, cell, known.currency),
+            None => Ok(cell.clone()),
+        };
+        match value {
+            Ok(value) => typed.push((column.of.clone(), value)),
+            Err(message) => errors.add("", labelled(&column.label, &message)),
+        }
+    }
+    if cells.iter().skip(columns.len()).any(|cell| !cell.is_empty()) {
+        errors.add("", texts::NO_HEADING);
+    }
+    let form: Form = typed.into_iter().collect();
+    let member = |(name, label): (&str, &str)| (form.get(name).to_owned(), label.to_owned());
+    let [name, category, status] = MEMBERS.map(member);
+    let mut take = |(_, label): &(String, String), message: String| {
+        errors.add("", labelled(label, &message));
     };
-    let name = place(&["name", "animal"])?;
-    let category = place(&["category", "categoryid"])?;
-    Some([name, category, place(&["status"]).unwrap_or(usize::MAX)])
-}
-
-/// `width` is the number of headings, if there are any.
-fn line(
-    number: usize,
-    cells: &[String],
-    columns: Columns,
-    width: Option<usize>,
-    categories: &[Category],
-) -> Line {
-    let cell = |at: usize| cells.get(at).map_or("", String::as_str);
-    let [name, category, status] = columns.map(cell);
-    let result = if width.is_none() && cells.len() > USUAL.len() {
-        Err(texts::too_many_columns(cells.len()))
-    } else if width.is_some_and(|width| cells.iter().skip(width).any(|cell| !cell.is_empty())) {
-        Err(texts::NO_HEADING.to_owned())
-    } else if width.is_none() && cells.len() < 2 {
-        Err(texts::columns_missing(cells.len()))
-    } else {
-        animal(name, category, status, categories)
+    let of_name = forms::name(&name.0).map_err(|message| take(&name, message));
+    let of_category = forms::category(&category.0, known.categories);
+    let category_id = of_category.map_err(|message| take(&category, message));
+    let of_status = match &*status.0 {
+        "" => Ok(PetStatus::default()),
+        typed => forms::status(typed).map_err(|message| take(&status, message)),
     };
-    let cells = [name, category, status].map(|cell| markup::readable(cell, SHORT));
+    let before = (&FieldValues::NONE, known.now);
+    let fields = values::patch(known.fields, &form, before, &mut errors);
+    let result = match (of_name, category_id, of_status) {
+        (Ok(name), Ok(category_id), Ok(status)) if errors.is_empty() => {
+            Ok((NewPet { name, category_id, status }, fields))
+        }
+        _ => Err(errors.messages().map(str::to_owned).collect()),
+    };
+    let shown = |at| cells.get(at).map_or("", String::as_str);
+    let cells = (0..columns.len()).map(|at| markup::readable(shown(at), SHORT)).collect();
     Line { number, cells, result }
 }
 
-/// An animal from what was typed.
-pub(super) fn animal(
-    name: &str,
-    category: &str,
-    status: &str,
-    categories: &[Category],
-) -> Result<NewPet, String> {
-    Ok(NewPet {
-        name: forms::name(name)?,
-        category_id: forms::category(category, categories)?,
-        status: if status.is_empty() { PetStatus::default() } else { forms::status(status)? },
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn at_most_one_line_too_many_is_read() {
-        assert_eq!(read(&"Rex,4\n".repeat(500), &[]).lines.len(), MAX_LINES + 1);
-    }
+fn labelled(label: &str, message: &str) -> String {
+    format!("{}: {message}", markup::readable(label, SHORT))
 }

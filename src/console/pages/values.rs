@@ -211,7 +211,8 @@ pub(super) fn shown(
     fields.all().iter().filter_map(value).collect()
 }
 
-fn one(desk: &Desk<'_>, field: &FieldDefinition, value: &FieldValue) -> Markup {
+/// A value in words.
+pub(super) fn one(desk: &Desk<'_>, field: &FieldDefinition, value: &FieldValue) -> Markup {
     match value {
         FieldValue::Text(text) if field.is_price() => {
             html! { (texts::amount(text, desk.currency())) }

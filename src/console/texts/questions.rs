@@ -58,11 +58,30 @@ pub(in crate::console) fn to_category(category: &str) -> String {
 }
 
 // Pasted lines
-pub(in crate::console) const NO_HEADING: &str = "It has more cells than there are headings.";
+pub(in crate::console) const NO_HEADING: &str = "It has more cells than there are columns.";
+pub(in crate::console) const SEVERAL_LINES: &str =
+    "The cell has several lines. Is a quote not closed?";
+pub(in crate::console) const COLUMNS: &str = "Columns";
+pub(in crate::console) const LEAVE_OUT: &str = "Leave out";
+pub(in crate::console) const FIRST_LINE: &str = "The first line";
+pub(in crate::console) const FIRST_LINE_IS: [(&str, &str); 2] =
+    [("no", "is an animal"), ("yes", "has the headings")];
 
 pub(in crate::console) fn heading(at: usize, heading: &str) -> String {
     let shown = readable(heading, SHORT);
     if shown.is_empty() { format!("column {}", at + 1) } else { shown }
+}
+
+pub(in crate::console) fn column(heading: &str) -> String {
+    format!("“{heading}” is")
+}
+
+pub(in crate::console) fn chosen_twice(label: &str) -> String {
+    format!("Two columns are {label}. Choose something else for one of them.")
+}
+
+pub(in crate::console) fn column_missing(label: &str) -> String {
+    format!("Choose the column that is {label}.")
 }
 
 pub(in crate::console) fn left_out(headings: &[String]) -> String {
@@ -70,10 +89,41 @@ pub(in crate::console) fn left_out(headings: &[String]) -> String {
     format!("Leave out {}", named.join(", "))
 }
 
-pub(in crate::console) const LEFT_OUT: &str = "The store keeps the name, the category and the status \
-     of an animal. What the other columns say is lost:";
+pub(in crate::console) const LEFT_OUT: &str =
+    "These columns are not taken. Choose below what they are, or confirm that they are left out:";
 pub(in crate::console) const LEAVE_OUT_FIRST: &str =
-    "Tick the box to leave out the other columns, or change the lines.";
+    "Tick the box to leave out the other columns, or choose what they are.";
+
+pub(in crate::console) fn first_lines(taken: usize, rest: usize) -> String {
+    format!(
+        "At most {taken} animals are added at once. The other {rest} stay here and follow in the next \
+         preview."
+    )
+}
+
+pub(in crate::console) fn lines_added(added: usize) -> String {
+    format!("{added} animals added. Here are the next ones.")
+}
+
+pub(in crate::console) fn on_line(number: usize, why: &str) -> String {
+    format!("Line {number}: {why}")
+}
+
+pub(in crate::console) fn no_category(number: i64) -> String {
+    format!(
+        "There is no category {number}. Name it on the page Categories first, or correct the number."
+    )
+}
+
+pub(in crate::console) fn no_choice(typed: &str) -> String {
+    format!("“{typed}” is none of the choices.")
+}
+
+/// The dates that a text can mean.
+pub(in crate::console) fn ambiguous_date(one: &str, other: &str) -> String {
+    let [first, second] = [one, other].map(super::day);
+    format!("It can mean {first} or {second}. Write {one} or {other}.")
+}
 
 // Settings
 pub(in crate::console) const MAKE_LINK: &str = "Make a new link";

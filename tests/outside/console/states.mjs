@@ -53,7 +53,7 @@ async function wrongForms(ben) {
   for (const [pasted, status, what] of [
     ["", 422, "nothing is pasted"],
     ["Name\tCategory\nMax\tCows\nMia", 422, "a preview with wrong lines"],
-    [[...lines, ...lines].join("\n"), 422, "a preview of too many lines"],
+    [[...lines, ...lines].join("\n"), 200, "a preview of too many lines"],
     [lines.join("\n"), 200, "a preview"],
   ]) {
     await page.goto(`${origin}/add`);
