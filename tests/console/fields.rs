@@ -205,7 +205,10 @@ async fn a_manager_adds_changes_and_deletes_a_field() {
     let again = manager.post("/settings/fields", &temper("Calm")).await.expect(422);
     assert!(again.text.contains("Another field has this name"), "{again:?}");
     let page = manager.get("/settings/fields/temper").await.expect(200);
-    assert!(page.text.contains("Calm\nLively</textarea>"), "{page:?}");
+    assert_eq!(
+        (page.typed("label.Calm"), page.typed("label.Lively")),
+        ("Calm".into(), "Lively".into())
+    );
 
     let mut changed = temper("Calm\nLively\nShy").to_vec();
     changed.push(("version", "1"));
@@ -233,4 +236,80 @@ async fn a_manager_adds_changes_and_deletes_a_field() {
     assert!(shop.acts().await.iter().any(|act| act.contains("field.deleted")));
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     clerk.get("/settings/fields").await.expect(403);
+}
+
+#[tokio::test]
+async fn a_choice_is_renamed_by_its_label_and_taken_off_only_after_a_question() {
+    let shop = Shop::open().await;
+    let (mut manager, mut other) =
+        (shop.member("Mo", Role::Manager).await, shop.member("Mia", Role::Manager).await);
+    let luna = add(&mut manager, &[("field.size", "Small")]).await;
+    let path = "/settings/fields/size";
+    let form = [("label", "Size"), ("kind", "choice"), ("position", "60"), ("public", "yes")];
+    let was = [
+        ("was-label", "Size"),
+        ("was-kind", "choice"),
+        ("was-position", "60"),
+        ("was-public", "yes"),
+        ("was-unique", ""),
+        ("was-label.Small", "Small"),
+        ("was-label.Medium", "Medium"),
+        ("was-label.Large", "Large"),
+        ("version", "1"),
+    ];
+    let save = |changes: &[(&'static str, &'static str)]| [&form[..], &was, changes].concat();
+    manager
+        .post(path, &save(&[("label.Small", "Tiny"), ("label.Medium", "Medium")]))
+        .await
+        .expect(303);
+    let page = manager.get(&format!("/animals/{luna}")).await.expect(200).text;
+    assert!(page.contains("<dt>Size</dt><dd><bdi>Tiny</bdi></dd>"), "{page}");
+    assert_eq!(values(&shop, luna).await, r#"{"size":"Small"}"#);
+    // What only one of two people changed is saved; what both changed is asked.
+    other.post(path, &save(&[("label.Small", "Small"), ("label.Large", "Big")])).await.expect(303);
+    let asked = other.post(path, &save(&[("label.Small", "Mini")])).await.expect(422);
+    assert!(asked.text.contains("Small is now Tiny; it was Small."), "{asked:?}");
+    assert_eq!(
+        (asked.typed("label.Small"), asked.typed("label.Large")),
+        ("Mini".into(), "Big".into())
+    );
+    let shown = manager.get("/animals?field.size=Small").await.expect(200);
+    assert!(shown.text.contains("<option value=\"Small\" selected>Tiny<"), "{shown:?}");
+
+    let remove = [&save(&[])[..], &[("remove", "Small"), ("choices", "XL")]].concat();
+    let page = manager.post(path, &remove).await.expect(200);
+    assert!(page.text.contains("1 animal has “Tiny”."), "{page:?}");
+    let sure = page.hidden("sure");
+    let yes = [&remove[..], &[("sure", &*sure)]].concat();
+    manager.post(path, &yes).await.expect(303);
+    let fields = shop.store.fields().await.unwrap();
+    let choices = fields.find("size").unwrap().choices.clone().unwrap();
+    assert_eq!(choices.all(), ["Medium", "Large", "XL"]);
+    let labels: Vec<_> =
+        choices.labels().iter().map(|(value, label)| (&**value, &**label)).collect();
+    assert_eq!(labels, [("Large", "Big"), ("Small", "Tiny")]);
+    let page = manager.get(&format!("/animals/{luna}")).await.expect(200).text;
+    assert!(page.contains("<bdi>Tiny</bdi>"), "{page}");
+}
+
+#[tokio::test]
+async fn a_field_is_shown_to_everybody_only_after_a_question_if_animals_have_values() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    let notes = [("label", "Behaviour notes"), ("kind", "text")];
+    // The name for programs is made of the label.
+    manager.post("/settings/fields", &notes).await.expect(303);
+    let path = "/settings/fields/behaviour_notes";
+    add(&mut manager, &[("field.behaviour_notes", "Bites")]).await;
+    let public = [&notes[..], &[("public", "yes"), ("version", "1")]].concat();
+    let page = manager.post(path, &public).await.expect(200);
+    assert!(page.text.contains("1 animal has a value. Everybody will see it."), "{page:?}");
+    let is_public =
+        async || shop.store.fields().await.unwrap().find("behaviour_notes").unwrap().is_public;
+    assert!(!is_public().await);
+    let sure = page.hidden("sure");
+    manager.post(path, &[&public[..], &[("sure", &*sure)]].concat()).await.expect(303);
+    assert!(is_public().await);
+    let page = manager.get(path).await.expect(200).text;
+    assert!(page.contains("Show on the web site") && page.contains(">Type<"), "{page}");
 }

@@ -1,28 +1,33 @@
 //! The fields with which the store describes its animals, in the settings.
 
-use maud::{Markup, html};
+use maud::html;
 
-use super::parts::missing;
+use super::{
+    field_form::{choices, form_of, in_words, inputs, name_of, read, values_of},
+    parts::missing,
+};
 use crate::{
     app::FieldChanged,
     console::{
         ask::Question,
         desk::Desk,
-        forms::{self, Errors, Input},
+        forms::{Errors, Input},
         layout::Menu,
         markup::{self, LONG, SHORT},
+        merge::{self, Merged},
         reply::{Flash, Page, Reply},
         staff, texts,
         visit::Form,
     },
     domain::{
-        StoredResponse,
+        Limit, StoredResponse,
         store_area::{
-            Choices, FieldDecision, FieldDefinition, FieldKind, FieldName, FieldRefusal, FieldWish,
+            FieldDecision, FieldDefinition, FieldName, FieldRefusal, FieldWish, PetQuery,
             Preconditions,
         },
     },
     edge::ApiError,
+    store::StoreError,
 };
 
 const PAGE: &str = "/settings/fields";
@@ -57,6 +62,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     let form = &desk.visit.form;
     let name = Input {
         hint: Some(texts::FIELD_NAME_HINT),
+        is_optional: true,
         ..Input::of("name", texts::FIELD_NAME, form, errors)
     };
     let content = html! {
@@ -70,8 +76,11 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             form.fields method="post" action=(PAGE) {
                 (desk.key("field"))
                 (Input { hint: Some(texts::FIELD_LABEL_HINT), ..Input::of("label", texts::FIELD_LABEL, form, errors) }.show())
-                (name.show())
                 (inputs(form, errors))
+                details open[errors.of("name").is_some()] {
+                    summary { (texts::FIELD_NAME) }
+                    div.fields { (name.show()) }
+                }
                 div { button.main { (texts::ADD_FIELD) } }
             }
         }
@@ -80,102 +89,17 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     Ok(page.wrong_if(!errors.is_empty()).into())
 }
 
-/// The inputs for all members but the label and the name.
-fn inputs(form: &Form, errors: &Errors) -> Markup {
-    let kinds = FieldKind::ALL.map(|kind| (kind.as_str(), texts::kind(kind)));
-    let kinds = [[("", texts::CHOOSE_KIND)].as_slice(), &kinds].concat();
-    let choices = Input {
-        hint: Some(texts::FIELD_CHOICES_HINT),
-        kind: "textarea",
-        ..Input::of("choices", texts::FIELD_CHOICES, form, errors)
-    };
-    let position = Input {
-        hint: Some(texts::FIELD_POSITION_HINT),
-        ..Input::of("position", texts::FIELD_POSITION, form, errors)
-    };
-    let boxes = [
-        ("public", texts::FIELD_PUBLIC, texts::FIELD_PUBLIC_HINT),
-        ("unique", texts::FIELD_UNIQUE, texts::FIELD_UNIQUE_HINT),
-    ];
-    html! {
-        (Input::of("kind", texts::FIELD_KIND, form, errors).choose(&kinds))
-        (choices.show())
-        (position.show())
-        fieldset {
-            @for (name, label, hint) in boxes {
-                div {
-                    label {
-                        input #(name) type="checkbox" name=(name) value="yes" checked[!form.get(name).is_empty()];
-                        (label) " " span.hint { (hint) }
-                    }
-                    @if let Some(error) = errors.of(name) { p.error { (error) } }
-                }
-            }
-        }
-    }
-}
-
-/// The form of a field as it is.
-fn form_of(field: &FieldDefinition) -> Form {
-    let choices = field.choices.as_ref().map(Choices::all).unwrap_or_default().join("\n");
-    let checked = |is| if is { "yes" } else { "" };
-    Form::with(&[
-        ("label", field.label.as_str()),
-        ("kind", field.kind.as_str()),
-        ("choices", &choices),
-        ("position", &field.position.to_string()),
-        ("public", checked(field.is_public)),
-        ("unique", checked(field.is_unique)),
-        ("version", &field.version.to_string()),
-    ])
-}
-
-/// The field that was typed, under this name. Reads all inputs even without one, to find all errors.
-/// `next` is the position of a field for which none was typed.
-fn read(
-    name: Option<FieldName>,
-    next: i64,
-    form: &Form,
-    errors: &mut Errors,
-) -> Option<FieldDefinition> {
-    let label = forms::label(form.get("label"));
-    let label = errors.take("label", label.map_err(|_| texts::FIELD_LABEL_INVALID.to_owned()));
-    let kind: Result<FieldKind, _> = form.get("kind").parse();
-    let kind = errors.take("kind", kind.map_err(|_| texts::FIELD_KIND_MISSING.to_owned()));
-    let lines = form.raw("choices").lines().map(str::trim).filter(|line| !line.is_empty());
-    let lines: Vec<String> = lines.map(str::to_owned).collect();
-    let choices = if kind == Some(FieldKind::Choice) || !lines.is_empty() {
-        let choices = Choices::new(lines).filter(|_| kind == Some(FieldKind::Choice));
-        errors.take("choices", choices.ok_or_else(|| texts::FIELD_CHOICES_INVALID.to_owned()))
-    } else {
-        None
-    };
-    let position = match form.get("position") {
-        "" => Some(next),
-        _ => form.integer("position"),
-    };
-    let position = position.filter(|at| (0..=FieldDefinition::HIGHEST_POSITION).contains(at));
-    let position =
-        errors.take("position", position.ok_or_else(|| texts::FIELD_POSITION_INVALID.to_owned()));
-    let is = |name| !form.get(name).is_empty();
-    let (is_public, is_unique) = (is("public"), is("unique"));
-    let (name, label, kind, position) = (name?, label?, kind?, position?);
-    let field =
-        FieldDefinition { name, label, kind, choices, is_public, is_unique, position, version: 0 };
-    if errors.is_empty() && field.problem().is_some() {
-        errors.add("unique", texts::FIELD_UNIQUE_HINT);
-    }
-    errors.is_empty().then_some(field)
-}
-
 pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (form, mut errors) = (&desk.visit.form, Errors::default());
-    let name = FieldName::new(form.get("name"));
+    let name = FieldName::new(&match form.get("name") {
+        "" => name_of(form.get("label")),
+        typed => typed.to_owned(),
+    });
     let name = errors.take("name", name.ok_or_else(|| texts::FIELD_NAME_INVALID.to_owned()));
     let fields = desk.store().fields().await?;
     let last = fields.all().iter().map(|field| field.position).max();
     let next = last.map_or(0, |last| (last + 10).min(FieldDefinition::HIGHEST_POSITION));
-    let Some(field) = read(name, next, form, &mut errors) else {
+    let Some(field) = read(name, (None, next), form, &mut errors) else {
         return list(desk, &errors).await;
     };
     match change(desk, FieldWish::Put(field), None).await? {
@@ -205,8 +129,9 @@ fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) 
         (errors.summary())
         form.card.fields method="post" action=(path) {
             (desk.key("field"))
-            input type="hidden" name="version" value=(form.get("version"));
+            (merge::shown(&form_of(field)))
             (Input::of("label", texts::FIELD_LABEL, form, errors).show())
+            (choices(field, form, errors))
             (inputs(form, errors))
             div.buttons {
                 button.main { (texts::SAVE) }
@@ -226,21 +151,89 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(field) = present(desk).await? else {
         return Ok(missing(Menu::Settings, texts::NO_FIELD));
     };
-    let (form, mut errors) = (&desk.visit.form, Errors::default());
-    let Some(wanted) = read(Some(field.name.clone()), field.position, form, &mut errors) else {
+    // A browser does not send a box without a tick.
+    let sent = &desk.visit.form;
+    let without = ["public", "unique"].into_iter().filter(|name| sent.all(name).next().is_none());
+    let without = without.map(|name| (name.to_owned(), String::new()));
+    let sent: Form = sent.fields().iter().cloned().chain(without).collect();
+    let merged = Merged::of(&sent, &form_of(&field));
+    let (form, mut errors) = (&merged.form, Errors::default());
+    let known = (Some(&field), field.position);
+    let Some(wanted) = read(Some(field.name.clone()), known, form, &mut errors) else {
         return Ok(page(desk, &field, form, &errors));
     };
+    if merged.is_conflict() {
+        return Ok(page(desk, &field, form, &merged.errors(true, in_words)));
+    }
+    let effects = effects(desk, &field, &wanted).await?;
+    if !effects.is_empty() {
+        let title = texts::really(texts::SAVE, &markup::readable(field.label.as_str(), SHORT));
+        let path = format!("{PAGE}/{}", field.name.as_str());
+        let question =
+            Question { menu: Menu::Settings, title, effects, yes: texts::SAVE, back: &path };
+        if let Some(asked) = question.ask(desk, &html! {}) {
+            return Ok(asked);
+        }
+    }
     match change(desk, FieldWish::Put(wanted), form.integer("version")).await? {
         Ok(()) => Ok(see("saved")),
         Err(why) => {
             // What is typed can be saved over what it is now.
             let field = present(desk).await?.unwrap_or(field);
-            let version = field.version.to_string();
-            let again = form.fields().iter().filter(|(name, _)| name != "version").cloned();
-            let again = again.chain([("version".to_owned(), version)]).collect();
-            Ok(page(desk, &field, &again, &Errors::text(why)))
+            Ok(page(desk, &field, form, &Errors::text(why)))
         }
     }
+}
+
+/// How many animals are counted at most.
+const COUNTED: usize = 1_000;
+
+/// What a change of a field does to animals, if a manager should know it before.
+async fn effects(
+    desk: &Desk<'_>,
+    before: &FieldDefinition,
+    wanted: &FieldDefinition,
+) -> Result<Vec<String>, ApiError> {
+    let mut effects = Vec::new();
+    let limit = Limit::new(Limit::MAX.into()).unwrap_or_default();
+    let fields = desk.store().fields().await?;
+    for value in values_of(before).iter().filter(|value| !values_of(wanted).contains(value)) {
+        let values = fields.searched(before.name.as_str(), value).into_iter().collect();
+        let mut query = PetQuery { values, limit, ..PetQuery::default() };
+        let mut count = Some(0);
+        while let Some(counted) = count.filter(|&counted| counted <= COUNTED) {
+            match desk.store().list_store_pets(&query).await {
+                Ok((pets, next)) => (count, query.after) = (Some(counted + pets.len()), next),
+                // The search is not ready.
+                Err(StoreError::Overloaded) => count = None,
+                Err(error) => return Err(error.into()),
+            }
+            if query.after.is_none() {
+                break;
+            }
+        }
+        if count != Some(0) {
+            let shown = markup::readable(before.shown(value), SHORT);
+            effects.push(texts::choice_in_use(count, COUNTED, &shown));
+        }
+    }
+    if wanted.is_public && !before.is_public {
+        let (mut count, mut looked_at, mut after) = (0, 0, None);
+        loop {
+            let (pets, next) = desk.store().list_on_offer(after, limit, false).await?;
+            looked_at += pets.len();
+            count +=
+                pets.iter().filter(|pet| pet.fields.get(before.name.as_str()).is_some()).count();
+            after = next;
+            if after.is_none() || looked_at >= COUNTED {
+                break;
+            }
+        }
+        if count > 0 || after.is_some() {
+            effects.push(texts::becomes_public(count, after.is_some()));
+        }
+    }
+    Ok(effects)
 }
 
 pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {

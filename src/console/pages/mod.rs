@@ -12,6 +12,7 @@ mod cells;
 mod commands;
 mod conflict;
 mod edit;
+mod field_form;
 mod fields;
 mod history;
 mod live;

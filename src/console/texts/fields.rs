@@ -15,25 +15,27 @@ pub(in crate::console) const NO_VALUE: &str = "–";
 pub(in crate::console) const FIELD_LABEL: &str = "Label";
 pub(in crate::console) const FIELD_LABEL_HINT: &str = "What people read, such as Breed.";
 pub(in crate::console) const FIELD_NAME: &str = "Name for programs";
-pub(in crate::console) const FIELD_NAME_HINT: &str =
-    "Lower-case letters, digits and underscores, such as coat_length. It cannot change.";
+pub(in crate::console) const FIELD_NAME_HINT: &str = "Lower-case letters, digits and underscores, such as coat_length. If it is empty, it is made from the label. It cannot change.";
 pub(in crate::console) const FIELD_NAME_INVALID: &str = "Enter a name for programs: 1 to 32 lower-case letters, digits and underscores, the first of them a letter.";
 pub(in crate::console) const FIELD_NAME_TAKEN: &str =
     "Another field has this name for programs. Enter a different one.";
-pub(in crate::console) const FIELD_KIND: &str = "Kind";
-pub(in crate::console) const CHOOSE_KIND: &str = "Choose a kind";
+pub(in crate::console) const FIELD_KIND: &str = "Type";
+pub(in crate::console) const CHOOSE_KIND: &str = "Choose a type";
 pub(in crate::console) const FIELD_LABEL_INVALID: &str = "Enter a label of 1 to 255 characters.";
-pub(in crate::console) const FIELD_KIND_MISSING: &str = "Choose a kind.";
+pub(in crate::console) const FIELD_KIND_MISSING: &str = "Choose a type.";
 pub(in crate::console) const FIELD_CHOICES: &str = "Choices";
-pub(in crate::console) const FIELD_CHOICES_HINT: &str =
-    "Only for a choice: one on each line, 1 to 100, each with at most 64 characters.";
-pub(in crate::console) const FIELD_CHOICES_INVALID: &str =
-    "Enter 1 to 100 different choices, one on each line, each with at most 64 characters.";
+pub(in crate::console) const MORE_CHOICES: &str = "More choices";
+pub(in crate::console) const REMOVE_CHOICE: &str = "Remove";
+pub(in crate::console) const FIELD_LABELS_HINT: &str = "Change what people read to rename a choice: no animal changes. Programs go on using the first name.";
+pub(in crate::console) const FIELD_LABELS_INVALID: &str = "Each choice needs a name of 1 to 100 characters that no other choice has or had. Capital and small letters \
+     count as the same.";
+pub(in crate::console) const FIELD_CHOICES_HINT: &str = "Only for the type Choice from a list: one on each line, 1 to 100, each with at most 64 characters.";
+pub(in crate::console) const FIELD_CHOICES_INVALID: &str = "Enter 1 to 100 different choices, one on each line, each with at most 64 characters. Capital and small letters count as the same.";
 pub(in crate::console) const FIELD_POSITION: &str = "Position";
 pub(in crate::console) const FIELD_POSITION_HINT: &str = "From 0 to 10,000. Fields with lower positions come first. If it is empty, the field is the last one.";
 pub(in crate::console) const FIELD_POSITION_INVALID: &str = "Enter a position from 0 to 10,000.";
-pub(in crate::console) const FIELD_PUBLIC: &str = "Public";
-pub(in crate::console) const FIELD_PUBLIC_HINT: &str = "Everybody may see the values.";
+pub(in crate::console) const FIELD_PUBLIC: &str = "Show on the web site";
+pub(in crate::console) const FIELD_PUBLIC_HINT: &str = "Everybody can see the values.";
 pub(in crate::console) const FIELD_UNIQUE: &str = "Unique";
 pub(in crate::console) const FIELD_UNIQUE_HINT: &str =
     "No two animals have the same value, as with a microchip. Only for text and whole numbers.";
@@ -42,12 +44,36 @@ pub(in crate::console) const DELETE_FIELD: &str = "Delete field";
 pub(in crate::console) const FIELD_DELETED_EFFECT: &str =
     "It disappears from all forms and pages. This is possible only while no animal has a value.";
 pub(in crate::console) const NO_FIELD: &str = "There is no such field.";
-pub(in crate::console) const FIELD_IN_USE: &str = "Animals have values of this field. It cannot be deleted, and its kind and Unique cannot change, until no \
+pub(in crate::console) const FIELD_IN_USE: &str = "Animals have values of this field. It cannot be deleted, and its type and Unique cannot change, until no \
      animal has a value, withdrawn animals included.";
 pub(in crate::console) const TOO_MANY_FIELDS: &str =
     "There are 50 fields already. Delete one before you add another.";
 pub(in crate::console) const FIELD_CHANGED: &str =
     "Somebody else changed this field at the same time. Check what it is now, and save again.";
+
+/// What becomes of the animals with a choice that is taken off. `None` if they were not counted, and
+/// more than `most` were not.
+pub(in crate::console) fn choice_in_use(count: Option<usize>, most: usize, shown: &str) -> String {
+    let animals = match count {
+        None => "Animals can have".to_owned(),
+        Some(1) => "1 animal has".to_owned(),
+        Some(count) if count > most => "More than 1,000 animals have".to_owned(),
+        Some(count) => format!("{count} animals have"),
+    };
+    format!(
+        "{animals} “{shown}”. What animals have stays and is shown. No other animal can get it. To rename it, change what people read."
+    )
+}
+
+/// What becomes visible with a field. `has_more` if not all animals were looked at.
+pub(in crate::console) fn becomes_public(count: usize, has_more: bool) -> String {
+    let animals = match count {
+        _ if has_more => "Many animals can have".to_owned(),
+        1 => "1 animal has".to_owned(),
+        count => format!("{count} animals have"),
+    };
+    format!("{animals} a value. Everybody will see it.")
+}
 
 /// The name of a kind.
 pub(in crate::console) fn kind(kind: FieldKind) -> &'static str {
