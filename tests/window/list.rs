@@ -357,7 +357,7 @@ async fn the_first_page_has_at_most_40_kb_and_nothing_of_another_host() {
 #[tokio::test]
 async fn the_label_of_a_choice_is_shown_everywhere_in_place_of_its_value_which_filters_use() {
     let street = Street::open().await;
-    let id = street.add("Mia", &[("species", "Cat"), ("size", "Small")]).await;
+    let id = street.add("Mia", &[("species", "Cat"), ("size", "Small"), ("price", "9")]).await;
     street.label_choices("species", &[("Cat", "Katze"), ("Dog", "Hund")]).await;
     street.label_choices("size", &[("Small", "Klein")]).await;
     let animal = format!("/animals/{id}");
