@@ -4,8 +4,12 @@
 use futures_util::StreamExt;
 use hyper::{Version, header, http::request::Parts};
 
-use super::{ApiError, Body, Edge, Problem, Response};
-use crate::{domain::Client, store::StoreError};
+use super::{
+    error::{ApiError, Problem},
+    response::{Body, Response},
+    response_memory::{Reader, ResponseMemory},
+};
+use crate::store::StoreError;
 
 /// The largest file that is made before it is sent, in bytes.
 const LARGEST: usize = 1 << 20;
@@ -17,30 +21,26 @@ pub(super) fn hides_end(request: &Parts, response: &Response) -> bool {
         && !response.headers().contains_key(header::CONTENT_LENGTH)
 }
 
-impl Edge {
-    /// Makes a file before it is sent, so that it has a length. Fails with 505 if it is too long.
-    pub(super) async fn with_length(
-        &self,
-        client: &Client,
-        request: &Parts,
-        response: Response,
-    ) -> Result<Response, ApiError> {
-        let reader = self.strangers.reader(client, &request.headers);
-        let room = self.response_memory.reserve_for(reader, LARGEST)?;
-        let (head, body) = response.into_parts();
-        let mut whole = Vec::new();
-        if let Body::File(mut pieces) = body {
-            while let Some(piece) = pieces.next().await {
-                whole.extend_from_slice(&piece.map_err(StoreError::Unavailable)?);
-                if whole.len() > LARGEST {
-                    return Err(ApiError::new(
-                        Problem::OldVersion,
-                        "This file is too long for HTTP/1.0, which cannot show that its end is missing. \
-                         Request it with HTTP/1.1; in nginx, set proxy_http_version 1.1.",
-                    ));
-                }
+/// Makes a file before it is sent, so that it has a length. Fails with 505 if it is too long.
+pub(super) async fn with_length(
+    memory: &ResponseMemory,
+    reader: Reader,
+    response: Response,
+) -> Result<Response, ApiError> {
+    let room = memory.reserve_for(reader, LARGEST)?;
+    let (head, body) = response.into_parts();
+    let mut whole = Vec::new();
+    if let Body::File(mut pieces) = body {
+        while let Some(piece) = pieces.next().await {
+            whole.extend_from_slice(&piece.map_err(StoreError::Unavailable)?);
+            if whole.len() > LARGEST {
+                return Err(ApiError::new(
+                    Problem::OldVersion,
+                    "This file is too long for HTTP/1.0, which cannot show that its end is missing. \
+                     Request it with HTTP/1.1; in nginx, set proxy_http_version 1.1.",
+                ));
             }
         }
-        Ok(Response::from_parts(head, room.fill(whole).into()))
     }
+    Ok(Response::from_parts(head, room.fill(whole).into()))
 }

@@ -203,11 +203,12 @@ impl Edge {
             } else {
                 let processing =
                     interface.process(client, &request, &request_id, &mut body, found, &mut facts);
-                let processing = AssertUnwindSafe(processing).catch_unwind();
                 let limit = || self.request_timeout + I::may_wait(found);
-                match within(limit, pin!(processing)).await {
+                match within(limit, pin!(AssertUnwindSafe(processing).catch_unwind())).await {
                     Some(Ok(Ok(response))) if http_1_0::hides_end(&request, &response) => {
-                        Box::pin(self.with_length(client, &request, response)).await
+                        let reader = self.strangers.reader(client, &request.headers);
+                        Box::pin(http_1_0::with_length(&self.response_memory, reader, response))
+                            .await
                     }
                     Some(Ok(result)) => result,
                     Some(Err(_)) => Err(ApiError::internal(Arc::new(Panicked))),

@@ -146,7 +146,7 @@ async fn an_invalid_command_is_400_with_its_position_and_nothing_is_done() {
         (
             json!({ "command": "cancelOrder", "orderId": 1, "note": "x" }),
             "unknown_member",
-            "Allowed members: command, orderId, reason",
+            "Allowed members: command, orderId, ifMatch, reason",
         ),
         (json!({ "command": "restorePet", "petId": 1, "reason": "x" }), "unknown_member", "reason"),
     ] {
