@@ -8,6 +8,7 @@ use super::{
     markup::{self, SHORT},
     reply::{Page, Reply},
     texts,
+    visit::Form,
 };
 
 /// The field of a form with the question to which the member said yes.
@@ -26,6 +27,11 @@ pub(super) struct Question<'a> {
 }
 
 impl Question<'_> {
+    /// Whether the member said yes to a question about this form.
+    pub(super) fn is_answered(form: &Form) -> bool {
+        !form.raw(SURE).is_empty()
+    }
+
     /// Asks before access ends, or messages stop.
     pub(super) fn of_setting(
         desk: &Desk<'_>,

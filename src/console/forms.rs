@@ -98,6 +98,8 @@ pub(super) struct Input<'a> {
     pub(super) is_first: bool,
     /// What a password manager may fill in; nothing if empty.
     pub(super) autocomplete: &'a str,
+    /// The keyboard of a phone; the one for texts if empty.
+    pub(super) inputmode: &'a str,
     /// The identifier of a list of proposals.
     pub(super) list: Option<&'a str>,
 }
@@ -113,6 +115,7 @@ impl<'a> Input<'a> {
         let invalid = self.error.map(|_| "true");
         let kind = if self.kind.is_empty() { "text" } else { self.kind };
         let autocomplete = if self.autocomplete.is_empty() { "off" } else { self.autocomplete };
+        let inputmode = Some(self.inputmode).filter(|mode| !mode.is_empty());
         let html = html! {
             @if kind == "textarea" {
                 textarea #(self.id) name=(self.id) dir="auto" aria-describedby=[described]
@@ -120,7 +123,7 @@ impl<'a> Input<'a> {
             } @else {
                 input #(self.id) name=(self.id) type=(kind) value=(self.value) dir="auto"
                     autocomplete=(autocomplete) required[self.is_required] list=[self.list]
-                    autofocus[self.is_first]
+                    autofocus[self.is_first] inputmode=[inputmode]
                     aria-describedby=[described] aria-invalid=[invalid];
             }
         };

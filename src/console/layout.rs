@@ -116,11 +116,11 @@ pub(super) fn html(status: StatusCode, page: Bytes) -> Response {
 }
 
 /// A page for somebody who is not signed in.
-pub(super) fn page(status: StatusCode, title: &str, content: &Markup) -> Response {
+pub(super) fn page(status: StatusCode, store: &str, title: &str, content: &Markup) -> Response {
     let page = document(
-        title,
+        (title, store),
         &html! {
-            header { div.bar { span.brand { (icon()) (texts::SITE) } } }
+            header { div.bar { span.brand { (icon()) (store) } } }
             main.narrow #main tabindex="-1" { h1 { (title) } (content) }
         },
     );
@@ -133,7 +133,7 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
     let pet = if let Follows::Pet(id) = frame.follows { Some(id) } else { None };
     let follows = frame.follows != Follows::Nothing;
     document(
-        title,
+        (title, store),
         &html! {
             header {
                 div.bar {
@@ -185,7 +185,7 @@ fn icon() -> Markup {
     html! { img src=(ASSETS[2].path) alt="" width="28" height="28"; }
 }
 
-fn document(title: &str, body: &Markup) -> Markup {
+fn document((title, store): (&str, &str), body: &Markup) -> Markup {
     let [style, script, icon, favicon, touch_icon, _] = &*ASSETS;
     html! {
         (DOCTYPE)
@@ -193,7 +193,7 @@ fn document(title: &str, body: &Markup) -> Markup {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) " – " (texts::SITE) }
+                title { (title) " – " (store) }
                 // Every browser that shows a drawing prefers it.
                 link rel="icon" sizes="32x32" href=(favicon.path);
                 link rel="icon" type=(icon.media_type) href=(icon.path);

@@ -2,11 +2,14 @@
 // content when something changed. It never touches what somebody uses. What photos need is in photos.js.
 "use strict";
 
-// A unit, its length in seconds, and from how many of it on it is used.
-const units = [["day", 86400, 2], ["hour", 3600, 1], ["minute", 60, 1]];
+// Units, and their lengths in seconds.
+const units = [["day", 86400], ["hour", 3600], ["minute", 60]];
 // In the language of the page, whatever that of the browser is; but in the zone of the reader.
 const { lang } = document.documentElement;
 const relative = new Intl.RelativeTimeFormat(lang, { numeric: "always" });
+const inDays = new Intl.RelativeTimeFormat(lang, { numeric: "auto" });
+// The number of a day in the calendar of the reader.
+const dayOf = (at) => Math.round(new Date(at).setHours(12, 0, 0, 0) / 86400000);
 const exact = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" });
 const edited = new WeakSet();
 const who = () => document.querySelector(".who a")?.textContent;
@@ -15,10 +18,12 @@ function showTimes(root) {
     const at = new Date(time.dateTime);
     const isOver = time.dataset.now && !time.dataset.soon;
     const seconds = Math.min((at - Date.now()) / 1000, isOver ? 0 : Infinity);
-    const [unit, length] = units.find(([, length, least]) => Math.abs(seconds) >= length * least) ?? [];
+    const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? [];
     time.title = exact.format(at);
     if (time.dataset.exact !== undefined || Math.abs(seconds) >= 7 * 86400) {
       time.textContent = exact.format(at);
+    } else if (unit === "day") {
+      time.textContent = inDays.format(dayOf(at) - dayOf(Date.now()), unit);
     } else {
       time.textContent = unit ? relative.format(Math.trunc(seconds / length), unit)
         : seconds <= 0 ? time.dataset.now : time.dataset.soon;

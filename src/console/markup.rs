@@ -130,8 +130,11 @@ mod tests {
         assert_eq!(shown("2026-11-22T12:00:00Z").unwrap(), "just now");
         assert_eq!(shown("2026-11-22T12:00:59Z").unwrap(), "in less than a minute");
         assert_eq!(shown("2026-11-22T11:59:00Z").unwrap(), "1 minute ago");
-        // Not as two days, because it ends tomorrow.
-        assert_eq!(shown("2026-11-24T11:59:00Z").unwrap(), "in 47 hours");
+        assert_eq!(shown("2026-11-23T11:59:00Z").unwrap(), "in 23 hours");
+        // The day counts: 36 hours can be tomorrow, 25 can be yesterday.
+        assert_eq!(shown("2026-11-23T23:59:59Z").unwrap(), "tomorrow");
+        assert_eq!(shown("2026-11-21T11:00:00Z").unwrap(), "yesterday");
+        assert_eq!(shown("2026-11-24T13:00:00Z").unwrap(), "in 2 days");
         assert_eq!(shown("2026-11-20T12:00:00Z").unwrap(), "2 days ago");
         assert_eq!(shown("2026-11-29T12:00:00Z"), None);
         let exact = texts::exact("2026-01-02T03:04:05Z".parse().unwrap());

@@ -20,6 +20,7 @@ mod staff;
 mod state;
 mod texts;
 mod visit;
+mod words;
 
 use std::time::Duration;
 

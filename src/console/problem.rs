@@ -59,7 +59,7 @@ pub(super) fn page(
         layout::html(status, *page)
     } else {
         let (title, content) = content(&error, request_id);
-        layout::page(status, title, &content)
+        layout::page(status, texts::SITE, title, &content)
     };
     // `Allow`, `Retry-After` and `Connection` are as for programs.
     let (for_programs, cause) = error.into_response();

@@ -51,15 +51,18 @@ pub(super) enum Cookie {
 }
 
 impl Cookie {
-    /// Its name. Browsers let only this host set one with the prefix, over HTTPS.
+    /// Its name. Browsers let only this host set one with the prefix, over HTTPS. Cookies have no port, so
+    /// the name has it: another service on this host has cookies of its own.
     fn name(self, visit: &Visit<'_>) -> String {
+        let (_, port) = visit.visitor.origin.rsplit_once(':').unwrap_or_default();
+        let port = port.parse::<u16>().map(|port| format!("-{port}")).unwrap_or_default();
         let prefix = if visit.visitor.is_secure { "__Host-" } else { "" };
         let suffix = match self {
             Self::Session => "",
             Self::Browser => "-browser",
             Self::Message => "-message",
         };
-        format!("{prefix}petstore{suffix}")
+        format!("{prefix}petstore{port}{suffix}")
     }
 
     /// Its value in a request.

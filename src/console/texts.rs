@@ -64,6 +64,7 @@ pub(super) const ORDER: &str = "Order";
 pub(super) const PLACED_AT: &str = "Placed";
 pub(super) const ENDS: &str = "Ends";
 pub(super) const CLOSED_AT: &str = "Closed";
+pub(super) const SOLD_AT: &str = "Sold on";
 
 /// What the history calls the members that changed, in this order.
 pub(super) const MEMBERS: &[(&str, &str)] = &[
@@ -123,7 +124,7 @@ pub(super) const SOLD_WITHOUT_ORDER: &str =
 pub(super) const PENDING_WITHOUT_ORDER: &str = "It was marked as reserved without an order, so the reservation has no end. Reserve it here to \
      give it one, sell it, or edit its status.";
 pub(super) const WITHDRAW: &str = "Withdraw";
-pub(super) const WITHDRAW_MORE: &str = "Withdraw from the store";
+pub(super) const WITHDRAW_MORE: &str = "Record a departure";
 pub(super) const WITHDRAW_HINT: &str =
     "It leaves all lists of animals. Its history stays, and it can be restored.";
 pub(super) const RESTORE: &str = "Restore";
@@ -193,7 +194,8 @@ pub(super) const NONE_SELECTED: &str = "Select at least one animal first.";
 pub(super) const NOTHING_PASTED: &str = "Paste at least one line.";
 pub(super) const STALE: &str = "Somebody else has changed it in the meantime, so nothing was changed \
      this time. Look at the current state, and retry.";
-pub(super) const NOTHING_CHANGED: &str = "Nothing was changed, because of this animal:";
+pub(super) const NOTHING_CHANGED: &str =
+    "Nothing was changed. It is not possible for these animals:";
 
 pub(super) fn status(status: PetStatus) -> &'static str {
     match status {
@@ -332,7 +334,7 @@ pub(super) const IS_WITHDRAWN: &str = "It is withdrawn. Restore it first.";
 pub(super) const IS_GONE: &str = "It no longer exists.";
 
 pub(super) fn is_reserved(order: i64) -> String {
-    format!("It is reserved by order {order}. Sell it there, or cancel the reservation first.")
+    format!("It is reserved by order {order}.")
 }
 
 pub(super) fn is_in_status(status: PetStatus) -> String {
@@ -347,7 +349,7 @@ pub(super) fn is_in_status(status: PetStatus) -> String {
 pub(super) const NO_CATEGORIES: &str = "No category has a name yet";
 pub(super) const NO_CATEGORIES_HINT: &str =
     "Give the first one a name, such as Dogs. Everybody can then choose it by this name.";
-pub(super) const NAME_CATEGORY: &str = "Name a category";
+pub(super) const NAME_CATEGORY: &str = "Add or rename a category";
 pub(super) const CATEGORY_NUMBER_HINT: &str =
     "A free number is filled in. To change the name of a category, enter its number.";
 pub(super) const LABEL_MISSING: &str = "Enter the name of the category.";

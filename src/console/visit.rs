@@ -5,7 +5,7 @@ use hyper::{header::HeaderValue, http::request::Parts};
 use jiff::Timestamp;
 use ring::hmac;
 
-use super::{Console, origin::Visitor, routes::Route};
+use super::{Console, origin::Visitor, routes::Route, texts};
 use crate::{
     domain::{NamedActor, WriteContext},
     text,
@@ -29,6 +29,11 @@ pub(super) struct Visit<'r> {
 }
 
 impl Visit<'_> {
+    /// The name of the store, which all pages show.
+    pub(super) fn store_name(&self) -> &str {
+        self.console.settings.store_name.as_deref().unwrap_or(texts::SITE)
+    }
+
     /// A key that every process on the database has, and that is in no response.
     pub(super) fn secret_key(&self) -> hmac::Key {
         hmac::Key::new(hmac::HMAC_SHA256, &self.console.app.store.etag_key())

@@ -193,11 +193,10 @@ impl Browser<'_> {
         path: &str,
         typed: &[(&str, &str)],
     ) -> Page {
-        let fields = page.form(form);
-        let kept = fields.iter().map(|(name, value)| (&**name, &**value));
-        let kept = kept.filter(|(name, _)| typed.iter().all(|(of, _)| of != name));
-        let sent: Vec<_> = kept.chain(typed.iter().copied()).collect();
-        self.post(path, &sent).await
+        let mut sent = page.form(form);
+        sent.retain(|(name, _)| typed.iter().all(|(of, _)| of != name));
+        let kept = sent.iter().map(|(name, value)| (&**name, &**value));
+        self.post(path, &kept.chain(typed.iter().copied()).collect::<Vec<_>>()).await
     }
 
     pub(crate) async fn sign_in(&mut self, name: &str, password: &str) -> Page {
@@ -379,10 +378,7 @@ impl Page {
             if let Some(name) = attribute(tag, "name").filter(|_| !is_off) {
                 match tag.split_once(' ').unwrap().0 {
                     "input" => fields.push((name, attribute(tag, "value").unwrap_or_default())),
-                    "textarea" => {
-                        let text = Self::unescaped(text.trim_start_matches('\n'));
-                        fields.push((name, text.replace('\n', "\r\n")));
-                    }
+                    "textarea" => fields.push((name, Self::unescaped(text.trim_start()))),
                     "select" => fields.push((name, String::new())),
                     _ => {}
                 }

@@ -48,7 +48,7 @@ async fn the_number_that_is_offered_belongs_to_no_animal_and_no_category() {
     // An empty number gets the same one, and so does a category that comes with its first animal.
     name(&mut clerk, "Dogs", "").await;
     let form =
-        [("name", "Bo"), ("category", "Fish"), ("status", "available"), ("new-category", "yes")];
+        [("name", "Bo"), ("category", "Fish"), ("status", "available"), ("new-category", "Fish")];
     assert_eq!(clerk.post("/add", &form).await.next(), "/animals/3");
     let all = [("2", "Cats"), ("4", "Dogs"), ("5", "Fish")];
     assert_eq!(named(&mut clerk).await, all.map(|(id, label)| (id.to_owned(), label.to_owned())));
@@ -71,7 +71,7 @@ async fn the_name_of_a_category_needs_a_visible_character() {
         assert!(page.expect(422).text.contains(problem), "{label:?}");
         // It also does not come with its first animal.
         let form =
-            [("name", "Bo"), ("category", label), ("status", "sold"), ("new-category", "yes")];
+            [("name", "Bo"), ("category", label), ("status", "sold"), ("new-category", label)];
         clerk.post("/add", &form).await.expect(422);
     }
     assert_eq!(named(&mut clerk).await, []);
@@ -206,7 +206,7 @@ async fn before_the_search_is_ready_categories_are_shown_and_named_by_a_typed_nu
     let why = "No free number is found. The search may not be ready yet.";
     let page = clerk.post("/categories", &[("label", "Cats"), ("number", "")]).await;
     assert!(page.expect(422).text.contains(why));
-    let form = [("name", "Bo"), ("category", "Cats"), ("status", "sold"), ("new-category", "yes")];
+    let form = [("name", "Bo"), ("category", "Cats"), ("status", "sold"), ("new-category", "Cats")];
     assert!(clerk.post("/add", &form).await.expect(422).text.contains(why));
     name(&mut clerk, "Cats", "2").await;
     assert_eq!(named(&mut clerk).await, [("2".to_owned(), "Cats".to_owned())]);

@@ -97,6 +97,24 @@ async fn an_order_is_sold_only_for_the_price_on_the_page_and_a_typed_one_is_not_
 }
 
 #[tokio::test]
+async fn of_two_who_reserve_one_animal_the_second_learns_who_has_it_and_keeps_what_was_typed() {
+    let shop = Shop::open().await;
+    let [mut cy, mut ben] = two(&shop).await;
+    let (page, place) = (cy.get("/animals/1").await, "/animals/1/order");
+    let of_ben = ben.get("/animals/1").await;
+    let typed = [("do", "reserve"), ("until", "2026-12-24"), ("contact", "Bob, 030 7")];
+    ben.submit((&of_ben, place), place, &typed).await.expect(303);
+    let typed = [("do", "reserve"), ("until", "2026-12-24"), ("contact", "Ann"), ("note", "Toys")];
+    let lost = cy.submit((&page, place), place, &typed).await.expect(422);
+    let problem = lost.between("role=\"alert\"", "</dl>");
+    for shown in ["by order 1", "Ben did that", "just now", "Bob, 030 7", "<bdi>Ann<", "<bdi>Toys<"]
+    {
+        assert!(problem.contains(shown), "{shown}: {problem}");
+    }
+    assert!(!problem.contains("Sell it there"), "{problem}");
+}
+
+#[tokio::test]
 async fn an_animal_is_reserved_and_sold_only_for_the_price_on_the_page() {
     let shop = Shop::open().await;
     let [mut cy, mut ben] = two(&shop).await;

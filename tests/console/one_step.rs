@@ -48,14 +48,19 @@ async fn an_animal_that_was_marked_as_reserved_gets_an_order_in_one_step() {
 async fn a_reserved_animal_is_withdrawn_with_its_reservation_after_a_question() {
     let shop = Shop::open().await;
     let mut clerk = clerk(&shop, "available").await;
-    let form = [("do", "reserve"), ("until", "2026-12-24")];
+    let form = [("do", "reserve"), ("until", "2026-12-24"), ("contact", "Ann, 030 1")];
     clerk.post("/animals/1/order", &form).await.expect(303);
     let page = clerk.get("/animals/1").await.expect(200);
     let key = page.key_before("id=\"why\"");
     let form = [("why", "died"), ("remark", "at night"), ("_key", &*key), ("version", "2")];
     let page = clerk.post("/animals/1/withdraw", &form).await.expect(200);
-    for shown in ["Withdraw Rex?", "Its reservation, order 1, is cancelled.", "href=\"/animals/1\""]
-    {
+    for shown in [
+        "Withdraw Rex?",
+        "Its reservation, order 1, is cancelled.",
+        "href=\"/animals/1\"",
+        // Somebody has to call.
+        "<dt>Customer</dt><dd><bdi>Ann, 030 1</bdi>",
+    ] {
         assert!(page.text.contains(shown), "{shown}: {page:?}");
     }
     assert_eq!(pet(&shop).await.version, 2);

@@ -44,7 +44,7 @@ async fn a_form_of_another_site_is_rejected() {
     let mut browser = shop.browser();
     browser.fields.insert("sec-fetch-site", "cross-site".to_owned());
     browser.sign_in("Ana", PASSWORD).await.expect(403);
-    assert!(!browser.cookies.contains_key("petstore"));
+    assert!(!browser.cookies.contains_key("petstore-8081"));
 }
 
 #[tokio::test]
@@ -199,7 +199,7 @@ async fn the_interface_ignores_cookies_and_the_console_ignores_api_keys() {
     let context = WriteContext::new(Actor::Command, shop.clock.now());
     shop.store.create_key(new, context).await.unwrap();
     let get = async |path: &str, name: header::HeaderName, value: String, to_console: bool| {
-        let request = Request::get(path).header(header::HOST, "localhost").header(name, value);
+        let request = Request::get(path).header(header::HOST, "localhost:8081").header(name, value);
         let request = request.body(Full::<bytes::Bytes>::default()).unwrap();
         let response = if to_console {
             shop.console.handle(&browser.client, request).await
@@ -209,7 +209,7 @@ async fn the_interface_ignores_cookies_and_the_console_ignores_api_keys() {
         response.status().as_u16()
     };
     let bearer = format!("Bearer {}", key.reveal());
-    let cookie = format!("petstore={}", browser.cookies["petstore"]);
+    let cookie = format!("petstore-8081={}", browser.cookies["petstore-8081"]);
     assert_eq!(get("/v1/pets", header::AUTHORIZATION, bearer.clone(), false).await, 200);
     assert_eq!(get("/account", header::COOKIE, cookie.clone(), true).await, 200);
     for path in ["/v1/pets", "/v1/store/audit", "/v1/store/webhooks"] {
@@ -219,6 +219,6 @@ async fn the_interface_ignores_cookies_and_the_console_ignores_api_keys() {
         assert_eq!(get(path, header::AUTHORIZATION, bearer.clone(), true).await, 303, "{path}");
     }
     // Not even as the secret of a session.
-    let cookie = format!("petstore={}", key.reveal());
+    let cookie = format!("petstore-8081={}", key.reveal());
     assert_eq!(get("/account", header::COOKIE, cookie, true).await, 303);
 }

@@ -186,7 +186,7 @@ async fn the_first_animal_of_a_new_store_brings_its_category() {
     let page = clerk.post("/add", &form).await.expect(422);
     assert!(page.text.contains("and the category “Dogs &lt;1&gt;”</button>"), "{page:?}");
     assert_eq!(pets(&shop).await, []);
-    let with_category = [form[0], form[1], form[2], ("new-category", "yes")];
+    let with_category = [form[0], form[1], form[2], ("new-category", "Dogs <1>")];
     assert_eq!(clerk.post("/add", &with_category).await.next(), "/animals/1");
     assert!(clerk.get("/animals/1").await.text.contains("Added as animal 1."));
     // Then it is in the list, and is not made twice.

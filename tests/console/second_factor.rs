@@ -51,14 +51,14 @@ async fn a_password_is_not_enough_and_each_code_is_accepted_once() {
     let page = other.sign_in("Ana", PASSWORD).await.expect(200);
     assert!(page.text.contains("/sign-in/code"), "{page:?}");
     assert!(!other.is_in().await);
-    let before = other.cookies["petstore"].clone();
+    let before = other.cookies["petstore-8081"].clone();
     // That of the setup was used, and the next one is not yet valid twice.
     other.post("/sign-in/code", &[("code", &code(&shop, &secret))]).await.expect(422);
     shop.clock.advance(Duration::from_secs(30));
     let present = code(&shop, &secret);
     other.post("/sign-in/code", &[("code", &present)]).await.expect(303);
     assert!(other.is_in().await);
-    assert_ne!(other.cookies["petstore"], before);
+    assert_ne!(other.cookies["petstore-8081"], before);
 
     let mut third = shop.browser();
     third.sign_in("Ana", PASSWORD).await.expect(200);

@@ -44,13 +44,13 @@ async fn a_link_is_for_one_password_within_24_hours() {
 async fn a_session_is_new_at_each_sign_in_and_replaces_that_of_the_browser() {
     let shop = Shop::open().await;
     let mut browser = shop.member("Ana", Role::Clerk).await;
-    let before = browser.cookies["petstore"].clone();
+    let before = browser.cookies["petstore-8081"].clone();
     // A stranger who has planted a secret of their own does not share the session.
     browser.sign_in("ANA", PASSWORD).await.expect(303);
-    assert_ne!(browser.cookies["petstore"], before);
+    assert_ne!(browser.cookies["petstore-8081"], before);
     assert!(browser.is_in().await);
     let mut old = shop.browser();
-    old.cookies.insert("petstore".to_owned(), before);
+    old.cookies.insert("petstore-8081".to_owned(), before);
     assert!(!old.is_in().await);
     assert_eq!(shop.store.list_sessions(None).await.unwrap().len(), 1);
     assert!(shop.acts().await.contains(&"staff.signed_in staff:1 by staff:1".to_owned()));
@@ -97,7 +97,7 @@ async fn the_cookie_is_out_of_reach_of_scripts_and_other_sites() {
         all.map(|cookie| cookie.to_str().unwrap().to_owned()).collect()
     };
     let cookies_here = cookies(&here);
-    assert!(cookies_here[0].starts_with("petstore="), "{cookies_here:?}");
+    assert!(cookies_here[0].starts_with("petstore-8081="), "{cookies_here:?}");
     assert!(cookies_here[0].ends_with("; Path=/; HttpOnly; SameSite=Lax"), "{cookies_here:?}");
     let shop = Shop::with(ConsoleSettings { tls: true, ..ConsoleSettings::default() }).await;
     let link = shop.invite("Ana", Role::Clerk).await;
@@ -105,15 +105,17 @@ async fn the_cookie_is_out_of_reach_of_scripts_and_other_sites() {
     browser.origin = "https://192.0.2.9:8081".to_owned();
     let over_tls = cookies(&browser.post(&link, &choose).await.expect(303));
     assert_eq!(over_tls.len(), 2);
-    for (cookie, name) in over_tls.iter().zip(["__Host-petstore=", "__Host-petstore-browser="]) {
+    for (cookie, name) in
+        over_tls.iter().zip(["__Host-petstore-8081=", "__Host-petstore-8081-browser="])
+    {
         assert!(cookie.starts_with(name), "{cookie}");
         assert!(cookie.contains("; Path=/; HttpOnly; SameSite=Lax; Secure"), "{cookie}");
         assert!(!cookie.contains("Domain"), "{cookie}");
     }
     assert!(browser.is_in().await);
     // A cookie without the prefix, which a neighbouring host could plant, is no session.
-    let secret = browser.cookies.remove("__Host-petstore").unwrap();
-    browser.cookies.insert("petstore".to_owned(), secret);
+    let secret = browser.cookies.remove("__Host-petstore-8081").unwrap();
+    browser.cookies.insert("petstore-8081".to_owned(), secret);
     assert!(!browser.is_in().await);
 }
 
@@ -121,10 +123,10 @@ async fn the_cookie_is_out_of_reach_of_scripts_and_other_sites() {
 async fn signing_out_ends_the_session_and_not_only_the_cookie() {
     let shop = Shop::open().await;
     let mut browser = shop.member("Ana", Role::Clerk).await;
-    let secret = browser.cookies["petstore"].clone();
+    let secret = browser.cookies["petstore-8081"].clone();
     assert_eq!(browser.post("/sign-out", &[]).await.next(), "/sign-in");
-    assert!(!browser.cookies.contains_key("petstore"));
-    browser.cookies.insert("petstore".to_owned(), secret);
+    assert!(!browser.cookies.contains_key("petstore-8081"));
+    browser.cookies.insert("petstore-8081".to_owned(), secret);
     assert!(!browser.is_in().await);
     // A second click does not ask for the password to sign out once more.
     assert_eq!(browser.post("/sign-out", &[]).await.next(), "/sign-in");
@@ -135,13 +137,15 @@ async fn a_member_who_is_changed_while_signing_out_is_signed_out() {
     let shop = Shop::open().await;
     let mut manager = shop.member("Ana", Role::Manager).await;
     let mut member = shop.member("Bo", Role::Clerk).await;
-    let secret = member.cookies["petstore"].clone();
+    let secret = member.cookies["petstore-8081"].clone();
     let path = format!("/settings/staff/{}", shop.find("Bo").await.id);
-    let form = [("do", "role"), ("role", "viewer")];
+    let role = [("do", "role"), ("role", "viewer")];
+    let sure = manager.post(&path, &role).await.expect(200).hidden("sure");
+    let form = [role[0], role[1], ("sure", &sure)];
     let (changed, out) = tokio::join!(manager.post(&path, &form), member.post("/sign-out", &[]));
     changed.expect(303);
     out.expect(303);
-    member.cookies.insert("petstore".to_owned(), secret);
+    member.cookies.insert("petstore-8081".to_owned(), secret);
     assert!(!member.is_in().await);
 }
 
@@ -149,7 +153,7 @@ async fn a_member_who_is_changed_while_signing_out_is_signed_out() {
 async fn a_database_has_no_secret_of_a_session_or_a_link() {
     let shop = Shop::open().await;
     let browser = shop.member("Ana", Role::Clerk).await;
-    let secret = &browser.cookies["petstore"];
+    let secret = &browser.cookies["petstore-8081"];
     let shown = format!("{:?}", shop.store.list_sessions(None).await.unwrap());
     assert!(!shown.contains(secret), "{shown}");
     let presented = petstore::domain::staff::TokenDigest::of_presented(secret).unwrap();

@@ -64,7 +64,9 @@ async fn a_manager_adds_changes_and_disables_staff() {
     }
     let id = shop.find(hostile).await.id;
     let path = format!("/settings/staff/{id}");
-    manager.post(&path, &[("do", "role"), ("role", "clerk")]).await.expect(303);
+    let asked = manager.post(&path, &[("do", "role"), ("role", "clerk")]).await.expect(200);
+    assert!(asked.text.contains(" is viewer now, and clerk from then on"), "{asked:?}");
+    manager.post_and_confirm(&path, &[("do", "role"), ("role", "clerk")]).await.expect(303);
     // At once, also for a session that began before.
     member.get("/add").await.expect(200);
     manager.post_and_confirm(&path, &[("do", "disable")]).await.expect(303);

@@ -2,7 +2,7 @@
 
 use petstore::domain::{
     PetId, PetStatus, Role,
-    store_area::{PetQuery, StorePet},
+    store_area::{OrderId, PetQuery, StorePet},
 };
 
 use super::browser::{Browser, Page, Shop};
@@ -43,12 +43,19 @@ async fn of_many_selected_animals_all_change_or_none_and_the_one_in_the_way_is_n
         ("q", "m"),
         ("status", "all"),
     ];
-    let page = change(&mut clerk, &all).await.expect(200);
-    assert!(page.text.contains("Max</bdi></a>: It is sold already."), "{page:?}");
+    clerk.post("/animals/3/order", &[("do", "reserve"), ("until", "2026-12-24")]).await.expect(303);
+    // All of them are named at once, and nothing is asked that cannot be done.
+    let page = clerk.post("/animals/selected", &all).await.expect(200);
+    for shown in ["Max</bdi></a>: It is sold already.", "Mia</bdi></a>: It is reserved by order 2."]
+    {
+        assert!(page.text.contains(shown), "{shown}: {page:?}");
+    }
+    let free = [("version", "1")];
+    clerk.post("/orders/2/cancel", &free).await.expect(303);
     // The list and the ticks are those from before.
-    assert!(page.text.contains("value=\"3:1\" checked") && !page.text.contains("value=\"1:1\""));
+    assert!(page.text.contains("value=\"3:2\" checked") && !page.text.contains("value=\"1:1\""));
     assert_eq!(pet(&shop, 1).await.status, PetStatus::Available);
-    let moved = [("do", "move"), ("to", "5"), ("pet", "1:1"), ("pet", "3:1"), ("q", "m")];
+    let moved = [("do", "move"), ("to", "5"), ("pet", "1:1"), ("pet", "3:3"), ("q", "m")];
     assert_eq!(change(&mut clerk, &moved).await.next(), "/animals?q=m");
     assert_eq!((pet(&shop, 1).await.category_id, pet(&shop, 3).await.category_id), (5, 5));
     // Somebody else was faster.
@@ -89,13 +96,37 @@ async fn from_two_animals_on_a_change_is_asked_and_names_them() {
         clerk.post("/animals/selected", &other).await.expect(200);
     }
     let form = [&both[..], &[("do", "reserve"), ("_key", "k-1")]].concat();
+    let sure = clerk.post("/animals/selected", &form).await.expect(200).hidden("sure");
+    let form = [&form[..], &[("sure", &sure)]].concat();
     for _ in 0..2 {
-        assert_eq!(change(&mut clerk, &form).await.next(), "/animals?q=x");
+        assert_eq!(clerk.post("/animals/selected", &form).await.next(), "/animals?q=x");
     }
     assert_eq!(pet(&shop, 2).await.status, PetStatus::Pending);
     // One animal needs no question.
     let one = [("pet", "1:2"), ("do", "move"), ("to", "9")];
     assert_eq!(clerk.post("/animals/selected", &one).await.next(), "/animals");
+}
+
+#[tokio::test]
+async fn a_litter_is_reserved_for_one_customer_and_the_page_of_the_list_stays() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop, &["Rex", "Max"]).await;
+    let list = [("q", "x"), ("field.species", "Dog"), ("after", "7"), ("from", "ma")];
+    let pets = [("pet", "1:1"), ("pet", "2:1"), ("until", "2026-12-24")];
+    let litter = [("do", "reserve"), ("contact", "Ann, 030 1"), ("price", "95,50")];
+    let form = [&list[..], &pets, &litter].concat();
+    let back = "/animals?q=x&field.species=Dog&after=7&from=ma";
+    assert_eq!(change(&mut clerk, &form).await.next(), back);
+    for id in 1..=2 {
+        let order = shop.store.get_order(OrderId::new(id).unwrap()).await.unwrap().unwrap();
+        assert_eq!(order.contact.unwrap().as_str(), "Ann, 030 1");
+        assert_eq!(order.price.unwrap().as_str(), "95.50");
+    }
+    let moved =
+        [&list[..], &[("pet", "1:2"), ("pet", "2:2"), ("do", "move"), ("to", "9")]].concat();
+    let asked = clerk.post("/animals/selected", &moved).await.expect(200);
+    assert!(asked.text.contains("Ann, 030 1"), "{asked:?}");
+    assert!(asked.text.contains(&back.replace('&', "&amp;")), "{asked:?}");
 }
 
 #[tokio::test]

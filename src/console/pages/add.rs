@@ -61,13 +61,16 @@ fn page(desk: &Desk<'_>, known: (&[Category], &FieldSet), errors: &Errors) -> Pa
                         .ok()
                         .filter(|_| errors.of("category").is_some());
                     div.buttons {
-                        button.main[new.is_none()] { (texts::ADD_ANIMAL) }
+                        // Enter presses it. If the category is corrected, none is added.
                         @if let Some(label) = new {
-                            button.main name="new-category" value="yes" {
+                            button.main name="new-category" value=(label.as_str()) {
                                 (texts::add_with_category(&markup::readable(label.as_str(), SHORT)))
                             }
-                        } @else if unused.is_some() {
-                            button name="new-category" value="yes" { (texts::ADD_TO_NUMBER) }
+                        } @else {
+                            button.main { (texts::ADD_ANIMAL) }
+                            @if unused.is_some() {
+                                button name="new-category" value="yes" { (texts::ADD_TO_NUMBER) }
+                            }
                         }
                     }
                 }
@@ -96,7 +99,7 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (form, mut errors) = (&desk.visit.form, Errors::default());
     let categories = desk.categories_typed([form.get("category")]).await?;
     let name = errors.take("name", forms::name(form.raw("name")));
-    let is_wanted = form.get("new-category") == "yes";
+    let is_wanted = ["yes", form.get("category")].contains(&form.get("new-category"));
     let new = new_category(desk, &categories).filter(|_| is_wanted);
     let category = match &new {
         Some(_) => desk.free_number().await?.ok_or_else(|| texts::NO_FREE_NUMBER.to_owned()),

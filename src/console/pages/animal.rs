@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{
     animal_fields::facts,
-    history, orders,
+    history, order_rows, orders,
     parts::{live, missing},
     photos, values,
 };
@@ -194,7 +194,11 @@ fn new_order(
     let note = Input { kind: "textarea", ..Input::of("note", texts::NOTE, form, errors) };
     let in_currency = desk.currency().map(texts::price_in);
     let label = in_currency.as_deref().unwrap_or(texts::PRICE);
-    let price = Input { is_optional: true, ..Input::of("price", label, form, errors) };
+    let price = Input {
+        inputmode: "decimal",
+        is_optional: true,
+        ..Input::of("price", label, form, errors)
+    };
     let hint = texts::contact_hint(desk.app().keep_contacts);
     let contact = Input {
         hint: Some(&hint),
@@ -296,8 +300,41 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     match desk.execute(commands).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", pet.id.get()), Some(flash))),
         Err(_) if !outdated.is_empty() => show(desk, &outdated).await,
-        Err(not_done) => show(desk, &Errors::text(&not_done.why)).await,
+        Err(not_done) => show(desk, &Errors::other(lost(desk, &not_done.why).await?)).await,
     }
+}
+
+/// Why the animal could not be reserved or sold: who was faster, as far as the log knows; and what was
+/// typed, for which the page of an animal that is not available has no form.
+async fn lost(desk: &Desk<'_>, why: &str) -> Result<Markup, ApiError> {
+    let (form, currency) = (&desk.visit.form, desk.currency());
+    let held = match desk.pet().await? {
+        Some(pet) => holding_order(desk, &pet).await?,
+        None => None,
+    };
+    let who = match &held {
+        Some(order) => history::placed_by(desk, order).await?,
+        None => None,
+    };
+    let typed = ["contact", "price", "reference", "note"].map(|name| (name, form.get(name)));
+    let typed = typed.into_iter().filter(|(_, value)| !value.is_empty());
+    let typed: Vec<_> =
+        typed.filter_map(|(name, value)| values::in_words(&[], currency, name, value)).collect();
+    Ok(html! {
+        p {
+            (why)
+            @if let Some(order) = &held {
+                " " (texts::placed_by(who.as_ref())) " " (markup::time(order.created_at, desk.visit.now)) "."
+                @if let Some(contact) = order_rows::contact(desk, order) {
+                    " " (texts::CONTACT) ": " (markup::text(contact, LONG)) "."
+                }
+            }
+        }
+        @if held.is_some() && !typed.is_empty() {
+            p { (texts::TYPED_HERE) }
+            dl { @for (label, value) in typed { dt { (label) } dd { (markup::text(&value, LONG)) } } }
+        }
+    })
 }
 
 /// Takes the animal out of the catalogue.
@@ -321,7 +358,9 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         yes: texts::WITHDRAW,
         back: &format!("/animals/{}", desk.visit.parameter),
     };
-    if let Some(asked) = question.ask(desk, &html! {}) {
+    let held = desk.store().get_order(order).await?;
+    let details = html! { @if let Some(order) = held { (orders::details(desk, &order)) } };
+    if let Some(asked) = question.ask(desk, &details) {
         return Ok(asked);
     }
     // The end of the reservation is a change of the animal.

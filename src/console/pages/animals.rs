@@ -342,6 +342,8 @@ fn selected(categories: &[Category], form: &Form, end: &str, errors: &Errors) ->
     let why = Input::of("why", texts::REASON, form, errors);
     html! {
         fieldset.card #selected tabindex="-1" {
+            // The page of the list.
+            @for name in ["after", "from"] { input type="hidden" name=(name) value=(form.raw(name)); }
             legend { (texts::WITH_SELECTED) " " span.hint { (texts::ALL_OR_NONE) } }
             div.row {
                 div.row {
@@ -350,6 +352,8 @@ fn selected(categories: &[Category], form: &Form, end: &str, errors: &Errors) ->
                 }
                 div.row {
                     (forms::day_input(until, errors.of("until")))
+                    (Input::of("contact", texts::CONTACT, form, errors).show())
+                    (Input { inputmode: "decimal", ..Input::of("price", texts::PRICE_OF_EACH, form, errors) }.show())
                     button name="do" value="reserve" { (texts::RESERVE) }
                 }
                 button name="do" value="sell" { (texts::SELL) }

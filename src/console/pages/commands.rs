@@ -180,7 +180,7 @@ fn is_extended(decision: Option<&Decision>) -> bool {
 }
 
 /// Why a command was refused, for people.
-fn refused(refusal: &Refusal) -> String {
+pub(super) fn refused(refusal: &Refusal) -> String {
     let of_state = |current: &Resource| match current {
         Resource::Pet(StorePet { withdrawn: Some(_), .. }) => texts::IS_WITHDRAWN.to_owned(),
         Resource::Pet(StorePet { order_id: Some(order), .. }) => texts::is_reserved(order.get()),

@@ -18,10 +18,10 @@ use crate::{
         texts,
     },
     domain::{
-        PetId,
+        NamedActor, PetId,
         store_area::{
             AltText, AuditEntry, AuditQuery, AuditType, Category, ChangeType, FieldSet,
-            JournalEntry, NewPhoto, PhotoId, StorePet, SubjectKind,
+            JournalEntry, NewPhoto, Order, PhotoId, StorePet, SubjectKind,
         },
     },
     store::StoreError,
@@ -45,7 +45,21 @@ pub(super) async fn last(desk: &Desk<'_>, id: PetId) -> Result<Option<JournalEnt
     Ok(desk.store().history(id, i64::MAX, 1).await?.pop())
 }
 
-/// How many changes of an animal are looked through for its photos.
+/// Who placed an order, if its animal has not changed too often since.
+pub(super) async fn placed_by(
+    desk: &Desk<'_>,
+    order: &Order,
+) -> Result<Option<NamedActor>, StoreError> {
+    let changes = desk.store().history(order.pet_id, i64::MAX, RECENT).await?;
+    let is_it = |change: &&JournalEntry| {
+        change.subject.kind == SubjectKind::Order
+            && change.subject.id == Some(order.id.get())
+            && change.before.is_none()
+    };
+    Ok(changes.iter().rfind(is_it).map(|change| change.actor.clone()))
+}
+
+/// How many changes of an animal are looked through for its photos, or for an order.
 const RECENT: u32 = 100;
 
 /// How long a deleted photo can be put back: its files are deleted a day after it.

@@ -26,7 +26,7 @@ mod photos;
 mod several;
 mod today;
 mod undo;
-pub(super) mod values;
+mod values;
 mod webhooks;
 
 use super::{desk::Desk, forms::Errors, reply::Reply, routes::StaffPage, staff};

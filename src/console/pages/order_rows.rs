@@ -3,7 +3,7 @@
 use futures_util::{StreamExt, TryStreamExt, stream};
 use maud::{Markup, html};
 
-use super::{orders, photos};
+use super::photos;
 use crate::{
     console::{
         desk::Desk,
@@ -11,7 +11,9 @@ use crate::{
         merge, texts,
         visit::Form,
     },
-    domain::store_area::{Contact, Order, OrderId, OrderStatus, StorePet},
+    domain::store_area::{
+        Contact, Decimal, Note, Order, OrderId, OrderStatus, Reference, StorePet,
+    },
     store::StoreError,
 };
 
@@ -138,9 +140,30 @@ fn table_row(
     }
 }
 
+/// What the inputs of an order show, and its status, on which its buttons depend.
+pub(super) fn form_of(desk: &Desk<'_>, order: &Order) -> Form {
+    let is_reserved = order.status == OrderStatus::Reserved;
+    let end = order.expires_at.map(|end| end.strftime("%F").to_string()).unwrap_or_default();
+    let version = order.version.to_string();
+    let mut members = vec![
+        ("version", &*version),
+        ("status", order.status.as_str()),
+        ("contact", contact(desk, order).unwrap_or_default()),
+        ("reference", order.reference.as_ref().map_or("", Reference::as_str)),
+        ("note", order.note.as_ref().map_or("", Note::as_str)),
+    ];
+    if is_reserved || order.status == OrderStatus::Completed {
+        members.push(("price", order.price.as_ref().map_or("", Decimal::as_str)));
+    }
+    if is_reserved {
+        members.push(("until", &end));
+    }
+    Form::with(&members)
+}
+
 /// What a row shows on which its button depends.
 fn seen(desk: &Desk<'_>, order: &Order) -> Form {
-    let form = orders::form_of(desk, order);
+    let form = form_of(desk, order);
     let is_seen = |name: &str| !["reference", "note", "until"].contains(&name);
     form.fields().iter().filter(|(name, _)| is_seen(name)).cloned().collect()
 }

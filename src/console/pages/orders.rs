@@ -4,7 +4,7 @@ use jiff::ToSpan;
 use maud::{Markup, html};
 
 use super::{
-    order_rows::{animals_of, contact, table, with_animals, with_ids},
+    order_rows::{animals_of, contact, form_of, table, with_animals, with_ids},
     order_search,
     parts::{link, live, missing, pages},
     values,
@@ -184,11 +184,13 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
         (texts::NOTE, order.note.as_ref().map(Note::as_str)),
         (texts::REASON, order.reason.as_ref().map(Reason::as_str)),
     ];
+    let is_sold = order.status == OrderStatus::Completed;
+    let closed_at = if is_sold { texts::SOLD_AT } else { texts::CLOSED_AT };
     let ends = order.expires_at.filter(|_| order.status == OrderStatus::Reserved);
     let times = [
         (texts::ENDS, ends),
         (texts::PLACED_AT, Some(order.created_at)),
-        (texts::CLOSED_AT, order.closed_at),
+        (closed_at, order.closed_at),
     ];
     html! {
         dl {
@@ -203,27 +205,6 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
             }
         }
     }
-}
-
-/// What the inputs of an order show, and its status, on which its buttons depend.
-pub(super) fn form_of(desk: &Desk<'_>, order: &Order) -> Form {
-    let is_reserved = order.status == OrderStatus::Reserved;
-    let end = order.expires_at.map(|end| end.strftime("%F").to_string()).unwrap_or_default();
-    let version = order.version.to_string();
-    let mut members = vec![
-        ("version", &*version),
-        ("status", order.status.as_str()),
-        ("contact", contact(desk, order).unwrap_or_default()),
-        ("reference", order.reference.as_ref().map_or("", Reference::as_str)),
-        ("note", order.note.as_ref().map_or("", Note::as_str)),
-    ];
-    if is_reserved || order.status == OrderStatus::Completed {
-        members.push(("price", order.price.as_ref().map_or("", Decimal::as_str)));
-    }
-    if is_reserved {
-        members.push(("until", &end));
-    }
-    Form::with(&members)
 }
 
 /// The form of an order: each of its buttons also saves what was typed.
@@ -246,6 +227,7 @@ pub(super) fn form(
     };
     let in_currency = desk.currency().map(texts::price_in);
     let price = input("price", in_currency.as_deref().unwrap_or(texts::PRICE));
+    let price = Input { inputmode: "decimal", ..price };
     let is_reserved = order.status == OrderStatus::Reserved;
     let is_free =
         pet.is_some_and(|pet| pet.status == PetStatus::Available && pet.withdrawn.is_none());

@@ -2,7 +2,12 @@
 
 use maud::html;
 
-use super::{animals, commands::NotDone, parts::link};
+use super::{
+    animals,
+    commands::{NotDone, refused},
+    order_rows,
+    parts::link,
+};
 use crate::{
     console::{
         ask::Question,
@@ -16,7 +21,10 @@ use crate::{
     },
     domain::{
         Limit, PetId,
-        store_area::{Command, NewOrder, OrderTerms, PetPatch, Preconditions},
+        store_area::{
+            Command, Field, NewOrder, OrderId, OrderTerms, PetPatch, Preconditions, Present,
+            StorePet, decide,
+        },
     },
     edge::ApiError,
     store::StoreError,
@@ -42,70 +50,101 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
     let (Some((command, verb, rest)), true) = (command, errors.is_empty()) else {
         return animals::show(desk, form, &errors).await;
     };
-    if selected.len() > 1
-        && let Some(asked) = ask(desk, &selected, verb, &rest).await?
+    let mut pets = Vec::with_capacity(selected.len());
+    for &(id, _) in &selected {
+        pets.extend(desk.store().get_store_pet(id).await?);
+    }
+    let commands: Vec<_> = selected.iter().map(|&(id, version)| command(id, version)).collect();
+    let mut problems = problems(desk, &pets, &commands);
+    let is_asked = selected.len() > 1;
+    if is_asked
+        && problems.is_empty()
+        && let Some(asked) = ask(desk, &pets, verb, &rest).await?
     {
         return Ok(asked);
     }
-    let commands = selected.iter().map(|&(id, version)| command(id, version)).collect();
-    let NotDone { index, why, .. } = match desk.execute(commands).await? {
-        Ok(mut flash) => {
-            if selected.len() == 1 && flash.code != "reserved" && flash.code != "sold" {
-                flash.code = "saved".to_owned();
+    // A second click on the answer has the message of the first one.
+    if !is_asked || problems.is_empty() || Question::is_answered(form) {
+        match desk.execute(commands).await? {
+            Ok(mut flash) => {
+                if selected.len() == 1 && flash.code != "reserved" && flash.code != "sold" {
+                    flash.code = "saved".to_owned();
+                }
+                return Ok(Reply::See(list_of(form), Some(flash)));
             }
-            return Ok(Reply::See(list_of(form), Some(flash)));
+            Err(NotDone { index, why, .. }) if problems.is_empty() => {
+                let Some(pet) = index.and_then(|index| pets.get(index)) else {
+                    return animals::show(desk, form, &Errors::text(&why)).await;
+                };
+                problems.push((pet, why));
+            }
+            Err(_) => {}
         }
-        Err(not_done) => not_done,
-    };
-    let Some(index) = index else { return animals::show(desk, form, &Errors::text(&why)).await };
-    let pet = match selected.get(index) {
-        Some(&(id, _)) => desk.store().get_store_pet(id).await?,
-        None => None,
-    };
+    }
     let problem = html! {
         div {
             p { (texts::NOTHING_CHANGED) }
-            @if let Some(pet) = pet {
-                p {
-                    a href={ "/animals/" (pet.id.get()) } {
-                        (markup::name(pet.name.as_str(), SHORT))
+            ul {
+                @for (pet, why) in problems {
+                    li {
+                        a href={ "/animals/" (pet.id) } { (markup::name(pet.name.as_str(), SHORT)) }
+                        ": " (why)
                     }
-                    ": " (why)
                 }
-            } @else {
-                p { (why) }
             }
         }
     };
     animals::show(desk, form, &Errors::other(problem)).await
 }
 
+/// Why each of these commands cannot be carried out, as the store would find it.
+fn problems<'p>(
+    desk: &Desk<'_>,
+    pets: &'p [StorePet],
+    commands: &[Command],
+) -> Vec<(&'p StorePet, String)> {
+    let problem = |(pet, command): (&'p StorePet, &Command)| {
+        let (pet_now, next_order) = (Some(pet.clone()), OrderId::new(1));
+        let present = Present { pet: pet_now, next_order, ..Present::default() };
+        decide(command, &present, desk.visit.now).err().map(|refusal| (pet, refused(&refusal)))
+    };
+    pets.iter().zip(commands).filter_map(problem).collect()
+}
+
 /// The list from which the form was sent.
 fn list_of(form: &Form) -> String {
-    link("/animals", &["q", "status", "category"].map(|name| (name, form.get(name))))
+    let is_of_list = |name: &str| {
+        ["q", "status", "category", "after", "from"].contains(&name) || name.starts_with("field.")
+    };
+    let fields = form.fields().iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    link("/animals", &fields.filter(|(name, _)| is_of_list(name)).collect::<Vec<_>>())
 }
 
 /// Asks before several animals are changed, and shows which.
 async fn ask(
     desk: &Desk<'_>,
-    selected: &[(PetId, i64)],
+    pets: &[StorePet],
     verb: &str,
     rest: &str,
 ) -> Result<Option<Reply>, StoreError> {
-    let mut pets = Vec::with_capacity(selected.len());
-    for &(id, _) in selected {
-        pets.extend(desk.store().get_store_pet(id).await?);
-    }
+    let orders = order_rows::with_ids(desk, pets.iter().filter_map(|pet| pet.order_id)).await?;
+    let contact = |pet: &StorePet| {
+        let order = orders.iter().find(|order| Some(order.id) == pet.order_id);
+        order.and_then(|order| order_rows::contact(desk, order))
+    };
     let details = html! {
         ul {
-            @for pet in &pets {
-                li { (markup::name(pet.name.as_str(), SHORT)) " " (markup::pet_badge(pet)) }
+            @for pet in pets {
+                li {
+                    (markup::name(pet.name.as_str(), SHORT)) " " (markup::pet_badge(pet))
+                    @if let Some(contact) = contact(pet) { " " (markup::text(contact, SHORT)) }
+                }
             }
         }
     };
     let question = Question {
         menu: Menu::Animals,
-        title: texts::change_selected(verb, selected.len(), rest),
+        title: texts::change_selected(verb, pets.len(), rest),
         effects: vec![texts::ALL_OR_NONE.to_owned()],
         yes: verb,
         back: &list_of(&desk.visit.form),
@@ -122,8 +161,17 @@ async fn command(
     errors: &mut Errors,
 ) -> Result<Option<(ForPet, &'static str, String)>, StoreError> {
     let form = &desk.visit.form;
+    // One customer, as for a litter. Without a price, each has its own.
+    let contact = errors.take("contact", forms::contact(form)).flatten();
+    let price = match form.get("price") {
+        "" => Field::Keep,
+        _ => errors.take("price", forms::price(form)).unwrap_or_default(),
+    };
     let order = |terms: OrderTerms| -> ForPet {
-        Box::new(move |pet_id, _| Command::PlaceOrder(NewOrder::of(pet_id, terms)))
+        Box::new(move |pet_id, _| {
+            let (price, contact) = (price.clone(), contact.clone());
+            Command::PlaceOrder(NewOrder { price, contact, ..NewOrder::of(pet_id, terms) })
+        })
     };
     Ok(match form.get("do") {
         "reserve" => {

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use maud::{Markup, html};
 
+pub(super) use crate::console::words::{in_words, input_of};
 use crate::{
     console::{
         desk::Desk,
@@ -10,23 +11,15 @@ use crate::{
         markup::{self, LONG, SHORT},
         merge, texts,
         visit::Form,
+        words::PREFIX,
     },
     domain::store_area::{
-        Choices, Currency, Decimal, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValue,
-        FieldValues, Given,
+        Choices, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValue, FieldValues, Given,
     },
 };
 
-/// What the name of an input begins with, before the name of the field.
-const PREFIX: &str = "field.";
-
-/// So many inputs are always shown; behind them, only those with a value.
+/// So many inputs are always shown.
 const SHOWN: usize = 6;
-
-/// The name of the input for a field.
-pub(super) fn input_of(field: &FieldDefinition) -> String {
-    format!("{PREFIX}{}", field.name.as_str())
-}
 
 /// A value as an input holds it.
 fn as_typed(kind: FieldKind, value: &FieldValue) -> String {
@@ -47,50 +40,19 @@ pub(super) fn typed(fields: &FieldSet, values: &FieldValues) -> Vec<(String, Str
     fields.all().iter().map(typed).collect()
 }
 
-/// What an input is called, and a value of it in words; `None` if people do not fill it in.
-pub(in crate::console) fn in_words(
-    fields: &[FieldDefinition],
-    currency: Option<&Currency>,
-    name: &str,
-    typed: &str,
-) -> Option<(String, String)> {
-    let field = fields.iter().find(|field| input_of(field) == name);
-    let label = match field {
-        Some(field) => markup::readable(field.label.as_str(), SHORT),
-        None => texts::field(name)?.to_owned(),
-    };
-    let kind = field.map(|field| field.kind);
-    let typed = field.map_or(typed, |field| field.shown(typed));
-    let is_price = field.map_or(name == "price", FieldDefinition::is_price);
-    let words = match typed {
-        "" => texts::NO_VALUE.to_owned(),
-        "true" if kind == Some(FieldKind::Boolean) => texts::YES.to_owned(),
-        "false" if kind == Some(FieldKind::Boolean) => texts::NO.to_owned(),
-        price if is_price && Decimal::new(price).is_some() => texts::amount(price, currency),
-        day if name == "until" || kind == Some(FieldKind::Date) => texts::day(day),
-        status if name == "status" => match (forms::status(status), status.parse()) {
-            (Ok(status), _) => texts::status(status).to_owned(),
-            (_, Ok(status)) => texts::order_status(status).to_owned(),
-            _ => status.to_owned(),
-        },
-        typed => markup::readable(typed, SHORT),
-    };
-    Some((label, words))
-}
-
-/// An input for each field. Of those behind the first ones, only those with a value are shown at once.
+/// An input for each field, in their order. Those behind the first ones are closed if none has a value.
 pub(super) fn inputs(fields: &FieldSet, form: &Form, errors: &Errors) -> Markup {
-    let (first, others): (Vec<_>, Vec<_>) = fields
-        .all()
-        .iter()
-        .enumerate()
-        .partition(|(at, field)| *at < SHOWN || !form.get(&input_of(field)).is_empty());
+    let (first, others) = fields.all().split_at(fields.all().len().min(SHOWN));
+    let is_used = |field: &FieldDefinition| {
+        let id = input_of(field);
+        !form.get(&id).is_empty() || errors.of(&id).is_some()
+    };
     html! {
-        @for (_, field) in first { (input(field, form, errors)) }
+        @for field in first { (input(field, form, errors)) }
         @if !others.is_empty() {
-            details {
+            details open[others.iter().any(is_used)] {
                 summary { (texts::MORE_FIELDS) }
-                div.fields { @for (_, field) in others { (input(field, form, errors)) } }
+                div.fields { @for field in others { (input(field, form, errors)) } }
             }
         }
         @for (name, _) in removed(fields, form) {
@@ -143,7 +105,14 @@ fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Markup {
                 FieldKind::Date => "date",
                 _ => "",
             };
-            Input { kind, ..input }.show()
+            let inputmode = match field.kind {
+                FieldKind::Decimal => "decimal",
+                FieldKind::Integer => "numeric",
+                // A chip has digits only.
+                FieldKind::Text if field.name.as_str() == "microchip" => "numeric",
+                _ => "",
+            };
+            Input { kind, inputmode, ..input }.show()
         }
     }
 }
@@ -217,6 +186,7 @@ pub(super) fn one(desk: &Desk<'_>, field: &FieldDefinition, value: &FieldValue) 
         FieldValue::Text(text) if field.is_price() => {
             html! { (texts::amount(text, desk.currency())) }
         }
+        FieldValue::Text(text) if field.kind == FieldKind::Date => html! { (texts::day(text)) },
         FieldValue::Text(text) => markup::text(field.shown(text), LONG),
         FieldValue::Integer(number) => html! { (number) },
         FieldValue::Boolean(true) => html! { (texts::YES) },

@@ -8,10 +8,9 @@ use crate::{
     console::{
         desk, layout,
         markup::{self, SHORT},
-        merge,
-        pages::values,
-        routes, texts,
+        merge, routes, texts,
         visit::{Form, Visit},
+        words,
     },
     domain::{PetId, Role, staff::StaffMember, store_area::OrderId},
     edge::{ApiError, Response},
@@ -38,7 +37,7 @@ pub(in crate::console) async fn page(
             (what)
             (send(path, form, true, &html! { button.main autofocus { (texts::SEND_KEPT) } }))
         };
-        return Ok(layout::page(StatusCode::OK, texts::CONTINUE, &content));
+        return Ok(layout::page(StatusCode::OK, visit.store_name(), texts::CONTINUE, &content));
     };
     let owner = visit.console.app.store.find_staff(StaffKey::Id(owner)).await?;
     let owner = owner.map_or_else(|| texts::SOMEBODY.to_owned(), |of| of.name.as_str().to_owned());
@@ -47,7 +46,7 @@ pub(in crate::console) async fn page(
         (what)
         (send(path, &desk::given_to(form, member.id), false, &html! { button { (texts::send_as(mine)) } }))
     };
-    Ok(layout::page(StatusCode::CONFLICT, texts::FORM_OF_ANOTHER, &content))
+    Ok(layout::page(StatusCode::CONFLICT, visit.store_name(), texts::FORM_OF_ANOTHER, &content))
 }
 
 fn send(path: &str, form: &Form, at_once: bool, button: &Markup) -> Markup {
@@ -105,7 +104,7 @@ async fn what(
         if name.starts_with("alt-") {
             typed.push((texts::alt_of(photos), markup::readable(value, SHORT)));
         }
-        typed.extend(values::in_words(fields.all(), currency, name, value.trim()));
+        typed.extend(words::in_words(fields.all(), currency, name, value.trim()));
     }
     Ok(html! {
         dl.card {

@@ -17,18 +17,18 @@ use crate::{
 /// `GET /link/{token}`.
 pub(in crate::console) async fn link_form(visit: &Visit<'_>) -> Result<Response, ApiError> {
     Ok(match member_of(visit).await? {
-        Some(member) => form(&member, visit.request.uri.path(), None),
-        None => invalid(),
+        Some(member) => form(visit, &member, visit.request.uri.path(), None),
+        None => invalid(visit),
     })
 }
 
 /// `POST /link/{token}`.
 pub(in crate::console) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiError> {
-    let Some(member) = member_of(visit).await? else { return Ok(invalid()) };
+    let Some(member) = member_of(visit).await? else { return Ok(invalid(visit)) };
     let path = visit.request.uri.path();
     let password = match chosen(visit, &member) {
         Ok(password) => password,
-        Err(wrong) => return Ok(form(&member, path, Some(&wrong))),
+        Err(wrong) => return Ok(form(visit, &member, path, Some(&wrong))),
     };
     let random = visit.console.with_random(random_for_thread);
     // A link is for one hash, so there is no need to count.
@@ -65,7 +65,7 @@ pub(super) fn chosen(visit: &Visit<'_>, member: &StaffMember) -> Result<Password
     Password::chosen(visit.form.raw("new"), &member.name).map_err(texts::weak)
 }
 
-fn form(member: &StaffMember, path: &str, wrong: Option<&str>) -> Response {
+fn form(visit: &Visit<'_>, member: &StaffMember, path: &str, wrong: Option<&str>) -> Response {
     let content = html! {
         (problem(wrong))
         p { (texts::welcome(member.name.as_str())) }
@@ -76,13 +76,13 @@ fn form(member: &StaffMember, path: &str, wrong: Option<&str>) -> Response {
             div.buttons { button.main { (texts::SAVE_PASSWORD) } }
         }
     };
-    layout::page(status_of(wrong), texts::CHOOSE_PASSWORD, &content)
+    layout::page(status_of(wrong), visit.store_name(), texts::CHOOSE_PASSWORD, &content)
 }
 
-fn invalid() -> Response {
+fn invalid(visit: &Visit<'_>) -> Response {
     let content = html! {
         p { (texts::LINK_INVALID_HINT) }
         p { a href="/sign-in" { (texts::SIGN_IN) } }
     };
-    layout::page(StatusCode::NOT_FOUND, texts::LINK_INVALID, &content)
+    layout::page(StatusCode::NOT_FOUND, visit.store_name(), texts::LINK_INVALID, &content)
 }

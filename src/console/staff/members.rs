@@ -173,9 +173,14 @@ pub(in crate::console) async fn change_member(desk: &Desk<'_>) -> Result<Reply, 
     let member = member.ok_or_else(ApiError::no_such_path)?;
     let (seen, name) = (member.version, member.name.clone());
     let (shown, of) = (name.as_str(), texts::for_member(name.as_str()));
+    let role: Option<Role> = visit.form.raw("role").parse().ok();
     let question = match visit.form.raw("do") {
         "disable" => Some((texts::DISABLE, shown, texts::disable_member(shown))),
         "reset" => Some((texts::MAKE_LINK, of.trim(), texts::reset_member(shown))),
+        "role" if role.is_some_and(|role| role != member.role) => {
+            let effect = role.map(|role| texts::role_becomes(shown, member.role, role));
+            Some((texts::CHANGE_ROLE, of.trim(), effect.unwrap_or_default()))
+        }
         _ => None,
     };
     if let Some((verb, what, effect)) = question
@@ -183,7 +188,7 @@ pub(in crate::console) async fn change_member(desk: &Desk<'_>) -> Result<Reply, 
     {
         return Ok(asked);
     }
-    match (visit.form.raw("do"), visit.form.raw("role").parse().ok()) {
+    match (visit.form.raw("do"), role) {
         ("role", Some(role)) if role == member.role => Ok(Reply::See(PAGE.to_owned(), None)),
         ("role", Some(role)) => {
             let after = member.with_role(role);

@@ -36,10 +36,14 @@ use crate::{
 
 /// A field for a password.
 fn password_input(id: &str, label: &str, hint: Option<&str>) -> Markup {
+    Input { hint, ..password(id, label) }.show()
+}
+
+fn password<'a>(id: &'a str, label: &'a str) -> Input<'a> {
     let autocomplete =
         if id == "new" || id == "again" { "new-password" } else { "current-password" };
     let (kind, is_required) = ("password", true);
-    Input { id, label, hint, kind, is_required, autocomplete, ..Input::default() }.show()
+    Input { id, label, kind, is_required, autocomplete, ..Input::default() }
 }
 
 /// A field for a new password, twice.

@@ -4,7 +4,7 @@ use hyper::{Method, StatusCode};
 use maud::{Markup, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{changed_meanwhile, code_input, kept, password_input, problem, status_of};
+use super::{changed_meanwhile, code_input, kept, password, problem, status_of};
 use crate::{
     console::{
         Console,
@@ -34,32 +34,35 @@ struct Then {
     kept: Option<(String, Form)>,
     /// Why the form is not kept.
     lost: Option<&'static str>,
+    /// The name of the store.
+    store: String,
 }
 
 impl Then {
     /// What the fields of a form to sign in say.
-    fn of(form: &Form) -> Self {
+    fn of(visit: &Visit<'_>, form: &Form) -> Self {
         let path = form.raw("kept_path");
         let kept = own_path(&Method::POST, path)
             .map(|path| (path.to_owned(), Form::of(form.raw("kept").to_owned().into())));
         let next = own_path(&Method::GET, form.raw("next")).unwrap_or("/").to_owned();
-        Self { next, kept, lost: None }
+        Self { next, kept, lost: None, store: visit.store_name().to_owned() }
     }
 
     /// Back to this request.
     fn back_to(visit: &Visit<'_>) -> Self {
+        let store = visit.store_name().to_owned();
         let path = visit.request.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
         if visit.request.method != Method::POST {
-            return Self { next: path, kept: None, lost: None };
+            return Self { next: path, kept: None, lost: None, store };
         }
         if visit.route.has_pictures() {
             let next = path.trim_end_matches("/photos").to_owned();
-            return Self { next, kept: None, lost: Some(texts::PHOTOS_NOT_KEPT) };
+            return Self { next, kept: None, lost: Some(texts::PHOTOS_NOT_KEPT), store };
         }
         let is_too_long = visit.form.bytes().len() > MAX_KEPT;
         let kept = (!is_too_long).then(|| (path, visit.form.clone()));
         let lost = is_too_long.then_some(texts::FORM_TOO_LONG);
-        Self { next: "/".to_owned(), kept, lost }
+        Self { next: "/".to_owned(), kept, lost, store }
     }
 
     /// The hidden fields.
@@ -99,7 +102,7 @@ fn own_path<'p>(method: &Method, path: &'p str) -> Option<&'p str> {
 
 /// `GET /sign-in`.
 pub(in crate::console) fn sign_in_form(visit: &Visit<'_>) -> Response {
-    form(&Then::of(&visit.query), None, "", StatusCode::OK)
+    form(&Then::of(visit, &visit.query), None, "", StatusCode::OK)
 }
 
 /// What a page responds that needs a session, or one in which the password was given recently.
@@ -124,30 +127,32 @@ fn form(then: &Then, wrong: Option<&str>, name: &str, status: StatusCode) -> Res
         value: name,
         autocomplete: "username",
         is_required: true,
-        is_first: true,
+        is_first: name.is_empty(),
         ..Input::default()
     };
     let content = html! {
         (problem(wrong))
         @if let Some(lost) = then.lost {
             (problem(Some(lost)))
+        } @else if wrong.is_none() && !name.value.is_empty() {
+            p { (texts::PASSWORD_AGAIN) }
         } @else if then.kept.is_some() && wrong.is_none() {
             p { (texts::FORM_KEPT) }
         }
         form.fields.card method="post" action="/sign-in" {
             (name.show())
-            (password_input("password", texts::PASSWORD, None))
+            (Input { is_first: !name.value.is_empty(), ..password("password", texts::PASSWORD) }.show())
             (then.fields())
             div.buttons { button.main { (texts::SIGN_IN) } }
         }
         p.hint { (texts::NO_PASSWORD) }
     };
-    layout::page(status, texts::SIGN_IN, &content)
+    layout::page(status, &then.store, texts::SIGN_IN, &content)
 }
 
 /// `POST /sign-in`.
 pub(in crate::console) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
-    let (form_name, then) = (visit.form.raw("name"), Then::of(&visit.form));
+    let (form_name, then) = (visit.form.raw("name"), Then::of(visit, &visit.form));
     let again = |wrong: &str, status| form(&then, Some(wrong), form_name, status);
     let store = &visit.console.app.store;
     let key = StaffName::new(form_name).map(|name| name.key()).unwrap_or_default();
@@ -197,12 +202,12 @@ fn code_form(then: &Then, wrong: Option<&str>) -> Response {
             div.buttons { button.main { (texts::CONTINUE) } }
         }
     };
-    layout::page(status_of(wrong), texts::SIGN_IN, &content)
+    layout::page(status_of(wrong), &then.store, texts::SIGN_IN, &content)
 }
 
 /// `POST /sign-in/code`.
 pub(in crate::console) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
-    let then = Then::of(&visit.form);
+    let then = Then::of(visit, &visit.form);
     let begun = session::with_or_without_code(visit).await?;
     let Some(Session { member, record }) =
         begun.filter(|begun| begun.record.confirmed_at.is_none())

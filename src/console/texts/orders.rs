@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use crate::domain::store_area::{Currency, OrderStatus};
+use super::actor;
+use crate::domain::{
+    NamedActor,
+    store_area::{Currency, OrderStatus},
+};
 
 pub(in crate::console) const PRICE: &str = "Price";
 pub(in crate::console) const CONTACT: &str = "Customer";
@@ -58,8 +62,18 @@ pub(in crate::console) fn reopen(status: OrderStatus) -> &'static str {
     }
 }
 
+/// Who placed an order, before the time.
+pub(in crate::console) fn placed_by(who: Option<&NamedActor>) -> String {
+    who.map_or_else(|| "That was".to_owned(), |who| format!("{} did that", actor(who)))
+}
+
+pub(in crate::console) const TYPED_HERE: &str = "You typed this, and it is not saved:";
+
 /// The order before, of an animal that is available.
 pub(in crate::console) const ORDER_BEFORE: &str = "The order before";
+
+/// The price of each of several animals.
+pub(in crate::console) const PRICE_OF_EACH: &str = "Price of each (if it is another one)";
 
 /// The label of a price in this currency.
 pub(in crate::console) fn price_in(currency: &Currency) -> String {

@@ -1,8 +1,8 @@
 //! What the pages ask before they do something.
 
-use super::{animals, day, reason};
+use super::{animals, day, reason, role, what_role_may};
 use crate::{
-    domain::store_area::WithdrawalReason,
+    domain::{Role, store_area::WithdrawalReason},
     text::readable::{SHORT, readable},
 };
 
@@ -136,6 +136,12 @@ pub(in crate::console) fn really(verb: &str, what: &str) -> String {
 
 pub(in crate::console) fn disable_member(name: &str) -> String {
     format!("All sessions of {name} end at once, and {name} cannot sign in any more.")
+}
+
+pub(in crate::console) const CHANGE_ROLE: &str = "Change the role";
+
+pub(in crate::console) fn role_becomes(name: &str, old: Role, new: Role) -> String {
+    format!("{name} is {} now, and {} from then on: {}", role(old), role(new), what_role_may(new))
 }
 
 pub(in crate::console) fn reset_member(name: &str) -> String {

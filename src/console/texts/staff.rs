@@ -94,7 +94,9 @@ pub(in crate::console) const ROLE: &str = "Role";
 pub(in crate::console) const STATE: &str = "State";
 pub(in crate::console) const YOU: &str = "you";
 pub(in crate::console) const ADD_MEMBER: &str = "Add a member";
-pub(in crate::console) const ADD_MEMBER_BUTTON: &str = "Add, and make a link";
+pub(in crate::console) const PASSWORD_AGAIN: &str = "This needs your password again, because it is more than five minutes old. What you \
+     typed is kept, and is done afterwards.";
+pub(in crate::console) const ADD_MEMBER_BUTTON: &str = "Add and create a link";
 pub(in crate::console) const MEMBER_NAME_HINT: &str = "The member signs in with this name.";
 pub(in crate::console) const MEMBER_NAME_INVALID: &str =
     "The name must be one line of 1 to 64 characters.";
@@ -115,7 +117,7 @@ pub(in crate::console) const LINK: &str = "A link to choose a password";
 pub(in crate::console) const COPIED: &str = "I have copied it";
 // API keys
 pub(in crate::console) const KEYS: &str = "API keys";
-pub(in crate::console) const ADD_KEY: &str = "Make a key";
+pub(in crate::console) const ADD_KEY: &str = "Create a key";
 pub(in crate::console) const KEY_NAME_HINT: &str =
     "The program or person that uses the key, such as website.";
 pub(in crate::console) const KEY_NAME_INVALID: &str =
@@ -200,7 +202,7 @@ pub(in crate::console) fn welcome(name: &str) -> Markup {
 }
 
 pub(in crate::console) fn you_are(name: &str, of: Role) -> Markup {
-    html! { "You are " bdi { (name) } ", with the role " (role(of)) "." }
+    html! { "Signed in as " bdi { (name) } " (" (role(of)) ")" }
 }
 
 pub(in crate::console) fn second_factor_on(recovery_codes: usize) -> String {

@@ -11,8 +11,16 @@ pub(in crate::console) fn relative(at: Timestamp, now: Timestamp) -> Option<Stri
     let (count, unit) = match seconds.abs() {
         0..60 => return Some(if seconds <= 0 { JUST_NOW } else { SOON }.to_owned()),
         seconds @ 60..3600 => (seconds / 60, "minute"),
-        seconds @ 3600..172_800 => (seconds / 3600, "hour"),
-        seconds @ 172_800..604_800 => (seconds / 86_400, "day"),
+        seconds @ 3600..86_400 => (seconds / 3600, "hour"),
+        86_400..604_800 => {
+            // As in a calendar, in UTC.
+            let days = |moment: Timestamp| moment.as_second().div_euclid(86_400);
+            match days(at) - days(now) {
+                1 => return Some("tomorrow".to_owned()),
+                -1 => return Some("yesterday".to_owned()),
+                days => (days.abs(), "day"),
+            }
+        }
         _ => return None,
     };
     let plural = if count == 1 { "" } else { "s" };

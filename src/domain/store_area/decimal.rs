@@ -62,10 +62,21 @@ impl Currency {
         &self.0
     }
 
-    /// A price as people read it: `249.5` is `249.50 EUR`.
+    /// A price as people read it: `249` and `249.5` are `249.00 EUR` and `249.50 EUR`.
     pub fn amount(&self, price: &str) -> String {
-        let decimals = price.split_once('.').map(|(_, decimals)| decimals.len());
-        let zero = if decimals == Some(1) { "0" } else { "" };
-        format!("{price}{zero} {}", self.0)
+        let has_none = Self::WITHOUT_DECIMALS.contains(&self.0.as_str());
+        let zeros = match price.split_once('.').map(|(_, decimals)| decimals.len()) {
+            None if has_none => "",
+            None => ".00",
+            Some(1) => "0",
+            Some(_) => "",
+        };
+        format!("{price}{zeros} {}", self.0)
     }
+
+    /// The currencies without a smaller unit (ISO 4217).
+    const WITHOUT_DECIMALS: [&str; 16] = [
+        "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV",
+        "XAF", "XOF", "XPF",
+    ];
 }

@@ -1,0 +1,47 @@
+//! The inputs of forms in words: what they are called, and what is typed into them.
+
+use super::{
+    forms,
+    markup::{self, SHORT},
+    texts,
+};
+use crate::domain::store_area::{Currency, Decimal, FieldDefinition, FieldKind};
+
+/// What the name of an input begins with, before the name of the field.
+pub(super) const PREFIX: &str = "field.";
+
+/// The name of the input for a field.
+pub(in crate::console) fn input_of(field: &FieldDefinition) -> String {
+    format!("{PREFIX}{}", field.name.as_str())
+}
+
+/// What an input is called, and a value of it in words; `None` if people do not fill it in.
+pub(in crate::console) fn in_words(
+    fields: &[FieldDefinition],
+    currency: Option<&Currency>,
+    name: &str,
+    typed: &str,
+) -> Option<(String, String)> {
+    let field = fields.iter().find(|field| input_of(field) == name);
+    let label = match field {
+        Some(field) => markup::readable(field.label.as_str(), SHORT),
+        None => texts::field(name)?.to_owned(),
+    };
+    let kind = field.map(|field| field.kind);
+    let typed = field.map_or(typed, |field| field.shown(typed));
+    let is_price = field.map_or(name == "price", FieldDefinition::is_price);
+    let words = match typed {
+        "" => texts::NO_VALUE.to_owned(),
+        "true" if kind == Some(FieldKind::Boolean) => texts::YES.to_owned(),
+        "false" if kind == Some(FieldKind::Boolean) => texts::NO.to_owned(),
+        price if is_price && Decimal::new(price).is_some() => texts::amount(price, currency),
+        day if name == "until" || kind == Some(FieldKind::Date) => texts::day(day),
+        status if name == "status" => match (forms::status(status), status.parse()) {
+            (Ok(status), _) => texts::status(status).to_owned(),
+            (_, Ok(status)) => texts::order_status(status).to_owned(),
+            _ => status.to_owned(),
+        },
+        typed => markup::readable(typed, SHORT),
+    };
+    Some((label, words))
+}
