@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, civil::Date};
 
-use super::{shop::Shop, texts};
+use super::texts;
 use crate::{
     domain::{
         PetId, PetStatus,
@@ -134,13 +134,6 @@ impl<'f> Animal<'f> {
     /// The words that say what it is, such as its species and breed.
     pub(super) fn kind(&self) -> Vec<String> {
         ["species", "breed"].iter().filter_map(|name| self.word(name)).collect()
-    }
-
-    /// The picture of a link to it: its address, width and height, and its text.
-    pub(super) fn preview(&self, shop: &Shop) -> Option<(String, (u32, u32), String)> {
-        let photo = self.photos.first()?;
-        let address = shop.url(&photo.path(PhotoSize::Medium));
-        Some((address, photo.within(PhotoSize::Medium), self.alt(0, photo)))
     }
 
     /// The alternative text of a photo.

@@ -88,7 +88,7 @@ fn shown_page(shop: &Shop, layout: &Layout, animal: &Animal, labels: &Labels) ->
         canonical: Some(&animal.path()),
         is_indexed: true,
         next: None,
-        picture: animal.preview(shop),
+        picture: shop.preview(animal),
         schema: Some(schema::animal(shop, animal, labels)),
         drawings: drawings.symbols(),
     };

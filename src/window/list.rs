@@ -71,7 +71,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
         canonical: Some(&format!("/{}", query.canonical())),
         is_indexed: query.is_indexed() && !listed.animals.is_empty(),
         next: next.as_deref(),
-        picture: listed.animals.iter().find_map(|animal| animal.preview(shop)),
+        picture: listed.animals.iter().find_map(|animal| shop.preview(animal)),
         schema: Some(schema::list(shop, &listed.animals)),
         drawings: drawings.symbols(),
     };

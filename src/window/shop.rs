@@ -11,7 +11,10 @@ use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 use super::{animal::Animal, labels::Labels, query::Query, selection, settings::WindowSettings};
 use crate::{
     app::App,
-    domain::{PetId, store_area::FieldSet},
+    domain::{
+        PetId,
+        store_area::{FieldSet, PhotoSize},
+    },
     store::{Store, StoreError, Version},
 };
 
@@ -100,6 +103,13 @@ impl Shop {
     /// The address for the public of a path of the window.
     pub(super) fn url(&self, path: &str) -> String {
         [&self.settings.url, path].concat()
+    }
+
+    /// The picture of a link to an animal: its address, width and height, and its text.
+    pub(super) fn preview(&self, animal: &Animal) -> Option<(String, (u32, u32), String)> {
+        let photo = animal.photos.first()?;
+        let address = self.url(&photo.path(PhotoSize::Medium));
+        Some((address, photo.within(PhotoSize::Medium), animal.alt(0, photo)))
     }
 
     /// How many animals a query finds. `None` if that takes long.

@@ -31,11 +31,22 @@ pub(crate) fn app_with(
     settings: &app::Settings,
     place: Option<Place>,
 ) -> Arc<App> {
+    app_of_process(4, store, clock, settings, place)
+}
+
+/// The app of one of several processes, with randomness of its own.
+pub(crate) fn app_of_process(
+    seed: u64,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    settings: &app::Settings,
+    place: Option<Place>,
+) -> Arc<App> {
     // Hundreds of stores in one process need more open files than a usual shell allows.
     server::raise_open_files_limit();
     let vault = Arc::new(Vault::with_key([7; 32]));
     let registrar = Registrar::new(vault, Networks::default(), StdRng::seed_from_u64(3));
-    let random = StdRng::seed_from_u64(4);
+    let random = StdRng::seed_from_u64(seed);
     let photos = Arc::new(Photos::new(place, Photos::MAX_SIZE, Arc::clone(&clock), random));
     let clock = Arc::new(ConfirmedClock::new(Arc::clone(&store), clock));
     Arc::new(App::new(store, clock, registrar, photos, settings))

@@ -55,9 +55,10 @@ async fn several_processes_make_the_card_of_a_photo_that_has_none() {
     let tag = get(&store, &large, &[]).await.header("etag").unwrap().to_owned();
 
     let mut others = Vec::new();
-    for _ in 0..4 {
+    for process in 10..14 {
         let (again, clock) = (store.server.open_again().await, store.server.clock.clone());
-        let other = interface::app_with(again, clock, &Settings::default(), Some(folder(place)));
+        let (settings, place) = (Settings::default(), Some(folder(place)));
+        let other = interface::app_of_process(process, again, clock, &settings, place);
         while other.tend_photos().await.unwrap() {}
         others.push(other);
     }
