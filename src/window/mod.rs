@@ -155,7 +155,12 @@ impl Window {
             }
             Page::sitemap => {
                 let make = async || sitemap::index(shop).await;
-                self.cached(lists, key("sitemap", ""), version, make).await?
+                let index = self.cached(lists, key("sitemap", ""), version, make).await?;
+                if index.is_empty() {
+                    let all = sitemap::pages(shop, (0, None), walk::permit(&self.files, visitor)?);
+                    return Ok(walk::for_client(headers, all, self.file_tag(version)));
+                }
+                index
             }
             Page::animal => {
                 let make = async || animal_page::page(shop, layout, parameter).await;
@@ -165,7 +170,7 @@ impl Window {
                 let permit = walk::permit(&self.files, visitor)?;
                 let file = match page {
                     Page::csv => csv::file(shop, query(false).await?.filter, permit).await?,
-                    _ => sitemap::pages(shop, parameter, permit)?,
+                    _ => sitemap::pages(shop, sitemap::bounds(parameter)?, permit),
                 };
                 return Ok(walk::for_client(headers, file, self.file_tag(version)));
             }

@@ -76,6 +76,10 @@ impl Rendered {
         Self { status, media_type, link, plain, gzip: OnceLock::new(), tag, gzip_tag }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.plain.is_empty()
+    }
+
     fn compressed(&self) -> Option<Bytes> {
         let compress = || {
             if !(MIN_COMPRESSED..=MAX_PAGE).contains(&self.plain.len()) {

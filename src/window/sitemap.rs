@@ -8,7 +8,10 @@ use hyper::header::{self, HeaderValue};
 
 use super::{rendered::Made, shop::Shop, walk, xml::escaped};
 use crate::{
-    domain::{Limit, PetId, store_area::StorePet},
+    domain::{
+        Limit, PetId,
+        store_area::{PetQuery, StorePet},
+    },
     edge::{ApiError, Reservation, Response},
     text::integer,
 };
@@ -20,8 +23,12 @@ const BLOCK: i64 = 49_999;
 const XML: &str = "application/xml; charset=utf-8";
 const XMLNS: &str = "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"";
 
-/// The sitemaps, as an index, newest animals first. Reads one animal of each.
+/// The sitemaps, as an index, newest animals first. Reads one animal of each. Empty if one sitemap has all animals.
 pub(super) async fn index(shop: &Shop) -> Result<Made, ApiError> {
+    let most = usize::try_from(BLOCK).unwrap_or(usize::MAX);
+    if shop.store().count_on_offer(&PetQuery::default(), most + 1).await? <= most {
+        return Ok(Made::new(XML, Vec::new()));
+    }
     let (mut sitemaps, mut position) = (String::new(), None);
     let one = Limit::new(1).unwrap_or_default();
     while let [newest, ..] = &*shop.store().list_on_offer(position, one, false).await?.0 {
@@ -40,18 +47,22 @@ pub(super) async fn index(shop: &Shop) -> Result<Made, ApiError> {
     Ok(Made::new(XML, index.into_bytes()))
 }
 
-/// `GET /sitemap-{block}.xml`: the animals with these identifiers, and in the first one the list. Fails with 404 for
-/// what is no number.
-pub(super) fn pages(
-    shop: &Arc<Shop>,
-    block: &str,
-    permit: Reservation,
-) -> Result<Response, ApiError> {
+/// The lowest identifier in `/sitemap-{block}.xml`, and the end behind its highest one. Fails with 404 for what is no
+/// number.
+pub(super) fn bounds(block: &str) -> Result<(i64, Option<PetId>), ApiError> {
     let block = integer(block).filter(|block| *block >= 0).and_then(|block: i64| {
         let lowest = block.checked_mul(BLOCK)?;
-        Some((lowest, PetId::new(lowest.checked_add(BLOCK)?)?))
+        Some((lowest, Some(PetId::new(lowest.checked_add(BLOCK)?)?)))
     });
-    let (lowest, end) = block.ok_or_else(ApiError::no_such_path)?;
+    block.ok_or_else(ApiError::no_such_path)
+}
+
+/// A sitemap: the animals with these identifiers, and in the first one the list.
+pub(super) fn pages(
+    shop: &Arc<Shop>,
+    (lowest, end): (i64, Option<PetId>),
+    permit: Reservation,
+) -> Response {
     let list = if lowest == 0 { entry(&shop.url("/"), None) } else { String::new() };
     let first = format!("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<urlset {XMLNS}>\n{list}");
     let start = (Arc::clone(shop), Some(end), permit);
@@ -60,14 +71,14 @@ pub(super) fn pages(
         let Some(position) = position else {
             return Ok(Some((Bytes::from_static(b"</urlset>\n"), None)));
         };
-        let (pets, next) = walk::step(&shop, Some(position)).await?;
+        let (pets, next) = walk::step(&shop, position).await?;
         let own = pets.iter().take_while(|pet| pet.id.get() >= lowest);
         let urls = own.map(|pet| entry(&shop.url(&format!("/animals/{}", pet.id)), Some(pet)));
         let urls = urls.collect::<String>();
-        let next = next.filter(|next| next.get() > lowest);
+        let next = next.filter(|next| next.get() > lowest).map(Some);
         Ok(Some((Bytes::from(urls), Some((shop, next, permit)))))
     });
-    Ok(walk::response(XML, first.into(), rest))
+    walk::response(XML, first.into(), rest)
 }
 
 fn sitemap(shop: &Shop, block: i64) -> String {

@@ -107,7 +107,7 @@ async fn animals_csv_breaks_off_rather_than_show_a_value_that_is_not_public_any_
 async fn over_http_1_0_a_file_has_its_length_or_is_rejected() {
     let street = Street::open().await;
     street.add("Luna", &[]).await;
-    for path in ["/animals.csv", "/sitemap-0.xml"] {
+    for path in ["/animals.csv", "/sitemap.xml", "/sitemap-0.xml"] {
         let file = street.get(path).await.expect(200);
         let (head, body) = street.raw(Version::HTTP_10, path, &[]).await.into_parts();
         assert_eq!(head.status, 200, "{path}");
@@ -149,7 +149,7 @@ async fn a_client_that_has_a_file_gets_304_and_others_get_it_compressed_piece_by
         last = file.frame().await;
     }
     assert!(last.unwrap().is_err());
-    for path in ["/animals.csv", "/sitemap-0.xml"] {
+    for path in ["/animals.csv", "/sitemap.xml", "/sitemap-0.xml"] {
         let mut is_known = false;
         // A server of PostgreSQL has one version for all its databases, and tests write to others.
         for _ in 0..1000 {
@@ -253,7 +253,7 @@ async fn an_address_that_does_not_read_its_files_leaves_files_to_others() {
     for _ in 0..4 {
         unread.push(street.unread("/animals.csv").await);
     }
-    for path in ["/animals.csv", "/sitemap-0.xml"] {
+    for path in ["/animals.csv", "/sitemap.xml", "/sitemap-0.xml"] {
         assert_eq!(street.ask_as("192.0.2.1", path).await.status, 503, "{path}");
         assert_eq!(street.ask_as("192.0.2.2", path).await.status, 200, "{path}");
     }

@@ -132,7 +132,7 @@ impl StoreArea for SqliteStore {
 
     async fn count_on_offer(&self, query: &PetQuery, most: usize) -> Result<usize, StoreError> {
         if query.values.is_empty() {
-            return self.readers.read(|on| lists::count_on_offer(on, most));
+            return self.searches.read(move |on| lists::count_on_offer(on, most)).await;
         }
         let query = (query.clone(), most);
         let count = move |on: &mut Connection| done(field_search::count(on, &query, &PETS_OF[0]));
