@@ -215,11 +215,27 @@ fn link_to(subject: &JournalSubject, staff: &[StaffMember], name: Option<String>
 fn details(entry: &AuditEntry, known: (&[Category], &FieldSet)) -> Markup {
     match entry {
         AuditEntry::Change(change) => history::differences(change, known),
-        AuditEntry::Act { act, .. } => html! {
-            @for (name, value) in &act.details {
-                div { (name) ": " (markup::text(value, SHORT)) }
+        AuditEntry::Act { act, .. } => {
+            let now = |of: &str| act.details.iter().find(|(name, _)| name == of);
+            let differs = act.details.iter().filter_map(|(name, old)| {
+                let name = name.strip_prefix("before.")?;
+                Some((name, old, now(name).map_or("", |(_, new)| new)))
+            });
+            let differs: Vec<_> = differs.collect();
+            // A change of a field shows what differs, and the field.
+            let is_shown = |name: &str| differs.is_empty() || name == "name";
+            html! {
+                @for (name, value) in act.details.iter().filter(|(name, _)| is_shown(name)) {
+                    div { (name) ": " (markup::text(value, SHORT)) }
+                }
+                @for (name, old, new) in &differs {
+                    div {
+                        (name) ": " del { (markup::text(old, SHORT)) } " → "
+                        ins { (markup::text(new, SHORT)) }
+                    }
+                }
             }
-        },
+        }
     }
 }
 

@@ -89,7 +89,7 @@ pub fn decide_field(
     let act = match (before, &after) {
         (_, None) => before.map(|before| before.act(ActType::FieldDeleted)),
         (None, Some(after)) => Some(after.act(ActType::FieldAdded)),
-        (Some(_), Some(after)) => Some(after.act(ActType::FieldChanged)),
+        (Some(before), Some(after)) => Some(before.changed_to(after)),
     };
     let values_are_valid = |after: &FieldDefinition| {
         before.is_none_or(|before| (before.kind, before.is_unique) == (after.kind, after.is_unique))
@@ -105,6 +105,19 @@ pub fn decide_field(
 }
 
 impl FieldDefinition {
+    /// The change of it to another one: all that this is, and after `before.` what was different.
+    fn changed_to(&self, after: &Self) -> Act {
+        let [before, mut act] = [self, after].map(|field| field.act(ActType::FieldChanged));
+        let is_known = |name: &str| before.details.iter().any(|(of, _)| of == name);
+        let new = act.details.iter().filter(|(name, _)| !is_known(name));
+        let new = new.map(|(name, _)| (name.clone(), String::new()));
+        let different = before.details.iter().filter(|one| !act.details.contains(one)).cloned();
+        let old: Vec<_> = different.chain(new).collect();
+        act.details
+            .extend(old.into_iter().map(|(name, old)| (format!("before.{name}").into(), old)));
+        act
+    }
+
     /// An act on it, with all that the audit trail shows.
     pub fn act(&self, kind: ActType) -> Act {
         let yes_or_no = |yes: bool| if yes { "true" } else { "false" }.to_owned();

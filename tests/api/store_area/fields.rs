@@ -213,6 +213,12 @@ async fn changes_of_fields_are_in_the_audit_trail_and_not_in_the_feed() {
         "public": "false", "unique": "false", "position": "0"
     });
     assert_eq!(acts[0]["details"], details);
+    // A change has what was different before it.
+    let details = json!({
+        "name": "temper", "label": "Temper", "kind": "text", "public": "false", "unique": "false",
+        "position": "0", "before.kind": "choice", "before.choices": "Calm, Shy"
+    });
+    assert_eq!(acts[1]["details"], details);
     assert_eq!(acts[0]["subject"], json!({ "kind": "field", "id": null }));
     assert_eq!(acts[0]["actor"]["kind"], "key");
     let changes = store.get(feed.trim_start_matches("/v1/store")).await.json();
