@@ -75,5 +75,5 @@ async fn a_full_disk_adds_no_photo_and_keeps_those_that_are_there() {
     });
     // The mark of the database is no file of a photo.
     let of_photos = files.filter(|name| name.to_string_lossy().contains('-'));
-    assert_eq!(of_photos.count(), 3 * urls.len());
+    assert_eq!(of_photos.count(), 4 * urls.len());
 }

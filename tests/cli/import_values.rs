@@ -93,7 +93,7 @@ fn an_invalid_value_and_two_columns_for_one_field_are_named() {
         (
             r#"{"sex":"m","born":7}"#,
             "fields are invalid: fields.born is of the kind date and must be a date as a string of the form \
-             YYYY-MM-DD; fields.sex is of the kind choice and must be one of Female, Male, Unknown, but was \
+             YYYY-MM-DD, not later than tomorrow in UTC; fields.sex is of the kind choice and must be one of Female, Male, Unknown, but was \
              \"m\"",
         ),
     ] {
@@ -143,7 +143,7 @@ fn a_choice_is_accepted_in_any_case_and_kept_as_the_field_has_it() {
     assert_eq!(animals(&exported), [r#"Bo {"sex":"Male""#, r#"Luna {"sex":"Female""#]);
     // Or its label; but a value before a label.
     let labels = r#"UPDATE fields SET choice_labels = '{"Female":"Queen"}' WHERE name = 'sex'"#;
-    let database = rusqlite::Connection::open(here.path().join("petstore.sqlite")).unwrap();
+    let database = rusqlite::Connection::open(here.path().join("petstore.db")).unwrap();
     assert_eq!(database.execute(labels, []).unwrap(), 1);
     fs::write(here.path().join("animals.csv"), "name,categoryId,sex\nMia,1,QUEEN\n").unwrap();
     run(here.path(), &["import", "animals.csv"]).expect_success();
@@ -165,7 +165,7 @@ fn all_problems_of_a_row_are_named_by_the_headings_of_the_file_with_their_values
         "categoryId must be an integer from -9223372036854775808 to 9223372036854775807 without \
          leading zeros, but was \"x\"; STATUS must be one of available, pending and sold, but was \
          \"gone\"; Sex {sex} \"m\"; Date of Birth is of the kind date and must be a date as a string \
-         of the form YYYY-MM-DD, but was \"3.4.2024\""
+         of the form YYYY-MM-DD, not later than tomorrow in UTC, but was \"3.4.2024\""
     );
     assert_eq!(told[..2], [format!("line 2: {four}"), format!("line 3: Sex {sex} \"f\"")]);
     let skip = ["import", "bad.csv", "--create", "--skip-invalid", "--rejects", "rejects.csv"];
