@@ -134,7 +134,8 @@ install_tools() {
             cargo-deny) install_cargo_tool cargo-deny@0.20.2 ;;
             s3s-fs) install_cargo_tool s3s-fs@0.14.1 --features binary ;;
             promtool) install_unpacked usr/bin/promtool prometheus ;;
-            nginx) install_unpacked usr/sbin/nginx nginx ;;
+            # Not the name of the step.
+            nginx-program) install_unpacked usr/sbin/nginx nginx ;;
         esac
     done
 }
