@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import net from "node:net";
 
-import { away, complaints, fill, isThere, origin, person, press, submit, text, value } from "./people.mjs";
+import { away, complaints, fill, isThere, mouse, origin, person, press, signIn, submit, text, value } from "./people.mjs";
 
 export async function counter(anna, ben) {
   await theWholePageFollows(anna, ben);
@@ -150,6 +150,8 @@ async function anOutage(ben) {
   const console_ = `http://${hostname}:${away.port}`;
   const { page } = ben;
 
+  // Another port has a session of its own.
+  await signIn(ben, "Ben", mouse, console_);
   await page.goto(`${console_}/animals`);
   assert.equal(await page.$eval("#news", ({ hidden }) => hidden), true);
   await stop();

@@ -208,8 +208,8 @@ export async function choosePassword(at, link, name) {
   assert.equal(await text(at, ".who a"), name);
 }
 
-export async function signIn(at, name, hand = mouse) {
-  await at.page.goto(`${origin}/`);
+export async function signIn(at, name, hand = mouse, site = origin) {
+  await at.page.goto(`${site}/`);
   assert(at.page.url().includes("/sign-in"));
   await fill(at, "#name", name, hand);
   await fill(at, "#password", PASSWORD, hand);
