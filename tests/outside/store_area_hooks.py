@@ -327,11 +327,14 @@ def version_of_own_field():
 
 
 def use_valid_members(field):
-    """Only a choice has choices, which differ in more than their case, and only some kinds are unique."""
+    """Only a choice has choices and labels of them, which differ in more than their case, and only some kinds are unique."""
     if field["kind"] == "choice":
         field["choices"] = ["Calm", "Lively", "Shy"]
+        if field.get("choiceLabels"):
+            field["choiceLabels"] = {"Calm": "Quiet"}
     else:
         field.pop("choices", None)
+        field.pop("choiceLabels", None)
     if field["kind"] not in ("text", "integer"):
         field.pop("unique", None)
 

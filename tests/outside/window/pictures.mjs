@@ -75,7 +75,7 @@ export async function checkPictures(browser, origin, { add, addPhoto, folder }) 
       await page.setViewport(viewport);
       await page.goto(`${origin}${path}`, { waitUntil: "networkidle0" });
       const [files, bytes] = await page.evaluate(() => {
-        const loaded = [performance.getEntriesByType("navigation"), performance.getEntriesByType("resource")].flat();
+        const loaded = performance.getEntriesByType("resource").filter(({ name }) => name.includes("/photos/"));
         const shown = [...document.querySelectorAll("main img")].map((image) => ({
           size: image.currentSrc.match(/-(\w+)\.jpg/)?.[1],
           ratio: image.getAttribute("width") / image.getAttribute("height"),
@@ -83,7 +83,7 @@ export async function checkPictures(browser, origin, { add, addPhoto, folder }) 
         }));
         return [shown, loaded.reduce((sum, { transferSize }) => sum + transferSize, 0)];
       });
-      console.log(`${path} at ${here}: ${Math.round(bytes / 1000)} KB, ${files.map(({ size }) => size?.[0] ?? "-").join("")}`);
+      console.log(`${path} at ${here}: ${Math.round(bytes / 1000)} KB of photos, ${files.map(({ size }) => size?.[0] ?? "-").join("")}`);
       assert(bytes <= most, `${path} at ${here}: ${bytes} bytes`);
       await page.screenshot({ path: `${folder}/pictures-${path.replaceAll("/", "")}-${viewport.width}.webp`, type: "webp", quality: 70 });
       await context.close();
