@@ -337,6 +337,11 @@ pub(super) fn is_reserved(order: i64) -> String {
     format!("It is reserved by order {order}.")
 }
 
+/// Behind what is wrong with another order of the animal.
+pub(super) fn animal_is_reserved(order: i64) -> String {
+    format!(" The animal is reserved by order {order}.")
+}
+
 pub(super) fn is_in_status(status: PetStatus) -> String {
     match status {
         PetStatus::Available => "It is available.".to_owned(),

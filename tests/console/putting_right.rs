@@ -99,8 +99,48 @@ async fn undo_never_undoes_something_newer() {
     clerk.submit((&page, CHANGE), CHANGE, &[("price", "70")]).await.expect(303);
     assert_eq!(order(&shop).await.price.unwrap().as_str(), "70");
     let reopen = "/orders/1/reopen";
-    clerk.submit((&sold, reopen), reopen, &[]).await.expect(422);
+    let page = clerk.submit((&sold, reopen), reopen, &[]).await.expect(422);
     assert_eq!(order(&shop).await.status, OrderStatus::Completed);
+    // The page about that has the whole order, so its buttons keep what they do not show.
+    press(&mut clerk, &page, CHANGE, reopen).await;
+    let now = order(&shop).await;
+    assert_eq!(now.status, OrderStatus::Reserved);
+    assert_eq!(now.contact.unwrap().as_str(), "Ann");
+    assert_eq!(now.price.unwrap().as_str(), "70");
+}
+
+#[tokio::test]
+async fn an_undone_sale_has_the_price_of_before() {
+    let shop = Shop::open().await;
+    let mut clerk = reserved(&shop).await;
+    for before in ["", "180"] {
+        let page = clerk.get("/orders/1").await;
+        clerk.submit((&page, CHANGE), CHANGE, &[("price", before)]).await.expect(303);
+        let page = clerk.get("/orders/1").await;
+        let discount = [("price", "150")];
+        let complete = "/orders/1/complete";
+        let next = clerk.submit((&page, CHANGE), complete, &discount).await.next().to_owned();
+        assert_eq!(order(&shop).await.price.unwrap().as_str(), "150");
+        let sold = clerk.get(&next).await;
+        undo(&mut clerk, &sold).await;
+        let now = order(&shop).await;
+        let price = now.price.as_ref().map_or("", |price| price.as_str());
+        assert_eq!((now.status, price), (OrderStatus::Reserved, before));
+    }
+}
+
+#[tokio::test]
+async fn undo_names_the_order_that_has_the_animal_meanwhile() {
+    let shop = Shop::open().await;
+    let mut clerk = reserved(&shop).await;
+    let page = clerk.get("/animals/1").await;
+    let cancelled = press(&mut clerk, &page, CHANGE, "/orders/1/cancel").await;
+    let mut ben = shop.member("Ben", Role::Clerk).await;
+    let form = [("do", "reserve"), ("until", "2026-12-24")];
+    ben.post("/animals/1/order", &form).await.expect(303);
+    let reopen = "/orders/1/reopen";
+    let page = clerk.submit((&cancelled, reopen), reopen, &[]).await.expect(422);
+    assert!(page.text.contains("order 2"), "{page:?}");
 }
 
 #[tokio::test]

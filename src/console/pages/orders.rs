@@ -220,7 +220,10 @@ pub(super) fn form(
     let (path, now) = (format!("/orders/{}", order.id), form_of(desk, order));
     // It was not saved.
     let is_sent = desk.visit.request.uri.path().starts_with(&format!("{path}/"));
-    let form = if is_sent { Merged::of(&desk.visit.form, &now).form } else { now.clone() };
+    let form = if is_sent { Merged::of(&desk.visit.form, &now).form } else { Form::default() };
+    // Some buttons stand in a list or in a message, and send no inputs.
+    let unsent = now.fields().iter().filter(|(name, _)| form.all(name).next().is_none());
+    let form: Form = form.fields().iter().chain(unsent).cloned().collect();
     let input = |name, label| Input { is_optional: true, ..Input::of(name, label, &form, errors) };
     let press = |command: &str, class: &str, label: &str| {
         html! { button class=(class) formaction={ (path) "/" (command) } { (label) } }
@@ -321,7 +324,12 @@ async fn act_on_order(
     match desk.execute(commands.into_iter().chain(then).collect()).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", order.pet_id.get()), Some(flash))),
         Err(_) if !outdated.is_empty() => show(desk, &outdated).await,
-        Err(not_done) => show(desk, &Errors::text(&not_done.why)).await,
+        Err(not_done) => {
+            let pet = desk.store().get_store_pet(order.pet_id).await?;
+            let other = pet.and_then(|pet| pet.order_id).filter(|other| *other != order.id);
+            let other = other.map_or(String::new(), |other| texts::animal_is_reserved(other.get()));
+            show(desk, &Errors::text(&(not_done.why + &other))).await
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::{
     console::pages::parts::link,
     domain::store_area::{
-        Change, ChangeType, Decision, Note, Order, OrderStatus, PhotoId, Resource, StorePet,
+        Change, ChangeType, Decimal, Decision, Note, Order, OrderStatus, PhotoId, Resource,
+        StorePet,
     },
 };
 
@@ -42,20 +43,19 @@ fn subject(decision: &Decision) -> Option<i64> {
     }
 }
 
-/// The status of the order before all of these decisions; `None` if it is new.
-fn before(decisions: &[Decision]) -> Option<OrderStatus> {
-    let changes = decisions.iter().filter_map(|decision| decision.changes.first());
-    let status = |change: &Change| match &change.before {
-        Some(Resource::Order(order)) => Some(order.status),
+/// The order before all of these decisions; `None` if it is new.
+fn before(decisions: &[Decision]) -> Option<&Order> {
+    let mut changes = decisions.iter().filter_map(|decision| decision.changes.first());
+    changes.find_map(|change| match &change.before {
+        Some(Resource::Order(order)) => Some(order),
         _ => None,
-    };
-    changes.filter(|change| matches!(change.after, Some(Resource::Order(_)))).find_map(status)
+    })
 }
 
 /// An order that was placed, closed, or reserved again.
-fn of_order(kind: ChangeType, before: Option<OrderStatus>, order: &Order) -> Option<String> {
+fn of_order(kind: ChangeType, before: Option<&Order>, order: &Order) -> Option<String> {
     use OrderStatus::{Cancelled, Completed, Expired, Reserved};
-    let (command, then) = match (kind, before) {
+    let (command, then) = match (kind, before.map(|before| before.status)) {
         (ChangeType::OrderPlaced, _) | (ChangeType::OrderReopened, Some(Cancelled | Expired)) => {
             ("cancel", "")
         }
@@ -66,7 +66,12 @@ fn of_order(kind: ChangeType, before: Option<OrderStatus>, order: &Order) -> Opt
         _ => return None,
     };
     let (path, version) = (format!("/orders/{}/{command}", order.id), order.version.to_string());
-    Some(link(&path, &[("version", &version), ("then", then)]))
+    let mut fields = vec![("version", &*version), ("then", then)];
+    // A sale can have changed it. Fields without anything are left out, so a space is no price.
+    if let Some(before) = before.filter(|before| before.price != order.price) {
+        fields.push(("price", before.price.as_ref().map_or(" ", Decimal::as_str)));
+    }
+    Some(link(&path, &fields))
 }
 
 /// Animals that were moved from one category to another.
