@@ -199,3 +199,21 @@ async fn of_too_many_lines_the_first_100_are_added_and_the_rest_is_shown_next() 
         assert_eq!(count, 100);
     }
 }
+
+#[tokio::test]
+async fn a_line_whose_unique_value_an_animal_or_a_line_before_has_is_named() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    let lines = "Name\tCategory\tMicrochip\nRex\t4\t276 098";
+    clerk.post("/add/many", &[("lines", lines)]).await.expect(303);
+    let lines = "Name\tCategory\tMicrochip\nMax\t4\t276-098\nIda\t4\t5\nEva\t4\t5";
+    let shown = rows(&preview(&mut clerk, lines).await.expect(422));
+    let taken = |other| {
+        format!(
+            "Microchip: {other} already has this value, and no two animals may have the same one."
+        )
+    };
+    assert!(shown[0].ends_with(&taken("Rex (1)")), "{shown:?}");
+    assert!(shown[1].ends_with("OK"), "{shown:?}");
+    assert!(shown[2].ends_with(&taken("Another of these animals")), "{shown:?}");
+}

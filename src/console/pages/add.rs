@@ -1,11 +1,12 @@
 //! Adding one animal, or many at once.
 
-use std::collections::{HashMap, hash_map::Entry};
+use std::collections::{HashMap, HashSet, hash_map::Entry};
 
 use maud::{Markup, html};
 
 use super::{
     animal_fields,
+    commands::called,
     paste::{self, Column, Known, Line, Pasted},
     photos, values,
 };
@@ -151,9 +152,40 @@ async fn read(desk: &Desk<'_>, form: &Form) -> Result<(Pasted, Vec<Category>, Fi
     Ok((pasted, categories, fields))
 }
 
+/// Names the lines that have a value which no two animals may have, and an animal or a line before has.
+async fn name_taken(
+    desk: &Desk<'_>,
+    pasted: &mut Pasted,
+    fields: &FieldSet,
+) -> Result<(), ApiError> {
+    let mut before = HashSet::new();
+    for line in &mut pasted.lines {
+        let Ok((_, given)) = &line.result else { continue };
+        let mut problems = Vec::new();
+        for field in fields.all() {
+            let Some(Given::Set(value)) = given.get(field.name.as_str()) else { continue };
+            let Some(key) = fields.unique_key(field.name.as_str(), value) else { continue };
+            let owner = match desk.store().owners(key.clone()).await?.first() {
+                Some(owner) => desk.store().get_store_pet(*owner).await?.map(|pet| called(&pet)),
+                None => None,
+            };
+            let is_new = before.insert(key);
+            if let Some(other) = owner.or((!is_new).then(|| texts::OTHER_NEW.to_owned())) {
+                let label = markup::readable(field.label.as_str(), SHORT);
+                problems.push(texts::value_taken(&label, &other));
+            }
+        }
+        if !problems.is_empty() {
+            line.result = Err(problems);
+        }
+    }
+    Ok(())
+}
+
 /// Shows what would be added. Changes nothing.
 pub(super) async fn preview(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let (pasted, categories, fields) = read(desk, &desk.visit.form).await?;
+    let (mut pasted, categories, fields) = read(desk, &desk.visit.form).await?;
+    name_taken(desk, &mut pasted, &fields).await?;
     if pasted.lines.is_empty() {
         let mut errors = Errors::default();
         errors.add("lines", texts::NOTHING_PASTED);
@@ -325,7 +357,8 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             let kept = form.fields().iter().filter(others).cloned();
             let next: Form =
                 [("lines".to_owned(), pasted.rest.0)].into_iter().chain(kept).collect();
-            let (pasted, categories, fields) = read(desk, &next).await?;
+            let (mut pasted, categories, fields) = read(desk, &next).await?;
+            name_taken(desk, &mut pasted, &fields).await?;
             let shown = (&pasted, (&*categories, &fields));
             Ok(show_preview(desk, &next, shown, &Errors::default(), count).into())
         }

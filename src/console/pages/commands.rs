@@ -52,9 +52,8 @@ impl NotDone {
         let label = fields.find(&field).map_or(&*field, |field| field.label.as_str());
         let (other, link) = match other {
             Some(Resource::Pet(pet)) => {
-                let id = pet.id.get();
-                let other = format!("{} ({id})", markup::plain_name(pet.name.as_str()));
-                let link = (format!("/animals/{id}"), texts::show_animal(&other));
+                let other = called(pet);
+                let link = (format!("/animals/{}", pet.id), texts::show_animal(&other));
                 (other, Some(link))
             }
             _ => (texts::OTHER_NEW.to_owned(), None),
@@ -62,6 +61,11 @@ impl NotDone {
         let why = texts::value_taken(&markup::readable(label, SHORT), &other);
         Self { why, field: Some(field), link, ..self }
     }
+}
+
+/// How a message names an animal.
+pub(super) fn called(pet: &StorePet) -> String {
+    format!("{} ({})", markup::plain_name(pet.name.as_str()), pet.id)
 }
 
 impl Desk<'_> {

@@ -40,7 +40,10 @@ pub(super) fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
                         hidden[all.len() >= Photos::MAX] {
                         (desk.key("photos"))
                         (input(false))
-                        noscript { div.buttons { button.main { (texts::UPLOAD) } } }
+                        noscript {
+                            @if !all.is_empty() { p.hint { (texts::SAVE_TEXTS_FIRST) } }
+                            div.buttons { button.main { (texts::UPLOAD) } }
+                        }
                     }
                     (uploads())
                 }

@@ -5,6 +5,8 @@ pub(in crate::console) const ADD_PHOTOS: &str = "Add photos";
 pub(in crate::console) const PHOTOS_HINT: &str =
     "JPEG, PNG, WebP or GIF. You can choose several, or take one.";
 pub(in crate::console) const UPLOAD: &str = "Upload";
+pub(in crate::console) const SAVE_TEXTS_FIRST: &str =
+    "Save the descriptions before you press Upload. Upload does not save them.";
 pub(in crate::console) const MOVE_UP: &str = "Move left";
 pub(in crate::console) const MOVE_DOWN: &str = "Move right";
 pub(in crate::console) const SAVE_TEXTS: &str = "Save the descriptions";

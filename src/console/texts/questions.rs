@@ -154,6 +154,7 @@ pub(in crate::console) fn reset_member(name: &str) -> String {
 // Forms that several people fill in
 /// What somebody else has changed since a form was shown.
 pub(in crate::console) fn now_changed(label: &str, now: &str, was: Option<&str>) -> String {
+    let was = was.map(|was| if was.is_empty() { "empty" } else { was });
     let it_was = was.map(|was| format!("; it was {was}")).unwrap_or_default();
     format!(
         "{label} is now {now}{it_was}. Nothing is changed yet. Check what is typed here, and press again."
