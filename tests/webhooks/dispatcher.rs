@@ -6,7 +6,9 @@ use petstore::{
     delivery::{Dispatcher, Secret, sign},
     domain::{
         Clock,
-        store_area::{ChangeType, WebhookChange},
+        store_area::{
+            ChangeType, Command, NewOrder, OrderId, OrderTerms, Preconditions, WebhookChange,
+        },
     },
     store::Written,
 };
@@ -52,6 +54,24 @@ async fn a_message_is_signed_and_has_the_whole_change_and_the_message_before_it(
     let attempts = shop.store.list_attempts(id, 0, 10).await.unwrap();
     assert_eq!(attempts.len(), 2);
     assert_eq!((attempts[0].1.status, &attempts[0].1.error), (Some(204), &None));
+}
+
+#[tokio::test]
+async fn a_reopened_order_is_a_message_with_the_order_before_and_after() {
+    let shop = Shop::open().await;
+    let receiver = Receiver::start().await;
+    let (pet, id) = (shop.add_pet().await, OrderId::new(1).unwrap());
+    let types = vec![ChangeType::OrderReopened];
+    shop.add_webhook(receiver.url(), Some(types)).await;
+    shop.execute(Command::PlaceOrder(NewOrder::of(pet, OrderTerms::Completed))).await;
+    let (default_end, preconditions) = (shop.clock.now(), Preconditions::default());
+    let expires_at = Some(default_end.checked_add(STEP * 600).unwrap());
+    shop.execute(Command::ReopenOrder { id, expires_at, default_end, preconditions }).await;
+    shop.until(&mut shop.dispatcher(1), || receiver.all().len() == 1).await;
+    let json = receiver.all()[0].json();
+    assert_eq!(json["type"], "order.reopened");
+    assert_eq!(json["data"]["before"]["status"], "completed");
+    assert_eq!(json["data"]["after"]["status"], "reserved");
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use petstore::{
             StoredWebhook, TestMessage, Webhook, WebhookChange,
         },
     },
-    store::{self, Created, OpenMode, Store, Written},
+    store::{self, Created, Executed, OpenMode, Store, Written},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
@@ -154,9 +154,13 @@ impl Shop {
     pub(super) async fn rename(&self, id: PetId, name: &str) {
         let patch = PetPatch { name: PetName::new(name.to_owned()), ..PetPatch::default() };
         let preconditions = Preconditions { if_match: Some(IfMatch::Any), if_absent: false };
-        let command = Command::PatchPet { id, patch, preconditions };
+        self.execute(Command::PatchPet { id, patch, preconditions }).await;
+    }
+
+    pub(super) async fn execute(&self, command: Command) {
         let respond = |_: &[_]| StoredResponse::default();
-        self.store.execute(vec![command], self.context(), respond).await.unwrap();
+        let executed = self.store.execute(vec![command], self.context(), respond).await.unwrap();
+        assert!(matches!(executed, Executed::Done { .. }), "{executed:?}");
     }
 
     /// Lets the dispatcher work until the condition holds. Each step takes a tenth of a second of

@@ -6,6 +6,7 @@ import net from "node:net";
 import { away, complaints, fill, isThere, mouse, origin, person, press, signIn, submit, text, value } from "./people.mjs";
 
 export async function counter(anna, ben) {
+  await aWrongSale(ben);
   await theWholePageFollows(anna, ben);
   await aSlowNetwork(anna, ben);
   await onPaper(ben);
@@ -32,6 +33,16 @@ async function send(at, path, selector, fields) {
     return (await fetch(action, { method: "POST", body })).status;
   }, path, selector, fields);
   assert.equal(status, 200);
+}
+
+// The message about a sale can undo it.
+async function aWrongSale(ben) {
+  await add(ben, "Wilma");
+  await submit(ben, "form[action$=order] button[value=sell]");
+  assert.equal(await text(ben, ".head .badge"), "Sold");
+  await submit(ben, "form[data-undo] button");
+  assert.equal(await text(ben, ".head .badge"), "Available");
+  console.log("A wrong sale is put right with one press.");
 }
 
 // Everything on the page of an animal follows, or nothing, because parts from two moments contradict each other.
