@@ -4,16 +4,31 @@ use std::fs;
 
 use serde_json::Value;
 
-/// Writes the JSON if it is not that of the YAML.
+use super::{in_full::in_full, yaml::yaml};
+
+fn read(path: &str) -> Value {
+    serde_saphyr::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn json(document: &Value) -> String {
+    serde_json::to_string_pretty(document).unwrap() + "\n"
+}
+
+/// Writes the documents that are not those of their sources.
 #[test]
-fn the_json_documents_in_the_repository_are_those_in_yaml() {
-    for name in ["openapi", "openapi-store"] {
-        let read = |ending| fs::read_to_string(format!("{name}.{ending}")).unwrap();
-        let yaml: Value = serde_saphyr::from_str(&read("yaml")).unwrap();
-        if serde_json::from_str::<Value>(&read("json")).ok() != Some(yaml.clone()) {
-            let json = serde_json::to_string_pretty(&yaml).unwrap();
-            fs::write(format!("{name}.json"), json + "\n").unwrap();
-            panic!("{name}.json was not that of {name}.yaml; it is now: commit it");
-        }
+fn the_documents_in_the_repository_are_those_of_their_sources() {
+    let store = in_full(read("openapi-store.source.yaml"));
+    let text = format!("# Written from openapi-store.source.yaml.\n\n{}", yaml(&store));
+    assert_eq!(json(&serde_saphyr::from_str(&text).unwrap()), json(&store));
+    let mut stale = vec![
+        ("openapi.json", json(&read("openapi.yaml"))),
+        ("openapi-store.json", json(&store)),
+        ("openapi-store.yaml", text),
+    ];
+    stale.retain(|(path, text)| fs::read_to_string(path).ok().as_ref() != Some(text));
+    for (path, text) in &stale {
+        fs::write(path, text).unwrap();
     }
+    let names: Vec<_> = stale.iter().map(|(path, _)| *path).collect();
+    assert!(names.is_empty(), "{names:?} were not those of the sources; they are now: commit them");
 }

@@ -1,9 +1,11 @@
 //! Rules that no lint knows.
 
 mod documents;
+mod in_full;
 mod knots;
 mod rooms;
 mod styles;
+mod yaml;
 
 use std::{
     collections::BTreeSet,

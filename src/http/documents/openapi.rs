@@ -2,7 +2,7 @@
 //! of this installation, and without operations that have been removed.
 //!
 //! The repository has each document in both forms, so that no build and no start of the
-//! service parses YAML. People edit the YAML; a test compares the JSON with it.
+//! service parses YAML. A test writes them from what people edit.
 
 use std::{
     collections::HashMap,

@@ -191,7 +191,7 @@ impl Book {
         }
         assert!(
             self.wrong.is_empty(),
-            "{} examples of openapi-store.yaml are wrong. Correct them:\n\n{}",
+            "{} examples of openapi-store.source.yaml are wrong. Correct them:\n\n{}",
             self.wrong.len(),
             self.wrong.join("\n\n")
         );
