@@ -271,7 +271,9 @@ async fn a_client_that_does_not_finish_its_handshake_is_disconnected() {
         stream.write_all(beginning).await.unwrap();
         assert_eq!(soon(stream.read(&mut [0])).await.unwrap(), 0);
     }
-    // The same for a client that is silent after the handshake.
+    // The same for a client that is silent after the handshake, for which it has time.
+    let limits = Limits { client_timeout: Duration::from_secs(1), ..Setup::default().limits };
+    let secure = Secure::start_with(limits).await;
     let mut stream = secure.connect("h2").await;
     let mut response = Vec::new();
     let _ = soon(stream.read_to_end(&mut response)).await;
@@ -311,7 +313,8 @@ async fn a_handshake_and_an_idle_http_2_connection_are_replaced_by_a_client_with
 
 #[tokio::test]
 async fn a_client_that_reads_no_responses_over_tls_is_disconnected() {
-    let client_timeout = Duration::from_millis(50);
+    // Enough for its handshake.
+    let client_timeout = Duration::from_secs(1);
     let limits = Limits { client_timeout, ..Setup::default().limits };
     let secure = Secure::start_with(limits).await;
     let mut stream = secure.connect("http/1.1").await;

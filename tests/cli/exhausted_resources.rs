@@ -7,6 +7,7 @@ use std::{
     ffi::OsString,
     fs::{self, File, OpenOptions},
     io::{ErrorKind, Write},
+    net::TcpStream,
     path::{Path, PathBuf},
     process::Command,
     time::Duration,
@@ -166,17 +167,26 @@ fn limit_open_files(service: &Service, limit: usize) {
     assert!(Command::new("prlimit").args(["--pid", &id, &limit]).status().unwrap().success());
 }
 
+/// Connections of strangers, which wait for a file descriptor before all later ones. The service itself
+/// opens files for a moment, such as the folder of photos; what it closes goes to one of them.
+fn queue(service: &Service) -> Vec<TcpStream> {
+    let address = service.url.strip_prefix("http://").unwrap().split('/').next().unwrap();
+    (0..8).map(|_| TcpStream::connect(address).unwrap()).collect()
+}
+
 #[tokio::test]
 async fn without_free_file_descriptors_connected_clients_continue_and_others_wait() {
     let here = directory();
     let key = new_key(here.path());
-    let service = Service::start(here.path(), &[]);
+    // No connection ends during the test, because each one that does frees a file descriptor.
+    let service = Service::start(here.path(), &["--client-timeout", "1h"]);
     let connected = client();
     let mut last = add(&connected, &service, &key, "first").await.unwrap();
-    // Kept open, because each closed one would free a file descriptor.
     let newcomers: Vec<Client> = (0..ROUNDS).map(|_| client()).collect();
+    let mut queues = Vec::new();
     for newcomer in &newcomers {
         limit_open_files(&service, next_file(&service));
+        queues.push(queue(&service));
         let mut waiting = Box::pin(add(newcomer, &service, &key, "newcomer"));
         for _ in 0..10 {
             assert!(futures_util::poll!(waiting.as_mut()).is_pending());

@@ -234,7 +234,7 @@ async fn streams_end_at_once_when_the_service_shuts_down() {
 
 /// A server that looks often at the progress of its connections.
 async fn impatient() -> Store {
-    let client_timeout = Duration::from_millis(200);
+    let client_timeout = Duration::from_secs(1);
     let limits = Limits { client_timeout, ..Setup::default().limits };
     Store::open_with(Setup { limits, ..Setup::default() }).await
 }

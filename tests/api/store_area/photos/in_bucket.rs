@@ -11,9 +11,11 @@ use crate::{
     photo_places::{FakeBucket, Mood, PlaceOf},
 };
 
+/// The time for a request to a bucket that no test waits for.
+const LONG: Duration = Duration::from_mins(1);
+
 /// A store with an animal, whose photos are in this bucket.
-async fn with_bucket(bucket: &FakeBucket) -> (Store, i64) {
-    let limit = Duration::from_millis(300);
+async fn with_bucket(bucket: &FakeBucket, limit: Duration) -> (Store, i64) {
     let bucket = Bucket::new(&FakeBucket::url(), bucket.variables(), limit).unwrap();
     let photos: PlaceOf = Box::new(|_| Some(bucket.into()));
     let store = Store::open_with(Setup { photos, ..Setup::default() }).await;
@@ -28,7 +30,7 @@ fn is_file(name: &str) -> bool {
 #[tokio::test]
 async fn a_bucket_has_the_files_of_photos_and_the_service_reads_them() {
     let bucket = FakeBucket::start().await;
-    let (store, id) = with_bucket(&bucket).await;
+    let (store, id) = with_bucket(&bucket, LONG).await;
     let path = store.new_photo(id).await;
     let names: Vec<_> = bucket.names().into_iter().filter(|name| is_file(name)).collect();
     let photo = path.rsplit_once('/').unwrap().1;
@@ -45,7 +47,7 @@ async fn a_bucket_has_the_files_of_photos_and_the_service_reads_them() {
 #[tokio::test]
 async fn files_in_a_bucket_that_no_photo_has_stay_for_a_day() {
     let bucket = FakeBucket::start().await;
-    let (store, id) = with_bucket(&bucket).await;
+    let (store, id) = with_bucket(&bucket, LONG).await;
     let path = store.new_photo(id).await;
     let (url, orphan) = (store.urls(&path).await.remove(0), store.orphan().await);
     store.tend().await;
@@ -59,8 +61,8 @@ async fn files_in_a_bucket_that_no_photo_has_stay_for_a_day() {
 #[tokio::test]
 async fn no_file_is_deleted_from_a_bucket_that_another_database_uses() {
     let bucket = FakeBucket::start().await;
-    let (store, _) = with_bucket(&bucket).await;
-    let (other, _) = with_bucket(&bucket).await;
+    let (store, _) = with_bucket(&bucket, LONG).await;
+    let (other, _) = with_bucket(&bucket, LONG).await;
     other.tend().await;
     let orphan = store.orphan().await;
     store.tend().await;
@@ -81,7 +83,7 @@ async fn no_file_is_deleted_from_a_bucket_that_another_database_uses() {
 #[tokio::test]
 async fn a_bucket_that_fails_hangs_or_lies_adds_no_photo() {
     let bucket = FakeBucket::start().await;
-    let (store, id) = with_bucket(&bucket).await;
+    let (store, id) = with_bucket(&bucket, Duration::from_secs(1)).await;
     let path = store.new_photo(id).await;
     let url = store.urls(&path).await.remove(0);
     for mood in [Mood::Fails, Mood::Forbids, Mood::Hangs, Mood::Lies] {

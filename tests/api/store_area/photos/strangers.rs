@@ -158,7 +158,7 @@ async fn a_large_photo_is_sent_in_pieces() {
 #[tokio::test]
 async fn a_photo_of_a_bucket_is_sent_in_pieces_and_a_client_that_has_it_causes_no_read() {
     let bucket = FakeBucket::start().await;
-    let limit = Duration::from_secs(5);
+    let limit = Duration::from_mins(1);
     let place = Bucket::new(&FakeBucket::url(), bucket.variables(), limit).unwrap();
     let photos = Box::new(|_: &_| Some(place.into()));
     let setup = Setup { photos, response_memory: 2 << 20, ..Setup::default() };
