@@ -14,7 +14,7 @@ use std::{
 };
 
 /// Every file of the project below these folders, with its text.
-fn files(folders: &[impl AsRef<Path>], ending: &str) -> Vec<(PathBuf, String)> {
+pub(crate) fn files(folders: &[impl AsRef<Path>], ending: &str) -> Vec<(PathBuf, String)> {
     fn collect(folder: &Path, ending: &str, found: &mut Vec<(PathBuf, String)>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
