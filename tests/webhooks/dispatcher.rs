@@ -76,10 +76,7 @@ async fn a_reopened_order_is_a_message_with_the_order_before_and_after() {
 
 #[tokio::test]
 async fn a_failed_message_waits_with_those_of_its_animal_and_others_go_on() {
-    let shop = Shop::open().await;
-    let receiver = Receiver::start().await;
-    let (id, _) = shop.add_webhook(receiver.url(), None).await;
-    let mut dispatcher = shop.dispatcher(1);
+    let (shop, receiver, (id, _), mut dispatcher) = Shop::with_webhook().await;
     let (first, second) = (shop.add_pet().await, shop.add_pet().await);
     let bad = first.get();
     receiver.respond(move |message| {
@@ -163,10 +160,7 @@ async fn a_change_of_a_later_release_becomes_a_message_unless_types_were_chosen(
 
 #[tokio::test]
 async fn retry_after_lengthens_the_pause() {
-    let shop = Shop::open().await;
-    let receiver = Receiver::start().await;
-    shop.add_webhook(receiver.url(), None).await;
-    let mut dispatcher = shop.dispatcher(1);
+    let (shop, receiver, _, mut dispatcher) = Shop::with_webhook().await;
     receiver.respond(|_| Some((503, "Retry-After: 30\r\n".to_owned())));
     shop.add_pet().await;
     shop.until(&mut dispatcher, || receiver.all().len() == 2).await;
@@ -176,10 +170,7 @@ async fn retry_after_lengthens_the_pause() {
 
 #[tokio::test]
 async fn a_process_looks_at_the_log_often_only_while_there_are_changes() {
-    let shop = Shop::open().await;
-    let receiver = Receiver::start().await;
-    shop.add_webhook(receiver.url(), None).await;
-    let mut dispatcher = shop.dispatcher(1);
+    let (shop, receiver, _, mut dispatcher) = Shop::with_webhook().await;
     let waits_long = |dispatcher: &Dispatcher| dispatcher.pause() >= Duration::from_millis(200);
     shop.work(&mut dispatcher, 5 * STEP).await;
     assert!(waits_long(&dispatcher));
@@ -193,10 +184,7 @@ async fn a_process_looks_at_the_log_often_only_while_there_are_changes() {
 
 #[tokio::test]
 async fn an_attempt_shows_the_time_of_its_end_which_is_its_place_in_the_list() {
-    let shop = Shop::open().await;
-    let receiver = Receiver::start().await;
-    let (id, _) = shop.add_webhook(receiver.url(), None).await;
-    let mut dispatcher = shop.dispatcher(1);
+    let (shop, receiver, (id, _), mut dispatcher) = Shop::with_webhook().await;
     let clock = Arc::clone(&shop.clock);
     receiver.respond(move |_| {
         clock.advance(Duration::from_secs(3));
@@ -215,10 +203,7 @@ async fn an_attempt_shows_the_time_of_its_end_which_is_its_place_in_the_list() {
 
 #[tokio::test]
 async fn from_the_moment_of_a_rotation_messages_have_two_signatures_for_24_hours() {
-    let shop = Shop::open().await;
-    let receiver = Receiver::start().await;
-    let (id, old) = shop.add_webhook(receiver.url(), None).await;
-    let mut dispatcher = shop.dispatcher(1);
+    let (shop, receiver, (id, old), mut dispatcher) = Shop::with_webhook().await;
     shop.add_pet().await;
     shop.until(&mut dispatcher, || receiver.all().len() == 1).await;
     // Saved, and the webhooks were read less than a second ago.
@@ -242,10 +227,7 @@ async fn from_the_moment_of_a_rotation_messages_have_two_signatures_for_24_hours
 
 #[tokio::test]
 async fn a_change_of_a_webhook_right_after_a_delivery_repeats_nothing_and_loses_no_attempt() {
-    let shop = Shop::open().await;
-    let receiver = Receiver::start().await;
-    let (id, _) = shop.add_webhook(receiver.url(), None).await;
-    let mut dispatcher = shop.dispatcher(1);
+    let (shop, receiver, (id, _), mut dispatcher) = Shop::with_webhook().await;
     for number in 1..=3 {
         shop.add_pet().await;
         // Delivered, and not saved yet.
@@ -266,14 +248,8 @@ async fn a_change_of_a_webhook_right_after_a_delivery_repeats_nothing_and_loses_
 
 #[tokio::test]
 async fn a_test_message_is_sent_once_also_to_a_disabled_webhook() {
-    let shop = Shop::open().await;
-    let receiver = Receiver::start().await;
-    let (id, secret) = shop.add_webhook(receiver.url(), None).await;
-    let mut dispatcher = shop.dispatcher(1);
-    receiver.respond_with(410);
-    shop.add_pet().await;
-    shop.until(&mut dispatcher, || receiver.all().len() == 1).await;
-    shop.work(&mut dispatcher, 10 * STEP).await;
+    let (shop, receiver, (id, secret), mut dispatcher) = Shop::with_webhook().await;
+    shop.disable_by_410(&receiver, &mut dispatcher).await;
     let test = shop.send_test(id).await;
     shop.until(&mut dispatcher, || receiver.all().len() == 2).await;
     let message = receiver.all().pop().unwrap();

@@ -22,10 +22,7 @@ use super::{
 
 #[tokio::test]
 async fn after_changes_that_the_log_has_lost_the_next_message_names_one_that_was_never_sent() {
-    let shop = Shop::open().await;
-    let receiver = Receiver::start().await;
-    let (id, _) = shop.add_webhook(receiver.url(), None).await;
-    let mut dispatcher = shop.dispatcher(1);
+    let (shop, receiver, (id, _), mut dispatcher) = Shop::with_webhook().await;
     shop.add_pet().await;
     shop.until(&mut dispatcher, || receiver.all().len() == 1).await;
     shop.pass(&mut dispatcher, Duration::ZERO).await;
@@ -51,14 +48,8 @@ async fn after_changes_that_the_log_has_lost_the_next_message_names_one_that_was
 
 #[tokio::test]
 async fn a_response_with_410_disables_at_once_and_resume_sends_what_was_missed() {
-    let shop = Shop::open().await;
-    let receiver = Receiver::start().await;
-    let (id, _) = shop.add_webhook(receiver.url(), None).await;
-    let mut dispatcher = shop.dispatcher(1);
-    receiver.respond_with(410);
-    shop.add_pet().await;
-    shop.until(&mut dispatcher, || receiver.all().len() == 1).await;
-    shop.work(&mut dispatcher, 10 * STEP).await;
+    let (shop, receiver, (id, _), mut dispatcher) = Shop::with_webhook().await;
+    shop.disable_by_410(&receiver, &mut dispatcher).await;
     let disabled = shop.webhook(id).await;
     assert_eq!(disabled.webhook.disabled, Some(DisabledReason::Gone));
     receiver.respond_with(204);
@@ -76,10 +67,7 @@ async fn a_response_with_410_disables_at_once_and_resume_sends_what_was_missed()
 
 #[tokio::test]
 async fn a_response_with_410_to_a_test_message_disables_too() {
-    let shop = Shop::open().await;
-    let receiver = Receiver::start().await;
-    let (id, _) = shop.add_webhook(receiver.url(), None).await;
-    let mut dispatcher = shop.dispatcher(1);
+    let (shop, receiver, (id, _), mut dispatcher) = Shop::with_webhook().await;
     receiver.respond_with(410);
     shop.send_test(id).await;
     shop.until(&mut dispatcher, || receiver.all().len() == 1).await;
@@ -92,10 +80,7 @@ async fn a_response_with_410_to_a_test_message_disables_too() {
 
 #[tokio::test]
 async fn five_days_of_failures_disable_and_from_now_leaves_a_gap_that_the_receiver_sees() {
-    let shop = Shop::open().await;
-    let receiver = Receiver::start().await;
-    let (id, _) = shop.add_webhook(receiver.url(), None).await;
-    let mut dispatcher = shop.dispatcher(1);
+    let (shop, receiver, (id, _), mut dispatcher) = Shop::with_webhook().await;
     shop.add_pet().await;
     shop.until(&mut dispatcher, || receiver.accepted().len() == 1).await;
     receiver.respond_with(302);
@@ -131,10 +116,7 @@ async fn five_days_of_failures_disable_and_from_now_leaves_a_gap_that_the_receiv
 #[tokio::test]
 async fn a_wrong_clock_disables_no_webhook_and_delays_no_message_for_years() {
     for days in [500, -500] {
-        let shop = Shop::open().await;
-        let receiver = Receiver::start().await;
-        let (id, _) = shop.add_webhook(receiver.url(), None).await;
-        let mut dispatcher = shop.dispatcher(1);
+        let (shop, receiver, (id, _), mut dispatcher) = Shop::with_webhook().await;
         shop.add_pet().await;
         shop.until(&mut dispatcher, || receiver.accepted().len() == 1).await;
         // Only a clock that is behind begins to count the failures.

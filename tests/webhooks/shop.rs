@@ -18,7 +18,10 @@ use rand::{SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
 use tokio::{task, time::timeout};
 
-use super::{names::Names, receiver::Message};
+use super::{
+    names::Names,
+    receiver::{Message, Receiver},
+};
 use crate::{clock::ManualClock, database::Database};
 
 /// A store with its service, as far as webhooks need it.
@@ -53,6 +56,14 @@ impl Shop {
         let registrar = registrar(folder.path().join("key"), 1);
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
         Self { database, store, clock, registrar, folder }
+    }
+
+    /// A shop with one webhook: also its receiver, its number and secret, and a dispatcher.
+    pub(super) async fn with_webhook() -> (Self, Receiver, (i64, Secret), Dispatcher) {
+        let (shop, receiver) = (Self::open().await, Receiver::start().await);
+        let webhook = shop.add_webhook(receiver.url(), None).await;
+        let dispatcher = shop.dispatcher(1);
+        (shop, receiver, webhook, dispatcher)
     }
 
     pub(super) fn dispatcher(&self, seed: u64) -> Dispatcher {
@@ -194,6 +205,14 @@ impl Shop {
     pub(super) async fn work(&self, dispatcher: &mut Dispatcher, time: Duration) {
         let end = self.clock.instant() + time;
         self.until(dispatcher, || self.clock.instant() >= end).await;
+    }
+
+    /// Lets the receiver of the first message respond with 410, which disables its webhook.
+    pub(super) async fn disable_by_410(&self, receiver: &Receiver, dispatcher: &mut Dispatcher) {
+        receiver.respond_with(410);
+        self.add_pet().await;
+        self.until(dispatcher, || receiver.all().len() == 1).await;
+        self.work(dispatcher, 10 * STEP).await;
     }
 
     /// Passes a time in which nothing happens, after everything is saved.
