@@ -1,5 +1,5 @@
 //! A result that costs much, computed at most for a hundredth of the time and once for each version of
-//! the store.
+//! the store; and the one of how many animals there are.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -9,8 +9,8 @@ use std::{
 use tokio::{sync::watch, task::JoinSet};
 
 use crate::{
-    domain::Clock,
-    store::{StoreError, Version},
+    domain::{Clock, clock::to_milliseconds, store_area::Inventory},
+    store::{Store, StoreError, Version},
 };
 
 /// How long a result is served although there is a newer version: so many times as long as it took,
@@ -104,6 +104,26 @@ impl<T: Send + Sync + 'static> Run<T> {
 #[derive(Debug, thiserror::Error)]
 #[error("the run panicked")]
 struct Panicked;
+
+/// Counts the animals of a store, at most for a hundredth of the time.
+pub(crate) struct InventoryCount {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    last: Latest<Inventory>,
+}
+
+impl InventoryCount {
+    pub(super) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock, last: Latest::default() }
+    }
+
+    /// How many animals there are, at most some seconds ago.
+    pub(crate) async fn read(&self) -> Result<Inventory, StoreError> {
+        let (store, now) = (Arc::clone(&self.store), to_milliseconds(self.clock.now()));
+        let count = async move { store.count_inventory(now).await };
+        self.last.read(&self.clock, None, count).await
+    }
+}
 
 #[cfg(test)]
 mod tests {

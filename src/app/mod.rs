@@ -3,7 +3,6 @@
 mod commands;
 mod fields;
 mod idempotency;
-mod inventory;
 pub mod journal;
 mod keys;
 mod latest;
@@ -20,7 +19,7 @@ use std::{
 use jiff::Timestamp;
 
 use self::{
-    commands::Commands, fields::Fields, inventory::InventoryCount, journal::Journal,
+    commands::Commands, fields::Fields, journal::Journal, latest::InventoryCount,
     webhooks::Webhooks,
 };
 pub(crate) use self::{

@@ -27,9 +27,10 @@ use crate::{
 /// The command copies a snapshot: all animals with their ids, withdrawn or not, all
 /// orders, categories, fields and API keys, all remembered requests with an Idempotency-Key, the
 /// log of changes, the audit trail, webhooks, and the staff of the console without their
-/// sessions and links. It copies the contacts of orders only with --with-contacts. Every cursor of the log becomes invalid. The secrets of webhooks and
-/// second factors stay encrypted with the same key file, which the new service also needs.
-/// It does not copy what clients change after it begins. It copies everything or nothing.
+/// sessions and links. It copies the contacts of orders only with --with-contacts. Every
+/// cursor of the log becomes invalid. The secrets of webhooks and second factors stay
+/// encrypted with the same key file, which the new service also needs. It does not copy what
+/// clients change after it begins. It copies everything or nothing.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Example:\n",
@@ -164,7 +165,7 @@ impl Copy {
         }))
     }
 
-    /// Whether both are the same database, also if two paths lead to the same file.
+    /// Whether both are the same database, even if two paths lead to the same file.
     fn is_onto_itself(&self) -> bool {
         match (&self.from, &self.to) {
             (DatabaseUrl::Sqlite(from), DatabaseUrl::Sqlite(to)) => {

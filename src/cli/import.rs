@@ -22,7 +22,6 @@ use self::{
 };
 use super::{
     args::{BadSetting, CreateArgs, DatabaseArgs, merge_values},
-    heading_args::HeadingArgs,
     output::{Progress, counted},
     rejects::Rejects,
     values,
@@ -30,9 +29,9 @@ use super::{
 use crate::{
     domain::{
         Clock, PetId, SystemClock,
-        store_area::{ActType, Resource},
+        store_area::{ActType, FieldDefinition, Resource},
     },
-    files::{self, Format, InvalidRow, ReadError, Row, Rows, Source},
+    files::{self, Format, Headings, InvalidRow, Labels, Mapping, ReadError, Row, Rows, Source},
     store::{
         self, OpenError,
         bulk::{CommitError, Ids, LastIds, Load, Snapshot},
@@ -333,5 +332,33 @@ impl Import {
         load.continue_after(last)?;
         load.log_import()?;
         Ok(())
+    }
+}
+
+/// The meaning of the headings of a CSV file.
+#[derive(Debug, Args)]
+struct HeadingArgs {
+    /// A column of a CSV file that has another name there, such as 'Animal
+    /// Name=name'; can be repeated; the variable has one on each line
+    #[arg(long, value_name = "HEADING=NAME", env = "PETSTORE_IMPORT_MAP", value_delimiter = '\n')]
+    map: Vec<Mapping>,
+
+    /// Ignore the columns of a CSV file that petstore does not know
+    #[arg(long, env = "PETSTORE_IMPORT_IGNORE_UNKNOWN_COLUMNS", value_parser = values::switch)]
+    ignore_unknown_columns: bool,
+}
+
+impl HeadingArgs {
+    fn are_given(&self) -> bool {
+        !self.map.is_empty() || self.ignore_unknown_columns
+    }
+
+    fn check(&self) -> Result<(), BadSetting> {
+        Mapping::conflict(&self.map).map_or(Ok(()), |conflict| Err(BadSetting(conflict)))
+    }
+
+    fn headings(&self, fields: Vec<FieldDefinition>, labels: Labels) -> Headings {
+        let (mapped, ignores_unknown) = (self.map.clone(), self.ignore_unknown_columns);
+        Headings { fields, labels, mapped, ignores_unknown }
     }
 }

@@ -8,14 +8,11 @@ mod check;
 mod clock;
 mod copy;
 mod export;
-mod file_sizes;
 mod first_start;
-mod heading_args;
 mod healthcheck;
 mod import;
 mod keys;
 mod management;
-mod notify;
 mod openapi;
 mod output;
 mod pages;
@@ -24,7 +21,6 @@ mod rejects;
 mod restore;
 mod runtime;
 mod serve;
-mod settings_file;
 mod staff;
 mod tasks;
 mod values;
@@ -39,7 +35,11 @@ use clap::{
 };
 use rustix::{fs::Mode, process::umask};
 
-use self::{args::BadSetting, file_sizes::FileSizes, output::print_message, runtime::block_on};
+use self::{
+    args::BadSetting,
+    output::print_message,
+    runtime::{FileSizes, block_on},
+};
 use crate::{server::TlsError, store::OpenError};
 
 /// A pet store: an HTTP JSON interface to a catalogue of animals, stored in a
@@ -117,7 +117,7 @@ pub fn main() -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return invalid_arguments(&error),
     };
-    if let Err(error) = settings_file::load(&matches) {
+    if let Err(error) = variables::load(&matches) {
         return failure(&error.into());
     }
     // `serve` logs them.

@@ -164,7 +164,7 @@ impl WindowArgs {
 
 /// A listener, and the option that sets its address.
 struct Listening {
-    /// What people call it.
+    /// The name that people use for it.
     what: &'static str,
     option: &'static str,
     default_port: u16,

@@ -58,7 +58,7 @@ pub(super) struct ServicePhotoArgs {
     max_photo_size: usize,
 }
 
-/// What `--photos` can be.
+/// The value of `--photos`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PlaceSetting {
     Off,
@@ -192,7 +192,7 @@ impl ServicePhotoArgs {
         self.place.open(database).map(drop)
     }
 
-    /// What makes photos, and reads their files.
+    /// The maker of photos, which also reads their files.
     pub(super) async fn open(&self, database: &DatabaseUrl) -> anyhow::Result<Photos> {
         let (place, random) = (self.place.of_service(database).await?, super::runtime::random());
         Ok(Photos::new(place, self.max_photo_size, Arc::new(SystemClock), random))
@@ -271,8 +271,8 @@ pub(super) fn line_of_marks(place: &Arc<Place>) -> anyhow::Result<Option<String>
 /// How many problems with files are shown.
 const SHOWN: u64 = 100;
 
-/// What is wrong with the files of the photos of a database, as far as it is shown; with how many; and how
-/// many photos it has.
+/// Problems with the files of the photos of a database, as far as they are shown; their number; and that of
+/// the photos.
 pub(super) fn problems(
     database: &DatabaseUrl,
     place: Option<&Arc<Place>>,
@@ -305,7 +305,7 @@ pub(super) fn problems(
     Ok((problems, count, photos.len() as u64))
 }
 
-/// What is wrong with a file.
+/// The problem with a file, if it has one.
 async fn state(
     place: Arc<Place>,
     file: PhotoFile,

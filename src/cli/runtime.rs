@@ -1,9 +1,30 @@
-//! The runtime for the operations of a command, and their randomness.
+//! A process and the system: the runtime for the operations of a command, their randomness,
+//! the reports to systemd, and the limit of file sizes.
 
-use std::{io, sync::mpsc};
+use std::{
+    env,
+    ffi::OsString,
+    io,
+    os::{
+        linux::net::SocketAddrExt,
+        unix::{
+            ffi::OsStrExt,
+            net::{SocketAddr, UnixDatagram},
+        },
+    },
+    sync::mpsc,
+    time::Duration,
+};
 
+use futures_util::FutureExt;
 use rand::rngs::StdRng;
-use tokio::runtime::{Builder, Runtime};
+use rustix::process::{Resource, Signal, getrlimit};
+use tokio::{
+    runtime::{Builder, Runtime},
+    signal::unix::{self, SignalKind, signal},
+    task, time,
+};
+use tracing::{error, warn};
 
 /// Runs the operations of a command.
 pub(super) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
@@ -37,4 +58,79 @@ impl Waiting {
 #[expect(clippy::disallowed_methods, reason = "the only source of randomness")]
 pub(super) fn random() -> StdRng {
     rand::make_rng()
+}
+
+/// Sends the `state` of the service, such as `READY=1`, to systemd (`Type=notify`, `sd_notify(3)`), in
+/// one datagram to the socket that `NOTIFY_SOCKET` names. Does nothing without it.
+pub(super) async fn notify(state: &str) {
+    let Some(socket) = env::var_os("NOTIFY_SOCKET") else {
+        return;
+    };
+    if let Err(error) = send(&socket, state).await {
+        warn!(cause = %error, "cannot send {state} to NOTIFY_SOCKET");
+    }
+}
+
+async fn send(socket: &OsString, state: &str) -> io::Result<()> {
+    let address = match socket.as_bytes().strip_prefix(b"@") {
+        Some(name) => SocketAddr::from_abstract_name(name)?,
+        None => SocketAddr::from_pathname(socket)?,
+    };
+    let socket = UnixDatagram::unbound()?;
+    socket.connect_addr(&address)?;
+    socket.set_nonblocking(true)?;
+    tokio::net::UnixDatagram::from_std(socket)?.send(state.as_bytes()).await?;
+    Ok(())
+}
+
+/// Pauses between two lines of the log.
+const PAUSE: Duration = Duration::from_mins(1);
+
+/// Whether a write of this process has reached the limit of file sizes (`ulimit -f`). Such a write ends
+/// the process by SIGXFSZ, unless this signal has a handler. With one, it fails, as on a full disk.
+pub(super) struct FileSizes {
+    runtime: Runtime,
+    limit_reached: unix::Signal,
+}
+
+impl FileSizes {
+    /// From now on until the process ends, a write beyond the limit fails.
+    pub(super) fn watch() -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_io().build()?;
+        let limit_reached = runtime.block_on(async { limit_reached() })?;
+        Ok(Self { runtime, limit_reached })
+    }
+
+    /// Says why a command failed, if a write has reached the limit.
+    pub(super) fn explain(mut self, error: anyhow::Error) -> anyhow::Error {
+        let was_reached = self.runtime.block_on(async {
+            // The runtime looks for signals in between.
+            task::yield_now().await;
+            self.limit_reached.recv().now_or_never().is_some()
+        });
+        if was_reached { error.context(problem()) } else { error }
+    }
+}
+
+/// Logs that a write has reached the limit, from time to time.
+pub(super) async fn log_limit() -> io::Result<()> {
+    let mut limit_reached = limit_reached()?;
+    while limit_reached.recv().await.is_some() {
+        error!("{}", problem());
+        time::sleep(PAUSE).await;
+    }
+    Ok(())
+}
+
+fn limit_reached() -> io::Result<unix::Signal> {
+    signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))
+}
+
+fn problem() -> String {
+    let limit = getrlimit(Resource::Fsize).current;
+    let allowed = limit.map_or_else(|| "a number of".to_owned(), |bytes| bytes.to_string());
+    format!(
+        "a file cannot grow beyond {allowed} bytes, the limit of file sizes; raise it (ulimit -f, \
+         LimitFSIZE)"
+    )
 }

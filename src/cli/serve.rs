@@ -13,11 +13,11 @@ use tracing::{info, level_filters::LevelFilter, warn};
 
 use super::{
     args::{BaseUrlArgs, DatabaseArgs, ShutdownArgs, TlsArgs},
-    file_sizes, first_start,
+    first_start,
     management::{self, Bound, ManagementArgs},
-    notify::notify,
     pages::{Listeners, PagesArgs},
     photos::ServicePhotoArgs,
+    runtime::{self, notify},
     tasks,
     values::{self, RateOrOff},
     webhooks::WebhookArgs,
@@ -27,10 +27,10 @@ use crate::{
     confirmed_clock::ConfirmedClock,
     delivery::Dispatcher,
     domain::{Deployment, Network, SystemClock},
-    edge::{self, Edge, Origin},
+    edge::{self, Edge, Interface as _, Origin},
     http::{self, Api, Management},
     observe::log::{self, LogFormat},
-    server::{self, Handler as _, Limits},
+    server::{self, Limits},
     store::{self, OpenMode, StoreError},
 };
 
@@ -222,7 +222,7 @@ impl Serve {
         let listener = Bound::new(self.listen, "--listen")?;
         let management_listener = self.management.bind()?;
         let pages = self.pages.bind(style)?;
-        let (mode, mut random) = (OpenMode::CreateAndMigrate, super::runtime::random());
+        let (mode, mut random) = (OpenMode::CreateAndMigrate, runtime::random());
         let store = store::open(database, mode, self.database_connections, &mut random).await?;
         let photos = Arc::new(self.photos.open(database).await?);
         // Nobody can connect before the schema is there.
@@ -247,7 +247,7 @@ impl Serve {
         let dispatcher = Dispatcher::new(
             Arc::clone(&store),
             Arc::clone(&clock),
-            super::runtime::random(),
+            runtime::random(),
             self.webhooks.connector()?,
             &registrar,
             spans.clone(),
@@ -309,7 +309,7 @@ impl Serve {
         tokio::select! {
             _ = serving => {}
             () = last_signal => {}
-            Ok(()) = file_sizes::log_limit() => {}
+            Ok(()) = runtime::log_limit() => {}
         }
         let ended = store.ended().now_or_never();
         // Waits for the last write.
@@ -339,7 +339,7 @@ impl Serve {
             request_timeout: self.client_timeout + RESPONSE_TIMEOUT,
             ..edge::Settings::default()
         };
-        let edge = Edge::new(Arc::new(SystemClock), &mut super::runtime::random(), &settings);
+        let edge = Edge::new(Arc::new(SystemClock), &mut runtime::random(), &settings);
         pages.counted(http::counted(edge))
     }
 

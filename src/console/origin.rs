@@ -12,7 +12,7 @@ use hyper::{
 use super::{settings::ConsoleSettings, texts};
 use crate::{
     domain::Client,
-    edge::{ApiError, Origin, Problem, forwarded, host},
+    edge::{ApiError, Origin, Problem, forwarded, request},
 };
 
 /// Who sends a request, as far as its way shows.
@@ -34,11 +34,11 @@ pub(super) fn visitor(
     client: &Client,
     request: &Parts,
 ) -> Result<Visitor, ApiError> {
-    let host = host::of(request).unwrap_or_default().to_ascii_lowercase();
+    let host = request::host(request).unwrap_or_default().to_ascii_lowercase();
     let url = settings.url.as_ref().map(Origin::as_str);
     let (scheme, configured) = url.and_then(|url| url.split_once("://")).unwrap_or_default();
     let is_configured = !host.is_empty() && host == configured;
-    let name = host::without_port(&host);
+    let name = request::without_port(&host);
     let address: Option<IpAddr> = name.parse().ok();
     if !is_configured && address.is_none() && name != "localhost" {
         let message = texts::foreign_host(&host, configured);

@@ -1,4 +1,4 @@
-//! What a change of a webhook does, for programs, the command line and the console.
+//! The effect of a change of a webhook, for programs, the command line and the console.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -16,7 +16,7 @@ use crate::{
     store::{Store, StoreError},
 };
 
-/// What somebody wants of a webhook.
+/// A wish of somebody about a webhook.
 #[derive(Debug, Clone)]
 pub enum Wanted {
     /// A new one. The URL was judged by [`Registrar::check_url`].
@@ -36,7 +36,7 @@ pub enum Wanted {
     Test,
 }
 
-/// What is to be done.
+/// The work that follows from a wish.
 #[derive(Debug)]
 pub struct Decided {
     /// For the store. [`WebhookChange::Nothing`] if everything is as it is wanted.

@@ -48,7 +48,7 @@ pub(super) struct Endpoint {
     save: Unsaved,
 }
 
-/// What the store does not have yet.
+/// The progress that the store does not have yet.
 #[derive(Default)]
 struct Unsaved {
     is_dirty: bool,
@@ -312,7 +312,7 @@ impl Endpoint {
         Progress { cursor, last, failing_since: self.failing_since }
     }
 
-    /// What the store must save, with the lease from then on.
+    /// The progress that the store must save, with the lease from then on.
     pub(super) fn update(&self, lease: Lease) -> DeliveryUpdate {
         let waiting = self.save.waiting.iter().filter_map(|seq| {
             let message = self.messages.get(seq)?;

@@ -21,7 +21,7 @@ pub(super) fn id_of(epoch: Epoch, webhook: i64, seq: i64) -> String {
     message_id(&std::array::from_fn(|at| hash[at]))
 }
 
-/// What the messages about these changes wait for: those of one lane are delivered in order.
+/// The lane of the messages about a change: those of one lane are delivered in order.
 pub(super) fn lane_of(change: &JournalEntry) -> Option<String> {
     match (change.pet, change.subject.kind.known(), change.subject.id) {
         (Some(pet), ..) => Some(format!("pet:{pet}")),

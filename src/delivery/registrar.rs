@@ -1,4 +1,4 @@
-//! What the interface and the command line need to register webhooks.
+//! Registers webhooks, for the interface and the command line.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

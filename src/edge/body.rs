@@ -90,7 +90,7 @@ pub(crate) fn max_length_within(body: &UnreadBody<'_>, max: usize) -> usize {
     declared.unwrap_or(max).min(max)
 }
 
-/// What the body of an operation can be.
+/// The kinds of bodies that an operation accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Accepted {
     Json,

@@ -9,7 +9,7 @@ use hyper::{
     http::request::Parts,
 };
 
-use super::{addresses::Origin, response::Response};
+use super::{response::Response, settings::Origin};
 
 /// The methods that an operation can have.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PATCH, PUT, DELETE");
@@ -29,7 +29,7 @@ const EXPOSED_FIELDS: HeaderValue = HeaderValue::from_static(
 /// How long a browser caches the response to a preflight, in seconds.
 const REMEMBERED_FOR: HeaderValue = HeaderValue::from_static("3600");
 
-/// What the pages of some origins may do.
+/// The rights of pages of some origins.
 pub(crate) struct Cors {
     origins: Vec<HeaderValue>,
 }

@@ -23,7 +23,7 @@ use crate::{
 /// Declares the problems, each with the `code` of its Error body and its HTTP status.
 macro_rules! problems {
     ($($(#[$about:meta])* $name:ident $code:literal $status:ident;)*) => {
-        /// What is wrong. Codes are stable and never reused for another problem.
+        /// The kind of problem. Codes are stable and never reused for another problem.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Problem {
             $($(#[$about])* $name,)*
@@ -231,7 +231,7 @@ impl ApiError {
         self.problem
     }
 
-    /// What is wrong and what to do, for people.
+    /// The problem and its remedy, for people.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }

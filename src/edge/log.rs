@@ -11,8 +11,12 @@ use hyper::http::request::Parts;
 use tracing::{error, info, warn};
 
 use super::{
-    error::Problem, facts::Facts, forwarded, request_id, response::Response, settings::Settings,
-    trace_context,
+    error::Problem,
+    forwarded,
+    request::{Facts, REQUEST_ID},
+    response::Response,
+    settings::Settings,
+    trace,
 };
 use crate::{
     domain::{Actor, KeyId, Networks, RateLimit, StaffId, rate_limit::Meter},
@@ -28,7 +32,7 @@ pub(super) struct RequestLog {
     trusted_proxies: Networks,
 }
 
-/// What a line tells of a request.
+/// The content of a line about a request.
 pub(super) struct Line<'a> {
     pub(super) is_for_clients: bool,
     pub(super) peer: IpAddr,
@@ -70,13 +74,13 @@ impl RequestLog {
         let status = response.status().as_u16();
         let code = facts.problem.map(|problem| problem.code_and_status().0);
         let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let request_id = response.headers().get(request_id::HEADER).and_then(|id| id.to_str().ok());
+        let request_id = response.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok());
         let (key_id, staff_id) = match facts.principal {
             Some(Actor::Key(KeyId(id))) => (Some(id), None),
             Some(Actor::Staff(StaffId(id))) => (None, Some(id)),
             _ => (None, None),
         };
-        let trace_id = trace_context::parent(&request.headers).map(|parent| parent.trace_id);
+        let trace_id = trace::parent(&request.headers).map(|parent| parent.trace_id);
         // A macro, because tracing needs the level at compile time.
         macro_rules! line {
             ($level:ident, $($field:tt)*) => {

@@ -1,27 +1,22 @@
-//! What happens to every request, whichever interface and operation it asks for.
+//! The way of every request, whichever interface and operation it asks for.
 
-mod addresses;
 pub(crate) mod body;
 pub(crate) mod compression;
 mod cors;
 mod error;
 pub(crate) mod etag;
-mod facts;
 pub(crate) mod forwarded;
-pub(crate) mod host;
 mod http_1_0;
 mod log;
 mod metrics;
 pub(crate) mod multipart;
 pub(crate) mod photos;
-mod request_head;
-mod request_id;
+pub(crate) mod request;
 pub(crate) mod response;
 mod response_memory;
 mod route;
 mod settings;
 mod trace;
-mod trace_context;
 
 use std::{
     future::poll_fn,
@@ -41,19 +36,22 @@ use hyper::{
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
 pub use self::{
-    addresses::{BaseUrl, Origin},
     body::RequestBody,
     response::{Body, Response},
-    settings::Settings,
+    settings::{BaseUrl, Origin, Settings},
 };
 use self::{
-    body::TrackedBody, cors::Cors, forwarded::Strangers, log::RequestLog, metrics::Metrics,
-    request_id::RequestIds,
+    body::TrackedBody,
+    cors::Cors,
+    forwarded::Strangers,
+    log::RequestLog,
+    metrics::Metrics,
+    request::{REQUEST_ID, RequestIds},
 };
 pub(crate) use self::{
     body::{MAX_BODY, UnreadBody},
     error::{ApiError, Problem},
-    facts::Facts,
+    request::Facts,
     response_memory::{Account, Reader, Reservation, ResponseMemory, STREAM, held_by},
     route::{Label, Pattern, Table},
 };
@@ -66,7 +64,7 @@ use crate::{
     store::Cause,
 };
 
-/// What the interfaces of the service share.
+/// The parts that the interfaces of the service share.
 pub struct Edge {
     clock: Arc<dyn Clock>,
     request_ids: RequestIds,
@@ -96,7 +94,7 @@ pub(crate) trait Interface: Send + Sync + 'static {
     /// The `Cache-Control` of a response that states none.
     const CACHE_CONTROL: HeaderValue;
 
-    /// What it shares with the other interfaces.
+    /// The parts that it shares with the other interfaces.
     fn edge(&self) -> &Edge;
 
     /// The metrics of the connections that carry its requests.
@@ -104,7 +102,7 @@ pub(crate) trait Interface: Send + Sync + 'static {
         &self.edge().metrics.connections
     }
 
-    /// What its route table contains for a request. It is looked up before the head is checked.
+    /// The entry of its route table for a request. It is looked up before the head is checked.
     type Found: Copy + Send + Sync;
 
     fn find(&self, request: &Parts) -> Self::Found;
@@ -196,7 +194,7 @@ impl Edge {
             let request_id = self.request_ids.of(&request.headers);
             let found = interface.find(&request);
             let mut facts = Facts { may_wait: I::may_wait(found), ..Facts::default() };
-            let result = if let Err(error) = request_head::check(&request) {
+            let result = if let Err(error) = request::check(&request) {
                 Err(error)
             } else if let Some(allowed) = self.preflight::<I>(&request) {
                 Ok(allowed)
@@ -232,7 +230,7 @@ impl Edge {
                 // close (RFC 9112, section 9.6).
                 headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
-            headers.insert(request_id::HEADER, request_id);
+            headers.insert(REQUEST_ID, request_id);
             headers.entry(header::CACHE_CONTROL).or_insert(I::CACHE_CONTROL);
             let is_stranger = I::IS_FOR_CLIENTS && facts.principal.is_none();
             let stranger = || self.strangers.reader(client, &request.headers);
@@ -364,7 +362,7 @@ mod tests {
             let fields = [fields, &[("x-request-id", "mine")]].concat();
             let response = interface.get(path, &fields).await;
             assert_eq!(response.status(), status, "{path}");
-            assert_eq!(response.headers()[request_id::HEADER], "mine", "{path}");
+            assert_eq!(response.headers()[REQUEST_ID], "mine", "{path}");
             assert_eq!(response.headers()[header::CACHE_CONTROL], "private", "{path}");
         }
     }

@@ -28,9 +28,9 @@ pub(crate) struct Multipart<'r> {
     /// How many parts and bytes may still come.
     parts: u32,
     bytes: usize,
-    /// What has arrived and was not read yet.
+    /// The bytes that have arrived and were not read yet.
     rest: Vec<u8>,
-    /// What stands before each part, with the line end before it.
+    /// The mark before each part, with the line end before it.
     delimiter: Vec<u8>,
 }
 
@@ -103,7 +103,7 @@ impl<'r> Multipart<'r> {
         }))
     }
 
-    /// What comes before `end`, without it; `None` if that is longer than `max`, and was skipped.
+    /// The bytes before `end`, without it; `None` if that is longer than `max`, and was skipped.
     async fn until(&mut self, end: &[u8], max: usize) -> Result<Option<Vec<u8>>, ApiError> {
         let (mut searched, mut is_skipped) = (0, false);
         loop {

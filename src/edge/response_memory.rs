@@ -42,7 +42,7 @@ pub(crate) enum Reader {
     Stranger(Option<ClientAddress>),
 }
 
-/// What clients use together, up to a limit, and each address up to a share. Contains only addresses
+/// The memory that clients use together, up to a limit, and each address up to a share. Contains only addresses
 /// that use something, so its size is limited.
 pub(crate) struct Account {
     limit: usize,
@@ -52,7 +52,7 @@ pub(crate) struct Account {
 }
 
 /// Something that counts as used until this is dropped.
-pub struct Reservation {
+pub(crate) struct Reservation {
     size: usize,
     address: Option<ClientAddress>,
     account: Arc<Account>,

@@ -21,7 +21,7 @@ use tokio::time;
 use super::api::Api;
 use crate::{
     domain::Client,
-    edge::{ApiError, Edge, Facts, Interface, Problem, Response, UnreadBody, host, response},
+    edge::{ApiError, Edge, Facts, Interface, Problem, Response, UnreadBody, request, response},
     json,
     observe::{
         log::chain,
@@ -116,7 +116,7 @@ const BROWSER_FIELDS: [HeaderName; 3] =
 /// address and read the responses (DNS rebinding). Only `localhost` is certain to be safe. Programs
 /// do not run pages, so they may use any name.
 fn check_host(request: &Parts) -> Result<(), ApiError> {
-    let name = host::without_port(host::of(request).unwrap_or_default());
+    let name = request::without_port(request::host(request).unwrap_or_default());
     let is_address = name.parse::<IpAddr>().is_ok();
     let is_browser = BROWSER_FIELDS.iter().any(|field| request.headers.contains_key(field));
     if !is_browser || is_address || name.eq_ignore_ascii_case("localhost") {

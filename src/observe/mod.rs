@@ -1,4 +1,4 @@
-//! What an operator can see of a running service: logs, metrics and traces.
+//! A running service as its operator sees it: logs, metrics and traces.
 
 pub mod log;
 pub mod metrics;

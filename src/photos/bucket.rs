@@ -30,7 +30,7 @@ pub struct Bucket {
     /// As the operator wrote it.
     url: Url,
     client: AmazonS3,
-    /// What the names of all its objects begin with.
+    /// The first part of the names of all its objects.
     prefix: Path,
 }
 

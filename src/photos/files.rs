@@ -20,7 +20,7 @@ pub(super) const OWNERS: &str = "owners";
 /// After the name of a file that is being written.
 pub(super) const PARTIAL: &str = ".part";
 
-/// What a place has of the photos whose identifiers begin with one byte.
+/// The files that a place has of the photos whose identifiers begin with one byte.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ShardFiles {
     /// The sizes of which each has a file; none if a file was only begun.

@@ -58,7 +58,7 @@ impl Folder {
         Self { owner, others, ..self }
     }
 
-    /// Whether both are the same, also if two paths lead to it.
+    /// Whether both are the same, even if two paths lead to it.
     pub(super) fn is(&self, other: &Self) -> bool {
         let [own, others] = [self, other].map(|folder| folder.path.canonicalize().ok());
         self.path == other.path || own.is_some() && own == others
@@ -230,7 +230,7 @@ impl Folder {
         }))
     }
 
-    /// What it has of the photos whose identifiers begin with this byte. Other files are ignored.
+    /// The files that it has of the photos whose identifiers begin with this byte. Other files are ignored.
     pub(super) fn list(&self, shard: u8) -> io::Result<ShardFiles> {
         let mut found = ShardFiles::default();
         let entries = match fs::read_dir(self.shard(shard)) {

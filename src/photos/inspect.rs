@@ -3,7 +3,7 @@
 
 use memchr::memchr;
 
-use super::format::Format;
+use crate::domain::words::words;
 
 /// The most bytes that are no part of the picture: cameras write some hundred KiB.
 pub(super) const MAX_METADATA: usize = 8 << 20;
@@ -11,7 +11,7 @@ pub(super) const MAX_METADATA: usize = 8 << 20;
 /// The most pictures in one file, of which only the first is used.
 const MAX_FRAMES: usize = 1_000;
 
-/// What a client does about a picture that cannot be decoded.
+/// The advice about a picture that cannot be decoded.
 pub(super) const UNREADABLE: &str =
     "The picture is damaged: it cannot be decoded. Save it again with another program.";
 
@@ -32,7 +32,7 @@ enum End {
     Truncated,
     /// Something follows.
     Trailing,
-    /// What no picture of this format has.
+    /// A part that no picture of this format has.
     Malformed,
 }
 
@@ -250,6 +250,30 @@ fn gif(picture: &[u8]) -> Result<Parts, End> {
             }
             0x3b => return reader.end(parts),
             _ => return Err(End::Malformed),
+        }
+    }
+}
+
+words! {
+    /// The format of a picture that a client sends.
+    #[expect(missing_docs, reason = "their names say it")]
+    pub enum Format {
+        Jpeg = "JPEG",
+        Png = "PNG",
+        WebP = "WebP",
+        Gif = "GIF",
+    }
+}
+
+impl Format {
+    /// The format of a picture that begins like this.
+    pub(crate) fn of(picture: &[u8]) -> Option<Self> {
+        match picture {
+            [0xff, 0xd8, 0xff, ..] => Some(Self::Jpeg),
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Self::WebP),
+            [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Self::Gif),
+            _ => None,
         }
     }
 }

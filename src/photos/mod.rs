@@ -6,8 +6,6 @@ mod bucket_client;
 mod decode;
 mod files;
 mod folder;
-mod format;
-mod guarded;
 mod inspect;
 mod place;
 
@@ -35,7 +33,7 @@ pub use self::{
     decode::{Sizes, is_readable, sizes},
     files::{ShardFiles, first_byte},
     folder::Folder,
-    format::Format,
+    inspect::Format,
     place::{CopiedFiles, Place},
 };
 use self::{

@@ -28,7 +28,7 @@ enum At {
     Bucket(Box<Bucket>),
 }
 
-/// What became of the files of a photo that were to be copied.
+/// The outcome of copying the files of a photo.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CopiedFiles {
     /// Some file is not in the other place.
@@ -58,7 +58,7 @@ impl Place {
         }
     }
 
-    /// Whether both are the same, also if two paths lead to one folder.
+    /// Whether both are the same, even if two paths lead to one folder.
     pub fn is(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (At::Folder(one), At::Folder(other)) => one.is(other),
@@ -203,7 +203,7 @@ impl Place {
         }
     }
 
-    /// What it has of the photos whose identifiers begin with this byte. Other files are ignored.
+    /// The files that it has of the photos whose identifiers begin with this byte. Other files are ignored.
     pub async fn list(&self, shard: u8) -> io::Result<ShardFiles> {
         match &self.0 {
             At::Folder(folder) => in_folder(folder, move |folder| folder.list(shard)).await,

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use hyper::{
-    Version,
+    HeaderMap, Version,
     header::{self, HeaderValue},
     service::service_fn,
 };
@@ -19,11 +19,13 @@ use tracing::debug;
 
 use super::{
     activity::Activity,
-    handler::Handler,
     io::{ClientStream, Socket},
     limits::Limits,
 };
-use crate::{domain::Client, edge::MAX_BODY};
+use crate::{
+    domain::Client,
+    edge::{Interface, MAX_BODY, Reader, Reservation, STREAM},
+};
 
 /// How many bytes of a head are read. A head above the service's own, lower limit gets an Error
 /// body; one above this limit gets hyper's 431 without a body.
@@ -67,7 +69,7 @@ pub(super) async fn serve<S: Socket>(
     stream: S,
     client: Arc<Client>,
     activity: Arc<Activity>,
-    handler: Arc<impl Handler>,
+    interface: Arc<impl Interface>,
     limits: Limits,
     mut stopped: watch::Receiver<()>,
 ) {
@@ -77,20 +79,20 @@ pub(super) async fn serve<S: Socket>(
         let activity = Arc::clone(&activity);
         move |request| {
             let version = request.version();
-            let (handler, activity) = (Arc::clone(&handler), Arc::clone(&activity));
+            let (interface, activity) = (Arc::clone(&interface), Arc::clone(&activity));
             let client = Arc::clone(&client);
             let begun = activity.begin(version);
             async move {
                 // In HTTP/1, there is no further request before the response is sent.
                 let is_http_2 = version == Version::HTTP_2;
-                let stream = || handler.reserve_stream(&client, request.headers());
+                let stream = || reserve_stream(&*interface, &client, request.headers());
                 let stream = is_http_2.then(stream).flatten();
                 if is_http_2 && stream.is_none() && activity.has_several() {
                     // The request had no effect, so the client may retry it (RFC 9113, section
                     // 8.7).
                     return Err(h2::Error::from(h2::Reason::REFUSED_STREAM));
                 }
-                let mut response = handler.handle(&client, request).await;
+                let mut response = interface.edge().handle(&*interface, &client, request).await;
                 let is_long = response.body().whole().is_none_or(|body| body.len() > LONG);
                 if is_http_2 || is_long {
                     response = response.map(|body| activity.track_response(body, begun, stream));
@@ -158,6 +160,17 @@ pub(super) async fn serve<S: Socket>(
     if let Err(error) = ended {
         debug!(%error, "a connection ended early");
     }
+}
+
+/// Memory for an HTTP/2 stream of `client` with this request, if there is enough.
+fn reserve_stream<I: Interface>(
+    interface: &I,
+    client: &Client,
+    request: &HeaderMap,
+) -> Option<Reservation> {
+    let (edge, is_known) = (interface.edge(), !I::IS_FOR_CLIENTS || client.is_trusted());
+    let reader = if is_known { Reader::Known } else { edge.strangers.reader(client, request) };
+    edge.response_memory.reserve_for(reader, STREAM).ok()
 }
 
 /// HTTP/1 and HTTP/2, with the limits that hyper offers.

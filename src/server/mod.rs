@@ -3,10 +3,8 @@
 mod activity;
 mod connection;
 mod connection_slots;
-mod handler;
 mod io;
 mod limits;
-mod open_files;
 mod strict_heads;
 mod tls;
 
@@ -26,17 +24,13 @@ use tokio::{
 };
 use tracing::warn;
 
-use crate::domain::Client;
+use crate::{domain::Client, edge::Interface};
 
-pub use self::open_files::raise_limit as raise_open_files_limit;
+pub use self::limits::{Limits, per_address_of, raise_limit as raise_open_files_limit};
 pub use self::tls::{Tls, TlsError};
 use self::{
     activity::Activity,
     connection_slots::{ConnectionSlots, NoFreeSlot},
-};
-pub use self::{
-    handler::Handler,
-    limits::{Limits, per_address_of},
 };
 
 /// How long to wait after the process or the system ran out of a resource that a new connection
@@ -68,12 +62,13 @@ pub fn listen(socket: TcpSocket) -> Result<TcpListener, Error> {
     socket.listen(BACKLOG)
 }
 
-/// Serves `handler` on `listener`, over TLS if there is a certificate, until `stop` completes. Then
+/// Serves `interface` on `listener`, over TLS if there is a certificate, until `stop` completes. Then
 /// requests in flight may finish within the limit.
+#[expect(private_bounds, reason = "the interfaces are those of this crate")]
 pub async fn serve(
     listener: TcpListener,
     tls: Option<Arc<Tls>>,
-    handler: Arc<impl Handler>,
+    interface: Arc<impl Interface>,
     limits: &Limits,
     stop: impl Future<Output = ()>,
 ) {
@@ -118,24 +113,24 @@ pub async fn serve(
             Ok(slot) => slot,
             Err(no_slot) => {
                 if tls.is_none() {
-                    reject(&stream, no_slot, handler.as_ref());
+                    reject(&stream, no_slot, interface.as_ref());
                 }
-                handler.connections().turned_away.count();
+                interface.connections().turned_away.count();
                 rejections.refused += 1;
                 rejections.last_address = Some(address);
                 continue;
             }
         };
         if slot.replaces_another {
-            handler.connections().turned_away.count();
+            interface.connections().turned_away.count();
             rejections.replaced += 1;
         }
         // A small response must not wait for the acknowledgement of the previous one.
         let _ = stream.set_nodelay(true);
         let number = slot.number;
-        let slot = (slot, handler.connections().begin());
-        let (handler, limits, mut stopped) =
-            (Arc::clone(&handler), limits.clone(), stopped.clone());
+        let slot = (slot, interface.connections().begin());
+        let (interface, limits, mut stopped) =
+            (Arc::clone(&interface), limits.clone(), stopped.clone());
         // Two tasks, so a connection without TLS takes no memory for TLS.
         let task = if let Some(tls) = &tls {
             let acceptor = tls.acceptor();
@@ -143,13 +138,13 @@ pub async fn serve(
                 let within = limits.client_timeout;
                 let stream = tls::handshake(acceptor, stream, within, &mut stopped).await;
                 if let Some(stream) = stream {
-                    connection::serve(stream, client, activity, handler, limits, stopped).await;
+                    connection::serve(stream, client, activity, interface, limits, stopped).await;
                 }
                 drop(slot);
             })
         } else {
             connections.spawn(async move {
-                connection::serve(stream, client, activity, handler, limits, stopped).await;
+                connection::serve(stream, client, activity, interface, limits, stopped).await;
                 drop(slot);
             })
         };
@@ -196,7 +191,7 @@ fn affects_one_connection(error: &Error) -> bool {
 
 /// Tells a client why its connection is closed. Not over TLS, where the response would need a
 /// handshake.
-fn reject(stream: &TcpStream, no_slot: NoFreeSlot, handler: &impl Handler) {
+fn reject(stream: &TcpStream, no_slot: NoFreeSlot, interface: &impl Interface) {
     let whose = match no_slot {
         NoFreeSlot::InTotal => "",
         NoFreeSlot::ForAddress => " from this address",
@@ -214,7 +209,7 @@ fn reject(stream: &TcpStream, no_slot: NoFreeSlot, handler: &impl Handler) {
          Cache-Control: no-store\r\n\
          Connection: close\r\n\r\n{body}",
         body.len(),
-        handler.new_request_id()
+        interface.edge().new_request_id()
     );
     // Without this read, closing would reset the socket, and the reset could overtake the response.
     let _ = stream.try_read(&mut [0; 4 << 10]);

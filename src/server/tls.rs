@@ -103,7 +103,7 @@ struct Found {
     is_exposed: bool,
 }
 
-/// What checks of the files found.
+/// The result of a check of the files.
 struct Seen {
     last: Result<Found, TlsError>,
     /// The last content that was found twice in a row.

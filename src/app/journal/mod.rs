@@ -6,7 +6,6 @@
 mod cursor;
 mod recent;
 mod streams;
-mod watcher;
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -22,8 +21,7 @@ use self::streams::Streams;
 pub(crate) use self::{
     cursor::{CursorError, decode, encode},
     recent::{After, End, Recent, Ticket, write_event},
-    streams::{Ended, Share, TooManyStreams},
-    watcher::Watcher,
+    streams::{Ended, Share, TooManyStreams, Watcher},
 };
 use crate::{
     domain::{Actor, Clock},

@@ -7,10 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tracing::warn;
 
-use super::recent::End;
+use super::recent::{End, Recent};
 use crate::{
     domain::Actor,
     observe::{
@@ -158,6 +158,33 @@ impl Drop for Share {
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Only learns that something changed, and of which animals.
+pub(crate) struct Watcher {
+    recent: watch::Receiver<Recent>,
+    /// The number up to which it knows everything.
+    position: i64,
+    _share: Share,
+}
+
+impl Watcher {
+    pub(super) fn new(recent: watch::Receiver<Recent>, position: i64, share: Share) -> Self {
+        Self { recent, position, _share: share }
+    }
+
+    /// Waits until something changes, and returns the animals that it concerned: `Some(None)` if
+    /// that is not known. `None` when the service shuts down.
+    pub(crate) async fn changed(&mut self) -> Option<Option<Vec<i64>>> {
+        let position = self.position;
+        let has_news = |recent: &Recent| recent.last != position || recent.is_over();
+        let recent = self.recent.wait_for(has_news).await.ok()?;
+        if recent.is_over() {
+            return None;
+        }
+        self.position = recent.last;
+        Some(if recent.last > position { recent.pets_after(position) } else { None })
+    }
 }
 
 #[cfg(test)]

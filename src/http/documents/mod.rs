@@ -5,7 +5,6 @@ mod api_catalog;
 mod docs;
 mod document;
 pub mod openapi;
-mod server_url;
 
 use std::sync::Arc;
 

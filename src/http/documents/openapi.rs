@@ -14,9 +14,9 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::{sync::OnceCell, task};
 
-use super::{document::Document, server_url};
+use super::document::Document;
 use crate::{
-    edge::{ApiError, BaseUrl, Response},
+    edge::{ApiError, BaseUrl, Response, request},
     http::{contract::deprecation, routes::OpenApi, settings::Settings},
 };
 
@@ -140,7 +140,7 @@ impl Served {
     ) -> (Form, Arc<OnceCell<Document>>) {
         let is_store_area = request.uri.path().starts_with("/openapi-store.");
         let document = if is_store_area { OpenApi::StoreArea } else { OpenApi::Contract };
-        let named = server_url::of(request, self.tls).filter(|_| self.servers.is_empty());
+        let named = url_of(request, self.tls).filter(|_| self.servers.is_empty());
         let servers = named.map_or_else(|| self.servers.clone(), this_service);
         let is_after_removal = deprecation::is_removed_at(now);
         let mut form = Form { document, format, servers, is_after_removal };
@@ -193,4 +193,27 @@ fn prune(value: &mut Value, document: &Value) {
         }
         _ => {}
     }
+}
+
+/// Header fields that show that a proxy forwarded the request.
+const FORWARDED: [&str; 5] =
+    ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"];
+
+/// The base URL at which the service received the request. `None` if the host is invalid, and in
+/// two cases where a relative address is right and this one may be wrong: a proxy may use TLS to
+/// the client, and a page of the service itself (confirmed by `Sec-Fetch-Site`) has its own
+/// address.
+fn url_of(request: &Parts, tls: bool) -> Option<BaseUrl> {
+    let headers = &request.headers;
+    let same_origin = headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin");
+    if same_origin || FORWARDED.iter().any(|name| headers.contains_key(*name)) {
+        return None;
+    }
+    let host = request::host(request)?;
+    // These characters have no special meaning in JSON, in YAML or elsewhere in a URL.
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
+    if !host.bytes().all(allowed) {
+        return None;
+    }
+    format!("{}://{host}/v1", if tls { "https" } else { "http" }).parse().ok()
 }

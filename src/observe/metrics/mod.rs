@@ -5,11 +5,8 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
-mod changes;
 mod exposition;
-mod photos;
-mod tasks;
-mod webhooks;
+mod parts;
 
 use std::{
     sync::{
@@ -20,11 +17,8 @@ use std::{
 };
 
 pub use self::{
-    changes::ChangeMetrics,
     exposition::{Exposition, Kind},
-    photos::PhotoMetrics,
-    tasks::{TaskMetrics, TaskRuns},
-    webhooks::{WebhookMetrics, WebhookState},
+    parts::{ChangeMetrics, PhotoMetrics, TaskMetrics, TaskRuns, WebhookMetrics, WebhookState},
 };
 
 /// A number that only grows.

@@ -1,17 +1,18 @@
-//! Sends spans to a collector.
+//! Sends spans to a collector, with header fields that usually hold a secret.
 
 use std::{error::Error, future::pending, str::FromStr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use hyper::{HeaderMap, Method, Request, header};
+use hyper::{
+    HeaderMap, Method, Request,
+    header::{self, HeaderName, HeaderValue},
+};
+use percent_encoding::percent_decode_str;
 use tokio::{sync::mpsc, time};
 use tokio_rustls::TlsConnector;
 use url::Url;
 
-use super::{
-    otlp,
-    span::{Span, SpanCounts},
-};
+use super::otlp::{self, Span, SpanCounts};
 use crate::{
     domain::Deployment,
     http_client::Outgoing,
@@ -161,6 +162,44 @@ impl Exporter {
 fn tls() -> Result<TlsConnector, SetupError> {
     let roots = tls::system_roots().ok_or(SetupError::NoRoots)?;
     Ok(tls::connector(Verify::ChainAndName(roots))?)
+}
+
+/// The header fields that the exporter sets.
+const OWN: [HeaderName; 5] = [
+    header::CONNECTION,
+    header::CONTENT_LENGTH,
+    header::CONTENT_TYPE,
+    header::HOST,
+    header::TRANSFER_ENCODING,
+];
+
+/// The fields in the value of `OTEL_EXPORTER_OTLP_HEADERS`, such as `api-key=secret,tenant=7`, and
+/// a warning for each that is ignored because it is invalid. No warning contains a part of the
+/// value, because any part may be a secret.
+pub fn headers(text: &str) -> (HeaderMap, Vec<String>) {
+    let (mut headers, mut warnings) = (HeaderMap::new(), Vec::new());
+    let pairs = text.split(',').zip(1..).filter(|(pair, _)| !pair.trim().is_empty());
+    for (pair, number) in pairs {
+        if let Some((name, value)) = field(pair) {
+            headers.append(name, value);
+        } else {
+            warnings.push(format!(
+                "OTEL_EXPORTER_OTLP_HEADERS must be a list such as name=value,name=value, with \
+                 values in percent-encoding and without fields that the service sets itself; \
+                 item {number} is ignored"
+            ));
+        }
+    }
+    (headers, warnings)
+}
+
+fn field(pair: &str) -> Option<(HeaderName, HeaderValue)> {
+    let (name, value) = pair.split_once('=')?;
+    let name: HeaderName = name.trim().parse().ok()?;
+    let value: Vec<u8> = percent_decode_str(value.trim()).collect();
+    let mut value = HeaderValue::from_bytes(&value).ok()?;
+    value.set_sensitive(true);
+    (!OWN.contains(&name)).then_some((name, value))
 }
 
 #[cfg(test)]

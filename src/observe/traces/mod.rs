@@ -6,10 +6,8 @@
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
 mod collector;
-mod headers;
 mod otlp;
 mod sampler;
-mod span;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,12 +15,11 @@ use hyper::HeaderMap;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use tokio::sync::mpsc;
 
-use self::span::SpanCounts;
+use self::otlp::SpanCounts;
 pub use self::{
-    collector::{Endpoint, Exporter, SpansDropped},
-    headers::headers,
+    collector::{Endpoint, Exporter, SpansDropped, headers},
+    otlp::{OTHER_METHOD, Span, Work},
     sampler::Sampler,
-    span::{OTHER_METHOD, Span, Work},
 };
 use super::metrics::Exposition;
 use crate::{domain::Deployment, text};

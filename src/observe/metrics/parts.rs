@@ -1,0 +1,241 @@
+//! The metrics of the parts of the service: background tasks, the store area, photos and webhooks.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicI64, AtomicU64, Ordering::Relaxed},
+    },
+};
+
+use jiff::Timestamp;
+
+use super::{Counter, Exposition, Histogram, Kind};
+use crate::domain::store_area::{Change, ChangeType, Reservations};
+
+/// The outcomes of every background task.
+#[derive(Debug, Default)]
+pub struct TaskMetrics(Mutex<Vec<(&'static str, Arc<TaskRuns>)>>);
+
+/// The outcomes of one background task.
+#[derive(Debug, Default)]
+pub struct TaskRuns {
+    /// In seconds since 1970; 0 if no run succeeded yet.
+    last_success: AtomicI64,
+    failures: Counter,
+}
+
+impl TaskRuns {
+    pub fn succeeded(&self, at: Timestamp) {
+        self.last_success.store(at.as_second(), Relaxed);
+    }
+
+    pub fn failed(&self) {
+        self.failures.count();
+    }
+}
+
+impl TaskMetrics {
+    pub fn of(&self, task: &'static str) -> Arc<TaskRuns> {
+        let runs = Arc::<TaskRuns>::default();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((task, Arc::clone(&runs)));
+        runs
+    }
+
+    pub fn expose(&self, page: &mut Exposition) {
+        let tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = "petstore_task_last_success_timestamp_seconds";
+        page.begin(Kind::Gauge, name, "When the background task last succeeded; 0 if never.");
+        for (task, runs) in tasks.iter() {
+            page.sample(name, &[("task", task)], runs.last_success.load(Relaxed));
+        }
+        let name = "petstore_task_failures_total";
+        page.begin(Kind::Counter, name, "Runs of the background task that failed.");
+        for (task, runs) in tasks.iter() {
+            page.sample(name, &[("task", task)], runs.failures.get());
+        }
+    }
+}
+
+/// Counts changes by their type, and shows the state of the reservations.
+#[derive(Debug, Default)]
+pub struct ChangeMetrics {
+    counts: [Counter; ChangeType::ALL.len()],
+    open: AtomicU64,
+    /// In milliseconds since 1970; 0 if nothing is reserved.
+    first_end: AtomicI64,
+}
+
+impl ChangeMetrics {
+    /// Counts changes that are committed.
+    pub fn count(&self, changes: &[Change]) {
+        for change in changes {
+            if let Some(at) = ChangeType::ALL.iter().position(|&kind| kind == change.kind) {
+                self.counts[at].count();
+            }
+        }
+    }
+
+    /// Notes the open reservations.
+    pub fn note(&self, reservations: Reservations) {
+        self.open.store(reservations.open, Relaxed);
+        let first_end = reservations.first_end.map_or(0, Timestamp::as_millisecond);
+        self.first_end.store(first_end, Relaxed);
+    }
+
+    /// Writes the metrics as of `now`.
+    pub fn expose(&self, page: &mut Exposition, now: Timestamp) {
+        let name = "petstore_changes_total";
+        page.begin(Kind::Counter, name, "Changes that this process made, by type.");
+        for (kind, counter) in ChangeType::ALL.into_iter().zip(&self.counts) {
+            page.sample(name, &[("type", &kind.as_str())], counter.get());
+        }
+        let help = "Open reservations, counted once a minute.";
+        page.number("petstore_reservations", help, self.open.load(Relaxed));
+        let overdue = match self.first_end.load(Relaxed) {
+            0 => 0,
+            first_end => (now.as_millisecond() - first_end).max(0) / 1000,
+        };
+        let help = "How long the oldest open reservation should have expired.";
+        page.number("petstore_expiry_lag_seconds", help, overdue);
+    }
+}
+
+/// The outcomes of pictures, and the number of their files.
+#[derive(Debug)]
+pub struct PhotoMetrics {
+    /// How long it took to decode and encode each picture.
+    pub decoded: Histogram,
+    /// Photos whose files were written.
+    pub stored: Counter,
+    /// Pictures that were rejected.
+    pub invalid: Counter,
+    /// Writes, reads and deletions of files that failed.
+    pub failures: Counter,
+    /// Photos, bytes of their files, photos without files, and databases.
+    counted: [AtomicU64; 4],
+}
+
+impl Default for PhotoMetrics {
+    fn default() -> Self {
+        Self {
+            decoded: Histogram::of_durations(),
+            stored: Counter::default(),
+            invalid: Counter::default(),
+            failures: Counter::default(),
+            counted: Default::default(),
+        }
+    }
+}
+
+impl PhotoMetrics {
+    /// Notes how many photos have files, their length, how many have none, and how many databases have a
+    /// mark in their place.
+    pub fn note(&self, counted: [u64; 4]) {
+        for (number, counted) in self.counted.iter().zip(counted) {
+            number.store(counted, Relaxed);
+        }
+    }
+
+    /// Writes the metrics.
+    pub fn expose(&self, page: &mut Exposition) {
+        let help = "Duration of decoding and encoding a picture.";
+        page.histogram("petstore_photo_decode_duration_seconds", help, &self.decoded);
+        let help = "Photos whose files this process wrote.";
+        page.counter("petstore_photos_stored_total", help, &self.stored);
+        let help = "Pictures that this process rejected.";
+        page.counter("petstore_photos_invalid_total", help, &self.invalid);
+        let help = "Failed writes, reads and deletions of the files of photos.";
+        page.counter("petstore_photo_file_failures_total", help, &self.failures);
+        let [photos, bytes, missing, databases] = &self.counted;
+        let help = "Photos with files, counted once an hour, with those that wait for deletion.";
+        page.number("petstore_photos", help, photos.load(Relaxed));
+        let help = "Length of the files of photos, counted once an hour.";
+        page.number("petstore_photo_bytes", help, bytes.load(Relaxed));
+        let help = "Photos of animals without all of their files, counted once an hour.";
+        page.number("petstore_photos_missing", help, missing.load(Relaxed));
+        let help = "Databases with a mark in the place of photos; above 1, no files are deleted.";
+        page.number("petstore_photo_databases", help, databases.load(Relaxed));
+    }
+}
+
+/// The state of a webhook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WebhookState {
+    pub is_enabled: bool,
+    pub is_failing: bool,
+    /// How many changes it is behind the log.
+    pub lag: i64,
+    /// How many of its messages failed, or wait behind one that did; `None` if another process
+    /// serves it, or none.
+    pub waiting: Option<usize>,
+}
+
+/// The outcomes of attempts, as their label spells them.
+const OUTCOMES: [&str; 9] =
+    ["delivered", "status", "redirect", "timeout", "connect", "tls", "dns", "address", "protocol"];
+
+/// Counts the attempts of this process, and shows the state of the webhooks.
+#[derive(Debug, Default)]
+pub struct WebhookMetrics {
+    attempts: [Counter; OUTCOMES.len()],
+    states: Mutex<BTreeMap<i64, WebhookState>>,
+}
+
+impl WebhookMetrics {
+    /// Counts an attempt, by the class of its failure.
+    pub fn count(&self, error: Option<&str>) {
+        let outcome = error.unwrap_or("delivered");
+        if let Some(at) = OUTCOMES.iter().position(|&known| known == outcome) {
+            self.attempts[at].count();
+        }
+    }
+
+    pub fn note(&self, states: BTreeMap<i64, WebhookState>) {
+        *self.states.lock().unwrap_or_else(PoisonError::into_inner) = states;
+    }
+
+    pub fn expose(&self, page: &mut Exposition) {
+        let name = "petstore_webhook_attempts_total";
+        page.begin(
+            Kind::Counter,
+            name,
+            "Attempts of this process to deliver a message, by outcome.",
+        );
+        for (outcome, counter) in OUTCOMES.iter().zip(&self.attempts) {
+            page.sample(name, &[("outcome", outcome)], counter.get());
+        }
+        let states = self.states.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut gauge = |name, help, value: fn(&WebhookState) -> Option<i64>| {
+            page.begin(Kind::Gauge, name, help);
+            for (id, state) in &states {
+                if let Some(value) = value(state) {
+                    page.sample(name, &[("webhook", id)], value);
+                }
+            }
+        };
+        gauge("petstore_webhook_enabled", "Whether the webhook is enabled: 1, or 0.", |state| {
+            Some(state.is_enabled.into())
+        });
+        gauge(
+            "petstore_webhook_served",
+            "Whether this process serves the webhook: 1, or 0.",
+            |state| Some(state.waiting.is_some().into()),
+        );
+        gauge("petstore_webhook_failing", "Whether the last attempt failed: 1, or 0.", |state| {
+            Some(state.is_failing.into())
+        });
+        gauge(
+            "petstore_webhook_lag_changes",
+            "How many changes the webhook is behind the log.",
+            |state| Some(state.lag),
+        );
+        gauge(
+            "petstore_webhook_waiting_messages",
+            "Messages that failed, or wait for one that did. Only in the process that serves it.",
+            |state| state.waiting.map(|waiting| i64::try_from(waiting).unwrap_or(i64::MAX)),
+        );
+    }
+}
