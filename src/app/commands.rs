@@ -58,7 +58,7 @@ impl Commands {
         if self.unchecked.fetch_add(commands.len(), Relaxed) >= OFTEN {
             self.unchecked.store(0, Relaxed);
             // The commands do not depend on it.
-            let _ = self.store.merge_values(BEHIND).await;
+            let _ = self.store.tend_search(BEHIND).await;
         }
         let executed = self.store.execute(commands, context, respond).await?;
         if let Executed::Done { changes, response } = &executed {

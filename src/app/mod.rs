@@ -7,7 +7,6 @@ pub mod journal;
 mod keys;
 mod latest;
 mod photos;
-mod search;
 mod upkeep;
 mod webhooks;
 

@@ -37,13 +37,13 @@ impl DatabaseArgs {
     }
 }
 
-/// Merges the values of animals that were added into the search. If this fails, or is ended, the service
+/// Merges animals that were added into the search. If this fails, or is ended, the service
 /// does it.
-pub(super) fn merge_values(database: DatabaseUrl) {
+pub(super) fn merge_search(database: DatabaseUrl) {
     let database = DatabaseArgs { database };
     let _ = runtime::block_on(async {
         let store = database.open(OpenMode::AsIs).await?;
-        while store.merge_values(0).await? {}
+        while store.tend_search(0).await? {}
         Ok(())
     });
 }

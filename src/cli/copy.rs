@@ -134,7 +134,7 @@ impl Copy {
         if let Some(photos) = photos {
             super::output::print_message(&photos);
         }
-        super::args::merge_values(self.to);
+        super::args::merge_search(self.to);
         Ok(())
     }
 

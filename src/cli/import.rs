@@ -21,7 +21,7 @@ use self::{
     fields::ImportedFields,
 };
 use super::{
-    args::{BadSetting, CreateArgs, DatabaseArgs, merge_values},
+    args::{BadSetting, CreateArgs, DatabaseArgs, merge_search},
     output::{Progress, counted},
     rejects::Rejects,
     values,
@@ -166,7 +166,7 @@ impl Import {
         };
         super::output::print_message(&format!("{done} {what} into {database}.{rejected}{ignored}"));
         if !self.dry_run {
-            merge_values(self.database.database);
+            merge_search(self.database.database);
         }
         Ok(if invalid == 0 { ExitCode::SUCCESS } else { SOME_REJECTED.into() })
     }

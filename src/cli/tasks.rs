@@ -160,13 +160,9 @@ struct TendSearch {
 }
 
 impl TendSearch {
-    /// So many are prepared together at the least cost, and a search reads them one by one in some
-    /// milliseconds.
-    const MANY: u64 = 8_192;
-    /// More are prepared once a minute, because a search reads these in less than a millisecond.
-    const FEW: u64 = 500;
-    /// As many changes of values are merged at once. Fewer are merged once a minute.
-    const FEW_VALUES: u64 = 1_024;
+    /// More are prepared at once, because a search reads these in a few milliseconds. Fewer are prepared
+    /// once a minute.
+    const FEW: u64 = 1_024;
     const MINUTE: Duration = Duration::from_mins(1);
 }
 
@@ -182,10 +178,7 @@ impl Task for TendSearch {
         self.pause = None;
         let started = SystemClock.instant();
         let is_due = started.saturating_duration_since(self.last) >= Self::MINUTE;
-        let few = if is_due { 0 } else { Self::FEW_VALUES };
-        let has_values = self.store.merge_values(few).await?;
-        let has_names = self.store.tend_search(if is_due { Self::FEW } else { Self::MANY }).await?;
-        if has_values || has_names {
+        if self.store.tend_search(if is_due { 0 } else { Self::FEW }).await? {
             // At most a third of the time, so that it slows other writes little.
             self.pause = Some(2 * SystemClock.instant().saturating_duration_since(started));
         } else if is_due {

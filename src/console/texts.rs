@@ -359,6 +359,6 @@ pub(super) const CATEGORY_NUMBER_HINT: &str =
     "A free number is filled in. To change the name of a category, enter its number.";
 pub(super) const LABEL_MISSING: &str = "Enter the name of the category.";
 pub(super) const LABEL_INVALID: &str = "Enter 1 to 255 characters.";
-pub(super) const NO_FREE_NUMBER: &str = "No free number is found. The search may not be ready yet. \
-     Enter a number on the page Categories.";
+pub(super) const NO_FREE_NUMBER: &str =
+    "No free number is found. Enter a number on the page Categories.";
 pub(super) const NUMBER_INVALID: &str = "Enter a whole number.";

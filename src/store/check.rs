@@ -5,7 +5,12 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use jiff::Timestamp;
+use roaring::RoaringTreemap;
 
+use super::{
+    admin::{name_blocks, search_sets},
+    columns::Columns,
+};
 use crate::domain::{
     pet::HIGHEST_EXPECTED,
     store_area::{FieldProblem, FieldSet, Owner, StorePet, UniqueKey},
@@ -148,11 +153,26 @@ pub(super) struct ValueCheck {
     present: u64,
     /// The sum of the hashes of the photos of animals, without those of their table.
     photos: u64,
+    /// The same of the sets and names in the search, of animals that are merged.
+    sets: u64,
+    names: u64,
+    /// Animals that are not merged: above the first identifier, up to the last one; and others.
+    unmerged: (i64, i64),
+    changed: RoaringTreemap,
 }
 
 impl ValueCheck {
     pub(super) fn with(fields: FieldSet) -> Self {
-        Self { fields, expected: 0, present: 0, photos: 0 }
+        Self {
+            fields,
+            expected: 0,
+            present: 0,
+            photos: 0,
+            sets: 0,
+            names: 0,
+            unmerged: (0, 0),
+            changed: RoaringTreemap::new(),
+        }
     }
 
     /// What is wrong with the values of an animal, if so.
@@ -165,6 +185,15 @@ impl ValueCheck {
                 self.expected = self.expected.wrapping_add(hash(&key, pet.id.get()));
             }
         }
+        if self.is_merged(pet.id.get()) {
+            let (block, sets, names) = search_sets::entries(&self.fields, pet);
+            for set in sets {
+                self.sets = self.sets.wrapping_add(hash_of(&(set, pet.id.get())));
+            }
+            for entry in names {
+                self.names = self.names.wrapping_add(hash_of(&(block, &entry[..])));
+            }
+        }
         let (FieldProblem::Unknown(problem) | FieldProblem::Invalid(problem)) =
             self.fields.problem_of(&pet.fields)?;
         Some(format!("animal {} has an invalid value: {problem}", pet.id))
@@ -175,14 +204,58 @@ impl ValueCheck {
         self.present = self.present.wrapping_add(hash(key, id));
     }
 
+    fn is_merged(&self, id: i64) -> bool {
+        let (from, until) = self.unmerged;
+        (id <= from || id > until) && !self.changed.contains(id.unsigned_abs())
+    }
+
+    /// A row of [`UNMERGED`]. All of them come before the animals.
+    pub(super) fn add_unmerged(&mut self, from: i64, until: i64) {
+        if until - from == 1 {
+            self.changed.insert(until.unsigned_abs());
+        } else {
+            self.unmerged = (from, until);
+        }
+    }
+
+    /// A row of [`SETS`].
+    pub(super) fn add_set<R: Columns>(&mut self, row: &R) -> Result<(), R::Error> {
+        let (block, set): (i64, i64) = (row.value(0)?, row.value(1)?);
+        for low in search_sets::pets(row, 2)? {
+            let id = (block << search_sets::BLOCK_BITS) | i64::from(low);
+            if self.is_merged(id) {
+                self.sets = self.sets.wrapping_sub(hash_of(&(set, id)));
+            }
+        }
+        Ok(())
+    }
+
+    /// A row of [`NAMES`].
+    pub(super) fn add_names<R: Columns>(&mut self, row: &R) -> Result<(), R::Error> {
+        let block: i64 = row.value(0)?;
+        let mut names = self.names;
+        name_blocks::each(row, 1, |entry| {
+            let low = entry.last_chunk().copied().map_or(0, u16::from_be_bytes);
+            if self.is_merged((block << search_sets::BLOCK_BITS) | i64::from(low)) {
+                names = names.wrapping_sub(hash_of(&(block, entry)));
+            }
+        })?;
+        self.names = names;
+        Ok(())
+    }
+
     /// A row of the table of photos.
     pub(super) fn add_photo(&mut self, photo: String, pet: i64) {
         self.photos = self.photos.wrapping_sub(hash_of(&(photo, pet)));
     }
 
     pub(super) fn disagreements(&self) -> impl Iterator<Item = String> {
-        let tables =
-            [("unique_values", self.expected != self.present), ("photos", self.photos != 0)];
+        let tables = [
+            ("unique_values", self.expected != self.present),
+            ("photos", self.photos != 0),
+            ("value_blocks", self.sets != 0),
+            ("name_blocks", self.names != 0),
+        ];
         let wrong = tables.into_iter().filter(|(_, is_wrong)| *is_wrong);
         wrong.map(|(table, _)| format!("{table} does not agree with the animals"))
     }
@@ -212,6 +285,13 @@ pub(super) fn notes_of(owners: &[Owner]) -> impl Iterator<Item = String> {
         )
     })
 }
+
+/// The animals that are not merged into the search: above an identifier, and up to another one.
+pub(super) const UNMERGED: &str = "SELECT merged, last FROM search_state
+    UNION ALL SELECT pet_id - 1, pet_id FROM value_changes";
+/// The sets of the search, and its names.
+pub(super) const SETS: &str = "SELECT block, value, pets FROM value_blocks";
+pub(super) const NAMES: &str = "SELECT block, entries FROM name_blocks";
 
 /// The photos of all animals.
 pub(super) const PHOTOS: &str = "SELECT id, pet_id FROM photos";

@@ -10,7 +10,7 @@ use crate::domain::{
     Limit, PetId, StoredResponse, WriteContext,
     store_area::{
         Category, Change, Command, Decision, FieldName, Inventory, Order, OrderId, OrderQuery,
-        PetPosition, PetQuery, Refusal, Reservations, StorePet,
+        PetQuery, Refusal, Reservations, StorePet,
     },
 };
 
@@ -40,7 +40,7 @@ pub trait StoreArea: Send + Sync {
     async fn list_store_pets(
         &self,
         query: &PetQuery,
-    ) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError>;
+    ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError>;
 
     /// The animals that are available or pending, newest first or oldest first, behind this identifier:
     /// at most `limit`, without their orders. Returns the last identifier if more follow.
@@ -51,8 +51,7 @@ pub trait StoreArea: Send + Sync {
         oldest_first: bool,
     ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError>;
 
-    /// How many animals are available or pending, counted up to `most`; with values, how many of them the
-    /// query finds, if the search by values is ready.
+    /// How many of the animals that are available or pending a query finds, counted up to `most`.
     async fn count_on_offer(&self, query: &PetQuery, most: usize) -> Result<usize, StoreError>;
 
     /// Counts all animals, which takes long in a large catalogue. The result is as of `now`.
@@ -100,18 +99,13 @@ pub trait StoreArea: Send + Sync {
     /// number of all animals.
     async fn count_of_category(&self, id: i64) -> Result<u64, StoreError>;
 
-    /// Merges some of the values that were changed into the sets of the search, if more than `few`
-    /// changes wait. Returns whether there may be more to do.
-    async fn merge_values(&self, few: u64) -> Result<bool, StoreError>;
-
     /// Whether an animal, withdrawn or not, has a value of this field. The time that this takes grows
     /// with the number of all animals. Holds up no write.
     async fn has_values(&self, name: &FieldName) -> Result<bool, StoreError>;
 
-    /// Does the next step of the work that keeps the search by name and category fast, if more than
-    /// `few` animals wait for it since they were added or changed, or if their names are so long that
-    /// they make the search slow. Returns whether there may be more to do. The search is exact at
-    /// every moment. After an upgrade, a step can take many minutes.
+    /// Merges some of the animals that were added or changed into the sets of the search, if more than
+    /// `few` wait for it, or if their names and values are so long that they make the search slow.
+    /// Returns whether there may be more to do. The search is exact at every moment.
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError>;
 }
 

@@ -41,7 +41,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
         (chosen(query, &listed))
         @if !listed.animals.is_empty() {
             p.muted {
-                @if let Some(count) = count { (texts::count(count, COUNTED)) " · " }
+                (texts::count(count, COUNTED)) " · "
                 @if query.longest_first {
                     (texts::LONGEST_FIRST) " · " a href={ "/" (sorted(query, false)) } { (texts::NEWEST_FIRST) }
                 } @else {

@@ -112,15 +112,15 @@ impl Shop {
         Some((address, photo.within(PhotoSize::Medium), animal.alt(0, photo)))
     }
 
-    /// How many animals a query finds. `None` if that takes long.
+    /// How many animals a query finds.
     pub(super) async fn count(
         &self,
         query: &Query,
         fields: &FieldSet,
         listed: &Listed<'_>,
-    ) -> Result<Option<usize>, StoreError> {
+    ) -> Result<usize, StoreError> {
         if query.after.is_none() && listed.next.is_none() {
-            return Ok(Some(listed.animals.len()));
+            return Ok(listed.animals.len());
         }
         let _turn = self.searches.acquire().await.ok();
         selection::count(self.store(), query, fields).await

@@ -15,7 +15,7 @@ macro_rules! double {
                     store_area::{
                         Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage,
                         ChangeType, Command, DeliveryUpdate, FieldChange, FieldName, FieldSet, Inventory, JournalState, JournalEntry,
-                        Order, OrderId, OrderQuery, PetPosition, PhotoId, PetQuery, Reservations, StorePet,
+                        Order, OrderId, OrderQuery, PhotoId, PetQuery, Reservations, StorePet,
                         Owner, StoredWebhook, TestMessage, UniqueKey, Waiting, WebhookChange,
                     },
                 },
@@ -86,7 +86,7 @@ macro_rules! double {
                     commands: Vec<Command>, context: WriteContext, respond: RespondTo
                 ) -> Executed;
                 $how => get_store_pet(id: PetId) -> Option<StorePet>;
-                $how => list_store_pets(query: &PetQuery) -> (Vec<StorePet>, Option<PetPosition>);
+                $how => list_store_pets(query: &PetQuery) -> (Vec<StorePet>, Option<PetId>);
                 $how => list_on_offer(
                     after: Option<PetId>, limit: Limit, oldest_first: bool
                 ) -> (Vec<StorePet>, Option<PetId>);
@@ -103,7 +103,6 @@ macro_rules! double {
                 $how => count_of_category(id: i64) -> u64;
                 $how => has_values(name: &FieldName) -> bool;
                 $how => tend_search(few: u64) -> bool;
-                $how => merge_values(few: u64) -> bool;
             }
         };
     };

@@ -61,11 +61,11 @@ macro_rules! area_suite {
             of_many_animals_with_one_unique_value_one_is_added,
             no_two_animals_have_one_chip_while_many_add_withdraw_and_restore,
             a_search_by_values_is_exact_while_animals_change_and_are_merged,
-            values_of_many_bytes_are_merged_in_small_steps_and_before_that_there_is_no_search,
+            a_search_among_many_that_are_not_merged_fills_its_pages,
+            values_of_many_bytes_are_merged_in_small_steps_and_found_before_that,
             the_animal_with_a_unique_value_is_found_without_the_search,
             texts_are_found_without_regard_to_case_and_accents_and_numbers_by_their_value,
             values_of_a_field_that_gets_another_kind_are_not_mixed_up,
-            while_too_many_values_are_not_merged_there_is_no_search,
             the_store_knows_which_files_photos_need,
             a_file_is_due_a_day_after_it_was_seen_without_a_photo,
             the_times_of_any_clock_are_stored_listed_and_changed_again

@@ -7,10 +7,10 @@ use petstore::{
         StoredResponse,
         store_area::{
             Command, FieldChange, FieldDefinition, FieldKind, FieldName, FieldPatch, FieldValue,
-            Given, PetPatch, PetPosition, PetQuery, ValueFilter,
+            Given, NamePrefix, PetPatch, PetQuery, StorePet, ValueFilter,
         },
     },
-    store::{Executed, StoreError, Written},
+    store::{Executed, Written},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng, seq::IndexedRandom};
 
@@ -57,13 +57,16 @@ async fn found(store: &AnyStore, values: &[(&str, &str)]) -> Vec<i64> {
 }
 
 async fn merge(store: &AnyStore) {
-    while store.merge_values(0).await.unwrap() {}
+    while store.tend_search(0).await.unwrap() {}
 }
 
 pub(crate) async fn a_search_by_values_is_exact_while_animals_change_and_are_merged(
     store: AnyStore,
 ) {
     let mut random = StdRng::seed_from_u64(5);
+    let prefix = |random: &mut StdRng| {
+        NamePrefix::new(["max", "maxi", "l", "x"].choose(random).unwrap()).unwrap()
+    };
     let searched: Vec<_> = VALUES.into_iter().filter(|(name, _)| *name != "description").collect();
     for round in 0..120 {
         let values: Vec<_> = VALUES.into_iter().filter(|_| random.random_bool(0.4)).collect();
@@ -91,7 +94,7 @@ pub(crate) async fn a_search_by_values_is_exact_while_animals_change_and_are_mer
             assert!(matches!(done, Executed::Done { .. } | Executed::Refused { .. }), "{done:?}");
         }
         if random.random_bool(0.3) {
-            store.merge_values(random.random_range(0..20)).await.unwrap();
+            store.tend_search(random.random_range(0..20)).await.unwrap();
         }
         for _ in 0..random.random_range(0..3) {
             let mut values = Vec::new();
@@ -107,8 +110,9 @@ pub(crate) async fn a_search_by_values_is_exact_while_animals_change_and_are_mer
                     .then(|| *PetStatus::ALL.choose(&mut random).unwrap()),
                 category_id: random.random_bool(0.3).then(|| random.random_range(0..3)),
                 withdrawn: random.random_bool(0.3),
+                name: random.random_bool(0.3).then(|| prefix(&mut random)),
                 on_offer: random.random_bool(0.3),
-                oldest_first: random.random_bool(0.5),
+                newest_first: random.random_bool(0.5),
                 limit: limit(random.random_range(1..6)),
                 values,
                 ..PetQuery::default()
@@ -157,26 +161,40 @@ pub(crate) async fn values_of_a_field_that_gets_another_kind_are_not_mixed_up(st
     }
 }
 
-pub(crate) async fn while_too_many_values_are_not_merged_there_is_no_search(store: AnyStore) {
-    let add = || Command::AddPet(new_pet("Rex", 1, Available), given(&[("sex", "Male")]));
-    let query =
-        PetQuery { values: vec![filter(&store, ("sex", "male")).await], ..Default::default() };
-    for _ in 0..9 {
-        let commands = (0..1_000).map(|_| add()).collect();
+pub(crate) async fn a_search_among_many_that_are_not_merged_fills_its_pages(store: AnyStore) {
+    let query = |newest_first, values| PetQuery { newest_first, values, ..PetQuery::default() };
+    let male = vec![filter(&store, ("sex", "male")).await];
+    for number in 0..9 {
+        let add = |at: usize| {
+            let name = if at == 7 { "Luna" } else { "Rex" };
+            Command::AddPet(new_pet(name, 1, Available), given(&[("sex", "Male")]))
+        };
+        let commands = (0..1_000).map(add).collect();
         assert!(matches!(execute(&store, commands).await, Executed::Done { .. }));
+        if number == 5 {
+            merge(&store).await;
+        }
     }
-    let refused = store.list_store_pets(&query).await;
-    assert!(matches!(refused, Err(StoreError::Overloaded)), "{refused:?}");
-    assert!(store.merge_values(1_024).await.unwrap());
-    while store.merge_values(1_024).await.unwrap() {}
-    let (page, next) = store.list_store_pets(&query).await.unwrap();
-    assert_eq!((page.len(), next.unwrap().id), (20, pet_id(20)));
-    merge(&store).await;
-    let last = PetQuery { after: Some(PetPosition { key: None, id: pet_id(8_990) }), ..query };
-    assert_eq!(store.list_store_pets(&last).await.unwrap().0.len(), 10);
+    let ids = |page: Vec<StorePet>| page.iter().map(|pet| pet.id.get()).collect::<Vec<_>>();
+    for _ in 0..2 {
+        let (page, next) = store.list_store_pets(&query(false, male.clone())).await.unwrap();
+        assert_eq!((ids(page), next), ((1..=20).collect(), Some(pet_id(20))));
+        let (page, next) = store.list_store_pets(&query(true, male.clone())).await.unwrap();
+        assert_eq!((ids(page), next), ((8_981..=9_000).rev().collect(), Some(pet_id(8_981))));
+        let last = PetQuery { after: Some(pet_id(8_990)), ..query(false, male.clone()) };
+        assert_eq!(
+            ids(store.list_store_pets(&last).await.unwrap().0),
+            (8_991..=9_000).collect::<Vec<_>>()
+        );
+        let rare = PetQuery { name: NamePrefix::new("lun"), ..query(true, male.clone()) };
+        let lunas: Vec<_> = (0..9).rev().map(|number| number * 1_000 + 8).collect();
+        assert_eq!(ids(store.list_store_pets(&rare).await.unwrap().0), lunas);
+        assert_eq!(store.count_on_offer(&rare, 100).await.unwrap(), 9);
+        merge(&store).await;
+    }
 }
 
-pub(crate) async fn values_of_many_bytes_are_merged_in_small_steps_and_before_that_there_is_no_search(
+pub(crate) async fn values_of_many_bytes_are_merged_in_small_steps_and_found_before_that(
     store: AnyStore,
 ) {
     let long = "🐈".repeat(6_500);
@@ -188,9 +206,8 @@ pub(crate) async fn values_of_many_bytes_are_merged_in_small_steps_and_before_th
     }
     let query =
         PetQuery { values: vec![filter(&store, ("sex", "male")).await], ..Default::default() };
-    let refused = store.list_store_pets(&query).await;
-    assert!(matches!(refused, Err(StoreError::Overloaded)), "{refused:?}");
-    let has_more = store.merge_values(1_024).await.unwrap();
+    assert_eq!(store.list_store_pets(&query).await.unwrap().0.len(), 20);
+    let has_more = store.tend_search(1_024).await.unwrap();
     assert!(has_more, "no step began although they are long, or one step merged all of them");
     merge(&store).await;
     assert_eq!(store.list_store_pets(&query).await.unwrap().0.len(), 20);

@@ -1,6 +1,6 @@
 //! SQLite: the suite of the store area, and tests of its search and of several stores on one file.
 
-use std::sync::Arc;
+use std::{fs, sync::Arc};
 
 use futures_util::{future::join_all, poll};
 use petstore::{
@@ -8,7 +8,7 @@ use petstore::{
         NewPet,
         PetStatus::{Available, Sold},
         idempotency::fingerprint,
-        store_area::{Command, FieldValues, NamePrefix, PetPosition, PetQuery},
+        store_area::{Command, FieldValues, NamePrefix, PetQuery},
     },
     store::{self, DatabaseUrl, Executed, OpenMode, StoreError, bulk::Ids},
 };
@@ -163,7 +163,7 @@ async fn a_search_finds_what_the_previous_release_adds_and_what_an_operator_chan
     )
     .unwrap();
     for _ in 0..2 {
-        assert_eq!(found(&store, "max").await, [4, 5, 1]);
+        assert_eq!(found(&store, "max").await, [1, 4, 5]);
         assert_eq!(found(&store, "z").await, [3]);
         merge_all(&store).await;
     }
@@ -199,8 +199,8 @@ fn add_named(hand: &Connection, count: i64, rest: &str) {
 
 /// How many new animals are not merged, and how many changed ones.
 fn unmerged(hand: &Connection) -> (i64, i64) {
-    let counts = "SELECT (SELECT count(*) FROM pets WHERE id > last_merged_id),
-        (SELECT count(*) FROM search_pending) FROM search_state";
+    let counts = "SELECT (SELECT count(*) FROM pets WHERE id > merged),
+        (SELECT count(*) FROM value_changes) FROM search_state";
     hand.query_row(counts, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
 }
 
@@ -208,64 +208,52 @@ fn unmerged(hand: &Connection) -> (i64, i64) {
 async fn animals_with_long_names_are_merged_before_a_search_reads_many_of_them() {
     let (store, directory) = fresh();
     let hand = by_hand(&directory);
-    let tend = async || while store.tend_search(8_192).await.unwrap() {};
+    let tend = async || {
+        while store.tend_search(2_048).await.unwrap() {}
+        let bytes = "SELECT coalesce(sum(octet_length(name)), 0) FROM pets, search_state
+            WHERE id > merged OR id IN (SELECT pet_id FROM value_changes)";
+        let bytes: i64 = hand.query_row(bytes, [], |row| row.get(0)).unwrap();
+        assert!(bytes <= 1 << 20, "{bytes}");
+    };
     add_named(&hand, 600, " Max");
     tend().await;
     assert_eq!(unmerged(&hand), (600, 0));
     add_named(&hand, 512, &"\u{301}".repeat(3_000));
     tend().await;
-    assert_eq!(unmerged(&hand), (0, 0));
+    assert!(unmerged(&hand).0 < 600);
+    merge_all(&store).await;
     hand.execute("UPDATE pets SET status = 'pending' WHERE id <= 600", []).unwrap();
     tend().await;
     assert_eq!(unmerged(&hand), (0, 600));
     hand.execute("UPDATE pets SET status = 'pending' WHERE id > 600", []).unwrap();
     tend().await;
-    assert_eq!(unmerged(&hand), (0, 0));
+    assert!(unmerged(&hand).1 < 600);
+    merge_all(&store).await;
     // Also names that become long while they wait.
     hand.execute("UPDATE pets SET status = 'available' WHERE id <= 600", []).unwrap();
     tend().await;
     assert_eq!(unmerged(&hand), (0, 600));
     hand.execute("UPDATE pets SET name = name || printf('%2000d', 0) WHERE id <= 600", []).unwrap();
     tend().await;
-    assert_eq!(unmerged(&hand), (0, 0));
-    assert_eq!(found(&store, "512").await, [1_112, 512]);
+    assert!(unmerged(&hand).1 < 600);
+    assert_eq!(found(&store, "512").await, [512, 1_112]);
 }
 
 #[tokio::test]
-async fn a_search_reads_16_mib_of_names_one_by_one_at_most() {
+async fn a_step_merges_a_bounded_number_of_bytes_of_names() {
     let (store, directory) = fresh();
     let hand = by_hand(&directory);
-    add_named(&hand, 255, &"\u{301}".repeat(32_766));
-    assert_eq!(found(&store, "255").await, [255]);
-    add_named(&hand, 2, &"\u{301}".repeat(32_766));
-    let query = PetQuery { name: NamePrefix::new("255"), ..PetQuery::default() };
-    assert!(matches!(store.list_store_pets(&query).await, Err(StoreError::Overloaded)));
+    add_named(&hand, 512 + 257, &"\u{301}".repeat(4_000));
+    assert_eq!(found(&store, "769").await, [769]);
     assert!(store.tend_search(8_192).await.unwrap());
-    assert_eq!(unmerged(&hand), (257 - 129, 0));
-    assert_eq!(found(&store, "255").await, [255]);
-    while store.tend_search(8_192).await.unwrap() {}
-    assert_eq!(unmerged(&hand), (0, 0));
-}
-
-#[tokio::test]
-async fn a_step_merges_changed_animals_in_a_bounded_number_of_bytes() {
-    let (store, directory) = fresh();
-    let hand = by_hand(&directory);
-    add_named(&hand, 10 * 4_096, &"犬".repeat(64));
+    assert_eq!(unmerged(&hand), (257, 0));
+    assert_eq!(found(&store, "769").await, [769]);
     merge_all(&store).await;
-    let blocks = "SELECT count(*) FROM search_blocks";
-    let blocks: i64 = hand.query_row(blocks, [], |row| row.get(0)).unwrap();
-    assert_eq!(blocks, 10);
-    hand.execute(
-        "UPDATE pets SET status = 'pending' WHERE id IN (SELECT first_id FROM search_blocks)",
-        [],
-    )
-    .unwrap();
-    // Each of them has 0.8 MB.
-    for rest in [4, 0] {
-        assert!(store.tend_search(0).await.unwrap());
-        assert_eq!(unmerged(&hand), (0, rest));
-    }
+    hand.execute("UPDATE pets SET status = 'pending'", []).unwrap();
+    // 64 at a time, until they have 2 MiB.
+    assert!(store.tend_search(0).await.unwrap());
+    assert_eq!(unmerged(&hand), (0, 769 - 5 * 64));
+    assert_eq!(found(&store, "769").await, [769]);
 }
 
 #[tokio::test]
@@ -304,47 +292,45 @@ async fn many_animals_that_an_operator_added_below_all_others_are_merged_when_th
 }
 
 #[tokio::test]
-async fn keys_of_whole_long_names_are_made_again_by_the_migration() {
+async fn animals_of_an_older_schema_are_found_right_after_the_migration() {
     let (store, directory) = fresh();
-    let name = format!("a{}bcd", "\u{301}".repeat(300));
-    add(&store, new_pet(&name, 1, Available)).await;
-    let second = add(&store, new_pet(&name, 1, Available)).await;
-    change(&store, withdraw(second)).await;
-    merge_all(&store).await;
     drop(store);
-    by_hand(&directory) // As the version before the migration merged them.
-        .execute_batch(
-            "UPDATE search_names SET key = 'abcd', names = CAST(x'01000000000000000400' || 'abcd'
-                || x'02000000000000000400' || 'abcd' AS BLOB); DROP TABLE fields; DROP TABLE field_state;
-             DROP TRIGGER value_added; DROP TRIGGER value_changed; DROP TRIGGER value_removed; DROP TRIGGER withdrawn_value_added;
-             DROP TRIGGER withdrawn_value_removed; DROP VIEW shared_values; DROP TABLE unique_values; DROP TABLE order_contacts; DROP TABLE value_changes; ALTER TABLE pets DROP COLUMN fields; DROP TABLE webhook_tests;
-             ALTER TABLE withdrawn_pets DROP COLUMN fields; DROP TABLE photos; DROP TABLE photo_orphans; DROP TABLE confirmed_time; DROP TABLE value_blocks; DROP TABLE value_merges; ALTER TABLE pets DROP COLUMN photos;
-             ALTER TABLE withdrawn_pets DROP COLUMN photos; PRAGMA user_version = 16; DROP TABLE search_pending; CREATE TABLE search_pending (id INTEGER PRIMARY KEY) STRICT",
-        )
-        .unwrap();
-    let store = open(&directory.path().join("petstore.db"), OpenMode::CreateAndMigrate).unwrap();
+    let path = directory.path().join("petstore.db");
+    fs::remove_file(&path).unwrap();
+    let hand = by_hand(&directory);
+    let mut steps: Vec<_> =
+        fs::read_dir("migrations/sqlite").unwrap().map(|step| step.unwrap().path()).collect();
+    steps.sort_unstable();
+    for step in &steps[..20] {
+        hand.execute_batch(&fs::read_to_string(step).unwrap()).unwrap();
+    }
+    let long = format!("a{}bcd", "\u{301}".repeat(300));
+    let add = "INSERT INTO pets (name, category_id, status) VALUES (?1, 1, 'sold')";
+    hand.execute(add, [&long]).unwrap();
+    hand.execute(add, ["Old Abby"]).unwrap();
+    hand.execute_batch("PRAGMA user_version = 20; PRAGMA application_id = 1885697139").unwrap();
+    drop(hand);
+    let store = open(&path, OpenMode::CreateAndMigrate).unwrap();
     for _ in 0..2 {
-        assert_eq!((found(&store, "a").await, found(&store, "ab").await), (vec![1], vec![]));
+        assert_eq!((found(&store, "a").await, found(&store, "ab").await), (vec![1, 2], vec![2]));
+        let query = PetQuery { category_id: Some(1), ..PetQuery::default() };
+        assert_eq!(store.list_store_pets(&query).await.unwrap().0.len(), 2);
         merge_all(&store).await;
     }
+    assert_eq!(store::check(&url(&directory)).unwrap().problems, Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn with_too_many_animals_that_are_not_merged_a_search_is_rejected_until_they_are() {
+async fn many_animals_that_are_not_merged_are_found_and_nothing_is_left_to_do_when_they_are() {
     let (store, directory) = fresh();
     let many = "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 15001)
         INSERT INTO pets (name, category_id, status) SELECT 'Max ' || i, i, 'sold' FROM n";
     by_hand(&directory).execute(many, []).unwrap();
-    let query = PetQuery { name: NamePrefix::new("max 15000"), ..PetQuery::default() };
-    let rejected = store.list_store_pets(&query).await;
-    assert!(matches!(rejected, Err(StoreError::Overloaded)), "{rejected:?}");
-    // Other lists do not need the search.
-    assert_eq!(store.list_store_pets(&PetQuery::default()).await.unwrap().0.len(), 20);
+    assert_eq!(found(&store, "max 15000").await, [15_000]);
     assert!(store.tend_search(0).await.unwrap());
     assert_eq!(found(&store, "max 15000").await, [15_000]);
     merge_all(&store).await;
     assert_eq!(found(&store, "max 1500").await, [1_500, 15_000, 15_001]);
-    // Nothing is left to do.
     let version = store.version().await.unwrap();
     merge_all(&store).await;
     assert_eq!(store.version().await.unwrap(), version);
@@ -377,24 +363,23 @@ async fn a_create_of_the_previous_release_is_replayed_as_it_was_after_a_change()
 #[tokio::test]
 async fn a_page_of_a_search_is_in_order_over_several_blocks() {
     let (store, directory) = fresh();
-    // The order of the names is the opposite of that of the identifiers.
-    let many = "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 40000)
+    let many = "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
         INSERT INTO pets (name, category_id, status)
-        SELECT printf('n%05d', 40000 - i), i % 2, 'sold' FROM n";
+        SELECT printf('n%06d', 200000 - i), i % 2, 'sold' FROM n";
     by_hand(&directory).execute(many, []).unwrap();
     merge_all(&store).await;
-    let list = async |category_id, name, after| {
-        let query =
-            PetQuery { category_id, name: NamePrefix::new(name), after, ..PetQuery::default() };
-        let query = PetQuery { name: query.name.filter(|_| !name.is_empty()), ..query };
+    let list = async |category_id, name, newest_first, after| {
+        let name = NamePrefix::new(name);
+        let after = Some(pet_id(after));
+        let query = PetQuery { category_id, name, newest_first, after, ..PetQuery::default() };
         let (pets, _) = store.list_store_pets(&query).await.unwrap();
         pets.iter().map(|pet| pet.id.get()).collect::<Vec<_>>()
     };
     let from = |first: i64, step: i64| (0..20).map(|n| first + n * step).collect::<Vec<_>>();
-    let behind = |key: Option<String>, id| Some(PetPosition { key, id: pet_id(id) });
-    assert_eq!(list(None, "N", None).await, from(40_000, -1));
-    let named = Some(format!("n{:05}", 40_000 - 16_390));
-    assert_eq!(list(None, "n", behind(named.clone(), 16_390)).await, from(16_389, -1));
-    assert_eq!(list(Some(1), "n2", behind(named.clone(), 16_390)).await, from(16_389, -2));
-    assert_eq!(list(Some(0), "", behind(named, 16_390)).await, from(16_388, -2));
+    assert_eq!(list(None, "N", false, 65_530).await, from(65_531, 1));
+    assert_eq!(list(None, "N", true, 65_540).await, from(65_539, -1));
+    assert_eq!(list(Some(1), "n0", false, 65_530).await, from(100_001, 2));
+    assert_eq!(list(Some(1), "n1", true, 200_000).await, from(99_999, -2));
+    assert_eq!(list(Some(0), "", true, 65_541).await, from(65_540, -2));
+    assert_eq!(list(None, "n134470", false, 1).await, [65_530]);
 }

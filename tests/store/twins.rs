@@ -38,7 +38,8 @@ pub(crate) const BEFORE: &str = r#"
     UPDATE pets SET fields = '{"microchip":"X-7"}' WHERE id = 5;
     INSERT INTO unique_values (field, key, pet_id) VALUES ('microchip', '276098106234567', 1),
         ('microchip', '276 098 106 234 567', 2), ('microchip', '- -', 4), ('microchip', 'x-7', 5);
-    DELETE FROM value_changes WHERE pet_id <> 4"#;
+    DELETE FROM value_changes; DELETE FROM value_blocks; DELETE FROM name_blocks;
+    UPDATE search_state SET merged = 0, last = 9223372036854775807"#;
 
 fn chip(text: &str) -> FieldPatch {
     [("microchip".to_owned(), Given::Set(FieldValue::Text(text.to_owned())))].into()
@@ -58,7 +59,7 @@ pub(crate) async fn fill(store: &AnyStore) {
         change(store, add(text)).await;
     }
     change(store, withdraw(pet_id(3))).await;
-    while store.merge_values(0).await.unwrap() {}
+    while store.tend_search(0).await.unwrap() {}
 }
 
 async fn found(store: &AnyStore, text: &str, withdrawn: bool) -> Vec<i64> {
@@ -103,7 +104,7 @@ pub(crate) async fn expect_both(store: &AnyStore, url: &str) {
         }
         assert_eq!(found(store, "- -", false).await, [4]);
         assert_eq!(found(store, "x7", false).await, [5]);
-        while store.merge_values(0).await.unwrap() {}
+        while store.tend_search(0).await.unwrap() {}
     }
     expect_note(url).await;
     let folder = TempDir::new().unwrap();

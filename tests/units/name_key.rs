@@ -1,12 +1,12 @@
 //! The keys by which names are found.
 
-use petstore::domain::store_area::{MORE_KEYS, NameKeys, NamePrefix, normalized};
+use petstore::domain::store_area::{MOST_WORDS, NamePrefix, name_keys, normalized};
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
 fn finds(text: &str, name: &str) -> bool {
-    NamePrefix::new(text).unwrap().find(name).is_some()
+    NamePrefix::new(text).unwrap().finds(name)
 }
 
 #[test]
@@ -58,21 +58,18 @@ fn a_name_is_found_by_the_beginning_of_any_word() {
 }
 
 #[test]
-fn a_name_is_found_by_its_first_key_or_the_lowest() {
-    let find = |text, name| NamePrefix::new(text).unwrap().find(name);
-    assert_eq!(find("be", "Bella Bell").as_deref(), Some("bellabell"));
-    assert_eq!(find("t", "The Two Toms").as_deref(), Some("thetwotoms"));
-    assert_eq!(find("to", "The Two Toms").as_deref(), Some("toms"));
-    assert_eq!(find("", "*Rex").as_deref(), Some("rex"));
-    assert_eq!(find("", "*").as_deref(), Some("*"));
-}
-
-#[test]
-fn a_name_has_at_most_fifteen_keys() {
+fn a_name_has_a_key_for_each_of_its_first_14_words_and_no_key_that_another_one_begins_with() {
+    assert_eq!(name_keys("The Two Toms"), ["thetwotoms", "twotoms", "toms"]);
+    assert_eq!(name_keys("Bella Bell"), ["bellabell"]);
+    assert_eq!(name_keys("Bella Bello"), ["bellabello", "bello"]);
+    assert_eq!(name_keys("Bo Bo Bo"), ["bobobo"]);
+    assert_eq!(name_keys("*Rex"), ["rex", "*"]);
+    assert_eq!(name_keys("*"), ["*"]);
+    assert_eq!(name_keys(""), [""; 0]);
     let letters = "abcdefghijklmnopqrstuvwxyz".chars().map(|letter| format!("{letter}1 "));
-    let keys = NameKeys::of(&format!("*{}", letters.collect::<String>()));
-    assert_eq!(keys.more.len(), MORE_KEYS);
-    assert_eq!(keys.more[0], ("*".to_owned(), 0));
+    let keys = name_keys(&format!("*{}", letters.collect::<String>()));
+    assert_eq!(keys.len(), MOST_WORDS + 1);
+    assert_eq!(keys[MOST_WORDS], "*");
 }
 
 /// Databases hold keys. A failure means that a library or the compiler has another version of
@@ -93,12 +90,12 @@ fn the_keys_of_names_are_those_in_databases() {
         ("고양이", "고양이"),
         ("🐈 Rex", "rex"),
     ] {
-        assert_eq!(NameKeys::of(name).first, key.nfkd().collect::<String>(), "{name}");
+        assert_eq!(name_keys(name)[0], key.nfkd().collect::<String>(), "{name}");
     }
     let mut hash = Sha256::new();
     // Letters with case, accents or decompositions are in these planes.
     for character in '\0'..='\u{2FFFF}' {
-        hash.update(NameKeys::of(&character.to_string()).first);
+        hash.update(name_keys(&character.to_string()).first().map_or("", String::as_str));
         hash.update([0xFF]);
     }
     let digest = data_encoding::HEXLOWER.encode(&hash.finalize());
@@ -118,43 +115,23 @@ fn a_prefix_has_64_characters_at_most() {
 #[test]
 fn a_key_is_made_of_the_first_256_characters() {
     let name = |marks| format!("a{}b", "\u{301}".repeat(marks));
-    assert_eq!(NameKeys::of(&name(254)).first, "ab");
-    assert_eq!(NameKeys::of(&name(255)).first, "a");
+    assert_eq!(name_keys(&name(254)), ["ab"]);
+    assert_eq!(name_keys(&name(255)), ["a"]);
     assert!(finds(&name(30_000), &name(30_000)));
-}
-
-#[test]
-fn the_end_of_a_prefix_steps_over_what_is_no_character() {
-    let end = |prefix: &str| NamePrefix::new(prefix).unwrap().end();
-    assert_eq!(end("az").as_deref(), Some("a{"));
-    assert_eq!(end("\u{D7FF}").as_deref(), Some("\u{E000}"));
-    assert_eq!(end("-\u{10FFFF}").as_deref(), Some("."));
-    assert_eq!(end("\u{10FFFF}"), None);
-    assert_eq!(end(""), None);
 }
 
 proptest! {
     #[test]
-    fn a_text_finds_a_name_by_the_first_key_or_one_with_less_in_common(
+    fn a_text_finds_a_name_if_one_of_its_keys_begins_with_it(
         name in "[a-c *]{0,12}|\\PC{0,20}",
-        text in "[a-c]{1,4}|[a-c *]{0,4}|\\PC{0,4}",
+        text in "[a-c]{1,4}|[a-c *]{1,4}|\\PC{1,4}",
     ) {
-        let (prefix, keys) = (NamePrefix::new(&text).unwrap(), NameKeys::of(&name));
-        let by_more: Vec<_> = keys.more.iter().filter(|(key, shared)| {
-            key.starts_with(prefix.as_str()) && usize::from(*shared) < prefix.length()
-        }).collect();
-        let expected = if keys.first.starts_with(prefix.as_str()) {
-            prop_assert!(by_more.is_empty());
-            Some(&keys.first)
-        } else {
-            prop_assert!(by_more.len() <= 1);
-            by_more.first().map(|(key, _)| key)
-        };
-        let found = prefix.find(&name);
-        prop_assert_eq!(found.as_ref(), expected);
-        if let Some(key) = expected {
-            prop_assert!(prefix.as_str() <= key.as_str());
-            prop_assert!(prefix.end().is_none_or(|end| *key < end));
+        let (prefix, keys) = (NamePrefix::new(&text).unwrap(), name_keys(&name));
+        let is_found = keys.iter().any(|key| key.starts_with(prefix.as_str()));
+        prop_assert_eq!(prefix.finds(&name), is_found || prefix.is_empty());
+        for (at, key) in keys.iter().enumerate() {
+            let mut others = keys.iter().enumerate().filter(|(other, _)| *other != at);
+            prop_assert!(!others.any(|(_, other)| other.starts_with(key)));
         }
     }
 
@@ -162,13 +139,13 @@ proptest! {
     fn a_name_is_found_by_its_beginnings(name in "\\PC{1,20}", length in 0..20_usize) {
         let beginning: String = name.chars().take(length).collect();
         if let Some(prefix) = NamePrefix::new(&beginning) {
-            prop_assert!(prefix.find(&name).is_some());
+            prop_assert!(prefix.finds(&name));
         }
     }
 
     #[test]
     fn a_word_has_the_key_that_any_name_would_have(name in "[0-9A-Za-z]{1,80}") {
-        prop_assert_eq!(NameKeys::of(&name).first, normalized(&name));
-        prop_assert_eq!(NameKeys::of(&name).first, NameKeys::of(&format!("{name}!")).first);
+        prop_assert_eq!(&name_keys(&name), &[normalized(&name)]);
+        prop_assert_eq!(name_keys(&name), name_keys(&format!("{name}!")));
     }
 }

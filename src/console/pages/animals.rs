@@ -19,10 +19,10 @@ use crate::{
         visit::Form,
     },
     domain::{
-        Limit, PetId, PetStatus,
+        Limit, PetId,
         store_area::{
             Category, Choices, FieldDefinition, FieldKind, FieldSet, Given, NamePrefix, Order,
-            PetPosition, PetQuery, StorePet, ValueFilter,
+            PetQuery, StorePet, ValueFilter,
         },
     },
     edge::ApiError,
@@ -46,22 +46,19 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     let fields = desk.store().fields().await?;
     let prefix = if typed.contains('\0') { None } else { NamePrefix::new(typed) };
     let status = form.get("status");
-    let mut query = PetQuery {
+    let query = PetQuery {
         status: status.parse().ok(),
         category_id: form.integer("category"),
         name: prefix.clone().filter(|_| !typed.is_empty()),
         values: filters_of(&fields, form),
+        on_offer: status.is_empty(),
         withdrawn: status == WITHDRAWN,
+        newest_first: true,
         limit: Limit::new(SHOWN).unwrap_or_default(),
-        ..PetQuery::default()
+        after: form.integer("after").and_then(PetId::new),
     };
-    query.after = form.integer("after").and_then(PetId::new).map(|id| PetPosition {
-        key: query.prefix().map(|_| form.raw("from").replace('\0', "")),
-        id,
-    });
     let (mut pets, next) = match prefix {
-        Some(_) if status.is_empty() => in_store(desk, &query).await?,
-        Some(_) => desk.app().search_pets(&query).await?,
+        Some(_) => desk.store().list_store_pets(&query).await?,
         None => (Vec::new(), None),
     };
     if query.after.is_none() {
@@ -87,10 +84,8 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         .map(|field| (values::input_of(field), form.get(&values::input_of(field))))
         .collect();
     filters.extend(chosen_values.iter().map(|(name, value)| (name.as_str(), *value)));
-    let next = next.map(|PetPosition { key, id }| {
-        let (id, key) = (id.get().to_string(), key.unwrap_or_default());
-        link("/animals", &[&filters[..], &[("after", &id), ("from", &key)]].concat())
-    });
+    let next = next
+        .map(|id| link("/animals", &[&filters[..], &[("after", &id.get().to_string())]].concat()));
     let first = query.after.map(|_| link("/animals", &filters));
     let mut with_sold = filters.clone();
     with_sold[1].1 = ALL;
@@ -142,29 +137,6 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     Ok(page.following(follows).into())
 }
 
-/// A page of the animals that are available or reserved, in the order of the query.
-async fn in_store(
-    desk: &Desk<'_>,
-    query: &PetQuery,
-) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError> {
-    let of = async |status| {
-        let query = PetQuery { status: Some(status), ..query.clone() };
-        desk.app().search_pets(&query).await
-    };
-    let ((mut pets, next), (pending, next_pending)) =
-        (of(PetStatus::Available).await?, of(PetStatus::Pending).await?);
-    pets.extend(pending);
-    let prefix = query.prefix();
-    let key = |pet: &StorePet| prefix.as_ref().and_then(|prefix| prefix.find(pet.name.as_str()));
-    pets.sort_by_cached_key(|pet| (key(pet), pet.id));
-    let limit = usize::from(query.limit.get());
-    let has_more = pets.len() > limit || next.is_some() || next_pending.is_some();
-    pets.truncate(limit);
-    let last = pets.last().filter(|_| has_more);
-    let next = last.map(|pet| PetPosition { key: key(pet), id: pet.id });
-    Ok((pets, next))
-}
-
 /// The fields by which the list can be filtered.
 fn filtered(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
     let choices = fields.all().iter().filter(|field| field.kind == FieldKind::Choice);
@@ -194,9 +166,7 @@ pub(super) async fn meant(
     for field in fields.all().iter().filter(|field| field.is_unique) {
         if let Ok(value) = fields.searched(field.name.as_str(), typed) {
             let query = PetQuery { values: vec![value], withdrawn: true, ..PetQuery::default() };
-            // Until the search is ready, they are not found.
-            let withdrawn = desk.store().list_store_pets(&query).await;
-            found.extend(withdrawn.map_or_else(|_| Vec::new(), |(pets, _)| pets));
+            found.extend(desk.store().list_store_pets(&query).await?.0);
         }
         if let Given::Set(value) = field.in_cell(typed)
             && let Some(key) = fields.unique_key(field.name.as_str(), &value)
@@ -343,7 +313,7 @@ fn selected(categories: &[Category], form: &Form, end: &str, errors: &Errors) ->
     html! {
         fieldset.card #selected tabindex="-1" {
             // The page of the list.
-            @for name in ["after", "from"] { input type="hidden" name=(name) value=(form.raw(name)); }
+            input type="hidden" name="after" value=(form.raw("after"));
             legend { (texts::WITH_SELECTED) " " span.hint { (texts::ALL_OR_NONE) } }
             div.row {
                 div.row {

@@ -27,7 +27,6 @@ use crate::{
         },
     },
     edge::ApiError,
-    store::StoreError,
 };
 
 const PAGE: &str = "/settings/fields";
@@ -200,19 +199,15 @@ async fn effects(
     for value in values_of(before).iter().filter(|value| !values_of(wanted).contains(value)) {
         let values = fields.searched(before.name.as_str(), value).into_iter().collect();
         let mut query = PetQuery { values, limit, ..PetQuery::default() };
-        let mut count = Some(0);
-        while let Some(counted) = count.filter(|&counted| counted <= COUNTED) {
-            match desk.store().list_store_pets(&query).await {
-                Ok((pets, next)) => (count, query.after) = (Some(counted + pets.len()), next),
-                // The search is not ready.
-                Err(StoreError::Overloaded) => count = None,
-                Err(error) => return Err(error.into()),
-            }
+        let mut count = 0;
+        while count <= COUNTED {
+            let (pets, next) = desk.store().list_store_pets(&query).await?;
+            (count, query.after) = (count + pets.len(), next);
             if query.after.is_none() {
                 break;
             }
         }
-        if count != Some(0) {
+        if count > 0 {
             let shown = markup::readable(before.shown(value), SHORT);
             effects.push(texts::choice_in_use(count, COUNTED, &shown));
         }

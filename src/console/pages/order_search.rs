@@ -78,8 +78,8 @@ async fn animals(desk: &Desk<'_>, typed: &str) -> Result<(Vec<PetId>, bool), Api
     let mut is_whole = true;
     if let Some(name) = NamePrefix::new(typed).filter(|_| !typed.contains('\0')) {
         let (name, limit) = (Some(name), Limit::new(ANIMALS).unwrap_or_default());
-        let query = PetQuery { name, limit, ..PetQuery::default() };
-        let (named, next) = desk.app().search_pets(&query).await?;
+        let query = PetQuery { name, limit, newest_first: true, ..PetQuery::default() };
+        let (named, next) = desk.store().list_store_pets(&query).await?;
         found.extend(named);
         is_whole = next.is_none();
     }

@@ -114,7 +114,7 @@ fn problems<'p>(
 /// The list from which the form was sent.
 fn list_of(form: &Form) -> String {
     let is_of_list = |name: &str| {
-        ["q", "status", "category", "after", "from"].contains(&name) || name.starts_with("field.")
+        ["q", "status", "category", "after"].contains(&name) || name.starts_with("field.")
     };
     let fields = form.fields().iter().map(|(name, value)| (name.as_str(), value.as_str()));
     link("/animals", &fields.filter(|(name, _)| is_of_list(name)).collect::<Vec<_>>())

@@ -53,12 +53,11 @@ pub(in crate::console) const FIELD_CHANGED: &str =
 
 /// What becomes of the animals with a choice that is taken off. `None` if they were not counted, and
 /// more than `most` were not.
-pub(in crate::console) fn choice_in_use(count: Option<usize>, most: usize, shown: &str) -> String {
+pub(in crate::console) fn choice_in_use(count: usize, most: usize, shown: &str) -> String {
     let animals = match count {
-        None => "Animals can have".to_owned(),
-        Some(1) => "1 animal has".to_owned(),
-        Some(count) if count > most => "More than 1,000 animals have".to_owned(),
-        Some(count) => format!("{count} animals have"),
+        1 => "1 animal has".to_owned(),
+        _ if count > most => "More than 1,000 animals have".to_owned(),
+        _ => format!("{count} animals have"),
     };
     format!(
         "{animals} “{shown}”. What animals have stays and is shown. No other animal can get it. To rename it, change what people read."

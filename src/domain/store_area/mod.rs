@@ -47,15 +47,14 @@ pub use journal::{
     JournalEntry, JournalState, JournalSubject, SubjectKind,
 };
 pub use name_key::{
-    COMPARED_LENGTH, MORE_KEYS, NAME_KEY_LENGTH, NameKeys, NamePrefix, is_word, letters,
-    normalized, whole_key,
+    MOST_WORDS, NAME_KEY_LENGTH, NamePrefix, letters, name_keys, normalized, whole_key,
 };
 pub use order::{Note, Order, OrderId, OrderStatus, Reason, Reference, Text};
 pub use order_rules::asking_price;
 pub use photo::{AltText, NewPhoto, Photo, PhotoId, Photos};
 pub use photo_file::{PhotoFile, PhotoSize};
 pub use photo_rules::may_get_photo;
-pub use query::{Inventory, OrderQuery, PetPosition, PetQuery, Reservations};
+pub use query::{Inventory, OrderQuery, PetQuery, Reservations};
 pub use store_pet::{PetPatch, StorePet, Withdrawal, WithdrawalReason};
 pub use webhook::{
     Attempt, DeliveryUpdate, DisabledReason, Lease, Progress, Restart, SealedSecrets,

@@ -8,10 +8,10 @@ pub const NAME_KEY_LENGTH: usize = 64;
 
 /// A search ignores what follows so many characters of a name. Otherwise, long names of combining
 /// marks would make it slow.
-pub const COMPARED_LENGTH: usize = 256;
+const COMPARED_LENGTH: usize = 256;
 
-/// How many keys a name has at most, besides its first one.
-pub const MORE_KEYS: usize = 14;
+/// How many words of a name have a key.
+pub const MOST_WORDS: usize = 14;
 
 /// A text without regard to case and accents: the first [`NAME_KEY_LENGTH`] characters of its
 /// beginning after compatibility decomposition (Unicode Standard Annex 15), without combining marks,
@@ -31,68 +31,43 @@ pub fn whole_key(text: &str) -> String {
     comparable(text).collect()
 }
 
-/// The keys by which a name is found: a text finds the name if one of them begins with the text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NameKeys {
-    /// The letters and digits of the name, as [`normalized`]. Of a name without any, what it begins with.
-    pub first: String,
-    /// The letters and digits from the beginning of each further word, and the other characters
-    /// with which the name begins; each with the length of its common beginning with the key
-    /// that a search finds instead: the first key, or a lower one.
-    pub more: Vec<(String, u8)>,
-}
-
-impl NameKeys {
-    /// The keys of a name.
-    pub fn of(name: &str) -> Self {
-        let name = compared(name);
-        if is_word(name) {
-            // The same result, ten times as fast.
-            let first = name[..name.len().min(NAME_KEY_LENGTH)].to_ascii_lowercase();
-            return Self { first, more: Vec::new() };
-        }
-        let (mut letters, mut words, mut others) = (Vec::new(), Vec::new(), String::new());
-        let mut in_word = false;
-        for character in comparable(name) {
-            if character.is_alphanumeric() {
-                if !in_word {
-                    words.push(letters.len());
-                }
-                letters.push(character);
-            } else if letters.is_empty() {
-                others.extend(Some(character).filter(|character| !character.is_control()));
-            }
-            in_word = character.is_alphanumeric();
-        }
-        let key = |characters: &[char]| characters.iter().take(NAME_KEY_LENGTH).collect::<String>();
-        let others: String = others.chars().take(NAME_KEY_LENGTH).collect();
-        if letters.is_empty() {
-            return Self { first: others, more: Vec::new() };
-        }
-        let first = key(&letters);
-        let words = words.iter().skip(1).take(MORE_KEYS - 1).map(|&word| key(&letters[word..]));
-        let mut found: Vec<String> = words.chain((!others.is_empty()).then_some(others)).collect();
-        found.sort_unstable();
-        let mut more: Vec<(String, u8)> = Vec::with_capacity(found.len());
-        for key in found {
-            let instead = more.iter().map(|(lower, _)| lower).chain([&first]);
-            let shared = instead.map(|other| shared_length(other, &key)).max().unwrap_or_default();
-            // Otherwise, the other key is always used instead of it.
-            if shared < key.chars().count() {
-                more.push((key, u8::try_from(shared).unwrap_or(u8::MAX)));
-            }
-        }
-        Self { first, more }
+/// The keys by which a name is found: a text finds the name if one of them begins with the text. They are
+/// the letters and digits of the name, as [`normalized`], and those from the beginning of each further
+/// word, and the other characters with which the name begins. The whole name is first. None is the
+/// beginning of another one.
+pub fn name_keys(name: &str) -> Vec<String> {
+    let name = compared(name);
+    if is_word(name) {
+        // The same result, ten times as fast.
+        return vec![name[..name.len().min(NAME_KEY_LENGTH)].to_ascii_lowercase()];
     }
+    let (mut letters, mut words, mut others) = (Vec::new(), Vec::new(), String::new());
+    let mut in_word = false;
+    for character in comparable(name) {
+        if character.is_alphanumeric() {
+            if !in_word {
+                words.push(letters.len());
+            }
+            letters.push(character);
+        } else if letters.is_empty() {
+            others.extend(Some(character).filter(|character| !character.is_control()));
+        }
+        in_word = character.is_alphanumeric();
+    }
+    let key = |characters: &[char]| characters.iter().take(NAME_KEY_LENGTH).collect::<String>();
+    let words = words.iter().take(MOST_WORDS).map(|&word| key(&letters[word..]));
+    let others = others.chars().take(NAME_KEY_LENGTH).collect();
+    let found: Vec<String> = words.chain([others]).filter(|key| !key.is_empty()).collect();
+    let is_needed = |(at, key): &(usize, &String)| {
+        let mut others = found.iter().enumerate().filter(|(other, _)| other != at);
+        !others.any(|(other, of)| of.starts_with(key.as_str()) && (of != *key || other < *at))
+    };
+    found.iter().enumerate().filter(is_needed).map(|(_, key)| key.clone()).collect()
 }
 
 /// Whether a name is one word of ASCII letters and digits: its only key is the name in lower case.
-pub fn is_word(name: &str) -> bool {
+fn is_word(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
-}
-
-fn shared_length(one: &str, other: &str) -> usize {
-    one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count()
 }
 
 /// The beginning of a text that a search compares.
@@ -112,9 +87,8 @@ fn comparable(text: &str) -> impl Iterator<Item = char> {
         .filter(|&character| !is_combining_mark(character))
 }
 
-/// The text of a search: the beginning of a key of a name. The default finds every name, by its
-/// first key.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// The text of a search: the beginning of a key of a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamePrefix(String);
 
 impl NamePrefix {
@@ -128,46 +102,24 @@ impl NamePrefix {
         key.chars().nth(NAME_KEY_LENGTH).is_none().then_some(Self(key))
     }
 
-    /// The lowest key that begins with it.
+    /// As keys have it.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it finds every name, by its first key only.
+    /// Whether it finds every name.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Its length in characters. It finds a name by one of [`NameKeys::more`] if that begins with
-    /// it, and has less than this in common with another one.
-    pub fn length(&self) -> usize {
-        self.0.chars().count()
-    }
-
-    /// The lowest text that is above all keys that begin with it, in the order of code points;
-    /// `None` if there is none.
-    pub fn end(&self) -> Option<String> {
-        let mut end: Vec<char> = self.0.chars().collect();
-        while let Some(last) = end.pop() {
-            // A range of characters steps over the surrogates.
-            if let Some(next) = (last..=char::MAX).nth(1) {
-                end.push(next);
-                return Some(end.into_iter().collect());
-            }
-        }
-        None
-    }
-
-    /// The key by which it finds a name: the first one if that begins with it, otherwise the lowest
-    /// that does.
-    pub fn find(&self, name: &str) -> Option<String> {
+    /// Whether it finds a name: one of the keys of the name begins with it.
+    pub fn finds(&self, name: &str) -> bool {
         let name = compared(name);
-        if name.is_ascii() && !self.is_empty() && !self.may_find(name.as_bytes()) {
-            return None;
+        if self.is_empty() {
+            return true;
         }
-        let NameKeys { first, more } = NameKeys::of(name);
-        let mut keys = [first].into_iter().chain(more.into_iter().map(|(key, _)| key));
-        keys.find(|key| key.starts_with(&self.0))
+        (!name.is_ascii() || self.may_find(name.as_bytes()))
+            && name_keys(name).iter().any(|key| key.starts_with(&self.0))
     }
 
     /// Whether the letters and digits from the beginning of some word begin with it, or it has none.

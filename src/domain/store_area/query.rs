@@ -5,53 +5,54 @@
 use jiff::Timestamp;
 
 use super::{FieldValues, NamePrefix, OrderId, OrderStatus, Reference, ValueFilter};
-use crate::domain::{Limit, PetId, PetStatus};
+use crate::domain::{Limit, PetId, PetName, PetStatus};
 
-/// A page of animals. All filters apply together. With a name, or with a category and no values, animals
-/// are in ascending order of (name key, identifier); otherwise in ascending order of identifier.
+/// A page of animals, in the order of their identifiers. All filters apply together.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PetQuery {
     pub status: Option<PetStatus>,
     pub category_id: Option<i64>,
     pub name: Option<NamePrefix>,
-    /// At most [`Self::MOST_VALUES`], of different fields.
+    /// Of different fields.
     pub values: Vec<ValueFilter>,
-    /// Only animals that are available or pending, the newest first. Only with values and without a name.
+    /// Only animals that are available or pending. Without a status, and not withdrawn.
     pub on_offer: bool,
-    /// These with the oldest first instead.
-    pub oldest_first: bool,
     /// Only withdrawn animals, or only those that are not.
     pub withdrawn: bool,
+    pub newest_first: bool,
     pub limit: Limit,
-    /// Only animals behind this position; from the first if `None`.
-    pub after: Option<PetPosition>,
+    /// Only animals behind this one; from the first if `None`.
+    pub after: Option<PetId>,
 }
 
 impl PetQuery {
-    /// By how many fields a search can be.
+    /// By how many fields a program can search.
     pub const MOST_VALUES: usize = 3;
 
-    /// The beginning of the names, if the animals are in the order of their names.
-    pub fn prefix(&self) -> Option<NamePrefix> {
-        let by_category = self.category_id.filter(|_| self.values.is_empty());
-        self.name.clone().or_else(|| by_category.map(|_| NamePrefix::default()))
+    /// The beginning of a word of the names, unless every name has it.
+    pub fn prefix(&self) -> Option<&NamePrefix> {
+        self.name.as_ref().filter(|prefix| !prefix.is_empty())
     }
 
-    /// Whether an animal has the status, the category and the values that are wanted.
-    pub fn has(&self, status: PetStatus, category_id: i64, fields: &FieldValues) -> bool {
+    /// Whether the animals have more in common than a status.
+    pub fn is_search(&self) -> bool {
+        self.category_id.is_some() || self.prefix().is_some() || !self.values.is_empty()
+    }
+
+    /// Whether an animal has the status, the category, the name and the values that are wanted.
+    pub fn has(
+        &self,
+        status: PetStatus,
+        category_id: i64,
+        name: &PetName,
+        fields: &FieldValues,
+    ) -> bool {
         self.status.is_none_or(|wanted| wanted == status)
             && !(self.on_offer && status == PetStatus::Sold)
             && self.category_id.is_none_or(|wanted| wanted == category_id)
+            && self.prefix().is_none_or(|prefix| prefix.finds(name.as_str()))
             && self.values.iter().all(|value| value.is_in(fields))
     }
-}
-
-/// A position in a list of animals.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PetPosition {
-    /// The name key of the last animal before it, if the animals are in the order of their names.
-    pub key: Option<String>,
-    pub id: PetId,
 }
 
 /// A page of orders, in order of identifier. All filters apply together.

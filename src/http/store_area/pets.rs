@@ -16,8 +16,8 @@ use crate::{
     domain::{
         PetId,
         store_area::{
-            Command, FieldProblem, NamePrefix, Note, PetPosition, PetQuery, Resource, StorePet,
-            ValueFilter, WithdrawalReason,
+            Command, FieldProblem, NamePrefix, Note, PetQuery, Resource, StorePet, ValueFilter,
+            WithdrawalReason,
         },
     },
     edge::{ApiError, Problem, Response, body::Accepted},
@@ -55,9 +55,7 @@ pub(crate) async fn list_pets(
             .unwrap_or_default(),
         limit: query::limit(limit.as_ref())?,
         values: Vec::new(),
-        on_offer: false,
-        oldest_first: false,
-        after: None,
+        ..PetQuery::default()
     };
     query::check_utf8(request.uri.query())?;
     query.values = searched(area, &values).await?;
@@ -80,17 +78,17 @@ pub(crate) async fn list_pets(
     let walk = Walk::new(cursor::PETS, &of_walk);
     if let Some(cursor) = cursor {
         let (key, id) = walk.decode(&cursor)?;
-        let key = query.prefix().map(|_| key);
-        let id = PetId::new(id).ok_or_else(cursor::invalid)?;
-        query.after = Some(PetPosition { key, id });
+        // The release before gave the cursors of names a key.
+        let id = PetId::new(id).filter(|_| key.is_empty());
+        query.after = Some(id.ok_or_else(cursor::invalid)?);
     }
     // Before the page, so that a client that follows the changes from here misses none.
     let log =
         if query.after.is_none() { Some(area.app.store.journal_state().await?) } else { None };
     let _turn = area.turns.take(caller).await?;
-    let (pets, next) = area.app.search_pets(&query).await?;
-    let next = next.and_then(|PetPosition { key, id }| {
-        let cursor = walk.encode(&key.unwrap_or_default(), id.get());
+    let (pets, next) = area.app.store.list_store_pets(&query).await?;
+    let next = next.and_then(|id| {
+        let cursor = walk.encode("", id.get());
         page::next_link(area, "/store/pets", query.limit, &filters, &cursor)
     });
     let element: Element<StorePet> =

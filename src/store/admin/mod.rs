@@ -3,11 +3,13 @@
 
 pub(super) mod audit;
 mod deliveries;
-pub(super) mod field_search;
 pub(super) mod fields;
 pub(super) mod keys;
+pub(super) mod name_blocks;
 mod photos;
 mod requests;
+pub(super) mod search;
+pub(super) mod search_sets;
 mod staff;
 mod webhooks;
 

@@ -12,15 +12,17 @@ use crate::{
         OpenError, StoreError,
         admin::{fields, keys},
         bulk::Snapshot,
-        check::{self, Checkup, DISAGREEMENTS, OneKind, PHOTOS, UNIQUE_VALUES, ValueCheck},
+        check::{
+            self, Checkup, DISAGREEMENTS, NAMES, OneKind, PHOTOS, SETS, UNIQUE_VALUES, UNMERGED,
+            ValueCheck,
+        },
         tables::Table,
     },
 };
 
 /// Without one of these, the service rejects writes that it should not, or accepts others.
 const INDEXES: &str =
-    "SELECT name FROM unnest(ARRAY['pets_token', 'pets_by_status', 'pets_by_name',
-        'pets_by_category_and_name', 'orders_one_holds', 'orders_by_pet', 'orders_by_status',
+    "SELECT name FROM unnest(ARRAY['pets_token', 'pets_by_status', 'orders_one_holds', 'orders_by_pet', 'orders_by_status',
         'orders_by_reference', 'orders_by_end', 'requests_pkey']) AS name
     WHERE NOT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(name) AND indisvalid)";
 /// An identifier below the highest one would be given twice.
@@ -51,6 +53,10 @@ fn read(snapshot: &mut PostgresSnapshot) -> Result<Checkup, StoreError> {
         })?;
     }
     let mut values = ValueCheck::with(snapshot.fields()?);
+    snapshot.each(UNMERGED, &[], |row| {
+        values.add_unmerged(row.try_get(0)?, row.try_get(1)?);
+        Ok(ControlFlow::Continue(()))
+    })?;
     for table in Table::ALL {
         let mut problems = OneKind::of(&mut found.problems);
         snapshot.each(&everything(table), &[], |row| {
@@ -83,6 +89,20 @@ fn read(snapshot: &mut PostgresSnapshot) -> Result<Checkup, StoreError> {
         values.add_photo(row.try_get(0)?, row.try_get(1)?);
         Ok(ControlFlow::Continue(()))
     })?;
+    for (table, statement) in [("value_blocks", SETS), ("name_blocks", NAMES)] {
+        let mut problems = OneKind::of(&mut found.problems);
+        snapshot.each(statement, &[], |row| {
+            let added =
+                if table == "value_blocks" { values.add_set(row) } else { values.add_names(row) };
+            match added {
+                Err(error @ (Failure::Row(_) | Failure::Column(_))) => {
+                    problems.add(format!("{table} is invalid: {error}"));
+                }
+                other => other?,
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
     found.problems.extend(values.disagreements());
     for (statement, problem) in [
         (INDEXES, "the index {} is missing or incomplete"),

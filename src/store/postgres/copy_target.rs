@@ -1,9 +1,14 @@
 //! Where COPY adds rows.
 
+use std::sync::LazyLock;
+
 use tokio_postgres::{Client, binary_copy::BinaryCopyInWriter, types::Type};
 
-use super::tables::COLUMNS;
 use crate::store::{bulk::Table, tables};
+
+/// The columns of each table.
+static COLUMNS: LazyLock<[String; 4]> =
+    LazyLock::new(|| tables::Table::ALL.map(|table| table.columns().join(", ")));
 
 /// The target of a COPY: the columns of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,10 +18,8 @@ pub(super) struct CopyTarget {
 }
 
 /// Animals whose identifiers the database gives.
-pub(super) const NEW_PETS: CopyTarget = CopyTarget {
-    table: "pets",
-    columns: "name, name_key, words, category_id, status, created_at, updated_at",
-};
+pub(super) const NEW_PETS: CopyTarget =
+    CopyTarget { table: "pets", columns: "name, category_id, status, created_at, updated_at" };
 pub(super) const CONTACTS: CopyTarget =
     CopyTarget { table: "order_contacts", columns: "order_id, contact" };
 pub(super) const UNIQUE_VALUES: CopyTarget =

@@ -10,12 +10,9 @@ use super::{
     bulk::Blocking,
     copy_target::{self, CopyTarget},
     errors::Failure,
-    journal,
-    name_keys::StoredKeys,
-    numbering,
+    journal, numbering,
     rows::pet_id,
     snapshot::LAST_PET,
-    tables::with_values,
     url::PostgresUrl,
 };
 use crate::{
@@ -31,6 +28,7 @@ use crate::{
         bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
         journal_rows::{Entry, Imported},
         request_rows::NEWEST_MARK,
+        tables::{self, values},
     },
 };
 
@@ -222,11 +220,9 @@ impl Load for PostgresLoad {
             return self.add(&StorePet { fields: fields.clone(), ..added }.into());
         }
         let (name, category_id, status) = (pet.name.as_str(), pet.category_id, pet.status.as_str());
-        let StoredKeys { name_key, words } = StoredKeys::of(name);
         let now = self.context.now.as_millisecond();
         self.added.count += 1;
-        let row: [&(dyn ToSql + Sync); 7] =
-            [&name, &name_key, &words, &category_id, &status, &now, &now];
+        let row: [&(dyn ToSql + Sync); 5] = [&name, &category_id, &status, &now, &now];
         self.add_to(copy_target::NEW_PETS, &row)
     }
 
@@ -245,7 +241,7 @@ impl Load for PostgresLoad {
                 self.add_photos()?;
             }
         }
-        with_values(resource, |table, values| self.add_values(table.into(), values))?;
+        self.add_values(tables::Table::of(resource).into(), &values(resource))?;
         if let Resource::Order(Order { id, contact: Some(contact), .. }) = resource {
             self.contacts.push((id.get(), contact.as_str().to_owned()));
             if self.contacts.len() >= MANY_CONTACTS {

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Step n is at index n - 1. A released step never changes. A step with `CONCURRENTLY` runs only in a
-/// new database; otherwise `indexes.rs` carries it out.
+/// new database. A later step removes the indexes.
 const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0001_catalogue.sql"),
     include_str!("../../../migrations/postgres/0002_deprecated_calls.sql"),
@@ -40,10 +40,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0023_photos.sql"),
     include_str!("../../../migrations/postgres/0024_unique_texts.sql"),
     include_str!("../../../migrations/postgres/0025_choice_labels.sql"),
+    include_str!("../../../migrations/postgres/0026_one_search.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 25;
+const KNOWN: u32 = 26;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

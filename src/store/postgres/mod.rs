@@ -12,11 +12,9 @@ mod connect;
 mod copy_target;
 mod creates;
 mod errors;
-mod indexes;
 mod journal;
 mod load;
 mod migrations;
-mod name_keys;
 mod numbering;
 mod pets;
 mod pool;
@@ -28,16 +26,12 @@ mod runner;
 mod snapshot;
 mod sql;
 mod store_area;
-mod tables;
 mod tls;
 mod tokens;
 mod url;
 mod writes;
 
-use std::{
-    num::NonZeroU32,
-    sync::{Arc, atomic::AtomicBool},
-};
+use std::{num::NonZeroU32, sync::Arc};
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
@@ -64,8 +58,6 @@ pub struct PostgresStore {
     /// Runs one probe at a time, so that readiness checks use at most one connection.
     probes: Semaphore,
     etag_key: [u8; 32],
-    /// Whether the indexes that the search needs are known to be complete.
-    can_search: AtomicBool,
 }
 
 impl PostgresStore {
@@ -90,7 +82,6 @@ impl PostgresStore {
             runner,
             probes: Semaphore::new(1),
             etag_key: key.try_into().map_err(|_| failed(Arc::new(BadKey)))?,
-            can_search: AtomicBool::default(),
         })
     }
 

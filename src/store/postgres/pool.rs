@@ -179,11 +179,6 @@ impl Pool {
         StoreError::Overloaded
     }
 
-    /// A connection outside of the pool, for work that takes long.
-    pub(super) async fn session(&self) -> Result<Session, Unreachable> {
-        self.connections.manager().connect().await
-    }
-
     /// Closes the idle connections. When one of them fails because of its server, the others would
     /// fail as well.
     pub(super) fn distrust_all(&self) {

@@ -5,7 +5,6 @@ use tokio_postgres::{Client, Statement, types::ToSql};
 
 use super::{
     errors::Failure,
-    name_keys::StoredKeys,
     pool::Connection,
     rows::pet_id,
     writes::{Write, columns, parameters},
@@ -43,9 +42,9 @@ const INSERT_ONCE: &str = "
     ), logged AS (
         INSERT INTO changes (at, type, subject_id, version, pet_id, actor, actor_id,
             actor_name, request_id, after)
-        SELECT $16, 'pet.added', $11, 1, $11, $17, $18, $19, $20, $21 FROM claimed)
-    INSERT INTO pets (id, name, name_key, category_id, status, created_at, updated_at, words)
-    SELECT $11, $12, $13, $14, $15, $16, $16, $22 FROM claimed";
+        SELECT $15, 'pet.added', $11, 1, $11, $16, $17, $18, $19, $20 FROM claimed)
+    INSERT INTO pets (id, name, category_id, status, created_at, updated_at)
+    SELECT $11, $12, $13, $14, $15, $15 FROM claimed";
 /// What is remembered of several requests, each with its number from 1.
 pub(super) const RECALL_ALL: &str = "
     SELECT known.*, number
@@ -110,10 +109,9 @@ impl Once {
             };
             let pet = new.clone().with_id(pet_id(id)?);
             let StoredResponse { status, location, etag, body } = respond(&pet);
-            let StoredKeys { name_key, words } = StoredKeys::of(new.name.as_str());
             let owners: Vec<i64> = request.owners().map(Owner::number).collect();
             let shown = Entry::added(&StorePet::added(pet.id, new.clone(), context.now)).after;
-            let parameters: [&(dyn ToSql + Sync); 22] = [
+            let parameters: [&(dyn ToSql + Sync); 20] = [
                 &request.lineage.number(),
                 &key,
                 &request.operation,
@@ -126,7 +124,6 @@ impl Once {
                 &owners,
                 &id,
                 &new.name.as_str(),
-                &name_key,
                 &new.category_id,
                 &new.status.as_str(),
                 &at,
@@ -135,7 +132,6 @@ impl Once {
                 &actor.name.as_deref(),
                 &request_id,
                 &shown,
-                &words,
             ];
             let insert = connection.prepared(INSERT_ONCE).await?;
             match connection.execute(&insert, &parameters).await.map_err(Failure::from) {

@@ -33,7 +33,7 @@ impl Health for SqliteStore {
         self.writer.expose(page);
         let size = self.wal.metadata().map_or(0, |wal| wal.len());
         page.number("petstore_wal_size_bytes", "The size of the write-ahead log.", size);
-        let help = "New and changed animals that a search by name or category reads one by one.";
+        let help = "New and changed animals that a search reads one by one.";
         let unmerged = self.unmerged.load(Ordering::Relaxed);
         page.number("petstore_search_unmerged_animals", help, unmerged);
     }

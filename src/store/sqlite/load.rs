@@ -22,7 +22,7 @@ use super::{
     migrations::{self, Recognised},
     newest::Newest,
     pets, rows,
-    store_area::{changes, fields as store_fields, merge},
+    store_area::{changes, fields as store_fields},
     transaction::done,
 };
 use crate::{
@@ -55,8 +55,6 @@ const INSERT_LAST_ID: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1
 pub struct SqliteLoad {
     connection: Connection,
     files: Files,
-    /// The lowest identifier that was given.
-    lowest: Option<PetId>,
     added: Imported,
     /// With which unique values are known.
     fields: FieldSet,
@@ -123,7 +121,6 @@ impl SqliteLoad {
         Ok(Self {
             connection,
             files,
-            lowest: None,
             added: Imported::default(),
             fields: FieldSet::default(),
             context: WriteContext::new(Actor::Command, Timestamp::UNIX_EPOCH),
@@ -164,9 +161,6 @@ impl Load for SqliteLoad {
     }
 
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
-        if let Resource::Pet(pet) = resource {
-            self.lowest = Some(pet.id).min(self.lowest.or(Some(pet.id)));
-        }
         self.added.add_resource(resource);
         store_fields::insert(&self.connection, &self.fields, resource)?;
         changes::write_photos(&self.connection, None, Some(resource))?;
@@ -244,9 +238,6 @@ impl Load for SqliteLoad {
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {
-        if let Some(lowest) = self.lowest {
-            merge::allow_for(&self.connection, lowest.get()).map_err(StoreError::from)?;
-        }
         self.connection.execute(fields::USED, []).map_err(StoreError::from)?;
         self.files.check().map_err(StoreError::from)?;
         let committed = self.connection.execute_batch("COMMIT").map_err(|error| {

@@ -95,12 +95,12 @@ async fn a_search_finds_a_name_by_its_prefix_without_regard_to_case_and_accents(
         store.add(name, "available").await;
     }
     for (name, ids) in [
-        ("fra", &[2, 1, 3][..]),
+        ("fra", &[1, 2, 3][..]),
         ("FRÁNC", &[2]),
         ("frann", &[]),
         ("strass", &[6]),
-        ("f", &[2, 1, 3, 4]),
-        ("", &[5, 2, 1, 3, 4, 6]),
+        ("f", &[1, 2, 3, 4]),
+        ("", &[1, 2, 3, 4, 5, 6]),
     ] {
         let query = form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>();
         assert_eq!(store.get(&format!("/pets?name={query}")).await.ids(), ids, "{name}");
@@ -125,8 +125,8 @@ async fn a_search_combines_status_category_and_name() {
     for (query, ids) in [
         ("", &[1, 2, 3, 4, 5][..]),
         ("status=available", &[1, 3, 4]),
-        ("categoryId=-2", &[5, 4, 3]),
-        ("categoryId=-2&status=available", &[4, 3]),
+        ("categoryId=-2", &[3, 4, 5]),
+        ("categoryId=-2&status=available", &[3, 4]),
         ("name=rex&status=available", &[1, 3]),
         ("name=rex&status=available&categoryId=-2", &[3]),
         ("name=rex&withdrawn=false&categoryId=1", &[1, 2]),
@@ -138,13 +138,13 @@ async fn a_search_combines_status_category_and_name() {
 }
 
 #[tokio::test]
-async fn a_search_by_name_or_category_is_in_the_order_of_names() {
+async fn each_list_is_in_ascending_order_of_identifiers() {
     let store = Store::open().await;
     for name in ["Rio", "rex", "Rex", "Ria"] {
         store.add(name, "available").await;
     }
-    assert_eq!(store.walk("/pets?name=r&limit=2").await, [2, 3, 4, 1]);
-    assert_eq!(store.walk("/pets?categoryId=1&limit=3").await, [2, 3, 4, 1]);
+    assert_eq!(store.walk("/pets?name=r&limit=2").await, [1, 2, 3, 4]);
+    assert_eq!(store.walk("/pets?categoryId=1&limit=3").await, [1, 2, 3, 4]);
     assert_eq!(store.walk("/pets?status=available&limit=3").await, [1, 2, 3, 4]);
 }
 
@@ -186,7 +186,7 @@ async fn a_list_has_withdrawn_animals_only_with_withdrawn_true() {
         ("withdrawn=false", &[2]),
         ("withdrawn=true", &[1, 3]),
         ("withdrawn=true&name=r", &[1]),
-        ("withdrawn=true&status=available&categoryId=1", &[3, 1]),
+        ("withdrawn=true&status=available&categoryId=1", &[1, 3]),
         ("withdrawn=true&status=sold", &[]),
         ("name=r", &[2]),
     ] {
@@ -250,6 +250,15 @@ async fn a_cursor_is_valid_only_with_its_filters() {
         let reply = store.get(&format!("{path}cursor={cursor}")).await;
         reply.expect_error(400, "invalid_cursor");
     }
+}
+
+#[tokio::test]
+async fn a_cursor_from_when_a_search_was_in_the_order_of_names_is_invalid() {
+    let store = Store::open().await;
+    // Behind the animal 7: in the order of identifiers, and with its name.
+    store.get("/pets?name=max&cursor=AtowUnf8JJhZAAAAAAAAAAdVqt-o").await.ok();
+    let before = store.get("/pets?name=max&cursor=AtowUnf8JJhZAAAAAAAAAAdtYXh6vr0i").await;
+    before.expect_error(400, "invalid_cursor");
 }
 
 #[tokio::test]

@@ -3,11 +3,7 @@
 use std::sync::LazyLock;
 
 use super::{
-    super::{
-        name_keys::StoredKeys,
-        tables::{COLUMNS, column_type},
-        writes::{Write, rows_of},
-    },
+    super::writes::{Write, rows_of},
     state::Read,
 };
 use crate::{
@@ -37,8 +33,8 @@ static STATEMENTS: LazyLock<[Statements; 4]> = LazyLock::new(|| Table::ALL.map(S
 
 impl Statements {
     fn of(table: Table) -> Self {
-        let columns = COLUMNS[table as usize].as_str();
-        let names: Vec<_> = columns.split(", ").collect();
+        let names = table.columns();
+        let columns = names.join(", ");
         let mut parameters: Vec<_> = names.iter().map(|name| (*name, column_type(name))).collect();
         parameters.push(("version_read", "bigint"));
         let (held, other) = match table {
@@ -85,6 +81,19 @@ impl Statements {
     }
 }
 
+/// The type of a column.
+fn column_type(column: &str) -> &'static str {
+    match column {
+        "name" | "status" | "reason" | "note" | "reference" | "label" | "price" | "fields"
+        | "photos" => "text",
+        "holds" => "boolean",
+        "id" | "category_id" | "version" | "created_at" | "updated_at" | "withdrawn_at"
+        | "pet_id" | "expires_at" | "closed_at" => "bigint",
+        // No statement with such a type can be prepared.
+        _ => "type_of_a_column_that_column_type_does_not_know",
+    }
+}
+
 /// The response to the request that added an animal in the previous release is made from the
 /// animal, so it is kept before the first change.
 const KEEP_RESPONSES: &str = "
@@ -110,8 +119,6 @@ pub(super) struct Row {
     sql: &'static str,
     /// With its new values, if it gets any.
     resource: Resource,
-    /// Of an animal.
-    keys: Option<StoredKeys>,
     /// As it was read, if it was there.
     read: Option<(i64, bool)>,
     has_response: bool,
@@ -215,17 +222,12 @@ impl Row {
         let photos = [(before, after), (after, before)]
             .map(|(of, other)| of.missing_in(other).map(|id| id.to_string()).collect());
         let resource = now.or(read)?;
-        let keys = match &resource {
-            Resource::Pet(pet) => Some(StoredKeys::of(pet.name.as_str())),
-            Resource::Order(_) | Resource::Category(_) => None,
-        };
         let has_response = false;
-        Some(Self { sql, resource, keys, read: as_read, has_response, has_new_contact, photos })
+        Some(Self { sql, resource, read: as_read, has_response, has_new_contact, photos })
     }
 
     fn values(&self) -> Vec<Value<'_>> {
         let mut values = tables::values(&self.resource);
-        values.extend(self.keys.iter().flat_map(StoredKeys::values));
         let (version, held) = self.read.unzip();
         values.push(version.map_or(Value::Null, Value::Integer));
         if let Resource::Order(_) = self.resource {

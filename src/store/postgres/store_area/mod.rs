@@ -1,24 +1,18 @@
 //! The store area: versions, withdrawn animals, orders, categories.
 
 pub(super) mod lists;
-mod search;
 
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
-use self::search::PETS_OF;
+use self::lists::READS;
 use super::{
     PostgresStore,
     commands::{Execution, carry_out},
-    connect::Unreachable,
-    indexes,
     pool::Access,
     queue::stopped,
 };
@@ -26,13 +20,13 @@ use crate::{
     domain::{
         Limit, PetId, WriteContext,
         store_area::{
-            Category, Command, FieldName, Inventory, Order, OrderId, OrderQuery, PetPosition,
-            PetQuery, Reservations, StorePet,
+            Category, Command, FieldName, Inventory, Order, OrderId, OrderQuery, PetQuery,
+            Reservations, StorePet,
         },
     },
     store::{
         Executed, RespondTo, StoreArea, StoreError,
-        admin::{Database, field_search},
+        admin::{Database, search, search_sets},
     },
 };
 
@@ -64,17 +58,14 @@ impl StoreArea for PostgresStore {
     async fn list_store_pets(
         &self,
         query: &PetQuery,
-    ) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError> {
-        if !query.values.is_empty() {
+    ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
+        if query.is_search() {
             let found = self.run(Access::Read, query.clone(), |on, query| {
-                field_search::find(on, query, &PETS_OF[usize::from(query.withdrawn)])
+                search::find(on, query, &READS[usize::from(query.withdrawn)])
             });
-            return found.await?.ok_or(StoreError::Overloaded);
+            return found.await;
         }
-        if query.prefix().is_some() && !self.can_search().await? {
-            return Err(StoreError::Overloaded);
-        }
-        self.run(Access::Read, query, |on, query| search::list(on, query).boxed()).await
+        self.run(Access::Read, query, |on, query| lists::pets(on, query).boxed()).await
     }
 
     async fn list_on_offer(
@@ -87,15 +78,13 @@ impl StoreArea for PostgresStore {
     }
 
     async fn count_on_offer(&self, query: &PetQuery, most: usize) -> Result<usize, StoreError> {
-        if query.values.is_empty() {
+        if !query.is_search() {
             let count =
                 self.run(Access::Read, (), |on, ()| lists::count_on_offer(on, most).boxed());
             return count.await;
         }
-        let found = self.run(Access::Read, (query.clone(), most), |on, query| {
-            field_search::count(on, query, &PETS_OF[0])
-        });
-        found.await?.ok_or(StoreError::Overloaded)
+        let query = (query.clone(), most);
+        self.run(Access::Read, query, |on, query| search::count(on, query, &READS[0])).await
     }
 
     async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError> {
@@ -161,11 +150,6 @@ impl StoreArea for PostgresStore {
             .await
     }
 
-    async fn merge_values(&self, few: u64) -> Result<bool, StoreError> {
-        Ok(self.read(few, field_search::is_due).await?
-            && self.write((), field_search::merge).await?)
-    }
-
     async fn has_values(&self, name: &FieldName) -> Result<bool, StoreError> {
         self.runner
             .run_within(COUNTED_WITHIN, Access::Read, name, |on, name| {
@@ -174,26 +158,7 @@ impl StoreArea for PostgresStore {
             .await
     }
 
-    async fn tend_search(&self, _few: u64) -> Result<bool, StoreError> {
-        if self.can_search().await? {
-            return self.run(Access::Write, (), |on, ()| search::set_some_keys(on).boxed()).await;
-        }
-        let built = match self.runner.pool.session().await {
-            Ok(session) => indexes::build(&session.client).await.map_err(Unreachable::from),
-            Err(unreachable) => Err(unreachable),
-        };
-        built.map_err(|cause| StoreError::Unavailable(Arc::new(cause)))?;
-        Ok(true)
-    }
-}
-
-impl PostgresStore {
-    /// Whether the indexes of the search are complete.
-    async fn can_search(&self) -> Result<bool, StoreError> {
-        if !self.can_search.load(Ordering::Relaxed) {
-            let are_built = self.run(Access::Read, (), |on, ()| indexes::are_built(on).boxed());
-            self.can_search.store(are_built.await?, Ordering::Relaxed);
-        }
-        Ok(self.can_search.load(Ordering::Relaxed))
+    async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
+        Ok(self.read(few, search_sets::is_due).await? && self.write((), search_sets::merge).await?)
     }
 }

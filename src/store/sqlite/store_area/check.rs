@@ -1,24 +1,21 @@
 //! Whether the rows of the store area agree with each other.
 
-use std::{
-    collections::HashSet,
-    hash::{DefaultHasher, Hash, Hasher},
-};
-
 use jiff::Timestamp;
-use rusqlite::Connection;
+use rusqlite::{Connection, types::ValueRef};
 
 use super::{
     super::{errors::is_damage, sql},
     fields, lists,
     rows::SELECT,
-    search_block::{self, Entry},
 };
 use crate::{
     domain::pet::HIGHEST_EXPECTED,
     store::{
         admin,
-        check::{self, Checkup, DISAGREEMENTS, OneKind, PHOTOS, UNIQUE_VALUES, ValueCheck},
+        check::{
+            self, Checkup, DISAGREEMENTS, NAMES, OneKind, PHOTOS, SETS, UNIQUE_VALUES, UNMERGED,
+            ValueCheck,
+        },
         tables::{Table, pet_with_order},
     },
 };
@@ -31,18 +28,6 @@ const SEQUENCES: &str = "WITH highest (name, id) AS (
     SELECT name FROM highest
     WHERE id > coalesce((SELECT seq FROM sqlite_sequence WHERE name = highest.name), 0)";
 const EXHAUSTED: &str = "SELECT name FROM sqlite_sequence WHERE seq > ?1";
-/// The animals that the blocks of the search have as they are.
-const MERGED: &str = "
-    SELECT id, name, category_id, status, FALSE FROM pets
-    WHERE id <= (SELECT last_merged_id FROM search_state)
-        AND id NOT IN (SELECT id FROM search_pending)
-    UNION ALL
-    SELECT id, name, category_id, status, TRUE FROM withdrawn_pets
-    WHERE id <= (SELECT last_merged_id FROM search_state)
-        AND id NOT IN (SELECT id FROM search_pending)";
-const PENDING: &str = "SELECT id FROM search_pending";
-const BLOCKS: &str = "SELECT first_id FROM search_blocks ORDER BY first_id";
-
 /// Compares all rows of one state of the database.
 pub(in super::super) fn agreement(
     connection: &Connection,
@@ -62,27 +47,31 @@ pub(in super::super) fn agreement(
         let table = table?;
         found.problems.push(format!("sqlite_sequence does not contain the last id of {table}"));
     }
-    values(&moment, found)?;
-    search(&moment, found)
+    values(&moment, found)
 }
 
 /// Compares the values of animals with the fields.
 fn values(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
     let mut values = ValueCheck::with(fields::read(connection)?);
+    let mut statement = connection.prepare(UNMERGED)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        values.add_unmerged(row.get(0)?, row.get(1)?);
+    }
     for table in [Table::Pets, Table::WithdrawnPets] {
-        let with_values =
-            format!("{} WHERE fields IS NOT NULL OR photos IS NOT NULL", SELECT[table as usize]);
-        let mut statement = connection.prepare(&with_values)?;
+        let mut statement = connection.prepare(&SELECT[table as usize])?;
         let mut rows = statement.query([])?;
         let mut found = OneKind::of(&mut found.problems);
         while let Some(row) = rows.next()? {
             match pet_with_order(row) {
                 Ok(pet) => values.add_pet(&pet).into_iter().for_each(|problem| found.add(problem)),
-                // Of a withdrawn animal, that was reported before.
-                Err(error) if is_damage(&error) && table == Table::Pets => {
-                    found.add(format!("animal {} is invalid: {error}", row.get::<_, i64>(0)?));
+                Err(error) if is_damage(&error) => {
+                    let is_null = |column| row.get_ref(column).map(|value| value == ValueRef::Null);
+                    // Of other animals, that was reported before.
+                    if table == Table::Pets && !(is_null("fields")? && is_null("photos")?) {
+                        found.add(format!("animal {} is invalid: {error}", row.get::<_, i64>(0)?));
+                    }
                 }
-                Err(error) if is_damage(&error) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -99,6 +88,21 @@ fn values(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> 
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         values.add_photo(row.get(0)?, row.get(1)?);
+    }
+    for (table, statement) in [("value_blocks", SETS), ("name_blocks", NAMES)] {
+        let mut statement = connection.prepare(statement)?;
+        let mut rows = statement.query([])?;
+        let mut problems = OneKind::of(&mut found.problems);
+        while let Some(row) = rows.next()? {
+            let added =
+                if table == "value_blocks" { values.add_set(row) } else { values.add_names(row) };
+            match added {
+                Err(error) if is_damage(&error) => {
+                    problems.add(format!("{table} is invalid: {error}"));
+                }
+                other => other?,
+            }
+        }
     }
     found.problems.extend(values.disagreements());
     Ok(())
@@ -155,48 +159,4 @@ fn report_unreadable(
         }
     }
     Ok(())
-}
-
-/// Compares the blocks of the search with the animals, by the sums of the hashes of their entries,
-/// so that each table is read once and in its own order.
-fn search(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
-    let blocks: Vec<i64> = all(connection, BLOCKS)?;
-    let (mut expected, mut statement) = (0, connection.prepare(MERGED)?);
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let id = row.get(0)?;
-        let before = &blocks[..blocks.partition_point(|&first| first <= id)];
-        let block = before.last().or(blocks.first()).copied();
-        for entry in Entry::all_of(row)? {
-            add_hash(&mut expected, block, &entry);
-        }
-    }
-    let (mut present, pending) = (0, all::<HashSet<i64>>(connection, PENDING)?);
-    for block in blocks {
-        match search_block::load(connection, block) {
-            Ok(entries) => {
-                for entry in entries.iter().filter(|entry| !pending.contains(&entry.id)) {
-                    add_hash(&mut present, Some(block), entry);
-                }
-            }
-            Err(error) if is_damage(&error) => {
-                found.problems.push(format!("block {block} of the search is invalid: {error}"));
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    if present != expected {
-        found.problems.push("search_names does not agree with the animals".to_owned());
-    }
-    Ok(())
-}
-
-fn all<C: FromIterator<i64>>(connection: &Connection, ids: &str) -> rusqlite::Result<C> {
-    connection.prepare(ids)?.query_map([], |row| row.get(0))?.collect()
-}
-
-fn add_hash(sum: &mut u64, block: Option<i64>, Entry { key, id, kind }: &Entry) {
-    let mut hash = DefaultHasher::new();
-    (block, key, id, kind).hash(&mut hash);
-    *sum = sum.wrapping_add(hash.finish());
 }

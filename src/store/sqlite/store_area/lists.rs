@@ -72,25 +72,30 @@ pub(in super::super) fn each(
     Ok(())
 }
 
-/// The animals of a page by identifier, and one more if more follow. `None` if their names have
-/// more than about `longest` bytes.
+/// The animals of a page without a search, and one more if more follow. `None` if their names have more
+/// than about `longest` bytes.
 pub(super) fn pets(
     connection: &Connection,
     query: &PetQuery,
     longest: usize,
 ) -> rusqlite::Result<Option<Vec<StorePet>>> {
     let table = if query.withdrawn { Table::WithdrawnPets } else { Table::Pets };
-    let of_status = match (query.status, query.withdrawn) {
-        (None, _) => "NOT INDEXED WHERE".to_owned(),
-        (Some(status), true) => {
-            format!("INDEXED BY withdrawn_pets_by_status WHERE status = '{status}' AND")
+    let (start, behind, order) =
+        if query.newest_first { (i64::MAX, "<", "DESC") } else { (0, ">", "ASC") };
+    let of = |of_status: &str| format!("{} {of_status} id {behind} ?1", SELECT[table as usize]);
+    let list = match query.status {
+        None if query.on_offer => [PetStatus::Available, PetStatus::Pending]
+            .map(|of_one| of(&(of_status(of_one) + " AND")))
+            .join(" UNION ALL "),
+        None => of("NOT INDEXED WHERE"),
+        Some(status) if query.withdrawn => {
+            of(&format!("INDEXED BY withdrawn_pets_by_status WHERE status = '{status}' AND"))
         }
-        (Some(status), false) => of_status(status) + " AND",
+        Some(status) => of(&(of_status(status) + " AND")),
     };
-    let list = format!("{} {of_status} id > ?1 ORDER BY id LIMIT ?2", SELECT[table as usize]);
+    let list = format!("{list} ORDER BY id {order} LIMIT ?2");
     let mut statement = connection.prepare_cached(&list)?;
-    let after = query.after.as_ref().map_or(0, |after| after.id.get());
-    let rows = statement.query([after, one_more(query.limit)])?;
+    let rows = statement.query([query.after.map_or(start, PetId::get), one_more(query.limit)])?;
     read_up_to(longest, rows, |row| pet_with_order(row), StorePet::length)
 }
 

@@ -5,10 +5,7 @@ pub(super) mod check;
 mod execute;
 pub(super) mod fields;
 pub(super) mod lists;
-pub(super) mod merge;
 pub(super) mod rows;
-mod search;
-mod search_block;
 
 use std::sync::{Arc, LazyLock, atomic::Ordering};
 
@@ -21,28 +18,28 @@ use crate::{
     domain::{
         Limit, PetId, WriteContext,
         store_area::{
-            Category, Command, FieldName, Inventory, Order, OrderId, OrderQuery, PetPosition,
-            PetQuery, Reservations, StorePet,
+            Category, Command, FieldName, Inventory, Order, OrderId, OrderQuery, PetQuery,
+            Reservations, StorePet,
         },
     },
     store::{
         Executed, RespondTo, StoreArea, StoreError,
-        admin::{Database, field_search},
+        admin::{
+            Database,
+            search::{self, Reads},
+            search_sets,
+        },
         tables::Table,
     },
 };
 
-/// See [`field_search::find`].
-static PETS_OF: LazyLock<[[String; 2]; 2]> = LazyLock::new(|| {
-    let ids: Vec<_> = (1..=field_search::PAGE).map(|number| format!("${number}")).collect();
-    // A patch removes the members that are null.
-    let values =
-        "json_patch('{}', json_object($1, fields -> $1, $2, fields -> $2, $3, fields -> $3))";
-    [Table::Pets, Table::WithdrawnPets].map(|table| {
-        let pets = format!("{} WHERE id IN ({})", rows::SELECT[table as usize], ids.join(", "));
-        [pets, field_search::changed(table, values)]
-    })
+/// The search in the animals that are not withdrawn, and in those that are.
+static READS: LazyLock<[Reads; 2]> = LazyLock::new(|| {
+    [Table::Pets, Table::WithdrawnPets]
+        .map(|table| Reads::of(table, &format!("{} WHERE {{}}", rows::SELECT[table as usize])))
 });
+const UNMERGED: &str = "SELECT (SELECT count(*) FROM value_changes)
+    + max(0, coalesce((SELECT max(id) FROM pets), 0) - merged) FROM search_state";
 
 #[async_trait]
 impl StoreArea for SqliteStore {
@@ -81,27 +78,13 @@ impl StoreArea for SqliteStore {
     async fn list_store_pets(
         &self,
         query: &PetQuery,
-    ) -> Result<(Vec<StorePet>, Option<PetPosition>), StoreError> {
-        if !query.values.is_empty() {
+    ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
+        if query.is_search() {
             let query = query.clone();
             let find = move |on: &mut Connection| {
-                let pets_of = &PETS_OF[usize::from(query.withdrawn)];
-                done(field_search::find(on, &query, pets_of))
+                done(search::find(on, &query, &READS[usize::from(query.withdrawn)]))
             };
-            let (found, _turn) = self.searches.read_in_turn(find).await?;
-            return found.ok_or(StoreError::Overloaded);
-        }
-        if let Some(prefix) = query.prefix() {
-            let limit = query.limit;
-            let query = query.clone();
-            let find = move |connection: &Connection| search::find(connection, &query, &prefix);
-            let found = self.searches.read(find).await?.ok_or(StoreError::Overloaded)?;
-            let position = |(key, pet): &(String, StorePet)| PetPosition {
-                key: Some(key.clone()),
-                id: pet.id,
-            };
-            let (found, next) = limit.page(found, position);
-            return Ok((found.into_iter().map(|(_, pet)| pet).collect(), next));
+            return Ok(self.searches.read_in_turn(find).await?.0);
         }
         let list = |connection: &Connection| lists::pets(connection, query, USUAL_PAGE);
         let pets = if let Some(pets) = self.readers.read(list)? {
@@ -111,7 +94,7 @@ impl StoreArea for SqliteStore {
             let list = move |connection: &Connection| lists::pets(connection, &query, usize::MAX);
             self.large_pages.read(list).await?.unwrap_or_default()
         };
-        Ok(query.limit.page(pets, |pet| PetPosition { key: None, id: pet.id }))
+        Ok(query.limit.page(pets, |pet| pet.id))
     }
 
     async fn list_on_offer(
@@ -131,13 +114,12 @@ impl StoreArea for SqliteStore {
     }
 
     async fn count_on_offer(&self, query: &PetQuery, most: usize) -> Result<usize, StoreError> {
-        if query.values.is_empty() {
+        if !query.is_search() {
             return self.searches.read(move |on| lists::count_on_offer(on, most)).await;
         }
         let query = (query.clone(), most);
-        let count = move |on: &mut Connection| done(field_search::count(on, &query, &PETS_OF[0]));
-        let (found, _turn) = self.searches.read_in_turn(count).await?;
-        found.ok_or(StoreError::Overloaded)
+        let count = move |on: &mut Connection| done(search::count(on, &query, &READS[0]));
+        Ok(self.searches.read_in_turn(count).await?.0)
     }
 
     async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError> {
@@ -202,22 +184,15 @@ impl StoreArea for SqliteStore {
         self.counts.read(move |connection| lists::of_category(connection, id)).await
     }
 
-    async fn merge_values(&self, few: u64) -> Result<bool, StoreError> {
-        Ok(self.read(few, field_search::is_due).await?
-            && self.write((), field_search::merge).await?)
-    }
-
     async fn has_values(&self, name: &FieldName) -> Result<bool, StoreError> {
         let name = name.clone();
         self.counts.read(move |connection| fields::has_values(connection, &name)).await
     }
 
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
-        let unmerged = self.readers.read(search::unmerged)?;
+        let count = |on: &Connection| on.query_row(UNMERGED, [], |row| row.get(0));
+        let unmerged = self.readers.read(count).map(i64::unsigned_abs)?;
         self.unmerged.store(unmerged, Ordering::Relaxed);
-        if unmerged <= few && self.readers.read(search::unmerged_bytes)? <= search::FEW_BYTES {
-            return Ok(false);
-        }
-        self.writer.write(merge::step).await
+        Ok(self.read(few, search_sets::is_due).await? && self.write((), search_sets::merge).await?)
     }
 }

@@ -1,0 +1,275 @@
+//! The search for animals. Each value of a field, each category and each status has a set of the animals
+//! that have it, in blocks of successive identifiers (`value_blocks`); `name_blocks.rs` has those of
+//! words. A search intersects the sets of what it looks for.
+//!
+//! The sets run behind. Triggers note each change of an animal (`value_changes`), with what the sets
+//! have of it. Animals between the two identifiers of `search_state` are not in the sets yet. A task
+//! merges all these, and a search reads them one by one until its page is full, so its result is exact
+//! at every moment, and only takes longer while many are not merged.
+
+use std::{collections::BTreeMap, iter};
+
+use futures_util::FutureExt;
+use roaring::{RoaringBitmap, RoaringTreemap};
+
+use super::{
+    Doing, Parameter, Sql, name_blocks,
+    search_sets::{BLOCK_BITS, of_category, of_list, of_value, pets},
+    values,
+};
+use crate::{
+    domain::{
+        PetId, PetName, PetStatus,
+        store_area::{FieldValues, PetQuery, StorePet},
+    },
+    store::{
+        columns::{Cell, Columns},
+        tables::{Table, pet_with_order},
+    },
+};
+
+/// How many blocks a search reads at once: few for the first page of what many animals have, and then
+/// a million animals.
+const BLOCKS: [i64; 2] = [2, 16];
+
+const NEXT_BLOCK: [&str; 2] = [
+    "SELECT min(block) FROM value_blocks WHERE value = $1 AND block >= $2",
+    "SELECT max(block) FROM value_blocks WHERE value = $1 AND block <= $2",
+];
+const SET_OF: &str = "SELECT block, pets FROM value_blocks
+    WHERE value = $1 AND block >= $2 AND block < $3";
+/// A page of animals, and the position after it if more follow.
+pub(in crate::store) type Page = (Vec<StorePet>, Option<PetId>);
+
+/// How many animals a page can have.
+const PAGE: usize = 100;
+
+/// How many animals that are not merged a search reads at once.
+const UNREAD: usize = 64;
+
+/// The statements that read animals of a table.
+pub(in crate::store) struct Reads {
+    /// Animals with [`PAGE`] identifiers, each with its open order.
+    pets: String,
+    /// The next [`UNREAD`] animals that are not merged, in this table or not: with a higher identifier
+    /// than $1, and with a lower one.
+    unmerged: [String; 2],
+}
+
+impl Reads {
+    /// `select` selects the columns of animals, each with its open order, where a condition with the
+    /// place `{}` is true.
+    pub(in crate::store) fn of(table: Table, select: &str) -> Self {
+        let ids: Vec<_> = (1..=PAGE).map(|number| format!("${number}")).collect();
+        // Of two lower bounds, SQLite would begin at any.
+        let ascending =
+            "id > (SELECT CASE WHEN merged > $1 THEN merged ELSE $1 END FROM search_state)
+            AND id <= (SELECT last FROM search_state)";
+        let descending = "id > (SELECT merged FROM search_state) AND id <= (
+            SELECT CASE WHEN last < $1 THEN last ELSE $1 - 1 END FROM search_state)";
+        let orders = [(">", "ASC", ascending), ("<", "DESC", descending)];
+        let unmerged = orders.map(|(behind, order, is_new)| {
+            let changed = format!(
+                "SELECT DISTINCT pet_id AS id FROM value_changes
+                WHERE pet_id {behind} $1 ORDER BY pet_id {order} LIMIT {UNREAD}"
+            );
+            let new = |table| {
+                format!("SELECT id FROM {table} WHERE {is_new} ORDER BY id {order} LIMIT {UNREAD}")
+            };
+            format!(
+                "SELECT unmerged.id, status, category_id, name, fields FROM (
+                    SELECT id FROM (SELECT * FROM ({changed}) AS changed
+                        UNION SELECT * FROM ({}) AS new UNION SELECT * FROM ({}) AS withdrawn
+                    ) AS unmerged ORDER BY id {order} LIMIT {UNREAD}
+                ) AS unmerged LEFT JOIN {table} AS pet ON pet.id = unmerged.id
+                ORDER BY unmerged.id {order}",
+                new("pets"),
+                new("withdrawn_pets"),
+            )
+        });
+        Self { pets: select.replace("{}", &format!("id IN ({})", ids.join(", "))), unmerged }
+    }
+}
+
+/// The animals of a page that has a category, a name or values, in the order of their identifiers.
+/// `reads`: of the table that has the animals.
+pub(in crate::store) fn find<'t, S: Sql>(
+    on: &'t mut S,
+    query: &'t PetQuery,
+    reads: &'static Reads,
+) -> Doing<'t, S, Page> {
+    async move {
+        let wanted = usize::from(query.limit.get()) + 1;
+        let mut found = first(on, query, reads, wanted).await?;
+        let has_more = found.len() == wanted;
+        found.truncate(wanted - 1);
+        let next = found.last().filter(|_| has_more).copied();
+        let mut pets: Vec<StorePet> = Vec::with_capacity(found.len());
+        if let Some(last) = found.last() {
+            let ids: Vec<i64> = (0..PAGE).map(|at| found.get(at).unwrap_or(last).get()).collect();
+            let ids: Vec<&dyn Parameter> = ids.iter().map(|id| id as _).collect();
+            for row in on.rows(&reads.pets, &ids).await? {
+                let pet = pet_with_order(&row)?;
+                // Another one changed it since.
+                if query.has(pet.status, pet.category_id, &pet.name, &pet.fields) {
+                    pets.push(pet);
+                }
+            }
+            let order = Order::of(query);
+            pets.sort_unstable_by_key(|pet| order.key(pet.id.get()));
+        }
+        Ok((pets, next))
+    }
+    .boxed()
+}
+
+/// How many animals of any page the query finds, up to so many.
+pub(in crate::store) fn count<'t, S: Sql>(
+    on: &'t mut S,
+    (query, most): &'t (PetQuery, usize),
+    reads: &'static Reads,
+) -> Doing<'t, S, usize> {
+    async move { Ok(first(on, query, reads, *most).await?.len()) }.boxed()
+}
+
+/// The first animals that a query finds, in its order.
+async fn first<S: Sql>(
+    on: &mut S,
+    query: &PetQuery,
+    reads: &'static Reads,
+    wanted: usize,
+) -> Result<Vec<PetId>, S::Error> {
+    let order = Order::of(query);
+    // Before the sets, so that what is merged meanwhile is not missed.
+    let (mut read, mut found, mut after) = (RoaringTreemap::new(), Vec::new(), order.after);
+    'read: loop {
+        let sql = &reads.unmerged[usize::from(order.is_descending)];
+        let rows = on.rows(sql, &[&after]).await?;
+        for row in &rows {
+            after = row.value(0)?;
+            read.insert(after.unsigned_abs());
+            let Some(status) = Option::<PetStatus>::read(row, 1)? else { continue };
+            let name = PetName::read(row, 3)?;
+            let fields = if query.values.is_empty() {
+                FieldValues::NONE
+            } else {
+                FieldValues::read(row, 4)?
+            };
+            if query.has(status, row.value(2)?, &name, &fields) {
+                found.push(after);
+                if found.len() == wanted {
+                    break 'read;
+                }
+            }
+        }
+        if rows.len() < UNREAD {
+            break;
+        }
+    }
+    // What is behind a full page is neither read nor wanted.
+    let end = found.last().filter(|_| found.len() == wanted).copied();
+    found.extend(in_sets(on, query, order, (wanted, end), &read).await?);
+    found.sort_unstable_by_key(|&id| order.key(id));
+    Ok(found.into_iter().take(wanted).filter_map(PetId::new).collect())
+}
+
+/// The order of a page, and the identifier behind which it begins.
+#[derive(Clone, Copy)]
+struct Order {
+    is_descending: bool,
+    after: i64,
+}
+
+impl Order {
+    fn of(query: &PetQuery) -> Self {
+        let is_descending = query.newest_first;
+        let first = if is_descending { i64::MAX } else { 0 };
+        Self { is_descending, after: query.after.map_or(first, PetId::get) }
+    }
+
+    /// By which identifiers and blocks are sorted.
+    fn key(self, number: i64) -> i64 {
+        if self.is_descending { -number } else { number }
+    }
+
+    /// Whether an animal is on this page or behind it.
+    fn has(self, id: i64) -> bool {
+        self.key(id) > self.key(self.after)
+    }
+}
+
+/// The first animals of an order that are in all sets, without those that were read. At most so many,
+/// and none that are behind the block of the second identifier.
+async fn in_sets<S: Sql>(
+    on: &mut S,
+    query: &PetQuery,
+    order: Order,
+    (wanted, end): (usize, Option<i64>),
+    read: &RoaringTreemap,
+) -> Result<Vec<i64>, S::Error> {
+    let statuses = PetStatus::ALL.into_iter();
+    let lists: Vec<i64> = statuses
+        .filter(|&status| query.status.is_none_or(|wanted| wanted == status))
+        .filter(|&status| !(query.on_offer && status == PetStatus::Sold))
+        .map(|status| of_list(status, query.withdrawn))
+        .collect();
+    let mut all: Vec<i64> =
+        query.values.iter().map(|value| of_value(value.field.as_str(), &value.key)).collect();
+    all.extend(query.category_id.map(of_category));
+    let (mut found, mut from) = (Vec::new(), order.after >> BLOCK_BITS);
+    for blocks in BLOCKS.into_iter().chain(iter::repeat(BLOCKS[1])) {
+        let at = usize::from(order.is_descending);
+        let next = match all.first() {
+            Some(value) => on.rows(NEXT_BLOCK[at], &[value, &from]).await?,
+            None => on.rows(name_blocks::NEXT[at], &[&from]).await?,
+        };
+        let next = next.first().map(|row| row.value::<Option<i64>>(0)).transpose()?.flatten();
+        let is_wanted =
+            |block: &i64| end.is_none_or(|end| order.key(*block) <= order.key(end >> BLOCK_BITS));
+        let Some(next) = next.filter(is_wanted) else { break };
+        let (lowest, until) = if order.is_descending {
+            (next.saturating_sub(blocks - 1), next.saturating_add(1))
+        } else {
+            (next, next.saturating_add(blocks))
+        };
+        let sets = lists.iter().chain(&all).map(|&set| values![set, lowest, until]).collect();
+        let mut sets = on.rows_each(SET_OF, sets).await?.into_iter();
+        let mut by_block: BTreeMap<i64, RoaringBitmap> = BTreeMap::new();
+        for row in sets.by_ref().take(lists.len()).flatten() {
+            *by_block.entry(order.key(row.value(0)?)).or_default() |= pets(&row, 1)?;
+        }
+        for of_value in sets {
+            let mut both = BTreeMap::new();
+            for row in of_value {
+                let block = order.key(row.value(0)?);
+                if let Some(before) = by_block.remove(&block) {
+                    both.insert(block, before & pets(&row, 1)?);
+                }
+            }
+            by_block = both;
+        }
+        by_block.retain(|_, pets| !pets.is_empty());
+        if let Some(prefix) = query.prefix() {
+            let blocks = by_block.keys().map(|&block| order.key(block)).collect();
+            let named = name_blocks::find(on, blocks, prefix).await?;
+            for (pets, named) in by_block.values_mut().zip(named) {
+                *pets &= named;
+            }
+        }
+        for (block, pets) in by_block {
+            let id = |low| (order.key(block) << BLOCK_BITS) | i64::from(low);
+            let is_next = |id: &i64| order.has(*id) && !read.contains(id.unsigned_abs());
+            let missing = wanted - found.len();
+            if order.is_descending {
+                found.extend(pets.into_iter().rev().map(id).filter(is_next).take(missing));
+            } else {
+                found.extend(pets.into_iter().map(id).filter(is_next).take(missing));
+            }
+        }
+        if found.len() == wanted {
+            break;
+        }
+        from = if order.is_descending { lowest - 1 } else { until };
+    }
+    Ok(found)
+}
