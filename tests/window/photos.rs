@@ -75,9 +75,9 @@ async fn a_browser_knows_every_file_of_a_photo_and_the_room_that_it_fills() {
     let street = Street::open().await;
     let id = street.add("Luna", &[]).await;
     let [wide, tall, little] = [
-        street.photo_of(id, None, [2000, 1500]).await,
-        street.photo_of(id, None, [900, 1600]).await,
-        street.photo_of(id, None, [40, 30]).await,
+        street.photo_of(id, [1920, 1440]).await,
+        street.photo_of(id, [900, 1600]).await,
+        street.photo_of(id, [40, 30]).await,
     ];
     let page = street.get(&format!("/animals/{id}")).await.expect(200).text;
     let files = |photo, widths: [u32; 4]| {

@@ -100,18 +100,23 @@ impl Street {
 
     /// Gives an animal a photo, and returns its identifier.
     pub(crate) async fn photo(&self, id: i64, alt: Option<&str>) -> PhotoId {
-        self.photo_of(id, alt, [1200, 90]).await
-    }
-
-    /// The same with a picture with these sides.
-    pub(crate) async fn photo_of(&self, id: i64, alt: Option<&str>, sides: [u32; 2]) -> PhotoId {
-        let picture = pictures::png(sides[0], sides[1]).into();
+        let picture = pictures::png(1200, 90).into();
         let stored = self.app.photos.add(picture, Format::Png).await.unwrap();
         let alt = alt.and_then(|alt| AltText::new(alt.to_owned()));
         let photo = NewPhoto { id: stored.id, alt, width: stored.width, height: stored.height };
-        let id = PetId::new(id).unwrap();
+        self.add_photo(id, photo).await
+    }
+
+    /// The same for a photo of these sides. It has no files, because decoding a large picture takes long.
+    pub(crate) async fn photo_of(&self, id: i64, [width, height]: [u32; 2]) -> PhotoId {
+        let photo = PhotoId(u128::from(width) << 64 | u128::from(height));
+        self.add_photo(id, NewPhoto { id: photo, alt: None, width, height }).await
+    }
+
+    async fn add_photo(&self, id: i64, photo: NewPhoto) -> PhotoId {
+        let (id, added) = (PetId::new(id).unwrap(), photo.id);
         change(&self.store, Command::AddPhoto { id, photo }).await;
-        stored.id
+        added
     }
 
     /// Adds an animal with these values of text fields.
