@@ -1,13 +1,16 @@
 //! `petstore openapi` and `petstore completions`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use clap_complete::{Shell, generate};
 
 use super::{args::BaseUrlArgs, values};
 use crate::{
     domain::{Clock, SystemClock},
     edge::BaseUrl,
-    http::{documents::openapi, routes::OpenApi},
+    http::{
+        documents::openapi::{self, Format},
+        routes::OpenApi,
+    },
 };
 
 /// Print an OpenAPI document that the service serves: the contract, or the store area
@@ -40,12 +43,6 @@ pub(super) struct Openapi {
     base_urls: BaseUrlArgs,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
-    Yaml,
-    Json,
-}
-
 impl Openapi {
     pub(super) fn run(self) -> anyhow::Result<()> {
         self.base_urls.check()?;
@@ -55,11 +52,7 @@ impl Openapi {
             Some(server) => openapi::this_service(server),
             None => openapi::servers(base_url.as_ref(), staging_base_url.as_ref()),
         };
-        let format = match self.format {
-            Format::Yaml => openapi::Format::Yaml,
-            Format::Json => openapi::Format::Json,
-        };
-        super::output::print(&openapi::text(document, format, &servers, SystemClock.now())?)
+        super::output::print(&openapi::text(document, self.format, &servers, SystemClock.now())?)
     }
 }
 

@@ -81,25 +81,21 @@ pub(super) struct ConsoleUrlArgs {
 }
 
 impl ConsoleUrlArgs {
-    fn listening(&self) -> Listening {
+    fn listening(&self) -> Listening<'_> {
         Listening {
             what: "console",
             option: "--console-listen",
             default_port: 8081,
             given: self.console_listen,
+            url: self.console_url.as_ref(),
         }
     }
 
     /// The address of the console in a browser, without a slash at its end.
     pub(super) fn url(&self) -> String {
         let has_tls = env::var_os("PETSTORE_TLS_CERT").is_some_and(|file| !file.is_empty());
-        self.url_of(self.listening().address(), has_tls)
-    }
-
-    /// The same, for a console that listens there.
-    fn url_of(&self, listening: SocketAddr, tls: bool) -> String {
-        let own = || own_url(listening, tls);
-        self.console_url.as_ref().map_or_else(own, |url| url.as_str().to_owned())
+        let listening = self.listening();
+        listening.url_of(listening.address(), has_tls)
     }
 }
 
@@ -133,19 +129,14 @@ struct WindowArgs {
 }
 
 impl WindowArgs {
-    fn listening(&self) -> Listening {
+    fn listening(&self) -> Listening<'_> {
         Listening {
             what: "window",
             option: "--window-listen",
             default_port: 8082,
             given: self.window_listen,
+            url: self.window_url.as_ref(),
         }
-    }
-
-    /// The address of the window for the public, if it listens there. Without a slash at its end.
-    fn url_of(&self, listening: SocketAddr, tls: bool) -> String {
-        let own = || own_url(listening, tls);
-        self.window_url.as_ref().map_or_else(own, |url| url.as_str().to_owned())
     }
 
     /// Reads the style sheet of the store.
@@ -163,15 +154,17 @@ impl WindowArgs {
 }
 
 /// A listener, and the option that sets its address.
-struct Listening {
+struct Listening<'a> {
     /// The name that people use for it.
     what: &'static str,
     option: &'static str,
     default_port: u16,
     given: Option<ListenOrOff>,
+    /// Where browsers reach it, if not there.
+    url: Option<&'a Origin>,
 }
 
-impl Listening {
+impl Listening<'_> {
     /// Its address, if it is not off.
     fn address(&self) -> SocketAddr {
         match self.given {
@@ -180,6 +173,13 @@ impl Listening {
                 SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), self.default_port)
             }
         }
+    }
+
+    /// Its address in a browser, if it listens there. Without a slash at its end.
+    fn url_of(&self, listening: SocketAddr, tls: bool) -> String {
+        let scheme = if tls { "https" } else { "http" };
+        let own = || format!("{scheme}://{}", values::reachable(listening));
+        self.url.map_or_else(own, |url| url.as_str().to_owned())
     }
 
     /// Reserves the address. If the default address is in use, this is not an error, because the option
@@ -208,24 +208,14 @@ impl Listening {
     }
 }
 
-/// The address at which a browser on this machine reaches a listener.
-fn own_url(address: SocketAddr, tls: bool) -> String {
-    format!("{}://{}", if tls { "https" } else { "http" }, values::reachable(address))
-}
-
-/// Addresses that are reserved: those of the console and of the window.
-pub(super) struct Reserved {
-    console: Option<Bound>,
-    window: Option<Bound>,
+/// The console and the window: their reserved addresses, and later their listeners.
+pub(super) struct Faces<A> {
+    console: Option<A>,
+    window: Option<A>,
     style: Option<Style>,
 }
 
-/// The listeners of the console and of the window.
-pub(super) struct Listeners {
-    console: Option<TcpListener>,
-    window: Option<TcpListener>,
-    style: Option<Style>,
-}
+pub(super) type Listeners = Faces<TcpListener>;
 
 /// Where people reach the pages.
 pub(super) struct Urls {
@@ -240,29 +230,30 @@ impl PagesArgs {
     }
 
     /// Reserves the addresses.
-    pub(super) fn bind(&self, style: Option<Style>) -> anyhow::Result<Reserved> {
+    pub(super) fn bind(&self, style: Option<Style>) -> anyhow::Result<Faces<Bound>> {
         let console = self.console.url.listening().bind()?;
-        Ok(Reserved { console, window: self.window.listening().bind()?, style })
+        Ok(Faces { console, window: self.window.listening().bind()?, style })
     }
 
     /// Accepts connections from now on.
-    pub(super) fn listen(&self, reserved: Reserved) -> anyhow::Result<Listeners> {
-        let Reserved { console, window, style } = reserved;
+    pub(super) fn listen(&self, reserved: Faces<Bound>) -> anyhow::Result<Listeners> {
+        let Faces { console, window, style } = reserved;
         let url = self.window.window_url.as_ref().map(Origin::as_str).unwrap_or_default();
         let local = ["://localhost", "://127.", "://[::1]"];
         if url.starts_with("http://") && !local.iter().any(|host| url.contains(host)) {
             warn!("--window-url {url} is without TLS: set the https address that the public uses");
         }
         let console = self.console.url.listening().listen(console)?;
-        Ok(Listeners { console, window: self.window.listening().listen(window)?, style })
+        Ok(Faces { console, window: self.window.listening().listen(window)?, style })
     }
 
     /// The addresses in a browser.
     pub(super) fn urls(&self, listeners: &Listeners, tls: bool) -> Urls {
         let address = |listener: &Option<TcpListener>| listener.as_ref()?.local_addr().ok();
         Urls {
-            console: address(&listeners.console).map(|at| self.console.url.url_of(at, tls)),
-            window: address(&listeners.window).map(|at| self.window.url_of(at, tls)),
+            console: address(&listeners.console)
+                .map(|at| self.console.url.listening().url_of(at, tls)),
+            window: address(&listeners.window).map(|at| self.window.listening().url_of(at, tls)),
         }
     }
 
@@ -277,7 +268,7 @@ impl PagesArgs {
         stop: impl Future<Output = ()> + Clone,
     ) {
         let url = self.urls(&listeners, tls.is_some()).window;
-        let Listeners { console, window, style } = listeners;
+        let Faces { console, window, style } = listeners;
         let of_window = WindowSettings {
             url: url.clone().unwrap_or_default(),
             store_name: self.store.store_name.clone(),

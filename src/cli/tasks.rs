@@ -77,10 +77,10 @@ pub(super) fn start(
         let limit = Duration::from_hours(1);
         tasks.start("renew_tls_certificate", limit, Steps::new(second, renew));
     }
-    tasks.start("deliver_webhooks", Duration::from_secs(20), DeliverWebhooks(dispatcher));
+    tasks.start("deliver_webhooks", Duration::from_secs(20), dispatcher);
     if let Some(exporter) = exporter {
         // The exporter has a shorter limit.
-        tasks.start("export_spans", Duration::from_secs(15), ExportSpans(exporter));
+        tasks.start("export_spans", Duration::from_secs(15), exporter);
     }
     tasks
 }
@@ -201,36 +201,30 @@ impl Task for FollowLog {
     }
 }
 
-/// Delivers the messages of webhooks.
-struct DeliverWebhooks(Dispatcher);
-
-impl Task for DeliverWebhooks {
+impl Task for Dispatcher {
     async fn due(&mut self) {
-        self.0.due().await;
+        Self::due(self).await;
     }
 
     async fn run(&mut self) -> Result<(), Failure> {
-        Ok(self.0.step().await?)
+        Ok(self.step().await?)
     }
 
     async fn finish(&mut self) -> Result<(), Failure> {
-        Ok(self.0.finish().await?)
+        Ok(Self::finish(self).await?)
     }
 }
 
-/// Sends spans to the collector.
-struct ExportSpans(Exporter);
-
-impl Task for ExportSpans {
+impl Task for Exporter {
     async fn due(&mut self) {
-        self.0.ready().await;
+        self.ready().await;
     }
 
     async fn run(&mut self) -> Result<(), Failure> {
-        Ok(self.0.send().await?)
+        Ok(self.send().await?)
     }
 
     async fn finish(&mut self) -> Result<(), Failure> {
-        Ok(self.0.finish().await?)
+        Ok(Self::finish(self).await?)
     }
 }

@@ -21,6 +21,7 @@ use crate::{
         store_area::{Currency, Order},
     },
     files::Format,
+    http::documents::openapi,
     observe::log::LogFormat,
     store::sqlite,
 };
@@ -181,4 +182,13 @@ macro_rules! options {
     )*};
 }
 
-options!(Deployment, Format, LogFormat, PetStatus, RequireSecondFactor, Role, Scope);
+options!(
+    Deployment,
+    Format,
+    LogFormat,
+    openapi::Format,
+    PetStatus,
+    RequireSecondFactor,
+    Role,
+    Scope
+);

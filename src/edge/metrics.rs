@@ -41,7 +41,7 @@ impl Default for OperationMetrics {
     fn default() -> Self {
         Self {
             by_status: (0..STATUS_CODES).map(|_| Counter::default()).collect(),
-            durations: Histogram::of_durations(),
+            durations: Histogram::default(),
         }
     }
 }

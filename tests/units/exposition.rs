@@ -26,7 +26,7 @@ fn a_page_has_the_format_of_prometheus() {
 
 #[test]
 fn a_value_is_counted_in_every_bucket_that_includes_it() {
-    let histogram = Histogram::of_durations();
+    let histogram = Histogram::default();
     for micros in [10, 11, 20_000_000] {
         histogram.observe(Duration::from_micros(micros));
     }

@@ -50,16 +50,11 @@ pub struct Journal {
 }
 
 /// The counts of those that follow.
+#[derive(Default)]
 pub(crate) struct JournalMetrics {
     /// Changes that were sent to clients.
     pub(crate) sent: Counter,
     delay: Histogram,
-}
-
-impl Default for JournalMetrics {
-    fn default() -> Self {
-        Self { sent: Counter::default(), delay: Histogram::of_durations() }
-    }
 }
 
 impl Journal {

@@ -1,11 +1,7 @@
 //! `/docs`: a page that shows the contract with Swagger UI, and `/docs/store`, which shows the store
 //! area. Its files are in the binary, so the page needs no other host.
 
-use std::{
-    collections::HashMap,
-    io::Read,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{io::Read, sync::Arc};
 
 use bytes::Bytes;
 use flate2::bufread::DeflateDecoder;
@@ -14,7 +10,7 @@ use hyper::{
     header::{self, HeaderValue},
 };
 use rawzip::{CompressionMethod, ZipArchive};
-use tokio::task;
+use tokio::{sync::OnceCell, task};
 use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 
 use super::document::Document;
@@ -30,55 +26,43 @@ pub(crate) fn redirect() -> Response {
     response::redirect(StatusCode::PERMANENT_REDIRECT, HeaderValue::from_static("docs/"))
 }
 
+/// The files of the page, each with its media type, and its text if it is ours; the others are Swagger
+/// UI's. The script shows the document of the address.
+const FILES: [(&str, &str, Option<&str>); 7] = [
+    ("", "text/html", Some(include_str!("docs/index.html"))),
+    ("store", "text/html", Some(include_str!("docs/index.html"))),
+    ("page.css", "text/css; charset=utf-8", Some(include_str!("docs/page.css"))),
+    ("page.js", "text/javascript; charset=utf-8", Some(include_str!("docs/page.js"))),
+    ("swagger-ui.css", "text/css", None),
+    ("swagger-ui-bundle.js", "text/javascript", None),
+    ("favicon-32x32.png", "image/png", None),
+];
+
 /// The files that were requested so far, ready to send.
 #[derive(Default)]
-pub(crate) struct Docs(Mutex<HashMap<String, Arc<Document>>>);
+pub(crate) struct Docs([OnceCell<Document>; FILES.len()]);
 
 impl Docs {
     /// `GET /docs/` and the files below it.
     pub(super) async fn file(&self, name: &str, request: &HeaderMap) -> Result<Response, ApiError> {
-        let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
-        let document = if let Some(document) = cached {
-            document
-        } else {
-            let name = name.to_owned();
-            // Hashing a megabyte takes a while.
-            let loading = task::spawn_blocking(move || load(&name).map(|file| (name, file)));
-            let loaded = loading.await.map_err(|error| ApiError::internal(Arc::new(error)))?;
-            let (name, file) = loaded?;
-            let file = Arc::new(file);
-            // Bounded by the number of existing files.
-            let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            files.insert(name, Arc::clone(&file));
-            file
+        let found = FILES.iter().zip(&self.0).find(|((file, ..), _)| *file == name);
+        let no_page = || ApiError::new(Problem::NotFound, "The documentation has no such page.");
+        let (&(name, media_type, own), document) = found.ok_or_else(no_page)?;
+        let load = move || {
+            let content =
+                own.map_or_else(|| unpack(name).map(Bytes::from), |own| Ok(own.as_bytes().into()))?;
+            Ok::<_, DocsError>(Document::new(HeaderValue::from_static(media_type), content))
         };
-        let mut response = document.response(request).await;
+        // Hashing a megabyte takes a while.
+        let loading = async || match task::spawn_blocking(load).await {
+            Ok(loaded) => loaded.map_err(|error| ApiError::internal(Arc::new(error))),
+            Err(error) => Err(ApiError::internal(Arc::new(error))),
+        };
+        let mut response = document.get_or_try_init(loading).await?.response(request).await;
         let policy = HeaderValue::from_static(CONTENT_SECURITY_POLICY);
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
         Ok(response)
     }
-}
-
-/// Loads a file of the page: one of ours, or one of Swagger UI's.
-fn load(name: &str) -> Result<Document, ApiError> {
-    let own = |media_type, text: &'static str| {
-        Ok(Document::new(HeaderValue::from_static(media_type), Bytes::from_static(text.as_bytes())))
-    };
-    match name {
-        // The script shows the document of the address.
-        "" | "store" => own("text/html", include_str!("docs/index.html")),
-        "page.css" => own("text/css; charset=utf-8", include_str!("docs/page.css")),
-        "page.js" => own("text/javascript; charset=utf-8", include_str!("docs/page.js")),
-        "swagger-ui.css" => swagger_ui(name, "text/css"),
-        "swagger-ui-bundle.js" => swagger_ui(name, "text/javascript"),
-        "favicon-32x32.png" => swagger_ui(name, "image/png"),
-        _ => Err(ApiError::new(Problem::NotFound, "The documentation has no such page.")),
-    }
-}
-
-fn swagger_ui(name: &str, media_type: &'static str) -> Result<Document, ApiError> {
-    let file = unpack(name).map_err(|error| ApiError::internal(Arc::new(error)))?;
-    Ok(Document::new(HeaderValue::from_static(media_type), file.into()))
 }
 
 /// Reads a file of the folder `dist` in the archive of Swagger UI's release.

@@ -16,6 +16,7 @@ use tokio::{sync::OnceCell, task};
 
 use super::document::Document;
 use crate::{
+    domain::words::words,
     edge::{ApiError, BaseUrl, Response, request},
     http::{contract::deprecation, routes::OpenApi, settings::Settings},
 };
@@ -32,13 +33,14 @@ const SERVERS_IN_JSON: &str = r#""servers": [
     }
   ]"#;
 
-/// The form of a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// Media type: RFC 9512.
-    Yaml,
-    /// Media type: RFC 8259.
-    Json,
+words! {
+    /// The form of a document.
+    pub enum Format {
+        /// Media type: RFC 9512.
+        Yaml = "yaml",
+        /// Media type: RFC 8259.
+        Json = "json",
+    }
 }
 
 /// The `servers` of a document: each a URL and its description. Without any, the document has the

@@ -101,12 +101,14 @@ const DURATIONS: &[u64] = &[
 
 const SIZES: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-impl Histogram {
-    /// For durations from 10 microseconds to 10 seconds, shown in seconds.
-    pub fn of_durations() -> Self {
+/// For durations from 10 microseconds to 10 seconds, shown in seconds.
+impl Default for Histogram {
+    fn default() -> Self {
         Self::new(DURATIONS, 1e9)
     }
+}
 
+impl Histogram {
     /// For sizes from 1 to 1,024.
     pub fn of_sizes() -> Self {
         Self::new(SIZES, 1.0)

@@ -104,7 +104,7 @@ impl ChangeMetrics {
 }
 
 /// The outcomes of pictures, and the number of their files.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct PhotoMetrics {
     /// How long it took to decode and encode each picture.
     pub decoded: Histogram,
@@ -116,18 +116,6 @@ pub struct PhotoMetrics {
     pub failures: Counter,
     /// Photos, bytes of their files, photos without files, and databases.
     counted: [AtomicU64; 4],
-}
-
-impl Default for PhotoMetrics {
-    fn default() -> Self {
-        Self {
-            decoded: Histogram::of_durations(),
-            stored: Counter::default(),
-            invalid: Counter::default(),
-            failures: Counter::default(),
-            counted: Default::default(),
-        }
-    }
 }
 
 impl PhotoMetrics {

@@ -17,7 +17,7 @@ impl Default for WriterMetrics {
     fn default() -> Self {
         Self {
             batch_sizes: Histogram::of_sizes(),
-            commits: Histogram::of_durations(),
+            commits: Histogram::default(),
             failures: Counter::default(),
             refusals: Counter::default(),
         }
