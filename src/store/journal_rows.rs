@@ -8,8 +8,8 @@ use crate::{
     domain::{
         Actor, KeyId, NamedActor, NewKey, WriteContext,
         store_area::{
-            Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, Change, ChangePage,
-            ChangeType, JournalEntry, JournalSubject, Resource, StorePet, SubjectKind,
+            Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, Change, ChangeType,
+            JournalEntry, JournalSubject, Resource, StorePet, SubjectKind,
         },
         words::Word,
     },
@@ -18,29 +18,6 @@ use crate::{
 
 /// The maximum number of rows that are read for one page.
 pub(super) const SCAN: i64 = 10_000;
-
-/// With so many bytes of texts, a page of changes is full.
-const FULL: usize = 4 << 20;
-
-/// A page of at most `limit` changes, of those that were selected up to `read_to`.
-pub(super) fn page<E>(
-    selected: impl Iterator<Item = Result<JournalEntry, E>>,
-    limit: u32,
-    read_to: i64,
-) -> Result<ChangePage, E> {
-    let (mut page, mut bytes) = (ChangePage { changes: Vec::new(), read_to }, 0);
-    for change in selected {
-        let change = change?;
-        let seq = change.seq;
-        bytes += change.length();
-        page.changes.push(change);
-        if bytes >= FULL || page.changes.len() == limit as usize {
-            page.read_to = seq;
-            break;
-        }
-    }
-    Ok(page)
-}
 
 /// What the audit trail selects of changes and acts, in SQLite and PostgreSQL. SQLite numbers its
 /// parameters as they first appear.
@@ -56,8 +33,9 @@ macro_rules! selected {
 macro_rules! audited_changes {
     ($from:expr, $order:literal) => {
         concat!(
-            "SELECT seq, at, type, subject_id, version, pet_id, actor, actor_id, actor_name, \
-             request_id, before, after FROM ",
+            "SELECT ",
+            $crate::store::journal_rows::change_columns!(),
+            " FROM ",
             $from,
             " AND ",
             $crate::store::journal_rows::selected!(),
@@ -67,7 +45,26 @@ macro_rules! audited_changes {
         )
     };
 }
-pub(super) use {audited_changes, selected};
+/// The columns of a change, in the order in which they are read.
+macro_rules! change_columns {
+    () => {
+        "seq, at, type, subject_id, version, pet_id, actor, actor_id, actor_name, request_id, \
+         before, after"
+    };
+}
+/// Some of the changes above $1 and up to $2, which `$from` reads.
+macro_rules! changes_between {
+    ($from:expr) => {
+        concat!(
+            "SELECT ",
+            $crate::store::journal_rows::change_columns!(),
+            " FROM ",
+            $from,
+            " AND (CAST($3 AS text) IS NULL OR type = $3) ORDER BY seq LIMIT $4"
+        )
+    };
+}
+pub(super) use {audited_changes, change_columns, changes_between, selected};
 macro_rules! audited_acts {
     ($rest:literal) => {
         concat!(

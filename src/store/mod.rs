@@ -6,44 +6,33 @@ mod check;
 mod columns;
 mod database_url;
 mod errors;
-mod fields;
 mod forgotten;
 mod health;
-mod journal;
 mod journal_rows;
-mod keys;
 mod open;
 mod open_mode;
 mod page;
 mod pets;
-mod photos;
 pub mod postgres;
 mod request_rows;
-mod requests;
 pub mod sqlite;
-mod staff;
 mod state;
 mod store_area;
 mod tables;
-mod webhooks;
 
 pub use self::{
-    admin::KEPT_ATTEMPTS,
+    admin::{
+        Fields, Journal, KEPT_ATTEMPTS, Keys, Lists, PhotoFiles, Requests, Staff, StaffKey,
+        StaffWritten, Webhooks, Written,
+    },
     check::Checkup,
     database_url::DatabaseUrl,
     errors::{Cause, OpenError, StoreError},
-    fields::Fields,
     health::Health,
-    journal::Journal,
-    keys::Keys,
     open::{check, fields_of_new_database, load, open, snapshot},
     open_mode::OpenMode,
     pets::{Created, Pets, Respond, Version, Visit},
-    photos::PhotoFiles,
-    requests::Requests,
-    staff::{Staff, StaffKey, StaffWritten},
     store_area::{Executed, RespondTo, StoreArea},
-    webhooks::{Webhooks, Written},
 };
 
 /// Stores everything that the service needs: one trait for each aggregate.
@@ -55,12 +44,32 @@ pub use self::{
 /// A method that carries out the act of an actor takes a [`crate::domain::WriteContext`]. Those that
 /// only keep the store tidy take none, because nobody asks later who did that.
 pub trait Store:
-    Pets + StoreArea + Fields + PhotoFiles + Journal + Webhooks + Keys + Staff + Requests + Health
+    Pets
+    + StoreArea
+    + Lists
+    + Fields
+    + PhotoFiles
+    + Journal
+    + Webhooks
+    + Keys
+    + Staff
+    + Requests
+    + Health
 {
 }
 
 impl<
-    S: Pets + StoreArea + Fields + PhotoFiles + Journal + Webhooks + Keys + Staff + Requests + Health,
+    S: Pets
+        + StoreArea
+        + Lists
+        + Fields
+        + PhotoFiles
+        + Journal
+        + Webhooks
+        + Keys
+        + Staff
+        + Requests
+        + Health,
 > Store for S
 {
 }

@@ -1,6 +1,6 @@
 //! The rows of remembered requests, as far as they are the same in every store.
 
-use super::{Created, Executed, Written, bulk::StoredRequest, columns::Columns};
+use super::{Created, Executed, bulk::StoredRequest, columns::Columns};
 use crate::domain::{IdempotencyKey, IdempotentRequest, KeyId, StoredResponse};
 
 /// Every request, with the columns that [`request`] expects. Over PostgreSQL, those without a caller
@@ -52,15 +52,6 @@ impl From<Seen> for Created {
 }
 
 impl From<Seen> for Executed {
-    fn from(seen: Seen) -> Self {
-        match seen {
-            Seen::Same(response) => Self::Replayed(response),
-            Seen::Other => Self::IdempotencyConflict,
-        }
-    }
-}
-
-impl From<Seen> for Written {
     fn from(seen: Seen) -> Self {
         match seen {
             Seen::Same(response) => Self::Replayed(response),

@@ -20,7 +20,7 @@ macro_rules! double {
                     },
                 },
                 store::{
-                    Executed, Fields, Journal, PhotoFiles, RespondTo, Staff, StaffKey, StaffWritten, StoreArea,
+                    Executed, Fields, Journal, Lists, PhotoFiles, RespondTo, Staff, StaffKey, StaffWritten, StoreArea,
                     StoreError, Written, Webhooks,
                 },
             };
@@ -87,10 +87,13 @@ macro_rules! double {
                 ) -> Executed;
                 $how => get_store_pet(id: PetId) -> Option<StorePet>;
                 $how => list_store_pets(query: &PetQuery) -> (Vec<StorePet>, Option<PetId>);
+                $how => count_on_offer(query: &PetQuery, most: usize) -> usize;
+                $how => tend_search(few: u64) -> bool;
+            }
+            methods! { $double, Lists:
                 $how => list_on_offer(
                     after: Option<PetId>, limit: Limit, oldest_first: bool
                 ) -> (Vec<StorePet>, Option<PetId>);
-                $how => count_on_offer(query: &PetQuery, most: usize) -> usize;
                 $how => count_inventory(now: Timestamp) -> Inventory;
                 $how => get_order(id: OrderId) -> Option<Order>;
                 $how => list_orders(query: &OrderQuery) -> (Vec<Order>, Option<OrderId>);
@@ -102,7 +105,6 @@ macro_rules! double {
                 ) -> (Vec<Category>, Option<i64>);
                 $how => count_of_category(id: i64) -> u64;
                 $how => has_values(name: &FieldName) -> bool;
-                $how => tend_search(few: u64) -> bool;
             }
         };
     };

@@ -1,9 +1,8 @@
 //! The audit trail, and the confirmed time.
 
-use futures_util::FutureExt;
 use jiff::Timestamp;
 
-use super::{Database, Parameter, Sql, nothing, record};
+use super::{Parameter, Sql, record};
 use crate::{
     domain::{
         Actor, NamedActor, WriteContext,
@@ -13,7 +12,6 @@ use crate::{
         words::Word,
     },
     store::{
-        StoreError,
         columns::Columns,
         journal_rows::{self, Part, Selection},
     },
@@ -22,43 +20,19 @@ use crate::{
 const CONFIRMED: &str = "SELECT at FROM confirmed_time WHERE at IS NOT NULL";
 const CONFIRM: &str = "UPDATE confirmed_time SET at = $2 WHERE at = $1";
 
-/// See [`crate::store::Journal::confirmed_time`].
-pub(in crate::store) async fn confirmed_time<D: Database>(
-    store: &D,
-    now: Timestamp,
-) -> Result<Timestamp, StoreError> {
-    match store.read((), |on, ()| confirmed(on).boxed()).await? {
-        Some(at) => Ok(at),
-        None => store.write(now, |on, now| confirm_first(on, *now).boxed()).await,
-    }
-}
-
-async fn confirmed<S: Sql>(on: &mut S) -> Result<Option<Timestamp>, S::Error> {
+pub(super) async fn confirmed<S: Sql>(on: &mut S) -> Result<Option<Timestamp>, S::Error> {
     on.row(CONFIRMED, &[]).await?.map(|row| row.time(0)).transpose()
 }
 
-async fn confirm_first<S: Sql>(on: &mut S, now: Timestamp) -> Result<Timestamp, S::Error> {
+pub(super) async fn confirm_first<S: Sql>(
+    on: &mut S,
+    now: Timestamp,
+) -> Result<Timestamp, S::Error> {
     on.execute(S::CONFIRM_FIRST, &[&now.as_millisecond()]).await?;
     confirmed(on).await?.ok_or_else(S::no_row)
 }
 
-/// See [`crate::store::Journal::confirm_time`].
-pub(in crate::store) async fn confirm_time<D: Database>(
-    store: &D,
-    seen: Timestamp,
-    now: Timestamp,
-    act: Option<(Act, WriteContext)>,
-) -> Result<bool, StoreError> {
-    let times = [seen, now].map(Timestamp::as_millisecond);
-    let confirmed = store.once(
-        (times, act),
-        |on, (times, act)| confirm(on, *times, act.as_ref()).boxed(),
-        nothing,
-    );
-    Ok(confirmed.await?.is_ok())
-}
-
-async fn confirm<S: Sql>(
+pub(super) async fn confirm<S: Sql>(
     on: &mut S,
     [seen, now]: [i64; 2],
     act: Option<&(Act, WriteContext)>,
@@ -73,7 +47,7 @@ async fn confirm<S: Sql>(
 }
 
 /// See [`crate::store::Journal::list_audit`].
-pub(in crate::store) async fn list<S: Sql>(
+pub(super) async fn list<S: Sql>(
     on: &mut S,
     query: &AuditQuery,
 ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), S::Error> {
@@ -130,7 +104,7 @@ fn act<R: Columns>(row: &R) -> Result<(AuditPosition, AuditEntry), R::Error> {
 }
 
 /// The change in a row of the log.
-pub(in crate::store) fn change<R: Columns>(row: &R) -> Result<JournalEntry, R::Error> {
+pub(super) fn change<R: Columns>(row: &R) -> Result<JournalEntry, R::Error> {
     let id = row.value(3)?;
     let subject: JournalSubject = row.parsed(2, |kind| JournalSubject::of_type(kind, id))?;
     let is_of_order = subject.kind == SubjectKind::Order;

@@ -1,9 +1,10 @@
 //! Fields, with which animals are described.
 
-use async_trait::async_trait;
 use futures_util::FutureExt;
 
-use super::{Database, Parameter, Sql, Values, nothing, record, requests, values};
+use super::{
+    Database, Parameter, Sql, Values, nothing, promise, record, requests, values, webhooks::Written,
+};
 use crate::{
     domain::{
         PetId, StoredResponse, WriteContext,
@@ -13,7 +14,7 @@ use crate::{
         },
     },
     store::{
-        Fields, StoreError, Written,
+        StoreError,
         columns::{Cell, Columns},
     },
 };
@@ -48,33 +49,44 @@ pub(in crate::store) const USED: &str =
     "UPDATE fields SET examined = NULL WHERE examined IS NOT NULL";
 const UNUSED: &str = "UPDATE fields SET examined = NULL WHERE name = $1 AND examined = $2";
 
-#[async_trait]
-impl<D: Database> Fields for D {
-    async fn fields(&self) -> Result<FieldSet, StoreError> {
+promise! {
+/// Stores the fields with which animals are described.
+Fields {
+    /// All fields.
+    async fn fields(&self) -> FieldSet {
         self.read((), |on, ()| list(on).boxed()).await
     }
 
-    async fn owners(&self, key: UniqueKey) -> Result<Vec<PetId>, StoreError> {
+    /// The animals in the catalogue that have a unique value: one, or several of [`Self::shared_values`].
+    async fn owners(&self, key: UniqueKey) -> Vec<PetId> {
         self.list(OWNERS, values![key.0, key.1], |row| PetId::read(row, 0)).await
     }
 
-    async fn shared_values(&self) -> Result<Vec<Owner>, StoreError> {
+    /// The first animals that have a unique value together with another one, those of a value together. A
+    /// migration found them when values began to be compared without separators.
+    async fn shared_values(&self) -> Vec<Owner> {
         self.list(SHARED, values![SHOWN], owner).await
     }
 
-    async fn examine_field(&self, name: FieldName, seen: i64) -> Result<bool, StoreError> {
+    /// Begins to look for values of a field, unless any field has changed since `seen`. Afterwards,
+    /// the fields have the next version, and each transaction that writes a value of this one says
+    /// so. Returns whether it began.
+    async fn examine_field(&self, name: FieldName, seen: i64) -> bool {
         let examined =
             self.once((name, seen), |on, (name, seen)| examine(on, name, *seen).boxed(), nothing);
         Ok(examined.await?.is_ok())
     }
 
+    /// Makes a change, records the act, and remembers the response if the client may repeat the
+    /// request. [`Written::Stale`] if any field has changed since the change was decided, or if a
+    /// value of the field was written although [`FieldChange::must_be_unused`].
     async fn write_field(
         &self,
         change: Option<FieldChange>,
         act: Option<Act>,
         response: StoredResponse,
         context: WriteContext,
-    ) -> Result<Written, StoreError> {
+    ) -> Written {
         if act.is_some() {
             self.number_changes().await?;
         }
@@ -87,6 +99,7 @@ impl<D: Database> Fields for D {
         );
         Ok(written.await?.err().unwrap_or(Written::Done))
     }
+}
 }
 
 pub(in crate::store) async fn list<S: Sql>(on: &mut S) -> Result<FieldSet, S::Error> {

@@ -2,15 +2,14 @@
 
 use std::convert::Infallible;
 
-use async_trait::async_trait;
 use futures_util::FutureExt;
 use jiff::Timestamp;
 
-use super::{Database, Parameter, Sql, record, values};
+use super::{Database, Parameter, Sql, promise, record, values};
 use crate::{
     domain::{KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, WriteContext, store_area::ActType},
     store::{
-        Keys, StoreError,
+        StoreError,
         columns::Columns,
         journal_rows::{act_on_key, details_of},
     },
@@ -52,13 +51,11 @@ const RECORD_USE: &str = "UPDATE api_keys
     WHERE id = $1 AND (coalesce(last_used_at < $2, TRUE)
         OR coalesce(last_deprecated_call_at < $3, CAST($3 AS bigint) IS NOT NULL))";
 
-#[async_trait]
-impl<D: Database> Keys for D {
-    async fn create_key(
-        &self,
-        key: NewKey,
-        context: WriteContext,
-    ) -> Result<KeyRecord, StoreError> {
+promise! {
+/// Stores API keys.
+Keys {
+    /// Adds a key.
+    async fn create_key(&self, key: NewKey, context: WriteContext) -> KeyRecord {
         self.number_changes().await?;
         let created = self.once(
             (key, context),
@@ -69,27 +66,28 @@ impl<D: Database> Keys for D {
         Ok(key)
     }
 
-    async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
+    /// The key with this digest, valid or not.
+    async fn find_key(&self, digest: &KeyDigest) -> Option<KeyRecord> {
         self.find(FIND, values![digest.as_bytes().to_vec()], key_of).await
     }
 
-    async fn key_digests(&self) -> Result<Vec<KeyDigest>, StoreError> {
+    /// The digest of every key, valid or not, in any order.
+    async fn key_digests(&self) -> Vec<KeyDigest> {
         self.list(DIGESTS, values![], |row| row.bytes(0).map(KeyDigest::from_bytes)).await
     }
 
-    async fn get_key(&self, id: KeyId) -> Result<Option<KeyRecord>, StoreError> {
+    /// The key with this number, valid or not.
+    async fn get_key(&self, id: KeyId) -> Option<KeyRecord> {
         self.find(GET, values![id.0], key_of).await
     }
 
-    async fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
+    /// Every key, valid or not, in ascending order of number.
+    async fn list_keys(&self) -> Vec<KeyRecord> {
         self.list(LIST, values![], key_of).await
     }
 
-    async fn revoke_key(
-        &self,
-        id: KeyId,
-        context: WriteContext,
-    ) -> Result<Option<KeyRecord>, StoreError> {
+    /// Revokes a key, and returns its new state. An earlier revocation keeps its date.
+    async fn revoke_key(&self, id: KeyId, context: WriteContext) -> Option<KeyRecord> {
         self.number_changes().await?;
         let revoked = self.once(
             (id, context),
@@ -100,13 +98,16 @@ impl<D: Database> Keys for D {
         Ok(key)
     }
 
+    /// Adds `successor` and lets the key `id` expire at `until`, unless it expires sooner: both or
+    /// neither. Returns the successor. Returns `None` and changes nothing if the key `id` does not
+    /// exist, or already has a successor.
     async fn rotate_key(
         &self,
         id: KeyId,
         successor: NewKey,
         until: Timestamp,
         context: WriteContext,
-    ) -> Result<Option<KeyRecord>, StoreError> {
+    ) -> Option<KeyRecord> {
         self.number_changes().await?;
         let rotated = self.once(
             (id, successor, until, context),
@@ -118,15 +119,20 @@ impl<D: Database> Keys for D {
         Ok(rotated.await?.ok().flatten())
     }
 
-    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
+    /// The first key of the lineage of the key `id`, found by following its rotations back. It
+    /// never changes. It is `id` itself if that key is not a successor.
+    async fn first_of_lineage(&self, id: KeyId) -> KeyId {
         let first =
             self.read(id.0, |on, id| async { on.number(FIRST_OF_LINEAGE, &[id]).await }.boxed());
         first.await.map(KeyId)
     }
 
-    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), StoreError> {
+    /// Records when keys were last used, and when they last called the deprecated operation.
+    /// Ignores times earlier than the recorded ones, and unknown keys.
+    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> () {
         self.write(uses, |on, uses| record_uses(on, uses).boxed()).await
     }
+}
 }
 
 async fn insert<S: Sql>(on: &mut S, key: &NewKey, now: Timestamp) -> Result<i64, S::Error> {

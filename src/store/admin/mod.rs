@@ -1,31 +1,50 @@
-//! Administration: what is the same in every store, written once over the transactions that each
-//! store gives.
+//! What is the same in every store, written once over the transactions that each store gives:
+//! administration, lists of the store area, and the log.
 
 pub(super) mod audit;
 mod deliveries;
 pub(super) mod fields;
+mod journal;
 pub(super) mod keys;
+pub(super) mod lists;
 pub(super) mod name_blocks;
 mod photos;
+pub(super) mod plans;
 mod requests;
 pub(super) mod search;
 pub(super) mod search_sets;
 mod staff;
 mod webhooks;
 
-pub use self::deliveries::KEPT_ATTEMPTS;
+pub use self::{
+    deliveries::KEPT_ATTEMPTS,
+    fields::Fields,
+    journal::Journal,
+    keys::Keys,
+    lists::Lists,
+    photos::PhotoFiles,
+    requests::Requests,
+    staff::{Staff, StaffKey, StaffWritten},
+    webhooks::{Webhooks, Written},
+};
+
+use std::ops::ControlFlow;
 
 use futures_util::{
     FutureExt,
     future::{self, BoxFuture},
 };
 
+use self::plans::Plans;
 use super::{
     StoreError,
     columns::Columns,
     journal_rows::{Origin, written},
 };
-use crate::domain::{WriteContext, store_area::Act};
+use crate::domain::{
+    WriteContext,
+    store_area::{Act, JournalState},
+};
 
 /// The value of a parameter in a statement.
 pub(super) trait Parameter: rusqlite::ToSql + Send + Sync {
@@ -51,11 +70,38 @@ macro_rules! values {
 }
 use values;
 
+/// Declares what a store promises together with the one way in which every store does it, so that each
+/// method is written once.
+macro_rules! promise {
+    ($(#[$about:meta])* $promise:ident {
+        $($(#[$doc:meta])*
+        async fn $method:ident(
+            &$store:ident $(, $value:ident: $type:ty)* $(,)?
+        ) -> $result:ty { $($done:tt)* })+
+    }) => {
+        $(#[$about])*
+        #[async_trait::async_trait]
+        pub trait $promise: Send + Sync {
+            $($(#[$doc])* async fn $method(&self, $($value: $type),*) -> Result<$result, StoreError>;)+
+        }
+
+        #[async_trait::async_trait]
+        impl<D: Database> $promise for D {
+            $(async fn $method(&$store, $($value: $type),*) -> Result<$result, StoreError> {
+                $($done)*
+            })+
+        }
+    };
+}
+use promise;
+
 /// Runs statements, one after the other. Every store accepts the same statements, in which the
 /// parameters `$1`, `$2` and so on stand in any order.
 pub(super) trait Sql: Send + Sized + 'static {
     type Error: Send;
     type Row: Columns<Error = Self::Error> + Send + Sync;
+    /// A row that is read before the next one, without a copy of it.
+    type Shown<'r>: Columns<Error = Self::Error>;
 
     /// Records an act: its time, type, subject, actor, the actor's number and name, the request and
     /// the details.
@@ -74,6 +120,10 @@ pub(super) trait Sql: Send + Sized + 'static {
     const HAS_OLDER: &'static str;
     /// What the audit trail selects of the changes: the oldest first, and the newest first.
     const AUDITED: [&'static str; 2];
+    /// At most $4 of the changes above $1 and up to $2, of the type $3 if it is not null.
+    const CHANGES: &'static str;
+    /// At most $3 of the changes of the animal $1 below $2, the newest first.
+    const HISTORY: &'static str;
     /// An identifier for a webhook.
     const DRAW_WEBHOOK_ID: &'static str;
     /// Forgets at most $2 requests that are older than $1 marks.
@@ -81,8 +131,19 @@ pub(super) trait Sql: Send + Sized + 'static {
     /// The text from which [`Self::incarnation_of`] makes the incarnation of the database.
     const INCARNATION: &'static str;
 
-    /// See [`super::PhotoFiles::incarnation`].
+    /// See [`PhotoFiles::incarnation`].
     fn incarnation_of(found: &str) -> Option<String>;
+
+    /// The statements of lists.
+    fn plans() -> &'static Plans;
+
+    /// Calls `show` with each row of a result, until it breaks.
+    fn visit<'t>(
+        &'t mut self,
+        sql: &'static str,
+        values: Parameters<'t>,
+        show: Show<'t, Self>,
+    ) -> Doing<'t, Self, ()>;
 
     /// The rows of a result.
     fn rows<'t>(
@@ -133,6 +194,14 @@ pub(super) type Doing<'t, S, T> = BoxFuture<'t, Result<T, <S as Sql>::Error>>;
 /// Work with a value, over one connection.
 pub(super) type Work<S, W, T> = for<'t> fn(&'t mut S, &'t W) -> Doing<'t, S, T>;
 
+/// Takes the rows of a result.
+pub(super) type Show<'t, S> = &'t mut (
+            dyn for<'q, 'r> FnMut(
+    &'q <S as Sql>::Shown<'r>,
+) -> Result<ControlFlow<()>, <S as Sql>::Error>
+                + Send
+        );
+
 /// Reads a row.
 pub(super) type Make<S, T> = fn(&<S as Sql>::Row) -> Result<T, <S as Sql>::Error>;
 
@@ -144,15 +213,42 @@ pub(super) trait Shared: Send + Sync + 'static {}
 
 impl<T: Send + Sync + 'static> Shared for T {}
 
-/// A store, as administration needs it.
+/// A kind of reads that may take longer than a request may keep a runtime thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slow {
+    LargePages,
+    Searches,
+    Followers,
+    /// The time that these take grows with the number of all rows.
+    Counts,
+}
+
+/// A store, as what is here needs it.
 pub(super) trait Database: Send + Sync {
     type Sql: Sql;
+
+    /// The maximum size in bytes of the texts on a page that [`Self::read`] reads.
+    const USUAL_PAGE: usize;
+
+    /// See [`Journal::journal_state`].
+    fn state_of_log(&self) -> Done<'_, JournalState>;
+
+    /// See [`Journal::forget_changes`]. The times are in milliseconds.
+    fn forget(&self, kept: [i64; 2], limit: i64) -> Done<'_, usize>;
 
     /// Gives every committed change its number, if its own transaction did not.
     fn number_changes(&self) -> Done<'_, ()>;
 
     /// Reads what takes microseconds.
     fn read<W: Shared, T: Shared>(&self, what: W, work: Work<Self::Sql, W, T>) -> Done<'_, T>;
+
+    /// Reads what may take longer.
+    fn read_slowly<W: Shared, T: Shared>(
+        &self,
+        kind: Slow,
+        what: W,
+        work: Work<Self::Sql, W, T>,
+    ) -> Done<'_, T>;
 
     /// What `make` makes of each row of a statement that takes microseconds.
     fn list<T: Shared>(

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use async_trait::async_trait;
 use futures_util::FutureExt;
 use jiff::Timestamp;
 
-use super::{Database, Parameter, Sql, Values, values};
+use super::{Database, Parameter, Sql, Values, promise, values};
 use crate::{
     domain::store_area::PhotoId,
-    store::{PhotoFiles, StoreError, columns::Columns},
+    store::{StoreError, columns::Columns},
 };
 
 const PHOTOS: &str = "SELECT id FROM photos WHERE id >= $1 AND id < $2 ORDER BY id";
@@ -26,26 +25,33 @@ struct Found {
     until: Timestamp,
 }
 
-#[async_trait]
-impl<D: Database> PhotoFiles for D {
-    async fn incarnation(&self) -> Result<String, StoreError> {
+promise! {
+/// Knows which files the photos of all animals need, withdrawn or not.
+PhotoFiles {
+    /// The incarnation of the database, which no copy of it has: that of a backup, of a dump, or of a
+    /// template. Processes on one database have the same, also after a failover to a standby.
+    async fn incarnation(&self) -> String {
         self.read((), |on, ()| incarnation(on).boxed()).await
     }
 
-    async fn photos_in(&self, shard: u8) -> Result<Vec<PhotoId>, StoreError> {
+    /// The photos whose identifiers begin with this byte, in their order.
+    async fn photos_in(&self, shard: u8) -> Vec<PhotoId> {
         self.read(shard, |on, shard| photos(on, *shard).boxed()).await
     }
 
+    /// Notes which files with identifiers that begin with this byte no photo has, at `now`, of all
+    /// `present` ones. Returns those that were noted at `until` or before, and that no photo has.
     async fn note_orphans(
         &self,
         shard: u8,
         present: Vec<PhotoId>,
         now: Timestamp,
         until: Timestamp,
-    ) -> Result<Vec<PhotoId>, StoreError> {
+    ) -> Vec<PhotoId> {
         let found = Found { shard, present, now, until };
         self.write(found, |on, found| note(on, found).boxed()).await
     }
+}
 }
 
 async fn incarnation<S: Sql>(on: &mut S) -> Result<String, S::Error> {

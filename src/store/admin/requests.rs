@@ -1,14 +1,13 @@
 //! Remembered requests.
 
-use async_trait::async_trait;
 use futures_util::FutureExt;
 use jiff::Timestamp;
 
-use super::{Database, Sql};
+use super::{Database, Sql, promise};
 use crate::{
     domain::{IdempotentRequest, StoredResponse, idempotency::REMEMBERED_FOR_MARKS},
     store::{
-        Requests, StoreError,
+        StoreError,
         request_rows::{FORGET_AS_BEFORE, NEWEST_MARK, RECALL, REMEMBER, Seen, seen},
     },
 };
@@ -20,16 +19,23 @@ const MARK: &str = "INSERT INTO idempotency_marks (number, last_pet_id)
     ON CONFLICT DO NOTHING";
 const FORGET_MARKS: &str = "DELETE FROM idempotency_marks WHERE number < $1";
 
-#[async_trait]
-impl<D: Database> Requests for D {
-    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
+promise! {
+/// Forgets old requests. Each is remembered by the write that it asks for, such as
+/// [`crate::store::Pets::create_pet`].
+Requests {
+    /// Adds a mark after all remembered requests, if `seen` is still the newest mark, and returns
+    /// the newest mark. Marks count from 1; 0 means that there is no mark.
+    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> i64 {
         self.write(seen, |on, seen| mark(on, *seen).boxed()).await
     }
 
-    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
+    /// Forgets requests older than the mark that is `marks` before the newest one: the oldest
+    /// first, and at most `limit`. Returns how many.
+    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> usize {
         let limit = i64::from(limit);
         self.write((marks, limit), |on, (marks, limit)| forget(on, *marks, *limit).boxed()).await
     }
+}
 }
 
 async fn mark<S: Sql>(on: &mut S, seen: Option<i64>) -> Result<i64, S::Error> {

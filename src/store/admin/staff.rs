@@ -2,11 +2,10 @@
 
 use std::convert::Infallible;
 
-use async_trait::async_trait;
 use futures_util::{FutureExt, future};
 use jiff::Timestamp;
 
-use super::{Database, ONE_ADDS, Parameter, Sql, nothing, record, values};
+use super::{Database, ONE_ADDS, Parameter, Sql, nothing, promise, record, values};
 use crate::{
     domain::{
         StaffId, StaffName, WriteContext,
@@ -16,7 +15,7 @@ use crate::{
         },
         store_area::Act,
     },
-    store::{Staff, StaffKey, StaffWritten, StoreError, columns::Columns},
+    store::{StoreError, columns::Columns},
 };
 
 /// How many sessions of one member are kept; a new one replaces the oldest.
@@ -72,13 +71,16 @@ const SESSIONS: &str = concat!(
 const TOUCH: &str = "UPDATE staff_sessions SET seen_at = $2 WHERE digest = $1 AND seen_at < $2";
 const FORGET: &str = "DELETE FROM staff_sessions WHERE seen_at <= $1 OR begun_at <= $2";
 
-#[async_trait]
-impl<D: Database> Staff for D {
-    async fn list_staff(&self) -> Result<Vec<StaffMember>, StoreError> {
+promise! {
+/// Stores who may use the console.
+Staff {
+    /// Every member, also disabled ones, in ascending order of number.
+    async fn list_staff(&self) -> Vec<StaffMember> {
         self.list(LIST, values![], |row| member(row, 0)).await
     }
 
-    async fn find_staff(&self, by: StaffKey) -> Result<Option<StaffMember>, StoreError> {
+    /// A member, disabled or not.
+    async fn find_staff(&self, by: StaffKey) -> Option<StaffMember> {
         let (sql, key) = match by {
             StaffKey::Id(StaffId(id)) => (BY_ID, values![id]),
             StaffKey::Name(key) => (BY_NAME, values![key]),
@@ -87,11 +89,8 @@ impl<D: Database> Staff for D {
         self.find(sql, key, |row| member(row, 0)).await
     }
 
-    async fn write_staff(
-        &self,
-        change: StaffChange,
-        context: WriteContext,
-    ) -> Result<StaffWritten, StoreError> {
+    /// Makes a change of a member and their sessions, completely or not at all.
+    async fn write_staff(&self, change: StaffChange, context: WriteContext) -> StaffWritten {
         self.number_changes().await?;
         let written = self.once(
             (change, context),
@@ -101,32 +100,30 @@ impl<D: Database> Staff for D {
         Ok(written.await?.unwrap_or_else(|refused| refused))
     }
 
-    async fn find_session(
-        &self,
-        digest: TokenDigest,
-    ) -> Result<Option<(StaffSession, StaffMember)>, StoreError> {
+    /// A session that has not been ended, with its member. It may have expired.
+    async fn find_session(&self, digest: TokenDigest) -> Option<(StaffSession, StaffMember)> {
         let digest = values![digest.as_bytes().to_vec()];
         self.find(SESSION, digest, |row| Ok((session(row)?, member(row, 7)?))).await
     }
 
-    async fn list_sessions(&self, of: Option<StaffId>) -> Result<Vec<StaffSession>, StoreError> {
+    /// The sessions of a member, or of all, that have not been ended, in the order in which they began.
+    async fn list_sessions(&self, of: Option<StaffId>) -> Vec<StaffSession> {
         self.list(SESSIONS, values![of.map(|of| of.0)], session).await
     }
 
-    async fn touch_session(&self, digest: TokenDigest, at: Timestamp) -> Result<(), StoreError> {
+    /// Records when a session was used. Ignores an earlier time, and an ended session.
+    async fn touch_session(&self, digest: TokenDigest, at: Timestamp) -> () {
         self.write((digest, at), |on, (digest, at)| touch(on, digest, *at).boxed()).await
     }
 
-    async fn forget_sessions(
-        &self,
-        seen: Timestamp,
-        begun: Timestamp,
-    ) -> Result<usize, StoreError> {
+    /// Ends sessions that were last used, or began, at or before these times, and returns how many.
+    async fn forget_sessions(&self, seen: Timestamp, begun: Timestamp) -> usize {
         let before = (seen.as_millisecond(), begun.as_millisecond());
         self.write(before, |on, before| forget(on, *before).boxed()).await
     }
 
-    async fn record_act(&self, act: Act, context: WriteContext) -> Result<(), StoreError> {
+    /// Records an act that changes nothing, such as a failed attempt to sign in.
+    async fn record_act(&self, act: Act, context: WriteContext) -> () {
         self.number_changes().await?;
         let recorded = self.once(
             (act, context),
@@ -138,6 +135,31 @@ impl<D: Database> Staff for D {
         let Ok::<_, Infallible>(()) = recorded.await?;
         Ok(())
     }
+}
+}
+
+/// By what a member is found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "a comment says what a name does not")]
+pub enum StaffKey {
+    Id(StaffId),
+    /// The name without regard to case and accents. See [`crate::domain::StaffName::key`].
+    Name(String),
+    /// The link with which the member chooses a password.
+    Link(TokenDigest),
+}
+
+/// The result of [`Staff::write_staff`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "a comment says what a name does not")]
+pub enum StaffWritten {
+    Done(StaffId),
+    /// Nothing was done: the member has another version.
+    Stale,
+    /// Nothing was done: another member has this name.
+    NameTaken,
+    /// Nothing was done: there are [`StaffMember::MAX`] members.
+    Full,
 }
 
 async fn write<S: Sql>(

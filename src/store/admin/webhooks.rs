@@ -1,12 +1,11 @@
 //! Webhooks.
 
-use async_trait::async_trait;
 use futures_util::FutureExt;
 
 use super::{
     Database, ONE_ADDS, Parameter, Sql,
     deliveries::{self, ATTEMPTS, LOCK, TESTS, WAITING},
-    nothing, record, requests, values,
+    nothing, promise, record, requests, values,
 };
 use crate::{
     domain::{
@@ -16,7 +15,7 @@ use crate::{
             SealedSecrets, StoredWebhook, TestMessage, Waiting, Webhook, WebhookChange,
         },
     },
-    store::{StoreError, Webhooks, Written, columns::Columns},
+    store::{StoreError, columns::Columns, request_rows::Seen},
 };
 
 const LIST: &str = "SELECT id, url, types, description, disabled_reason, created_at,
@@ -42,31 +41,35 @@ const SUCCEED: &str = "UPDATE webhooks SET failing_since = NULL WHERE id = $1";
 const SKIP: &str = "UPDATE webhooks SET cursor = $1, last_message = $1 WHERE id = $2";
 const DROP_WAITING: &str = "DELETE FROM webhook_waiting WHERE webhook_id = $1";
 
-#[async_trait]
-impl<D: Database> Webhooks for D {
-    async fn list_webhooks(&self) -> Result<Vec<StoredWebhook>, StoreError> {
+promise! {
+/// Stores webhooks, and how far their messages are.
+Webhooks {
+    /// Every webhook, in ascending order of identifier.
+    async fn list_webhooks(&self) -> Vec<StoredWebhook> {
         self.list(LIST, values![], webhook).await
     }
 
-    async fn draw_webhook_id(&self) -> Result<i64, StoreError> {
+    /// An identifier for a new webhook, which is never given again.
+    async fn draw_webhook_id(&self) -> i64 {
         self.write((), |on, ()| on.number(D::Sql::DRAW_WEBHOOK_ID, &[])).await
     }
 
-    async fn recall_request(
-        &self,
-        request: IdempotentRequest,
-    ) -> Result<Option<Written>, StoreError> {
+    /// What is remembered of a request: [`Written::Replayed`] or
+    /// [`Written::IdempotencyConflict`]; `None` if it was not carried out.
+    async fn recall_request(&self, request: IdempotentRequest) -> Option<Written> {
         let recalled = self.once(request, |on, request| recall(on, request).boxed(), nothing);
         Ok(recalled.await?.err().flatten())
     }
 
+    /// Makes a change, and remembers the response if the client may repeat the request. A change
+    /// also ends the lease of the webhook, so that the process that has it reads the webhook again.
     async fn write_webhook(
         &self,
         change: WebhookChange,
         act: Option<Act>,
         response: StoredResponse,
         context: WriteContext,
-    ) -> Result<Written, StoreError> {
+    ) -> Written {
         if act.is_some() {
             self.number_changes().await?;
         }
@@ -80,7 +83,9 @@ impl<D: Database> Webhooks for D {
         Ok(written.await?.err().unwrap_or(Written::Done))
     }
 
-    async fn save_deliveries(&self, updates: Vec<DeliveryUpdate>) -> Result<Vec<bool>, StoreError> {
+    /// Saves what was delivered, all or nothing, except for the webhooks that have another lease
+    /// than was seen. Returns for each whether it was saved.
+    async fn save_deliveries(&self, updates: Vec<DeliveryUpdate>) -> Vec<bool> {
         if updates.iter().any(|update| update.disable.is_some()) {
             // For its act.
             self.number_changes().await?;
@@ -88,30 +93,32 @@ impl<D: Database> Webhooks for D {
         self.write(updates, |on, updates| deliveries::save(on, updates).boxed()).await
     }
 
-    async fn waiting_messages(&self, webhook: i64) -> Result<Vec<Waiting>, StoreError> {
+    /// The messages of a webhook that wait, in ascending order.
+    async fn waiting_messages(&self, webhook: i64) -> Vec<Waiting> {
         self.list(WAITING, values![webhook], deliveries::waiting).await
     }
 
-    async fn waiting_tests(&self) -> Result<Vec<TestMessage>, StoreError> {
+    /// The test messages that wait to be sent ([`WebhookChange::Test`]).
+    async fn waiting_tests(&self) -> Vec<TestMessage> {
         self.list(TESTS, values![], deliveries::test).await
     }
 
-    async fn take_test(&self, message_id: String) -> Result<bool, StoreError> {
+    /// Removes a test message from those that wait. Returns `true` to at most one caller, and that
+    /// caller sends the message.
+    async fn take_test(&self, message_id: String) -> bool {
         let taken = self.once(message_id, |on, id| deliveries::take_test(on, id).boxed(), nothing);
         Ok(taken.await?.is_ok())
     }
 
-    async fn list_attempts(
-        &self,
-        webhook: i64,
-        after: i64,
-        limit: u32,
-    ) -> Result<Vec<(i64, Attempt)>, StoreError> {
+    /// The attempts of a webhook after the one with this number, the oldest first and at most
+    /// `limit`, with their numbers.
+    async fn list_attempts(&self, webhook: i64, after: i64, limit: u32) -> Vec<(i64, Attempt)> {
         let of = values![webhook, after, i64::from(limit)];
         self.list(ATTEMPTS, of, deliveries::attempt).await
     }
 
-    async fn add_attempt(&self, webhook: i64, attempt: Attempt) -> Result<(), StoreError> {
+    /// Adds an attempt that belongs to no change: a test.
+    async fn add_attempt(&self, webhook: i64, attempt: Attempt) -> () {
         let added = self.once(
             (webhook, attempt),
             |on, (webhook, attempt)| deliveries::add_one(on, *webhook, attempt).boxed(),
@@ -119,6 +126,32 @@ impl<D: Database> Webhooks for D {
         );
         let Ok(()) = added.await?;
         Ok(())
+    }
+}
+}
+
+/// The result of [`Webhooks::write_webhook`] and [`super::Fields::write_field`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Written {
+    /// It was done.
+    Done,
+    /// The same request was carried out before. This was the response.
+    Replayed(StoredResponse),
+    /// Nothing was done: the idempotency key was used before, for another request.
+    IdempotencyConflict,
+    /// Nothing was done: it has another version than was seen, or does not exist.
+    Stale,
+    /// Nothing was done: there are [`crate::domain::store_area::Webhook::MAX`] webhooks, or
+    /// [`crate::domain::store_area::Webhook::MAX_TESTS`] test messages wait.
+    Full,
+}
+
+impl From<Seen> for Written {
+    fn from(seen: Seen) -> Self {
+        match seen {
+            Seen::Same(response) => Self::Replayed(response),
+            Seen::Other => Self::IdempotencyConflict,
+        }
     }
 }
 

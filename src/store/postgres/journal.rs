@@ -1,53 +1,25 @@
 //! The log of changes and the audit trail as rows.
 
-use std::ops::RangeInclusive;
-
-use async_trait::async_trait;
-use futures_util::FutureExt;
-use jiff::Timestamp;
 use tokio_postgres::{Client, types::ToSql};
 
 use super::{
-    PostgresStore,
     errors::Failure,
-    numbering::{STATE, number, numbered},
-    pool::{Access, Connection},
+    numbering::{STATE, numbered},
+    pool::Connection,
 };
 use crate::{
-    domain::{
-        PetId, WriteContext,
-        store_area::{
-            Act, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, JournalEntry,
-            JournalState,
-        },
-    },
+    domain::store_area::Act,
     store::{
-        Journal, StoreError,
-        admin::audit::{self, change},
         forgotten::{FORGET_ACTS, last_forgotten},
-        journal_rows::{self, Origin, SCAN, audited_changes},
+        journal_rows::{self, Origin, audited_changes, change_columns, changes_between},
     },
 };
 
-/// The columns in the order that [`change`] expects.
-macro_rules! columns {
-    () => {
-        "seq, at, type, subject_id, version, pet_id, actor, actor_id, actor_name, request_id, \
-         before, after"
-    };
-}
-
-const AFTER: &str = concat!(
-    "SELECT ",
-    columns!(),
-    " FROM ",
-    numbered!("$1", "$2"),
-    " WHERE $3::text IS NULL OR type = $3 ORDER BY seq LIMIT $4"
-);
+pub(super) const CHANGES: &str = changes_between!(concat!(numbered!("$1", "$2"), " WHERE TRUE"));
 /// The changes of an animal have their ids in the order of their numbers.
-const HISTORY: &str = concat!(
+pub(super) const HISTORY: &str = concat!(
     "SELECT ",
-    columns!(),
+    change_columns!(),
     " FROM (
         SELECT run.seq + row.id - run.id AS seq, row.* FROM changes AS row CROSS JOIN LATERAL (
             SELECT * FROM change_numbers WHERE id <= row.id ORDER BY id DESC LIMIT 1
@@ -112,99 +84,12 @@ const FORGET: &str = "WITH runs AS (
 pub(super) const CONFIRM_FIRST: &str = "UPDATE confirmed_time
     SET at = coalesce((SELECT at FROM changes ORDER BY id DESC LIMIT 1), $1) WHERE at IS NULL";
 
-#[async_trait]
-impl Journal for PostgresStore {
-    async fn journal_state(&self) -> Result<JournalState, StoreError> {
-        self.run(Access::Write, (), |on, ()| number(on).boxed()).await
-    }
-
-    async fn changes_after(
-        &self,
-        after: i64,
-        kind: Option<ChangeType>,
-        limit: u32,
-    ) -> Result<ChangePage, StoreError> {
-        self.run(Access::Read, (), |on, ()| read_after(on, after, kind, limit).boxed()).await
-    }
-
-    async fn history(
-        &self,
-        pet: PetId,
-        before: i64,
-        limit: u32,
-    ) -> Result<Vec<JournalEntry>, StoreError> {
-        // Numbers the newest changes.
-        self.journal_state().await?;
-        self.run(Access::Read, (), |on, ()| history(on, pet, before, limit).boxed()).await
-    }
-
-    async fn forget_changes(
-        &self,
-        kept: RangeInclusive<Timestamp>,
-        limit: u32,
-    ) -> Result<usize, StoreError> {
-        let kept = [kept.start(), kept.end()].map(|time| time.as_millisecond());
-        self.run(Access::Write, (), |on, ()| forget(on, kept, limit).boxed()).await
-    }
-
-    async fn confirmed_time(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
-        audit::confirmed_time(self, now).await
-    }
-
-    async fn confirm_time(
-        &self,
-        seen: Timestamp,
-        now: Timestamp,
-        act: Option<(Act, WriteContext)>,
-    ) -> Result<bool, StoreError> {
-        audit::confirm_time(self, seen, now, act).await
-    }
-
-    async fn list_audit(
-        &self,
-        query: &AuditQuery,
-    ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), StoreError> {
-        // Its own changes are also in the trail.
-        self.journal_state().await?;
-        self.run(Access::Read, query, |on, query| audit::list(on, query).boxed()).await
-    }
-}
-
-async fn read_after(
-    connection: &mut Connection,
-    after: i64,
-    kind: Option<ChangeType>,
-    limit: u32,
-) -> Result<ChangePage, Failure> {
-    let statement = connection.prepared(STATE).await?;
-    let last: i64 = connection.query_one(&statement, &[]).await?.try_get(1)?;
-    // Without a filter, a page reads no more changes than it has.
-    let most = kind.map_or(i64::from(limit), |_| SCAN);
-    let read_to = after.saturating_add(most).min(last).max(after);
-    let parameters: [&(dyn ToSql + Sync); 4] =
-        [&after, &read_to, &kind.map(ChangeType::as_str), &i64::from(limit)];
-    let statement = connection.prepared(AFTER).await?;
-    let rows = connection.query(&statement, &parameters).await?;
-    journal_rows::page(rows.iter().map(change), limit, read_to)
-}
-
-async fn history(
-    connection: &mut Connection,
-    pet: PetId,
-    before: i64,
-    limit: u32,
-) -> Result<Vec<JournalEntry>, Failure> {
-    let statement = connection.prepared(HISTORY).await?;
-    let parameters: [&(dyn ToSql + Sync); 3] = [&pet.get(), &before, &i64::from(limit)];
-    connection.query(&statement, &parameters).await?.iter().map(change).collect()
-}
-
-async fn forget(
+/// See [`crate::store::Journal::forget_changes`].
+pub(super) async fn forget(
     connection: &mut Connection,
     [from, to]: [i64; 2],
-    limit: u32,
+    limit: i64,
 ) -> Result<usize, Failure> {
-    let limit = i64::from(limit);
     let state = connection.query_one(STATE, &[]).await?;
     let first = state.try_get::<_, i64>(2)? - 1;
     let parameters: [&(dyn ToSql + Sync); 4] = [&first, &from, &to, &(first + limit)];

@@ -1,6 +1,6 @@
-//! Statements and transactions for administration.
+//! Statements and transactions for what is the same in every store.
 
-use std::mem;
+use std::{mem, pin::pin, time::Duration};
 
 use futures_util::{FutureExt, TryFutureExt, TryStreamExt, future::try_join_all};
 use tokio_postgres::Row;
@@ -11,10 +11,13 @@ use super::{
     journal, numbering,
     pool::{Access, Connection},
     requests,
+    store_area::lists::PLANS,
 };
-use crate::store::{
-    Journal,
-    admin::{Database, Doing, Done, Parameters, Shared, Sql, Values, Work},
+use crate::{
+    domain::store_area::JournalState,
+    store::admin::{
+        Database, Doing, Done, Parameters, Shared, Show, Slow, Sql, Values, Work, plans::Plans,
+    },
 };
 
 /// Remembers a write under a token, as a request without a caller. Waits for a concurrent attempt of
@@ -33,6 +36,7 @@ const REQUEST: &str = "requests_pkey";
 impl Sql for Connection {
     type Error = Failure;
     type Row = Row;
+    type Shown<'r> = Row;
 
     const RECORD: &'static str = journal::RECORD;
     const CONFIRM_FIRST: &'static str = journal::CONFIRM_FIRST;
@@ -41,6 +45,8 @@ impl Sql for Connection {
     const NEWEST_OLDER: &'static str = journal::NEWEST_OLDER;
     const HAS_OLDER: &'static str = journal::HAS_OLDER;
     const AUDITED: [&'static str; 2] = journal::AUDITED;
+    const CHANGES: &'static str = journal::CHANGES;
+    const HISTORY: &'static str = journal::HISTORY;
     const DRAW_WEBHOOK_ID: &'static str = "SELECT nextval('webhook_ids')";
     const FORGET_REQUESTS: &'static str = requests::FORGET;
     /// A standby has these numbers from its primary.
@@ -50,6 +56,30 @@ impl Sql for Connection {
 
     fn incarnation_of(found: &str) -> Option<String> {
         Some(found.to_owned())
+    }
+
+    fn plans() -> &'static Plans {
+        &PLANS
+    }
+
+    fn visit<'t>(
+        &'t mut self,
+        sql: &'static str,
+        values: Parameters<'t>,
+        show: Show<'t, Self>,
+    ) -> Doing<'t, Self, ()> {
+        async move {
+            let statement = self.prepared(sql).await?;
+            let values = values.iter().map(|value| value.for_postgres());
+            let mut rows = pin!(self.query_raw(&statement, values).await?);
+            while let Some(row) = rows.try_next().await? {
+                if show(&row)?.is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        }
+        .boxed()
     }
 
     fn rows<'t>(
@@ -123,9 +153,9 @@ struct Transaction<'c> {
 }
 
 impl<'c> Transaction<'c> {
-    async fn begin(on: &'c mut Connection) -> Result<Self, Failure> {
+    async fn begin(on: &'c mut Connection, with: &str) -> Result<Self, Failure> {
         let transaction = Self { on, is_open: true };
-        transaction.on.batch_execute("BEGIN").await?;
+        transaction.on.batch_execute(with).await?;
         Ok(transaction)
     }
 
@@ -157,7 +187,7 @@ impl<W> Once<W> {
         work: Work<Connection, W, Result<i64, R>>,
         show: Work<Connection, i64, T>,
     ) -> Result<Result<T, R>, Failure> {
-        let transaction = Transaction::begin(on).await?;
+        let transaction = Transaction::begin(on, "BEGIN").await?;
         let number = if transaction.on.execute(CLAIM, &[&self.token]).await? == 0 {
             transaction.on.confirm().await?;
             transaction.on.number(NOTED, &[&self.token]).await?
@@ -184,21 +214,64 @@ impl<W> Once<W> {
     }
 }
 
+/// How long a count of all animals may take, including retries.
+const COUNTED_WITHIN: Duration = Duration::from_mins(1);
+const BEGIN_TO_COUNT: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = '60s';
+    SET LOCAL enable_seqscan = on";
+
+/// Reads what may take longer than other reads.
+async fn count<W: Sync, T>(
+    on: &mut Connection,
+    what: &W,
+    work: Work<Connection, W, T>,
+) -> Result<T, Failure> {
+    let transaction = Transaction::begin(on, BEGIN_TO_COUNT).await?;
+    let done = work(transaction.on, what).await?;
+    transaction.end("COMMIT").await?;
+    Ok(done)
+}
+
 impl Database for PostgresStore {
     type Sql = Connection;
 
+    const USUAL_PAGE: usize = usize::MAX;
+
+    fn state_of_log(&self) -> Done<'_, JournalState> {
+        self.run(Access::Write, (), |on, ()| numbering::number(on).boxed()).boxed()
+    }
+
+    fn forget(&self, kept: [i64; 2], limit: i64) -> Done<'_, usize> {
+        self.run(Access::Write, (), move |on, ()| journal::forget(on, kept, limit).boxed()).boxed()
+    }
+
     fn number_changes(&self) -> Done<'_, ()> {
-        self.journal_state().map_ok(drop).boxed()
+        self.state_of_log().map_ok(drop).boxed()
     }
 
     fn read<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
         self.run(Access::Read, what, move |on, what| work(on, what)).boxed()
     }
 
+    fn read_slowly<W: Shared, T: Shared>(
+        &self,
+        kind: Slow,
+        what: W,
+        work: Work<Connection, W, T>,
+    ) -> Done<'_, T> {
+        if kind != Slow::Counts {
+            return self.read(what, work);
+        }
+        self.runner
+            .run_within(COUNTED_WITHIN, Access::Read, what, move |on, what| {
+                count(on, what, work).boxed()
+            })
+            .boxed()
+    }
+
     fn write<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
         self.run(Access::Write, (what, false), move |on, (what, is_retry)| {
             async move {
-                let transaction = Transaction::begin(on).await?;
+                let transaction = Transaction::begin(on, "BEGIN").await?;
                 if mem::replace(is_retry, true) {
                     transaction.on.confirm().await?;
                 }

@@ -1,39 +1,20 @@
 //! The log of changes and the audit trail as rows.
 
-use std::ops::RangeInclusive;
-
-use async_trait::async_trait;
 use futures_util::FutureExt;
-use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
-use super::{newest::Newest, store::SqliteStore, transaction::done};
+use super::{newest::Newest, transaction::done};
 use crate::{
     domain::{
-        PetId, WriteContext,
-        store_area::{
-            Act, ActType, AuditEntry, AuditPosition, AuditQuery, ChangePage, ChangeType, Epoch,
-            JournalEntry, JournalState, JournalSubject, StorePet, SubjectKind,
-        },
+        WriteContext,
+        store_area::{Act, ActType, Epoch, JournalState, JournalSubject, StorePet, SubjectKind},
     },
     store::{
-        Journal, StoreError,
-        admin::{
-            audit::{self, change},
-            record,
-        },
+        admin::record,
         forgotten::{FORGET_ACTS, last_forgotten},
-        journal_rows::{self, Entry, Origin, SCAN, audited_changes},
+        journal_rows::{self, Entry, Origin, audited_changes, change_columns, changes_between},
     },
 };
-
-/// The columns in the order that [`change`] expects.
-macro_rules! columns {
-    () => {
-        "seq, at, type, subject_id, version, pet_id, actor, actor_id, actor_name, request_id, \
-         before, after"
-    };
-}
 
 /// The beginning of a row, up to the type. Short, because each use looks for the prepared statement
 /// by its text.
@@ -52,17 +33,12 @@ const APPEND_ADDED: &str = append!("'pet.added', ?3, 1, ?3, ?4, ?5, ?6, ?7, NULL
 /// The numbers of the first and the last change, and the epoch.
 pub(super) const STATE: &str = "SELECT coalesce((SELECT min(seq) FROM changes), 1),
     coalesce((SELECT max(seq) FROM changes), 0), epoch FROM change_log";
-const AFTER: &str = concat!(
+pub(super) const CHANGES: &str = changes_between!("changes WHERE seq > $1 AND seq <= $2");
+pub(super) const HISTORY: &str = concat!(
     "SELECT ",
-    columns!(),
-    " FROM changes WHERE seq > ?1 AND seq <= ?2 AND (?3 IS NULL OR type = ?3)
-    ORDER BY seq LIMIT ?4"
-);
-const HISTORY: &str = concat!(
-    "SELECT ",
-    columns!(),
-    " FROM changes INDEXED BY changes_by_pet WHERE pet_id = ?1 AND seq < ?2
-    ORDER BY seq DESC LIMIT ?3"
+    change_columns!(),
+    " FROM changes INDEXED BY changes_by_pet WHERE pet_id = $1 AND seq < $2
+    ORDER BY seq DESC LIMIT $3"
 );
 /// The last change above $1 and below $2 before which all are older than $3, with itself; $1 if
 /// there is none.
@@ -99,70 +75,16 @@ const FORGET: &str = concat!(
 pub(super) const CONFIRM_FIRST: &str = "UPDATE confirmed_time
     SET at = coalesce((SELECT at FROM changes ORDER BY seq DESC LIMIT 1), $1) WHERE at IS NULL";
 
-#[async_trait]
-impl Journal for SqliteStore {
-    async fn journal_state(&self) -> Result<JournalState, StoreError> {
-        self.readers.read(state)
-    }
-
-    async fn changes_after(
-        &self,
-        after: i64,
-        kind: Option<ChangeType>,
-        limit: u32,
-    ) -> Result<ChangePage, StoreError> {
-        self.followers.read(move |connection| read_after(connection, after, kind, limit)).await
-    }
-
-    async fn history(
-        &self,
-        pet: PetId,
-        before: i64,
-        limit: u32,
-    ) -> Result<Vec<JournalEntry>, StoreError> {
-        let read = move |connection: &Connection| {
-            let mut statement = connection.prepare_cached(HISTORY)?;
-            statement.query_map((pet.get(), before, limit), |row| change(row))?.collect()
-        };
-        self.searches.read(read).await
-    }
-
-    async fn forget_changes(
-        &self,
-        kept: RangeInclusive<Timestamp>,
-        limit: u32,
-    ) -> Result<usize, StoreError> {
-        let forget = move |connection: &Connection| {
-            let [from, to] = [kept.start(), kept.end()].map(|time| time.as_millisecond());
-            let parameters = params![limit, from, to];
-            let changes = connection.prepare_cached(FORGET)?.execute(parameters)?;
-            let acts = connection.prepare_cached(FORGET_ACTS)?.execute(parameters)?;
-            Ok(changes.max(acts))
-        };
-        self.writer.write(forget).await
-    }
-
-    async fn confirmed_time(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
-        audit::confirmed_time(self, now).await
-    }
-
-    async fn confirm_time(
-        &self,
-        seen: Timestamp,
-        now: Timestamp,
-        act: Option<(Act, WriteContext)>,
-    ) -> Result<bool, StoreError> {
-        audit::confirm_time(self, seen, now, act).await
-    }
-
-    async fn list_audit(
-        &self,
-        query: &AuditQuery,
-    ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), StoreError> {
-        let query = query.clone();
-        let list = move |on: &mut Connection| done(audit::list(on, &query).boxed());
-        self.searches.read_in_turn(list).await.map(|(listed, _turn)| listed)
-    }
+/// See [`crate::store::Journal::forget_changes`].
+pub(super) fn forget(
+    connection: &Connection,
+    [from, to]: [i64; 2],
+    limit: i64,
+) -> rusqlite::Result<usize> {
+    let parameters = [limit, from, to];
+    let changes = connection.prepare_cached(FORGET)?.execute(parameters)?;
+    let acts = connection.prepare_cached(FORGET_ACTS)?.execute(parameters)?;
+    Ok(changes.max(acts))
 }
 
 /// Appends a change to the log.
@@ -228,26 +150,10 @@ pub(super) fn renew_epoch(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute("UPDATE change_log SET epoch = randomblob(16)", []).map(drop)
 }
 
-fn state(connection: &Connection) -> rusqlite::Result<JournalState> {
+pub(super) fn state(connection: &Connection) -> rusqlite::Result<JournalState> {
     connection.prepare_cached(STATE)?.query_row([], |row| {
         Ok(JournalState { first: row.get(0)?, last: row.get(1)?, epoch: Epoch(row.get(2)?) })
     })
-}
-
-fn read_after(
-    connection: &Connection,
-    after: i64,
-    kind: Option<ChangeType>,
-    limit: u32,
-) -> rusqlite::Result<ChangePage> {
-    let read_to = after.saturating_add(SCAN).min(state(connection)?.last).max(after);
-    let kind = kind.map(ChangeType::as_str);
-    let mut statement = connection.prepare_cached(AFTER)?;
-    journal_rows::page(
-        statement.query_map(params![after, read_to, kind, limit], |row| change(row))?,
-        limit,
-        read_to,
-    )
 }
 
 #[cfg(test)]

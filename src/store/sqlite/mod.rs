@@ -18,6 +18,7 @@ mod migrations;
 mod newest;
 mod page;
 mod pets;
+mod plans;
 mod quick_check;
 mod readers;
 mod requests;

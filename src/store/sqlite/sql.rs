@@ -1,17 +1,25 @@
-//! Statements and transactions for administration.
+//! Statements and transactions for what is the same in every store.
 
 use std::{fs, os::unix::fs::MetadataExt, time::UNIX_EPOCH};
 
-use futures_util::{FutureExt, future};
+use futures_util::{FutureExt, TryFutureExt, future};
 use rusqlite::{
     CachedStatement, Connection, Error,
     types::{FromSql, Type, Value, ValueRef},
 };
 
-use super::{journal, requests, store::SqliteStore, transaction::done};
-use crate::store::{
-    admin::{Database, Doing, Done, Parameter, Parameters, Shared, Sql, Values, Work},
-    columns::Columns,
+use super::{
+    journal, plans::PLANS, requests, slow_reads::USUAL_PAGE, store::SqliteStore, transaction::done,
+};
+use crate::{
+    domain::store_area::JournalState,
+    store::{
+        admin::{
+            Database, Doing, Done, Parameter, Parameters, Shared, Show, Slow, Sql, Values, Work,
+            plans::Plans,
+        },
+        columns::Columns,
+    },
 };
 
 /// A row that was copied.
@@ -44,6 +52,7 @@ impl Columns for Row {
 impl Sql for Connection {
     type Error = Error;
     type Row = Row;
+    type Shown<'r> = rusqlite::Row<'r>;
 
     const RECORD: &'static str = journal::RECORD;
     const CONFIRM_FIRST: &'static str = journal::CONFIRM_FIRST;
@@ -52,6 +61,8 @@ impl Sql for Connection {
     const NEWEST_OLDER: &'static str = journal::LAST_OLDER;
     const HAS_OLDER: &'static str = journal::HAS_OLDER;
     const AUDITED: [&'static str; 2] = journal::AUDITED;
+    const CHANGES: &'static str = journal::CHANGES;
+    const HISTORY: &'static str = journal::HISTORY;
     const DRAW_WEBHOOK_ID: &'static str = "UPDATE webhook_ids SET last = last + 1 RETURNING last";
     const FORGET_REQUESTS: &'static str = requests::FORGET;
     const INCARNATION: &'static str = "SELECT file FROM pragma_database_list WHERE name = 'main'";
@@ -62,6 +73,29 @@ impl Sql for Connection {
         let found = fs::metadata(file).ok()?;
         let born = found.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
         Some(format!("{} {} {file}", found.ino(), born.unwrap_or_default().as_nanos()))
+    }
+
+    fn plans() -> &'static Plans {
+        &PLANS
+    }
+
+    fn visit<'t>(
+        &'t mut self,
+        sql: &'static str,
+        values: Parameters<'t>,
+        show: Show<'t, Self>,
+    ) -> Doing<'t, Self, ()> {
+        let mut visit = || {
+            let mut statement = bound(self, sql, values)?;
+            let mut rows = statement.raw_query();
+            while let Some(row) = rows.next()? {
+                if show(row)?.is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        future::ready(visit()).boxed()
     }
 
     fn rows<'t>(
@@ -151,12 +185,38 @@ fn bound<'c>(
 impl Database for SqliteStore {
     type Sql = Connection;
 
+    const USUAL_PAGE: usize = USUAL_PAGE;
+
+    fn state_of_log(&self) -> Done<'_, JournalState> {
+        future::ready(self.readers.read(journal::state)).boxed()
+    }
+
+    fn forget(&self, kept: [i64; 2], limit: i64) -> Done<'_, usize> {
+        self.writer.write(move |on| journal::forget(on, kept, limit)).boxed()
+    }
+
     fn number_changes(&self) -> Done<'_, ()> {
         future::ready(Ok(())).boxed()
     }
 
     fn read<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
         async move { self.readers.read_exclusively(|on| done(work(on, &what))) }.boxed()
+    }
+
+    fn read_slowly<W: Shared, T: Shared>(
+        &self,
+        kind: Slow,
+        what: W,
+        work: Work<Connection, W, T>,
+    ) -> Done<'_, T> {
+        let reads = match kind {
+            Slow::LargePages => &self.large_pages,
+            Slow::Searches => &self.searches,
+            Slow::Followers => &self.followers,
+            Slow::Counts => &self.counts,
+        };
+        let read = reads.read_in_turn(move |on| done(work(on, &what)));
+        read.map_ok(|(done, _turn)| done).boxed()
     }
 
     fn write<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {

@@ -2,11 +2,10 @@
 
 pub(super) mod lists;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
-use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use self::lists::READS;
@@ -18,20 +17,14 @@ use super::{
 };
 use crate::{
     domain::{
-        Limit, PetId, WriteContext,
-        store_area::{
-            Category, Command, FieldName, Inventory, Order, OrderId, OrderQuery, PetQuery,
-            Reservations, StorePet,
-        },
+        PetId, WriteContext,
+        store_area::{Command, PetQuery, StorePet},
     },
     store::{
         Executed, RespondTo, StoreArea, StoreError,
-        admin::{Database, search, search_sets},
+        admin::{Database, lists::count_on_offer, search, search_sets},
     },
 };
-
-/// How long a count of all animals may take, including retries.
-const COUNTED_WITHIN: Duration = Duration::from_mins(1);
 
 #[async_trait]
 impl StoreArea for PostgresStore {
@@ -68,94 +61,12 @@ impl StoreArea for PostgresStore {
         self.run(Access::Read, query, |on, query| lists::pets(on, query).boxed()).await
     }
 
-    async fn list_on_offer(
-        &self,
-        after: Option<PetId>,
-        limit: Limit,
-        oldest: bool,
-    ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
-        self.run(Access::Read, (), |on, ()| lists::on_offer(on, after, limit, oldest).boxed()).await
-    }
-
     async fn count_on_offer(&self, query: &PetQuery, most: usize) -> Result<usize, StoreError> {
         if !query.is_search() {
-            let count =
-                self.run(Access::Read, (), |on, ()| lists::count_on_offer(on, most).boxed());
-            return count.await;
+            return self.read(most, |on, most| count_on_offer(on, *most).boxed()).await;
         }
         let query = (query.clone(), most);
         self.run(Access::Read, query, |on, query| search::count(on, query, &READS[0])).await
-    }
-
-    async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError> {
-        self.runner
-            .run_within(COUNTED_WITHIN, Access::Read, (), |on, ()| {
-                lists::inventory(on, now).boxed()
-            })
-            .await
-    }
-
-    async fn get_order(&self, id: OrderId) -> Result<Option<Order>, StoreError> {
-        self.run(Access::Read, (), |on, ()| lists::get_order(on, id).boxed()).await
-    }
-
-    async fn list_orders(
-        &self,
-        query: &OrderQuery,
-    ) -> Result<(Vec<Order>, Option<OrderId>), StoreError> {
-        self.run(Access::Read, query, |on, query| lists::orders(on, query).boxed()).await
-    }
-
-    async fn due_orders(
-        &self,
-        after: Option<(OrderId, Timestamp)>,
-        now: Timestamp,
-        limit: u32,
-    ) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {
-        self.run(Access::Read, (), |on, ()| lists::due(on, after, now, limit).boxed()).await
-    }
-
-    async fn reservations(&self) -> Result<Reservations, StoreError> {
-        self.runner
-            .run_within(COUNTED_WITHIN, Access::Read, (), |on, ()| lists::reservations(on).boxed())
-            .await
-    }
-
-    async fn contacts_until(
-        &self,
-        closed_until: Timestamp,
-        after: Option<OrderId>,
-        limit: u32,
-    ) -> Result<Vec<OrderId>, StoreError> {
-        self.runner
-            .run_within(COUNTED_WITHIN, Access::Read, (), |on, ()| {
-                lists::contacts_until(on, closed_until, after, limit).boxed()
-            })
-            .await
-    }
-
-    async fn list_categories(
-        &self,
-        after: Option<i64>,
-        limit: Limit,
-    ) -> Result<(Vec<Category>, Option<i64>), StoreError> {
-        self.run(Access::Read, (), |on, ()| lists::categories(on, after, limit).boxed()).await
-    }
-
-    async fn count_of_category(&self, id: i64) -> Result<u64, StoreError> {
-        self.runner
-            .run_within(COUNTED_WITHIN, Access::Read, (), |on, ()| {
-                lists::of_category(on, id).boxed()
-            })
-            .await
-    }
-
-    async fn has_values(&self, name: &FieldName) -> Result<bool, StoreError> {
-        self.runner
-            .run_within(COUNTED_WITHIN, Access::Read, name, |on, name| {
-                lists::has_values(on, name).boxed()
-            })
-            .await
     }
 
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {

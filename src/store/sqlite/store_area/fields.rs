@@ -8,7 +8,7 @@ use super::{super::sql, changes::expect_one};
 use crate::{
     domain::{
         PetId,
-        store_area::{FieldName, FieldSet, Resource, StorePet, UniqueKey},
+        store_area::{FieldSet, Resource, StorePet, UniqueKey},
     },
     store::{
         admin::fields,
@@ -20,8 +20,6 @@ const OWNERS: &str = "SELECT pet_id FROM unique_values WHERE field = ?1 AND key 
 const PUT: &str = "INSERT INTO unique_values (field, key, pet_id) VALUES (?1, ?2, ?3)";
 const REMOVE: &str = "DELETE FROM unique_values WHERE field = ?1 AND key = ?2 AND pet_id = ?3";
 const USED: &str = "UPDATE fields SET examined = NULL WHERE name = ?1";
-const HAS_VALUES: &str = "SELECT EXISTS (SELECT 1 FROM pets WHERE instr(fields, ?1) > 0)
-    OR EXISTS (SELECT 1 FROM withdrawn_pets WHERE instr(fields, ?1) > 0)";
 
 pub(in super::super) fn read(connection: &Connection) -> rusqlite::Result<FieldSet> {
     fields::set(&sql::rows(connection, fields::LIST, &[])?)
@@ -70,9 +68,4 @@ pub(in super::super) fn insert(
         connection.prepare_cached(PUT)?.execute((field, key, pet.id.get()))?;
     }
     Ok(())
-}
-
-/// See [`crate::store::Fields::has_values`].
-pub(super) fn has_values(connection: &Connection, name: &FieldName) -> rusqlite::Result<bool> {
-    connection.query_row(HAS_VALUES, [format!("\"{}\":", name.as_str())], |row| row.get(0))
 }

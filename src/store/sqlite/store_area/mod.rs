@@ -10,22 +10,20 @@ pub(super) mod rows;
 use std::sync::{Arc, LazyLock, atomic::Ordering};
 
 use async_trait::async_trait;
-use jiff::Timestamp;
+use futures_util::FutureExt;
 use rusqlite::Connection;
 
 use super::{newest::Newest, slow_reads::USUAL_PAGE, store::SqliteStore, transaction::done};
 use crate::{
     domain::{
-        Limit, PetId, WriteContext,
-        store_area::{
-            Category, Command, FieldName, Inventory, Order, OrderId, OrderQuery, PetQuery,
-            Reservations, StorePet,
-        },
+        PetId, WriteContext,
+        store_area::{Command, PetQuery, StorePet},
     },
     store::{
         Executed, RespondTo, StoreArea, StoreError,
         admin::{
-            Database,
+            Database, Slow,
+            lists::count_on_offer,
             search::{self, Reads},
             search_sets,
         },
@@ -97,96 +95,15 @@ impl StoreArea for SqliteStore {
         Ok(query.limit.page(pets, |pet| pet.id))
     }
 
-    async fn list_on_offer(
-        &self,
-        after: Option<PetId>,
-        limit: Limit,
-        oldest: bool,
-    ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
-        let list = |on: &Connection| lists::on_offer(on, after, limit, oldest, USUAL_PAGE);
-        let pets = if let Some(pets) = self.readers.read(list)? {
-            pets
-        } else {
-            let list = move |on: &Connection| lists::on_offer(on, after, limit, oldest, usize::MAX);
-            self.large_pages.read(list).await?.unwrap_or_default()
-        };
-        Ok(limit.page(pets, |pet| pet.id))
-    }
-
     async fn count_on_offer(&self, query: &PetQuery, most: usize) -> Result<usize, StoreError> {
         if !query.is_search() {
-            return self.searches.read(move |on| lists::count_on_offer(on, most)).await;
+            let count = self
+                .read_slowly(Slow::Searches, most, |on, most| count_on_offer(on, *most).boxed());
+            return count.await;
         }
         let query = (query.clone(), most);
         let count = move |on: &mut Connection| done(search::count(on, &query, &READS[0]));
         Ok(self.searches.read_in_turn(count).await?.0)
-    }
-
-    async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError> {
-        self.counts.read(move |connection| lists::inventory(connection, now)).await
-    }
-
-    async fn get_order(&self, id: OrderId) -> Result<Option<Order>, StoreError> {
-        self.readers.read(|connection| rows::get_order(connection, id))
-    }
-
-    async fn list_orders(
-        &self,
-        query: &OrderQuery,
-    ) -> Result<(Vec<Order>, Option<OrderId>), StoreError> {
-        let list = |on: &Connection| lists::orders(on, query, USUAL_PAGE);
-        let orders = if lists::is_quick(query)
-            && let Some(orders) = self.readers.read(list)?
-        {
-            orders
-        } else {
-            let query = query.clone();
-            let list = move |on: &Connection| lists::orders(on, &query, usize::MAX);
-            self.searches.read(list).await?.unwrap_or_default()
-        };
-        Ok(query.limit.page(orders, |order| order.id))
-    }
-
-    async fn due_orders(
-        &self,
-        after: Option<(OrderId, Timestamp)>,
-        now: Timestamp,
-        limit: u32,
-    ) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {
-        self.readers.read(|connection| lists::due(connection, after, now, limit))
-    }
-
-    async fn reservations(&self) -> Result<Reservations, StoreError> {
-        self.counts.read(lists::reservations).await
-    }
-
-    async fn contacts_until(
-        &self,
-        closed_until: Timestamp,
-        after: Option<OrderId>,
-        limit: u32,
-    ) -> Result<Vec<OrderId>, StoreError> {
-        let find = move |on: &Connection| lists::contacts_until(on, closed_until, after, limit);
-        self.counts.read(find).await
-    }
-
-    async fn list_categories(
-        &self,
-        after: Option<i64>,
-        limit: Limit,
-    ) -> Result<(Vec<Category>, Option<i64>), StoreError> {
-        let categories =
-            self.readers.read(|connection| lists::categories(connection, after, limit))?;
-        Ok(limit.page(categories, |category| category.id))
-    }
-
-    async fn count_of_category(&self, id: i64) -> Result<u64, StoreError> {
-        self.counts.read(move |connection| lists::of_category(connection, id)).await
-    }
-
-    async fn has_values(&self, name: &FieldName) -> Result<bool, StoreError> {
-        let name = name.clone();
-        self.counts.read(move |connection| fields::has_values(connection, &name)).await
     }
 
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {

@@ -54,11 +54,6 @@ pub(super) fn get_pet(connection: &Connection, id: PetId) -> rusqlite::Result<Op
     Ok(None)
 }
 
-pub(super) fn get_order(connection: &Connection, id: OrderId) -> rusqlite::Result<Option<Order>> {
-    let mut get = connection.prepare_cached(&GET[Table::Orders as usize])?;
-    get.query_row([id.get()], |row| order(row, 0)).optional().map(Option::flatten)
-}
-
 /// The order, and its animal without its order. The animal is `None` if it is withdrawn.
 pub(super) fn get_order_with_pet(
     connection: &Connection,

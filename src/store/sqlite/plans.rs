@@ -1,0 +1,113 @@
+//! The statements of lists, with the plans of this store.
+
+use std::{fmt::Display, sync::LazyLock};
+
+use super::rows::of_status;
+use crate::{
+    domain::{PetStatus, store_area::Order},
+    store::{
+        admin::plans::Plans,
+        tables::{Record, Table},
+    },
+};
+
+/// See [`crate::store::admin::Sql::plans`].
+pub(super) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
+    // Walks along the indexes of both statuses backwards or forwards, and reads only the rows of the page.
+    on_offer: [("<", "DESC"), (">", "ASC")].map(|(behind, order)| {
+        let condition = format!(" AND id {behind} $1");
+        let both = both_on_offer(&Table::Pets.selected(), &condition);
+        format!("{both} ORDER BY id {order} LIMIT $2")
+    }),
+    count_on_offer: format!(
+        "SELECT count(*) FROM (SELECT * FROM ({}) LIMIT $1)",
+        both_on_offer("id", "")
+    ),
+    orders: Plans::orders(|by, filter, newest_first| {
+        let (behind, direction) = if newest_first { ("<", " DESC") } else { (">", "") };
+        let index = [
+            "NOT INDEXED",
+            "INDEXED BY orders_by_status",
+            "INDEXED BY orders_by_pet",
+            "INDEXED BY orders_by_reference",
+        ][by];
+        // A join opens the table of contacts once, and a subquery would open it for each order.
+        format!(
+            "SELECT {}, contact FROM orders {index} LEFT JOIN order_contacts ON order_id = id
+            WHERE id {behind} $1{filter} ORDER BY id{direction} LIMIT $2",
+            Order::COLUMNS.join(", ")
+        )
+    }),
+    due: Plans::due(BY_END),
+    reservations: Plans::reservations(BY_END),
+    contacts_until: Plans::contacts_until("CROSS JOIN"),
+    inventory: PetStatus::ALL
+        .iter()
+        .map(|&status| count(&status, &format!("pets {}", of_status(status))))
+        .chain([count(&"withdrawn", "withdrawn_pets")])
+        .collect::<Vec<_>>()
+        .join(" UNION ALL "),
+    has_values: "SELECT EXISTS (SELECT 1 FROM pets WHERE instr(fields, $1) > 0)
+        OR EXISTS (SELECT 1 FROM withdrawn_pets WHERE instr(fields, $1) > 0)",
+});
+
+const BY_END: &str = "orders INDEXED BY orders_by_end";
+
+fn both_on_offer(columns: &str, condition: &str) -> String {
+    let of = |status| format!("SELECT {columns} FROM pets {}{condition}", of_status(status));
+    [of(PetStatus::Available), of(PetStatus::Pending)].join(" UNION ALL ")
+}
+
+fn count(status: &dyn Display, of: &str) -> String {
+    format!("SELECT '{status}', count(*) FROM {of}")
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::store::{OpenMode, sqlite::connection};
+
+    /// How SQLite runs a statement.
+    fn plan(connection: &Connection, sql: &str) -> String {
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let steps = statement.query_map([], |row| row.get::<_, String>("detail")).unwrap();
+        steps.map(Result::unwrap).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn each_range_of_a_list_is_one_search_of_an_index_without_a_sort() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("petstore.db");
+        let (writing, _) = connection::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        for (list, search) in PLANS.on_offer.iter().zip(["(id<?)", "(id>?)"]) {
+            let plan = plan(&writing, list);
+            for status in ["available", "pending"] {
+                let search = format!("SEARCH pets USING INDEX pets_{status} {search}");
+                assert!(plan.contains(&search), "{plan}");
+            }
+            assert!(plan.contains("MERGE") && !plan.contains("TEMP B-TREE"), "{plan}");
+        }
+        let indexes = [
+            "INTEGER PRIMARY KEY (rowid",
+            "INDEX orders_by_status (status=? AND id",
+            "INDEX orders_by_pet (pet_id=? AND id",
+            "INDEX orders_by_reference (reference=? AND id",
+        ];
+        for (lists, index) in PLANS.orders.iter().zip(indexes) {
+            for (list, behind) in lists.iter().zip([">", "<"]) {
+                let plan = plan(&writing, list);
+                let search = format!("SEARCH orders USING {index}{behind}?)");
+                assert!(plan.contains(&search) && !plan.contains("TEMP B-TREE"), "{plan}");
+            }
+        }
+        let due = plan(&writing, &PLANS.due);
+        assert!(due.contains("SEARCH orders USING INDEX orders_by_end (expires_at"), "{due}");
+        assert!(!due.contains("TEMP B-TREE"), "{due}");
+        let contacts = plan(&writing, &PLANS.contacts_until);
+        assert!(contacts.starts_with("SEARCH order_contacts USING"), "{contacts}");
+        assert!(contacts.contains("SEARCH orders USING INTEGER PRIMARY KEY"), "{contacts}");
+        assert!(!contacts.contains("TEMP B-TREE"), "{contacts}");
+    }
+}
