@@ -10,7 +10,7 @@ use hyper::{
 use maud::{DOCTYPE, Markup, html};
 use sha2::{Digest, Sha256};
 
-use super::{settings::ConsoleSettings, texts};
+use super::{state::ConsoleSettings, texts};
 use crate::{
     domain::Role,
     edge::{ApiError, Body, Response, response},

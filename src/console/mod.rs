@@ -15,7 +15,6 @@ mod problem;
 mod reply;
 mod routes;
 mod session;
-mod settings;
 mod staff;
 mod state;
 mod texts;
@@ -31,14 +30,11 @@ use hyper::{
     http::request::Parts,
 };
 
+pub use self::state::{Console, ConsoleSettings, RequireSecondFactor};
 use self::{
     desk::Desk,
     routes::{PublicPage, StaffPage, Target},
     visit::{Form, Visit},
-};
-pub use self::{
-    settings::{ConsoleSettings, RequireSecondFactor},
-    state::Console,
 };
 use crate::{
     domain::{Actor, Client},

@@ -9,7 +9,7 @@ use hyper::{
     http::request::Parts,
 };
 
-use super::{settings::ConsoleSettings, texts};
+use super::{state::ConsoleSettings, texts};
 use crate::{
     domain::Client,
     edge::{ApiError, Origin, Problem, forwarded, request},

@@ -1,11 +1,15 @@
-//! What all pages share.
+//! What all pages share: the console and its settings.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak, atomic::Ordering::Relaxed};
 
 use rand::rngs::StdRng;
 
-use super::{guesses::Guesses, passwords::Passwords, settings::ConsoleSettings};
-use crate::{app::App, domain::StaffId, edge::Edge};
+use super::{guesses::Guesses, passwords::Passwords};
+use crate::{
+    app::App,
+    domain::{Deployment, Networks, Role, StaffId, store_area::Currency, words::words},
+    edge::{Edge, Origin},
+};
 
 /// The console of a store.
 pub struct Console {
@@ -48,5 +52,50 @@ impl Console {
     /// Uses the source of randomness.
     pub(super) fn with_random<T>(&self, work: impl FnOnce(&mut StdRng) -> T) -> T {
         work(&mut self.random.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The settings of the console that an operator can choose.
+#[derive(Debug, Clone, Default)]
+pub struct ConsoleSettings {
+    /// Where browsers reach the console, if that is not its listener.
+    pub url: Option<Origin>,
+    /// Whether its listener has TLS.
+    pub tls: bool,
+    /// The proxies whose header fields name the address of the client.
+    pub trusted_proxies: Networks,
+    /// The name that its pages show.
+    pub store_name: Option<String>,
+    /// Where the public reaches the window, if there is one.
+    pub window: Option<String>,
+    /// The currency of all prices.
+    pub currency: Option<Currency>,
+    /// The deployment whose API keys are shown and made.
+    pub deployment: Deployment,
+    /// Who must have a second factor.
+    pub second_factor: RequireSecondFactor,
+}
+
+words! {
+    /// Who must have a second factor. Everybody may.
+    #[derive(Default)]
+    pub enum RequireSecondFactor {
+        /// Managers.
+        Managers = "managers",
+        /// The whole staff.
+        All = "all",
+        /// Nobody.
+        #[default]
+        None = "none",
+    }
+}
+
+impl RequireSecondFactor {
+    pub(super) fn includes(self, role: Role) -> bool {
+        match self {
+            Self::None => false,
+            Self::Managers => role == Role::Manager,
+            Self::All => true,
+        }
     }
 }

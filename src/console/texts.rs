@@ -2,7 +2,6 @@
 
 mod fields;
 mod manager;
-mod messages;
 mod orders;
 mod photos;
 mod questions;
@@ -10,7 +9,7 @@ mod staff;
 mod times;
 
 pub(super) use self::{
-    fields::*, manager::*, messages::*, orders::*, photos::*, questions::*, staff::*, times::*,
+    fields::*, manager::*, orders::*, photos::*, questions::*, staff::*, times::*,
 };
 
 use crate::domain::{

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use hyper::{
     StatusCode,
     header::{self, HeaderValue},
+    http::request::Parts,
 };
 use maud::{DOCTYPE, Markup, html};
 use sha2::{Digest, Sha256};
@@ -14,7 +15,8 @@ use super::{
     texts,
 };
 use crate::{
-    edge::{ApiError, Response},
+    edge::{ApiError, Body, Response},
+    store::Cause,
     text,
 };
 
@@ -95,6 +97,34 @@ impl Layout {
         let for_a_day = HeaderValue::from_static("public, max-age=86400");
         headers.insert(header::CACHE_CONTROL, if is_one_content { forever } else { for_a_day });
         Ok(response)
+    }
+
+    /// The page about an error that a visitor sees; for programs, the same error as of the interface. No cache
+    /// keeps it.
+    pub(super) fn problem(
+        &self,
+        error: ApiError,
+        request: &Parts,
+        request_id: &HeaderValue,
+    ) -> (Response, Option<Cause>) {
+        let (title, next) = texts::problem(error.problem());
+        let message = error.message().to_owned();
+        let (mut response, cause) = error.into_response();
+        let no_store = HeaderValue::from_static("no-store");
+        response.headers_mut().insert(header::CACHE_CONTROL, no_store);
+        if request.uri.path() == "/animals.json" {
+            return (response, cause);
+        }
+        let content = html! {
+            p { (message) }
+            p { (next) }
+            p.small { (texts::REQUEST) code { (request_id.to_str().unwrap_or_default()) } }
+        };
+        let page = self.message(response.status(), title, &content);
+        *response.body_mut() = Body::Whole(page.body.into());
+        let media_type = HeaderValue::from_static(page.media_type);
+        response.headers_mut().insert(header::CONTENT_TYPE, media_type);
+        (response, cause)
     }
 
     /// The name of the store, or what stands instead of it.

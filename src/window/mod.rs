@@ -11,7 +11,6 @@ mod labels;
 mod layout;
 mod list;
 mod pictures;
-mod problem;
 mod query;
 mod rendered;
 mod routes;
@@ -254,7 +253,7 @@ impl Interface for Window {
         request: &Parts,
         request_id: &HeaderValue,
     ) -> (Response, Option<Cause>) {
-        problem::response(&self.layout, error, request, request_id)
+        self.layout.problem(error, request, request_id)
     }
 
     fn announce(&self, page: Option<Page>, _: &Facts, response: &mut Response) {
