@@ -7,10 +7,7 @@ use super::{args::BaseUrlArgs, values};
 use crate::{
     domain::{Clock, SystemClock},
     edge::BaseUrl,
-    http::{
-        documents::openapi::{self, Format},
-        routes::OpenApi,
-    },
+    http::documents::openapi::{self, Format, OpenApi},
 };
 
 /// Print an OpenAPI document that the service serves: the contract, or the store area

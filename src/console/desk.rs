@@ -95,7 +95,7 @@ impl<'r> Desk<'r> {
     /// The circumstances of a change that the member makes now. If the form has a [`KEY_FIELD`], the
     /// change is made once, however often the form is sent. With other values, it is another form.
     pub(super) fn context(&self) -> WriteContext {
-        let Visit { request, route, form, .. } = &self.visit;
+        let Visit { request, page, form, .. } = &self.visit;
         let owner = self.session.member.id.into();
         let key = form.raw(KEY_FIELD);
         let hash = Sha256::new().chain_update(request.uri.path()).chain_update([0]);
@@ -105,7 +105,7 @@ impl<'r> Desk<'r> {
         let idempotency = key.flatten().map(|key| IdempotentRequest {
             caller: owner,
             lineage: owner,
-            operation: route.id,
+            operation: page,
             key,
             fingerprint,
         });

@@ -13,7 +13,6 @@ mod pages;
 mod passwords;
 mod problem;
 mod reply;
-mod routes;
 mod session;
 mod staff;
 mod state;
@@ -33,7 +32,7 @@ use hyper::{
 pub use self::state::{Console, ConsoleSettings, RequireSecondFactor};
 use self::{
     desk::Desk,
-    routes::{PublicPage, StaffPage, Target},
+    pages::{PAGES, Target},
     visit::{Form, Visit},
 };
 use crate::{
@@ -55,7 +54,7 @@ const MAX_UNCOUNTED_PAGE: usize = 8 << 10;
 /// Makes `edge` also count the requests for the pages of the console.
 #[must_use]
 pub fn counted(edge: Edge) -> Edge {
-    edge.counting(routes::PAGES.iter().map(routes::Route::label))
+    edge.counting(&PAGES)
 }
 
 impl Console {
@@ -84,32 +83,13 @@ impl Console {
         Ok((form, room))
     }
 
-    /// Responds to a page for everybody.
-    async fn public(
-        &self,
-        page: PublicPage,
-        client: &Client,
-        visit: Visit<'_>,
-    ) -> Result<Response, ApiError> {
-        let response = match page {
-            PublicPage::asset | PublicPage::favicon | PublicPage::touchIcon => {
-                return layout::asset(visit.request.uri.path());
-            }
-            PublicPage::photoFile => {
-                let headers = &visit.request.headers;
-                let member = session::of(&visit).await?;
-                let stranger = || self.edge.strangers.reader(client, headers);
-                let reader = member.map_or_else(stranger, |_| Reader::Known);
-                let memory = (&self.edge.response_memory, reader);
-                return photos::respond(&self.app.photos, memory, headers, visit.parameter).await;
-            }
-            PublicPage::signInForm => staff::sign_in_form(&visit),
-            PublicPage::signIn => staff::sign_in(&visit).await?,
-            PublicPage::giveCode => staff::give_code(&visit).await?,
-            PublicPage::linkForm => staff::link_form(&visit).await?,
-            PublicPage::choosePassword => staff::choose_password(&visit).await?,
-        };
-        self.hold(client, visit.request, response)
+    /// `GET /photos/{file}`.
+    async fn photo(&self, client: &Client, visit: &Visit<'_>) -> Result<Response, ApiError> {
+        let headers = &visit.request.headers;
+        let stranger = || self.edge.strangers.reader(client, headers);
+        let reader = session::of(visit).await?.map_or_else(stranger, |_| Reader::Known);
+        let memory = (&self.edge.response_memory, reader);
+        photos::respond(&self.app.photos, memory, headers, visit.parameter).await
     }
 
     /// Counts the page for a stranger that repeats a long form, which takes up to six times as many
@@ -140,8 +120,7 @@ impl Interface for Console {
     }
 
     fn find(&self, request: &Parts) -> Duration {
-        let found = routes::find(&request.method, request.uri.path());
-        found.map_or(Duration::ZERO, |(route, _)| route.may_wait())
+        pages::may_wait(&request.method, request.uri.path())
     }
 
     fn may_wait(found: Duration) -> Duration {
@@ -158,28 +137,40 @@ impl Interface for Console {
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
         let visitor = origin::visitor(&self.settings, client, request)?;
-        let found = routes::find(&request.method, request.uri.path());
-        let (route, parameter, unknown) = match found {
-            Ok((route, parameter)) => (route, parameter, None),
-            Err(error) => (&routes::PAGES[0], "", Some(error)),
-        };
+        let (route, [parameter, _], unknown) =
+            match pages::route(&request.method, request.uri.path()) {
+                Ok((route, parameters)) => (route, parameters, None),
+                Err(error) => (&PAGES[0], [""; 2], Some(error)),
+            };
+        let (page, has_pictures) = (route.label.id, route.target.has_pictures());
         let query = Form::of(request.uri.query().unwrap_or_default().to_owned().into());
         let (console, now, form) =
             (self, times::to_milliseconds(self.app.clock.now()), Form::default());
-        let mut visit =
-            Visit { console, request, request_id, route, parameter, form, query, visitor, now };
+        let mut visit = Visit {
+            console,
+            request,
+            request_id,
+            page,
+            has_pictures,
+            find: pages::find,
+            parameter,
+            form,
+            query,
+            visitor,
+            now,
+        };
         if let Some(error) = unknown {
             return Err(problem::with_menu(error, &visit, session::of(&visit).await?.as_ref()));
         }
-        facts.route = Some(route.label());
+        facts.route = Some(route.label);
         // The memory counts until the page is made.
         let mut _room = None;
         if request.method == Method::POST {
             origin::check_site(&visit.visitor, &request.headers)?;
         }
-        if request.method == Method::POST && !route.has_pictures() {
+        if request.method == Method::POST && !has_pictures {
             // Looked up again below, because the session may end before the form arrives.
-            let (max, session) = (route.max_form(), session::of(&visit).await?);
+            let (max, session) = (pages::max_form(route.label.path), session::of(&visit).await?);
             let stranger = || self.edge.strangers.reader(client, &request.headers);
             let reader = session.as_ref().map_or_else(stranger, |_| Reader::Known);
             let read = self.read_form(request, &mut *body, max, reader).await;
@@ -187,9 +178,14 @@ impl Interface for Console {
             let (body, room) = read.map_err(with_menu)?;
             (visit.form, _room) = (Form::of(body), room);
         }
-        let (page, needed) = match route.target {
-            Target::Public(page) => return Box::pin(self.public(page, client, visit)).await,
-            Target::Staff(page, needed) => (page, needed),
+        let needed = match route.target {
+            Target::Asset => return layout::asset(visit.request.uri.path()),
+            Target::Photo => return Box::pin(self.photo(client, &visit)).await,
+            Target::Public(page) => {
+                let response = page(&visit).await?;
+                return self.hold(client, request, response);
+            }
+            Target::Staff(needed, _) | Target::Pictures(needed) => needed,
         };
         let Some(session) = session::of(&visit).await? else {
             return self.hold(client, request, staff::required(&visit, None));
@@ -202,18 +198,14 @@ impl Interface for Console {
             let error = ApiError::new(Problem::InsufficientScope, texts::NOT_ALLOWED);
             return Err(problem::with_menu(error, &visit, Some(&session)));
         }
-        let may_set_it_up = matches!(
-            page,
-            StaffPage::secondFactor | StaffPage::setSecondFactor | StaffPage::signOut
-        );
         let is_protected = session.member.second_factor.is_some();
         if !is_protected
-            && !may_set_it_up
+            && needed.second_factor
             && self.settings.second_factor.includes(session.member.role)
         {
             return Ok(layout::redirect("/account/second-factor"));
         }
-        if needed.confirmed && !session.record.is_confirmed_at(now) {
+        if needed.password && !session.record.is_confirmed_at(now) {
             return Ok(staff::required(&visit, Some(&session)));
         }
         // A page that another member has left open.
@@ -222,12 +214,11 @@ impl Interface for Console {
             return staff::kept_page(&visit, &session.member, path, &visit.form).await;
         }
         let mut desk = Desk::new(visit, session);
-        let response = if route.has_pictures() {
-            let added = Box::pin(pages::photo_forms::add(&mut desk, body)).await;
-            added.and_then(|reply| reply.into_response(&desk))
-        } else {
-            Box::pin(pages::open(page, &desk)).await
+        let reply = match route.target {
+            Target::Staff(_, open) => open(&desk).await,
+            _ => Box::pin(pages::photo_forms::add(&mut desk, body)).await,
         };
+        let response = reply.and_then(|reply| reply.into_response(&desk));
         let with_menu = |error| problem::with_menu(error, &desk.visit, Some(&desk.session));
         let mut response = response.map_err(with_menu)?;
         // After a change of the password, or if the browser has lost it.

@@ -9,7 +9,6 @@ use maud::{Markup, html};
 use super::{
     desk::Desk,
     layout::{self, Follows, Frame, Menu},
-    routes,
     session::{self, Cookie},
     texts,
     visit::Form,
@@ -28,6 +27,8 @@ pub(super) enum Reply {
     Csv(String, Vec<u8>),
     /// Events, until something ends them.
     Events(Body),
+    /// What is ready to send.
+    Made(Response),
 }
 
 /// A page.
@@ -97,7 +98,7 @@ impl Flash {
     fn show(&self, desk: &Desk<'_>) -> Option<Markup> {
         let (message, link) = texts::flash(&self.code, self.id)?;
         let undo = self.undo.as_deref().map(|undo| undo.split_once('?').unwrap_or((undo, "")));
-        let undo = undo.filter(|(path, _)| routes::find(&Method::POST, path).is_ok());
+        let undo = undo.filter(|(path, _)| (desk.visit.find)(&Method::POST, path).is_some());
         Some(html! {
             (message)
             @if let Some((to, label)) = link { " " a href=(to) { (label) } }
@@ -170,6 +171,7 @@ impl Reply {
                 response
             }
             Self::Events(body) => response::events(body),
+            Self::Made(response) => response,
         })
     }
 }

@@ -1,11 +1,11 @@
 //! A request for a page, with its form.
 
 use bytes::Bytes;
-use hyper::{header::HeaderValue, http::request::Parts};
+use hyper::{Method, header::HeaderValue, http::request::Parts};
 use jiff::Timestamp;
 use ring::hmac;
 
-use super::{Console, origin::Visitor, routes::Route, texts};
+use super::{origin::Visitor, state::Console, texts};
 use crate::{
     domain::{NamedActor, WriteContext},
     text,
@@ -16,7 +16,12 @@ pub(super) struct Visit<'r> {
     pub(super) console: &'r Console,
     pub(super) request: &'r Parts,
     pub(super) request_id: &'r HeaderValue,
-    pub(super) route: &'static Route,
+    /// The name of the page.
+    pub(super) page: &'static str,
+    /// Whether its form has pictures, which are read one by one.
+    pub(super) has_pictures: bool,
+    /// Finds the name of the page with a method and a path, and the parameter in the path.
+    pub(super) find: for<'p> fn(&Method, &'p str) -> Option<(&'static str, &'p str)>,
     /// The parameter in the path, not decoded. Empty if the path has none.
     pub(super) parameter: &'r str,
     /// What was sent with a POST; otherwise empty.

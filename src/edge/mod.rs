@@ -38,6 +38,7 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 pub use self::{
     body::RequestBody,
     response::{Body, Response},
+    route::{Label, Route},
     settings::{BaseUrl, Origin, Settings},
 };
 use self::{
@@ -53,7 +54,7 @@ pub(crate) use self::{
     error::{ApiError, Problem},
     request::Facts,
     response_memory::{Account, Reader, Reservation, ResponseMemory, STREAM, held_by},
-    route::{Label, Pattern, Table},
+    route::{Found, Table, find, numbered, routes},
 };
 use crate::{
     domain::{Client, Clock},
@@ -154,10 +155,10 @@ impl Edge {
         }
     }
 
-    /// Counts the requests for these routes, which are a whole table.
+    /// Counts the requests for the routes of this table.
     #[must_use]
-    pub(crate) fn counting(mut self, labels: impl Iterator<Item = Label>) -> Self {
-        self.metrics.add_routes(labels);
+    pub(crate) fn counting(mut self, table: &[Route<impl Sized>]) -> Self {
+        self.metrics.add_routes(table.iter().map(|route| route.label));
         self
     }
 

@@ -1,14 +1,21 @@
-//! A line of a route table: how it is compared with a path, and what metrics, logs and spans show of
-//! it.
+//! The route tables of the interfaces: how a line is compared with a path, what metrics, logs and spans
+//! show of it, and who finds it.
+
+use hyper::Method;
+
+use super::error::ApiError;
 
 /// What metrics, logs and spans show of a route.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Label {
-    pub(crate) table: Table,
+pub struct Label {
+    pub(super) table: Table,
     /// The position in its table.
-    pub(crate) index: usize,
-    pub(crate) id: &'static str,
-    pub(crate) path: &'static str,
+    pub(super) index: usize,
+    /// The name of the operation, as in its document if it has one.
+    pub id: &'static str,
+    /// The path, with two parameters at most: `{name}` stands for one segment that is not empty,
+    /// `{*name}` for any rest.
+    pub path: &'static str,
 }
 
 /// The table that a route is in.
@@ -26,8 +33,118 @@ impl Table {
     pub(crate) const COUNT: usize = 3;
 }
 
+/// A line of a table.
+pub struct Route<T: 'static> {
+    /// What is shown of it.
+    pub label: Label,
+    /// The method. `GET` includes `HEAD`.
+    pub method: Method,
+    pattern: Pattern,
+    /// Who may call it, and the function that does the work.
+    pub target: T,
+}
+
+/// Makes a table of lines with a name, a method, a path and a target. Where two paths match a request,
+/// the first one counts.
+macro_rules! routes {
+    (
+        $(#[$about:meta])*
+        $visibility:vis static $name:ident: $target:ty = $table:ident $prefix:literal;
+        $($id:ident $method:ident $path:literal $of:expr;)*
+    ) => {
+        $(#[$about])*
+        $visibility static $name: [$crate::edge::Route<$target>; <[&str]>::len(&[$($path),*])] =
+            $crate::edge::numbered([$($crate::edge::Route::new(
+                $crate::edge::Table::$table,
+                concat!($prefix, stringify!($id)),
+                hyper::Method::$method,
+                $path,
+                $of,
+            ),)*]);
+    };
+}
+pub(crate) use routes;
+
+impl<T> Route<T> {
+    pub(crate) const fn new(
+        table: Table,
+        id: &'static str,
+        method: Method,
+        path: &'static str,
+        target: T,
+    ) -> Self {
+        let label = Label { table, index: 0, id, path };
+        Self { label, method, pattern: Pattern::of(path), target }
+    }
+}
+
+/// The table with the positions of its lines.
+pub(crate) const fn numbered<T, const N: usize>(mut table: [Route<T>; N]) -> [Route<T>; N] {
+    let mut index = 0;
+    while index < N {
+        table[index].label.index = index;
+        index += 1;
+    }
+    table
+}
+
+/// What a table contains for a method and path.
+#[derive(Clone, Copy)]
+pub(crate) enum Found<T: 'static> {
+    /// The route, and the length of the parameters in the path.
+    Route(&'static Route<T>, usize),
+    /// The first route at this path. None has this method.
+    OtherMethods(&'static Route<T>),
+    /// No route at this path.
+    Nothing,
+}
+
+/// Looks for the route with this method and path.
+pub(crate) fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> Found<T> {
+    let method = if method == Method::HEAD { &Method::GET } else { method };
+    for route in table.iter().filter(|route| route.method == method) {
+        if let Some(parameters) = route.pattern.parameters_in(path) {
+            return Found::Route(route, parameters.len());
+        }
+    }
+    let other = table.iter().find(|route| route.pattern.parameters_in(path).is_some());
+    other.map_or(Found::Nothing, Found::OtherMethods)
+}
+
+impl<T> Found<T> {
+    /// The route, and the two parameters in the path of the request, not decoded. One that the route
+    /// does not have is empty. Fails with 404 for an unknown path, 405 for an unsupported method.
+    pub(crate) fn route<'p>(
+        self,
+        table: &[Route<T>],
+        path: &'p str,
+    ) -> Result<(&'static Route<T>, [&'p str; 2]), ApiError> {
+        match self {
+            Self::Route(route, length) => Ok((route, route.pattern.parameters_at(path, length))),
+            Self::OtherMethods(_) => {
+                let here = |route: &&Route<T>| route.pattern.parameters_in(path).is_some();
+                Err(ApiError::method_not_allowed(&methods(table.iter().filter(here))))
+            }
+            Self::Nothing => Err(ApiError::no_such_path()),
+        }
+    }
+}
+
+/// The methods of these routes, each once, as in `Allow`.
+fn methods<'t, T: 'static>(routes: impl Iterator<Item = &'t Route<T>>) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for route in routes {
+        match route.method.as_str() {
+            name if names.contains(&name) => {}
+            "GET" => drop(names.splice(..0, ["GET", "HEAD"])),
+            name => names.push(name),
+        }
+    }
+    names.join(", ")
+}
+
 /// A path of the table, ready to be compared.
-pub(crate) struct Pattern {
+struct Pattern {
     before: &'static str,
     parameter: Parameter,
     after: &'static str,
@@ -43,7 +160,7 @@ enum Parameter {
 }
 
 impl Pattern {
-    pub(crate) const fn of(path: &'static str) -> Self {
+    const fn of(path: &'static str) -> Self {
         let (before, rest) = path.split_at(length_before(b'{', path));
         let (parameter, length) = match rest.as_bytes() {
             [] => (Parameter::Absent, 0),
@@ -62,15 +179,20 @@ impl Pattern {
         Self { before, parameter, after }
     }
 
-    /// The parameter in a path that fits, whose length is known.
-    pub(crate) fn parameter_at<'p>(&self, path: &'p str, length: usize) -> &'p str {
+    /// The parameters in a path that fits, whose length together is known.
+    fn parameters_at<'p>(&self, path: &'p str, length: usize) -> [&'p str; 2] {
         let begin = self.before.len();
-        path.get(begin..begin + length).unwrap_or_default()
+        let text = path.get(begin..begin + length).unwrap_or_default();
+        let (first, second) = match self.parameter {
+            Parameter::Segments(between) => text.split_once(between).unwrap_or_default(),
+            _ => (text, ""),
+        };
+        [first, second]
     }
 
-    /// The parameter in `path`, which is empty if the pattern has none. `None` if the path does not
-    /// fit.
-    pub(crate) fn parameter_in<'p>(&self, path: &'p str) -> Option<&'p str> {
+    /// The parameter in `path`, or the text from the first one to the second one, which is empty if the
+    /// pattern has none. `None` if the path does not fit.
+    fn parameters_in<'p>(&self, path: &'p str) -> Option<&'p str> {
         match self.parameter {
             Parameter::Absent => (path == self.before).then_some(""),
             Parameter::Segment => {
@@ -103,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_parameter_is_one_segment_with_text_around_it_or_the_rest() {
-        let parameter = |pattern, path| Pattern::of(pattern).parameter_in(path);
+        let parameter = |pattern, path| Pattern::of(pattern).parameters_in(path);
         assert_eq!(parameter("/a/{id}/x", "/a/7/x"), Some("7"));
         for path in ["/a/7", "/a/7/", "/a//x", "/a/x", "/b/7/x", "/a/7/x/", "/a/7/y/x", "/a/"] {
             assert_eq!(parameter("/a/{id}/x", path), None, "{path}");
@@ -117,5 +239,8 @@ mod tests {
         for path in ["/a/7/b/", "/a//b/8", "/a/7/b", "/a/7/b/8/", "/a/7/c/8", "/a/7/x/b/8"] {
             assert_eq!(parameter("/a/{id}/b/{other}", path), None, "{path}");
         }
+        let pattern = Pattern::of("/a/{id}/b/{other}");
+        assert_eq!(pattern.parameters_at("/a/7/b/8", 5), ["7", "8"]);
+        assert_eq!(Pattern::of("/a/{id}/x").parameters_at("/a/7/x", 1), ["7", ""]);
     }
 }

@@ -12,19 +12,20 @@ use hyper::{
 
 use super::{
     access::{auth, rate_limit},
-    context::Context,
-    contract::{self, Contract, deprecation},
-    documents::{self, Documents},
+    context::{Call, Context},
+    contract::{Contract, create, deprecation, get, list},
+    documents::Documents,
     etag::{self, Tags},
-    routes::{self, Access, Call, Found, Operation, ROUTES, Route},
+    routes::{Access, Operation, ROUTES, Run},
     settings::Settings,
-    store_area::{self, StoreArea},
+    store_area::StoreArea,
 };
 use crate::{
     app::App,
     domain::{Actor, Client},
     edge::{
-        ApiError, BaseUrl, Body, Edge, Facts, Interface, RequestBody, Response, UnreadBody, photos,
+        ApiError, BaseUrl, Body, Edge, Facts, Found, Interface, RequestBody, Response, UnreadBody,
+        find, photos,
     },
     json,
     observe::metrics::Exposition,
@@ -46,7 +47,7 @@ pub struct Api {
 /// Makes `edge` count the requests for each operation.
 #[must_use]
 pub fn counted(edge: Edge) -> Edge {
-    edge.counting(ROUTES.iter().map(Route::label))
+    edge.counting(&ROUTES)
 }
 
 impl Api {
@@ -129,17 +130,17 @@ impl Api {
 impl Interface for Api {
     const IS_FOR_CLIENTS: bool = true;
     const CACHE_CONTROL: HeaderValue = etag::REVALIDATE;
-    type Found = Found;
+    type Found = Found<Operation>;
 
     fn edge(&self) -> &Edge {
         &self.edge
     }
 
-    fn find(&self, request: &Parts) -> Found {
-        routes::find(&request.method, request.uri.path())
+    fn find(&self, request: &Parts) -> Found<Operation> {
+        find(&ROUTES, &request.method, request.uri.path())
     }
 
-    fn may_wait(found: Found) -> Duration {
+    fn may_wait(found: Found<Operation>) -> Duration {
         found.may_wait()
     }
 
@@ -150,7 +151,7 @@ impl Interface for Api {
         request: &Parts,
         request_id: &HeaderValue,
         body: UnreadBody<'_>,
-        found: Found,
+        found: Found<Operation>,
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
         let path = request.uri.path();
@@ -165,70 +166,24 @@ impl Interface for Api {
         facts.principal = caller.map(|caller| Actor::Key(caller.key_id()));
         facts.rate = caller.and_then(|caller| caller.rate);
         rate_limit::check(facts.rate)?;
-        let (route, parameter) = found.route(path)?;
-        facts.route = Some(route.label());
-        if let Access::Key(needed) = route.access {
+        let (route, [parameter, second]) = found.route(&ROUTES, path)?;
+        facts.route = Some(route.label);
+        if let Access::Key(needed) = route.target.access {
             auth::allow(caller, needed)?;
         }
-        let call = Call { request, request_id, route, parameter, body, caller };
-        let area = &self.store_area;
-        // Called here, because a pointer to an `async` function would cost an allocation, and one
-        // more layer 250 instructions.
-        match route.operation {
-            Operation::listPets => contract::list(&self.contract, call).await,
-            Operation::createPet => contract::create(&self.contract, call).await,
-            Operation::getPet => contract::get(&self.contract, call).await,
-            // Boxed, because the largest future decides how much memory each request needs.
-            Operation::listStorePets => Box::pin(store_area::list_pets(area, call)).await,
-            Operation::getStorePet => Box::pin(store_area::get_pet(area, call)).await,
-            Operation::addStorePet => Box::pin(store_area::add_pet(area, call)).await,
-            Operation::patchPet => Box::pin(store_area::patch_pet(area, call)).await,
-            Operation::withdrawPet => Box::pin(store_area::withdraw_pet(area, call)).await,
-            Operation::restorePet => Box::pin(store_area::restore_pet(area, call)).await,
-            Operation::addPhoto => Box::pin(store_area::add_photo(area, call)).await,
-            Operation::getPhoto => Box::pin(store_area::get_photo(area, call)).await,
-            Operation::patchPhoto => Box::pin(store_area::patch_photo(area, call)).await,
-            Operation::deletePhoto => Box::pin(store_area::delete_photo(area, call)).await,
-            Operation::getInventory => Box::pin(store_area::get_inventory(area, call)).await,
-            Operation::listOrders => Box::pin(store_area::list_orders(area, call)).await,
-            Operation::placeOrder => Box::pin(store_area::place_order(area, call)).await,
-            Operation::getOrder => Box::pin(store_area::get_order(area, call)).await,
-            Operation::patchOrder => Box::pin(store_area::patch_order(area, call)).await,
-            Operation::completeOrder => Box::pin(store_area::complete_order(area, call)).await,
-            Operation::cancelOrder => Box::pin(store_area::cancel_order(area, call)).await,
-            Operation::returnOrder => Box::pin(store_area::return_order(area, call)).await,
-            Operation::reopenOrder => Box::pin(store_area::reopen_order(area, call)).await,
-            Operation::listCategories => Box::pin(store_area::list_categories(area, call)).await,
-            Operation::putCategory => Box::pin(store_area::put_category(area, call)).await,
-            Operation::deleteCategory => Box::pin(store_area::delete_category(area, call)).await,
-            Operation::listFields => Box::pin(store_area::list_fields(area, call)).await,
-            Operation::putField => Box::pin(store_area::put_field(area, call)).await,
-            Operation::deleteField => Box::pin(store_area::delete_field(area, call)).await,
-            Operation::runBatch => {
-                Box::pin(store_area::run_batch(area, call, &mut facts.rate)).await
-            }
-            Operation::listAudit => Box::pin(store_area::list_audit(area, call)).await,
-            Operation::followChanges => Box::pin(store_area::follow_changes(area, call)).await,
-            Operation::listWebhooks => Box::pin(store_area::list_webhooks(area, call)).await,
-            Operation::addWebhook => Box::pin(store_area::add_webhook(area, call)).await,
-            Operation::getWebhook => Box::pin(store_area::get_webhook(area, call)).await,
-            Operation::patchWebhook => Box::pin(store_area::patch_webhook(area, call)).await,
-            Operation::deleteWebhook => Box::pin(store_area::delete_webhook(area, call)).await,
-            Operation::rotateWebhookSecret => Box::pin(store_area::rotate_secret(area, call)).await,
-            Operation::testWebhook => Box::pin(store_area::test_webhook(area, call)).await,
-            Operation::enableWebhook => Box::pin(store_area::enable_webhook(area, call)).await,
-            Operation::listWebhookAttempts => Box::pin(store_area::list_attempts(area, call)).await,
-            Operation::photoFile => Box::pin(self.photo_file(client, call)).await,
-            Operation::openapiYaml | Operation::openapiStoreYaml => self.documents.yaml(call).await,
-            Operation::openapiJson | Operation::openapiStoreJson => self.documents.json(call).await,
-            Operation::apiCatalog => self.documents.catalog(call).await,
-            Operation::root => self.documents.root(call).await,
-            Operation::docsRedirect => Ok(documents::docs_redirect()),
-            Operation::docsFile => self.documents.docs_file(call).await,
+        let (operation, rate) = (route.label.id, &mut facts.rate);
+        let call = Call { request, request_id, operation, parameter, second, body, caller, rate };
+        match route.target.run {
+            Run::ListPets => list::list(&self.contract, call).await,
+            Run::CreatePet => create::create(&self.contract, call).await,
+            Run::GetPet => get::get(&self.contract, call).await,
+            Run::StoreArea(run) => run(&self.store_area, call).await,
+            Run::Document(run) => run(&self.documents, call).await,
+            Run::PhotoFile => Box::pin(self.photo_file(client, call)).await,
         }
     }
 
-    fn announce(&self, found: Found, facts: &Facts, response: &mut Response) {
+    fn announce(&self, found: Found<Operation>, facts: &Facts, response: &mut Response) {
         let status = response.status();
         let headers = response.headers_mut();
         if let Some(rate) = facts.rate

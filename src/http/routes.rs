@@ -1,119 +1,103 @@
 //! The route table: every operation of the service, one line each.
 
-use std::time::Duration;
+use std::{pin::Pin, time::Duration};
 
-use hyper::{Method, header::HeaderValue, http::request::Parts};
-
+use super::{
+    context::Call,
+    documents::{self, Documents, openapi::OpenApi},
+    store_area::{
+        StoreArea, audit, batch, categories, feed, fields, inventory, orders, pets, photos,
+        webhooks,
+    },
+};
 use crate::{
-    app::Caller,
     domain::Scope,
-    edge::{ApiError, Label, Pattern, Table, UnreadBody},
+    edge::{ApiError, Found, Response, routes},
 };
 use Access::{Key, Public};
-use OpenApi::{Contract, StoreArea};
 
-/// Makes the table, and an [`Operation`] for each line.
-macro_rules! routes {
-    ($($id:ident $method:ident $path:literal $access:expr, $document:expr, $is_deprecated:expr;)*) => {
-        /// Names a line of the table. `Api::process` calls the function of each.
-        #[derive(Clone, Copy)]
-        #[expect(non_camel_case_types, reason = "the names are those of the contract")]
-        pub(crate) enum Operation {
-            $($id,)*
+/// An operation of the store area: the scope that a key needs, and the function.
+macro_rules! area {
+    ($scope:ident, $function:path) => {
+        Operation {
+            document: Some(OpenApi::StoreArea),
+            ..contract(Scope::$scope, Run::StoreArea(|area, call| Box::pin($function(area, call))))
         }
+    };
+}
 
-        /// All operations. Where two paths match a request, the first one counts. The operations of
-        /// the contract come first, because they are the most frequent.
-        pub static ROUTES: [Route; [$(stringify!($id)),*].len()] = [$(Route {
-            operation: Operation::$id,
-            id: stringify!($id),
-            method: Method::$method,
-            path: $path,
-            pattern: Pattern::of($path),
-            access: $access,
-            document: $document,
-            is_deprecated: $is_deprecated,
-        },)*];
+/// A document, by the method that sends it.
+macro_rules! document {
+    ($method:ident) => {
+        public(Run::Document(|documents, call| Box::pin(documents.$method(call))))
     };
 }
 
 routes! {
-    // id           method path                                     access                  document         deprecated
-    listPets       GET    "/v1/pets"                               Key(Scope::Read),       Some(Contract),  false;
-    createPet      POST   "/v1/pets"                               Key(Scope::Write),      Some(Contract),  false;
-    getPet         GET    "/v1/pets/{petId}"                       Key(Scope::Read),       Some(Contract),  true;
-    listStorePets  GET    "/v1/store/pets"                         Key(Scope::StoreRead),  Some(StoreArea), false;
-    getStorePet    GET    "/v1/store/pets/{petId}"                 Key(Scope::StoreRead),  Some(StoreArea), false;
-    addStorePet    POST   "/v1/store/pets"                         Key(Scope::StoreWrite), Some(StoreArea), false;
-    patchPet       PATCH  "/v1/store/pets/{petId}"                 Key(Scope::StoreWrite), Some(StoreArea), false;
-    withdrawPet    POST   "/v1/store/pets/{petId}/withdraw"        Key(Scope::StoreWrite), Some(StoreArea), false;
-    restorePet     POST   "/v1/store/pets/{petId}/restore"         Key(Scope::StoreWrite), Some(StoreArea), false;
-    addPhoto       POST   "/v1/store/pets/{petId}/photos"           Key(Scope::StoreWrite), Some(StoreArea), false;
-    getPhoto       GET    "/v1/store/pets/{petId}/photos/{photoId}" Key(Scope::StoreRead),  Some(StoreArea), false;
-    patchPhoto     PATCH  "/v1/store/pets/{petId}/photos/{photoId}" Key(Scope::StoreWrite), Some(StoreArea), false;
-    deletePhoto    DELETE "/v1/store/pets/{petId}/photos/{photoId}" Key(Scope::StoreWrite), Some(StoreArea), false;
-    getInventory   GET    "/v1/store/inventory"                    Key(Scope::StoreRead),  Some(StoreArea), false;
-    listOrders     GET    "/v1/store/orders"                       Key(Scope::StoreRead),  Some(StoreArea), false;
-    placeOrder     POST   "/v1/store/orders"                       Key(Scope::StoreWrite), Some(StoreArea), false;
-    getOrder       GET    "/v1/store/orders/{orderId}"             Key(Scope::StoreRead),  Some(StoreArea), false;
-    patchOrder     PATCH  "/v1/store/orders/{orderId}"             Key(Scope::StoreWrite), Some(StoreArea), false;
-    completeOrder  POST   "/v1/store/orders/{orderId}/complete"    Key(Scope::StoreWrite), Some(StoreArea), false;
-    cancelOrder    POST   "/v1/store/orders/{orderId}/cancel"      Key(Scope::StoreWrite), Some(StoreArea), false;
-    returnOrder    POST   "/v1/store/orders/{orderId}/return"      Key(Scope::StoreWrite), Some(StoreArea), false;
-    reopenOrder    POST   "/v1/store/orders/{orderId}/reopen"      Key(Scope::StoreWrite), Some(StoreArea), false;
-    listCategories GET    "/v1/store/categories"                   Key(Scope::StoreRead),  Some(StoreArea), false;
-    putCategory    PUT    "/v1/store/categories/{categoryId}"      Key(Scope::StoreWrite), Some(StoreArea), false;
-    deleteCategory DELETE "/v1/store/categories/{categoryId}"      Key(Scope::StoreWrite), Some(StoreArea), false;
-    listFields     GET    "/v1/store/fields"                       Key(Scope::StoreRead),  Some(StoreArea), false;
-    putField       PUT    "/v1/store/fields/{name}"                Key(Scope::StoreAdmin), Some(StoreArea), false;
-    deleteField    DELETE "/v1/store/fields/{name}"                Key(Scope::StoreAdmin), Some(StoreArea), false;
-    runBatch       POST   "/v1/store/batch"                        Key(Scope::StoreWrite), Some(StoreArea), false;
-    followChanges  GET    "/v1/store/changes"                      Key(Scope::StoreRead),  Some(StoreArea), false;
-    listAudit      GET    "/v1/store/audit"                        Key(Scope::StoreAdmin), Some(StoreArea), false;
-    listWebhooks   GET    "/v1/store/webhooks"                     Key(Scope::StoreAdmin), Some(StoreArea), false;
-    addWebhook     POST   "/v1/store/webhooks"                     Key(Scope::StoreAdmin), Some(StoreArea), false;
-    getWebhook     GET    "/v1/store/webhooks/{webhookId}"         Key(Scope::StoreAdmin), Some(StoreArea), false;
-    patchWebhook   PATCH  "/v1/store/webhooks/{webhookId}"         Key(Scope::StoreAdmin), Some(StoreArea), false;
-    deleteWebhook  DELETE "/v1/store/webhooks/{webhookId}"         Key(Scope::StoreAdmin), Some(StoreArea), false;
-    rotateWebhookSecret POST "/v1/store/webhooks/{webhookId}/rotate-secret" Key(Scope::StoreAdmin), Some(StoreArea), false;
-    testWebhook    POST   "/v1/store/webhooks/{webhookId}/test"    Key(Scope::StoreAdmin), Some(StoreArea), false;
-    enableWebhook  POST   "/v1/store/webhooks/{webhookId}/enable"  Key(Scope::StoreAdmin), Some(StoreArea), false;
-    listWebhookAttempts GET "/v1/store/webhooks/{webhookId}/attempts" Key(Scope::StoreAdmin), Some(StoreArea), false;
-    photoFile      GET    "/photos/{file}"                         Public,                 None,            false;
-    openapiYaml    GET    "/openapi.yaml"                          Public,                 None,            false;
-    openapiJson    GET    "/openapi.json"                          Public,                 None,            false;
-    openapiStoreYaml GET  "/openapi-store.yaml"                    Public,                 None,            false;
-    openapiStoreJson GET  "/openapi-store.json"                    Public,                 None,            false;
-    apiCatalog     GET    "/.well-known/api-catalog"               Public,                 None,            false;
-    root           GET    "/"                                      Public,                 None,            false;
-    docsRedirect   GET    "/docs"                                  Public,                 None,            false;
-    docsFile       GET    "/docs/{*file}"                          Public,                 None,            false;
+    /// All operations. Those of the contract come first, because they are the most frequent.
+    pub static ROUTES: Operation = Operations "";
+    // id              method path                                                scope, function
+    listPets            GET    "/v1/pets"                                          contract(Scope::Read, Run::ListPets);
+    createPet           POST   "/v1/pets"                                          contract(Scope::Write, Run::CreatePet);
+    getPet              GET    "/v1/pets/{petId}"                                  contract(Scope::Read, Run::GetPet);
+    listStorePets       GET    "/v1/store/pets"                                    area!(StoreRead, pets::list_pets);
+    getStorePet         GET    "/v1/store/pets/{petId}"                            area!(StoreRead, pets::get_pet);
+    addStorePet         POST   "/v1/store/pets"                                    area!(StoreWrite, pets::add_pet);
+    patchPet            PATCH  "/v1/store/pets/{petId}"                            area!(StoreWrite, pets::patch_pet);
+    withdrawPet         POST   "/v1/store/pets/{petId}/withdraw"                   area!(StoreWrite, pets::withdraw_pet);
+    restorePet          POST   "/v1/store/pets/{petId}/restore"                    area!(StoreWrite, pets::restore_pet);
+    addPhoto            POST   "/v1/store/pets/{petId}/photos"                     area!(StoreWrite, photos::add_photo).waiting(photos::MAX_UPLOAD);
+    getPhoto            GET    "/v1/store/pets/{petId}/photos/{photoId}"           area!(StoreRead, photos::get_photo);
+    patchPhoto          PATCH  "/v1/store/pets/{petId}/photos/{photoId}"           area!(StoreWrite, photos::patch_photo);
+    deletePhoto         DELETE "/v1/store/pets/{petId}/photos/{photoId}"           area!(StoreWrite, photos::delete_photo);
+    getInventory        GET    "/v1/store/inventory"                               area!(StoreRead, inventory::get);
+    listOrders          GET    "/v1/store/orders"                                  area!(StoreRead, orders::list_orders);
+    placeOrder          POST   "/v1/store/orders"                                  area!(StoreWrite, orders::place_order);
+    getOrder            GET    "/v1/store/orders/{orderId}"                        area!(StoreRead, orders::get_order);
+    patchOrder          PATCH  "/v1/store/orders/{orderId}"                        area!(StoreWrite, orders::patch_order);
+    completeOrder       POST   "/v1/store/orders/{orderId}/complete"               area!(StoreWrite, orders::complete_order);
+    cancelOrder         POST   "/v1/store/orders/{orderId}/cancel"                 area!(StoreWrite, orders::cancel_order);
+    returnOrder         POST   "/v1/store/orders/{orderId}/return"                 area!(StoreWrite, orders::return_order);
+    reopenOrder         POST   "/v1/store/orders/{orderId}/reopen"                 area!(StoreWrite, orders::reopen_order);
+    listCategories      GET    "/v1/store/categories"                              area!(StoreRead, categories::list_categories);
+    putCategory         PUT    "/v1/store/categories/{categoryId}"                 area!(StoreWrite, categories::put_category);
+    deleteCategory      DELETE "/v1/store/categories/{categoryId}"                 area!(StoreWrite, categories::delete_category);
+    listFields          GET    "/v1/store/fields"                                  area!(StoreRead, fields::list_fields);
+    putField            PUT    "/v1/store/fields/{name}"                           area!(StoreAdmin, fields::put_field);
+    deleteField         DELETE "/v1/store/fields/{name}"                           area!(StoreAdmin, fields::delete_field);
+    runBatch            POST   "/v1/store/batch"                                   area!(StoreWrite, batch::run);
+    followChanges       GET    "/v1/store/changes"                                 area!(StoreRead, feed::follow_changes).waiting(feed::MAX_WAIT);
+    listAudit           GET    "/v1/store/audit"                                   area!(StoreAdmin, audit::list);
+    listWebhooks        GET    "/v1/store/webhooks"                                area!(StoreAdmin, webhooks::list_webhooks);
+    addWebhook          POST   "/v1/store/webhooks"                                area!(StoreAdmin, webhooks::add_webhook);
+    getWebhook          GET    "/v1/store/webhooks/{webhookId}"                    area!(StoreAdmin, webhooks::get_webhook);
+    patchWebhook        PATCH  "/v1/store/webhooks/{webhookId}"                    area!(StoreAdmin, webhooks::patch_webhook);
+    deleteWebhook       DELETE "/v1/store/webhooks/{webhookId}"                    area!(StoreAdmin, webhooks::delete_webhook);
+    rotateWebhookSecret POST   "/v1/store/webhooks/{webhookId}/rotate-secret"      area!(StoreAdmin, webhooks::rotate_secret);
+    testWebhook         POST   "/v1/store/webhooks/{webhookId}/test"               area!(StoreAdmin, webhooks::test_webhook);
+    enableWebhook       POST   "/v1/store/webhooks/{webhookId}/enable"             area!(StoreAdmin, webhooks::enable_webhook);
+    listWebhookAttempts GET    "/v1/store/webhooks/{webhookId}/attempts"           area!(StoreAdmin, webhooks::list_attempts);
+    photoFile           GET    "/photos/{file}"                                    public(Run::PhotoFile);
+    openapiYaml         GET    "/openapi.yaml"                                     document!(yaml);
+    openapiJson         GET    "/openapi.json"                                     document!(json);
+    openapiStoreYaml    GET    "/openapi-store.yaml"                               document!(yaml);
+    openapiStoreJson    GET    "/openapi-store.json"                               document!(json);
+    apiCatalog          GET    "/.well-known/api-catalog"                          document!(catalog);
+    root                GET    "/"                                                 document!(root);
+    docsRedirect        GET    "/docs"                                             public(Run::Document(|_, _| Box::pin(documents::docs_redirect())));
+    docsFile            GET    "/docs/{*file}"                                     document!(docs_file);
 }
 
-/// The longest time that a client can tell the service to wait for a change.
-pub(crate) const MAX_WAIT: Duration = Duration::from_mins(1);
-
-/// How much longer than another request one with a picture may take: to arrive over a slow line, to
-/// wait, and to be decoded.
-pub(crate) const MAX_UPLOAD: Duration = Duration::from_mins(3);
-
-/// One operation.
-pub struct Route {
-    pub(crate) operation: Operation,
-    /// The name of the operation, as in its document if it has one.
-    pub id: &'static str,
-    /// The method. `GET` includes `HEAD`.
-    pub method: Method,
-    /// The path, with two parameters at most: `{name}` stands for one segment that is not empty,
-    /// `{*name}` for any rest.
-    pub path: &'static str,
-    pattern: Pattern,
+/// Who may call an operation, and its function.
+#[derive(Clone, Copy)]
+pub struct Operation {
     /// What a client needs.
     pub access: Access,
     /// The OpenAPI document that describes the operation.
     pub document: Option<OpenApi>,
-    /// Whether the operation is removed on the date in `contract/deprecation.rs`.
-    pub(crate) is_deprecated: bool,
+    /// How long the operation may wait for a change or a picture before it responds.
+    pub(crate) may_wait: Duration,
+    pub(crate) run: Run,
 }
 
 /// What a client needs to call an operation.
@@ -125,121 +109,67 @@ pub enum Access {
     Key(Scope),
 }
 
-/// An OpenAPI document of the service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum OpenApi {
-    /// `openapi.yaml`.
-    Contract,
-    /// `openapi-store.yaml`.
-    StoreArea,
+/// What an operation becomes. Boxed, because the largest future decides how much memory each request
+/// needs.
+type Responding<'c> = Pin<Box<dyn Future<Output = Result<Response, ApiError>> + Send + 'c>>;
+
+/// The function of an operation.
+#[derive(Clone, Copy)]
+pub(crate) enum Run {
+    /// The operations of the contract. `Api::process` calls them by name, because a pointer to an
+    /// `async` function would cost an allocation, and one more layer 250 instructions.
+    ListPets,
+    CreatePet,
+    GetPet,
+    StoreArea(for<'c> fn(&'c StoreArea, Call<'c>) -> Responding<'c>),
+    Document(for<'c> fn(&'c Documents, Call<'c>) -> Responding<'c>),
+    /// A photo, which `Api` sends, because everybody may read it.
+    PhotoFile,
 }
 
-/// What an operation gets.
-pub(crate) struct Call<'r> {
-    pub(crate) request: &'r Parts,
-    /// The `X-Request-Id` of the response.
-    pub(crate) request_id: &'r HeaderValue,
-    pub(crate) route: &'static Route,
-    /// The parameter in the path, not decoded. Empty if the operation has none. If it has two, the path
-    /// from the first one to the second one.
-    pub(crate) parameter: &'r str,
-    pub(crate) body: UnreadBody<'r>,
-    /// The client, if the operation needs a key.
-    pub(crate) caller: Option<&'r Caller>,
+const fn contract(scope: Scope, run: Run) -> Operation {
+    let may_wait = Duration::ZERO;
+    Operation { access: Key(scope), document: Some(OpenApi::Contract), may_wait, run }
 }
 
-/// What the table contains for a method and path.
-#[derive(Clone, Copy, Default)]
-pub(crate) enum Found {
-    /// The operation, and the length of the parameter in the path.
-    Route(&'static Route, usize),
-    /// The first operation at this path. None has this method.
-    OtherMethods(&'static Route),
-    /// No operation at this path.
-    #[default]
-    Nothing,
+const fn public(run: Run) -> Operation {
+    Operation { access: Public, document: None, may_wait: Duration::ZERO, run }
 }
 
-/// Looks for the operation with this method and path.
-pub(crate) fn find(method: &Method, path: &str) -> Found {
-    let method = if method == Method::HEAD { &Method::GET } else { method };
-    for route in ROUTES.iter().filter(|route| route.method == method) {
-        if let Some(parameter) = route.pattern.parameter_in(path) {
-            return Found::Route(route, parameter.len());
-        }
-    }
-    let other = ROUTES.iter().find(|route| route.pattern.parameter_in(path).is_some());
-    other.map_or(Found::Nothing, Found::OtherMethods)
-}
-
-/// The methods of these operations, each once, as in `Allow`.
-pub(crate) fn methods(routes: impl Iterator<Item = &'static Route>) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for route in routes {
-        let own = if route.method == Method::GET {
-            &["GET", "HEAD"][..]
-        } else {
-            &[route.method.as_str()]
-        };
-        names.extend(own.iter().filter(|name| !names.contains(name)).collect::<Vec<_>>());
-    }
-    names.join(", ")
-}
-
-impl Found {
-    /// The operation, and the parameter in the path of the request, not decoded, which is empty if
-    /// the operation has none. Fails with 404 for an unknown path, 405 for an unsupported method.
-    pub(crate) fn route(self, path: &str) -> Result<(&'static Route, &str), ApiError> {
-        match self {
-            Self::Route(route, length) => Ok((route, route.pattern.parameter_at(path, length))),
-            Self::OtherMethods(route) => {
-                Err(ApiError::method_not_allowed(&methods(route.with_same_path())))
-            }
-            Self::Nothing => Err(ApiError::no_such_path()),
-        }
+impl Operation {
+    const fn waiting(self, may_wait: Duration) -> Self {
+        Self { may_wait, ..self }
     }
 
+    /// Whether the operation is removed on the date in `contract/deprecation.rs`.
+    fn is_deprecated(&self) -> bool {
+        matches!(self.run, Run::GetPet)
+    }
+}
+
+impl Found<Operation> {
     /// Whether the request for `path` needs a key. Every path under `/v1` does, even one that does
     /// not exist.
     pub(crate) fn needs_key(self, path: &str) -> bool {
         match self {
-            Self::Route(route, _) => route.access != Public,
+            Self::Route(route, _) => route.target.access != Public,
             Self::OtherMethods(_) | Self::Nothing => is_under_v1(path),
         }
     }
 
-    /// How long the operation may wait for a change before it responds.
     pub(crate) fn may_wait(self) -> Duration {
         match self {
-            Self::Route(Route { operation: Operation::followChanges, .. }, _) => MAX_WAIT,
-            Self::Route(Route { operation: Operation::addPhoto, .. }, _) => MAX_UPLOAD,
-            _ => Duration::ZERO,
+            Self::Route(route, _) => route.target.may_wait,
+            Self::OtherMethods(_) | Self::Nothing => Duration::ZERO,
         }
     }
 
-    /// Whether the operation is deprecated. Without an operation: whether all of the path are.
+    /// Whether the operation is deprecated. Without an operation: whether that of the path is.
     pub(crate) fn is_deprecated(self) -> bool {
         match self {
-            Self::Route(route, _) => route.is_deprecated,
-            Self::OtherMethods(route) => route.with_same_path().all(|route| route.is_deprecated),
+            Self::Route(route, _) | Self::OtherMethods(route) => route.target.is_deprecated(),
             Self::Nothing => false,
         }
-    }
-}
-
-impl Route {
-    /// What metrics, logs and spans show of it.
-    pub(crate) fn label(&self) -> Label {
-        Label {
-            table: Table::Operations,
-            index: self.operation as usize,
-            id: self.id,
-            path: self.path,
-        }
-    }
-
-    fn with_same_path(&self) -> impl Iterator<Item = &'static Self> {
-        ROUTES.iter().filter(|other| other.path == self.path)
     }
 }
 

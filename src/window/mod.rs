@@ -30,15 +30,15 @@ use self::{
     layout::Layout,
     query::Query,
     rendered::{Cache, Made, Rendered},
-    routes::Page,
+    routes::{PAGES, Page},
     shop::Shop,
 };
 use crate::{
     app::App,
     domain::{Client, client::ClientAddress},
     edge::{
-        Account, ApiError, Edge, Facts, Interface, Reader, RequestBody, Response, UnreadBody,
-        etag::Tags, photos, response::redirect,
+        Account, ApiError, Edge, Facts, Found, Interface, Reader, RequestBody, Response, Route,
+        UnreadBody, etag::Tags, find, photos, response::redirect,
     },
     store::{Cause, Version},
 };
@@ -73,7 +73,7 @@ pub struct Window {
 /// Makes `edge` also count the requests for the pages of the window.
 #[must_use]
 pub fn counted(edge: Edge) -> Edge {
-    edge.counting(routes::PAGES.iter().map(|route| route.label))
+    edge.counting(&PAGES)
 }
 
 impl Window {
@@ -221,15 +221,14 @@ impl Interface for Window {
     const CACHE_CONTROL: HeaderValue = HeaderValue::from_static(
         "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400",
     );
-    /// The page, if the request found one.
-    type Found = Option<Page>;
+    type Found = Found<Page>;
 
     fn edge(&self) -> &Edge {
         &self.edge
     }
 
-    fn find(&self, request: &Parts) -> Option<Page> {
-        routes::find(&request.method, request.uri.path()).ok().map(|(route, _)| route.page)
+    fn find(&self, request: &Parts) -> Found<Page> {
+        find(&PAGES, &request.method, request.uri.path())
     }
 
     async fn process(
@@ -238,13 +237,13 @@ impl Interface for Window {
         request: &Parts,
         _: &HeaderValue,
         _: UnreadBody<'_>,
-        _: Option<Page>,
+        found: Found<Page>,
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
-        let (route, parameter) = routes::find(&request.method, request.uri.path())?;
+        let (route, [parameter, _]) = found.route(&PAGES, request.uri.path())?;
         facts.route = Some(route.label);
         let visitor = self.edge.strangers.address(client, &request.headers);
-        Box::pin(self.respond(route.page, parameter, request, visitor)).await
+        Box::pin(self.respond(route.target, parameter, request, visitor)).await
     }
 
     fn respond_to(
@@ -256,15 +255,16 @@ impl Interface for Window {
         self.layout.problem(error, request, request_id)
     }
 
-    fn announce(&self, page: Option<Page>, _: &Facts, response: &mut Response) {
+    fn announce(&self, found: Found<Page>, _: &Facts, response: &mut Response) {
         let headers = response.headers_mut();
         for (name, value) in SECURITY_FIELDS {
             headers.insert(name, HeaderValue::from_static(value));
         }
-        if page == Some(Page::embed) {
+        let Found::Route(Route { target: page, .. }, _) = found else { return };
+        if *page == Page::embed {
             headers.insert(header::CONTENT_SECURITY_POLICY, self.embedded.clone());
         }
-        if page == Some(Page::json) {
+        if *page == Page::json {
             let anybody = HeaderValue::from_static("*");
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, anybody);
             // Otherwise, a script of another site cannot read the link to the next page.

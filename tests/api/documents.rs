@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use petstore::{
     domain::Deployment,
-    http::routes::{Access, OpenApi, ROUTES},
+    http::{
+        documents::openapi::OpenApi,
+        routes::{Access, ROUTES},
+    },
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -319,18 +322,20 @@ fn each_document_has_exactly_the_operations_of_the_route_table() {
     for (kind, document) in [(OpenApi::Contract, &CONTRACT), (OpenApi::StoreArea, &STORE_AREA)] {
         let in_table: BTreeSet<(String, String, String)> = ROUTES
             .iter()
-            .filter(|route| route.document == Some(kind))
+            .filter(|route| route.target.document == Some(kind))
             .map(|route| {
-                let Access::Key(scope) = route.access else { panic!("{} is public", route.id) };
-                let path = route.path.strip_prefix("/v1").unwrap();
+                let Access::Key(scope) = route.target.access else {
+                    panic!("{} is public", route.label.id)
+                };
+                let path = route.label.path.strip_prefix("/v1").unwrap();
                 let method = route.method.as_str().to_lowercase();
                 let described = &document["paths"][path][&method]["x-scope"];
                 assert!(
                     kind == OpenApi::Contract || *described == scope.as_str(),
                     "{} needs {scope:?}, but the document says {described}",
-                    route.id
+                    route.label.id
                 );
-                (path.to_owned(), method, route.id.to_owned())
+                (path.to_owned(), method, route.label.id.to_owned())
             })
             .collect();
         let mut in_document = BTreeSet::new();

@@ -37,7 +37,6 @@ struct Stream {
 }
 
 /// Sends an event for each moment in which something changed, with the numbers of the animals.
-#[expect(clippy::unused_async, reason = "as the other pages")]
 pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let app = desk.app();
     // What changed since the page was made, which can be long before its stream begins.

@@ -1,5 +1,6 @@
-//! The pages of the staff: one file for each entry of the menu. Those to sign in, and for accounts,
-//! staff and API keys, are in [`super::staff`].
+//! The route table of the console, every page and every form, one line each, and the pages of the staff:
+//! one file for each entry of the menu. Those to sign in, and for accounts, staff and API keys, are in
+//! [`super::staff`].
 
 mod activity;
 mod add;
@@ -29,78 +30,192 @@ mod undo;
 mod values;
 mod webhooks;
 
-use super::{desk::Desk, forms::Errors, reply::Reply, routes::StaffPage, staff};
+use std::{pin::Pin, time::Duration};
+
+use hyper::Method;
+
+use super::{desk::Desk, forms::Errors, reply::Reply, staff, visit::Visit};
 use crate::{
     delivery::Wanted,
-    edge::{ApiError, Response},
+    domain::Role,
+    edge::{self, ApiError, Response, Route, routes},
 };
 
-/// Responds to a page for the staff. What a member can correct is shown on the page, and is not an
-/// error.
-pub(super) async fn open(page: StaffPage, desk: &Desk<'_>) -> Result<Response, ApiError> {
-    let no_errors = &Errors::default();
-    let reply = match page {
-        StaffPage::signOut => return staff::sign_out(desk).await,
-        StaffPage::account => staff::account(desk, no_errors).await,
-        StaffPage::setPassword => staff::set_password(desk).await,
-        StaffPage::endSession => staff::end_session(desk).await,
-        StaffPage::secondFactor => Ok(staff::second_factor(desk)),
-        StaffPage::setSecondFactor => staff::set_second_factor(desk).await,
-        StaffPage::removeSecondFactor => staff::remove_second_factor(desk).await,
-        StaffPage::newRecoveryCodes => staff::new_recovery_codes(desk).await,
-        StaffPage::settings => Ok(Reply::See("/settings/staff".to_owned(), None)),
-        StaffPage::members => staff::members(desk, no_errors).await,
-        StaffPage::addMember => staff::add_member(desk).await,
-        StaffPage::changeMember => staff::change_member(desk).await,
-        StaffPage::endSessionOfMember => staff::end_session_of_member(desk).await,
-        StaffPage::keys => staff::keys(desk, no_errors).await,
-        StaffPage::addKey => staff::add_key(desk).await,
-        StaffPage::changeKey => staff::change_key(desk).await,
-        StaffPage::today => today::today(desk).await,
-        StaffPage::live => live::follow(desk).await,
-        StaffPage::animals => animals::list(desk).await,
-        StaffPage::changeSelected => several::change_selected(desk).await,
-        StaffPage::animal => animal::show(desk, no_errors).await,
-        StaffPage::editForm => edit::form(desk).await,
-        StaffPage::saveEdit => edit::save(desk).await,
-        StaffPage::placeOrder => animal::place_order(desk).await,
-        StaffPage::addPhotos => Err(photo_forms::without_body()),
-        StaffPage::changePhoto => photo_forms::change(desk).await,
-        StaffPage::withdraw => animal::withdraw(desk).await,
-        StaffPage::restore => animal::restore(desk).await,
-        StaffPage::addForm => add::add_form(desk).await,
-        StaffPage::addOne => add::add_one(desk).await,
-        StaffPage::preview => add::preview(desk).await,
-        StaffPage::addMany => add::add_many(desk).await,
-        StaffPage::categories => categories::list(desk, no_errors).await,
-        StaffPage::saveCategory => categories::save(desk).await,
-        StaffPage::orders => orders::list(desk).await,
-        StaffPage::order => orders::show(desk, no_errors).await,
-        StaffPage::completeOrder => orders::complete(desk).await,
-        StaffPage::cancelOrder => orders::cancel(desk).await,
-        StaffPage::saveOrder => orders::save(desk).await,
-        StaffPage::returnOrder => orders::take_back(desk).await,
-        StaffPage::reopenOrder => orders::reopen(desk).await,
-        StaffPage::activity => activity::activity(desk).await,
-        StaffPage::exportActivity => activity::export(desk).await,
-        StaffPage::fields => fields::list(desk, no_errors).await,
-        StaffPage::addField => fields::add(desk).await,
-        StaffPage::field => fields::show(desk).await,
-        StaffPage::saveField => fields::save(desk).await,
-        StaffPage::deleteField => fields::delete(desk).await,
-        StaffPage::webhooks => webhooks::list(desk, no_errors).await,
-        StaffPage::addWebhook => webhooks::add(desk).await,
-        StaffPage::webhook => webhooks::show(desk, no_errors).await,
-        StaffPage::testWebhook => webhooks::press(desk, Wanted::Test, "tested").await,
-        StaffPage::resumeWebhook => {
-            webhooks::press(desk, Wanted::Enable { resumes: true }, "enabled").await
-        }
-        StaffPage::enableWebhook => {
-            webhooks::press(desk, Wanted::Enable { resumes: false }, "enabled").await
-        }
-        StaffPage::disableWebhook => webhooks::disable(desk).await,
-        StaffPage::rotateWebhook => webhooks::press(desk, Wanted::RotateSecret, "saved").await,
-        StaffPage::deleteWebhook => webhooks::press(desk, Wanted::Delete, "deleted").await,
+/// A page for everybody.
+macro_rules! public {
+    ($page:path) => {
+        Target::Public(|visit| Box::pin($page(visit)))
     };
-    reply?.into_response(desk)
+}
+
+/// A page for the staff: the least role, the function, and what the function gets besides the request.
+macro_rules! staff {
+    ($role:ident, $page:path $(, $argument:expr)*) => {
+        Target::Staff(
+            needed(Role::$role),
+            |desk| Box::pin(async move { $page(desk $(, $argument)*).await }),
+        )
+    };
+}
+
+routes! {
+    /// All pages and forms. What a member can correct is shown on the page, and is not an error.
+    pub(super) static PAGES: Target = Console "console.";
+    // id              method path                            least role, function
+    asset              GET  "/assets/{name}"                   Target::Asset;
+    favicon            GET  "/favicon.ico"                     Target::Asset;
+    touchIcon          GET  "/apple-touch-icon.png"            Target::Asset;
+    photoFile          GET  "/photos/{file}"                   Target::Photo;
+    signInForm         GET  "/sign-in"                         public!(staff::sign_in_form);
+    signIn             POST "/sign-in"                         public!(staff::sign_in);
+    giveCode           POST "/sign-in/code"                    public!(staff::give_code);
+    linkForm           GET  "/link/{token}"                    public!(staff::link_form);
+    choosePassword     POST "/link/{token}"                    public!(staff::choose_password);
+    signOut            POST "/sign-out"                        staff!(Viewer, staff::sign_out).before_second_factor();
+    account            GET  "/account"                         staff!(Viewer, staff::account, &Errors::default());
+    setPassword        POST "/account/password"                staff!(Viewer, staff::set_password);
+    endSession         POST "/account/sessions/end"            staff!(Viewer, staff::end_session);
+    secondFactor       GET  "/account/second-factor"           staff!(Viewer, staff::second_factor).before_second_factor();
+    setSecondFactor    POST "/account/second-factor"           staff!(Viewer, staff::set_second_factor).after_password().before_second_factor();
+    removeSecondFactor POST "/account/second-factor/remove"    staff!(Viewer, staff::remove_second_factor).after_password();
+    newRecoveryCodes   POST "/account/recovery-codes"          staff!(Viewer, staff::new_recovery_codes).after_password();
+    settings           GET  "/settings"                        staff!(Manager, staff::settings);
+    members            GET  "/settings/staff"                  staff!(Manager, staff::members, &Errors::default());
+    addMember          POST "/settings/staff"                  staff!(Manager, staff::add_member).after_password();
+    changeMember       POST "/settings/staff/{id}"             staff!(Manager, staff::change_member).after_password();
+    endSessionOfMember POST "/settings/sessions/end"           staff!(Manager, staff::end_session_of_member).after_password();
+    keys               GET  "/settings/keys"                   staff!(Manager, staff::keys, &Errors::default());
+    addKey             POST "/settings/keys"                   staff!(Manager, staff::add_key).after_password();
+    changeKey          POST "/settings/keys/{id}"              staff!(Manager, staff::change_key).after_password();
+    today              GET  "/"                                staff!(Viewer, today::today);
+    live               GET  "/live"                            staff!(Viewer, live::follow);
+    animals            GET  "/animals"                         staff!(Viewer, animals::list);
+    changeSelected     POST "/animals/selected"                staff!(Clerk, several::change_selected);
+    animal             GET  "/animals/{id}"                    staff!(Viewer, animal::show, &Errors::default());
+    editForm           GET  "/animals/{id}/edit"               staff!(Clerk, edit::form);
+    saveEdit           POST "/animals/{id}/edit"               staff!(Clerk, edit::save);
+    placeOrder         POST "/animals/{id}/order"              staff!(Clerk, animal::place_order);
+    addPhotos          POST "/animals/{id}/photos"             Target::Pictures(needed(Role::Clerk));
+    changePhoto        POST "/animals/{id}/photos/change"      staff!(Clerk, photo_forms::change);
+    withdraw           POST "/animals/{id}/withdraw"           staff!(Clerk, animal::withdraw);
+    restore            POST "/animals/{id}/restore"            staff!(Clerk, animal::restore);
+    addForm            GET  "/add"                             staff!(Clerk, add::add_form);
+    addOne             POST "/add"                             staff!(Clerk, add::add_one);
+    preview            POST "/add/preview"                     staff!(Clerk, add::preview);
+    addMany            POST "/add/many"                        staff!(Clerk, add::add_many);
+    categories         GET  "/categories"                      staff!(Viewer, categories::list, &Errors::default());
+    saveCategory       POST "/categories"                      staff!(Clerk, categories::save);
+    orders             GET  "/orders"                          staff!(Viewer, orders::list);
+    order              GET  "/orders/{id}"                     staff!(Viewer, orders::show, &Errors::default());
+    completeOrder      POST "/orders/{id}/complete"            staff!(Clerk, orders::complete);
+    cancelOrder        POST "/orders/{id}/cancel"              staff!(Clerk, orders::cancel);
+    saveOrder          POST "/orders/{id}/change"              staff!(Clerk, orders::save);
+    returnOrder        POST "/orders/{id}/return"              staff!(Clerk, orders::take_back);
+    reopenOrder        POST "/orders/{id}/reopen"              staff!(Clerk, orders::reopen);
+    activity           GET  "/activity"                        staff!(Manager, activity::activity);
+    exportActivity     GET  "/activity/export"                 staff!(Manager, activity::export);
+    fields             GET  "/settings/fields"                 staff!(Manager, fields::list, &Errors::default());
+    addField           POST "/settings/fields"                 staff!(Manager, fields::add);
+    field              GET  "/settings/fields/{id}"            staff!(Manager, fields::show);
+    saveField          POST "/settings/fields/{id}"            staff!(Manager, fields::save);
+    deleteField        POST "/settings/fields/{id}/delete"     staff!(Manager, fields::delete);
+    webhooks           GET  "/settings/webhooks"               staff!(Manager, webhooks::list, &Errors::default());
+    addWebhook         POST "/settings/webhooks"               staff!(Manager, webhooks::add).after_password();
+    webhook            GET  "/settings/webhooks/{id}"          staff!(Manager, webhooks::show, &Errors::default());
+    testWebhook        POST "/settings/webhooks/{id}/test"     staff!(Manager, webhooks::press, Wanted::Test, "tested").after_password();
+    resumeWebhook      POST "/settings/webhooks/{id}/resume"   staff!(Manager, webhooks::press, Wanted::Enable { resumes: true }, "enabled").after_password();
+    enableWebhook      POST "/settings/webhooks/{id}/enable"   staff!(Manager, webhooks::press, Wanted::Enable { resumes: false }, "enabled").after_password();
+    disableWebhook     POST "/settings/webhooks/{id}/disable"  staff!(Manager, webhooks::disable).after_password();
+    rotateWebhook      POST "/settings/webhooks/{id}/rotate"   staff!(Manager, webhooks::press, Wanted::RotateSecret, "saved").after_password();
+    deleteWebhook      POST "/settings/webhooks/{id}/delete"   staff!(Manager, webhooks::press, Wanted::Delete, "deleted").after_password();
+}
+
+/// What a page becomes. Boxed, because the largest future decides how much memory each request needs.
+type Opening<'d, T> = Pin<Box<dyn Future<Output = Result<T, ApiError>> + Send + 'd>>;
+
+/// Who may open a page, and its function.
+#[derive(Clone, Copy)]
+pub(super) enum Target {
+    /// A file of the layout.
+    Asset,
+    /// A photo, which `Console` sends, because everybody may see it.
+    Photo,
+    /// A page that needs no session.
+    Public(for<'d> fn(&'d Visit<'d>) -> Opening<'d, Response>),
+    /// A page for the staff.
+    Staff(Needed, for<'d> fn(&'d Desk<'d>) -> Opening<'d, Reply>),
+    /// The form with pictures for the staff, which are read one by one.
+    Pictures(Needed),
+}
+
+/// What a session needs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Needed {
+    pub(super) role: Role,
+    /// Only within five minutes after the member has given the password again.
+    pub(super) password: bool,
+    /// Only for a member who has set up the second factor that the settings require.
+    pub(super) second_factor: bool,
+}
+
+const fn needed(role: Role) -> Needed {
+    Needed { role, password: false, second_factor: true }
+}
+
+impl Target {
+    const fn after_password(self) -> Self {
+        match self {
+            Self::Staff(needed, page) => Self::Staff(Needed { password: true, ..needed }, page),
+            other => other,
+        }
+    }
+
+    const fn before_second_factor(self) -> Self {
+        match self {
+            Self::Staff(needed, page) => {
+                Self::Staff(Needed { second_factor: false, ..needed }, page)
+            }
+            other => other,
+        }
+    }
+
+    /// Whether its form has pictures.
+    pub(super) fn has_pictures(&self) -> bool {
+        matches!(self, Self::Pictures(_))
+    }
+}
+
+/// The largest form, in bytes: a name of 64 KiB, of which a browser may spell each byte with three,
+/// what it was before, and the rest. And the largest list of animals from a spreadsheet.
+const MAX_FORM: usize = 512 << 10;
+const MAX_LIST: usize = 1 << 20;
+
+/// The forms that can contain such a list.
+const WITH_LIST: [&str; 2] = ["/add/preview", "/add/many"];
+
+/// The largest form that this page accepts, in bytes.
+pub(super) fn max_form(path: &str) -> usize {
+    if WITH_LIST.contains(&path) { MAX_LIST } else { MAX_FORM }
+}
+
+/// The page with this method and path, and the parameters in the path. Fails with 404 for an unknown
+/// path, 405 for an unsupported method.
+pub(super) fn route<'p>(
+    method: &Method,
+    path: &'p str,
+) -> Result<(&'static Route<Target>, [&'p str; 2]), ApiError> {
+    edge::find(&PAGES, method, path).route(&PAGES, path)
+}
+
+/// How long the form of a page may take to arrive, in addition to that of another page: over a slow
+/// line, several pictures take minutes.
+pub(super) fn may_wait(method: &Method, path: &str) -> Duration {
+    let has_pictures = route(method, path).is_ok_and(|(route, _)| route.target.has_pictures());
+    if has_pictures { Duration::from_mins(20) } else { Duration::ZERO }
+}
+
+/// The name of the page with this method and path, and the parameter in the path.
+pub(super) fn find<'p>(method: &Method, path: &'p str) -> Option<(&'static str, &'p str)> {
+    let (route, [parameter, _]) = route(method, path).ok()?;
+    Some((route.label.id, parameter))
 }

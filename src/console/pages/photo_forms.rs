@@ -34,7 +34,7 @@ use crate::{
             PhotoSize, Photos, Preconditions, StorePet,
         },
     },
-    edge::{ApiError, Problem, UnreadBody, multipart::Multipart},
+    edge::{ApiError, UnreadBody, multipart::Multipart},
     photos::{Format, PhotoError},
     text,
 };
@@ -255,9 +255,4 @@ async fn add_one(
     desk.visit.form = Form::sent(&fields[..if key.starts_with('-') { 1 } else { 2 }]);
     let photo = NewPhoto { id: stored.id, alt: None, width: stored.width, height: stored.height };
     Ok(desk.execute(vec![Command::AddPhoto { id, photo }]).await?.map(drop).map_err(|not| not.why))
-}
-
-/// The response of a form that was sent without its pictures.
-pub(super) fn without_body() -> ApiError {
-    ApiError::new(Problem::InvalidBody, texts::NO_PICTURE)
 }

@@ -8,7 +8,7 @@ use crate::{
     console::{
         desk, layout,
         markup::{self, SHORT},
-        merge, routes, texts,
+        merge, texts,
         visit::{Form, Visit},
         words,
     },
@@ -69,7 +69,7 @@ async fn what(
 ) -> Result<Markup, ApiError> {
     let store = &visit.console.app.store;
     let page = path.split('?').next().unwrap_or_default();
-    let found = routes::find(&hyper::Method::POST, page).ok();
+    let found = (visit.find)(&hyper::Method::POST, page);
     let number = found.and_then(|(_, parameter)| text::integer(parameter));
     let order = number.and_then(OrderId::new).filter(|_| page.starts_with("/orders/"));
     let order = match order {
@@ -108,9 +108,9 @@ async fn what(
     }
     Ok(html! {
         dl.card {
-            @if let Some((route, _)) = found {
+            @if let Some((page, _)) = found {
                 dt { (texts::WHAT) }
-                dd { (texts::form(route.id, form.get("do"))) }
+                dd { (texts::form(page, form.get("do"))) }
             }
             @if let Some(order) = order { dt { (texts::ORDER) } dd { (order.id) } }
             @for pet in animals {

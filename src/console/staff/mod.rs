@@ -8,6 +8,8 @@ mod members;
 mod second_factor;
 mod sign_in;
 
+use std::future::{Ready, ready};
+
 use hyper::StatusCode;
 use maud::{Markup, html};
 
@@ -98,6 +100,11 @@ pub(super) fn settings_menu(title: &str) -> Markup {
             }
         }
     }
+}
+
+/// `GET /settings`: its first page.
+pub(super) fn settings(_: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
+    ready(Ok(Reply::See("/settings/staff".to_owned(), None)))
 }
 
 /// A page of the settings.

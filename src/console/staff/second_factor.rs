@@ -1,5 +1,7 @@
 //! A member's second factor: setting it up, its recovery codes, and removing it.
 
+use std::future::{Ready, ready};
+
 use std::sync::Arc;
 
 use maud::{Markup, PreEscaped, html};
@@ -23,8 +25,9 @@ use crate::{
 const PAGE: &str = "/account/second-factor";
 
 /// `GET /account/second-factor`.
-pub(in crate::console) fn second_factor(desk: &Desk<'_>) -> Reply {
-    page(desk, &desk.visit.console.with_random(TotpSecret::generate), &Errors::default())
+pub(in crate::console) fn second_factor(desk: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
+    let new = desk.visit.console.with_random(TotpSecret::generate);
+    ready(Ok(page(desk, &new, &Errors::default())))
 }
 
 fn page(desk: &Desk<'_>, new: &TotpSecret, errors: &Errors) -> Reply {

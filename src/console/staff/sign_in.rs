@@ -1,5 +1,7 @@
 //! Signing in and out.
 
+use std::future::{Ready, ready};
+
 use hyper::{Method, StatusCode};
 use maud::{Markup, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -11,7 +13,7 @@ use crate::{
         desk::Desk,
         forms::Input,
         layout,
-        routes::{self, MAX_KEPT},
+        reply::Reply,
         session::{self, Cookie, Session},
         texts,
         visit::{Form, Visit},
@@ -24,6 +26,9 @@ use crate::{
     edge::{ApiError, Problem, Response},
     store::{StaffKey, StaffWritten},
 };
+
+/// The largest form that the forms to sign in keep, in bytes.
+const MAX_KEPT: usize = 64 << 10;
 
 /// Where the browser goes after signing in: to a page, or with a form that could not be carried out
 /// before. The browser keeps the form in hidden fields, and the service keeps nothing.
@@ -42,9 +47,9 @@ impl Then {
     /// What the fields of a form to sign in say.
     fn of(visit: &Visit<'_>, form: &Form) -> Self {
         let path = form.raw("kept_path");
-        let kept = own_path(&Method::POST, path)
+        let kept = own_path(visit, &Method::POST, path)
             .map(|path| (path.to_owned(), Form::of(form.raw("kept").to_owned().into())));
-        let next = own_path(&Method::GET, form.raw("next")).unwrap_or("/").to_owned();
+        let next = own_path(visit, &Method::GET, form.raw("next")).unwrap_or("/").to_owned();
         Self { next, kept, lost: None, store: visit.store_name().to_owned() }
     }
 
@@ -55,7 +60,7 @@ impl Then {
         if visit.request.method != Method::POST {
             return Self { next: path, kept: None, lost: None, store };
         }
-        if visit.route.has_pictures() {
+        if visit.has_pictures {
             let next = path.trim_end_matches("/photos").to_owned();
             return Self { next, kept: None, lost: Some(texts::PHOTOS_NOT_KEPT), store };
         }
@@ -94,15 +99,15 @@ impl Then {
 
 /// The path, if it is one of the console with this method. So nobody can use a link to the console to
 /// lead to another site.
-fn own_path<'p>(method: &Method, path: &'p str) -> Option<&'p str> {
+fn own_path<'p>(visit: &Visit<'_>, method: &Method, path: &'p str) -> Option<&'p str> {
     let is_plain = path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let (page, _) = path.split_once('?').unwrap_or((path, ""));
-    (is_plain && page.starts_with('/') && routes::find(method, page).is_ok()).then_some(path)
+    (is_plain && page.starts_with('/') && (visit.find)(method, page).is_some()).then_some(path)
 }
 
 /// `GET /sign-in`.
-pub(in crate::console) fn sign_in_form(visit: &Visit<'_>) -> Response {
-    form(&Then::of(visit, &visit.query), None, "", StatusCode::OK)
+pub(in crate::console) fn sign_in_form(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
+    ready(Ok(form(&Then::of(visit, &visit.query), None, "", StatusCode::OK)))
 }
 
 /// What a page responds that needs a session, or one in which the password was given recently.
@@ -262,13 +267,13 @@ async fn record_failure(visit: &Visit<'_>, member: Option<&StaffMember>) -> Resu
 const MAX_TRIES: u32 = 10;
 
 /// `POST /sign-out`.
-pub(in crate::console) async fn sign_out(desk: &Desk<'_>) -> Result<Response, ApiError> {
+pub(in crate::console) async fn sign_out(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
     let digest = session.record.digest;
     for _ in 0..MAX_TRIES {
         // Read again, because somebody may have changed the member meanwhile, or ended the session.
         let found = visit.console.app.store.find_session(digest).await?;
-        let Some((_, member)) = found else { return Ok(signed_out(visit)) };
+        let Some((_, member)) = found else { return Ok(Reply::Made(signed_out(visit))) };
         let change = StaffChange {
             seen: member.version,
             after: member,
@@ -277,7 +282,7 @@ pub(in crate::console) async fn sign_out(desk: &Desk<'_>) -> Result<Response, Ap
             act: None,
         };
         if visit.write(change, session.actor()).await? != StaffWritten::Stale {
-            return Ok(signed_out(visit));
+            return Ok(Reply::Made(signed_out(visit)));
         }
     }
     Err(changed_meanwhile())

@@ -5,7 +5,7 @@ use hyper::{
     header::{self, HeaderValue},
 };
 
-use super::{deprecation, shared::Contract, wire};
+use super::{Contract, deprecation, wire};
 use crate::{
     domain::{
         NewPet, Pet, PetName, PetStatus, StoredResponse, WriteContext, idempotency::fingerprint,
@@ -15,7 +15,7 @@ use crate::{
         body::{self, Accepted},
         response,
     },
-    http::{access::auth, idempotency, query, routes::Call},
+    http::{access::auth, context::Call, idempotency, query},
     json,
     store::Created,
 };

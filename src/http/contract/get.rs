@@ -2,12 +2,12 @@
 
 use hyper::StatusCode;
 
-use super::{deprecation, shared::Contract, wire};
+use super::{Contract, deprecation, wire};
 use crate::{
     app::Caller,
     domain::PetId,
     edge::{ApiError, Problem, Response, response},
-    http::{etag, query, routes::Call},
+    http::{context::Call, etag, query},
 };
 
 /// Responds with one animal, until the operation is removed.

@@ -9,11 +9,11 @@ use hyper::{
 };
 use tokio::task;
 
-use super::{cursor, first_pages::RenderedPage, shared::Contract, wire};
+use super::{Contract, cursor, first_pages::RenderedPage, wire};
 use crate::{
     domain::{PageRequest, PetStatus},
     edge::{ApiError, Response, response},
-    http::{etag, query, routes::Call},
+    http::{context::Call, etag, query},
 };
 
 /// Pages above this size, in bytes, are hashed on a separate thread.

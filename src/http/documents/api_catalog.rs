@@ -10,7 +10,7 @@ use serde_json::json;
 use super::document::Document;
 use crate::{
     edge::{ApiError, BaseUrl, Response, response},
-    http::{accept, routes::Call},
+    http::{accept, context::Call},
 };
 
 /// The media type, with the profile of RFC 9727, section 7.3.

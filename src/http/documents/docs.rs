@@ -1,7 +1,11 @@
 //! `/docs`: a page that shows the contract with Swagger UI, and `/docs/store`, which shows the store
 //! area. Its files are in the binary, so the page needs no other host.
 
-use std::{io::Read, sync::Arc};
+use std::{
+    future::{Ready, ready},
+    io::Read,
+    sync::Arc,
+};
 
 use bytes::Bytes;
 use flate2::bufread::DeflateDecoder;
@@ -22,8 +26,9 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// `GET /docs` redirects to `/docs/`, because the page's links are relative.
-pub(crate) fn redirect() -> Response {
-    response::redirect(StatusCode::PERMANENT_REDIRECT, HeaderValue::from_static("docs/"))
+pub(crate) fn redirect() -> Ready<Result<Response, ApiError>> {
+    let to = HeaderValue::from_static("docs/");
+    ready(Ok(response::redirect(StatusCode::PERMANENT_REDIRECT, to)))
 }
 
 /// The files of the page, each with its media type, and its text if it is ours; the others are Swagger

@@ -14,14 +14,14 @@ use self::{
     document::Document,
     openapi::{Format, Served},
 };
-use super::{routes::Call, settings::Settings};
+use super::{context::Call, settings::Settings};
 use crate::{
     domain::Clock,
     edge::{ApiError, Response},
 };
 
 /// All documents.
-pub(super) struct Documents {
+pub(crate) struct Documents {
     clock: Arc<dyn Clock>,
     openapi: Served,
     /// The content of `/.well-known/api-catalog`.

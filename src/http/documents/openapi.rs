@@ -18,7 +18,7 @@ use super::document::Document;
 use crate::{
     domain::words::words,
     edge::{ApiError, BaseUrl, Response, request},
-    http::{contract::deprecation, routes::OpenApi, settings::Settings},
+    http::{contract::deprecation, settings::Settings},
 };
 
 /// Marks the parts of the contract that leave it when `getPet` is removed.
@@ -32,6 +32,15 @@ const SERVERS_IN_JSON: &str = r#""servers": [
       "description": "This service"
     }
   ]"#;
+
+/// An OpenAPI document of the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OpenApi {
+    /// `openapi.yaml`.
+    Contract,
+    /// `openapi-store.yaml`.
+    StoreArea,
+}
 
 words! {
     /// The form of a document.

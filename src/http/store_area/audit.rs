@@ -11,7 +11,7 @@ use crate::{
         store_area::{AuditEntry, AuditPosition, AuditQuery, AuditType, JournalSubject},
     },
     edge::{ApiError, Response},
-    http::{query, routes::Call},
+    http::{context::Call, query},
     json, text,
 };
 

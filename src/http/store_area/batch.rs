@@ -11,24 +11,17 @@ use super::{
     write::{self, Write},
 };
 use crate::{
-    domain::{
-        rate_limit::Reading,
-        store_area::{Command, Preconditions},
-    },
+    domain::store_area::{Command, Preconditions},
     edge::{ApiError, Response},
-    http::{access::rate_limit, routes::Call},
+    http::{access::rate_limit, context::Call},
     json,
 };
 
 /// How many commands a batch has at most.
 const MAX_COMMANDS: u32 = 100;
 
-/// Each command counts against the rate limit of the key, whose state is `rate`.
-pub(crate) async fn run(
-    area: &StoreArea,
-    call: Call<'_>,
-    rate: &mut Option<Reading>,
-) -> Result<Response, ApiError> {
+/// Each command counts against the rate limit of the key.
+pub(crate) async fn run(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let caller = call.caller;
     let write = Write::read_with_key(area, call).await?;
     let elements = json::elements(&write.body)?;
@@ -44,8 +37,8 @@ pub(crate) async fn run(
         commands.push(command.map_err(|error| error.at(index))?);
     }
     if let Some(caller) = caller {
-        *rate = area.app.keys.take_commands(caller, counted);
-        rate_limit::check_commands(*rate, counted)?;
+        *write.rate = area.app.keys.take_commands(caller, counted);
+        rate_limit::check_commands(*write.rate, counted)?;
     }
     write.execute_all(area, commands, wire::all, Some).await
 }

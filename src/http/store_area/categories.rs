@@ -12,7 +12,7 @@ use super::{
 use crate::{
     domain::store_area::{Category, Command},
     edge::{ApiError, Problem, Response, body::Accepted},
-    http::{query, routes::Call},
+    http::{context::Call, query},
     json,
 };
 

@@ -18,7 +18,7 @@ use crate::{
         },
     },
     edge::{ApiError, Problem, Response, body::Accepted},
-    http::{query, routes::Call},
+    http::{context::Call, query},
     json,
 };
 

@@ -5,7 +5,7 @@ use hyper::StatusCode;
 use super::{shared::StoreArea, wire};
 use crate::{
     edge::{ApiError, Response, response},
-    http::{etag, query, routes::Call},
+    http::{context::Call, etag, query},
 };
 
 /// Responds with how many animals there are.

@@ -23,7 +23,7 @@ use crate::{
         },
     },
     edge::{ApiError, Response, body::Accepted},
-    http::{query, routes::Call},
+    http::{context::Call, query},
     text,
 };
 

@@ -21,7 +21,7 @@ use crate::{
         },
     },
     edge::{ApiError, Problem, Response, body::Accepted},
-    http::{query, routes::Call},
+    http::{context::Call, query},
     json, text,
 };
 

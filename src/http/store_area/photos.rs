@@ -1,5 +1,7 @@
 //! The operations on photos.
 
+use std::time::Duration;
+
 use super::{
     preconditions,
     shared::StoreArea,
@@ -12,10 +14,14 @@ use crate::{
         store_area::{AltText, Command, NewPhoto, PhotoId, Refusal, may_get_photo},
     },
     edge::{ApiError, Problem, Response, body::Accepted},
-    http::{idempotency, query, routes::Call},
+    http::{context::Call, idempotency, query},
     json,
     photos::{Format, PhotoError},
 };
+
+/// How much longer than another request one with a picture may take: to arrive over a slow line, to
+/// wait, and to be decoded.
+pub(crate) const MAX_UPLOAD: Duration = Duration::from_mins(3);
 
 /// `POST /v1/store/pets/{petId}/photos`: adds a photo behind the others.
 pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
@@ -54,10 +60,10 @@ async fn check(area: &StoreArea, id: PetId) -> Result<(), ApiError> {
 /// `GET /v1/store/pets/{petId}/photos/{photoId}`.
 pub(crate) async fn get_photo(
     area: &StoreArea,
-    Call { request, parameter, .. }: Call<'_>,
+    Call { request, parameter, second, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
-    let (id, photo) = ids(parameter)?;
+    let (id, photo) = ids(parameter, second)?;
     let pet = area.app.store.get_store_pet(id).await?.ok_or_else(write::no_pet)?;
     let body = wire::photo_of(&pet, photo).ok_or_else(no_photo)?;
     wire::respond_with(area, request, body, pet.version)
@@ -68,7 +74,7 @@ pub(crate) async fn patch_photo(area: &StoreArea, call: Call<'_>) -> Result<Resp
     let preconditions = preconditions::of(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
     let patch = json::read_photo_patch(&write.body)?;
-    let (id, photo) = ids(write.parameter)?;
+    let (id, photo) = ids(write.parameter, write.second)?;
     let command = Command::PatchPhoto { id, photo, patch, preconditions };
     write.execute(area, command, wire::photo).await
 }
@@ -77,14 +83,13 @@ pub(crate) async fn patch_photo(area: &StoreArea, call: Call<'_>) -> Result<Resp
 pub(crate) async fn delete_photo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::of(&call.request.headers)?;
     let write = Write::read(area, call, None).await?;
-    let (id, photo) = ids(write.parameter)?;
+    let (id, photo) = ids(write.parameter, write.second)?;
     let command = Command::DeletePhoto { id, photo, preconditions };
     write.execute(area, command, wire::photo).await
 }
 
-/// The identifiers in `{petId}/photos/{photoId}`: 404 if nothing can have them.
-fn ids(parameter: &str) -> Result<(PetId, PhotoId), ApiError> {
-    let (pet, photo) = parameter.split_once("/photos/").unwrap_or_default();
+/// The identifiers in the path: 404 if nothing can have them.
+fn ids(pet: &str, photo: &str) -> Result<(PetId, PhotoId), ApiError> {
     Ok((write::pet_id(query::path_integer(pet))?, PhotoId::parse(photo).ok_or_else(no_photo)?))
 }
 

@@ -17,6 +17,7 @@ use super::{contacts, members::Members, shared::StoreArea, wire};
 use crate::{
     domain::{
         IdempotencyKey, KeyId, NamedActor, PetId, StoredResponse, WriteContext,
+        rate_limit::Reading,
         store_area::{Command, Conflict, FieldProblem, OrderId, Photos, Refusal, Resource},
     },
     edge::{
@@ -24,7 +25,7 @@ use crate::{
         body::{self, Accepted},
         response,
     },
-    http::{access::auth, idempotency, query, routes::Call},
+    http::{access::auth, context::Call, idempotency, query},
     json::{self, times},
     store::{Executed, RespondTo},
 };
@@ -45,6 +46,8 @@ const BATCH_TOO_LONG: &str = "The animals and orders of a batch must not exceed 
 pub(super) struct Write<'r> {
     pub(super) request: &'r Parts,
     pub(super) parameter: &'r str,
+    pub(super) second: &'r str,
+    pub(super) rate: &'r mut Option<Reading>,
     request_id: &'r HeaderValue,
     operation: &'static str,
     caller: KeyId,
@@ -63,7 +66,7 @@ impl<'r> Write<'r> {
     /// 413 and 415, as for every request with a body.
     pub(super) async fn read(
         area: &StoreArea,
-        Call { request, request_id, route, parameter, body, caller }: Call<'r>,
+        Call { request, request_id, operation, parameter, second, body, caller, rate }: Call<'r>,
         accepted: Option<Accepted>,
     ) -> Result<Self, ApiError> {
         let [] = query::parameters(request.uri.query(), [])?;
@@ -83,8 +86,10 @@ impl<'r> Write<'r> {
         Ok(Self {
             request,
             parameter,
+            second,
+            rate,
             request_id,
-            operation: route.id,
+            operation,
             caller: caller.key_id(),
             actor: caller.actor(),
             key,
@@ -98,7 +103,7 @@ impl<'r> Write<'r> {
     /// The same for a picture.
     pub(super) async fn read_picture(
         area: &StoreArea,
-        Call { request, request_id, route, parameter, body, caller }: Call<'r>,
+        Call { request, request_id, operation, parameter, second, body, caller, rate }: Call<'r>,
     ) -> Result<Self, ApiError> {
         let key = idempotency::key(&request.headers)?;
         let max = area.app.photos.max_size();
@@ -110,8 +115,10 @@ impl<'r> Write<'r> {
         Ok(Self {
             request,
             parameter,
+            second,
+            rate,
             request_id,
-            operation: route.id,
+            operation,
             caller: caller.key_id(),
             actor: caller.actor(),
             fingerprint: key.is_some().then(|| fingerprint_of_picture(request, &picture)),

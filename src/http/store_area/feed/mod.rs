@@ -24,14 +24,12 @@ use crate::{
         store_area::{ChangePage, ChangeType, JournalEntry, JournalState},
     },
     edge::{ApiError, Problem, Response, response},
-    http::{
-        accept,
-        access::auth,
-        query,
-        routes::{Call, MAX_WAIT},
-    },
+    http::{accept, access::auth, context::Call, query},
     json, text,
 };
+
+/// The longest time that a client can tell the service to wait for a change.
+pub(crate) const MAX_WAIT: Duration = Duration::from_mins(1);
 
 const MAX_LIMIT: u32 = 1000;
 const DEFAULT_LIMIT: u32 = 100;

@@ -12,7 +12,7 @@ use crate::{
     },
     edge::{ApiError, Response, body::Accepted},
     http::{
-        routes::Call,
+        context::Call,
         store_area::{
             members::{self, Kind, LABEL, Members},
             preconditions,

@@ -5,8 +5,8 @@ use crate::{
     domain::store_area::{Attempt, Label, Webhook},
     edge::{ApiError, Response},
     http::{
+        context::Call,
         query,
-        routes::Call,
         store_area::{
             cursor::{self, Walk},
             page::{self, Element},
