@@ -5,8 +5,10 @@ mod field;
 mod journal;
 pub(crate) mod members;
 mod object;
+mod order;
 mod pet;
 mod photo;
+mod resource;
 mod resources;
 mod store_pet;
 pub(crate) mod times;
@@ -24,16 +26,14 @@ pub(crate) use self::{
     field::{FIELD, read_field, read_whole_field, write_field},
     journal::{write_audit_entry, write_change},
     object::Object,
+    order::{
+        ADDED_TO_ORDERS, PlaceOrder, read_order, write_order, write_order_with_contact,
+        write_whole_order,
+    },
     pet::write_pet,
-    photo::{read_photo_patch, read_photos, with_photos_below, write_photo},
-    resources::{
-        read_category, read_order, write_attempt, write_category, write_order,
-        write_order_with_contact, write_resource, write_webhook,
-    },
-    store_pet::{
-        PATCH, read_new_fields, read_new_pet, read_patch, read_store_pet, read_stored_fields,
-        write_store_pet,
-    },
+    photo::{read_photos, with_photos_below, write_photo},
+    resources::{read_category, write_attempt, write_category, write_resource, write_webhook},
+    store_pet::{AddPet, read_new_fields, read_store_pet, read_stored_fields, write_store_pet},
 };
 
 /// The largest depth of nested objects and arrays in a body.

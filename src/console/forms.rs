@@ -11,7 +11,7 @@ use crate::{
     domain::{
         PetName, PetStatus,
         store_area::{
-            Category, Contact, Decimal, Field, Label, Note, Order, Reason, Reference, Text,
+            Category, Contact, Decimal, Label, Note, Order, Patch, Reason, Reference, Text,
             WithdrawalReason,
         },
     },
@@ -296,13 +296,13 @@ pub(super) fn amount(typed: &str) -> Result<String, String> {
 }
 
 /// An empty input means no price. A form without the input leaves the price to the rules of orders.
-pub(super) fn price(form: &Form) -> Result<Field<Decimal>, String> {
+pub(super) fn price(form: &Form) -> Result<Patch<Decimal>, String> {
     match form.get("price") {
-        "" if form.all("price").next().is_none() => Ok(Field::Keep),
-        "" => Ok(Field::Clear),
+        "" if form.all("price").next().is_none() => Ok(Patch::Keep),
+        "" => Ok(Patch::Clear),
         typed => {
             let price = Decimal::new(&amount(typed)?).filter(|price| !price.has_minus());
-            price.map(Field::Set).ok_or_else(|| texts::PRICE_INVALID.to_owned())
+            price.map(Patch::Set).ok_or_else(|| texts::PRICE_INVALID.to_owned())
         }
     }
 }

@@ -103,13 +103,20 @@ pub struct UnknownWord(pub(crate) &'static [&'static str]);
 
 impl std::error::Error for UnknownWord {}
 
-impl fmt::Display for UnknownWord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl UnknownWord {
+    /// The names, as in "one of died and other".
+    pub(crate) fn expected(self) -> String {
         match self.0 {
             [first @ .., last] if !first.is_empty() => {
-                write!(f, "not one of {} and {last}", first.join(", "))
+                format!("one of {} and {last}", first.join(", "))
             }
-            names => write!(f, "not {}", names.concat()),
+            names => names.concat(),
         }
+    }
+}
+
+impl fmt::Display for UnknownWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not {}", self.expected())
     }
 }

@@ -27,10 +27,7 @@ pub(super) fn write(out: &mut Vec<u8>, resource: &Resource) {
     };
     out.extend_from_slice(format!("{{\"{tag}\":").as_bytes());
     if let Resource::Order(order) = resource {
-        json::write_order_with_contact(out, order);
-        // Into the object.
-        out.pop();
-        out.extend_from_slice(format!(",\"holds\":{}}}", order.holds).as_bytes());
+        json::write_whole_order(out, order);
     } else {
         json::write_resource(out, resource);
     }

@@ -1,5 +1,8 @@
 //! The members of a JSON object: all of them known, each with a valid value.
 
+use std::str::FromStr;
+
+use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::{Invalid, integer, string, times};
@@ -7,102 +10,162 @@ use crate::domain::{
     PetId, PetName, PetStatus,
     pet::HIGHEST_IMPORTED,
     store_area::{
-        Contact, Decimal, Field, Label, Note, OrderId, Reason, Reference, WithdrawalReason,
+        Contact, Decimal, FieldKind, OrderId, OrderStatus, Patch, Text, WithdrawalReason,
     },
+    words::UnknownWord,
 };
 
+/// The members of an object.
 pub(crate) struct Members<'a> {
     what: &'static str,
     members: Vec<(String, &'a RawValue)>,
 }
 
 /// What the value of a member can be.
-pub(crate) struct Kind<T> {
-    pub(crate) read: fn(&RawValue) -> Option<T>,
+pub(crate) trait Value: Sized {
     /// Completes the sentence "The member must be …".
-    pub(crate) is: &'static str,
+    fn is() -> String;
+
+    /// `None` if the value is another one.
+    fn read(value: &RawValue) -> Option<Self>;
 }
 
-fn text<T>(value: &RawValue, new: impl FnOnce(String) -> Option<T>) -> Option<T> {
-    string(value).and_then(new)
+/// What an object has under a name: a value; with `Option`, one that can be absent; with `Patch`, one
+/// that can be absent or null.
+pub(crate) trait Member: Sized {
+    fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid>;
+
+    /// The same in a file: with `Option`, one that cannot be absent, but null.
+    fn in_file(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
+        Self::of(members, name)
+    }
 }
 
-pub(crate) const NAME: Kind<PetName> =
-    Kind { read: |value| text(value, PetName::new), is: "a string of Unicode text without U+0000" };
+impl<T: Value> Member for T {
+    fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
+        members.required(name)
+    }
+}
 
-pub(crate) const INTEGER: Kind<i64> =
-    Kind { read: integer, is: "an integer from -9223372036854775808 to 9223372036854775807" };
+impl<T: Value> Member for Option<T> {
+    fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
+        members.optional(name)
+    }
 
-pub(crate) const PET_STATUS: Kind<PetStatus> = Kind {
-    read: |value| text(value, |text| text.parse().ok()),
-    is: "one of available, pending and sold",
-};
+    fn in_file(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
+        members.nullable(name)
+    }
+}
 
-pub(crate) const WITHDRAWAL_REASON: Kind<WithdrawalReason> = Kind {
-    read: |value| text(value, |text| text.parse().ok()),
-    is: "one of died, transferred, reclaimed, mistake and other",
-};
+impl<T: Value> Member for Patch<T> {
+    fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
+        members.patch(name)
+    }
+}
 
-pub(crate) const REFERENCE: Kind<Reference> = Kind {
-    read: |value| text(value, Reference::new),
-    is: "a string of at most 255 characters without U+0000",
-};
+/// An object whose members are declared.
+pub(crate) trait Body: Sized {
+    /// Those that it can have.
+    const NAMES: &'static [&'static str];
 
-pub(crate) const NOTE: Kind<Note> = Kind {
-    read: |value| text(value, Note::new),
-    is: "a string of at most 2000 characters without U+0000",
-};
+    /// Reads them in this order, up to the first problem.
+    fn read(members: &Members<'_>) -> Result<Self, Invalid>;
+}
 
-pub(crate) const CONTACT: Kind<Contact> = Kind {
-    read: |value| text(value, Contact::new),
-    is: "a string of 1 to 500 characters without U+0000",
-};
+/// The name of a member in JSON: that in Rust, if no other is declared.
+macro_rules! name {
+    ($member:ident) => {
+        stringify!($member)
+    };
+    ($member:ident $name:ident) => {
+        stringify!($name)
+    };
+}
+pub(crate) use name;
 
-pub(crate) const REASON: Kind<Reason> = Kind {
-    read: |value| text(value, Reason::new),
-    is: "a string of at most 255 characters without U+0000",
-};
+/// Declares the members of bodies. Their types say what each can be.
+macro_rules! bodies {
+    ($($body:ident: $($member:ident $(as $name:ident)?),+;)+) => {
+        $(impl $crate::json::members::Body for $body {
+            const NAMES: &'static [&'static str] =
+                &[$($crate::json::members::name!($member $($name)?)),+];
 
-pub(crate) const LABEL: Kind<Label> = Kind {
-    read: |value| text(value, Label::new),
-    is: "a string of 1 to 255 characters without U+0000",
-};
+            fn read(
+                members: &$crate::json::members::Members<'_>,
+            ) -> Result<Self, $crate::json::Invalid> {
+                Ok(Self {
+                    $($member: $crate::json::members::Member::of(
+                        members,
+                        $crate::json::members::name!($member $($name)?),
+                    )?,)+
+                })
+            }
+        })+
+    };
+}
+pub(crate) use bodies;
 
-pub(super) const BOOLEAN: Kind<bool> =
-    Kind { read: |value| value.get().parse().ok(), is: "true or false" };
+/// Declares what values are, and how they are read.
+macro_rules! values {
+    ($($type:ty: $is:expr, |$value:ident| $read:expr;)+) => {
+        $(impl $crate::json::members::Value for $type {
+            fn is() -> String {
+                $is.into()
+            }
 
-pub(crate) const DECIMAL: Kind<Decimal> = Kind {
-    read: |value| text(value, |text| Decimal::new(&text)),
-    is: "a string with a number of at most 12 digits before the point and 4 after it, such as \
-         \"249.00\"",
-};
+            fn read($value: &serde_json::value::RawValue) -> Option<Self> {
+                $read
+            }
+        })+
+    };
+}
+pub(crate) use values;
 
-pub(crate) const TIME: Kind<jiff::Timestamp> = Kind {
-    read: |value| text(value, |text| times::parse(&text)),
-    is: "an RFC 3339 time, such as 2026-12-06T11:00:00+01:00",
-};
+/// Declares enumerations whose values are texts.
+macro_rules! words {
+    ($($type:ty),+) => {
+        values! {
+            $($type: <$type>::from_str("").err().map(UnknownWord::expected).unwrap_or_default(), |value| string(value)?.parse().ok();)+
+        }
+    };
+}
 
-/// What an identifier or a version in a file must be: at most [`HIGHEST_IMPORTED`].
+words!(PetStatus, OrderStatus, WithdrawalReason, FieldKind);
+
+values! {
+    PetName: "a string of Unicode text without U+0000", |value| Self::new(string(value)?);
+    i64: "an integer from -9223372036854775808 to 9223372036854775807", |value| integer(value);
+    bool: "true or false", |value| value.get().parse().ok();
+    Contact: format!("a string of {}", Self::is()), |value| Self::new(string(value)?);
+    Decimal: "a string with a number of at most 12 digits before the point and 4 after it, such as \
+              \"249.00\"", |value| Self::new(&string(value)?);
+    Timestamp: "an RFC 3339 time, such as 2026-12-06T11:00:00+01:00",
+        |value| times::parse(&string(value)?);
+    PetId: UP_TO_HIGHEST_IMPORTED, |value| Self::new(imported(integer(value)?)?);
+    OrderId: UP_TO_HIGHEST_IMPORTED, |value| Self::new(imported(integer(value)?)?);
+    Version: UP_TO_HIGHEST_IMPORTED,
+        |value| imported(integer(value)?).filter(|&version| version > 0).map(Self);
+}
+
+impl<const MAX: usize, const MIN: usize> Value for Text<MAX, MIN> {
+    fn is() -> String {
+        format!("a string of {}", Self::is())
+    }
+
+    fn read(value: &RawValue) -> Option<Self> {
+        Self::new(string(value)?)
+    }
+}
+
+/// A version in a file.
+pub(super) struct Version(pub(super) i64);
+
+/// The rule for an identifier or a version in a file: at most [`HIGHEST_IMPORTED`].
 pub(crate) const UP_TO_HIGHEST_IMPORTED: &str = "an integer from 1 to 9006099743113216";
 
 pub(crate) fn imported(number: i64) -> Option<i64> {
     (number <= HIGHEST_IMPORTED).then_some(number)
 }
-
-pub(super) const PET_ID: Kind<PetId> = Kind {
-    read: |value| integer(value).and_then(imported).and_then(PetId::new),
-    is: UP_TO_HIGHEST_IMPORTED,
-};
-
-pub(super) const ORDER_ID: Kind<OrderId> = Kind {
-    read: |value| integer(value).and_then(imported).and_then(OrderId::new),
-    is: UP_TO_HIGHEST_IMPORTED,
-};
-
-pub(super) const VERSION: Kind<i64> = Kind {
-    read: |value| integer(value).and_then(imported).filter(|&version| version > 0),
-    is: UP_TO_HIGHEST_IMPORTED,
-};
 
 impl<'a> Members<'a> {
     /// The members of an object, which has only members with these names. `what` names the object
@@ -139,49 +202,43 @@ impl<'a> Members<'a> {
         Err(Invalid::UnknownMember(message))
     }
 
+    /// The members that such a body has.
+    pub(crate) fn read<T: Body>(&self) -> Result<T, Invalid> {
+        T::read(self)
+    }
+
     /// The value of a member that can be absent, but not null.
-    pub(crate) fn optional<T>(&self, name: &str, kind: &Kind<T>) -> Result<Option<T>, Invalid> {
+    pub(crate) fn optional<T: Value>(&self, name: &str) -> Result<Option<T>, Invalid> {
         let Some(value) = self.find(name) else {
             return Ok(None);
         };
-        match (kind.read)(value) {
+        match T::read(value) {
             Some(value) => Ok(Some(value)),
-            None => Err(Invalid::Value(format!("{name} must be {}.", kind.is))),
+            None => Err(Invalid::Value(format!("{name} must be {}.", T::is()))),
         }
     }
 
     /// The value of a member that cannot be absent.
-    pub(crate) fn required<T>(&self, name: &str, kind: &Kind<T>) -> Result<T, Invalid> {
-        self.optional(name, kind)?
-            .ok_or_else(|| Invalid::Value(format!("{name} is missing; it must be {}.", kind.is)))
+    pub(crate) fn required<T: Value>(&self, name: &str) -> Result<T, Invalid> {
+        self.optional(name)?
+            .ok_or_else(|| Invalid::Value(format!("{name} is missing; it must be {}.", T::is())))
     }
 
     /// The value of a member that cannot be absent, but null.
-    pub(crate) fn nullable<T>(&self, name: &str, kind: &Kind<T>) -> Result<Option<T>, Invalid> {
-        if self.find(name).is_some_and(|value| value.get() == "null") {
-            return Ok(None);
-        }
-        self.required(name, kind).map(Some)
-    }
-
-    /// The value of a member that can be absent or null.
-    pub(crate) fn optional_or_null<T>(
-        &self,
-        name: &str,
-        kind: &Kind<T>,
-    ) -> Result<Option<T>, Invalid> {
-        Ok(match self.patch(name, kind)? {
-            Field::Set(value) => Some(value),
-            Field::Keep | Field::Clear => None,
-        })
+    pub(crate) fn nullable<T: Value>(&self, name: &str) -> Result<Option<T>, Invalid> {
+        if self.is_null(name) { Ok(None) } else { self.required(name).map(Some) }
     }
 
     /// The change of a member by a merge patch: null removes it.
-    pub(crate) fn patch<T>(&self, name: &str, kind: &Kind<T>) -> Result<Field<T>, Invalid> {
-        if self.find(name).is_some_and(|value| value.get() == "null") {
-            return Ok(Field::Clear);
+    pub(crate) fn patch<T: Value>(&self, name: &str) -> Result<Patch<T>, Invalid> {
+        if self.is_null(name) {
+            return Ok(Patch::Clear);
         }
-        Ok(self.optional(name, kind)?.map_or(Field::Keep, Field::Set))
+        Ok(self.optional(name)?.map_or(Patch::Keep, Patch::Set))
+    }
+
+    fn is_null(&self, name: &str) -> bool {
+        self.find(name).is_some_and(|value| value.get() == "null")
     }
 
     fn find(&self, name: &str) -> Option<&'a RawValue> {

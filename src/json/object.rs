@@ -1,9 +1,81 @@
 //! A JSON object that is being written.
 
+use itoa::Integer;
 use jiff::{Timestamp, fmt::temporal::DateTimePrinter};
+
+use crate::domain::{
+    PetId, PetName, PetStatus,
+    store_area::{
+        Contact, Decimal, DisabledReason, FieldKind, FieldName, OrderId, OrderStatus, Text,
+        WithdrawalReason,
+    },
+};
 
 /// RFC 3339 in UTC with milliseconds.
 static TIMES: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
+
+/// A value that can be written.
+pub(super) trait Show {
+    fn show(&self, out: &mut Vec<u8>);
+}
+
+impl<T: Show> Show for Option<T> {
+    fn show(&self, out: &mut Vec<u8>) {
+        match self {
+            Some(value) => value.show(out),
+            None => out.extend_from_slice(b"null"),
+        }
+    }
+}
+
+impl Show for Timestamp {
+    fn show(&self, out: &mut Vec<u8>) {
+        out.push(b'"');
+        // A write to memory cannot fail.
+        let _ = TIMES.print_timestamp(self, &mut *out);
+        out.push(b'"');
+    }
+}
+
+impl Show for bool {
+    fn show(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(if *self { b"true" } else { b"false" });
+    }
+}
+
+impl<const MAX: usize, const MIN: usize> Show for Text<MAX, MIN> {
+    fn show(&self, out: &mut Vec<u8>) {
+        super::write_string(out, self.as_str());
+    }
+}
+
+/// Declares values that are written as an integer or a text.
+macro_rules! shows {
+    ({$($integer:ty: |$number:ident| $of_number:expr;)+} $($text:ty),+) => {
+        $(impl Show for $integer {
+            fn show(&self, out: &mut Vec<u8>) {
+                let $number = self;
+                out.extend_from_slice(itoa::Buffer::new().format($of_number).as_bytes());
+            }
+        })+
+        $(impl Show for $text {
+            fn show(&self, out: &mut Vec<u8>) {
+                super::write_string(out, self.as_str());
+            }
+        })+
+    };
+}
+
+shows! {
+    {
+        i64: |number| *number;
+        u32: |number| *number;
+        PetId: |id| id.get();
+        OrderId: |id| id.get();
+    }
+    PetName, PetStatus, OrderStatus, WithdrawalReason, FieldKind, FieldName, Contact, Decimal,
+    DisabledReason
+}
 
 /// A JSON object that is being written.
 pub(crate) struct Object<'o>(pub(super) &'o mut Vec<u8>);
@@ -24,7 +96,7 @@ impl<'o> Object<'o> {
         self.0
     }
 
-    pub(crate) fn integer(&mut self, name: &str, value: impl itoa::Integer) {
+    pub(crate) fn integer(&mut self, name: &str, value: impl Integer) {
         self.name(name).extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
     }
 
@@ -32,8 +104,12 @@ impl<'o> Object<'o> {
         super::write_string(self.name(name), value);
     }
 
-    pub(super) fn boolean(&mut self, name: &str, value: bool) {
-        self.name(name).extend_from_slice(if value { b"true" } else { b"false" });
+    pub(super) fn put(&mut self, name: &str, value: &impl Show) {
+        value.show(self.name(name));
+    }
+
+    pub(super) fn null(&mut self, name: &str) {
+        self.name(name).extend_from_slice(b"null");
     }
 
     /// Writes an array, which has one element at least.
@@ -47,11 +123,7 @@ impl<'o> Object<'o> {
     }
 
     pub(crate) fn time(&mut self, name: &str, value: Timestamp) {
-        let out = self.name(name);
-        out.push(b'"');
-        // A write to memory cannot fail.
-        let _ = TIMES.print_timestamp(&value, &mut *out);
-        out.push(b'"');
+        value.show(self.name(name));
     }
 
     /// Writes the value with `write`, or null.
@@ -63,16 +135,12 @@ impl<'o> Object<'o> {
     ) {
         match value {
             Some(value) => write(self, value),
-            None => self.name(name).extend_from_slice(b"null"),
+            None => self.null(name),
         }
     }
 
     pub(crate) fn text_or_null(&mut self, name: &str, value: Option<&str>) {
         self.or_null(name, value, |object, value| object.text(name, value));
-    }
-
-    pub(super) fn time_or_null(&mut self, name: &str, value: Option<Timestamp>) {
-        self.or_null(name, value, |object, value| object.time(name, value));
     }
 
     /// Copies a value that is JSON already.

@@ -4,9 +4,8 @@ use memchr::{memchr, memmem};
 use serde::Deserialize;
 
 use super::{
-    Invalid, Object, integer,
-    members::{Kind, Members},
-    string,
+    Object, integer,
+    members::{bodies, values},
 };
 use crate::domain::{
     PetId,
@@ -14,25 +13,13 @@ use crate::domain::{
     store_area::{AltText, Photo, PhotoFile, PhotoId, PhotoPatch, Photos},
 };
 
-const ALT: Kind<AltText> = Kind {
-    read: |value| string(value).and_then(AltText::new),
-    is: "a string of 1 to 500 characters without U+0000",
-};
+values! {
+    // The only one is the position of a photo.
+    usize: "an integer from 0 on; 0 is the portrait", |value| integer(value)?.try_into().ok();
+}
 
-const POSITION: Kind<usize> = Kind {
-    read: |value| integer(value).and_then(|position| position.try_into().ok()),
-    is: "an integer from 0 on; 0 is the portrait",
-};
-
-/// The members that a request can change.
-const PATCH: &[&str] = &["alt", "position"];
-
-pub(crate) fn read_photo_patch(body: &[u8]) -> Result<PhotoPatch, Invalid> {
-    let members = Members::of(body, "The body", PATCH)?;
-    Ok(PhotoPatch {
-        alt: members.patch("alt", &ALT)?,
-        position: members.optional("position", &POSITION)?,
-    })
+bodies! {
+    PhotoPatch: alt, position;
 }
 
 /// A photo as a store keeps it.
@@ -86,7 +73,7 @@ pub(crate) fn write_photo(out: &mut Vec<u8>, pet: PetId, position: usize, photo:
     object.text("id", &photo.id.to_string());
     object.integer("petId", pet.get());
     object.integer("position", position);
-    object.text_or_null("alt", photo.alt.as_ref().map(AltText::as_str));
+    object.put("alt", &photo.alt);
     object.integer("width", photo.width);
     object.integer("height", photo.height);
     object.time("addedAt", photo.added_at);

@@ -6,48 +6,73 @@ use serde_json::value::RawValue;
 
 use super::{
     Invalid, Object,
-    members::{
-        INTEGER, Kind, Members, NAME, NOTE, ORDER_ID, PET_ID, PET_STATUS, TIME, VERSION,
-        WITHDRAWAL_REASON,
-    },
+    members::{Member, Members, Version, bodies, values},
     photo::write_photos,
+    resource::{Readers, Resource, resource},
 };
 use crate::domain::{
-    NewPet, PetStatus,
+    NewPet, PetName, PetStatus,
     store_area::{
-        FieldPatch, FieldValue, FieldValues, Given, Note, PetPatch, Photos, StorePet, Withdrawal,
+        FieldPatch, FieldValue, FieldValues, Given, PetPatch, Photos, StorePet, Withdrawal,
     },
 };
 
-/// The members that a request can change.
-pub(crate) const PATCH: &[&str] = &["name", "categoryId", "status", "fields"];
-
-pub(crate) fn read_patch(members: &Members<'_>) -> Result<PetPatch, Invalid> {
-    Ok(PetPatch {
-        name: members.optional("name", &NAME)?,
-        category_id: members.optional("categoryId", &INTEGER)?,
-        status: members.optional("status", &PET_STATUS)?,
-        fields: members.optional("fields", &FIELDS)?.unwrap_or_default(),
-    })
+bodies! {
+    PetPatch: name, category_id as categoryId, status, fields;
+    AddPet: name, category_id as categoryId, status, fields;
 }
 
-/// A new animal, and the values of its fields.
-pub(crate) fn read_new_pet(members: &Members<'_>) -> Result<(NewPet, FieldPatch), Invalid> {
-    let pet = NewPet {
-        name: members.required("name", &NAME)?,
-        category_id: members.required("categoryId", &INTEGER)?,
-        status: members.optional("status", &PET_STATUS)?.unwrap_or_default(),
-    };
-    let fields = members.optional("fields", &FIELDS)?.unwrap_or_default();
-    if let Some((name, _)) = fields.iter().find(|(_, given)| **given == Given::Clear) {
-        let shown: String = name.chars().take(40).collect();
-        return Err(Invalid::Value(format!("fields.{shown} must not be null; leave it out.")));
+/// The body of `addPet`.
+pub(crate) struct AddPet {
+    name: PetName,
+    category_id: i64,
+    status: Option<PetStatus>,
+    fields: FieldPatch,
+}
+
+impl AddPet {
+    /// A new animal, and the values of its fields.
+    pub(crate) fn pet(self) -> Result<(NewPet, FieldPatch), Invalid> {
+        let Self { name, category_id, status, fields } = self;
+        if let Some((name, _)) = fields.iter().find(|(_, given)| **given == Given::Clear) {
+            let shown: String = name.chars().take(40).collect();
+            return Err(Invalid::Value(format!("fields.{shown} must not be null; leave it out.")));
+        }
+        Ok((NewPet { name, category_id, status: status.unwrap_or_default() }, fields))
     }
-    Ok((pet, fields))
 }
 
-const FIELDS: Kind<FieldPatch> =
-    Kind { read: fields, is: "an object with the names and values of fields" };
+/// The values of fields in a request, and in a file.
+struct Fields<T>(T);
+
+/// The number of photos of an animal in a file.
+struct PhotoCount(u64);
+
+values! {
+    Fields<FieldPatch>: "an object with the names and values of fields",
+        |value| fields(value).map(Self);
+    Fields<FieldValues>: "an object of strings, integers, true and false, of at most 32 KiB",
+        |value| field_values(super::members(value.get().as_bytes(), "fields").ok()?).map(Self);
+    Withdrawal: "null, or an object with a valid at, reason and note",
+        |value| Self::read_file(value.get().as_bytes(), "withdrawn").ok();
+    PhotoCount: "an array of photos",
+        |value| super::elements(value.get().as_bytes()).ok().map(|all| Self(all.len() as u64));
+}
+
+resource!(Withdrawal: at, reason, note);
+
+impl Member for FieldPatch {
+    fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
+        Ok(members.optional(name)?.map(|Fields(fields)| fields).unwrap_or_default())
+    }
+}
+
+impl Member for FieldValues {
+    // A file of an earlier release has none.
+    fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
+        Ok(members.optional(name)?.map(|Fields(fields)| fields).unwrap_or_default())
+    }
+}
 
 fn fields(value: &RawValue) -> Option<FieldPatch> {
     let given = |(name, value): (_, &RawValue)| match value.get() {
@@ -87,21 +112,6 @@ fn field_values<'a>(
     FieldValues::new(members.into_iter().map(value).collect::<Option<_>>()?)
 }
 
-const STORED_FIELDS: Kind<FieldValues> = Kind {
-    read: |value| field_values(super::members(value.get().as_bytes(), "fields").ok()?),
-    is: "an object of strings, integers, true and false, of at most 32 KiB",
-};
-
-const WITHDRAWAL: Kind<Withdrawal> = Kind {
-    read: |value| read_withdrawal(value.get().as_bytes()).ok(),
-    is: "null, or an object with a valid at, reason and note",
-};
-
-const PHOTOS: Kind<u64> = Kind {
-    read: |value| super::elements(value.get().as_bytes()).ok().map(|all| all.len() as u64),
-    is: "an array of photos",
-};
-
 /// An animal in a file, without its photos, and how many it has: a file has only their URLs.
 pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> {
     let names = [
@@ -119,17 +129,16 @@ pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> 
     ];
     let members = Members::of(object, "The animal", &names)?;
     let pet = StorePet {
-        id: members.required("id", &PET_ID)?,
-        name: members.required("name", &NAME)?,
-        category_id: members.required("categoryId", &INTEGER)?,
-        status: members.required("status", &PET_STATUS)?,
-        version: members.required("version", &VERSION)?,
-        created_at: members.nullable("createdAt", &TIME)?,
-        updated_at: members.nullable("updatedAt", &TIME)?,
-        order_id: members.nullable("orderId", &ORDER_ID)?,
-        withdrawn: members.nullable("withdrawn", &WITHDRAWAL)?,
-        // A file of an earlier release has none.
-        fields: members.optional("fields", &STORED_FIELDS)?.unwrap_or_default(),
+        id: members.required("id")?,
+        name: members.required("name")?,
+        category_id: members.required("categoryId")?,
+        status: members.required("status")?,
+        version: members.required::<Version>("version")?.0,
+        created_at: members.nullable("createdAt")?,
+        updated_at: members.nullable("updatedAt")?,
+        order_id: members.nullable("orderId")?,
+        withdrawn: members.nullable("withdrawn")?,
+        fields: Member::in_file(&members, "fields")?,
         photos: Photos::NONE,
     };
     if pet.order_id.is_some() && (pet.status != PetStatus::Pending || pet.withdrawn.is_some()) {
@@ -140,16 +149,7 @@ pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> 
     if pet.withdrawn.is_some() && pet.updated_at.is_none() {
         return Err(Invalid::of("updatedAt must not be null for a withdrawn animal"));
     }
-    Ok((pet, members.optional("photos", &PHOTOS)?.unwrap_or_default()))
-}
-
-fn read_withdrawal(object: &[u8]) -> Result<Withdrawal, Invalid> {
-    let members = Members::of(object, "withdrawn", &["at", "reason", "note"])?;
-    Ok(Withdrawal {
-        at: members.required("at", &TIME)?,
-        reason: members.required("reason", &WITHDRAWAL_REASON)?,
-        note: members.nullable("note", &NOTE)?,
-    })
+    Ok((pet, members.optional("photos")?.map_or(0, |PhotoCount(count)| count)))
 }
 
 pub(crate) fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
@@ -160,27 +160,19 @@ pub(crate) fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
     object.text("status", pet.status.as_str());
     object.integer("version", pet.version);
     let start = object.0.len();
-    object.time_or_null("createdAt", pet.created_at);
+    object.put("createdAt", &pet.created_at);
     if pet.updated_at == pet.created_at {
         // To print a time costs more than to copy it.
         let value = start + ",\"createdAt\":".len()..object.0.len();
         object.name("updatedAt").extend_from_within(value);
     } else {
-        object.time_or_null("updatedAt", pet.updated_at);
+        object.put("updatedAt", &pet.updated_at);
     }
-    object.or_null("orderId", pet.order_id, |object, id| object.integer("orderId", id.get()));
+    object.put("orderId", &pet.order_id);
     object.or_null("withdrawn", pet.withdrawn.as_ref(), |object, withdrawal| {
-        write_withdrawal(object.name("withdrawn"), withdrawal);
+        withdrawal.write(object.name("withdrawn"), Readers::All);
     });
     object.raw_or_null("fields", Some(pet.fields.as_json()));
     write_photos(object.name("photos"), pet.id, &pet.photos);
-    object.end();
-}
-
-fn write_withdrawal(out: &mut Vec<u8>, withdrawal: &Withdrawal) {
-    let mut object = Object::begin(out);
-    object.time("at", withdrawal.at);
-    object.text("reason", withdrawal.reason.as_str());
-    object.text_or_null("note", withdrawal.note.as_ref().map(Note::as_str));
     object.end();
 }

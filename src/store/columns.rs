@@ -10,8 +10,7 @@ use crate::{
     domain::{
         PetId, PetName, PetStatus, clock,
         store_area::{
-            Contact, Decimal, FieldValues, Label, OrderId, OrderStatus, Photos, Text,
-            WithdrawalReason,
+            Contact, Decimal, FieldValues, OrderId, OrderStatus, Photos, Text, WithdrawalReason,
         },
     },
     json,
@@ -99,6 +98,9 @@ pub(super) trait Columns {
 
 /// What a value in a row means.
 pub(super) trait Cell: Sized {
+    /// The type of its column in PostgreSQL.
+    const TYPE: &'static str;
+
     fn value(&self) -> Value<'_>;
 
     /// `None` if the column has no value.
@@ -110,6 +112,8 @@ pub(super) trait Cell: Sized {
 }
 
 impl<T: Cell> Cell for Option<T> {
+    const TYPE: &'static str = T::TYPE;
+
     fn value(&self) -> Value<'_> {
         self.as_ref().map_or(Value::Null, T::value)
     }
@@ -119,10 +123,12 @@ impl<T: Cell> Cell for Option<T> {
     }
 }
 
-/// Declares how values are written, and how they are read.
+/// Declares the types of values in PostgreSQL, how they are written, and how they are read.
 macro_rules! cells {
-    ($($type:ty: |$of:ident| $value:expr, |$row:ident, $at:ident| $find:expr;)+) => {
+    ($($type:ty, $column:literal: |$of:ident| $value:expr, |$row:ident, $at:ident| $find:expr;)+) => {
         $(impl Cell for $type {
+            const TYPE: &'static str = $column;
+
             fn value(&self) -> Value<'_> {
                 let $of = self;
                 $value
@@ -136,21 +142,22 @@ macro_rules! cells {
 }
 
 cells! {
-    i64: |of| Value::Integer(*of), |row, at| row.value(at);
-    bool: |of| Value::Boolean(*of), |row, at| row.value(at);
-    Timestamp: |of| Value::Integer(of.as_millisecond()), |row, at| row.optional_time(at);
-    PetId: |of| Value::Integer(of.get()), |row, at| identifier(row, at, Self::new);
-    OrderId: |of| Value::Integer(of.get()), |row, at| identifier(row, at, Self::new);
-    PetName: |of| Value::Text(of.as_str()), |row, at| text(row, at, Self::new);
-    Contact: |of| Value::Text(of.as_str()), |row, at| text(row, at, Self::new);
-    Decimal: |of| Value::Text(of.as_str()), |row, at| row.optional_parsed(at, Decimal::new);
-    Label: |of| Value::Text(of.as_str()), |row, at| text(row, at, Self::new);
-    PetStatus: |of| Value::Text(of.as_str()), |row, at| word(row, at);
-    OrderStatus: |of| Value::Text(of.as_str()), |row, at| word(row, at);
-    WithdrawalReason: |of| Value::Text(of.as_str()), |row, at| word(row, at);
+    i64, "bigint": |of| Value::Integer(*of), |row, at| row.value(at);
+    bool, "boolean": |of| Value::Boolean(*of), |row, at| row.value(at);
+    Timestamp, "bigint": |of| Value::Integer(of.as_millisecond()), |row, at| row.optional_time(at);
+    PetId, "bigint": |of| Value::Integer(of.get()), |row, at| identifier(row, at, Self::new);
+    OrderId, "bigint": |of| Value::Integer(of.get()), |row, at| identifier(row, at, Self::new);
+    PetName, "text": |of| Value::Text(of.as_str()), |row, at| text(row, at, Self::new);
+    Contact, "text": |of| Value::Text(of.as_str()), |row, at| text(row, at, Self::new);
+    Decimal, "text": |of| Value::Text(of.as_str()), |row, at| row.optional_parsed(at, Decimal::new);
+    PetStatus, "text": |of| Value::Text(of.as_str()), |row, at| word(row, at);
+    OrderStatus, "text": |of| Value::Text(of.as_str()), |row, at| word(row, at);
+    WithdrawalReason, "text": |of| Value::Text(of.as_str()), |row, at| word(row, at);
 }
 
-impl<const MAX: usize> Cell for Text<MAX> {
+impl<const MAX: usize, const MIN: usize> Cell for Text<MAX, MIN> {
+    const TYPE: &'static str = "text";
+
     fn value(&self) -> Value<'_> {
         Value::Text(self.as_str())
     }
@@ -161,6 +168,8 @@ impl<const MAX: usize> Cell for Text<MAX> {
 }
 
 impl Cell for FieldValues {
+    const TYPE: &'static str = "text";
+
     fn value(&self) -> Value<'_> {
         self.as_stored().map_or(Value::Null, Value::Text)
     }
@@ -172,6 +181,8 @@ impl Cell for FieldValues {
 }
 
 impl Cell for Photos {
+    const TYPE: &'static str = "text";
+
     fn value(&self) -> Value<'_> {
         self.as_stored().map_or(Value::Null, Value::Text)
     }

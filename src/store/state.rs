@@ -12,8 +12,8 @@ use super::journal_rows::{Entry, shown};
 use crate::domain::{
     PetId,
     store_area::{
-        Category, Change, Command, Conflict, Decision, Field, FieldSet, NewOrder, Order, OrderId,
-        Owner, Present, Refusal, Resource, StorePet, Subject, UniqueKey, decide,
+        Category, Change, Command, Conflict, Decision, FieldSet, NewOrder, Order, OrderId, Owner,
+        Patch, Present, Refusal, Resource, StorePet, Subject, UniqueKey, decide,
     },
 };
 
@@ -94,7 +94,7 @@ impl State {
         };
         match command {
             Command::WithdrawPet { id, .. } | Command::RestorePet { id, .. } => has_values(id),
-            Command::PlaceOrder(NewOrder { pet_id, price: Field::Keep, .. }) => {
+            Command::PlaceOrder(NewOrder { pet_id, price: Patch::Keep, .. }) => {
                 let pet = self.pets.get(pet_id).and_then(|pet| pet.now.as_ref());
                 pet.is_some_and(|pet| pet.price().is_some())
             }

@@ -11,6 +11,9 @@ use crate::domain::{
 pub(super) trait Record: Sized {
     const COLUMNS: &'static [&'static str];
 
+    /// Their types in PostgreSQL.
+    const TYPES: &'static [&'static str];
+
     /// The values of the columns.
     fn values(&self) -> Vec<Value<'_>>;
 
@@ -22,6 +25,11 @@ pub(super) trait Record: Sized {
         let first: Option<i64> = row.value(at)?;
         first.map(|_| Self::read(row, at)).transpose()
     }
+}
+
+/// The type of the column of a member.
+const fn type_of<R, T: Cell>(_: fn(&R) -> &T) -> &'static str {
+    T::TYPE
 }
 
 /// The name of a column: that of its member, if no other is declared.
@@ -39,6 +47,8 @@ macro_rules! record {
     ($record:ident: $($member:ident $(as $column:ident)?),+ $(; without $($other:ident),+)?) => {
         impl Record for $record {
             const COLUMNS: &'static [&'static str] = &[$(column!($member $($column)?)),+];
+
+            const TYPES: &'static [&'static str] = &[$(type_of(|of: &$record| &of.$member)),+];
 
             fn values(&self) -> Vec<Value<'_>> {
                 vec![$(self.$member.value()),+]
@@ -100,12 +110,22 @@ impl Table {
 
     /// Its columns.
     pub(super) fn columns(self) -> Vec<&'static str> {
-        match self {
-            Self::Pets => StorePet::COLUMNS.to_vec(),
-            Self::WithdrawnPets => [StorePet::COLUMNS, Withdrawal::COLUMNS].concat(),
-            Self::Orders => Order::COLUMNS.to_vec(),
-            Self::Categories => Category::COLUMNS.to_vec(),
+        self.columns_and_types().map(|(column, _)| column).collect()
+    }
+
+    /// Its columns with their types in PostgreSQL.
+    pub(super) fn columns_and_types(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        fn of<R: Record>() -> [&'static [&'static str]; 2] {
+            [R::COLUMNS, R::TYPES]
         }
+        let [columns, types] = match self {
+            Self::Pets | Self::WithdrawnPets => of::<StorePet>(),
+            Self::Orders => of::<Order>(),
+            Self::Categories => of::<Category>(),
+        };
+        let more = (self == Self::WithdrawnPets).then(of::<Withdrawal>).unwrap_or_default();
+        let columns = columns.iter().chain(more[0]);
+        columns.copied().zip(types.iter().chain(more[1]).copied())
     }
 
     /// The columns to read, with those of an animal's withdrawal and the contact of an order.

@@ -54,7 +54,7 @@ async fn the_store_area_has_a_document_of_its_own_in_both_forms() {
     let server = Server::start().await;
     let document = both_forms_of(&server, "/openapi-store").await;
     assert_eq!(document["openapi"], "3.1.0");
-    assert_eq!(document["info"]["version"], "1.2.0");
+    assert_eq!(document["info"]["version"], "1.3.0");
     let mut source: Value =
         serde_saphyr::from_str(include_str!("../../openapi-store.yaml")).unwrap();
     source["servers"][0]["url"] = json!(format!("http://{}/v1", server.address));

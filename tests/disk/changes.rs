@@ -8,8 +8,8 @@ use petstore::{
         self, Actor, IdempotencyKey, IdempotentRequest, KeyId, Limit, NewPet, PetId, PetName,
         PetStatus, StoredResponse, WriteContext,
         store_area::{
-            self as area, Command, Decision, Field, IfMatch, NewOrder, OrderId, OrderQuery,
-            OrderTerms, PetPatch, PetQuery, Preconditions, Resource, StorePet, WithdrawalReason,
+            self as area, Command, Decision, IfMatch, NewOrder, OrderId, OrderQuery, OrderTerms,
+            Patch, PetPatch, PetQuery, Preconditions, Resource, StorePet, WithdrawalReason,
         },
     },
     store::{Created, Executed, Store, StoreError},
@@ -60,7 +60,7 @@ impl Act {
             Self::Reserve => Command::PlaceOrder(place(OrderTerms::ReservedUntil(until))),
             Self::Sell => Command::PlaceOrder(place(OrderTerms::Completed)),
             Self::Complete => {
-                Command::CompleteOrder { id: order?, price: Field::Keep, preconditions }
+                Command::CompleteOrder { id: order?, price: Patch::Keep, preconditions }
             }
             Self::Cancel => Command::CancelOrder { id: order?, reason: None, preconditions },
             Self::Return => Command::ReturnOrder { id: order?, reason: None, preconditions },

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use petstore::domain::{
     PetId, PetName,
     store_area::{
-        Command as Asked, Field, FieldValue, Given, IfMatch, NewOrder, Note, OrderId, OrderPatch,
-        OrderTerms, PetPatch, Preconditions, Reference,
+        Command as Asked, FieldValue, Given, IfMatch, NewOrder, Note, OrderId, OrderPatch,
+        OrderTerms, Patch, PetPatch, Preconditions, Reference,
     },
 };
 
@@ -55,16 +55,16 @@ pub(super) fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
             })
         }
         Command::PatchOrder { id, version, reference, until } => {
-            let set = |text: &String| Field::Set(Reference::new(text.clone()).unwrap());
+            let set = |text: &String| Patch::Set(Reference::new(text.clone()).unwrap());
             let patch = OrderPatch {
-                reference: reference.as_ref().map_or(Field::Keep, set),
+                reference: reference.as_ref().map_or(Patch::Keep, set),
                 expires_at: until.as_ref().map(time),
                 ..OrderPatch::default()
             };
             Asked::PatchOrder { id: order(id), patch, preconditions: if_match(*version) }
         }
         Command::Complete { id, .. } => {
-            Asked::CompleteOrder { id: order(id), price: Field::Keep, preconditions }
+            Asked::CompleteOrder { id: order(id), price: Patch::Keep, preconditions }
         }
         Command::Cancel { id, .. } => Asked::CancelOrder { id: order(id), reason, preconditions },
         Command::Return { id, .. } => Asked::ReturnOrder { id: order(id), reason, preconditions },

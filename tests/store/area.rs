@@ -5,7 +5,7 @@ use petstore::{
     domain::{
         NewPet, PetId, PetStatus, StoredResponse, WriteContext,
         store_area::{
-            Change, Command, Decision, Field, IfMatch, Label, NewOrder, Order, OrderId, OrderTerms,
+            Change, Command, Decision, IfMatch, Label, NewOrder, Order, OrderId, OrderTerms, Patch,
             PetPatch, Preconditions, Reason, Refusal, Resource, StorePet, WithdrawalReason,
         },
     },
@@ -187,7 +187,7 @@ pub(crate) fn sell(pet_id: PetId) -> NewOrder {
 }
 
 pub(crate) fn complete(id: OrderId) -> Command {
-    Command::CompleteOrder { id, price: Field::Keep, preconditions: Preconditions::default() }
+    Command::CompleteOrder { id, price: Patch::Keep, preconditions: Preconditions::default() }
 }
 
 pub(crate) fn cancel(id: OrderId) -> Command {

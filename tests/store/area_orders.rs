@@ -9,8 +9,8 @@ use petstore::{
         PetStatus::{Available, Pending, Sold},
         WriteContext,
         store_area::{
-            Command, Contact, Decimal, Field, NewOrder, Note, Order, OrderPatch, OrderStatus,
-            OrderTerms, Preconditions, Reason, Reference, Refusal, Resource,
+            Command, Contact, Decimal, NewOrder, Note, Order, OrderPatch, OrderStatus, OrderTerms,
+            Patch, Preconditions, Reason, Reference, Refusal, Resource,
         },
     },
     store::Executed,
@@ -140,18 +140,18 @@ pub(crate) async fn a_changed_order_is_read_as_changed(store: AnyStore) {
     let id = place(&store, reserve(animal)).await;
     let longest = |length| "ü".repeat(length);
     let later = OrderPatch {
-        reference: Field::Set(Reference::new(longest(255)).unwrap()),
-        note: Field::Set(Note::new(longest(2_000)).unwrap()),
+        reference: Patch::Set(Reference::new(longest(255)).unwrap()),
+        note: Patch::Set(Note::new(longest(2_000)).unwrap()),
         expires_at: Some(kept() + SignedDuration::from_hours(48)),
-        price: Field::Set(Decimal::new("999999999999.9999").unwrap()),
-        contact: Field::Set(Contact::new(longest(500)).unwrap()),
+        price: Patch::Set(Decimal::new("999999999999.9999").unwrap()),
+        contact: Patch::Set(Contact::new(longest(500)).unwrap()),
     };
-    let no_reference = OrderPatch { reference: Field::Clear, ..OrderPatch::default() };
+    let no_reference = OrderPatch { reference: Patch::Clear, ..OrderPatch::default() };
     let other_contact = OrderPatch {
-        contact: Field::Set(Contact::new("Anna".to_owned()).unwrap()),
+        contact: Patch::Set(Contact::new("Anna".to_owned()).unwrap()),
         ..OrderPatch::default()
     };
-    let no_contact = OrderPatch { contact: Field::Clear, ..OrderPatch::default() };
+    let no_contact = OrderPatch { contact: Patch::Clear, ..OrderPatch::default() };
     for (version, new) in (2..).zip([later, no_reference, other_contact, no_contact]) {
         check(&store, Command::PatchOrder { id, patch: new, preconditions: any() }).await;
         assert_eq!(order(&store, id).await.version, version);

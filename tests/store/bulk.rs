@@ -7,7 +7,7 @@ use petstore::{
         ApiKey, Deployment, KeyId, KeyUse, NewKey, NewPet, Pet, PetId,
         PetStatus::{self, Available, Pending, Sold},
         Scope,
-        store_area::{Command, Field, FieldValues, Note, OrderPatch, Preconditions, Resource},
+        store_area::{Command, FieldValues, Note, OrderPatch, Patch, Preconditions, Resource},
     },
     store::{
         self, Created, DatabaseUrl, OpenMode,
@@ -317,7 +317,7 @@ async fn orders_withdrawn_animals_and_categories_are_copied_as_they_are(url: Dat
         ids.push(create(&store, NewPet { status: Available, ..animal }).await.id);
     }
     let order = area::place(&store, area::reserve(ids[0])).await;
-    let note = Field::Set(Note::new("ö".repeat(2_000)).unwrap());
+    let note = Patch::Set(Note::new("ö".repeat(2_000)).unwrap());
     let (patch, preconditions) = (OrderPatch { note, ..OrderPatch::default() }, area::any());
     area::change(&store, Command::PatchOrder { id: order, patch, preconditions }).await;
     area::place(&store, area::sell(ids[1])).await;

@@ -9,9 +9,8 @@ use petstore::{
         PetStatus::{Available, Pending},
         WriteContext,
         store_area::{
-            Act, ActType, AuditQuery, AuditType, ChangePage, ChangeType, Command, Field,
-            JournalEntry, JournalState, JournalSubject, OrderPatch, Preconditions, Reference,
-            SubjectKind,
+            Act, ActType, AuditQuery, AuditType, ChangePage, ChangeType, Command, JournalEntry,
+            JournalState, JournalSubject, OrderPatch, Patch, Preconditions, Reference, SubjectKind,
         },
     },
     store::Executed,
@@ -129,7 +128,7 @@ pub(crate) async fn each_change_of_an_order_leaves_its_row_before_that_of_the_an
     let id = add(&store, new_pet("", 1, Available)).await;
     let reserved = place(&store, reserve(id)).await;
     let patch = OrderPatch {
-        reference: Field::Set(Reference::new("A-1".to_owned()).unwrap()),
+        reference: Patch::Set(Reference::new("A-1".to_owned()).unwrap()),
         ..OrderPatch::default()
     };
     change(&store, Command::PatchOrder { id: reserved, patch, preconditions: any() }).await;

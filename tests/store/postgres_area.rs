@@ -5,7 +5,7 @@ use petstore::{
         IdempotentRequest, Limit,
         PetStatus::{Available, Pending},
         WriteContext,
-        store_area::{Command, Field, OrderPatch, OrderQuery, OrderStatus, PetQuery, Reference},
+        store_area::{Command, OrderPatch, OrderQuery, OrderStatus, Patch, PetQuery, Reference},
     },
     store::{Executed, OpenMode, StoreError},
 };
@@ -227,7 +227,7 @@ async fn an_order_that_let_its_animal_go_after_it_was_read_does_not_hold_it_agai
     let statements =
         "UPDATE orders SET holds = FALSE; UPDATE pets SET status = 'pending', version = 3";
     by_hand.batch_execute(statements).await.unwrap();
-    let reference = Field::Set(Reference::new("r7".to_owned()).unwrap());
+    let reference = Patch::Set(Reference::new("r7".to_owned()).unwrap());
     let patch = OrderPatch { reference, ..OrderPatch::default() };
     let patch = Command::PatchOrder { id: sale, patch, preconditions: any() };
     let (changes, ()) = tokio::join!(change(&store, patch), async {

@@ -5,7 +5,7 @@ use std::fs;
 use petstore::{
     domain::{
         PetStatus::Available,
-        store_area::{Command, Contact, Field, NewOrder, OrderId, OrderPatch},
+        store_area::{Command, Contact, NewOrder, OrderId, OrderPatch, Patch},
     },
     store::Executed,
 };
@@ -24,7 +24,7 @@ fn contact(order: i64, version: i64) -> Contact {
     Contact::new(format!("<{order:03} {version}>{}", "x".repeat(length))).unwrap()
 }
 
-fn patch(id: OrderId, contact: Field<Contact>) -> Command {
+fn patch(id: OrderId, contact: Patch<Contact>) -> Command {
     let patch = OrderPatch { contact, ..OrderPatch::default() };
     Command::PatchOrder { id, patch, preconditions: any() }
 }
@@ -51,15 +51,15 @@ async fn of_an_erased_or_changed_contact_the_file_has_no_copy() {
     });
     all(&store, placed).await;
     let thirds = (1..=ORDERS / 3).map(|third| 3 * third);
-    let late = thirds.map(|order| patch(order_id(order), Field::Set(contact(order, 1))));
+    let late = thirds.map(|order| patch(order_id(order), Patch::Set(contact(order, 1))));
     all(&store, late).await;
     // In an order that mixes old and new ones.
     let mixed = || (1..=ORDERS).map(|number| number * 7 % 601);
     let changed = mixed().filter(|order| order % 2 == 0);
-    let changed = changed.map(|order| patch(order_id(order), Field::Set(contact(order, 2))));
+    let changed = changed.map(|order| patch(order_id(order), Patch::Set(contact(order, 2))));
     all(&store, changed).await;
     let erased = mixed().filter(|order| order % 5 != 0);
-    all(&store, erased.map(|order| patch(order_id(order), Field::Clear))).await;
+    all(&store, erased.map(|order| patch(order_id(order), Patch::Clear))).await;
     drop(store);
 
     let file = fs::read(directory.path().join("petstore.db")).unwrap();

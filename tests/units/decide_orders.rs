@@ -1,8 +1,8 @@
 //! Every command of an order in every state.
 
 use petstore::domain::store_area::{
-    ChangeType, Command, Contact, Decimal, Field, NewOrder, Note, Order, OrderId, OrderPatch,
-    OrderStatus, OrderTerms, Preconditions, Present, Reason, Resource, decide,
+    ChangeType, Command, Contact, Decimal, NewOrder, Note, Order, OrderId, OrderPatch, OrderStatus,
+    OrderTerms, Patch, Preconditions, Present, Reason, Resource, decide,
 };
 
 use super::decide::{
@@ -61,7 +61,7 @@ fn every_order_command_in_every_state() {
 fn commands(preconditions: &Preconditions) -> [Command; 4] {
     let (id, preconditions) = (OrderId::new(5).unwrap(), || preconditions.clone());
     [
-        Command::CompleteOrder { id, price: Field::Keep, preconditions: preconditions() },
+        Command::CompleteOrder { id, price: Patch::Keep, preconditions: preconditions() },
         Command::CancelOrder { id, reason: None, preconditions: preconditions() },
         Command::ReturnOrder { id, reason: None, preconditions: preconditions() },
         reopen(None, preconditions()),
@@ -149,7 +149,7 @@ fn the_contact_of_a_reopened_order_is_due_after_it_closed_again() {
 fn the_price_of_a_sale_is_given_kept_or_cleared_and_corrected_later() {
     let any = Preconditions::default;
     let id = OrderId::new(5).unwrap();
-    let price = |text| Field::Set(Decimal::new(text).unwrap());
+    let price = |text| Patch::Set(Decimal::new(text).unwrap());
     let complete = |price| Command::CompleteOrder { id, price, preconditions: any() };
     let patch = |price| {
         let patch = OrderPatch { price, ..OrderPatch::default() };
@@ -161,7 +161,7 @@ fn the_price_of_a_sale_is_given_kept_or_cleared_and_corrected_later() {
     };
     let reserved = with(OrderStatus::Reserved, Reserved, "95");
     for (given, expected) in
-        [(Field::Keep, Some("95")), (Field::Clear, None), (price("80.5"), Some("80.5"))]
+        [(Patch::Keep, Some("95")), (Patch::Clear, None), (price("80.5"), Some("80.5"))]
     {
         let decision = decide(&complete(given), &reserved, second(NOW)).unwrap();
         let Some(Resource::Order(sold)) = decision.result else { panic!() };
@@ -170,7 +170,7 @@ fn the_price_of_a_sale_is_given_kept_or_cleared_and_corrected_later() {
     let sold = with(OrderStatus::Completed, SoldByOrder, "95");
     assert_eq!(outcome(&complete(price("80")), &sold), "same");
     assert_eq!(outcome(&patch(price("80")), &sold), "completed");
-    assert_eq!(outcome(&patch(Field::Clear), &sold), "completed");
+    assert_eq!(outcome(&patch(Patch::Clear), &sold), "completed");
     let cancelled = with(OrderStatus::Cancelled, Available, "95");
     assert_eq!(outcome(&patch(price("80")), &cancelled), IT_ORDER);
     // A minus only stays.
@@ -202,13 +202,13 @@ fn the_clock_expires_an_order_at_its_end() {
 fn an_order_patch_changes_its_texts_always_and_its_end_while_it_is_reserved() {
     let id = OrderId::new(5).unwrap();
     let of = |patch| Command::PatchOrder { id, patch, preconditions: Preconditions::version(3) };
-    let note = Field::Set(Note::new("n".to_owned()).unwrap());
+    let note = Patch::Set(Note::new("n".to_owned()).unwrap());
     let note = of(OrderPatch { note, ..OrderPatch::default() });
     expect_of_orders(
         &note,
         ["reserved", "completed", "completed", "completed", "cancelled", "expired", "returned"],
     );
-    let clear = of(OrderPatch { note: Field::Clear, ..OrderPatch::default() });
+    let clear = of(OrderPatch { note: Patch::Clear, ..OrderPatch::default() });
     expect_of_orders(&clear, ["same"; 7]);
     let end = |end| of(OrderPatch { expires_at: Some(second(end)), ..OrderPatch::default() });
     let it = IT_ORDER;

@@ -23,7 +23,7 @@ use crate::{
     domain::{
         Limit, PetStatus,
         store_area::{
-            Command, Decimal, Field, Note, Order, OrderId, OrderPatch, OrderQuery, OrderStatus,
+            Command, Decimal, Note, Order, OrderId, OrderPatch, OrderQuery, OrderStatus, Patch,
             Preconditions, Reason, Reference, StorePet,
         },
     },
@@ -278,8 +278,8 @@ pub(super) fn form(
 
 /// What was typed, as a change of what the form showed. What it does not have stays.
 fn patch(desk: &Desk<'_>, form: &Form, now: &Form, errors: &mut Errors) -> OrderPatch {
-    fn field<T>(is_changed: bool, typed: Option<T>) -> Field<T> {
-        if is_changed { typed.map_or(Field::Clear, Field::Set) } else { Field::Keep }
+    fn field<T>(is_changed: bool, typed: Option<T>) -> Patch<T> {
+        if is_changed { typed.map_or(Patch::Clear, Patch::Set) } else { Patch::Keep }
     }
     let differs = |name| merge::differs(form, now, name);
     let contact = errors.take("contact", forms::contact(form));
@@ -300,7 +300,7 @@ fn patch(desk: &Desk<'_>, form: &Form, now: &Form, errors: &mut Errors) -> Order
 /// Commands require that the order is still what the page showed.
 async fn act_on_order(
     desk: &Desk<'_>,
-    commands: impl FnOnce(OrderId, Field<Decimal>, &mut Errors) -> Vec<Command>,
+    commands: impl FnOnce(OrderId, Patch<Decimal>, &mut Errors) -> Vec<Command>,
 ) -> Result<Reply, ApiError> {
     let Some(order) = with_ids(desk, desk.id(OrderId::new).into_iter()).await?.pop() else {
         return Ok(missing(Menu::Orders, texts::NO_ORDER));
@@ -315,7 +315,7 @@ async fn act_on_order(
     }
     if matches!(then[..], [Command::CompleteOrder { .. }]) {
         // The sale changes it.
-        patch.price = Field::Keep;
+        patch.price = Patch::Keep;
     }
     let outdated = merged
         .errors(then.is_empty(), |name, value| values::in_words(&[], desk.currency(), name, value));
@@ -334,7 +334,7 @@ async fn act_on_order(
 }
 
 // The change of the order checks first that it is the one that the page showed.
-fn sale(id: OrderId, price: Field<Decimal>) -> Command {
+fn sale(id: OrderId, price: Patch<Decimal>) -> Command {
     Command::CompleteOrder { id, price, preconditions: Preconditions::default() }
 }
 
@@ -370,7 +370,7 @@ pub(super) async fn reopen(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         let reopened = Command::ReopenOrder { id, expires_at: None, default_end, preconditions };
         let then = match desk.visit.form.get("then") {
             "cancel" => Some(cancellation(id)),
-            "sell" => Some(sale(id, Field::Keep)),
+            "sell" => Some(sale(id, Patch::Keep)),
             _ => None,
         };
         [reopened].into_iter().chain(then).collect()

@@ -30,7 +30,7 @@ use crate::{
     domain::{
         PetId, StaffId,
         store_area::{
-            AltText, Command, Field, IfMatch, NewPhoto, Photo, PhotoFile, PhotoId, PhotoPatch,
+            AltText, Command, IfMatch, NewPhoto, Patch, Photo, PhotoFile, PhotoId, PhotoPatch,
             PhotoSize, Photos, Preconditions, StorePet,
         },
     },
@@ -102,8 +102,8 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         let typed = merged.form.all(&alt_input(*photo)).next().map(str::trim);
         let Some(typed) = typed else { continue };
         let alt = match AltText::new(typed.to_owned()) {
-            _ if typed.is_empty() => Field::Clear,
-            Some(alt) => Field::Set(alt),
+            _ if typed.is_empty() => Patch::Clear,
+            Some(alt) => Patch::Set(alt),
             None => return animal::show(desk, &Errors::text(texts::ALT_TOO_LONG)).await,
         };
         if typed != present.as_ref().map_or("", AltText::as_str) {
@@ -124,7 +124,7 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             commands.push(Command::DeletePhoto { id, photo, preconditions: preconditions() });
         }
         Some(photo) if position.is_some() => {
-            let patch = PhotoPatch { alt: Field::Keep, position };
+            let patch = PhotoPatch { alt: Patch::Keep, position };
             commands.push(Command::PatchPhoto { id, photo, patch, preconditions: preconditions() });
         }
         _ => {}
@@ -153,7 +153,7 @@ async fn restore(desk: &Desk<'_>, pet: &StorePet, photo: PhotoId) -> Result<Repl
     };
     let (id, preconditions) =
         (pet.id, Preconditions { if_match: Some(IfMatch::Any), if_absent: false });
-    let patch = PhotoPatch { alt: Field::Keep, position: Some(position) };
+    let patch = PhotoPatch { alt: Patch::Keep, position: Some(position) };
     let to = Command::PatchPhoto { id, photo: photo.id, patch, preconditions };
     match desk.execute(vec![Command::AddPhoto { id, photo }, to]).await? {
         Ok(_) => Ok(see(id, Flash::new("photo-restored", id.get()))),

@@ -22,7 +22,7 @@ use crate::{
     domain::{
         Limit, PetId,
         store_area::{
-            Command, Field, NewOrder, OrderId, OrderTerms, PetPatch, Preconditions, Present,
+            Command, NewOrder, OrderId, OrderTerms, Patch, PetPatch, Preconditions, Present,
             StorePet, decide,
         },
     },
@@ -164,7 +164,7 @@ async fn command(
     // One customer, as for a litter. Without a price, each has its own.
     let contact = errors.take("contact", forms::contact(form)).flatten();
     let price = match form.get("price") {
-        "" => Field::Keep,
+        "" => Patch::Keep,
         _ => errors.take("price", forms::price(form)).unwrap_or_default(),
     };
     let order = |terms: OrderTerms| -> ForPet {

@@ -13,17 +13,4 @@ pub struct Category {
 }
 
 /// The label of a category: 1 to 255 characters without U+0000.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Label(super::Text<255>);
-
-impl Label {
-    /// `None` if the text is empty, too long, or contains U+0000.
-    pub fn new(text: String) -> Option<Self> {
-        if text.is_empty() { None } else { super::Text::new(text).map(Self) }
-    }
-
-    /// The label as text.
-    pub fn as_str(&self) -> &str {
-        self.0.as_str()
-    }
-}
+pub type Label = super::Text<255, 1>;

@@ -5,8 +5,8 @@
 use jiff::Timestamp;
 
 use super::{
-    AltText, Contact, Decimal, FieldPatch, FieldValue, Given, Label, NewPhoto, Note, OrderId,
-    PetPatch, PhotoId, Reason, Reference, WithdrawalReason,
+    AltText, Decimal, FieldPatch, FieldValue, Given, Label, NewOrder, NewPhoto, Note, OrderId,
+    OrderPatch, Patch, PetPatch, PhotoId, Reason, WithdrawalReason,
 };
 use crate::domain::{NewPet, PetId};
 
@@ -54,7 +54,7 @@ pub enum Command {
     /// Sells the reserved animal.
     CompleteOrder {
         id: OrderId,
-        price: Field<Decimal>,
+        price: Patch<Decimal>,
         preconditions: Preconditions,
     },
     CancelOrder {
@@ -166,71 +166,12 @@ impl Command {
     }
 }
 
-/// An order that is about to be placed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewOrder {
-    pub pet_id: PetId,
-    pub terms: OrderTerms,
-    /// The store's own number for it.
-    pub reference: Option<Reference>,
-    pub note: Option<Note>,
-    pub price: Field<Decimal>,
-    /// The customer's contact data.
-    pub contact: Option<Contact>,
-}
-
-impl NewOrder {
-    /// An order with nothing else.
-    pub fn of(pet_id: PetId, terms: OrderTerms) -> Self {
-        Self { pet_id, terms, reference: None, note: None, price: Field::Keep, contact: None }
-    }
-}
-
-/// Whether an order reserves or sells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OrderTerms {
-    ReservedUntil(Timestamp),
-    Completed,
-}
-
-/// New values of an order.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct OrderPatch {
-    pub reference: Field<Reference>,
-    pub note: Field<Note>,
-    /// The end of a reservation; `None` keeps it. A reservation always has an end.
-    pub expires_at: Option<Timestamp>,
-    /// Only of a reserved or completed order.
-    pub price: Field<Decimal>,
-    pub contact: Field<Contact>,
-}
-
 /// New values of a photo.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PhotoPatch {
-    pub alt: Field<AltText>,
+    pub alt: Patch<AltText>,
     /// From 0. Beyond the end is the last.
     pub position: Option<usize>,
-}
-
-/// The new value of a member that may be null (RFC 7396).
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Field<T> {
-    #[default]
-    Keep,
-    Clear,
-    Set(T),
-}
-
-impl<T: Clone> Field<T> {
-    /// The value after the change.
-    pub(super) fn apply(&self, present: &mut Option<T>) {
-        match self {
-            Self::Keep => {}
-            Self::Clear => *present = None,
-            Self::Set(value) => *present = Some(value.clone()),
-        }
-    }
 }
 
 /// The conditions for the change (RFC 9110, section 13.1).

@@ -9,7 +9,6 @@ mod category;
 mod category_rules;
 mod change;
 mod command;
-mod contact;
 mod decide;
 mod decimal;
 mod field;
@@ -19,6 +18,7 @@ mod journal;
 mod name_key;
 mod order;
 mod order_rules;
+mod patch;
 mod pet_rules;
 mod photo;
 mod photo_file;
@@ -30,10 +30,7 @@ mod webhook;
 
 pub use category::{Category, Label};
 pub use change::{Change, ChangeType, Conflict, Decision, Present, Refusal, Resource};
-pub use command::{
-    Command, Field, IfMatch, NewOrder, OrderPatch, OrderTerms, PhotoPatch, Preconditions, Subject,
-};
-pub use contact::Contact;
+pub use command::{Command, IfMatch, PhotoPatch, Preconditions, Subject};
 pub use decide::decide;
 pub use decimal::{Currency, Decimal};
 pub use field::{Choices, FieldDefinition, FieldKind, FieldName, FieldSet};
@@ -49,8 +46,12 @@ pub use journal::{
 pub use name_key::{
     MOST_WORDS, NAME_KEY_LENGTH, NamePrefix, letters, name_keys, normalized, whole_key,
 };
-pub use order::{Note, Order, OrderId, OrderStatus, Reason, Reference, Text};
+pub use order::{
+    Contact, NewOrder, Note, Order, OrderId, OrderPatch, OrderStatus, OrderTerms, Reason,
+    Reference, Text,
+};
 pub use order_rules::asking_price;
+pub use patch::Patch;
 pub use photo::{AltText, NewPhoto, Photo, PhotoId, Photos};
 pub use photo_file::{PhotoFile, PhotoSize};
 pub use photo_rules::may_get_photo;

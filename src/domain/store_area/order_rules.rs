@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::{
-    ChangeType, Decimal, Decision, Field, FieldDefinition, FieldSet, FieldValue, NewOrder, Order,
-    OrderPatch, OrderStatus, OrderTerms, Preconditions, Present, Reason, Refusal, StorePet,
+    ChangeType, Decimal, Decision, FieldDefinition, FieldSet, FieldValue, NewOrder, Order,
+    OrderPatch, OrderStatus, OrderTerms, Patch, Preconditions, Present, Reason, Refusal, StorePet,
     pet_rules::withdrawn,
     rules::{NO_ORDER, NO_PET, check, existing, invalid_transition, require},
 };
@@ -30,22 +30,8 @@ pub(super) fn place_order(
     if !is_possible {
         return Err(invalid_transition(not_for_sale(pet, new.terms), pet));
     }
-    let mut order = Order {
-        id: present.next_order.ok_or(Refusal::NoIdentifierLeft)?,
-        pet_id: pet.id,
-        status: OrderStatus::Reserved,
-        reference: new.reference.clone(),
-        note: new.note.clone(),
-        reason: None,
-        expires_at: None,
-        created_at: now,
-        closed_at: None,
-        version: 1,
-        price: asking_price(pet, &present.fields),
-        contact: new.contact.clone(),
-        holds: true,
-    };
-    new.price.apply(&mut order.price);
+    let id = present.next_order.ok_or(Refusal::NoIdentifierLeft)?;
+    let mut order = new.placed(id, asking_price(pet, &present.fields), now);
     let (kind, status, order_id) = match new.terms {
         OrderTerms::ReservedUntil(end) => {
             order.expires_at = Some(end);
@@ -73,7 +59,7 @@ pub fn asking_price(pet: &StorePet, fields: &FieldSet) -> Option<Decimal> {
 }
 
 pub(super) fn complete_order(
-    price: &Field<Decimal>,
+    price: &Patch<Decimal>,
     preconditions: &Preconditions,
     present: &Present,
     now: Timestamp,
@@ -190,10 +176,7 @@ pub(super) fn patch_order(
         return Err(not_in(order, "Only the expiresAt of a reserved order can be changed."));
     }
     let mut after = order.clone();
-    patch.reference.apply(&mut after.reference);
-    patch.note.apply(&mut after.note);
-    patch.price.apply(&mut after.price);
-    patch.contact.apply(&mut after.contact);
+    patch.apply(&mut after);
     let has_price = matches!(order.status, OrderStatus::Reserved | OrderStatus::Completed);
     if after.price != order.price && !has_price {
         return Err(not_in(
@@ -201,7 +184,6 @@ pub(super) fn patch_order(
             "Only the price of a reserved or completed order can be changed.",
         ));
     }
-    after.expires_at = patch.expires_at.or(after.expires_at);
     if after == *order {
         return Ok(Decision::unchanged(order));
     }
@@ -269,9 +251,9 @@ fn check_holds(order: &Order) -> Result<(), Refusal> {
 }
 
 /// A price has no minus. That of an order can stay as it is.
-fn check_price(price: &Field<Decimal>, order: Option<&Order>) -> Result<(), Refusal> {
+fn check_price(price: &Patch<Decimal>, order: Option<&Order>) -> Result<(), Refusal> {
     match price {
-        Field::Set(price)
+        Patch::Set(price)
             if price.has_minus() && order.and_then(|order| order.price.as_ref()) != Some(price) =>
         {
             Err(Refusal::Invalid("price must have no minus."))

@@ -29,19 +29,7 @@ impl fmt::Display for PhotoId {
 }
 
 /// The text of a photo for people who cannot see it: 1 to 500 characters without U+0000.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AltText(Text<500>);
-
-impl AltText {
-    /// `None` if the text is empty, too long, or contains U+0000.
-    pub fn new(text: String) -> Option<Self> {
-        if text.is_empty() { None } else { Text::new(text).map(Self) }
-    }
-
-    pub fn as_str(&self) -> &str {
-        self.0.as_str()
-    }
-}
+pub type AltText = Text<500, 1>;
 
 /// A photo of an animal, whose position is that in [`Photos`].
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Act, ActType, ChangeType, Field, Label};
+use super::{Act, ActType, ChangeType, Label, Patch};
 use crate::domain::words::{Word, words};
 
 /// An endpoint of others, as the interface shows it.
@@ -132,8 +132,8 @@ impl StoredWebhook {
 #[derive(Debug, Clone, Default)]
 pub struct WebhookPatch {
     pub url: Option<String>,
-    pub types: Field<Vec<Word<ChangeType>>>,
-    pub description: Field<Label>,
+    pub types: Patch<Vec<Word<ChangeType>>>,
+    pub description: Patch<Label>,
     pub disable: bool,
 }
 

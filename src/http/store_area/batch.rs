@@ -3,18 +3,18 @@
 use serde_json::value::RawValue;
 
 use super::{
-    members::{COMMAND, IF_MATCH, INTEGER, Members},
+    members::{Body, CommandName, Members},
     orders::{self, Act},
-    pets,
+    pets::WithdrawPet,
     shared::StoreArea,
     wire,
     write::{self, Write},
 };
 use crate::{
-    domain::store_area::{Command, Preconditions},
+    domain::store_area::{Command, PetPatch, Preconditions},
     edge::{ApiError, Response},
     http::{access::rate_limit, context::Call},
-    json,
+    json::{self, AddPet, PlaceOrder},
 };
 
 /// How many commands a batch has at most.
@@ -45,32 +45,32 @@ pub(crate) async fn run(area: &StoreArea, call: Call<'_>) -> Result<Response, Ap
 
 fn parse(area: &StoreArea, element: &RawValue, write: &Write<'_>) -> Result<Command, ApiError> {
     let members = Members::any(element.get().as_bytes(), "The command")?;
-    let command = members.required("command", &COMMAND)?;
+    let command = members.required::<CommandName>("command")?;
     let check = |names: &[&str]| members.check(&[&["command"], names].concat());
     let with_pet = |names: &[&str]| check(&[&["petId", "ifMatch"], names].concat());
-    let pet_id = || write::pet_id(Some(members.required("petId", &INTEGER)?));
-    let order_id = || write::order_id(Some(members.required("orderId", &INTEGER)?));
+    let pet_id = || write::pet_id(Some(members.required("petId")?));
+    let order_id = || write::order_id(Some(members.required("orderId")?));
     let preconditions = || -> Result<_, ApiError> {
-        Ok(Preconditions { if_match: members.optional("ifMatch", &IF_MATCH)?, if_absent: false })
+        Ok(Preconditions { if_match: members.optional("ifMatch")?, if_absent: false })
     };
     let act = |act: Act| {
         check(&["orderId", "ifMatch", act.member()])?;
         act.command(area, &members, order_id(), preconditions()?, write.now)
     };
-    match &*command {
+    match &*command.0 {
         "addPet" => {
-            check(json::PATCH)?;
-            let (pet, fields) = json::read_new_pet(&members)?;
+            check(AddPet::NAMES)?;
+            let (pet, fields) = members.read::<AddPet>()?.pet()?;
             Ok(Command::AddPet(pet, fields))
         }
         "patchPet" => {
-            with_pet(json::PATCH)?;
-            let patch = json::read_patch(&members)?;
+            with_pet(PetPatch::NAMES)?;
+            let patch = members.read()?;
             Ok(Command::PatchPet { preconditions: preconditions()?, patch, id: pet_id()? })
         }
         "withdrawPet" => {
-            with_pet(&pets::WITHDRAWAL)?;
-            let (reason, note) = pets::withdrawal(&members)?;
+            with_pet(WithdrawPet::NAMES)?;
+            let WithdrawPet { reason, note } = members.read()?;
             let preconditions = preconditions()?;
             Ok(Command::WithdrawPet { id: pet_id()?, reason, note, preconditions })
         }
@@ -79,7 +79,7 @@ fn parse(area: &StoreArea, element: &RawValue, write: &Write<'_>) -> Result<Comm
             Ok(Command::RestorePet { preconditions: preconditions()?, id: pet_id()? })
         }
         "placeOrder" => {
-            check(&orders::NEW)?;
+            check(PlaceOrder::NAMES)?;
             Ok(Command::PlaceOrder(orders::new(area, &members, write.now)?))
         }
         "completeOrder" => act(Act::Complete),

@@ -2,7 +2,6 @@
 
 use super::{
     cursor::{self, Walk},
-    members::LABEL,
     page::{self, Element},
     preconditions,
     shared::StoreArea,
@@ -38,7 +37,7 @@ pub(crate) async fn list_categories(
 pub(crate) async fn put_category(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::of_put(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
-    let label = write.members(&["label"])?.required("label", &LABEL)?;
+    let label = write.members(&["label"])?.required("label")?;
     let command = Command::PutCategory { id: id(&write)?, label, preconditions };
     write.execute(area, command, wire::created).await
 }

@@ -5,9 +5,7 @@ use jiff::Timestamp;
 use super::{
     contacts,
     cursor::{self, Walk},
-    members::{
-        self, CONTACT, DECIMAL, INTEGER, IS_COMPLETED, Members, NOTE, REASON, REFERENCE, TIME,
-    },
+    members::{Body, Members},
     page::{self, Element},
     preconditions,
     shared::StoreArea,
@@ -18,18 +16,14 @@ use crate::{
     domain::{
         PetId,
         store_area::{
-            Command, NewOrder, Order, OrderId, OrderPatch, OrderQuery, OrderTerms, Preconditions,
-            Reference,
+            Command, NewOrder, Order, OrderId, OrderPatch, OrderQuery, Preconditions, Reference,
         },
     },
     edge::{ApiError, Response, body::Accepted},
     http::{context::Call, query},
+    json::PlaceOrder,
     text,
 };
-
-/// The members of the body of `placeOrder`.
-pub(super) const NEW: [&str; 7] =
-    ["petId", "status", "reference", "note", "expiresAt", "price", "contact"];
 
 /// `GET /v1/store/orders`: a page of orders, and a link to the next one.
 pub(crate) async fn list_orders(
@@ -39,13 +33,12 @@ pub(crate) async fn list_orders(
     let names = ["status", "petId", "reference", "limit", "cursor"];
     let [status, pet_id, reference, limit, cursor] = query::parameters(request.uri.query(), names)?;
     let is_status = "one of reserved, completed, cancelled, expired and returned";
-    let is_reference = "at most 255 characters without U+0000";
     let wanted = query::filter("petId", pet_id.as_ref(), text::integer, query::AN_INTEGER)?;
     let new_reference = |text: &str| Reference::new(text.to_owned());
     let mut query = OrderQuery {
         status: query::filter("status", status.as_ref(), |text| text.parse().ok(), is_status)?,
         pet_id: wanted.and_then(PetId::new),
-        reference: query::filter("reference", reference.as_ref(), new_reference, is_reference)?,
+        reference: query::filter("reference", reference.as_ref(), new_reference, &Reference::is())?,
         limit: query::limit(limit.as_ref())?,
         newest_first: false,
         after: None,
@@ -77,7 +70,7 @@ pub(crate) async fn list_orders(
 /// `POST /v1/store/orders`.
 pub(crate) async fn place_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read_with_key(area, call).await?;
-    let new = new(area, &write.members(&NEW)?, write.now)?;
+    let new = new(area, &write.members(PlaceOrder::NAMES)?, write.now)?;
     write.execute(area, Command::PlaceOrder(new), wire::created).await
 }
 
@@ -86,25 +79,9 @@ pub(super) fn new(
     members: &Members<'_>,
     now: Timestamp,
 ) -> Result<NewOrder, ApiError> {
-    let pet_id = members.required("petId", &INTEGER)?;
-    let is_completed = members.optional("status", &IS_COMPLETED)?.unwrap_or_default();
-    let reference = members.optional("reference", &REFERENCE)?;
-    let note = members.optional("note", &NOTE)?;
-    let expires_at = members.optional("expiresAt", &TIME)?;
-    if is_completed && expires_at.is_some() {
-        let message = "expiresAt is only for a reservation; an order with the status completed \
-                       has no end.";
-        return Err(members::invalid(message));
-    }
-    let terms = if is_completed {
-        OrderTerms::Completed
-    } else {
-        OrderTerms::ReservedUntil(expires_at.unwrap_or_else(|| area.app.commands.default_end(now)))
-    };
-    let price = members.patch("price", &DECIMAL)?;
-    let contact = members.optional_or_null("contact", &CONTACT)?;
-    let pet_id = write::pet_id(Some(pet_id))?;
-    Ok(NewOrder { pet_id, terms, reference, note, price, contact })
+    let order: PlaceOrder = members.read()?;
+    let pet_id = write::pet_id(Some(order.pet_id))?;
+    Ok(order.of_pet(pet_id, area.app.commands.default_end(now)))
 }
 
 /// `GET /v1/store/orders/{orderId}`.
@@ -124,14 +101,7 @@ pub(crate) async fn get_order(
 pub(crate) async fn patch_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::of(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
-    let members = write.members(&["reference", "note", "expiresAt", "price", "contact"])?;
-    let patch = OrderPatch {
-        reference: members.patch("reference", &REFERENCE)?,
-        note: members.patch("note", &NOTE)?,
-        expires_at: members.optional("expiresAt", &TIME)?,
-        price: members.patch("price", &DECIMAL)?,
-        contact: members.patch("contact", &CONTACT)?,
-    };
+    let patch = write.members(OrderPatch::NAMES)?.read()?;
     let command = Command::PatchOrder { id: write.order_id()?, patch, preconditions };
     write.execute(area, command, wire::one).await
 }
@@ -194,19 +164,19 @@ impl Act {
         let name = self.member();
         Ok(match self {
             Self::Complete => {
-                let price = members.patch(name, &DECIMAL)?;
+                let price = members.patch(name)?;
                 Command::CompleteOrder { id: id?, price, preconditions }
             }
             Self::Cancel => {
-                let reason = members.optional(name, &REASON)?;
+                let reason = members.optional(name)?;
                 Command::CancelOrder { id: id?, reason, preconditions }
             }
             Self::Return => {
-                let reason = members.optional(name, &REASON)?;
+                let reason = members.optional(name)?;
                 Command::ReturnOrder { id: id?, reason, preconditions }
             }
             Self::Reopen => {
-                let expires_at = members.optional(name, &TIME)?;
+                let expires_at = members.optional(name)?;
                 let default_end = area.app.commands.default_end(now);
                 Command::ReopenOrder { id: id?, expires_at, default_end, preconditions }
             }

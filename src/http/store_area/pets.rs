@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{
     cursor::{self, Walk},
     feed,
-    members::{Members, NOTE, WITHDRAWAL_REASON},
+    members::{Body, bodies},
     page::{self, Element},
     preconditions,
     shared::StoreArea,
@@ -16,17 +16,25 @@ use crate::{
     domain::{
         PetId,
         store_area::{
-            Command, FieldProblem, NamePrefix, Note, PetQuery, Resource, StorePet, ValueFilter,
-            WithdrawalReason,
+            Command, FieldProblem, NamePrefix, Note, PetPatch, PetQuery, Resource, StorePet,
+            ValueFilter, WithdrawalReason,
         },
     },
     edge::{ApiError, Problem, Response, body::Accepted},
     http::{context::Call, query},
-    json, text,
+    json::{self, AddPet},
+    text,
 };
 
-/// The members of the body of `withdrawPet`.
-pub(super) const WITHDRAWAL: [&str; 2] = ["reason", "note"];
+bodies! {
+    WithdrawPet: reason, note;
+}
+
+/// The body of `withdrawPet`.
+pub(super) struct WithdrawPet {
+    pub(super) reason: WithdrawalReason,
+    pub(super) note: Option<Note>,
+}
 
 /// What the name of a parameter begins with that searches for the value of a field.
 const FIELD: &str = "field.";
@@ -150,7 +158,7 @@ pub(crate) async fn get_pet(
 /// `POST /v1/store/pets`: adds an animal.
 pub(crate) async fn add_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
-    let (pet, fields) = json::read_new_pet(&write.members(json::PATCH)?)?;
+    let (pet, fields) = write.members(AddPet::NAMES)?.read::<AddPet>()?.pet()?;
     write.execute(area, Command::AddPet(pet, fields), wire::created).await
 }
 
@@ -158,7 +166,7 @@ pub(crate) async fn add_pet(area: &StoreArea, call: Call<'_>) -> Result<Response
 pub(crate) async fn patch_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::of(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
-    let patch = json::read_patch(&write.members(json::PATCH)?)?;
+    let patch = write.members(PetPatch::NAMES)?.read()?;
     let command = Command::PatchPet { id: write.pet_id()?, patch, preconditions };
     write.execute(area, command, wire::one).await
 }
@@ -167,16 +175,9 @@ pub(crate) async fn patch_pet(area: &StoreArea, call: Call<'_>) -> Result<Respon
 pub(crate) async fn withdraw_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::of(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
-    let (reason, note) = withdrawal(&write.members(&WITHDRAWAL)?)?;
+    let WithdrawPet { reason, note } = write.members(WithdrawPet::NAMES)?.read()?;
     let command = Command::WithdrawPet { id: write.pet_id()?, reason, note, preconditions };
     write.execute(area, command, wire::one).await
-}
-
-pub(super) fn withdrawal(
-    members: &Members<'_>,
-) -> Result<(WithdrawalReason, Option<Note>), ApiError> {
-    let reason = members.required("reason", &WITHDRAWAL_REASON)?;
-    Ok((reason, members.optional("note", &NOTE)?))
 }
 
 /// `POST /v1/store/pets/{petId}/restore`.

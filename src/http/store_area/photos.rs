@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{
+    members::Body,
     preconditions,
     shared::StoreArea,
     wire,
@@ -11,11 +12,10 @@ use super::{
 use crate::{
     domain::{
         PetId,
-        store_area::{AltText, Command, NewPhoto, PhotoId, Refusal, may_get_photo},
+        store_area::{AltText, Command, NewPhoto, PhotoId, PhotoPatch, Refusal, may_get_photo},
     },
     edge::{ApiError, Problem, Response, body::Accepted},
     http::{context::Call, idempotency, query},
-    json,
     photos::{Format, PhotoError},
 };
 
@@ -27,8 +27,8 @@ pub(crate) const MAX_UPLOAD: Duration = Duration::from_mins(3);
 pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let [alt] = query::parameters(call.request.uri.query(), ["alt"])?;
     query::check_utf8(call.request.uri.query())?;
-    let is_alt = "1 to 500 characters without U+0000";
-    let alt = query::filter("alt", alt.as_ref(), |text| AltText::new(text.to_owned()), is_alt)?;
+    let alt =
+        query::filter("alt", alt.as_ref(), |text| AltText::new(text.to_owned()), &AltText::is())?;
     let id = write::pet_id(query::path_integer(call.parameter))?;
     if area.app.photos.place().is_none() {
         return Err(PhotoError::Off.into());
@@ -73,7 +73,7 @@ pub(crate) async fn get_photo(
 pub(crate) async fn patch_photo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::of(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
-    let patch = json::read_photo_patch(&write.body)?;
+    let patch = write.members(PhotoPatch::NAMES)?.read()?;
     let (id, photo) = ids(write.parameter, write.second)?;
     let command = Command::PatchPhoto { id, photo, patch, preconditions };
     write.execute(area, command, wire::photo).await

@@ -11,6 +11,7 @@ use crate::{
         },
         words::Word,
     },
+    json,
     store::{
         columns::Columns,
         journal_rows::{self, Part, Selection},
@@ -129,14 +130,9 @@ pub(super) fn change<R: Columns>(row: &R) -> Result<JournalEntry, R::Error> {
     })
 }
 
-/// The members that the representation of an order did not always have, each with the null that an
-/// older one has. A new member of an order belongs here.
-const ADDED: [(&str, &str); 2] =
-    [("\"price\":", ",\"price\":null"), ("\"contact\":", ",\"contact\":null")];
-
 /// Adds the members that an older representation of an order does not have.
 fn complete_order(order: &mut String) {
-    for (name, null) in ADDED {
+    for [name, null] in json::ADDED_TO_ORDERS {
         // In a text, the quotes are escaped.
         if !order.contains(name) && order.pop().is_some() {
             order.push_str(null);

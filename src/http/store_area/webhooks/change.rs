@@ -14,7 +14,7 @@ use crate::{
     http::{
         context::Call,
         store_area::{
-            members::{self, Kind, LABEL, Members},
+            members::{self, Members, values},
             preconditions,
             shared::StoreArea,
             write::Write,
@@ -23,22 +23,26 @@ use crate::{
     json,
 };
 
-const URL: Kind<String> =
-    Kind { read: json::string, is: "the URL of the endpoint, such as https://shop.example/hooks" };
-const TYPES: Kind<Vec<Word<ChangeType>>> =
-    Kind { read: types, is: "an array of types, each once, such as [\"pet.changed\"]" };
-const DISABLED: Kind<()> = Kind {
-    read: |value| (value.get() == "false").then_some(()),
-    is: "false; the operation enable enables a webhook again",
-};
-const FROM: Kind<bool> = Kind {
-    read: |value| match &*json::string(value)? {
-        "resume" => Some(true),
-        "now" => Some(false),
+/// The URL of an endpoint, not yet checked.
+struct Url(String);
+/// Disables the webhook.
+struct Disable;
+/// Whether a webhook that is enabled again gets what it missed.
+struct Resumes(bool);
+
+values! {
+    Url: "the URL of the endpoint, such as https://shop.example/hooks",
+        |value| json::string(value).map(Self);
+    Vec<Word<ChangeType>>: "an array of types, each once, such as [\"pet.changed\"]",
+        |value| types(value);
+    Disable: "false; the operation enable enables a webhook again",
+        |value| (value.get() == "false").then_some(Self);
+    Resumes: "resume or now", |value| match &*json::string(value)? {
+        "resume" => Some(Self(true)),
+        "now" => Some(Self(false)),
         _ => None,
-    },
-    is: "resume or now",
-};
+    };
+}
 
 /// One type at least, and each once.
 fn types(value: &RawValue) -> Option<Vec<Word<ChangeType>>> {
@@ -55,8 +59,8 @@ fn types(value: &RawValue) -> Option<Vec<Word<ChangeType>>> {
 }
 
 fn url(area: &StoreArea, members: &Members<'_>) -> Result<Option<String>, ApiError> {
-    let url = members.optional("url", &URL)?;
-    let checked = url.map(|url| area.app.webhooks.registrar.check_url(&url)).transpose();
+    let url = members.optional("url")?;
+    let checked = url.map(|Url(url)| area.app.webhooks.registrar.check_url(&url)).transpose();
     checked.map_err(members::invalid)
 }
 
@@ -64,10 +68,10 @@ fn url(area: &StoreArea, members: &Members<'_>) -> Result<Option<String>, ApiErr
 pub(crate) async fn add_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let members = write.members(&["url", "types", "description"])?;
-    members.required("url", &URL)?;
+    members.required::<Url>("url")?;
     let url = url(area, &members)?.unwrap_or_default();
-    let types = members.optional("types", &TYPES)?;
-    let description = members.optional("description", &LABEL)?;
+    let types = members.optional("types")?;
+    let description = members.optional("description")?;
     execute(area, write, Wanted::Add { url, types, description }).await
 }
 
@@ -77,9 +81,9 @@ pub(crate) async fn patch_webhook(area: &StoreArea, call: Call<'_>) -> Result<Re
     let members = write.members(&["url", "types", "description", "enabled"])?;
     let patch = WebhookPatch {
         url: url(area, &members)?,
-        types: members.patch("types", &TYPES)?,
-        description: members.patch("description", &LABEL)?,
-        disable: members.optional("enabled", &DISABLED)?.is_some(),
+        types: members.patch("types")?,
+        description: members.patch("description")?,
+        disable: members.optional::<Disable>("enabled")?.is_some(),
     };
     preconditions::of(&write.request.headers)?;
     execute(area, write, Wanted::Patch(patch)).await
@@ -102,7 +106,7 @@ pub(crate) async fn rotate_secret(area: &StoreArea, call: Call<'_>) -> Result<Re
 /// `POST /v1/store/webhooks/{webhookId}/enable`.
 pub(crate) async fn enable_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
-    let resumes = write.members(&["from"])?.required("from", &FROM)?;
+    let Resumes(resumes) = write.members(&["from"])?.required("from")?;
     execute(area, write, Wanted::Enable { resumes }).await
 }
 

@@ -33,9 +33,9 @@ static STATEMENTS: LazyLock<[Statements; 4]> = LazyLock::new(|| Table::ALL.map(S
 
 impl Statements {
     fn of(table: Table) -> Self {
-        let names = table.columns();
+        let mut parameters: Vec<_> = table.columns_and_types().collect();
+        let names: Vec<_> = parameters.iter().map(|(name, _)| *name).collect();
         let columns = names.join(", ");
-        let mut parameters: Vec<_> = names.iter().map(|name| (*name, column_type(name))).collect();
         parameters.push(("version_read", "bigint"));
         let (held, other) = match table {
             Table::Orders => {
@@ -78,19 +78,6 @@ impl Statements {
                     SELECT FROM {table} WHERE {here} FOR SHARE) AS found) {all}"
             ),
         }
-    }
-}
-
-/// The type of a column.
-fn column_type(column: &str) -> &'static str {
-    match column {
-        "name" | "status" | "reason" | "note" | "reference" | "label" | "price" | "fields"
-        | "photos" => "text",
-        "holds" => "boolean",
-        "id" | "category_id" | "version" | "created_at" | "updated_at" | "withdrawn_at"
-        | "pet_id" | "expires_at" | "closed_at" => "bigint",
-        // No statement with such a type can be prepared.
-        _ => "type_of_a_column_that_column_type_does_not_know",
     }
 }
 
