@@ -108,7 +108,7 @@ pub(crate) fn elements(text: &[u8]) -> Result<Vec<&RawValue>, Invalid> {
     parse(text, expected, |deserializer, _| Vec::deserialize(deserializer))
 }
 
-/// What a text must be, for messages.
+/// The expected form of a text, for messages.
 struct Expected {
     what: &'static str,
     kind: &'static str,

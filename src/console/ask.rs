@@ -18,7 +18,7 @@ const SURE: &str = "sure";
 pub(super) struct Question<'a> {
     pub(super) menu: Menu,
     pub(super) title: String,
-    /// What happens.
+    /// The effects, a sentence each.
     pub(super) effects: Vec<String>,
     /// The label of the button that says yes.
     pub(super) yes: &'a str,

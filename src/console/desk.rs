@@ -1,4 +1,4 @@
-//! What a page for the staff gets: the request, and whose session it is.
+//! The arguments of a page for the staff: the request, and the session's member.
 
 use maud::{Markup, html};
 use rand::{RngExt, SeedableRng, rngs::StdRng};

@@ -18,11 +18,11 @@ use crate::{
     text,
 };
 
-/// What is wrong with a form.
+/// The problems of a form.
 #[derive(Debug, Default)]
 pub(super) struct Errors {
     by_field: Vec<(Cow<'static, str>, String)>,
-    /// What concerns no field, or is not about the form.
+    /// A problem that concerns no field, or is not about the form.
     other: Option<Markup>,
     /// A page with more about it, and its name.
     pub(super) link: Option<(String, String)>,
@@ -51,7 +51,7 @@ impl Errors {
         self.by_field.iter().find(|(known, _)| *known == field).map(|(_, message)| &**message)
     }
 
-    /// What is wrong with fields.
+    /// The problems of fields.
     pub(super) fn messages(&self) -> impl Iterator<Item = &str> {
         self.by_field.iter().map(|(_, message)| &**message)
     }
@@ -96,7 +96,7 @@ pub(super) struct Input<'a> {
     pub(super) is_optional: bool,
     pub(super) is_required: bool,
     pub(super) is_first: bool,
-    /// What a password manager may fill in; nothing if empty.
+    /// The kind of value that a password manager may fill in; nothing if empty.
     pub(super) autocomplete: &'a str,
     /// The keyboard of a phone; the one for texts if empty.
     pub(super) inputmode: &'a str,

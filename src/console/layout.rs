@@ -94,13 +94,13 @@ pub(super) struct Frame<'a> {
     pub(super) menu: Menu,
     /// The message about what was just done.
     pub(super) flash: Option<Markup>,
-    /// What the page shows changes while it is open: of this animal, or of all.
+    /// The changes that the open page follows: of this animal, or of all.
     pub(super) follows: Follows,
     /// The number of a change. The page shows this one and all before it.
     pub(super) after: i64,
 }
 
-/// What a page loads again when it changes.
+/// The parts of a page that are loaded again when they change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follows {
     Nothing,

@@ -27,7 +27,7 @@ pub(super) fn shown(now: &Form) -> Markup {
     }
 }
 
-/// What a form showed of an input; `None` if it does not say so.
+/// The value that a form showed of an input; `None` if it does not say so.
 pub(super) fn was<'f>(sent: &'f Form, name: &str) -> Option<&'f str> {
     sent.all(&format!("{WAS}{name}")).next()
 }
@@ -49,9 +49,9 @@ fn lines(text: &str) -> String {
 
 /// A form that was sent, and what is there now.
 pub(super) struct Merged {
-    /// What was typed. An input that nobody touched has what is there now.
+    /// The typed values. An input that nobody touched has the present value.
     pub(super) form: Form,
-    /// What somebody else has changed since the form was shown.
+    /// Changes by others since the form was shown.
     changes: Vec<Change>,
     version: Option<i64>,
 }
@@ -98,7 +98,7 @@ impl Merged {
         Self { form: form.collect(), changes, version }
     }
 
-    /// What a change requires: that nothing else changes meanwhile. If it is refused, nothing fulfils it,
+    /// The condition of a change: nothing else changes meanwhile. If it is refused, nothing fulfils it,
     /// but a second click on a form that was carried out still shows its message.
     pub(super) fn preconditions(&self, is_refused: bool) -> Preconditions {
         Preconditions::version(self.version.filter(|_| !is_refused).unwrap_or(0))
@@ -109,7 +109,8 @@ impl Merged {
         self.changes.iter().any(|change| change.is_touched)
     }
 
-    /// What somebody else has changed, in these words; of what was also typed, if only that counts.
+    /// Messages about the changes by others, in these words; only about inputs that were also typed, if
+    /// only those count.
     pub(super) fn errors(
         &self,
         counts_typed: bool,

@@ -14,7 +14,7 @@ use crate::{
     store::Cause,
 };
 
-/// What is wrong, what to do next, and the id by which an operator finds the cause in the log.
+/// The problem, the next step, and the id by which an operator finds the cause in the log.
 fn content(error: &ApiError, request_id: &HeaderValue) -> (&'static str, Markup) {
     let (title, message, next) = texts::problem(error.problem(), error.message());
     let content = html! {

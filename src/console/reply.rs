@@ -1,4 +1,4 @@
-//! What a page becomes: a response, with the message about what was just done.
+//! The response of a page, with the message about the last action.
 
 use hyper::{
     Method, StatusCode,
@@ -18,7 +18,7 @@ use crate::{
     text,
 };
 
-/// What becomes of a request.
+/// The outcome of a request.
 pub(super) enum Reply {
     Page(Page),
     /// Look there, with a message.

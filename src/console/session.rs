@@ -147,7 +147,7 @@ const MAX_BROWSER: usize = 200;
 /// For how many members a browser is known: those who signed in last.
 const MAX_KNOWN: usize = 8;
 
-/// What the tag of a browser of this member signs, until the member gets another password.
+/// The signed text in the tag of a browser of this member, until the member gets another password.
 fn browser_text(member: &StaffMember) -> Vec<u8> {
     let of = format!("browser of staff {} with password ", member.id);
     let password = member.password.as_ref().map_or(&[][..], PasswordHash::as_bytes);

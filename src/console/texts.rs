@@ -65,7 +65,7 @@ pub(super) const ENDS: &str = "Ends";
 pub(super) const CLOSED_AT: &str = "Closed";
 pub(super) const SOLD_AT: &str = "Sold on";
 
-/// What the history calls the members that changed, in this order.
+/// The labels of changed members in the history, in this order.
 pub(super) const MEMBERS: &[(&str, &str)] = &[
     ("name", NAME),
     ("label", NAME),
@@ -77,7 +77,7 @@ pub(super) const MEMBERS: &[(&str, &str)] = &[
     ("reason", REASON),
 ];
 
-/// What people write before a number, in lower case.
+/// Words that people write before a number, in lower case.
 pub(super) const BEFORE_NUMBER: &[&str] = &["#", "no.", "no", "number", "animal", "order"];
 
 // Today
@@ -227,11 +227,11 @@ pub(super) fn reason(reason: WithdrawalReason) -> &'static str {
     }
 }
 
-/// What a change did that replaced the end of a reservation, or the name of a category.
+/// The words for a change that replaced the end of a reservation, or the name of a category.
 pub(super) const EXTENDED: &str = "Extended";
 pub(super) const RENAMED: &str = "Category renamed";
 
-/// What a change did, in the history of an animal.
+/// The words for a change in the history of an animal.
 pub(super) fn change(kind: ChangeType) -> &'static str {
     match kind {
         ChangeType::PetAdded => "Added",

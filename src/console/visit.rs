@@ -24,7 +24,7 @@ pub(super) struct Visit<'r> {
     pub(super) find: for<'p> fn(&Method, &'p str) -> Option<(&'static str, &'p str)>,
     /// The parameter in the path, not decoded. Empty if the path has none.
     pub(super) parameter: &'r str,
-    /// What was sent with a POST; otherwise empty.
+    /// The body of a POST; otherwise empty.
     pub(super) form: Form,
     pub(super) query: Form,
     /// From where the request comes.
@@ -85,7 +85,7 @@ impl Form {
         fields.iter().map(own).collect()
     }
 
-    /// What was typed into this field; empty without it.
+    /// The text of this field; empty without it.
     pub(super) fn raw(&self, name: &str) -> &str {
         self.all(name).next().unwrap_or_default()
     }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::domain::store_area::{Currency, Decimal, FieldDefinition, FieldKind};
 
-/// What the name of an input begins with, before the name of the field.
+/// The beginning of the name of an input, before the name of the field.
 pub(super) const PREFIX: &str = "field.";
 
 /// The name of the input for a field.
@@ -15,7 +15,7 @@ pub(in crate::console) fn input_of(field: &FieldDefinition) -> String {
     format!("{PREFIX}{}", field.name.as_str())
 }
 
-/// What an input is called, and a value of it in words; `None` if people do not fill it in.
+/// The label of an input, and a value of it in words; `None` if people do not fill it in.
 pub(in crate::console) fn in_words(
     fields: &[FieldDefinition],
     currency: Option<&Currency>,

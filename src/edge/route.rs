@@ -5,7 +5,7 @@ use hyper::Method;
 
 use super::error::ApiError;
 
-/// What metrics, logs and spans show of a route.
+/// The labels of a route in metrics, logs and spans.
 #[derive(Debug, Clone, Copy)]
 pub struct Label {
     pub(super) table: Table,
@@ -150,7 +150,7 @@ struct Pattern {
     after: &'static str,
 }
 
-/// What a path has between its two parts.
+/// The parameter of a path, between its two parts.
 enum Parameter {
     Absent,
     Segment,

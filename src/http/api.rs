@@ -78,7 +78,7 @@ impl Api {
         })
     }
 
-    /// What the interface serves.
+    /// The application that the interface serves.
     pub fn app(&self) -> &Arc<App> {
         &self.app
     }

@@ -1,4 +1,4 @@
-//! What all operations need of HTTP.
+//! The parts of HTTP that all operations need.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{
     edge::{ResponseMemory, UnreadBody},
 };
 
-/// What the responses of all operations share.
+/// The parts that the responses of all operations share.
 pub(crate) struct Context {
     pub(crate) memory: ResponseMemory,
     pub(crate) tags: Tags,
@@ -21,7 +21,7 @@ pub(crate) struct Context {
     pub(crate) body_timeout: Duration,
 }
 
-/// What an operation gets.
+/// The arguments of an operation.
 pub(crate) struct Call<'r> {
     pub(crate) request: &'r Parts,
     /// The `X-Request-Id` of the response.

@@ -91,7 +91,7 @@ routes! {
 /// Who may call an operation, and its function.
 #[derive(Clone, Copy)]
 pub struct Operation {
-    /// What a client needs.
+    /// The access that a client needs.
     pub access: Access,
     /// The OpenAPI document that describes the operation.
     pub document: Option<OpenApi>,
@@ -100,7 +100,7 @@ pub struct Operation {
     pub(crate) run: Run,
 }
 
-/// What a client needs to call an operation.
+/// The access that a client needs to call an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Nothing.

@@ -1,4 +1,4 @@
-//! What the parser accepts and rejects.
+//! Texts that the parser accepts, and texts that it rejects.
 
 use proptest::prelude::*;
 

@@ -21,7 +21,7 @@ pub(crate) struct Members<'a> {
     members: Vec<(String, &'a RawValue)>,
 }
 
-/// What the value of a member can be.
+/// The kinds of value of a member.
 pub(crate) trait Value: Sized {
     /// Completes the sentence "The member must be …".
     fn is() -> String;

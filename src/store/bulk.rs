@@ -151,7 +151,7 @@ pub struct StoredRequest {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Table {
     pub name: &'static str,
-    /// What its rows are called.
+    /// The word for its rows.
     pub rows: &'static str,
     pub(super) columns: &'static str,
     /// The columns that order its rows.

@@ -139,7 +139,7 @@ pub(super) fn exhausted(sequence: &str) -> String {
 pub struct Checkup {
     pub animals: u64,
     pub keys: u64,
-    /// What is worth knowing but no problem, one per line.
+    /// Facts that are worth knowing but no problems, one per line.
     pub notes: Vec<String>,
     /// All problems, one per line.
     pub problems: Vec<String>,
@@ -175,7 +175,7 @@ impl ValueCheck {
         }
     }
 
-    /// What is wrong with the values of an animal, if so.
+    /// The problem with the values of an animal, if there is one.
     pub(super) fn add_pet(&mut self, pet: &StorePet) -> Option<String> {
         for photo in pet.photos.all() {
             self.photos = self.photos.wrapping_add(hash_of(&(photo.id.to_string(), pet.id.get())));

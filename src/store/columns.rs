@@ -42,7 +42,7 @@ pub(super) trait Columns {
     /// Reports a value that the service has never written.
     fn invalid(&self, at: usize) -> Self::Error;
 
-    /// What the text in a column means, if it has a value.
+    /// The parsed text of a column, if it has a value.
     fn optional_parsed<T>(
         &self,
         at: usize,
@@ -51,7 +51,7 @@ pub(super) trait Columns {
         self.text(at)?.map(|text| parse(text).ok_or_else(|| self.invalid(at))).transpose()
     }
 
-    /// What the text in a column means.
+    /// The parsed text of a column.
     fn parsed<T>(
         &self,
         at: usize,
@@ -60,7 +60,7 @@ pub(super) trait Columns {
         self.optional_parsed(at, parse)?.ok_or_else(|| self.invalid(at))
     }
 
-    /// What the bytes in a column mean, if it has a value.
+    /// The decoded bytes of a column, if it has a value.
     fn optional_decoded<T>(
         &self,
         at: usize,
@@ -96,7 +96,7 @@ pub(super) trait Columns {
     }
 }
 
-/// What a value in a row means.
+/// A type that is read from a value in a row.
 pub(super) trait Cell: Sized {
     /// The type of its column in PostgreSQL.
     const TYPE: &'static str;

@@ -309,7 +309,7 @@ pub(super) fn with_clock_set_back(until: i64) -> i64 {
     until.saturating_add(SET_BACK)
 }
 
-/// What the audit trail shows of the changes and acts of a part, each in its order.
+/// The entries of the audit trail for the changes and acts of a part, each in its order.
 pub(super) fn merged(
     part: &Part,
     changes: Vec<JournalEntry>,
@@ -370,7 +370,7 @@ pub(super) fn act_on_key(kind: ActType, id: KeyId, details: Details) -> Act {
     Act { kind: kind.into(), subject, details }
 }
 
-/// What the audit trail shows of a new key.
+/// The details of a new key in the audit trail.
 pub(super) fn details_of(key: &NewKey) -> Details {
     vec![("name".into(), key.name.clone()), ("scope".into(), key.scope.as_str().to_owned())]
 }

@@ -1,4 +1,4 @@
-//! What a store promises for the store area.
+//! The promises of a store for the store area.
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
@@ -52,7 +52,7 @@ pub trait StoreArea: Send + Sync {
 pub enum Executed {
     Done {
         response: StoredResponse,
-        /// What was changed, for the log and the metrics.
+        /// The changes, for the log and the metrics.
         changes: Vec<Change>,
     },
     /// The same request was carried out before. This was the response.

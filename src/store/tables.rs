@@ -7,7 +7,7 @@ use crate::domain::{
     words::words,
 };
 
-/// What has columns of a row of its own.
+/// A type with columns of its own in a row.
 pub(super) trait Record: Sized {
     const COLUMNS: &'static [&'static str];
 
@@ -139,7 +139,7 @@ impl Table {
         columns.join(", ")
     }
 
-    /// What a row is called.
+    /// The word for a row.
     pub(super) fn row(self) -> &'static str {
         match self {
             Self::Pets => "animal",

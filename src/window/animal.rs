@@ -50,7 +50,7 @@ fn photos_of(pet: &StorePet) -> Vec<Photo> {
 }
 
 impl<'f> Animal<'f> {
-    /// What is public of an animal.
+    /// The public values of an animal.
     pub(super) fn of(pet: &StorePet, fields: &'f FieldSet) -> Self {
         let public = fields.all().iter().filter(|field| field.is_public);
         let value = |field: &FieldDefinition| pet.fields.get(field.name.as_str()).cloned();

@@ -63,7 +63,7 @@ impl Drawings {
         }
     }
 
-    /// What the drawings on the page refer to.
+    /// The symbols to which the drawings on the page refer.
     pub(super) fn symbols(&self) -> Markup {
         let used = SYMBOLS.iter().zip(self.0).filter(|(_, used)| *used);
         html! {

@@ -30,7 +30,7 @@ struct Asset {
     content: Bytes,
 }
 
-/// What is the same on every page.
+/// The parts of a page that are the same on every page.
 pub(super) struct Layout {
     /// The style sheet, that of the store if it has one, and the icon.
     assets: Vec<Asset>,
@@ -39,7 +39,7 @@ pub(super) struct Layout {
     url: String,
 }
 
-/// What differs from page to page.
+/// The parts of a page that differ from page to page.
 pub(super) struct Head<'a> {
     pub(super) title: &'a str,
     pub(super) description: &'a str,
@@ -51,7 +51,7 @@ pub(super) struct Head<'a> {
     pub(super) next: Option<&'a str>,
     /// The address of a picture, its width and height, and its text.
     pub(super) picture: Option<(String, (u32, u32), String)>,
-    /// What it shows, as schema.org describes it, as JSON.
+    /// Its content, as schema.org describes it, as JSON.
     pub(super) schema: Option<Markup>,
     /// The drawings that it uses.
     pub(super) drawings: Markup,

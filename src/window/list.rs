@@ -183,7 +183,7 @@ fn sorted(query: &Query, longest_first: bool) -> String {
     Query { longest_first, ..query.clone() }.with_cursor(None)
 }
 
-/// What filters the list, each with a link to the list without it.
+/// The active filters of the list, each with a link to the list without it.
 fn chosen(query: &Query, listed: &Listed) -> Markup {
     let all = query.filter.parameters();
     html! {

@@ -1,4 +1,4 @@
-//! What the pages show, as schema.org describes it, for search engines.
+//! The content of the pages, as schema.org describes it, for search engines.
 
 use maud::{Markup, PreEscaped};
 use serde::Serialize;

@@ -18,7 +18,7 @@ pub struct WindowSettings {
     pub contact: Option<ContactUrl>,
     /// The currency of all prices.
     pub currency: Option<Currency>,
-    /// What the pages use after their own style sheet.
+    /// The style sheet that the pages use after their own.
     pub style: Option<Style>,
     /// The sites that may show `/embed` in a frame.
     pub embed: Vec<Origin>,
@@ -50,7 +50,7 @@ impl ContactUrl {
     }
 }
 
-/// What a subject does not contain as it is (RFC 6068, section 2).
+/// Characters that a subject contains only percent-encoded (RFC 6068, section 2).
 const SUBJECT: &percent_encoding::AsciiSet = percent_encoding::NON_ALPHANUMERIC;
 
 impl FromStr for ContactUrl {

@@ -1,4 +1,4 @@
-//! What all pages and files read.
+//! The data that all pages and files read.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},

@@ -1,4 +1,4 @@
-//! What the pages say.
+//! The texts of the pages.
 
 use jiff::civil::Date;
 
@@ -51,7 +51,7 @@ pub(super) fn ask_here(name: &str, number: i64) -> String {
     format!("Ask us about {name}, number {number}.")
 }
 
-/// What tells the store which animal somebody means.
+/// The number of an animal, by which the store knows which one somebody means.
 pub(super) fn number(number: i64) -> String {
     format!("Number {number}")
 }
@@ -71,7 +71,7 @@ pub(super) fn count(count: usize, most: usize) -> String {
     format!("{more}{thousands}{:0width$} animals", shown % 1000)
 }
 
-/// What a search engine shows of the list.
+/// The description of the list in a search engine.
 pub(super) fn about_list(store: Option<&str>) -> String {
     match store {
         Some(store) => format!("Newest first: the animals that are looking for a home at {store}"),
@@ -79,7 +79,7 @@ pub(super) fn about_list(store: Option<&str>) -> String {
     }
 }
 
-/// What a search engine shows of an animal without a description.
+/// The description in a search engine of an animal that has none.
 pub(super) fn about_animal(name: &str, kind: &[String], store: Option<&str>) -> String {
     let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
     let at = store.map(|store| format!(" at {store}")).unwrap_or_default();

@@ -43,7 +43,7 @@ const AT_ONCE: u32 = 100;
 /// How many parts of the log one page looks through.
 const MAX_PARTS: usize = 4;
 
-/// What is searched, with the fields as they are in links.
+/// The search, with the fields as they are in links.
 fn search(fields: &Form) -> AuditQuery {
     let start = |name: &str| -> Option<Timestamp> {
         let day: Date = fields.get(name).parse().ok()?;
@@ -141,7 +141,7 @@ fn form(fields: &Form) -> Markup {
     }
 }
 
-/// What an entry shows: when, who, what, about what, and the details.
+/// The cells of an entry: time, actor, action, subject, and details.
 struct Shown<'a> {
     at: Timestamp,
     actor: &'a NamedActor,

@@ -130,7 +130,7 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// What was pasted into the form, with the categories and the fields of the store. A number that neither
+/// The lines pasted into the form, with the categories and the fields of the store. A number that neither
 /// a category nor an animal has is no category.
 async fn read(desk: &Desk<'_>, form: &Form) -> Result<(Pasted, Vec<Category>, FieldSet), ApiError> {
     let categories = desk.categories_typed(paste::typed(form.raw("lines"))).await?;
@@ -257,7 +257,7 @@ fn is_first_line(pasted: &Pasted) -> &'static str {
     if pasted.has_headings { headings } else { animal }
 }
 
-/// What each column is, for a person to change.
+/// The meaning of each column, for a person to change.
 fn choose_columns(pasted: &Pasted, fields: &FieldSet) -> Markup {
     let mut choices = vec![(String::new(), texts::LEAVE_OUT.to_owned())];
     choices.extend(paste::choices(fields));

@@ -116,7 +116,7 @@ async fn newest_orders(
     Ok(desk.store().list_orders(&query).await?.0)
 }
 
-/// What can be done with the animal in its present state.
+/// The actions for the animal in its present state.
 fn work(
     desk: &Desk<'_>,
     (pet, fields): (&StorePet, &FieldSet),
@@ -164,7 +164,7 @@ fn work(
     }
 }
 
-/// What the form for an order shows of the animal.
+/// The animal's values in the form for an order.
 fn offer(pet: &StorePet, fields: &FieldSet) -> Form {
     let price = asking_price(pet, fields);
     let price = price.as_ref().map_or("", Decimal::as_str);

@@ -80,7 +80,7 @@ pub(super) fn inputs(
     }
 }
 
-/// What was typed, as a change. What an input cannot hold stays as it is.
+/// The typed values as a change. A value that an input cannot hold stays as it is.
 pub(super) fn patch(
     form: &Form,
     (pet, now): (&StorePet, Timestamp),
@@ -108,7 +108,7 @@ pub(super) fn patch(
     PetPatch { name, category_id, status: status.flatten(), fields }
 }
 
-/// What is in the store, and whether it differs from what was typed.
+/// The stored value, and whether it differs from the typed one.
 pub(super) fn compared(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -137,7 +137,7 @@ pub(super) fn compared(
     members.into_iter().chain(values::compared(desk, fields, &pet.fields, typed)).collect()
 }
 
-/// What the page of an animal shows next to its name and status.
+/// The facts on the page of an animal next to its name and status.
 pub(super) fn facts(
     desk: &Desk<'_>,
     pet: &StorePet,

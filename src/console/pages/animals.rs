@@ -304,7 +304,7 @@ fn table(
     markup::table(&headings, &rows)
 }
 
-/// What can be done with the selected animals. Enter in a field presses the first button, which needs
+/// The actions for the selected animals. Enter in a field presses the first button, which needs
 /// a category.
 fn selected(categories: &[Category], form: &Form, end: &str, errors: &Errors) -> Markup {
     let until = if form.get("until").is_empty() { end } else { form.get("until") };

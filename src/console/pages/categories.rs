@@ -108,7 +108,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// What must be asked before the category gets this name, if anything.
+/// The question before the category gets this name, if there is one.
 async fn question(
     desk: &Desk<'_>,
     id: i64,

@@ -8,7 +8,7 @@ use crate::{
     text,
 };
 
-/// What stands for yes and for no, besides the words that the pages show.
+/// Words for yes and for no, besides those that the pages show.
 const YES: [&str; 8] = ["yes", "y", "true", "1", "x", "ja", "j", "wahr"];
 const NO: [&str; 6] = ["no", "n", "false", "0", "nein", "falsch"];
 

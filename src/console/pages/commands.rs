@@ -1,4 +1,4 @@
-//! What a form asks of the store, and what became of it.
+//! The commands of a form, and their outcome.
 
 use jiff::Timestamp;
 
@@ -26,7 +26,7 @@ use crate::{
 pub(super) struct NotDone {
     /// Which of them is refused, if it is one of them.
     pub(super) index: Option<usize>,
-    /// What it is about, if somebody else has changed that.
+    /// The subject, if somebody else has changed it.
     pub(super) changed: Option<Resource>,
     pub(super) why: String,
     /// The name of the field whose value another animal has.
@@ -36,7 +36,7 @@ pub(super) struct NotDone {
 }
 
 impl NotDone {
-    /// What is wrong with a form for the values of fields.
+    /// The problems of a form for the values of fields.
     pub(super) fn errors(&self, fields: &FieldSet) -> Errors {
         let mut errors = Errors::default();
         match self.field.as_ref().and_then(|name| fields.find(name)) {
@@ -74,7 +74,7 @@ impl Desk<'_> {
         self.app().commands.default_end(self.visit.now)
     }
 
-    /// What a change requires: that nobody else has changed its subject since the form was made.
+    /// The condition of a change: nobody else has changed its subject since the form was made.
     pub(super) fn preconditions(&self) -> Preconditions {
         Preconditions::version(self.visit.form.integer("version").unwrap_or(0))
     }
@@ -118,7 +118,7 @@ impl Desk<'_> {
     }
 }
 
-/// What is remembered of a form: the message about it.
+/// The remembered response of a form: the message about it.
 fn respond(decisions: &[Decision]) -> StoredResponse {
     let flash = flash(decisions).to_string();
     StoredResponse { status: 303, body: flash.into_bytes(), ..StoredResponse::default() }

@@ -182,7 +182,7 @@ pub(super) fn name_of(label: &str) -> String {
     name.chars().take(32).collect()
 }
 
-/// What an input of the form is called, and a value of it in words.
+/// The label of an input of the form, and a value of it in words.
 pub(super) fn in_words(name: &str, value: &str) -> Option<(String, String)> {
     let label = match name {
         "label" => texts::FIELD_LABEL,

@@ -187,7 +187,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 /// How many animals are counted at most.
 const COUNTED: usize = 1_000;
 
-/// What a change of a field does to animals, if a manager should know it before.
+/// The effects of a change of a field on animals that a manager should know before.
 async fn effects(
     desk: &Desk<'_>,
     before: &FieldDefinition,

@@ -146,7 +146,7 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
     })
 }
 
-/// What a change did, if its type does not say that it replaced something.
+/// The words for a change, if its type does not say that it replaced something.
 pub(super) fn replaced(change: &JournalEntry) -> Option<&'static str> {
     let [before, after] = [&change.before, &change.after].map(|text| logged(text.as_deref()));
     match change.kind.known()? {
@@ -198,7 +198,7 @@ pub(super) fn categories_in(change: &JournalEntry) -> impl Iterator<Item = i64> 
     [of(&change.before), of(&change.after)].into_iter().flatten()
 }
 
-/// What a change changed, for people. The log has the number of a category, and the name may be
+/// The differences of a change, for people. The log has the number of a category, and the name may be
 /// another one since.
 pub(super) fn differences(
     change: &JournalEntry,
@@ -281,7 +281,7 @@ fn names_of<'v>(before: &'v Value, after: &'v Value) -> BTreeSet<&'v str> {
     names(before).chain(names(after)).map(String::as_str).collect()
 }
 
-/// What became of the photos of an animal.
+/// The changes of the photos of an animal.
 fn photos(before: &Value, after: &Value) -> impl Iterator<Item = &'static str> {
     let all = |of: &Value| of.as_array().cloned().unwrap_or_default();
     let (before, after) = (all(before), all(after));

@@ -148,7 +148,7 @@ pub(super) enum Target {
     Pictures(Needed),
 }
 
-/// What a session needs.
+/// The requirements of a route on the session.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Needed {
     pub(super) role: Role,

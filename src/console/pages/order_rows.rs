@@ -140,7 +140,7 @@ fn table_row(
     }
 }
 
-/// What the inputs of an order show, and its status, on which its buttons depend.
+/// The values of the inputs of an order, and its status, on which its buttons depend.
 pub(super) fn form_of(desk: &Desk<'_>, order: &Order) -> Form {
     let is_reserved = order.status == OrderStatus::Reserved;
     let end = order.expires_at.map(|end| end.strftime("%F").to_string()).unwrap_or_default();
@@ -161,7 +161,7 @@ pub(super) fn form_of(desk: &Desk<'_>, order: &Order) -> Form {
     Form::with(&members)
 }
 
-/// What a row shows on which its button depends.
+/// The values of a row on which its button depends.
 fn seen(desk: &Desk<'_>, order: &Order) -> Form {
     let form = form_of(desk, order);
     let is_seen = |name: &str| !["reference", "note", "until"].contains(&name);

@@ -276,7 +276,7 @@ pub(super) fn form(
     }
 }
 
-/// What was typed, as a change of what the form showed. What it does not have stays.
+/// The typed values, as a change of the values that the form showed. A member that it does not have stays.
 fn patch(desk: &Desk<'_>, form: &Form, now: &Form, errors: &mut Errors) -> OrderPatch {
     fn field<T>(is_changed: bool, typed: Option<T>) -> Patch<T> {
         if is_changed { typed.map_or(Patch::Clear, Patch::Set) } else { Patch::Keep }

@@ -29,7 +29,7 @@ pub(super) fn live(errors: &Errors, content: &Markup) -> Markup {
     }
 }
 
-/// What a store without animals shows instead of them.
+/// The content of the list while the store has no animals.
 pub(super) fn empty_store(desk: &Desk<'_>) -> Markup {
     html! {
         div.card.empty {

@@ -27,7 +27,7 @@ const MAX_COLUMNS: usize = 100;
 
 const LINE_END: [char; 2] = ['\r', '\n'];
 
-/// What the name of the input for a column begins with, before its number from 1.
+/// The beginning of the name of the input for a column, before its number from 1.
 const COLUMN: &str = "column-";
 
 /// The input that says whether the first line has headings.
@@ -37,7 +37,7 @@ pub(super) const HEADINGS: &str = "headings";
 const MEMBERS: [(&str, &str); 3] =
     [("name", texts::NAME), ("category", texts::CATEGORY), ("status", texts::STATUS)];
 
-/// What the store has.
+/// The categories, the fields and the currency of the store.
 pub(super) struct Known<'k> {
     pub(super) categories: &'k [Category],
     pub(super) fields: &'k FieldSet,
@@ -49,11 +49,11 @@ pub(super) struct Known<'k> {
 pub(super) struct Column {
     /// The name of the input that chooses what it is.
     pub(super) id: String,
-    /// What its heading says, or its number.
+    /// Its heading, or its number.
     pub(super) heading: String,
     /// The name of the input of an animal that its cells are for; empty if it is left out.
     pub(super) of: String,
-    /// What that is called.
+    /// The label of that input.
     pub(super) label: String,
     is_empty: bool,
 }
@@ -62,12 +62,12 @@ pub(super) struct Column {
 pub(super) struct Line {
     /// From 1.
     pub(super) number: usize,
-    /// What it says in each column.
+    /// Its cells, one for each column.
     pub(super) cells: Vec<String>,
     pub(super) result: Result<(NewPet, FieldPatch), Vec<String>>,
 }
 
-/// What was pasted.
+/// Pasted lines.
 pub(super) struct Pasted {
     pub(super) columns: Vec<Column>,
     pub(super) has_headings: bool,
@@ -75,7 +75,7 @@ pub(super) struct Pasted {
     pub(super) lines: Vec<Line>,
     /// The lines behind them, with the headings, and how many they are.
     pub(super) rest: (String, usize),
-    /// What is wrong with the columns: the input of one, and the message.
+    /// The problems of the columns: the input of one, and the message.
     pub(super) problems: Errors,
 }
 
@@ -87,7 +87,7 @@ impl Pasted {
     }
 }
 
-/// What a column can be: the name of an input of an animal, and its label.
+/// The possible meanings of a column: the name of an input of an animal, and its label.
 pub(super) fn choices(fields: &FieldSet) -> impl Iterator<Item = (String, String)> {
     let label = |field: &FieldDefinition| markup::readable(field.label.as_str(), SHORT);
     let fields = fields.all().iter().map(move |field| (values::input_of(field), label(field)));
@@ -146,7 +146,7 @@ pub(super) fn read(form: &Form, known: &Known<'_>) -> Pasted {
     Pasted { lines, columns, has_headings, rest: (rest, more), problems }
 }
 
-/// What a heading stands for: the name of an input of an animal.
+/// The meaning of a heading: the name of an input of an animal.
 fn meaning(heading: &str, fields: &FieldSet) -> Option<String> {
     let heading = text::heading(heading);
     let member = match &*heading {

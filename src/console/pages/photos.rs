@@ -64,7 +64,7 @@ fn input(is_disabled: bool) -> Markup {
     }
 }
 
-/// What becomes of the pictures that the script sends, with what it says about them.
+/// The list of the pictures that the script sends, with its texts about them.
 fn uploads() -> Markup {
     html! {
         div #uploads data-kept data-most=(Photos::MAX) {
@@ -142,7 +142,7 @@ fn change(desk: &Desk<'_>, at: usize, photo: &Photo, is_last: bool) -> Markup {
     }
 }
 
-/// What the inputs with the texts of the photos show.
+/// The values of the inputs with the texts of the photos.
 pub(super) fn form_of(pet: &StorePet) -> Form {
     let text = |photo: &Photo| {
         let text = photo.alt.as_ref().map_or("", AltText::as_str);

@@ -154,7 +154,7 @@ async fn ask(
 
 type ForPet = Box<dyn Fn(PetId, i64) -> Command + Send>;
 
-/// What the pressed button asks for, for each selected animal with its version; and in words, before
+/// The command of the pressed button, for each selected animal with its version; and in words, before
 /// and after the number of animals.
 async fn command(
     desk: &Desk<'_>,

@@ -1,4 +1,4 @@
-//! What needs attention today.
+//! Animals and orders that need attention today.
 
 use std::time::Duration;
 

@@ -61,7 +61,7 @@ pub(super) fn inputs(fields: &FieldSet, form: &Form, errors: &Errors) -> Markup 
     }
 }
 
-/// What was typed for fields that were deleted since the form was shown.
+/// The values that were typed for fields deleted since the form was shown.
 fn removed<'f>(fields: &FieldSet, form: &'f Form) -> impl Iterator<Item = &'f (String, String)> {
     form.fields().iter().filter(move |(name, typed)| {
         let is_removed = name.strip_prefix(PREFIX).is_some_and(|name| fields.find(name).is_none());
@@ -117,7 +117,7 @@ fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Markup {
     }
 }
 
-/// What was typed, as a change of these values. What an input cannot hold stays as it is, and so does
+/// The typed values as a change of these. A value that an input cannot hold stays as it is, and so does
 /// a field that the form did not have.
 pub(super) fn patch(
     fields: &FieldSet,

@@ -60,7 +60,7 @@ fn send(path: &str, form: &Form, at_once: bool, button: &Markup) -> Markup {
     }
 }
 
-/// What the form does, and what was typed, for the member who is signed in.
+/// The action of the form, and the typed values, for the member who is signed in.
 async fn what(
     visit: &Visit<'_>,
     member: &StaffMember,

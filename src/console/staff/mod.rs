@@ -62,7 +62,7 @@ fn code_input(label: &str, hint: Option<&str>) -> Markup {
     Input { id: "code", label, hint, is_required, autocomplete, ..Input::default() }.show()
 }
 
-/// What is wrong, if something is.
+/// The problem, if there is one.
 fn problem(message: Option<&str>) -> Markup {
     html! { @if let Some(message) = message { div.problem role="alert" tabindex="-1" autofocus { p { (message) } } } }
 }

@@ -44,7 +44,7 @@ struct Then {
 }
 
 impl Then {
-    /// What the fields of a form to sign in say.
+    /// The fields of a form to sign in.
     fn of(visit: &Visit<'_>, form: &Form) -> Self {
         let path = form.raw("kept_path");
         let kept = own_path(visit, &Method::POST, path)
@@ -110,7 +110,7 @@ pub(in crate::console) fn sign_in_form(visit: &Visit<'_>) -> Ready<Result<Respon
     ready(Ok(form(&Then::of(visit, &visit.query), None, "", StatusCode::OK)))
 }
 
-/// What a page responds that needs a session, or one in which the password was given recently.
+/// The response of a page that needs a session, or one in which the password was given recently.
 pub(in crate::console) fn required(visit: &Visit<'_>, session: Option<&Session>) -> Response {
     // A second click, or the session has ended already.
     if visit.request.uri.path() == "/sign-out" {

@@ -51,7 +51,7 @@ pub(in crate::console) const TOO_MANY_FIELDS: &str =
 pub(in crate::console) const FIELD_CHANGED: &str =
     "Somebody else changed this field at the same time. Check what it is now, and save again.";
 
-/// What becomes of the animals with a choice that is taken off. `None` if they were not counted, and
+/// The effect on the animals with a choice that is taken off. `None` if they were not counted, and
 /// more than `most` were not.
 pub(in crate::console) fn choice_in_use(count: usize, most: usize, shown: &str) -> String {
     let animals = match count {
@@ -64,7 +64,7 @@ pub(in crate::console) fn choice_in_use(count: usize, most: usize, shown: &str) 
     )
 }
 
-/// What becomes visible with a field. `has_more` if not all animals were looked at.
+/// The values that become visible with a field. `has_more` if not all animals were looked at.
 pub(in crate::console) fn becomes_public(count: usize, has_more: bool) -> String {
     let animals = match count {
         _ if has_more => "Many animals can have".to_owned(),
@@ -128,7 +128,7 @@ pub(in crate::console) fn choice_removed(label: &str, chosen: &str) -> String {
     format!("{label}: {chosen} is not a choice any more. Choose another one, or none.")
 }
 
-/// What is wrong with a value.
+/// The problem with a value.
 pub(in crate::console) fn value_invalid(label: &str, field: &FieldDefinition) -> String {
     let enter = match field.kind {
         FieldKind::Decimal if field.is_price() => super::PRICE_INVALID,

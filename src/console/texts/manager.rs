@@ -25,7 +25,7 @@ pub(in crate::console) const EXPORT_COLUMNS: [&str; 6] =
     ["time", "who", "what", "about", "before", "after"];
 pub(in crate::console) const EXPORT_CUT: &str = "More entries follow. Export fewer days at a time.";
 
-/// What a change did, also without its context.
+/// The words for a change, understandable without its context.
 pub(in crate::console) fn audited_change(kind: ChangeType) -> &'static str {
     match kind {
         ChangeType::PetAdded => "Animal added",
@@ -41,7 +41,7 @@ pub(in crate::console) fn audited_change(kind: ChangeType) -> &'static str {
     }
 }
 
-/// What an entry of the audit trail with this type is.
+/// The words for an entry of the audit trail with this type.
 pub(in crate::console) fn audited(kind: &str) -> String {
     match AuditType::parse(kind) {
         Some(AuditType::Change(kind)) => audited_change(kind).to_owned(),
@@ -49,7 +49,7 @@ pub(in crate::console) fn audited(kind: &str) -> String {
     }
 }
 
-/// What an entry is about.
+/// The subject of an entry.
 pub(in crate::console) fn subject(JournalSubject { kind, id }: &JournalSubject) -> String {
     let what = match kind.known() {
         Some(SubjectKind::Pet) => "Animal",
@@ -106,7 +106,7 @@ pub(in crate::console) const SECRET_HINT: &str =
     "Copy it into the settings of the program now. It is not shown again.";
 pub(in crate::console) const TOO_MANY_WEBHOOKS: &str =
     "There are 100 webhooks already. Delete one first.";
-/// What is wrong with an address, which the message for programs calls `url`.
+/// The problem with an address, which the message for programs calls `url`.
 pub(in crate::console) fn url_invalid(why: &str) -> String {
     why.strip_prefix("url ").map_or_else(|| why.to_owned(), |rest| format!("The address {rest}"))
 }

@@ -10,7 +10,7 @@ pub(in crate::console) const SAVE_TEXTS_FIRST: &str =
 pub(in crate::console) const MOVE_UP: &str = "Move left";
 pub(in crate::console) const MOVE_DOWN: &str = "Move right";
 pub(in crate::console) const SAVE_TEXTS: &str = "Save the descriptions";
-/// What the script says about the pictures that it sends.
+/// The texts of the script about the pictures that it sends.
 pub(in crate::console) const UPLOADS: &[(&str, &str)] = &[
     ("waiting", "Waiting"),
     ("sending", "Sending"),
@@ -58,7 +58,7 @@ pub(in crate::console) const PHOTOS_MOVED: &str = "Photos put in another order";
 pub(in crate::console) const PHOTO_DESCRIBED: &str = "Photo described";
 pub(in crate::console) const ALT_TOO_LONG: &str = "Enter at most 500 characters.";
 
-/// What a photo shows, for people who cannot see it.
+/// The text of a photo for people who cannot see it.
 pub(in crate::console) fn photo_of(number: usize, animal: &str, alt: Option<&str>) -> String {
     alt.map_or_else(|| format!("Photo {number} of {animal}"), str::to_owned)
 }
@@ -73,7 +73,7 @@ pub(in crate::console) fn alt_of(number: usize) -> String {
     format!("Describe photo {number} (for people who cannot see it)")
 }
 
-/// What a button does, and with which photo.
+/// The name of a button, with the number of its photo.
 pub(in crate::console) fn photo_button(label: &str, number: usize) -> String {
     format!("{label}: photo {number}")
 }

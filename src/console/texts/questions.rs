@@ -152,7 +152,7 @@ pub(in crate::console) fn reset_member(name: &str) -> String {
 }
 
 // Forms that several people fill in
-/// What somebody else has changed since a form was shown.
+/// A change by somebody else since a form was shown.
 pub(in crate::console) fn now_changed(label: &str, now: &str, was: Option<&str>) -> String {
     let was = was.map(|was| if was.is_empty() { "empty" } else { was });
     let it_was = was.map(|was| format!("; it was {was}")).unwrap_or_default();
@@ -173,7 +173,7 @@ pub(in crate::console) fn send_as(you: &str) -> String {
     format!("Send it as {you}")
 }
 
-/// What a form does.
+/// The action of a form.
 pub(in crate::console) fn form(id: &str, command: &str) -> String {
     let what = match (id.trim_start_matches("console."), command) {
         ("addOne", _) => super::ADD_ANIMAL,

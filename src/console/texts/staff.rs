@@ -237,7 +237,7 @@ pub(in crate::console) fn browser(agent: &str) -> String {
     }
 }
 
-/// What a button does, for people who only hear it.
+/// The rest of a button's name, for people who only hear it.
 pub(in crate::console) fn session_in(browser: &str) -> String {
     format!(" the session in {browser}")
 }

@@ -147,7 +147,7 @@ impl FieldDefinition {
         self.kind == FieldKind::Date && self.name.as_str() == "born"
     }
 
-    /// What people read in place of a value: the label of a choice, if it has one.
+    /// The text for people in place of a value: the label of a choice, if it has one.
     pub fn shown<'a>(&'a self, value: &'a str) -> &'a str {
         let label = self.choices.as_ref().and_then(|choices| choices.labels.get(value));
         label.map_or(value, String::as_str)

@@ -1,4 +1,4 @@
-//! What every request of the interface passes before its operation runs.
+//! The checks that every request of the interface passes before its operation runs.
 
 pub(crate) mod auth;
 pub(crate) mod rate_limit;

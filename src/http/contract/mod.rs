@@ -14,7 +14,7 @@ use self::first_pages::FirstPages;
 use super::context::Context;
 use crate::{app::App, observe::metrics::Exposition};
 
-/// What the operations of the contract share.
+/// The parts that the operations of the contract share.
 pub(crate) struct Contract {
     app: Arc<App>,
     http: Arc<Context>,

@@ -1,4 +1,4 @@
-//! What anybody may read without a key: the OpenAPI documents, the pages that show
+//! The documents that anybody may read without a key: OpenAPI, the pages that show
 //! them, and the API catalog.
 
 mod api_catalog;

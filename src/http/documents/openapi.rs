@@ -116,7 +116,7 @@ pub(crate) struct Served {
     kept: Mutex<HashMap<Form, Arc<OnceCell<Document>>>>,
 }
 
-/// What a document depends on.
+/// The inputs on which a document depends.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Form {
     document: OpenApi,

@@ -126,7 +126,7 @@ pub(crate) async fn reopen_order(area: &StoreArea, call: Call<'_>) -> Result<Res
     Act::Reopen.carry_out(area, call).await
 }
 
-/// What closes or reopens an order, also as a command of a batch.
+/// The operations that close or reopen an order, alone or in a batch.
 #[derive(Clone, Copy)]
 pub(super) enum Act {
     Complete,

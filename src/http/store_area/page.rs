@@ -1,4 +1,4 @@
-//! What all lists have in common.
+//! Parameters and links that all lists have.
 
 use std::sync::Arc;
 

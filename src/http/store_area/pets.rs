@@ -36,7 +36,7 @@ pub(super) struct WithdrawPet {
     pub(super) note: Option<Note>,
 }
 
-/// What the name of a parameter begins with that searches for the value of a field.
+/// The beginning of the name of a parameter that searches for the value of a field.
 const FIELD: &str = "field.";
 
 /// `GET /v1/store/pets`: a page of animals, and a link to the next one.

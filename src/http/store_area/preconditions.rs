@@ -11,7 +11,7 @@ use crate::{
     text,
 };
 
-/// What the request requires of the present version. Fails with 400 if a condition is malformed.
+/// The conditions of the request on the present version. Fails with 400 if one is malformed.
 pub(super) fn of(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
     Ok(Preconditions { if_match: if_match(headers)?, if_absent: false })
 }

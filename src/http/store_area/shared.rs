@@ -1,11 +1,11 @@
-//! What the operations of the store area share.
+//! The parts that the operations of the store area share.
 
 use std::sync::Arc;
 
 use super::turns::Turns;
 use crate::{app::App, http::context::Context};
 
-/// What the operations of the store area share.
+/// The parts that the operations of the store area share.
 pub(crate) struct StoreArea {
     pub(super) app: Arc<App>,
     pub(super) http: Arc<Context>,

@@ -56,7 +56,7 @@ pub(super) struct Write<'r> {
     pub(super) now: Timestamp,
     /// The body, an empty object if the request has none.
     pub(super) body: Bytes,
-    /// What is the same for each repetition of a request that has no JSON.
+    /// The fingerprint of a request without JSON, which is the same for each repetition.
     fingerprint: Option<[u8; 32]>,
     room: Reservation,
 }
@@ -330,7 +330,7 @@ pub(super) fn refused(
     error.with_state(failed_index, current.as_deref(), Some(room))
 }
 
-/// What to do about another version.
+/// The next step when the version is another one.
 fn stale_resource(current: Option<&Resource>, is_batch: bool) -> String {
     let (what, version) = match current {
         Some(Resource::Pet(pet)) => ("animal", pet.version),
@@ -345,7 +345,7 @@ fn stale_resource(current: Option<&Resource>, is_batch: bool) -> String {
     stale(what, version)
 }
 
-/// What to do about another version of this.
+/// The next step when this has another version.
 pub(super) fn stale(what: &str, version: i64) -> String {
     stale_with(what, version, &format!("If-Match: \"{version}\""))
 }
@@ -357,7 +357,7 @@ fn stale_with(what: &str, version: i64, retry: &str) -> String {
     )
 }
 
-/// What to do about the condition for a change of what does not exist.
+/// The next step when a condition is for something that does not exist.
 pub(super) fn absent(what: &str) -> String {
     format!("The {what} does not exist. To create it, send If-None-Match: *.")
 }

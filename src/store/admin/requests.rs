@@ -52,7 +52,7 @@ async fn forget<S: Sql>(on: &mut S, marks: i64, limit: i64) -> Result<usize, S::
     Ok(usize::try_from(forgotten.max(before)).unwrap_or(usize::MAX))
 }
 
-/// What is remembered under the idempotency key of a request.
+/// The response that is remembered under the idempotency key of a request.
 pub(super) async fn recall<S: Sql>(
     on: &mut S,
     request: &IdempotentRequest,

@@ -12,7 +12,7 @@ use super::file::{ChangeKind, ExternalChange, Files};
 /// Why the use of a store has ended; `None` until it has.
 pub(super) type Ended = watch::Receiver<Option<ExternalChange>>;
 
-/// What was already said and done about the last change.
+/// The messages and steps about the last change so far.
 #[derive(Default)]
 pub(super) struct Distrust {
     is_reported: bool,

@@ -1,4 +1,4 @@
-//! What an error of SQLite means.
+//! The meanings of SQLite's errors.
 
 use std::sync::Arc;
 

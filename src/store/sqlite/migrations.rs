@@ -50,7 +50,7 @@ const KNOWN: u32 = 29;
 /// Marks a file as petstore's in its header ("pets"), where `file` and SQLite's tools show it.
 const APPLICATION_ID: i64 = 0x7065_7473;
 
-/// What kind of database a file is.
+/// The kinds of database that a file can be.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Recognised {
     /// It is empty.

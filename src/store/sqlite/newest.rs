@@ -1,4 +1,4 @@
-//! What each write needs to know of the newest rows.
+//! Facts about the newest rows for each write.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is looked at whenever a database is opened.
+//! The checks whenever a database is opened.
 
 use std::sync::OnceLock;
 
@@ -57,7 +57,7 @@ pub(super) fn schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(created()?.iter().filter_map(problem).collect())
 }
 
-/// What the migrations create. They run for this only once in a process.
+/// The objects that the migrations create. They run for this only once in a process.
 fn created() -> rusqlite::Result<&'static Objects> {
     static CREATED: OnceLock<Objects> = OnceLock::new();
     if let Some(created) = CREATED.get() {

@@ -58,7 +58,7 @@ struct Shared {
     writer_waits: AtomicBool,
 }
 
-/// What the writer tells the readers.
+/// Messages of the writer to the readers.
 #[derive(Clone, Default)]
 pub(super) struct WaitingWriter(Weak<Shared>);
 

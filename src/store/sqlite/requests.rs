@@ -39,7 +39,7 @@ fn by(owner: Owner, request: &IdempotentRequest) -> (i64, &str) {
     (owner.number(), request.key.as_str())
 }
 
-/// What is remembered under the idempotency key of a request.
+/// The response that is remembered under the idempotency key of a request.
 pub(super) fn recall(
     connection: &Connection,
     request: &IdempotentRequest,

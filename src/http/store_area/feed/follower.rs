@@ -42,7 +42,7 @@ pub(super) struct Follower {
     pub(super) step: u32,
 }
 
-/// What a follower finds next.
+/// The next events for a follower.
 enum Next {
     Events(Bytes, usize, i64),
     /// Changes that only the store has.

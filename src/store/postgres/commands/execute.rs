@@ -60,7 +60,7 @@ pub(in crate::store::postgres) struct Execution {
 /// Requests that are carried out together, each until its caller got a response.
 struct Group(Vec<(Execution, Caller<Executed>)>);
 
-/// What became of a request, if the transaction of its group is committed.
+/// The outcome of a request, if the transaction of its group is committed.
 struct Outcome {
     executed: Executed,
     /// For the log.
@@ -221,7 +221,7 @@ impl Group {
         Ok(client.query(read, &parameters(&commands)).await?)
     }
 
-    /// What the commands of each request are about.
+    /// The subjects of the commands of each request.
     fn gather(&self, rows: &[Row]) -> Result<(Read, Vec<Vec<About>>), Failure> {
         let (mut read, mut rows) = (Read::default(), rows.iter());
         let mut about = Vec::with_capacity(self.0.len());

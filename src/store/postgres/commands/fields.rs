@@ -77,7 +77,7 @@ pub(super) async fn read(
     Ok(())
 }
 
-/// What is to be written of the fields.
+/// Changes of fields to write.
 pub(super) struct FieldWrites {
     /// That of the fields with which was decided; 0 if none were needed.
     version: i64,

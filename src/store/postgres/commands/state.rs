@@ -84,7 +84,7 @@ pub(super) fn parameters_of_pet<'v>(id: PetId) -> Vec<Value<'v>> {
     subject.into_iter().chain(requests::name(None)).collect()
 }
 
-/// What was read for the commands of a group, and what those that were carried out have changed.
+/// The rows that were read for the commands of a group, with the changes of those that were carried out.
 #[derive(Default)]
 pub(super) struct Read {
     pub(super) state: State,
@@ -92,7 +92,7 @@ pub(super) struct Read {
     pub(super) added_by_requests: BTreeSet<PetId>,
 }
 
-/// What a command is about, and the identifiers for what it adds.
+/// The subjects of a command, and identifiers for new ones.
 #[derive(Default)]
 pub(super) struct About {
     pet: Option<PetId>,
@@ -138,7 +138,7 @@ impl Read {
         Ok(Some(id))
     }
 
-    /// What the commands of the next request are about, as the requests before it leave it.
+    /// The subjects of the next request's commands, as the requests before it leave them.
     pub(super) fn present(&self, commands: &[About]) -> State {
         let mut present = State::default();
         present.fields = Arc::clone(&self.state.fields);

@@ -78,13 +78,13 @@ pub(super) fn refused(
     Ok(decide(connection, &mut Newest::default(), commands, context)?.err())
 }
 
-/// What is remembered of the request.
+/// The remembered result of the request.
 fn recall(connection: &Connection, context: &WriteContext) -> rusqlite::Result<Option<Executed>> {
     let Some(request) = &context.idempotency else { return Ok(None) };
     Ok(requests::recall(connection, request)?.map(Executed::from))
 }
 
-/// What the commands change, or their refusal.
+/// The changes of the commands, or their refusal.
 fn decide(
     connection: &Connection,
     newest: &mut Newest,

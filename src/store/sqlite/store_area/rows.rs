@@ -12,7 +12,7 @@ use crate::{
     store::tables::{CONTACT, ORDER_WIDTH, Record, Table, order, pet, pet_with_order},
 };
 
-/// What is selected of a table, for [`Table::read`].
+/// The selected columns of a table, for [`Table::read`].
 pub(super) static SELECT: LazyLock<[String; 4]> = LazyLock::new(|| {
     Table::ALL.map(|table| {
         let order = match table {
