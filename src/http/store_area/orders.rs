@@ -126,7 +126,7 @@ pub(crate) async fn reopen_order(area: &StoreArea, call: Call<'_>) -> Result<Res
     Act::Reopen.carry_out(area, call).await
 }
 
-/// The operations that close or reopen an order, alone or in a batch.
+/// The operations that close or reopen an order, also as commands of a batch.
 #[derive(Clone, Copy)]
 pub(super) enum Act {
     Complete,
