@@ -9,7 +9,7 @@ use petstore::domain::{
     },
 };
 
-use super::{history::Patch, store_area::Command};
+use super::{history, store_area::Command};
 
 /// The command, and the time at which it comes; `None` for a read.
 pub(super) fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
@@ -25,7 +25,7 @@ pub(super) fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
     let preconditions = preconditions.unwrap_or_default();
     let asked = match command {
         Command::ReadPet { .. } | Command::ReadOrder { .. } => return None,
-        Command::PatchPet { id, version, patch: Patch { name, category_id, status } } => {
+        Command::PatchPet { id, version, patch: history::Patch { name, category_id, status } } => {
             let value = |name: &String| Given::Set(FieldValue::Text(name.clone()));
             let patch = PetPatch {
                 name: name.clone().map(|name| PetName::new(name).unwrap()),
