@@ -101,7 +101,7 @@ fn any_operation(random: &mut StdRng, number: usize, earlier: &[(i64, Event)]) -
         }
         6 => {
             let filter = Filter { withdrawn: random.random_bool(0.5), ..Filter::default() };
-            Operation::StorePets { filter, limit: 2, after: None, page: vec![], more: false }
+            Operation::StorePets { filter, limit: 2, after: 0, page: vec![], more: false }
         }
         7 => {
             let pet_id = random.random_bool(0.5).then_some(id);
@@ -209,7 +209,7 @@ fn any_history(random: &mut StdRng, order: Order) -> Vec<Event> {
     let (limit, more) = (100, false);
     let store_pets = |withdrawn| {
         let filter = Filter { withdrawn, ..Filter::default() };
-        Operation::StorePets { filter, limit, after: None, page: vec![], more }
+        Operation::StorePets { filter, limit, after: 0, page: vec![], more }
     };
     let everything = [
         Operation::List { status: None, limit, after: 0, page: vec![], more },

@@ -7,7 +7,7 @@ use super::{
     checker::Order,
     history::{Animal, Operation},
     rules::{self, CategoryEntry, Decision, Effect, Entry, OrderEntry, Response, Shows},
-    store_area::{Category, Command, Filter, Shown, StorePet},
+    store_area::{Category, Command, Shown},
 };
 
 /// Everything that was ever added, by id, and the responses that are remembered,
@@ -106,7 +106,12 @@ impl<'h> Catalogue<'h> {
                 })
             }
             Operation::StorePets { filter, limit, after, page, more } => {
-                self.has_page(filter, *limit, after.as_ref(), page, *more)
+                let due = self.pets.range(after + 1..).filter(|(_, entry)| {
+                    entry.withdrawn.is_some() == filter.withdrawn
+                        && filter.status.is_none_or(|status| status == entry.status)
+                        && filter.name.is_none_or(|part| is_found(entry.name, part))
+                });
+                is_page(page, *limit, *more, due, |(id, entry), pet| entry.is_shown_by(**id, pet))
             }
             Operation::Orders { status, pet_id, limit, after, page, more } => {
                 let due = self.orders.range(after + 1..).filter(|(_, entry)| {
@@ -118,32 +123,6 @@ impl<'h> Catalogue<'h> {
                 })
             }
         }
-    }
-
-    fn has_page(
-        &self,
-        filter: &Filter,
-        limit: usize,
-        after: Option<&(String, i64)>,
-        page: &[StorePet],
-        more: bool,
-    ) -> bool {
-        let is_of_filter = |entry: &Entry<'_>| {
-            entry.withdrawn.is_some() == filter.withdrawn
-                && filter.status.is_none_or(|status| status == entry.status)
-        };
-        // Without a name, all are in the order of ids.
-        let key = |name: &str| filter.name.map_or(Some(String::new()), |part| found(name, part));
-        let after = after.map(|(name, id)| (key(name).unwrap_or_default(), *id));
-        let pets = self.pets.iter().filter(|(_, entry)| is_of_filter(entry));
-        let mut due: Vec<_> = pets
-            .filter_map(|(&id, entry)| Some(((key(entry.name)?, id), entry)))
-            .filter(|(at, _)| after.as_ref().is_none_or(|after| at > after))
-            .collect();
-        due.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-        is_page(page, limit, more, due.into_iter(), |((_, id), entry), pet| {
-            entry.is_shown_by(*id, pet)
-        })
     }
 
     /// What the catalogue becomes if `operation` does its work now, if it can. A
@@ -305,12 +284,10 @@ impl fmt::Display for Catalogue<'_> {
     }
 }
 
-/// By which key a search for `part` finds a name: the whole name if that begins with it, otherwise the
-/// lowest rest of the name from a later word on. Words are separated by dots here.
-fn found(name: &str, part: &str) -> Option<String> {
+/// Whether a search for `part` finds a name: a word of it and those after it begin so. Words are separated
+/// by dots here.
+fn is_found(name: &str, part: &str) -> bool {
     let part = part.replace('.', "");
     let words: Vec<&str> = name.split('.').collect();
-    let mut keys = (0..words.len()).map(|word| words[word..].concat());
-    let first = keys.next().filter(|key| key.starts_with(&part));
-    first.or_else(|| keys.filter(|key| key.starts_with(&part)).min())
+    (0..words.len()).any(|word| words[word..].concat().starts_with(&part))
 }

@@ -87,8 +87,8 @@ pub(crate) enum Operation {
     StorePets {
         filter: Filter,
         limit: usize,
-        /// Name and id of the last animal on the page before.
-        after: Option<(String, i64)>,
+        /// The last id on the page before; 0 for a first page.
+        after: i64,
         page: Vec<StorePet>,
         more: bool,
     },

@@ -268,7 +268,7 @@ fn a_change_of_an_old_version_is_rejected_with_the_present_one() {
 fn a_withdrawn_animal_is_only_in_the_store_area() {
     let list = |is_withdrawn, page: Vec<StorePet>| {
         let filter = Filter { withdrawn: is_withdrawn, ..Filter::default() };
-        event(6, 7, Operation::StorePets { filter, limit: 9, after: None, page, more: false })
+        event(6, 7, Operation::StorePets { filter, limit: 9, after: 0, page, more: false })
     };
     let gone = withdrawn(2, "available");
     let shown = || Shown::Pet(Box::new(withdrawn(2, "available")));
@@ -327,7 +327,7 @@ fn an_order_whose_client_left_is_placed_at_any_time_or_never() {
 }
 
 #[test]
-fn a_list_by_name_is_in_the_order_of_names() {
+fn a_list_by_name_is_in_the_order_of_ids() {
     let named = |id: i64, name: &str| {
         let Shown::Pet(pet) = pet(1, "available", None) else { unreachable!() };
         StorePet { id, name: name.to_owned(), ..*pet }
@@ -341,28 +341,25 @@ fn a_list_by_name_is_in_the_order_of_names() {
     };
     let history: Vec<Event> =
         [(1, "Maya"), (2, "Max"), (3, "Leo"), (4, "Maxi")].map(created).into();
-    let list = |after: Option<(&str, i64)>, page: &[(i64, &str)], more| {
+    let list = |after, page: &[(i64, &str)], more| {
         let filter = Filter { name: Some("Ma"), ..Filter::default() };
-        let after = after.map(|(name, id)| (name.to_owned(), id));
         let page = page.iter().map(|(id, name)| named(*id, name)).collect();
         event(20, 21, Operation::StorePets { filter, limit: 2, after, page, more })
     };
     expect_of_each(
         &history,
         true,
-        [
-            list(None, &[(2, "Max"), (4, "Maxi")], true),
-            list(Some(("Max", 2)), &[(4, "Maxi"), (1, "Maya")], false),
-        ],
+        [list(0, &[(1, "Maya"), (2, "Max")], true), list(2, &[(4, "Maxi")], false)],
     );
     expect_of_each(
         &history,
         false,
         [
-            list(None, &[(1, "Maya"), (2, "Max")], true),
-            list(None, &[(2, "Max"), (1, "Maya")], false),
-            list(Some(("Max", 2)), &[(1, "Maya")], false),
-            list(Some(("Maxi", 4)), &[(1, "Maya")], true),
+            list(0, &[(2, "Max"), (4, "Maxi")], true),
+            list(0, &[(1, "Maya"), (2, "Max")], false),
+            list(0, &[(1, "Maya"), (3, "Leo")], true),
+            list(2, &[(4, "Maxi")], true),
+            list(4, &[(1, "Maya")], false),
         ],
     );
 }

@@ -92,7 +92,7 @@ impl Reads {
 }
 
 /// The animals of a page that has a category, a name or values, in the order of their identifiers.
-/// `reads`: of the table that has the animals.
+/// `reads`: of the table that has the animals. All statements see the store at one moment.
 pub(in crate::store) fn find<'t, S: Sql>(
     on: &'t mut S,
     query: &'t PetQuery,
@@ -109,11 +109,7 @@ pub(in crate::store) fn find<'t, S: Sql>(
             let ids: Vec<i64> = (0..PAGE).map(|at| found.get(at).unwrap_or(last).get()).collect();
             let ids: Vec<&dyn Parameter> = ids.iter().map(|id| id as _).collect();
             for row in on.rows(&reads.pets, &ids).await? {
-                let pet = pet_with_order(&row)?;
-                // Another one changed it since.
-                if query.has(pet.status, pet.category_id, &pet.name, &pet.fields) {
-                    pets.push(pet);
-                }
+                pets.push(pet_with_order(&row)?);
             }
             let order = Order::of(query);
             pets.sort_unstable_by_key(|pet| order.key(pet.id.get()));
@@ -140,7 +136,6 @@ async fn first<S: Sql>(
     wanted: usize,
 ) -> Result<Vec<PetId>, S::Error> {
     let order = Order::of(query);
-    // Before the sets, so that what is merged meanwhile is not missed.
     let (mut read, mut found, mut after) = (RoaringTreemap::new(), Vec::new(), order.after);
     'read: loop {
         let sql = &reads.unmerged[usize::from(order.is_descending)];

@@ -219,13 +219,17 @@ const COUNTED_WITHIN: Duration = Duration::from_mins(1);
 const BEGIN_TO_COUNT: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = '60s';
     SET LOCAL enable_seqscan = on";
 
-/// Reads what may take longer than other reads.
-async fn count<W: Sync, T>(
+/// Begins a transaction all of whose statements see the store at one moment.
+pub(super) const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+/// Reads in one transaction.
+pub(super) async fn read_within<W: Sync, T>(
+    begin: &str,
     on: &mut Connection,
     what: &W,
     work: Work<Connection, W, T>,
 ) -> Result<T, Failure> {
-    let transaction = Transaction::begin(on, BEGIN_TO_COUNT).await?;
+    let transaction = Transaction::begin(on, begin).await?;
     let done = work(transaction.on, what).await?;
     transaction.end("COMMIT").await?;
     Ok(done)
@@ -263,7 +267,7 @@ impl Database for PostgresStore {
         }
         self.runner
             .run_within(COUNTED_WITHIN, Access::Read, what, move |on, what| {
-                count(on, what, work).boxed()
+                read_within(BEGIN_TO_COUNT, on, what, work).boxed()
             })
             .boxed()
     }

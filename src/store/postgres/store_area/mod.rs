@@ -12,8 +12,9 @@ use self::lists::READS;
 use super::{
     PostgresStore,
     commands::{Execution, carry_out},
-    pool::Access,
+    pool::{Access, Connection},
     queue::stopped,
+    sql::{BEGIN_SNAPSHOT, read_within},
 };
 use crate::{
     domain::{
@@ -22,7 +23,7 @@ use crate::{
     },
     store::{
         Executed, RespondTo, StoreArea, StoreError,
-        admin::{Database, lists::count_on_offer, search, search_sets},
+        admin::{Database, Shared, Work, lists::count_on_offer, search, search_sets},
     },
 };
 
@@ -53,7 +54,7 @@ impl StoreArea for PostgresStore {
         query: &PetQuery,
     ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
         if query.is_search() {
-            let found = self.run(Access::Read, query.clone(), |on, query| {
+            let found = self.read_snapshot(query.clone(), |on, query| {
                 search::find(on, query, &READS[usize::from(query.withdrawn)])
             });
             return found.await;
@@ -66,10 +67,24 @@ impl StoreArea for PostgresStore {
             return self.read(most, |on, most| count_on_offer(on, *most).boxed()).await;
         }
         let query = (query.clone(), most);
-        self.run(Access::Read, query, |on, query| search::count(on, query, &READS[0])).await
+        self.read_snapshot(query, |on, query| search::count(on, query, &READS[0])).await
     }
 
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
         Ok(self.read(few, search_sets::is_due).await? && self.write((), search_sets::merge).await?)
+    }
+}
+
+impl PostgresStore {
+    /// Reads with several statements that see the store at one moment.
+    async fn read_snapshot<W: Shared, T: Shared>(
+        &self,
+        what: W,
+        work: Work<Connection, W, T>,
+    ) -> Result<T, StoreError> {
+        let read = self.run(Access::Read, what, move |on, what| {
+            read_within(BEGIN_SNAPSHOT, on, what, work).boxed()
+        });
+        read.await
     }
 }
