@@ -220,10 +220,10 @@ const BEGIN_TO_COUNT: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = '60
     SET LOCAL enable_seqscan = on";
 
 /// Begins a transaction all of whose statements see the store at one moment.
-pub(super) const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// Reads in one transaction.
-pub(super) async fn read_within<W: Sync, T>(
+async fn read_within<W: Sync, T>(
     begin: &str,
     on: &mut Connection,
     what: &W,
@@ -233,6 +233,20 @@ pub(super) async fn read_within<W: Sync, T>(
     let done = work(transaction.on, what).await?;
     transaction.end("COMMIT").await?;
     Ok(done)
+}
+
+impl PostgresStore {
+    /// Reads with several statements that see the store at one moment.
+    pub(super) fn read_snapshot<W: Shared, T: Shared>(
+        &self,
+        what: W,
+        work: Work<Connection, W, T>,
+    ) -> Done<'_, T> {
+        self.run(Access::Read, what, move |on, what| {
+            read_within(BEGIN_SNAPSHOT, on, what, work).boxed()
+        })
+        .boxed()
+    }
 }
 
 impl Database for PostgresStore {

@@ -12,9 +12,8 @@ use self::lists::READS;
 use super::{
     PostgresStore,
     commands::{Execution, carry_out},
-    pool::{Access, Connection},
+    pool::Access,
     queue::stopped,
-    sql::{BEGIN_SNAPSHOT, read_within},
 };
 use crate::{
     domain::{
@@ -23,7 +22,7 @@ use crate::{
     },
     store::{
         Executed, RespondTo, StoreArea, StoreError,
-        admin::{Database, Shared, Work, lists::count_on_offer, search, search_sets},
+        admin::{Database, lists::count_on_offer, search, search_sets},
     },
 };
 
@@ -72,19 +71,5 @@ impl StoreArea for PostgresStore {
 
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
         Ok(self.read(few, search_sets::is_due).await? && self.write((), search_sets::merge).await?)
-    }
-}
-
-impl PostgresStore {
-    /// Reads with several statements that see the store at one moment.
-    async fn read_snapshot<W: Shared, T: Shared>(
-        &self,
-        what: W,
-        work: Work<Connection, W, T>,
-    ) -> Result<T, StoreError> {
-        let read = self.run(Access::Read, what, move |on, what| {
-            read_within(BEGIN_SNAPSHOT, on, what, work).boxed()
-        });
-        read.await
     }
 }
