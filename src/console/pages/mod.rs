@@ -154,7 +154,7 @@ pub(super) struct Needed {
     pub(super) role: Role,
     /// Only within five minutes after the member has given the password again.
     pub(super) password: bool,
-    /// Only for a member who has set up the second factor that the settings require.
+    /// Only after the member has set up the second factor, if the settings require one.
     pub(super) second_factor: bool,
 }
 
