@@ -1,6 +1,7 @@
 //! The way of every request, whichever interface and operation it asks for.
 
 pub(crate) mod body;
+pub(crate) mod cache;
 pub(crate) mod compression;
 mod cors;
 mod error;

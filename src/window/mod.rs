@@ -29,7 +29,7 @@ pub use self::settings::{ContactUrl, Style, WindowSettings};
 use self::{
     layout::Layout,
     query::Query,
-    rendered::{Cache, Made, Rendered},
+    rendered::{Made, Rendered},
     routes::{PAGES, Page},
     shop::Shop,
 };
@@ -38,7 +38,7 @@ use crate::{
     domain::{Client, client::ClientAddress},
     edge::{
         Account, ApiError, Edge, Facts, Found, Interface, Reader, RequestBody, Response, Route,
-        UnreadBody, etag::Tags, find, photos, response::redirect,
+        UnreadBody, cache::Cache, etag::Tags, find, photos, response::redirect,
     },
     store::{Cause, Version},
 };
@@ -47,6 +47,10 @@ use hyper::{
     header::{self, HeaderName, HeaderValue},
     http::request::Parts,
 };
+
+/// How many lists are cached, and how many animals: at most 16 MiB each, and a fifth of that again for
+/// the compressed ones.
+const MAX_PAGES: usize = 256;
 
 /// How many files can be made at once, in total and for one address. Each needs the memory of a page,
 /// and a client can take long to read one.
@@ -62,9 +66,9 @@ pub struct Window {
     /// When this process started.
     started: String,
     /// Pages of the list in each form.
-    lists: Cache,
+    lists: Cache<String, Arc<Rendered>>,
     /// Pages of animals, which crawlers ask for in any number, and so not among the lists.
-    animals: Cache,
+    animals: Cache<String, Arc<Rendered>>,
     files: Arc<Account>,
     /// The `Content-Security-Policy` of `/embed`.
     embedded: HeaderValue,
@@ -88,8 +92,8 @@ impl Window {
             started: app.clock.now().to_string(),
             layout: Layout::new(&settings),
             shop: Arc::new(Shop::new(app, settings)),
-            lists: Cache::default(),
-            animals: Cache::default(),
+            lists: Cache::of(MAX_PAGES),
+            animals: Cache::of(MAX_PAGES),
             files: Account::new(FILES_AT_ONCE, FILES_OF_ADDRESS),
             embedded: policy.unwrap_or(HeaderValue::from_static("default-src 'none'")),
         }
@@ -197,18 +201,16 @@ impl Window {
     /// A page that is made once for each version of the store.
     async fn cached(
         &self,
-        cache: &Cache,
+        cache: &Cache<String, Arc<Rendered>>,
         key: String,
         version: Option<Version>,
         make: impl AsyncFnOnce() -> Result<Made, ApiError>,
     ) -> Result<Arc<Rendered>, ApiError> {
-        if let Some(version) = version
-            && let Some(page) = cache.find(&key, version)
-        {
+        if let Some(page) = cache.find(key.as_str(), version) {
             return Ok(page);
         }
         let page = Arc::new(Rendered::new(make().await?, self.tags));
-        if let Some(version) = version {
+        if page.may_be_cached() {
             cache.insert(key, version, &page);
         }
         Ok(page)

@@ -1,33 +1,21 @@
-//! Pages that are ready to send, and the cache of them. A page is valid until the next write.
+//! Pages that are ready to send.
 
-use std::{
-    collections::HashMap,
-    mem,
-    sync::{Arc, OnceLock, PoisonError, RwLock},
-};
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 use flate2::Compression;
-use foldhash::fast::RandomState;
 use hyper::{
     HeaderMap, StatusCode,
     header::{self, HeaderValue},
 };
 
-use crate::{
-    edge::{
-        Response,
-        compression::{self, GZIP},
-        etag::{self, Tags},
-        response,
-    },
-    store::Version,
+use crate::edge::{
+    Response,
+    cache::MAX_CACHED,
+    compression::{self, GZIP},
+    etag::{self, Tags},
+    response,
 };
-
-/// The largest page that is cached or compressed, in bytes, and the number of pages: at most 16 MiB,
-/// and a fifth of that again for the compressed ones.
-const MAX_PAGE: usize = 64 << 10;
-const MAX_PAGES: usize = 256;
 
 /// The smallest page that is compressed, in bytes.
 const MIN_COMPRESSED: usize = 2 << 10;
@@ -80,9 +68,13 @@ impl Rendered {
         self.plain.is_empty()
     }
 
+    pub(super) fn may_be_cached(&self) -> bool {
+        self.plain.len() <= MAX_CACHED
+    }
+
     fn compressed(&self) -> Option<Bytes> {
         let compress = || {
-            if !(MIN_COMPRESSED..=MAX_PAGE).contains(&self.plain.len()) {
+            if !(MIN_COMPRESSED..=MAX_CACHED).contains(&self.plain.len()) {
                 return None;
             }
             compression::gzip(Compression::fast(), &self.plain).ok().map(Bytes::from)
@@ -118,45 +110,5 @@ impl Rendered {
             response.headers_mut().insert(header::CONTENT_ENCODING, GZIP);
         }
         response
-    }
-}
-
-type Pages = HashMap<String, (Version, Arc<Rendered>), RandomState>;
-
-/// The cached pages, by what was asked for, each with the version of the store at which it was read:
-/// those that were used since the last time that the first half was full, and those before.
-#[derive(Default)]
-pub(super) struct Cache(RwLock<[Pages; 2]>);
-
-impl Cache {
-    /// The page, if it was rendered at this version.
-    pub(super) fn find(&self, key: &str, version: Version) -> Option<Arc<Rendered>> {
-        let (page, is_recent) = {
-            let [recent, older] = &*self.0.read().unwrap_or_else(PoisonError::into_inner);
-            let (found, is_recent) = match recent.get(key) {
-                Some(found) => (found, true),
-                None => (older.get(key)?, false),
-            };
-            if found.0 != version {
-                return None;
-            }
-            (Arc::clone(&found.1), is_recent)
-        };
-        if !is_recent {
-            self.insert(key.to_owned(), version, &page);
-        }
-        Some(page)
-    }
-
-    /// Caches a page that was read after `version`.
-    pub(super) fn insert(&self, key: String, version: Version, page: &Arc<Rendered>) {
-        if page.plain.len() > MAX_PAGE {
-            return;
-        }
-        let [recent, older] = &mut *self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if recent.len() >= MAX_PAGES / 2 {
-            *older = mem::take(recent);
-        }
-        recent.insert(key, (version, Arc::clone(page)));
     }
 }

@@ -9,10 +9,10 @@ use hyper::{
 };
 use tokio::task;
 
-use super::{Contract, cursor, first_pages::RenderedPage, wire};
+use super::{Contract, RenderedPage, cursor, wire};
 use crate::{
     domain::{PageRequest, PetStatus},
-    edge::{ApiError, Response, response},
+    edge::{ApiError, Response, cache::MAX_CACHED, response},
     http::{context::Call, etag, query},
 };
 
@@ -30,11 +30,16 @@ pub(crate) async fn list(
         return Ok(respond(request, read(contract, &wanted).await?));
     }
     let version = contract.app.store.version().await?;
-    if let Some(page) = contract.first_pages.find(&wanted, version) {
+    let key = (wanted.status, wanted.limit);
+    if let Some(page) = contract.first_pages.find(&key, version) {
+        contract.hits.count();
         return Ok(respond(request, page));
     }
+    contract.misses.count();
     let page = read(contract, &wanted).await?;
-    contract.first_pages.insert(&wanted, version, &page);
+    if page.body.len() <= MAX_CACHED {
+        contract.first_pages.insert(key, version, &page);
+    }
     Ok(respond(request, page))
 }
 

@@ -3,32 +3,60 @@
 pub(super) mod create;
 mod cursor;
 pub(super) mod deprecation;
-mod first_pages;
 pub(super) mod get;
 pub(super) mod list;
 mod wire;
 
 use std::sync::Arc;
 
-use self::first_pages::FirstPages;
+use bytes::Bytes;
+use hyper::header::HeaderValue;
+
 use super::context::Context;
-use crate::{app::App, observe::metrics::Exposition};
+use crate::{
+    app::App,
+    domain::{Limit, PetStatus},
+    edge::cache::Cache,
+    observe::metrics::{Counter, Exposition, Kind},
+};
+
+/// How many first pages are cached: at most 8 MiB, in at most twice as much memory.
+const MAX_PAGES: usize = 128;
+
+/// A page that is ready to send.
+#[derive(Clone)]
+struct RenderedPage {
+    body: Bytes,
+    /// The link to the next page, if there is one.
+    next: Option<HeaderValue>,
+    tag: HeaderValue,
+}
 
 /// The parts that the operations of the contract share.
 pub(crate) struct Contract {
     app: Arc<App>,
     http: Arc<Context>,
-    first_pages: FirstPages,
+    /// First pages, by status and limit.
+    first_pages: Cache<(Option<PetStatus>, Limit), RenderedPage>,
+    hits: Counter,
+    misses: Counter,
     /// The path of the list as clients see it.
     pets_path: String,
 }
 
 impl Contract {
     pub(crate) fn new(app: Arc<App>, http: Arc<Context>, pets_path: String) -> Self {
-        Self { app, http, first_pages: FirstPages::default(), pets_path }
+        let (first_pages, hits, misses) =
+            (Cache::of(MAX_PAGES), Counter::default(), Counter::default());
+        Self { app, http, first_pages, hits, misses, pets_path }
     }
 
     pub(crate) fn expose(&self, page: &mut Exposition) {
-        self.first_pages.expose(page);
+        let name = "petstore_first_pages_total";
+        let help = "Requests for first pages, by whether the page was cached.";
+        page.begin(Kind::Counter, name, help);
+        for (cache, counter) in [("hit", &self.hits), ("miss", &self.misses)] {
+            page.sample(name, &[("cache", &cache)], counter.get());
+        }
     }
 }
