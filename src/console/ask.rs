@@ -4,7 +4,6 @@ use maud::{Markup, html};
 
 use super::{
     desk::Desk,
-    layout::Menu,
     markup::{self, SHORT},
     reply::{Page, Reply},
     texts,
@@ -16,7 +15,6 @@ const SURE: &str = "sure";
 
 /// A question about the form of this request.
 pub(super) struct Question<'a> {
-    pub(super) menu: Menu,
     pub(super) title: String,
     /// The effects, a sentence each.
     pub(super) effects: Vec<String>,
@@ -41,8 +39,7 @@ impl Question<'_> {
         back: &str,
     ) -> Option<Reply> {
         let title = texts::really(verb, &markup::readable(what, SHORT));
-        let (menu, effects) = (Menu::Settings, vec![effect]);
-        Question { menu, title, effects, yes: verb, back }.ask(desk, &html! {})
+        Question { title, effects: vec![effect], yes: verb, back }.ask(desk, &html! {})
     }
 
     /// The page that asks, with these details, unless the form already says yes to this question. If
@@ -68,6 +65,6 @@ impl Question<'_> {
                 }
             }
         };
-        Some(Page::new(self.menu, self.title.as_str(), content).into())
+        Some(Page::new(self.title.as_str(), content).into())
     }
 }

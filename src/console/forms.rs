@@ -10,10 +10,7 @@ use super::{markup, texts, visit::Form};
 use crate::{
     domain::{
         PetName, PetStatus,
-        store_area::{
-            Category, Contact, Decimal, Label, Note, Order, Patch, Reason, Reference, Text,
-            WithdrawalReason,
-        },
+        store_area::{Category, Contact, Decimal, Label, Order, Text, WithdrawalReason},
     },
     text,
 };
@@ -246,10 +243,10 @@ pub(super) fn label(typed: &str) -> Result<Label, String> {
     Label::new(typed.to_owned()).ok_or_else(|| texts::LABEL_INVALID.to_owned())
 }
 
-/// A text that may be left out.
+/// A text with this label that may be left out.
 pub(super) fn optional<const MAX: usize>(
     typed: &str,
-    too_long: &'static str,
+    label: &str,
 ) -> Result<Option<Text<MAX>>, String> {
     if typed.is_empty() {
         return Ok(None);
@@ -259,11 +256,7 @@ pub(super) fn optional<const MAX: usize>(
     }
     // Browsers send CR LF, which counts as one character for people.
     let text = Text::new(typed.replace("\r\n", "\n"));
-    text.map(Some).ok_or_else(|| too_long.to_owned())
-}
-
-pub(super) fn reference(form: &Form) -> Result<Option<Reference>, String> {
-    optional(form.get("reference"), texts::REFERENCE_TOO_LONG)
+    text.map(Some).ok_or_else(|| texts::too_long(label, MAX))
 }
 
 /// A number with decimals as people type it, in the form that the store has: `1 249,50` and `1.249,50` are
@@ -295,20 +288,16 @@ pub(super) fn amount(typed: &str) -> Result<String, String> {
     }
 }
 
-/// An empty input means no price. A form without the input leaves the price to the rules of orders.
-pub(super) fn price(form: &Form) -> Result<Patch<Decimal>, String> {
-    match form.get("price") {
-        "" if form.all("price").next().is_none() => Ok(Patch::Keep),
-        "" => Ok(Patch::Clear),
-        typed => {
-            let price = Decimal::new(&amount(typed)?).filter(|price| !price.has_minus());
-            price.map(Patch::Set).ok_or_else(|| texts::PRICE_INVALID.to_owned())
-        }
+/// An empty input means no price.
+pub(super) fn price(typed: &str) -> Result<Option<Decimal>, String> {
+    if typed.is_empty() {
+        return Ok(None);
     }
+    let price = Decimal::new(&amount(typed)?).filter(|price| !price.has_minus());
+    price.map(Some).ok_or_else(|| texts::PRICE_INVALID.to_owned())
 }
 
-pub(super) fn contact(form: &Form) -> Result<Option<Contact>, String> {
-    let typed = form.get("contact");
+pub(super) fn contact(typed: &str) -> Result<Option<Contact>, String> {
     if typed.contains('\0') {
         return Err(texts::NOT_IN_TEXT.to_owned());
     }
@@ -316,15 +305,6 @@ pub(super) fn contact(form: &Form) -> Result<Option<Contact>, String> {
         return Ok(None);
     }
     Contact::new(typed.to_owned()).map(Some).ok_or_else(|| texts::CONTACT_TOO_LONG.to_owned())
-}
-
-pub(super) fn note(form: &Form, name: &str) -> Result<Option<Note>, String> {
-    // Browsers send CR LF.
-    optional(&form.get(name).replace("\r\n", "\n"), texts::NOTE_TOO_LONG)
-}
-
-pub(super) fn reason(form: &Form) -> Result<Option<Reason>, String> {
-    optional(form.get("reason"), texts::REASON_TOO_LONG)
 }
 
 pub(super) fn withdrawal_reason(typed: &str) -> Result<WithdrawalReason, String> {

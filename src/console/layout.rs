@@ -17,26 +17,25 @@ use crate::{
     text,
 };
 
-/// The entry of the main menu to which a page belongs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Menu {
-    Today,
-    Animals,
-    Add,
-    Orders,
-    Activity,
-    Settings,
-    None,
-}
-
-const MENU: [(Menu, &str, &str, Role); 6] = [
-    (Menu::Today, "/", texts::TODAY, Role::Viewer),
-    (Menu::Animals, "/animals", texts::ANIMALS, Role::Viewer),
-    (Menu::Add, "/add", texts::ADD, Role::Clerk),
-    (Menu::Orders, "/orders", texts::ORDERS, Role::Viewer),
-    (Menu::Activity, "/activity", texts::ACTIVITY, Role::Manager),
-    (Menu::Settings, "/settings", texts::SETTINGS, Role::Manager),
+/// The main menu: the path of each entry, its label, and the least role.
+const MENU: &[(&str, &str, Role)] = &[
+    ("/", texts::TODAY, Role::Viewer),
+    ("/animals", texts::ANIMALS, Role::Viewer),
+    ("/add", texts::ADD, Role::Clerk),
+    ("/orders", texts::ORDERS, Role::Viewer),
+    ("/activity", texts::ACTIVITY, Role::Manager),
+    ("/settings", texts::SETTINGS, Role::Manager),
 ];
+
+/// The path of the entry to which a page belongs: the first part of its own path.
+fn entry_of(path: &str) -> &str {
+    let after = path.get(1..).and_then(|rest| rest.find('/'));
+    match after.map_or(path, |length| &path[..=length]) {
+        // The page of the animals links to it.
+        "/categories" => "/animals",
+        first => first,
+    }
+}
 
 /// A file that every page uses.
 struct Asset {
@@ -91,7 +90,8 @@ pub(super) struct Frame<'a> {
     pub(super) name: &'a str,
     pub(super) settings: &'a ConsoleSettings,
     pub(super) role: Role,
-    pub(super) menu: Menu,
+    /// The path of the page; empty without an entry in the menu.
+    pub(super) path: &'a str,
     /// The message about what was just done.
     pub(super) flash: Option<Markup>,
     /// The changes that the open page follows: of this animal, or of all.
@@ -131,6 +131,7 @@ pub(super) fn page(status: StatusCode, store: &str, title: &str, content: &Marku
 pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup {
     let store = frame.settings.store_name.as_deref().unwrap_or(texts::SITE);
     let pet = if let Follows::Pet(id) = frame.follows { Some(id) } else { None };
+    let entry = entry_of(frame.path);
     let follows = frame.follows != Follows::Nothing;
     document(
         (title, store),
@@ -140,10 +141,10 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
                     a.brand href="/" { (icon()) (store) }
                     nav aria-label=(texts::MAIN_MENU) {
                         ul {
-                            @for (menu, path, label, _) in
-                                MENU.iter().filter(|(_, _, _, needed)| frame.role >= *needed) {
+                            @for (path, label, _) in
+                                MENU.iter().filter(|(_, _, needed)| frame.role >= *needed) {
                                 li {
-                                    a href=(path) aria-current=[(frame.menu == *menu).then_some("page")] {
+                                    a href=(path) aria-current=[(entry == *path).then_some("page")] {
                                         (label)
                                     }
                                 }

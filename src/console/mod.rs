@@ -8,6 +8,7 @@ mod guesses;
 mod layout;
 mod markup;
 mod merge;
+mod order_inputs;
 mod origin;
 mod pages;
 mod passwords;

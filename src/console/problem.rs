@@ -4,7 +4,7 @@ use hyper::{header::HeaderValue, http::request::Parts};
 use maud::{Markup, html};
 
 use super::{
-    layout::{self, Follows, Frame, Menu},
+    layout::{self, Follows, Frame},
     session::Session,
     texts,
     visit::Visit,
@@ -38,7 +38,7 @@ pub(super) fn with_menu(
         name: session.member.name.as_str(),
         settings: &visit.console.settings,
         role: session.member.role,
-        menu: Menu::None,
+        path: "",
         flash: None,
         follows: Follows::Nothing,
         after: 0,

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use super::{
     desk::Desk,
-    layout::{self, Follows, Frame, Menu},
+    layout::{self, Follows, Frame},
     session::{self, Cookie},
     texts,
     visit::Form,
@@ -35,15 +35,14 @@ pub(super) enum Reply {
 pub(super) struct Page {
     status: StatusCode,
     title: String,
-    menu: Menu,
     follows: Follows,
     content: Markup,
 }
 
 impl Page {
-    pub(super) fn new(menu: Menu, title: impl Into<String>, content: Markup) -> Self {
+    pub(super) fn new(title: impl Into<String>, content: Markup) -> Self {
         let (status, follows) = (StatusCode::OK, Follows::Nothing);
-        Self { status, title: title.into(), menu, follows, content }
+        Self { status, title: title.into(), follows, content }
     }
 
     pub(super) fn following(self, follows: Follows) -> Self {
@@ -141,7 +140,7 @@ impl Reply {
                     name: desk.session.member.name.as_str(),
                     settings: &visit.console.settings,
                     role: desk.role(),
-                    menu: page.menu,
+                    path: visit.request.uri.path(),
                     flash: flash.and_then(|flash| flash.show(desk)),
                     follows: page.follows,
                     after: desk.position,

@@ -65,17 +65,9 @@ pub(super) const ENDS: &str = "Ends";
 pub(super) const CLOSED_AT: &str = "Closed";
 pub(super) const SOLD_AT: &str = "Sold on";
 
-/// The labels of changed members in the history, in this order.
-pub(super) const MEMBERS: &[(&str, &str)] = &[
-    ("name", NAME),
-    ("label", NAME),
-    ("categoryId", CATEGORY),
-    ("status", STATUS),
-    ("price", PRICE),
-    ("reference", REFERENCE),
-    ("note", NOTE),
-    ("reason", REASON),
-];
+/// The labels of changed members in the history, in this order. Those of an order follow.
+pub(super) const MEMBERS: &[(&str, &str)] =
+    &[("name", NAME), ("label", NAME), ("categoryId", CATEGORY), ("status", STATUS)];
 
 /// Words that people write before a number, in lower case.
 pub(super) const BEFORE_NUMBER: &[&str] = &["#", "no.", "no", "number", "animal", "order"];
@@ -174,7 +166,6 @@ pub(super) const ALL: &str = "All";
 pub(super) const PRINT: &str = "Print";
 pub(super) const SIGNATURE: &str = "Signature";
 pub(super) const ONLY_FIRST: &str = "The 100 reservations that end first are shown.";
-pub(super) const DETAILS: &str = "Reference and note";
 
 // Problems
 pub(super) const NO_PET: &str = "No animal has this number.";
@@ -184,9 +175,6 @@ pub(super) const NAME_TOO_LONG: &str = "The name is too long.";
 pub(super) const NAME_MISSING: &str = "Enter the name of the animal.";
 pub(super) const CATEGORY_MISSING: &str = "Enter the category.";
 pub(super) const STATUS_INVALID: &str = "The status must be available, reserved or sold.";
-pub(super) const REFERENCE_TOO_LONG: &str = "The reference must have at most 255 characters.";
-pub(super) const NOTE_TOO_LONG: &str = "The note must have at most 2,000 characters.";
-pub(super) const REASON_TOO_LONG: &str = "The reason must have at most 255 characters.";
 pub(super) const REASON_MISSING: &str = "Choose a reason.";
 pub(super) const DAY_INVALID: &str = "Enter a day in the future, at most 400 days from now.";
 pub(super) const NONE_SELECTED: &str = "Select at least one animal first.";
@@ -285,6 +273,22 @@ pub(super) fn animals(count: i64) -> String {
 
 pub(super) fn title_of_order(id: i64) -> String {
     format!("Order {id}")
+}
+
+/// Several labels, such as "Reference and note".
+pub(super) fn labels(all: &[&str]) -> String {
+    let (last, others) = all.split_last().map_or(("", all), |(last, others)| (*last, others));
+    let others = others.join(", ");
+    let both = if others.is_empty() { last.to_owned() } else { format!("{others} and {last}") };
+    in_words(&both.to_lowercase())
+}
+
+/// What is wrong with a text with this label that has more characters.
+pub(super) fn too_long(label: &str, most: usize) -> String {
+    let thousands = if most < 1_000 { String::new() } else { format!("{},", most / 1_000) };
+    let width = if most < 1_000 { 0 } else { 3 };
+    let (label, rest) = (label.to_lowercase(), most % 1_000);
+    format!("The {label} must have at most {thousands}{rest:0width$} characters.")
 }
 
 pub(super) fn select(name: &str) -> String {

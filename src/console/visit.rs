@@ -20,7 +20,7 @@ pub(super) struct Visit<'r> {
     pub(super) page: &'static str,
     /// Whether its form has pictures, which are read one by one.
     pub(super) has_pictures: bool,
-    /// Finds the name of the page with a method and a path, and the parameter in the path.
+    /// Finds the action of the form with a method and a path, and the parameter in the path.
     pub(super) find: for<'p> fn(&Method, &'p str) -> Option<(&'static str, &'p str)>,
     /// The parameter in the path, not decoded. Empty if the path has none.
     pub(super) parameter: &'r str,

@@ -3,6 +3,7 @@
 use super::{
     forms,
     markup::{self, SHORT},
+    order_inputs::{ORDER_INPUTS, PRICE},
     texts,
 };
 use crate::domain::store_area::{Currency, Decimal, FieldDefinition, FieldKind};
@@ -25,11 +26,11 @@ pub(in crate::console) fn in_words(
     let field = fields.iter().find(|field| input_of(field) == name);
     let label = match field {
         Some(field) => markup::readable(field.label.as_str(), SHORT),
-        None => texts::field(name)?.to_owned(),
+        None => label(name)?.to_owned(),
     };
     let kind = field.map(|field| field.kind);
     let typed = field.map_or(typed, |field| field.shown(typed));
-    let is_price = field.map_or(name == "price", FieldDefinition::is_price);
+    let is_price = field.map_or(name == PRICE, FieldDefinition::is_price);
     let words = match typed {
         "" => texts::NO_VALUE.to_owned(),
         "true" if kind == Some(FieldKind::Boolean) => texts::YES.to_owned(),
@@ -44,4 +45,10 @@ pub(in crate::console) fn in_words(
         typed => markup::readable(typed, SHORT),
     };
     Some((label, words))
+}
+
+/// The label of an input that is not for a field of animals.
+fn label(name: &str) -> Option<&'static str> {
+    let of_order = ORDER_INPUTS.iter().find(|input| input.name == name);
+    of_order.map(|input| input.label).or_else(|| texts::field(name))
 }

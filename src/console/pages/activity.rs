@@ -13,7 +13,6 @@ use crate::{
     console::{
         desk::Desk,
         forms::Input,
-        layout::Menu,
         markup::{self, SHORT},
         reply::{Page, Reply},
         texts,
@@ -120,7 +119,7 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
         (pages(first.as_deref(), next.as_deref()))
     };
-    Ok(Page::new(Menu::Activity, texts::ACTIVITY, content).into())
+    Ok(Page::new(texts::ACTIVITY, content).into())
 }
 
 fn form(fields: &Form) -> Markup {

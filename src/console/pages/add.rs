@@ -14,7 +14,6 @@ use crate::{
     console::{
         desk::Desk,
         forms::{self, Errors, Input},
-        layout::Menu,
         markup::{self, SHORT},
         reply::{Page, Reply},
         texts,
@@ -85,7 +84,7 @@ fn page(desk: &Desk<'_>, known: (&[Category], &FieldSet), errors: &Errors) -> Pa
             }
         }
     };
-    Page::new(Menu::Add, texts::ADD_ANIMALS, content).wrong_if(!errors.is_empty())
+    Page::new(texts::ADD_ANIMALS, content).wrong_if(!errors.is_empty())
 }
 
 /// The name of the category that is typed but does not exist.
@@ -248,7 +247,7 @@ fn show_preview(
             div { button { (texts::PREVIEW_AGAIN) } }
         }
     };
-    Page::new(Menu::Add, texts::PREVIEW, content).wrong_if(is_wrong)
+    Page::new(texts::PREVIEW, content).wrong_if(is_wrong)
 }
 
 /// Whether the first line has headings, as the input for that says it.

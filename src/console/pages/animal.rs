@@ -13,9 +13,10 @@ use crate::{
         ask::Question,
         desk::Desk,
         forms::{self, Errors, Input},
-        layout::{Follows, Menu},
+        layout::Follows,
         markup::{self, LONG},
         merge::{self, Merged},
+        order_inputs::{self, ORDER_INPUTS},
         reply::{Page, Reply},
         texts,
         visit::Form,
@@ -36,9 +37,7 @@ const NEWEST_ORDERS: i64 = 20;
 
 /// The page of the animal, with what is wrong about a change of it.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let Some(pet) = desk.pet().await? else {
-        return Ok(missing(Menu::Animals, texts::NO_PET));
-    };
+    let Some(pet) = desk.pet().await? else { return Ok(missing(texts::NO_PET)) };
     let categories = desk.categories_of([pet.category_id].into()).await?;
     let fields = desk.store().fields().await?;
     let order = holding_order(desk, &pet).await?;
@@ -86,7 +85,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         }
     };
     let content = html! { (live(errors, &content)) (photos::script()) };
-    let page = Page::new(Menu::Animals, markup::plain_name(pet.name.as_str()), content);
+    let page = Page::new(markup::plain_name(pet.name.as_str()), content);
     let page = page.following(Follows::Pet(pet.id.get()));
     Ok(page.wrong_if(!errors.is_empty()).into())
 }
@@ -187,24 +186,9 @@ fn new_order(
         "" => desk.default_end().strftime("%F").to_string(),
         typed => typed.to_owned(),
     };
-    let reference = Input {
-        hint: Some(texts::REFERENCE_HINT),
-        ..Input::of("reference", texts::REFERENCE, form, errors)
-    };
-    let note = Input { kind: "textarea", ..Input::of("note", texts::NOTE, form, errors) };
-    let in_currency = desk.currency().map(texts::price_in);
-    let label = in_currency.as_deref().unwrap_or(texts::PRICE);
-    let price = Input {
-        inputmode: "decimal",
-        is_optional: true,
-        ..Input::of("price", label, form, errors)
-    };
-    let hint = texts::contact_hint(desk.app().keep_contacts);
-    let contact = Input {
-        hint: Some(&hint),
-        is_optional: true,
-        ..Input::of("contact", texts::CONTACT, form, errors)
-    };
+    let (details, others): (Vec<_>, Vec<_>) = ORDER_INPUTS.iter().partition(|of| of.is_detail);
+    let labels: Vec<&str> = details.iter().map(|input| input.label).collect();
+    let is_used = details.iter().any(|input| !form.raw(input.name).is_empty());
     html! {
         section.card {
             @if is_available { h2 { (title) } } @else { p { (title) } }
@@ -212,11 +196,10 @@ fn new_order(
                 (desk.key("order"))
                 (merge::shown(&offer))
                 (forms::day_input(&until, errors.of("until")))
-                (contact.show())
-                (price.show())
-                details open[!form.raw("reference").is_empty() || !form.raw("note").is_empty()] {
-                    summary { (texts::DETAILS) " " (texts::OPTIONAL) }
-                    div.fields { (reference.show()) (note.show()) }
+                @for input in others { (input.show(desk, (form, errors), true)) }
+                details open[is_used] {
+                    summary { (texts::labels(&labels)) " " (texts::OPTIONAL) }
+                    div.fields { @for input in details { (input.show(desk, (form, errors), true)) } }
                 }
                 div.buttons {
                     button.main name="do" value="reserve" { (texts::RESERVE) }
@@ -255,9 +238,7 @@ async fn act_on_animal(
     desk: &Desk<'_>,
     commands: impl FnOnce(PetId) -> Vec<Command>,
 ) -> Result<Reply, ApiError> {
-    let Some(id) = desk.id(PetId::new) else {
-        return Ok(missing(Menu::Animals, texts::NO_PET));
-    };
+    let Some(id) = desk.id(PetId::new) else { return Ok(missing(texts::NO_PET)) };
     match desk.execute(commands(id)).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", id.get()), Some(flash))),
         Err(not_done) => show(desk, &not_done.errors(&FieldSet::default())).await,
@@ -272,18 +253,11 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     } else {
         errors.take("until", forms::end_of_day(form, desk.visit.now)).map(OrderTerms::ReservedUntil)
     };
-    let reference = errors.take("reference", forms::reference(form));
-    let note = errors.take("note", forms::note(form, "note"));
-    let price = errors.take("price", forms::price(form));
-    let contact = errors.take("contact", forms::contact(form));
-    let (Some(terms), Some(reference), Some(note), Some(price), Some(contact)) =
-        (terms, reference, note, price, contact)
-    else {
+    let values = order_inputs::read(form, |name| form.all(name).next().is_some(), &mut errors);
+    let Some(terms) = terms.filter(|_| errors.is_empty()) else {
         return show(desk, &errors).await;
     };
-    let Some(pet) = desk.pet().await? else {
-        return Ok(missing(Menu::Animals, texts::NO_PET));
-    };
+    let Some(pet) = desk.pet().await? else { return Ok(missing(texts::NO_PET)) };
     let merged = Merged::of(form, &offer(&pet, &desk.store().fields().await?));
     let outdated =
         merged.errors(false, |name, value| values::in_words(&[], desk.currency(), name, value));
@@ -294,7 +268,7 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let patch =
         PetPatch { status: is_freed.then_some(PetStatus::Available), ..PetPatch::default() };
     let preconditions = merged.preconditions(!outdated.is_empty());
-    let order = NewOrder { reference, note, price, contact, ..NewOrder::of(pet.id, terms) };
+    let order = NewOrder::of(pet.id, terms).with(values);
     let commands =
         vec![Command::PatchPet { id: pet.id, patch, preconditions }, Command::PlaceOrder(order)];
     match desk.execute(commands).await? {
@@ -316,8 +290,8 @@ async fn lost(desk: &Desk<'_>, why: &str) -> Result<Markup, ApiError> {
         Some(order) => history::placed_by(desk, order).await?,
         None => None,
     };
-    let typed = ["contact", "price", "reference", "note"].map(|name| (name, form.get(name)));
-    let typed = typed.into_iter().filter(|(_, value)| !value.is_empty());
+    let typed = ORDER_INPUTS.iter().map(|input| (input.name, form.get(input.name)));
+    let typed = typed.filter(|(_, value)| !value.is_empty());
     let typed: Vec<_> =
         typed.filter_map(|(name, value)| values::in_words(&[], currency, name, value)).collect();
     Ok(html! {
@@ -341,7 +315,7 @@ async fn lost(desk: &Desk<'_>, why: &str) -> Result<Markup, ApiError> {
 pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (form, mut errors) = (&desk.visit.form, Errors::default());
     let reason = errors.take("why", forms::withdrawal_reason(form.get("why")));
-    let note = errors.take("remark", forms::note(form, "remark"));
+    let note = errors.take("remark", forms::optional(form.get("remark"), texts::NOTE));
     let (Some(reason), Some(note)) = (reason, note) else {
         return show(desk, &errors).await;
     };
@@ -352,7 +326,6 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return act_on_animal(desk, withdraw).await;
     };
     let question = Question {
-        menu: Menu::Animals,
         title: texts::really(texts::WITHDRAW, &markup::plain_name(name.as_str())),
         effects: vec![texts::cancels(order.get())],
         yes: texts::WITHDRAW,

@@ -12,7 +12,7 @@ use crate::{
     console::{
         desk::Desk,
         forms::{self, Errors, Input},
-        layout::{Follows, Menu},
+        layout::Follows,
         markup::{self, SHORT},
         reply::{Page, Reply},
         session, texts,
@@ -131,7 +131,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
             }
         }
     };
-    let page = Page::new(Menu::Animals, texts::ANIMALS, content);
+    let page = Page::new(texts::ANIMALS, content);
     let follows =
         if is_filtered || errors.is_empty() { Follows::Everything } else { Follows::Nothing };
     Ok(page.following(follows).into())

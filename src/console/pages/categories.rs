@@ -11,7 +11,6 @@ use crate::{
         ask::Question,
         desk::Desk,
         forms::{self, Errors, Input},
-        layout::Menu,
         markup::{self, SHORT},
         reply::{Page, Reply},
         texts,
@@ -74,7 +73,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             }
         }
     };
-    let page = Page::new(Menu::Animals, texts::CATEGORIES, content);
+    let page = Page::new(texts::CATEGORIES, content);
     Ok(page.wrong_if(!errors.is_empty()).into())
 }
 
@@ -132,6 +131,6 @@ async fn question(
         Some(present) => texts::rename_category(&shown(&present.label), &shown(label)),
         None => texts::name_category(id, &shown(label)),
     };
-    let (menu, yes, back) = (Menu::Animals, texts::NAME_IT, "/categories");
-    Ok((!effects.is_empty()).then_some(Question { menu, title, effects, yes, back }))
+    let (yes, back) = (texts::NAME_IT, "/categories");
+    Ok((!effects.is_empty()).then_some(Question { title, effects, yes, back }))
 }

@@ -8,7 +8,6 @@ use crate::{
     console::{
         desk::Desk,
         forms::Errors,
-        layout::Menu,
         markup,
         merge::{self, Merged},
         reply::{Page, Reply},
@@ -66,5 +65,5 @@ pub(super) async fn show(
             }
         }
     };
-    Ok(Page::new(Menu::Animals, texts::CONFLICT, content).with_status(StatusCode::CONFLICT).into())
+    Ok(Page::new(texts::CONFLICT, content).with_status(StatusCode::CONFLICT).into())
 }

@@ -14,7 +14,6 @@ use crate::{
     console::{
         desk::Desk,
         forms::Errors,
-        layout::Menu,
         markup,
         merge::{self, Merged},
         reply::{Page, Reply},
@@ -26,9 +25,7 @@ use crate::{
 };
 
 pub(super) async fn form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(pet) = desk.pet().await? else {
-        return Ok(missing(Menu::Animals, texts::NO_PET));
-    };
+    let Some(pet) = desk.pet().await? else { return Ok(missing(texts::NO_PET)) };
     let categories = desk.categories_with([pet.category_id].into()).await?;
     let fields = desk.store().fields().await?;
     let form = form_of(&pet, &categories, &fields);
@@ -59,13 +56,11 @@ async fn page(
             }
         }
     };
-    Ok(Page::new(Menu::Animals, title, content).wrong_if(!errors.is_empty()).into())
+    Ok(Page::new(title, content).wrong_if(!errors.is_empty()).into())
 }
 
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(pet) = desk.pet().await? else {
-        return Ok(missing(Menu::Animals, texts::NO_PET));
-    };
+    let Some(pet) = desk.pet().await? else { return Ok(missing(texts::NO_PET)) };
     let (form, mut errors) = (&desk.visit.form, Errors::default());
     let present = pet.category_id.to_string();
     let mut categories = desk.categories_typed([form.get("category"), &present]).await?;

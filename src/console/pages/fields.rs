@@ -12,7 +12,6 @@ use crate::{
         ask::Question,
         desk::Desk,
         forms::{Errors, Input},
-        layout::Menu,
         markup::{self, LONG, SHORT},
         merge::{self, Merged},
         reply::{Flash, Page, Reply},
@@ -84,7 +83,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             }
         }
     };
-    let page = Page::new(Menu::Settings, texts::FIELDS, content);
+    let page = Page::new(texts::FIELDS, content);
     Ok(page.wrong_if(!errors.is_empty()).into())
 }
 
@@ -112,9 +111,7 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 }
 
 pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(field) = present(desk).await? else {
-        return Ok(missing(Menu::Settings, texts::NO_FIELD));
-    };
+    let Some(field) = present(desk).await? else { return Ok(missing(texts::NO_FIELD)) };
     Ok(page(desk, &field, &form_of(&field), &Errors::default()))
 }
 
@@ -143,13 +140,11 @@ fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) 
             button { (texts::DELETE_FIELD) }
         }
     };
-    Page::new(Menu::Settings, label, content).wrong_if(!errors.is_empty()).into()
+    Page::new(label, content).wrong_if(!errors.is_empty()).into()
 }
 
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(field) = present(desk).await? else {
-        return Ok(missing(Menu::Settings, texts::NO_FIELD));
-    };
+    let Some(field) = present(desk).await? else { return Ok(missing(texts::NO_FIELD)) };
     // A browser does not send a box without a tick.
     let sent = &desk.visit.form;
     let without = ["public", "unique"].into_iter().filter(|name| sent.all(name).next().is_none());
@@ -168,8 +163,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     if !effects.is_empty() {
         let title = texts::really(texts::SAVE, &markup::readable(field.label.as_str(), SHORT));
         let path = format!("{PAGE}/{}", field.name.as_str());
-        let question =
-            Question { menu: Menu::Settings, title, effects, yes: texts::SAVE, back: &path };
+        let question = Question { title, effects, yes: texts::SAVE, back: &path };
         if let Some(asked) = question.ask(desk, &html! {}) {
             return Ok(asked);
         }
@@ -232,9 +226,7 @@ async fn effects(
 }
 
 pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(field) = present(desk).await? else {
-        return Ok(missing(Menu::Settings, texts::NO_FIELD));
-    };
+    let Some(field) = present(desk).await? else { return Ok(missing(texts::NO_FIELD)) };
     let effect = texts::FIELD_DELETED_EFFECT.to_owned();
     let asked = Question::of_setting(desk, texts::DELETE_FIELD, field.label.as_str(), effect, PAGE);
     if let Some(asked) = asked {

@@ -15,6 +15,7 @@ use crate::{
         desk::Desk,
         forms,
         markup::{self, SHORT},
+        order_inputs::ORDER_INPUTS,
         texts,
     },
     domain::{
@@ -230,7 +231,9 @@ pub(super) fn differences(
             lines.push((label.to_owned(), old, new));
         }
     };
-    for &(member, label) in texts::MEMBERS {
+    let of_order = ORDER_INPUTS.iter().map(|input| (input.name, input.label));
+    let members = texts::MEMBERS.iter().copied().chain(of_order);
+    for (member, label) in members.chain([("reason", texts::REASON)]) {
         if member != "status" || (change.subject.kind == SubjectKind::Pet && !is_new) {
             add(label, value(&before, member), value(&after, member));
         }

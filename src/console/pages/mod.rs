@@ -34,7 +34,7 @@ use std::{pin::Pin, time::Duration};
 
 use hyper::Method;
 
-use super::{desk::Desk, forms::Errors, reply::Reply, staff, visit::Visit};
+use super::{desk::Desk, forms::Errors, reply::Reply, staff, texts, visit::Visit};
 use crate::{
     delivery::Wanted,
     domain::Role,
@@ -81,37 +81,37 @@ routes! {
     newRecoveryCodes   POST "/account/recovery-codes"          staff!(Viewer, staff::new_recovery_codes).after_password();
     settings           GET  "/settings"                        staff!(Manager, staff::settings);
     members            GET  "/settings/staff"                  staff!(Manager, staff::members, &Errors::default());
-    addMember          POST "/settings/staff"                  staff!(Manager, staff::add_member).after_password();
-    changeMember       POST "/settings/staff/{id}"             staff!(Manager, staff::change_member).after_password();
-    endSessionOfMember POST "/settings/sessions/end"           staff!(Manager, staff::end_session_of_member).after_password();
+    addMember          POST "/settings/staff"                  staff!(Manager, staff::add_member).after_password().does(texts::ADD_MEMBER);
+    changeMember       POST "/settings/staff/{id}"             staff!(Manager, staff::change_member).after_password().does(texts::STAFF);
+    endSessionOfMember POST "/settings/sessions/end"           staff!(Manager, staff::end_session_of_member).after_password().does(texts::STAFF);
     keys               GET  "/settings/keys"                   staff!(Manager, staff::keys, &Errors::default());
-    addKey             POST "/settings/keys"                   staff!(Manager, staff::add_key).after_password();
-    changeKey          POST "/settings/keys/{id}"              staff!(Manager, staff::change_key).after_password();
+    addKey             POST "/settings/keys"                   staff!(Manager, staff::add_key).after_password().does(texts::ADD_KEY);
+    changeKey          POST "/settings/keys/{id}"              staff!(Manager, staff::change_key).after_password().does(texts::KEYS);
     today              GET  "/"                                staff!(Viewer, today::today);
     live               GET  "/live"                            staff!(Viewer, live::follow);
     animals            GET  "/animals"                         staff!(Viewer, animals::list);
-    changeSelected     POST "/animals/selected"                staff!(Clerk, several::change_selected);
+    changeSelected     POST "/animals/selected"                staff!(Clerk, several::change_selected).does(texts::WITH_SELECTED);
     animal             GET  "/animals/{id}"                    staff!(Viewer, animal::show, &Errors::default());
     editForm           GET  "/animals/{id}/edit"               staff!(Clerk, edit::form);
-    saveEdit           POST "/animals/{id}/edit"               staff!(Clerk, edit::save);
-    placeOrder         POST "/animals/{id}/order"              staff!(Clerk, animal::place_order);
+    saveEdit           POST "/animals/{id}/edit"               staff!(Clerk, edit::save).does(texts::EDIT);
+    placeOrder         POST "/animals/{id}/order"              staff!(Clerk, animal::place_order).does(texts::RESERVE);
     addPhotos          POST "/animals/{id}/photos"             Target::Pictures(needed(Role::Clerk));
     changePhoto        POST "/animals/{id}/photos/change"      staff!(Clerk, photo_forms::change);
-    withdraw           POST "/animals/{id}/withdraw"           staff!(Clerk, animal::withdraw);
-    restore            POST "/animals/{id}/restore"            staff!(Clerk, animal::restore);
+    withdraw           POST "/animals/{id}/withdraw"           staff!(Clerk, animal::withdraw).does(texts::WITHDRAW);
+    restore            POST "/animals/{id}/restore"            staff!(Clerk, animal::restore).does(texts::RESTORE);
     addForm            GET  "/add"                             staff!(Clerk, add::add_form);
-    addOne             POST "/add"                             staff!(Clerk, add::add_one);
-    preview            POST "/add/preview"                     staff!(Clerk, add::preview);
-    addMany            POST "/add/many"                        staff!(Clerk, add::add_many);
+    addOne             POST "/add"                             staff!(Clerk, add::add_one).does(texts::ADD_ANIMAL);
+    preview            POST "/add/preview"                     staff!(Clerk, add::preview).does(texts::ADD_ANIMALS);
+    addMany            POST "/add/many"                        staff!(Clerk, add::add_many).does(texts::ADD_ANIMALS);
     categories         GET  "/categories"                      staff!(Viewer, categories::list, &Errors::default());
-    saveCategory       POST "/categories"                      staff!(Clerk, categories::save);
+    saveCategory       POST "/categories"                      staff!(Clerk, categories::save).does(texts::NAME_CATEGORY);
     orders             GET  "/orders"                          staff!(Viewer, orders::list);
     order              GET  "/orders/{id}"                     staff!(Viewer, orders::show, &Errors::default());
-    completeOrder      POST "/orders/{id}/complete"            staff!(Clerk, orders::complete);
-    cancelOrder        POST "/orders/{id}/cancel"              staff!(Clerk, orders::cancel);
-    saveOrder          POST "/orders/{id}/change"              staff!(Clerk, orders::save);
-    returnOrder        POST "/orders/{id}/return"              staff!(Clerk, orders::take_back);
-    reopenOrder        POST "/orders/{id}/reopen"              staff!(Clerk, orders::reopen);
+    completeOrder      POST "/orders/{id}/complete"            staff!(Clerk, orders::complete).does(texts::SELL);
+    cancelOrder        POST "/orders/{id}/cancel"              staff!(Clerk, orders::cancel).does(texts::CANCEL_RESERVATION);
+    saveOrder          POST "/orders/{id}/change"              staff!(Clerk, orders::save).does(texts::CHANGE_ORDER);
+    returnOrder        POST "/orders/{id}/return"              staff!(Clerk, orders::take_back).does(texts::TAKE_BACK);
+    reopenOrder        POST "/orders/{id}/reopen"              staff!(Clerk, orders::reopen).does(texts::RESERVE);
     activity           GET  "/activity"                        staff!(Manager, activity::activity);
     exportActivity     GET  "/activity/export"                 staff!(Manager, activity::export);
     fields             GET  "/settings/fields"                 staff!(Manager, fields::list, &Errors::default());
@@ -120,14 +120,14 @@ routes! {
     saveField          POST "/settings/fields/{id}"            staff!(Manager, fields::save);
     deleteField        POST "/settings/fields/{id}/delete"     staff!(Manager, fields::delete);
     webhooks           GET  "/settings/webhooks"               staff!(Manager, webhooks::list, &Errors::default());
-    addWebhook         POST "/settings/webhooks"               staff!(Manager, webhooks::add).after_password();
+    addWebhook         POST "/settings/webhooks"               staff!(Manager, webhooks::add).after_password().does(texts::WEBHOOKS);
     webhook            GET  "/settings/webhooks/{id}"          staff!(Manager, webhooks::show, &Errors::default());
-    testWebhook        POST "/settings/webhooks/{id}/test"     staff!(Manager, webhooks::press, Wanted::Test, "tested").after_password();
-    resumeWebhook      POST "/settings/webhooks/{id}/resume"   staff!(Manager, webhooks::press, Wanted::Enable { resumes: true }, "enabled").after_password();
-    enableWebhook      POST "/settings/webhooks/{id}/enable"   staff!(Manager, webhooks::press, Wanted::Enable { resumes: false }, "enabled").after_password();
-    disableWebhook     POST "/settings/webhooks/{id}/disable"  staff!(Manager, webhooks::disable).after_password();
-    rotateWebhook      POST "/settings/webhooks/{id}/rotate"   staff!(Manager, webhooks::press, Wanted::RotateSecret, "saved").after_password();
-    deleteWebhook      POST "/settings/webhooks/{id}/delete"   staff!(Manager, webhooks::press, Wanted::Delete, "deleted").after_password();
+    testWebhook        POST "/settings/webhooks/{id}/test"     staff!(Manager, webhooks::press, Wanted::Test, "tested").after_password().does(texts::WEBHOOKS);
+    resumeWebhook      POST "/settings/webhooks/{id}/resume"   staff!(Manager, webhooks::press, Wanted::Enable { resumes: true }, "enabled").after_password().does(texts::WEBHOOKS);
+    enableWebhook      POST "/settings/webhooks/{id}/enable"   staff!(Manager, webhooks::press, Wanted::Enable { resumes: false }, "enabled").after_password().does(texts::WEBHOOKS);
+    disableWebhook     POST "/settings/webhooks/{id}/disable"  staff!(Manager, webhooks::disable).after_password().does(texts::WEBHOOKS);
+    rotateWebhook      POST "/settings/webhooks/{id}/rotate"   staff!(Manager, webhooks::press, Wanted::RotateSecret, "saved").after_password().does(texts::WEBHOOKS);
+    deleteWebhook      POST "/settings/webhooks/{id}/delete"   staff!(Manager, webhooks::press, Wanted::Delete, "deleted").after_password().does(texts::WEBHOOKS);
 }
 
 /// What a page becomes. Boxed, because the largest future decides how much memory each request needs.
@@ -156,10 +156,12 @@ pub(super) struct Needed {
     pub(super) password: bool,
     /// Only after the member has set up the second factor, if the settings require one.
     pub(super) second_factor: bool,
+    /// The action of its form, for a member who has to sign in before the form is sent.
+    does: &'static str,
 }
 
 const fn needed(role: Role) -> Needed {
-    Needed { role, password: false, second_factor: true }
+    Needed { role, password: false, second_factor: true, does: texts::SETTINGS }
 }
 
 impl Target {
@@ -175,6 +177,13 @@ impl Target {
             Self::Staff(needed, page) => {
                 Self::Staff(Needed { second_factor: false, ..needed }, page)
             }
+            other => other,
+        }
+    }
+
+    const fn does(self, does: &'static str) -> Self {
+        match self {
+            Self::Staff(needed, page) => Self::Staff(Needed { does, ..needed }, page),
             other => other,
         }
     }
@@ -214,8 +223,12 @@ pub(super) fn may_wait(method: &Method, path: &str) -> Duration {
     if has_pictures { Duration::from_mins(20) } else { Duration::ZERO }
 }
 
-/// The name of the page with this method and path, and the parameter in the path.
+/// The action of the form with this method and path, and the parameter in the path.
 pub(super) fn find<'p>(method: &Method, path: &'p str) -> Option<(&'static str, &'p str)> {
     let (route, [parameter, _]) = route(method, path).ok()?;
-    Some((route.label.id, parameter))
+    let does = match route.target {
+        Target::Staff(needed, _) => needed.does,
+        _ => texts::SETTINGS,
+    };
+    Some((does, parameter))
 }

@@ -8,12 +8,12 @@ use crate::{
     console::{
         desk::Desk,
         markup::{self, SHORT},
-        merge, texts,
+        merge,
+        order_inputs::{ORDER_INPUTS, PRICE},
+        texts,
         visit::Form,
     },
-    domain::store_area::{
-        Contact, Decimal, Note, Order, OrderId, OrderStatus, Reference, StorePet,
-    },
+    domain::store_area::{Contact, Order, OrderId, OrderStatus, StorePet},
     store::StoreError,
 };
 
@@ -145,15 +145,14 @@ pub(super) fn form_of(desk: &Desk<'_>, order: &Order) -> Form {
     let is_reserved = order.status == OrderStatus::Reserved;
     let end = order.expires_at.map(|end| end.strftime("%F").to_string()).unwrap_or_default();
     let version = order.version.to_string();
-    let mut members = vec![
-        ("version", &*version),
-        ("status", order.status.as_str()),
-        ("contact", contact(desk, order).unwrap_or_default()),
-        ("reference", order.reference.as_ref().map_or("", Reference::as_str)),
-        ("note", order.note.as_ref().map_or("", Note::as_str)),
-    ];
+    let mut members = vec![("version", &*version), ("status", order.status.as_str())];
+    let (price, others): (Vec<_>, Vec<_>) = ORDER_INPUTS
+        .iter()
+        .map(|input| (input.name, input.of(desk, order).unwrap_or_default()))
+        .partition(|(name, _)| *name == PRICE);
+    members.extend(others);
     if is_reserved || order.status == OrderStatus::Completed {
-        members.push(("price", order.price.as_ref().map_or("", Decimal::as_str)));
+        members.extend(price);
     }
     if is_reserved {
         members.push(("until", &end));
@@ -164,6 +163,8 @@ pub(super) fn form_of(desk: &Desk<'_>, order: &Order) -> Form {
 /// The values of a row on which its button depends.
 fn seen(desk: &Desk<'_>, order: &Order) -> Form {
     let form = form_of(desk, order);
-    let is_seen = |name: &str| !["reference", "note", "until"].contains(&name);
-    form.fields().iter().filter(|(name, _)| is_seen(name)).cloned().collect()
+    let is_unseen = |name: &str| {
+        name == "until" || ORDER_INPUTS.iter().any(|input| input.is_detail && input.name == name)
+    };
+    form.fields().iter().filter(|(name, _)| !is_unseen(name)).cloned().collect()
 }

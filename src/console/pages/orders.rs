@@ -4,7 +4,7 @@ use jiff::ToSpan;
 use maud::{Markup, html};
 
 use super::{
-    order_rows::{animals_of, contact, form_of, table, with_animals, with_ids},
+    order_rows::{animals_of, form_of, table, with_animals, with_ids},
     order_search,
     parts::{link, live, missing, pages},
     values,
@@ -13,9 +13,10 @@ use crate::{
     console::{
         desk::Desk,
         forms::{self, Errors, Input},
-        layout::{Follows, Menu},
+        layout::Follows,
         markup::{self, LONG},
         merge::{self, Merged},
+        order_inputs::{self, ORDER_INPUTS, PRICE},
         reply::{Page, Reply},
         texts,
         visit::Form,
@@ -23,8 +24,8 @@ use crate::{
     domain::{
         Limit, PetStatus,
         store_area::{
-            Command, Decimal, Note, Order, OrderId, OrderPatch, OrderQuery, OrderStatus, Patch,
-            Preconditions, Reason, Reference, StorePet,
+            Command, Decimal, Order, OrderId, OrderPatch, OrderQuery, OrderStatus, Patch,
+            Preconditions, StorePet,
         },
     },
     edge::ApiError,
@@ -116,7 +117,7 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             }
         }
     };
-    Ok(Page::new(Menu::Orders, texts::ORDERS, content).following(Follows::Everything).into())
+    Ok(Page::new(texts::ORDERS, content).following(Follows::Everything).into())
 }
 
 fn tab(value: &str, label: &str, present: &str) -> Markup {
@@ -133,7 +134,7 @@ fn tab(value: &str, label: &str, present: &str) -> Markup {
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let ids = desk.id(OrderId::new).into_iter();
     let Some((order, pet)) = with_animals(desk, ids).await?.into_iter().next() else {
-        return Ok(missing(Menu::Orders, texts::NO_ORDER));
+        return Ok(missing(texts::NO_ORDER));
     };
     let title = texts::title_of_order(order.id.get());
     let categories = desk.categories_of(pet.iter().map(|pet| pet.category_id).collect()).await?;
@@ -169,21 +170,15 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         }
         p.print { (texts::SIGNATURE) ": ______________________________" }
     };
-    let page = Page::new(Menu::Orders, title, live(errors, &content));
+    let page = Page::new(title, live(errors, &content));
     let page = page.following(Follows::Pet(order.pet_id.get()));
     Ok(page.wrong_if(!errors.is_empty()).into())
 }
 
 /// The values of an order, beginning with the customer's contact data.
 pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
-    let price = order.price.as_ref().map(|price| texts::amount(price.as_str(), desk.currency()));
-    let texts_of = [
-        (texts::CONTACT, contact(desk, order)),
-        (texts::PRICE, price.as_deref()),
-        (texts::REFERENCE, order.reference.as_ref().map(Reference::as_str)),
-        (texts::NOTE, order.note.as_ref().map(Note::as_str)),
-        (texts::REASON, order.reason.as_ref().map(Reason::as_str)),
-    ];
+    let members = ORDER_INPUTS.iter().map(|input| (input.label, input.shown(desk, order)));
+    let reason = order.reason.as_ref().map(|reason| reason.as_str().to_owned());
     let is_sold = order.status == OrderStatus::Completed;
     let closed_at = if is_sold { texts::SOLD_AT } else { texts::CLOSED_AT };
     let ends = order.expires_at.filter(|_| order.status == OrderStatus::Reserved);
@@ -194,8 +189,8 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
     ];
     html! {
         dl {
-            @for (label, text) in texts_of {
-                @if let Some(text) = text { dt { (label) } dd { (markup::text(text, LONG)) } }
+            @for (label, text) in members.chain([(texts::REASON, reason)]) {
+                @if let Some(text) = text { dt { (label) } dd { (markup::text(&text, LONG)) } }
             }
             @for (label, at) in times {
                 @if let Some(at) = at {
@@ -224,18 +219,18 @@ pub(super) fn form(
     // Some buttons stand in a list or in a message, and send no inputs.
     let unsent = now.fields().iter().filter(|(name, _)| form.all(name).next().is_none());
     let form: Form = form.fields().iter().chain(unsent).cloned().collect();
-    let input = |name, label| Input { is_optional: true, ..Input::of(name, label, &form, errors) };
     let press = |command: &str, class: &str, label: &str| {
         html! { button class=(class) formaction={ (path) "/" (command) } { (label) } }
     };
-    let in_currency = desk.currency().map(texts::price_in);
-    let price = input("price", in_currency.as_deref().unwrap_or(texts::PRICE));
-    let price = Input { inputmode: "decimal", ..price };
     let is_reserved = order.status == OrderStatus::Reserved;
+    // Without the price of an order that cannot have another one.
+    let inputs = ORDER_INPUTS.iter().filter(|input| now.all(input.name).next().is_some());
+    let (price, others): (Vec<_>, Vec<_>) =
+        inputs.partition(|input| is_reserved && input.name == PRICE);
+    let reason = Input { is_optional: true, ..Input::of("reason", texts::REASON, &form, errors) };
     let is_free =
         pet.is_some_and(|pet| pet.status == PetStatus::Available && pet.withdrawn.is_none());
     let may_reopen = if order.status == OrderStatus::Completed { order.holds } else { is_free };
-    let contact_hint = texts::contact_hint(desk.app().keep_contacts);
     html! {
         form.stack.no-print method="post" action={ (path) "/change" } {
             (desk.key("order"))
@@ -244,7 +239,7 @@ pub(super) fn form(
             button.hidden tabindex="-1" aria-hidden="true" { (texts::SAVE) }
             @if is_reserved {
                 div.row {
-                    (price.show())
+                    @for input in price { (input.show(desk, (&form, errors), false)) }
                     (press("complete", "main", texts::SELL))
                     (press("cancel", "", texts::CANCEL_RESERVATION))
                 }
@@ -256,7 +251,7 @@ pub(super) fn form(
                     summary { (texts::TAKE_BACK) }
                     div.fields {
                         p.hint { (texts::TAKE_BACK_HINT) }
-                        (input("reason", texts::REASON).show())
+                        (reason.show())
                         div { (press("return", "", texts::TAKE_BACK)) }
                     }
                 }
@@ -265,10 +260,7 @@ pub(super) fn form(
                 summary { @if is_reserved { (texts::EXTEND_OR_CHANGE) } @else { (texts::CHANGE_ORDER) } }
                 div.fields {
                     @if is_reserved { (forms::day_input(form.get("until"), errors.of("until"))) }
-                    (Input { hint: Some(&contact_hint), ..input("contact", texts::CONTACT) }.show())
-                    @if now.all("price").next().is_some() && !is_reserved { (price.show()) }
-                    (input("reference", texts::REFERENCE).show())
-                    (Input { kind: "textarea", ..input("note", texts::NOTE) }.show())
+                    @for input in others { (input.show(desk, (&form, errors), false)) }
                     div { button { (texts::SAVE) } }
                 }
             }
@@ -278,22 +270,10 @@ pub(super) fn form(
 
 /// The typed values, as a change of the values that the form showed. A member that it does not have stays.
 fn patch(desk: &Desk<'_>, form: &Form, now: &Form, errors: &mut Errors) -> OrderPatch {
-    fn field<T>(is_changed: bool, typed: Option<T>) -> Patch<T> {
-        if is_changed { typed.map_or(Patch::Clear, Patch::Set) } else { Patch::Keep }
-    }
-    let differs = |name| merge::differs(form, now, name);
-    let contact = errors.take("contact", forms::contact(form));
-    let reference = errors.take("reference", forms::reference(form));
-    let note = errors.take("note", forms::note(form, "note"));
-    let price = differs("price").then(|| forms::price(form));
+    let differs = |name: &str| merge::differs(form, now, name);
+    let values = order_inputs::read(form, differs, errors);
     let end = differs("until").then(|| forms::end_of_day(form, desk.visit.now));
-    OrderPatch {
-        contact: field(differs("contact"), contact.flatten()),
-        price: price.and_then(|price| errors.take("price", price)).unwrap_or_default(),
-        reference: field(differs("reference"), reference.flatten()),
-        note: field(differs("note"), note.flatten()),
-        expires_at: end.and_then(|end| errors.take("until", end)),
-    }
+    OrderPatch { expires_at: end.and_then(|end| errors.take("until", end)), ..values }
 }
 
 /// Saves what was typed about the order in the path, carries out commands about it, and shows its animal.
@@ -303,7 +283,7 @@ async fn act_on_order(
     commands: impl FnOnce(OrderId, Patch<Decimal>, &mut Errors) -> Vec<Command>,
 ) -> Result<Reply, ApiError> {
     let Some(order) = with_ids(desk, desk.id(OrderId::new).into_iter()).await?.pop() else {
-        return Ok(missing(Menu::Orders, texts::NO_ORDER));
+        return Ok(missing(texts::NO_ORDER));
     };
     let now = form_of(desk, &order);
     let merged = Merged::of(&desk.visit.form, &now);
@@ -355,7 +335,8 @@ pub(super) async fn cancel(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 /// The customer returns the animal.
 pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     act_on_order(desk, |id, _, errors| {
-        let reason = errors.take("reason", forms::reason(&desk.visit.form)).flatten();
+        let typed = desk.visit.form.get("reason");
+        let reason = errors.take("reason", forms::optional(typed, texts::REASON)).flatten();
         vec![Command::ReturnOrder { id, reason, preconditions: Preconditions::default() }]
     })
     .await

@@ -6,19 +6,18 @@ use maud::{Markup, html};
 use crate::console::{
     desk::Desk,
     forms::Errors,
-    layout::Menu,
     reply::{Page, Reply},
     texts,
 };
 
 /// A page about something that does not exist.
-pub(super) fn missing(menu: Menu, message: &str) -> Reply {
+pub(super) fn missing(message: &str) -> Reply {
     let content = html! {
         h1 { (texts::NOT_FOUND) }
         p { (message) }
         p { a href="/" { (texts::TO_FIRST_PAGE) } }
     };
-    Page::new(menu, texts::NOT_FOUND, content).with_status(StatusCode::NOT_FOUND).into()
+    Page::new(texts::NOT_FOUND, content).with_status(StatusCode::NOT_FOUND).into()
 }
 
 /// Content that is replaced as a whole when something changes, so that no part contradicts another.

@@ -20,7 +20,6 @@ use crate::{
         ask::Question,
         desk::{Desk, KEY_FIELD, owner_of},
         forms::Errors,
-        layout::Menu,
         markup,
         merge::Merged,
         reply::{Flash, Reply},
@@ -60,9 +59,7 @@ fn arriving(console: &Console, member: StaffId) -> Result<Arc<StaffId>, PhotoErr
 /// Saves the texts of all photos, and moves or deletes one of them.
 pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
-    let Some(pet) = desk.pet().await? else {
-        return Ok(missing(Menu::Animals, texts::NO_PET));
-    };
+    let Some(pet) = desk.pet().await? else { return Ok(missing(texts::NO_PET)) };
     let id = pet.id;
     let (act, photo) = form.get("do").split_once('-').unwrap_or(("save", ""));
     let chosen = PhotoId::parse(photo);
@@ -74,7 +71,6 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     if act == "delete" && pet.photos.all().get(at).map(|photo| photo.id) == chosen {
         let name = markup::plain_name(pet.name.as_str());
         let question = Question {
-            menu: Menu::Animals,
             title: texts::really(texts::DELETE, &texts::this_photo(at + 1, &name)),
             effects: vec![texts::PHOTO_IS_GONE.to_owned()],
             yes: texts::DELETE,
@@ -171,9 +167,7 @@ pub(in crate::console) async fn add(
     desk: &mut Desk<'_>,
     body: UnreadBody<'_>,
 ) -> Result<Reply, ApiError> {
-    let Some(pet) = desk.pet().await? else {
-        return Ok(missing(Menu::Animals, texts::NO_PET));
-    };
+    let Some(pet) = desk.pet().await? else { return Ok(missing(texts::NO_PET)) };
     let console = desk.visit.console;
     let (edge, _arriving) = (&console.edge, arriving(console, desk.session.member.id)?);
     let max = desk.app().photos.max_size();

@@ -13,8 +13,8 @@ use crate::{
         ask::Question,
         desk::Desk,
         forms::{self, Errors},
-        layout::Menu,
         markup::{self, SHORT},
+        order_inputs,
         reply::Reply,
         texts,
         visit::Form,
@@ -22,8 +22,8 @@ use crate::{
     domain::{
         Limit, PetId,
         store_area::{
-            Command, NewOrder, OrderId, OrderTerms, Patch, PetPatch, Preconditions, Present,
-            StorePet, decide,
+            Command, NewOrder, OrderId, OrderTerms, PetPatch, Preconditions, Present, StorePet,
+            decide,
         },
     },
     edge::ApiError,
@@ -143,7 +143,6 @@ async fn ask(
         }
     };
     let question = Question {
-        menu: Menu::Animals,
         title: texts::change_selected(verb, pets.len(), rest),
         effects: vec![texts::ALL_OR_NONE.to_owned()],
         yes: verb,
@@ -162,16 +161,9 @@ async fn command(
 ) -> Result<Option<(ForPet, &'static str, String)>, StoreError> {
     let form = &desk.visit.form;
     // One customer, as for a litter. Without a price, each has its own.
-    let contact = errors.take("contact", forms::contact(form)).flatten();
-    let price = match form.get("price") {
-        "" => Patch::Keep,
-        _ => errors.take("price", forms::price(form)).unwrap_or_default(),
-    };
+    let values = order_inputs::read(form, |name| !form.get(name).is_empty(), errors);
     let order = |terms: OrderTerms| -> ForPet {
-        Box::new(move |pet_id, _| {
-            let (price, contact) = (price.clone(), contact.clone());
-            Command::PlaceOrder(NewOrder { price, contact, ..NewOrder::of(pet_id, terms) })
-        })
+        Box::new(move |id, _| Command::PlaceOrder(NewOrder::of(id, terms).with(values.clone())))
     };
     Ok(match form.get("do") {
         "reserve" => {

@@ -10,7 +10,7 @@ use super::{order_rows, parts::empty_store, webhooks};
 use crate::{
     console::{
         desk::Desk,
-        layout::{Follows, Menu},
+        layout::Follows,
         markup,
         reply::{Page, Reply},
         texts,
@@ -89,7 +89,7 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             }
         }
     };
-    Ok(Page::new(Menu::Today, texts::TODAY, content).following(Follows::Everything).into())
+    Ok(Page::new(texts::TODAY, content).following(Follows::Everything).into())
 }
 
 fn counts(inventory: Option<&Inventory>) -> Markup {

@@ -11,7 +11,6 @@ use crate::{
     console::{
         desk::Desk,
         forms::{Errors, Input},
-        layout::Menu,
         markup::{self, LONG, SHORT},
         reply::{Page, Reply},
         staff, texts,
@@ -65,7 +64,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             }
         }
     };
-    let page = Page::new(Menu::Settings, texts::WEBHOOKS, content);
+    let page = Page::new(texts::WEBHOOKS, content);
     Ok(page.wrong_if(!errors.is_empty()).into())
 }
 
@@ -133,7 +132,7 @@ fn type_boxes(chosen: &[&str]) -> Markup {
 
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let Some(stored) = desk.app().webhooks.find(desk.id(Some)).await? else {
-        return Ok(missing(Menu::Settings, texts::NO_WEBHOOK));
+        return Ok(missing(texts::NO_WEBHOOK));
     };
     let webhook = &stored.webhook;
     let attempts = newest_attempts(desk, webhook.id).await?;
@@ -162,7 +161,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         }
     };
     let title = markup::readable(&webhook.url, SHORT);
-    let page = Page::new(Menu::Settings, title, content);
+    let page = Page::new(title, content);
     Ok(page.wrong_if(!errors.is_empty()).into())
 }
 

@@ -108,9 +108,9 @@ async fn what(
     }
     Ok(html! {
         dl.card {
-            @if let Some((page, _)) = found {
+            @if let Some((does, _)) = found {
                 dt { (texts::WHAT) }
-                dd { (texts::form(page, form.get("do"))) }
+                dd { (texts::form(does, form.get("do"))) }
             }
             @if let Some(order) = order { dt { (texts::ORDER) } dd { (order.id) } }
             @for pet in animals {

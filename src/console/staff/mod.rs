@@ -26,7 +26,6 @@ pub(super) use self::{
 use super::{
     desk::Desk,
     forms::{Errors, Input},
-    layout::Menu,
     reply::{Flash, Page, Reply},
     texts,
 };
@@ -110,17 +109,17 @@ pub(super) fn settings(_: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
 /// A page of the settings.
 fn settings_page(title: &str, errors: &Errors, content: &Markup) -> Reply {
     let content = html! { (settings_menu(title)) (errors.summary()) (content) };
-    page(Menu::Settings, title, errors, &content)
+    page(title, errors, &content)
 }
 
 /// A page of the member's own account.
 fn account_page(title: &str, errors: &Errors, content: &Markup) -> Reply {
-    page(Menu::None, title, errors, &html! { (errors.summary()) (content) })
+    page(title, errors, &html! { (errors.summary()) (content) })
 }
 
-fn page(menu: Menu, title: &str, errors: &Errors, content: &Markup) -> Reply {
+fn page(title: &str, errors: &Errors, content: &Markup) -> Reply {
     let content = html! { h1 { (title) } (content) };
-    Page::new(menu, title, content).wrong_if(!errors.is_empty()).into()
+    Page::new(title, content).wrong_if(!errors.is_empty()).into()
 }
 
 /// Shows this page, with a message.

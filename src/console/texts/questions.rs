@@ -173,45 +173,24 @@ pub(in crate::console) fn send_as(you: &str) -> String {
     format!("Send it as {you}")
 }
 
-/// The action of a form.
-pub(in crate::console) fn form(id: &str, command: &str) -> String {
-    let what = match (id.trim_start_matches("console."), command) {
-        ("addOne", _) => super::ADD_ANIMAL,
-        ("preview" | "addMany", _) => super::ADD_ANIMALS,
-        ("saveEdit", _) => super::EDIT,
-        ("placeOrder", "sell") | ("completeOrder", _) => super::SELL,
-        ("placeOrder" | "reopenOrder", _) => super::RESERVE,
-        ("withdraw", _) => super::WITHDRAW,
-        ("restore", _) => super::RESTORE,
-        ("changeSelected", _) => super::WITH_SELECTED,
-        ("saveCategory", _) => super::NAME_CATEGORY,
-        ("cancelOrder", _) => super::CANCEL_RESERVATION,
-        ("saveOrder", _) => super::CHANGE_ORDER,
-        ("returnOrder", _) => super::TAKE_BACK,
-        ("addMember", _) => super::ADD_MEMBER,
-        ("changeMember" | "endSessionOfMember", _) => super::STAFF,
-        ("addKey", _) => super::ADD_KEY,
-        ("changeKey", _) => super::KEYS,
-        (webhook, _) if webhook.ends_with("Webhook") => super::WEBHOOKS,
-        _ => super::SETTINGS,
-    };
-    let has_command =
-        id.ends_with("changeSelected") || id.ends_with("Member") || id.ends_with("Key");
-    if has_command && !command.is_empty() { format!("{what} ({command})") } else { what.to_owned() }
+/// The action of a form whose button has this command.
+pub(in crate::console) fn form(does: &str, command: &str) -> String {
+    match (does, command) {
+        (super::RESERVE, "sell") => super::SELL.to_owned(),
+        (super::RESERVE | super::SETTINGS, _) | (_, "") => does.to_owned(),
+        _ => format!("{does} ({command})"),
+    }
 }
 
-/// The label of a field that people fill in.
+/// The label of an input that people fill in, and that is not one of an order.
 pub(in crate::console) fn field(name: &str) -> Option<&'static str> {
     Some(match name {
         "name" | "label" => super::NAME,
         "category" | "to" => super::CATEGORY,
         "number" => super::NUMBER,
         "status" => super::STATUS,
-        "reference" => super::REFERENCE,
-        "price" => super::PRICE,
-        "contact" => super::CONTACT,
         "until" => super::UNTIL,
-        "note" | "remark" => super::NOTE,
+        "remark" => super::NOTE,
         "why" | "reason" => super::REASON,
         "lines" => super::PASTE,
         "role" => super::ROLE,

@@ -153,6 +153,14 @@ impl NewOrder {
     pub fn of(pet_id: PetId, terms: OrderTerms) -> Self {
         Self { pet_id, terms, reference: None, note: None, price: Patch::Keep, contact: None }
     }
+
+    /// The same order with these values. Its terms say when it ends.
+    #[must_use]
+    pub fn with(self, values: OrderPatch) -> Self {
+        let OrderPatch { reference, note, expires_at: _, price, contact } = values;
+        let (reference, note, contact) = (reference.set(), note.set(), contact.set());
+        Self { reference, note, price, contact, ..self }
+    }
 }
 
 /// Whether an order reserves or sells.

@@ -9,7 +9,6 @@ use crate::{
         ask::Question,
         desk::Desk,
         forms::Errors,
-        layout::Menu,
         pages::parts::missing,
         reply::{Flash, Page, Reply},
         staff, texts,
@@ -61,7 +60,7 @@ pub(in super::super) async fn press(
     wanted: Wanted,
     code: &'static str,
 ) -> Result<Reply, ApiError> {
-    let Some(id) = desk.id(Some) else { return Ok(missing(Menu::Settings, texts::NO_WEBHOOK)) };
+    let Some(id) = desk.id(Some) else { return Ok(missing(texts::NO_WEBHOOK)) };
     let path = format!("{LIST}/{id}");
     let effect = match wanted {
         Wanted::Patch(_) => Some((texts::DISABLE, texts::DISABLE_HINT)),
@@ -122,5 +121,5 @@ fn secret_page(secret: &str, next: &str) -> Reply {
         h1 { (texts::SECRET) }
         (staff::shown_once(&html! { (texts::SECRET_HINT) }, secret, next))
     };
-    Page::new(Menu::Settings, texts::SECRET, content).into()
+    Page::new(texts::SECRET, content).into()
 }

@@ -1,0 +1,138 @@
+//! The members of an order that people fill in, each declared once: for the forms that have its input, the
+//! pages that show it, and the messages that name it.
+
+use std::time::Duration;
+
+use maud::Markup;
+
+use super::{
+    desk::Desk,
+    forms::{self, Errors, Input},
+    texts,
+    visit::Form,
+};
+use crate::domain::store_area::{Contact, Decimal, Order, OrderPatch, Patch, Text};
+
+/// The name of the input for the price.
+pub(super) const PRICE: &str = "price";
+
+/// A member of an order that people fill in, and can leave out.
+pub(super) struct OrderInput {
+    /// The name of its input, and of the member in the log of changes.
+    pub(super) name: &'static str,
+    pub(super) label: &'static str,
+    /// See [`Input::kind`] and [`Input::inputmode`].
+    kind: &'static str,
+    inputmode: &'static str,
+    /// The hint in the form of an order, which is a new one or not; with how long contacts are kept.
+    hint: fn(bool, Duration) -> Option<String>,
+    /// Whether it is in the closed part of the form of a new order.
+    pub(super) is_detail: bool,
+    /// Only for members of the staff with permission to change orders.
+    is_private: bool,
+    stored: fn(&Order) -> Option<&str>,
+    /// Reads what was typed into a change of the order. Nothing clears the value.
+    read: fn(&str, &mut OrderPatch) -> Result<(), String>,
+}
+
+/// All of them, in the order of the pages.
+pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
+    OrderInput {
+        name: "contact",
+        label: texts::CONTACT,
+        hint: |_, kept| Some(texts::contact_hint(kept)),
+        is_detail: false,
+        is_private: true,
+        stored: |order| order.contact.as_ref().map(Contact::as_str),
+        read: |typed, order| set(&mut order.contact, forms::contact(typed)),
+        ..TEXT
+    },
+    OrderInput {
+        name: PRICE,
+        label: texts::PRICE,
+        inputmode: "decimal",
+        is_detail: false,
+        stored: |order| order.price.as_ref().map(Decimal::as_str),
+        read: |typed, order| set(&mut order.price, forms::price(typed)),
+        ..TEXT
+    },
+    OrderInput {
+        name: "reference",
+        label: texts::REFERENCE,
+        hint: |is_new, _| is_new.then(|| texts::REFERENCE_HINT.to_owned()),
+        stored: |order| order.reference.as_ref().map(Text::as_str),
+        read: |typed, order| set(&mut order.reference, forms::optional(typed, texts::REFERENCE)),
+        ..TEXT
+    },
+    OrderInput {
+        name: "note",
+        label: texts::NOTE,
+        kind: "textarea",
+        stored: |order| order.note.as_ref().map(Text::as_str),
+        read: |typed, order| set(&mut order.note, forms::optional(typed, texts::NOTE)),
+        ..TEXT
+    },
+];
+
+/// A line of text for everybody.
+const TEXT: OrderInput = OrderInput {
+    name: "",
+    label: "",
+    kind: "",
+    inputmode: "",
+    hint: |_, _| None,
+    is_detail: true,
+    is_private: false,
+    stored: |_| None,
+    read: |_, _| Ok(()),
+};
+
+fn set<T>(member: &mut Patch<T>, read: Result<Option<T>, String>) -> Result<(), String> {
+    *member = read?.map_or(Patch::Clear, Patch::Set);
+    Ok(())
+}
+
+impl OrderInput {
+    /// The stored value, if the member of the staff may see it.
+    pub(super) fn of<'o>(&self, desk: &Desk<'_>, order: &'o Order) -> Option<&'o str> {
+        (self.stored)(order).filter(|_| !self.is_private || desk.may_write())
+    }
+
+    /// The same as pages show it.
+    pub(super) fn shown(&self, desk: &Desk<'_>, order: &Order) -> Option<String> {
+        let currency = desk.currency().filter(|_| self.name == PRICE);
+        self.of(desk, order).map(|value| texts::amount(value, currency))
+    }
+
+    /// The input with what was typed into it. One in a closed part has its hint there: that it is optional.
+    pub(super) fn show(
+        &self,
+        desk: &Desk<'_>,
+        (form, errors): (&Form, &Errors),
+        is_new: bool,
+    ) -> Markup {
+        let in_currency = desk.currency().filter(|_| self.name == PRICE).map(texts::price_in);
+        let hint = (self.hint)(is_new, desk.app().keep_contacts);
+        Input {
+            hint: hint.as_deref(),
+            kind: self.kind,
+            inputmode: self.inputmode,
+            is_optional: !(is_new && self.is_detail),
+            ..Input::of(self.name, in_currency.as_deref().unwrap_or(self.label), form, errors)
+        }
+        .show()
+    }
+}
+
+/// The values of the inputs for which `is_given`, as a change of an order.
+pub(super) fn read(
+    form: &Form,
+    is_given: impl Fn(&str) -> bool,
+    errors: &mut Errors,
+) -> OrderPatch {
+    let mut patch = OrderPatch::default();
+    for input in ORDER_INPUTS.iter().filter(|input| is_given(input.name)) {
+        errors.take(input.name, (input.read)(form.get(input.name), &mut patch));
+    }
+    patch
+}
