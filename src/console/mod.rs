@@ -12,6 +12,7 @@ mod order_inputs;
 mod origin;
 mod pages;
 mod passwords;
+mod prelude;
 mod problem;
 mod reply;
 mod session;

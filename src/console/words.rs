@@ -12,12 +12,12 @@ use crate::domain::store_area::{Currency, Decimal, FieldDefinition, FieldKind};
 pub(super) const PREFIX: &str = "field.";
 
 /// The name of the input for a field.
-pub(in crate::console) fn input_of(field: &FieldDefinition) -> String {
+pub(crate) fn input_of(field: &FieldDefinition) -> String {
     format!("{PREFIX}{}", field.name.as_str())
 }
 
 /// The label of an input, and a value of it in words; `None` if people do not fill it in.
-pub(in crate::console) fn in_words(
+pub(crate) fn in_words(
     fields: &[FieldDefinition],
     currency: Option<&Currency>,
     name: &str,

@@ -3,21 +3,13 @@
 use std::borrow::Cow;
 
 use jiff::{Timestamp, ToSpan, civil::Date, tz::TimeZone};
-use maud::{Markup, html};
 
 use super::{
     history, order_rows,
     parts::{link, pages},
 };
+use crate::console::prelude::*;
 use crate::{
-    console::{
-        desk::Desk,
-        forms::Input,
-        markup::{self, SHORT},
-        reply::{Page, Reply},
-        texts,
-        visit::Form,
-    },
     domain::{
         NamedActor,
         staff::StaffMember,
@@ -26,7 +18,6 @@ use crate::{
             OrderId, SubjectKind,
         },
     },
-    edge::ApiError,
     text::{self, formulas::without_formulas},
 };
 

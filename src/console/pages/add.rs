@@ -2,30 +2,18 @@
 
 use std::collections::{HashMap, HashSet, hash_map::Entry};
 
-use maud::{Markup, html};
-
 use super::{
     animal_fields,
     commands::called,
     paste::{self, Column, Known, Line, Pasted},
     photos, values,
 };
-use crate::{
-    console::{
-        desk::Desk,
-        forms::{self, Errors, Input},
-        markup::{self, SHORT},
-        reply::{Page, Reply},
-        texts,
-        visit::Form,
+use crate::console::prelude::*;
+use crate::domain::{
+    NewPet,
+    store_area::{
+        Category, Command, FieldPatch, FieldSet, FieldValues, Given, Label, Preconditions,
     },
-    domain::{
-        NewPet,
-        store_area::{
-            Category, Command, FieldPatch, FieldSet, FieldValues, Given, Label, Preconditions,
-        },
-    },
-    edge::ApiError,
 };
 
 pub(super) async fn add_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {

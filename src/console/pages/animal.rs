@@ -1,25 +1,18 @@
 //! One animal: reserving, selling, withdrawing and restoring it.
 
-use maud::{Markup, html};
-
 use super::{
     animal_fields::facts,
     history, order_rows, orders,
     parts::{live, missing},
     photos, values,
 };
+use crate::console::prelude::*;
 use crate::{
     console::{
         ask::Question,
-        desk::Desk,
-        forms::{self, Errors, Input},
         layout::Follows,
-        markup::{self, LONG},
         merge::{self, Merged},
         order_inputs::{self, ORDER_INPUTS},
-        reply::{Page, Reply},
-        texts,
-        visit::Form,
     },
     domain::{
         Limit, PetId, PetStatus,
@@ -28,8 +21,6 @@ use crate::{
             Preconditions, StorePet, asking_price,
         },
     },
-    edge::ApiError,
-    store::StoreError,
 };
 
 /// How many of the newest orders of an animal are looked through for the one by which it was sold.

@@ -1,19 +1,10 @@
 //! The members of an animal: in each form that has them, and on its page.
 
 use jiff::Timestamp;
-use maud::{Markup, html};
 
 use super::values;
-use crate::{
-    console::{
-        desk::Desk,
-        forms::{self, Errors, Input},
-        markup::{self, LONG},
-        texts,
-        visit::Form,
-    },
-    domain::store_area::{Category, FieldSet, Order, PetPatch, StorePet},
-};
+use crate::console::prelude::*;
+use crate::domain::store_area::{Category, FieldSet, Order, PetPatch, StorePet};
 
 /// A name as an input holds it, which is one line.
 fn as_typed(name: &str) -> String {

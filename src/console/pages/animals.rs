@@ -1,23 +1,14 @@
 //! The list of animals, and the form to change several of them.
 
-use maud::{Markup, html};
-
 use super::{
     category_names::PROPOSED,
     order_rows,
     parts::{empty_store, link, pages},
     photos, values,
 };
+use crate::console::prelude::*;
 use crate::{
-    console::{
-        desk::Desk,
-        forms::{self, Errors, Input},
-        layout::Follows,
-        markup::{self, SHORT},
-        reply::{Page, Reply},
-        session, texts,
-        visit::Form,
-    },
+    console::{layout::Follows, session},
     domain::{
         Limit, PetId,
         store_area::{
@@ -25,8 +16,6 @@ use crate::{
             PetQuery, StorePet, ValueFilter,
         },
     },
-    edge::ApiError,
-    store::StoreError,
 };
 
 /// How many animals a page shows.

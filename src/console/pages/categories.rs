@@ -1,23 +1,13 @@
 //! The names of categories.
 
-use maud::html;
-
 use super::{
     category_names,
     parts::{link, pages},
 };
+use crate::console::prelude::*;
 use crate::{
-    console::{
-        ask::Question,
-        desk::Desk,
-        forms::{self, Errors, Input},
-        markup::{self, SHORT},
-        reply::{Page, Reply},
-        texts,
-    },
+    console::ask::Question,
     domain::store_area::{Category, Command, Label, Preconditions},
-    edge::ApiError,
-    store::StoreError,
 };
 
 pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {

@@ -3,14 +3,9 @@
 use jiff::Timestamp;
 
 use super::{undo, values};
+use crate::console::prelude::*;
 use crate::{
-    console::{
-        desk::Desk,
-        forms::Errors,
-        markup::{self, SHORT},
-        reply::Flash,
-        texts,
-    },
+    console::reply::Flash,
     domain::{
         PetId, StoredResponse,
         store_area::{
@@ -18,8 +13,7 @@ use crate::{
             StorePet,
         },
     },
-    edge::ApiError,
-    store::{Executed, StoreError},
+    store::Executed,
 };
 
 /// Why commands were not carried out. Nothing was changed.

@@ -1,20 +1,12 @@
 //! Two people who edit one animal: the second sees both versions.
 
 use hyper::StatusCode;
-use maud::html;
 
 use super::{animal, animal_fields, history};
+use crate::console::prelude::*;
 use crate::{
-    console::{
-        desk::Desk,
-        forms::Errors,
-        markup,
-        merge::{self, Merged},
-        reply::{Page, Reply},
-        texts,
-    },
+    console::merge::{self, Merged},
     domain::store_area::{Category, FieldSet, StorePet},
-    edge::ApiError,
 };
 
 /// The animal as it is now, next to what this request wanted to save.

@@ -1,7 +1,5 @@
 //! Editing an animal. If somebody else has changed it meanwhile, both versions are shown.
 
-use maud::html;
-
 use super::{
     animal,
     animal_fields::{form_of, inputs, patch, typed_again},
@@ -10,18 +8,10 @@ use super::{
     parts::missing,
     values,
 };
+use crate::console::prelude::*;
 use crate::{
-    console::{
-        desk::Desk,
-        forms::Errors,
-        markup,
-        merge::{self, Merged},
-        reply::{Page, Reply},
-        texts,
-        visit::Form,
-    },
+    console::merge::{self, Merged},
     domain::store_area::{Category, Command, FieldSet, Resource, StorePet},
-    edge::ApiError,
 };
 
 pub(super) async fn form(desk: &Desk<'_>) -> Result<Reply, ApiError> {

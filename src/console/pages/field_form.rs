@@ -1,16 +1,7 @@
 //! The form of a field: its inputs, and what is typed into them.
 
-use maud::{Markup, html};
-
-use crate::{
-    console::{
-        forms::{self, Errors, Input},
-        markup::{self, SHORT},
-        texts,
-        visit::Form,
-    },
-    domain::store_area::{Choices, FieldDefinition, FieldKind, FieldName, normalized},
-};
+use crate::console::prelude::*;
+use crate::domain::store_area::{Choices, FieldDefinition, FieldKind, FieldName, normalized};
 
 /// The inputs for all members but the label and the name.
 pub(super) fn inputs(form: &Form, errors: &Errors) -> Markup {

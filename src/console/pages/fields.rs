@@ -1,22 +1,17 @@
 //! The fields with which the store describes its animals, in the settings.
 
-use maud::html;
-
 use super::{
     field_form::{choices, form_of, in_words, inputs, name_of, read, values_of},
     parts::missing,
 };
+use crate::console::prelude::*;
 use crate::{
     app::FieldChanged,
     console::{
         ask::Question,
-        desk::Desk,
-        forms::{Errors, Input},
-        markup::{self, LONG, SHORT},
         merge::{self, Merged},
-        reply::{Flash, Page, Reply},
-        staff, texts,
-        visit::Form,
+        reply::Flash,
+        staff,
     },
     domain::{
         Limit, StoredResponse,
@@ -25,7 +20,6 @@ use crate::{
             Preconditions,
         },
     },
-    edge::ApiError,
 };
 
 const PAGE: &str = "/settings/fields";

@@ -6,18 +6,12 @@ use std::{
 };
 
 use jiff::{SignedDuration, Timestamp, ToSpan};
-use maud::{Markup, html};
 use serde_json::Value;
 
 use super::parts::link;
+use crate::console::prelude::*;
 use crate::{
-    console::{
-        desk::Desk,
-        forms,
-        markup::{self, SHORT},
-        order_inputs::ORDER_INPUTS,
-        texts,
-    },
+    console::order_inputs::ORDER_INPUTS,
     domain::{
         NamedActor, PetId,
         store_area::{
@@ -25,7 +19,6 @@ use crate::{
             JournalEntry, NewPhoto, Order, PhotoId, StorePet, SubjectKind,
         },
     },
-    store::StoreError,
 };
 
 /// How many entries a page shows.

@@ -34,11 +34,12 @@ use std::{pin::Pin, time::Duration};
 
 use hyper::Method;
 
-use super::{desk::Desk, forms::Errors, reply::Reply, staff, texts, visit::Visit};
+use super::{staff, visit::Visit};
+use crate::console::prelude::*;
 use crate::{
     delivery::Wanted,
     domain::Role,
-    edge::{self, ApiError, Response, Route, routes},
+    edge::{self, Response, Route, routes},
 };
 
 /// A page for everybody.

@@ -1,20 +1,15 @@
 //! Orders with their animals as a table.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use maud::{Markup, html};
 
 use super::photos;
+use crate::console::prelude::*;
 use crate::{
     console::{
-        desk::Desk,
-        markup::{self, SHORT},
         merge,
         order_inputs::{ORDER_INPUTS, PRICE},
-        texts,
-        visit::Form,
     },
     domain::store_area::{Contact, Order, OrderId, OrderStatus, StorePet},
-    store::StoreError,
 };
 
 /// How many reads of a page are in progress at once.

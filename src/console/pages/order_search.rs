@@ -7,16 +7,12 @@ use super::{
     category_names::most,
     order_rows::{AT_ONCE, contact, with_ids},
 };
-use crate::{
-    console::{desk::Desk, forms},
-    domain::{
-        Limit, PetId,
-        store_area::{
-            NamePrefix, Order, OrderId, OrderQuery, OrderStatus, PetQuery, Reference, letters,
-        },
+use crate::console::prelude::*;
+use crate::domain::{
+    Limit, PetId,
+    store_area::{
+        NamePrefix, Order, OrderId, OrderQuery, OrderStatus, PetQuery, Reference, letters,
     },
-    edge::ApiError,
-    store::StoreError,
 };
 
 /// How many orders, the newest first, are searched for a part of a reference or a contact: of the

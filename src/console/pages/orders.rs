@@ -1,7 +1,6 @@
 //! Orders: completing, extending, cancelling, returning and changing them.
 
 use jiff::ToSpan;
-use maud::{Markup, html};
 
 use super::{
     order_rows::{animals_of, form_of, table, with_animals, with_ids},
@@ -9,17 +8,12 @@ use super::{
     parts::{link, live, missing, pages},
     values,
 };
+use crate::console::prelude::*;
 use crate::{
     console::{
-        desk::Desk,
-        forms::{self, Errors, Input},
         layout::Follows,
-        markup::{self, LONG},
         merge::{self, Merged},
         order_inputs::{self, ORDER_INPUTS, PRICE},
-        reply::{Page, Reply},
-        texts,
-        visit::Form,
     },
     domain::{
         Limit, PetStatus,
@@ -28,7 +22,6 @@ use crate::{
             Preconditions, StorePet,
         },
     },
-    edge::ApiError,
 };
 
 /// How many orders a page shows.

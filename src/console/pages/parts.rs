@@ -1,14 +1,8 @@
 //! Parts that several pages have.
 
 use hyper::StatusCode;
-use maud::{Markup, html};
 
-use crate::console::{
-    desk::Desk,
-    forms::Errors,
-    reply::{Page, Reply},
-    texts,
-};
+use crate::console::prelude::*;
 
 /// A page about something that does not exist.
 pub(super) fn missing(message: &str) -> Reply {

@@ -3,13 +3,8 @@
 use jiff::Timestamp;
 
 use super::{cells, values};
+use crate::console::prelude::*;
 use crate::{
-    console::{
-        forms::{self, Errors},
-        markup::{self, SHORT},
-        texts,
-        visit::Form,
-    },
     domain::{
         NewPet, PetStatus,
         store_area::{

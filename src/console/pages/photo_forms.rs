@@ -4,7 +4,6 @@ use std::sync::{Arc, PoisonError, Weak};
 
 use bytes::Bytes;
 use hyper::StatusCode;
-use maud::html;
 use sha2::{Digest, Sha256};
 
 use super::{
@@ -14,17 +13,15 @@ use super::{
     parts::missing,
     photos::{self, alt_input},
 };
+use crate::console::prelude::*;
 use crate::{
     console::{
         Console,
         ask::Question,
-        desk::{Desk, KEY_FIELD, owner_of},
-        forms::Errors,
-        markup,
+        desk::{KEY_FIELD, owner_of},
         merge::Merged,
-        reply::{Flash, Reply},
-        session, texts,
-        visit::Form,
+        reply::Flash,
+        session,
     },
     domain::{
         PetId, StaffId,
@@ -33,7 +30,7 @@ use crate::{
             PhotoSize, Photos, Preconditions, StorePet,
         },
     },
-    edge::{ApiError, UnreadBody, multipart::Multipart},
+    edge::{UnreadBody, multipart::Multipart},
     photos::{Format, PhotoError},
     text,
 };
@@ -163,10 +160,7 @@ fn see(id: PetId, flash: Flash) -> Reply {
 
 /// Adds the pictures of a form, each by itself: those that arrive are kept, whatever becomes of the
 /// others.
-pub(in crate::console) async fn add(
-    desk: &mut Desk<'_>,
-    body: UnreadBody<'_>,
-) -> Result<Reply, ApiError> {
+pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else { return Ok(missing(texts::NO_PET)) };
     let console = desk.visit.console;
     let (edge, _arriving) = (&console.edge, arriving(console, desk.session.member.id)?);

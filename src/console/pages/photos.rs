@@ -1,9 +1,8 @@
 //! The photos of an animal, and the forms that change them.
 
-use maud::{Markup, html};
-
+use crate::console::prelude::*;
 use crate::{
-    console::{desk::Desk, layout, markup, merge, texts, visit::Form},
+    console::{layout, merge},
     domain::store_area::{AltText, Photo, PhotoId, Photos, StorePet},
 };
 

@@ -1,24 +1,14 @@
 //! Changing several animals at once.
 
-use maud::html;
-
 use super::{
     animals,
     commands::{NotDone, refused},
     order_rows,
     parts::link,
 };
+use crate::console::prelude::*;
 use crate::{
-    console::{
-        ask::Question,
-        desk::Desk,
-        forms::{self, Errors},
-        markup::{self, SHORT},
-        order_inputs,
-        reply::Reply,
-        texts,
-        visit::Form,
-    },
+    console::{ask::Question, order_inputs},
     domain::{
         Limit, PetId,
         store_area::{
@@ -26,8 +16,6 @@ use crate::{
             decide,
         },
     },
-    edge::ApiError,
-    store::StoreError,
     text,
 };
 

@@ -3,21 +3,13 @@
 use std::time::Duration;
 
 use jiff::ToSpan;
-use maud::{Markup, html};
 use tokio::time;
 
 use super::{order_rows, parts::empty_store, webhooks};
+use crate::console::prelude::*;
 use crate::{
-    console::{
-        desk::Desk,
-        layout::Follows,
-        markup,
-        reply::{Page, Reply},
-        texts,
-    },
+    console::layout::Follows,
     domain::{PetStatus, Role, store_area::Inventory},
-    edge::ApiError,
-    store::StoreError,
 };
 
 /// How long the page waits for the numbers of animals.

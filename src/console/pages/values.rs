@@ -1,18 +1,11 @@
 //! The values of an animal's fields: in each form that has them, and on its page.
 
 use jiff::Timestamp;
-use maud::{Markup, html};
 
+use crate::console::prelude::*;
 pub(super) use crate::console::words::{in_words, input_of};
 use crate::{
-    console::{
-        desk::Desk,
-        forms::{self, Errors, Input},
-        markup::{self, LONG, SHORT},
-        merge, texts,
-        visit::Form,
-        words::PREFIX,
-    },
+    console::{merge, words::PREFIX},
     domain::store_area::{
         Choices, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValue, FieldValues, Given,
     },

@@ -4,21 +4,11 @@ mod change;
 
 pub(super) use self::change::{add, disable, press};
 
-use maud::{Markup, html};
-
 use super::parts::missing;
+use crate::console::prelude::*;
 use crate::{
-    console::{
-        desk::Desk,
-        forms::{Errors, Input},
-        markup::{self, LONG, SHORT},
-        reply::{Page, Reply},
-        staff, texts,
-        visit::Form,
-    },
+    console::staff,
     domain::store_area::{Attempt, ChangeType, DisabledReason, StoredWebhook, Webhook},
-    edge::ApiError,
-    store::StoreError,
 };
 
 /// How many of the newest attempts a page shows, and how many are read at once.

@@ -1,29 +1,24 @@
 //! A member's own account: the password, the second factor and the sessions.
 
 use jiff::Timestamp;
-use maud::{Markup, html};
 
 use super::{
     account_page, changed_meanwhile, link::chosen, make, new_password, password_input, see,
 };
+use crate::console::prelude::*;
 use crate::{
-    console::{desk::Desk, forms::Errors, markup, reply::Reply, texts},
     domain::{
         StaffId,
         staff::{EndedSessions, StaffChange, StaffSession},
         store_area::ActType,
     },
-    edge::ApiError,
     store::{StaffKey, StaffWritten},
 };
 
 const PAGE: &str = "/account";
 
 /// `GET /account`.
-pub(in crate::console) async fn account(
-    desk: &Desk<'_>,
-    errors: &Errors,
-) -> Result<Reply, ApiError> {
+pub(crate) async fn account(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let (session, now) = (&desk.session, desk.visit.now);
     let own = desk.store().list_sessions(Some(session.member.id)).await?.into_iter();
     let second = session.member.second_factor.as_ref();
@@ -105,7 +100,7 @@ pub(super) fn sessions(
 }
 
 /// `POST /account/password`.
-pub(in crate::console) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
     let member = &session.member;
     let passwords = &visit.console.passwords;
@@ -140,7 +135,7 @@ pub(in crate::console) async fn set_password(desk: &Desk<'_>) -> Result<Reply, A
 }
 
 /// `POST /account/sessions/end`.
-pub(in crate::console) async fn end_session(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+pub(crate) async fn end_session(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     end_named_session(desk, Some(desk.session.member.id), PAGE).await
 }
 

@@ -2,18 +2,12 @@
 //! for another member after a question.
 
 use hyper::StatusCode;
-use maud::{Markup, html};
 
+use crate::console::prelude::*;
 use crate::{
-    console::{
-        desk, layout,
-        markup::{self, SHORT},
-        merge, texts,
-        visit::{Form, Visit},
-        words,
-    },
+    console::{desk, layout, merge, visit::Visit, words},
     domain::{PetId, Role, staff::StaffMember, store_area::OrderId},
-    edge::{ApiError, Response},
+    edge::Response,
     store::StaffKey,
     text,
 };
@@ -23,7 +17,7 @@ const MOST_ANIMALS: usize = 50;
 
 /// A page that offers to send the form to this path. The script sends it at once, unless another
 /// member has filled it in.
-pub(in crate::console) async fn page(
+pub(crate) async fn page(
     visit: &Visit<'_>,
     member: &StaffMember,
     path: &str,

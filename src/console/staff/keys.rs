@@ -1,20 +1,13 @@
 //! API keys, for managers: made, rotated and revoked.
 
 use jiff::ToSpan;
-use maud::{Markup, html};
 
 use super::{see, settings_page, shown_once};
+use crate::console::prelude::*;
 use crate::{
-    console::{
-        ask::Question,
-        desk::Desk,
-        forms::{Errors, Input},
-        markup,
-        reply::Reply,
-        texts,
-    },
+    console::ask::Question,
     domain::{ApiKey, KeyId, KeyRecord, NewKey, Scope},
-    edge::{ApiError, Problem},
+    edge::Problem,
 };
 
 const PAGE: &str = "/settings/keys";
@@ -23,7 +16,7 @@ const PAGE: &str = "/settings/keys";
 const OVERLAP: i64 = 24;
 
 /// `GET /settings/keys`.
-pub(in crate::console) async fn keys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+pub(crate) async fn keys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let all = desk.store().list_keys().await?;
     let deployment = desk.visit.console.settings.deployment;
     let own = all.iter().filter(|key| key.deployment == deployment);
@@ -102,7 +95,7 @@ fn row(desk: &Desk<'_>, key: &KeyRecord) -> Markup {
 }
 
 /// `POST /settings/keys`.
-pub(in crate::console) async fn add_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+pub(crate) async fn add_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let name = form.get("name");
     let scope = Scope::ALL.into_iter().find(|scope| scope.as_str() == form.raw("scope"));
@@ -138,7 +131,7 @@ fn key_page(key: &ApiKey) -> Reply {
 }
 
 /// `POST /settings/keys/{id}`: `do` is `rotate` or `revoke`.
-pub(in crate::console) async fn change_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+pub(crate) async fn change_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let id = desk.id(|id| Some(KeyId(id))).ok_or_else(ApiError::no_such_path)?;
     let (store, now) = (desk.store(), desk.visit.now);
     let key = store.get_key(id).await?.ok_or_else(ApiError::no_such_path)?;

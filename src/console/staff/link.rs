@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// `GET /link/{token}`.
-pub(in crate::console) async fn link_form(visit: &Visit<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn link_form(visit: &Visit<'_>) -> Result<Response, ApiError> {
     Ok(match member_of(visit).await? {
         Some(member) => form(visit, &member, visit.request.uri.path(), None),
         None => invalid(visit),
@@ -23,7 +23,7 @@ pub(in crate::console) async fn link_form(visit: &Visit<'_>) -> Result<Response,
 }
 
 /// `POST /link/{token}`.
-pub(in crate::console) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let Some(member) = member_of(visit).await? else { return Ok(invalid(visit)) };
     let path = visit.request.uri.path();
     let password = match chosen(visit, &member) {

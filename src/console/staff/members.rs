@@ -1,36 +1,25 @@
 //! The staff, for managers: who there is, their roles, links and sessions.
 
-use maud::{Markup, html};
-
 use super::{
     account::{end_named_session, sessions},
     changed_meanwhile, make, settings_page, shown_once,
 };
+use crate::console::prelude::*;
 use crate::{
-    console::{
-        ask::Question,
-        desk::Desk,
-        forms::{Errors, Input},
-        markup,
-        reply::Reply,
-        texts,
-    },
+    console::ask::Question,
     domain::{
         Role, StaffId, StaffName,
         staff::{EndedSessions, StaffChange, StaffMember, StaffSession, Token},
         store_area::ActType,
     },
-    edge::{ApiError, Problem},
+    edge::Problem,
     store::{StaffKey, StaffWritten},
 };
 
 const PAGE: &str = "/settings/staff";
 
 /// `GET /settings/staff`.
-pub(in crate::console) async fn members(
-    desk: &Desk<'_>,
-    errors: &Errors,
-) -> Result<Reply, ApiError> {
+pub(crate) async fn members(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let store = desk.store();
     let (staff, begun) = (store.list_staff().await?, store.list_sessions(None).await?);
     let name_of = |of: &StaffSession| {
@@ -128,7 +117,7 @@ fn row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
 }
 
 /// `POST /settings/staff`.
-pub(in crate::console) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+pub(crate) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let (Some(name), Some(role)) =
         (StaffName::new(form.raw("name")), form.raw("role").parse().ok())
@@ -162,7 +151,7 @@ fn link_page(desk: &Desk<'_>, name: &StaffName, link: &Token) -> Reply {
 }
 
 /// `POST /settings/staff/{id}`: `do` is `role`, `reset` or `disable`.
-pub(in crate::console) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
     let id = desk.id(|id| Some(StaffId(id))).ok_or_else(ApiError::no_such_path)?;
     if id == session.member.id {
@@ -217,6 +206,6 @@ pub(in crate::console) async fn change_member(desk: &Desk<'_>) -> Result<Reply, 
 }
 
 /// `POST /settings/sessions/end`.
-pub(in crate::console) async fn end_session_of_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+pub(crate) async fn end_session_of_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     end_named_session(desk, None, PAGE).await
 }

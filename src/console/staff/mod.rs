@@ -11,7 +11,6 @@ mod sign_in;
 use std::future::{Ready, ready};
 
 use hyper::StatusCode;
-use maud::{Markup, html};
 
 pub(super) use self::{
     account::{account, end_session, set_password},
@@ -23,17 +22,9 @@ pub(super) use self::{
     sign_in::{give_code, required, sign_in, sign_in_form, sign_out},
 };
 
-use super::{
-    desk::Desk,
-    forms::{Errors, Input},
-    reply::{Flash, Page, Reply},
-    texts,
-};
-use crate::{
-    domain::staff::StaffChange,
-    edge::{ApiError, Problem},
-    store::StaffWritten,
-};
+use super::reply::Flash;
+use crate::console::prelude::*;
+use crate::{domain::staff::StaffChange, edge::Problem, store::StaffWritten};
 
 /// A field for a password.
 fn password_input(id: &str, label: &str, hint: Option<&str>) -> Markup {

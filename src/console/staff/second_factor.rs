@@ -4,12 +4,12 @@ use std::future::{Ready, ready};
 
 use std::sync::Arc;
 
-use maud::{Markup, PreEscaped, html};
+use maud::PreEscaped;
 use qrcode::{QrCode, render::svg};
 
 use super::{account_page, changed_meanwhile, code_input, make, sign_in::secret_of};
+use crate::console::prelude::*;
 use crate::{
-    console::{desk::Desk, forms::Errors, reply::Reply, texts},
     delivery,
     domain::{
         staff::{
@@ -18,14 +18,14 @@ use crate::{
         },
         store_area::ActType,
     },
-    edge::{ApiError, Problem},
+    edge::Problem,
     store::{StaffKey, StaffWritten},
 };
 
 const PAGE: &str = "/account/second-factor";
 
 /// `GET /account/second-factor`.
-pub(in crate::console) fn second_factor(desk: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
+pub(crate) fn second_factor(desk: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
     let new = desk.visit.console.with_random(TotpSecret::generate);
     ready(Ok(page(desk, &new, &Errors::default())))
 }
@@ -92,7 +92,7 @@ fn qr_code(uri: &str) -> Markup {
 }
 
 /// `POST /account/second-factor`.
-pub(in crate::console) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+pub(crate) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let visit = &desk.visit;
     let Some(new) = TotpSecret::parse(visit.form.raw("secret")) else {
         return Ok(Reply::See(PAGE.to_owned(), None));
@@ -120,7 +120,7 @@ pub(in crate::console) async fn set_second_factor(desk: &Desk<'_>) -> Result<Rep
 }
 
 /// `POST /account/recovery-codes`.
-pub(in crate::console) async fn new_recovery_codes(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+pub(crate) async fn new_recovery_codes(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let member = desk.session.member.clone();
     match member.second_factor.clone() {
         Some(_) if let Some(shown) = shown_again(desk, &member) => Ok(shown),
@@ -177,7 +177,7 @@ fn codes_page(desk: &Desk<'_>, codes: &[String]) -> Reply {
 }
 
 /// `POST /account/second-factor/remove`.
-pub(in crate::console) async fn remove_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+pub(crate) async fn remove_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let member = desk.session.member.clone();
     if desk.visit.console.settings.second_factor.includes(member.role) {
         return Err(ApiError::new(Problem::InsufficientScope, texts::SECOND_FACTOR_STAYS));

@@ -3,27 +3,22 @@
 use std::future::{Ready, ready};
 
 use hyper::{Method, StatusCode};
-use maud::{Markup, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{changed_meanwhile, code_input, kept, password, problem, status_of};
+use crate::console::prelude::*;
 use crate::{
     console::{
-        Console,
-        desk::Desk,
-        forms::Input,
-        layout,
-        reply::Reply,
+        Console, layout,
         session::{self, Cookie, Session},
-        texts,
-        visit::{Form, Visit},
+        visit::Visit,
     },
     domain::{
         Actor, NamedActor, StaffId, StaffName,
         staff::{EndedSessions, StaffChange, StaffMember, Token, TotpSecret},
         store_area::{Act, ActType, JournalSubject, SubjectKind},
     },
-    edge::{ApiError, Problem, Response},
+    edge::{Problem, Response},
     store::{StaffKey, StaffWritten},
 };
 
@@ -106,12 +101,12 @@ fn own_path<'p>(visit: &Visit<'_>, method: &Method, path: &'p str) -> Option<&'p
 }
 
 /// `GET /sign-in`.
-pub(in crate::console) fn sign_in_form(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
+pub(crate) fn sign_in_form(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
     ready(Ok(form(&Then::of(visit, &visit.query), None, "", StatusCode::OK)))
 }
 
 /// The response of a page that needs a session, or one in which the password was given recently.
-pub(in crate::console) fn required(visit: &Visit<'_>, session: Option<&Session>) -> Response {
+pub(crate) fn required(visit: &Visit<'_>, session: Option<&Session>) -> Response {
     // A second click, or the session has ended already.
     if visit.request.uri.path() == "/sign-out" {
         return layout::redirect("/sign-in");
@@ -156,7 +151,7 @@ fn form(then: &Then, wrong: Option<&str>, name: &str, status: StatusCode) -> Res
 }
 
 /// `POST /sign-in`.
-pub(in crate::console) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let (form_name, then) = (visit.form.raw("name"), Then::of(visit, &visit.form));
     let again = |wrong: &str, status| form(&then, Some(wrong), form_name, status);
     let store = &visit.console.app.store;
@@ -211,7 +206,7 @@ fn code_form(then: &Then, wrong: Option<&str>) -> Response {
 }
 
 /// `POST /sign-in/code`.
-pub(in crate::console) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let then = Then::of(visit, &visit.form);
     let begun = session::with_or_without_code(visit).await?;
     let Some(Session { member, record }) =
@@ -267,7 +262,7 @@ async fn record_failure(visit: &Visit<'_>, member: Option<&StaffMember>) -> Resu
 const MAX_TRIES: u32 = 10;
 
 /// `POST /sign-out`.
-pub(in crate::console) async fn sign_out(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+pub(crate) async fn sign_out(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
     let digest = session.record.digest;
     for _ in 0..MAX_TRIES {
@@ -297,17 +292,13 @@ fn signed_out(visit: &Visit<'_>) -> Response {
 
 impl Visit<'_> {
     /// Counts an attempt to sign in. Fails with 429 after too many attempts.
-    pub(in crate::console) fn guess(
-        &self,
-        name: &str,
-        known: Option<StaffId>,
-    ) -> Result<(), ApiError> {
+    pub(crate) fn guess(&self, name: &str, known: Option<StaffId>) -> Result<(), ApiError> {
         let now = self.console.app.clock.instant();
         self.console.guesses.take(name, self.visitor.address, known, now)
     }
 
     /// Makes a change of a member. A concurrent one is [`StaffWritten::Stale`].
-    pub(in crate::console) async fn write(
+    pub(crate) async fn write(
         &self,
         change: StaffChange,
         actor: NamedActor,
@@ -318,7 +309,7 @@ impl Visit<'_> {
 
 impl Console {
     /// Reads the secret of a second factor. Fails with 500 without the key file.
-    pub(in crate::console) fn open_secret(
+    pub(crate) fn open_secret(
         &self,
         member: StaffId,
         sealed: &[u8],

@@ -8,8 +8,8 @@ use crate::domain::{
     store_area::{Currency, OrderStatus},
 };
 
-pub(in crate::console) const PRICE: &str = "Price";
-pub(in crate::console) const CONTACT: &str = "Customer";
+pub(crate) const PRICE: &str = "Price";
+pub(crate) const CONTACT: &str = "Customer";
 
 /// How long the contact of an order is kept after it closed.
 fn days(kept: Duration) -> String {
@@ -19,33 +19,32 @@ fn days(kept: Duration) -> String {
     }
 }
 
-pub(in crate::console) fn contact_hint(kept: Duration) -> String {
+pub(crate) fn contact_hint(kept: Duration) -> String {
     format!("Such as a name and a telephone number. It is deleted {} after the sale.", days(kept))
 }
 
-pub(in crate::console) fn no_order_found_hint(kept: Duration) -> String {
+pub(crate) fn no_order_found_hint(kept: Duration) -> String {
     format!("Check the spelling. The customer of a closed order is known for {}.", days(kept))
 }
 
-pub(in crate::console) fn only_newest(searched: usize) -> String {
+pub(crate) fn only_newest(searched: usize) -> String {
     format!("Only the newest {searched} orders were searched, and the first animals with the name.")
 }
 
-pub(in crate::console) fn orders_found(count: usize, has_more: bool) -> String {
+pub(crate) fn orders_found(count: usize, has_more: bool) -> String {
     let more = if has_more { " or more" } else { "" };
     let orders = if count == 1 && !has_more { "order" } else { "orders" };
     format!("{count}{more} {orders}")
 }
 
-pub(in crate::console) const CONTACT_TOO_LONG: &str = "Enter at most 500 characters.";
-pub(in crate::console) const CONTACT_CHANGED: &str = "Customer changed or deleted";
-pub(in crate::console) const CHANGE_ORDER: &str = "Change the order";
-pub(in crate::console) const EXTEND_OR_CHANGE: &str =
-    "Hold it until another day, or change the order";
-pub(in crate::console) const PRICE_INVALID: &str = "Enter a price such as 249.00, without a minus, with at most 12 digits before the point and 4 after it.";
+pub(crate) const CONTACT_TOO_LONG: &str = "Enter at most 500 characters.";
+pub(crate) const CONTACT_CHANGED: &str = "Customer changed or deleted";
+pub(crate) const CHANGE_ORDER: &str = "Change the order";
+pub(crate) const EXTEND_OR_CHANGE: &str = "Hold it until another day, or change the order";
+pub(crate) const PRICE_INVALID: &str = "Enter a price such as 249.00, without a minus, with at most 12 digits before the point and 4 after it.";
 
 /// A number with one point or comma that may be between thousands.
-pub(in crate::console) fn ambiguous_amount(typed: &str, one: &str, other: &str) -> String {
+pub(crate) fn ambiguous_amount(typed: &str, one: &str, other: &str) -> String {
     let (exact, whole) = if one.contains('.') { (one, other) } else { (other, one) };
     let short = exact.trim_end_matches('0').trim_end_matches('.');
     // Three digits behind the point would have two meanings again.
@@ -54,7 +53,7 @@ pub(in crate::console) fn ambiguous_amount(typed: &str, one: &str, other: &str) 
 }
 
 /// The button that puts right that an order was closed.
-pub(in crate::console) fn reopen(status: OrderStatus) -> &'static str {
+pub(crate) fn reopen(status: OrderStatus) -> &'static str {
     match status {
         OrderStatus::Completed => "Sold by mistake? Make it a reservation again",
         OrderStatus::Cancelled => "Cancelled by mistake? Make it a reservation again",
@@ -63,29 +62,29 @@ pub(in crate::console) fn reopen(status: OrderStatus) -> &'static str {
 }
 
 /// Who placed an order, before the time.
-pub(in crate::console) fn placed_by(who: Option<&NamedActor>) -> String {
+pub(crate) fn placed_by(who: Option<&NamedActor>) -> String {
     who.map_or_else(|| "That was".to_owned(), |who| format!("{} did that", actor(who)))
 }
 
-pub(in crate::console) const TYPED_HERE: &str = "You typed this, and it is not saved:";
+pub(crate) const TYPED_HERE: &str = "You typed this, and it is not saved:";
 
 /// The order before, of an animal that is available.
-pub(in crate::console) const ORDER_BEFORE: &str = "The order before";
+pub(crate) const ORDER_BEFORE: &str = "The order before";
 
 /// The price of each of several animals.
-pub(in crate::console) const PRICE_OF_EACH: &str = "Price of each (if it is another one)";
+pub(crate) const PRICE_OF_EACH: &str = "Price of each (if it is another one)";
 
 /// The label of a price in this currency.
-pub(in crate::console) fn price_in(currency: &Currency) -> String {
+pub(crate) fn price_in(currency: &Currency) -> String {
     format!("{PRICE} ({})", currency.as_str())
 }
 
 /// A price as it was written, in the currency of the store.
-pub(in crate::console) fn amount(price: &str, currency: Option<&Currency>) -> String {
+pub(crate) fn amount(price: &str, currency: Option<&Currency>) -> String {
     currency.map_or_else(|| price.to_owned(), |currency| currency.amount(price))
 }
 
-pub(in crate::console) fn order_is(id: i64, status: OrderStatus) -> String {
+pub(crate) fn order_is(id: i64, status: OrderStatus) -> String {
     let is = match status {
         OrderStatus::Reserved => "is still reserved",
         OrderStatus::Completed => "is sold, and the animal was changed since",

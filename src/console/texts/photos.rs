@@ -1,17 +1,16 @@
 //! Photos.
 
-pub(in crate::console) const PHOTOS: &str = "Photos";
-pub(in crate::console) const ADD_PHOTOS: &str = "Add photos";
-pub(in crate::console) const PHOTOS_HINT: &str =
-    "JPEG, PNG, WebP or GIF. You can choose several, or take one.";
-pub(in crate::console) const UPLOAD: &str = "Upload";
-pub(in crate::console) const SAVE_TEXTS_FIRST: &str =
+pub(crate) const PHOTOS: &str = "Photos";
+pub(crate) const ADD_PHOTOS: &str = "Add photos";
+pub(crate) const PHOTOS_HINT: &str = "JPEG, PNG, WebP or GIF. You can choose several, or take one.";
+pub(crate) const UPLOAD: &str = "Upload";
+pub(crate) const SAVE_TEXTS_FIRST: &str =
     "Save the descriptions before you press Upload. Upload does not save them.";
-pub(in crate::console) const MOVE_UP: &str = "Move left";
-pub(in crate::console) const MOVE_DOWN: &str = "Move right";
-pub(in crate::console) const SAVE_TEXTS: &str = "Save the descriptions";
+pub(crate) const MOVE_UP: &str = "Move left";
+pub(crate) const MOVE_DOWN: &str = "Move right";
+pub(crate) const SAVE_TEXTS: &str = "Save the descriptions";
 /// The texts of the script about the pictures that it sends.
-pub(in crate::console) const UPLOADS: &[(&str, &str)] = &[
+pub(crate) const UPLOADS: &[(&str, &str)] = &[
     ("waiting", "Waiting"),
     ("sending", "Sending"),
     ("answer", "Waiting for the connection"),
@@ -34,50 +33,47 @@ pub(in crate::console) const UPLOADS: &[(&str, &str)] = &[
     ("created", "The animal is added. Its photos are being sent."),
     ("open", "Show the animal"),
 ];
-pub(in crate::console) const NO_PICTURE: &str =
+pub(crate) const NO_PICTURE: &str =
     "This is not a picture that the store can keep. Choose a JPEG, PNG, WebP or GIF.";
-pub(in crate::console) const PICTURE_TOO_LARGE: &str =
-    "This picture is too large. Choose a smaller one.";
-pub(in crate::console) const TOO_MANY_PICTURES: &str =
-    "Too many pictures wait at the moment. Try again.";
-pub(in crate::console) const PHOTOS_NOT_KEPT: &str =
+pub(crate) const PICTURE_TOO_LARGE: &str = "This picture is too large. Choose a smaller one.";
+pub(crate) const TOO_MANY_PICTURES: &str = "Too many pictures wait at the moment. Try again.";
+pub(crate) const PHOTOS_NOT_KEPT: &str =
     "The session is over. The photos were not added: sign in, and choose them again.";
-pub(in crate::console) const HEIC: &str = "This is a HEIC picture. Set the camera to “Most compatible” (on an iPhone: \
+pub(crate) const HEIC: &str = "This is a HEIC picture. Set the camera to “Most compatible” (on an iPhone: \
      Settings, Camera, Formats), and take it again, or choose a JPEG.";
-pub(in crate::console) const ANOTHER_MEMBER: &str = "Another member is signed in now. Sign in as yourself in another tab, \
+pub(crate) const ANOTHER_MEMBER: &str = "Another member is signed in now. Sign in as yourself in another tab, \
      and press the button again. Without JavaScript, choose the photos again.";
-pub(in crate::console) const TOO_MANY_PHOTOS: &str = "20 of 20 photos. Delete one to add another.";
-pub(in crate::console) const PHOTO_IS_GONE: &str =
-    "The photo is removed. You have a day to undo this.";
-pub(in crate::console) const PHOTO_NOT_KEPT: &str =
+pub(crate) const TOO_MANY_PHOTOS: &str = "20 of 20 photos. Delete one to add another.";
+pub(crate) const PHOTO_IS_GONE: &str = "The photo is removed. You have a day to undo this.";
+pub(crate) const PHOTO_NOT_KEPT: &str =
     "This photo cannot be put back: it was deleted too long ago. Add it again.";
-pub(in crate::console) const PUT_BACK: &str = "Put it back";
-pub(in crate::console) const PHOTO_ADDED: &str = "Photo added";
-pub(in crate::console) const PHOTO_DELETED: &str = "Photo deleted";
-pub(in crate::console) const PHOTOS_MOVED: &str = "Photos put in another order";
-pub(in crate::console) const PHOTO_DESCRIBED: &str = "Photo described";
-pub(in crate::console) const ALT_TOO_LONG: &str = "Enter at most 500 characters.";
+pub(crate) const PUT_BACK: &str = "Put it back";
+pub(crate) const PHOTO_ADDED: &str = "Photo added";
+pub(crate) const PHOTO_DELETED: &str = "Photo deleted";
+pub(crate) const PHOTOS_MOVED: &str = "Photos put in another order";
+pub(crate) const PHOTO_DESCRIBED: &str = "Photo described";
+pub(crate) const ALT_TOO_LONG: &str = "Enter at most 500 characters.";
 
 /// The text of a photo for people who cannot see it.
-pub(in crate::console) fn photo_of(number: usize, animal: &str, alt: Option<&str>) -> String {
+pub(crate) fn photo_of(number: usize, animal: &str, alt: Option<&str>) -> String {
     alt.map_or_else(|| format!("Photo {number} of {animal}"), str::to_owned)
 }
 
 /// A photo in the middle of a sentence.
-pub(in crate::console) fn this_photo(number: usize, animal: &str) -> String {
+pub(crate) fn this_photo(number: usize, animal: &str) -> String {
     format!("photo {number} of {animal}")
 }
 
 /// The label of the field with the text of a photo.
-pub(in crate::console) fn alt_of(number: usize) -> String {
+pub(crate) fn alt_of(number: usize) -> String {
     format!("Describe photo {number} (for people who cannot see it)")
 }
 
 /// The name of a button, with the number of its photo.
-pub(in crate::console) fn photo_button(label: &str, number: usize) -> String {
+pub(crate) fn photo_button(label: &str, number: usize) -> String {
     format!("{label}: photo {number}")
 }
 
-pub(in crate::console) fn photos_added(count: u32) -> String {
+pub(crate) fn photos_added(count: u32) -> String {
     if count == 1 { "1 photo added.".to_owned() } else { format!("{count} photos added.") }
 }

@@ -7,144 +7,143 @@ use crate::{
 };
 
 // Categories
-pub(in crate::console) const MORE_CATEGORIES: &str = "For others, open Categories.";
-pub(in crate::console) const NAME_IT: &str = "Give it this name";
+pub(crate) const MORE_CATEGORIES: &str = "For others, open Categories.";
+pub(crate) const NAME_IT: &str = "Give it this name";
 
-pub(in crate::console) fn rename_category(old: &str, new: &str) -> String {
+pub(crate) fn rename_category(old: &str, new: &str) -> String {
     format!("Rename the category “{old}” to “{new}”?")
 }
 
-pub(in crate::console) fn name_category(id: i64, label: &str) -> String {
+pub(crate) fn name_category(id: i64, label: &str) -> String {
     format!("Give category {id} the name “{label}”?")
 }
 
 /// A category in the history, which goes on to show the number if the name changes.
-pub(in crate::console) fn category_now(id: i64, label: &str) -> String {
+pub(crate) fn category_now(id: i64, label: &str) -> String {
     format!("{id} (now “{label}”)")
 }
 
-pub(in crate::console) fn category_has(count: u64) -> String {
+pub(crate) fn category_has(count: u64) -> String {
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     let (is, show) = if count == 1 { ("is", "shows") } else { ("are", "show") };
     format!("{} {is} in this category and {show} this name from then on.", animals(count))
 }
 
-pub(in crate::console) fn label_taken(label: &str, id: i64) -> String {
+pub(crate) fn label_taken(label: &str, id: i64) -> String {
     format!("Category {id} already has the name “{label}”. Both would look the same in all lists.")
 }
 
-pub(in crate::console) fn cancels(order: i64) -> String {
+pub(crate) fn cancels(order: i64) -> String {
     format!("The animal is reserved. Its reservation, order {order}, is cancelled.")
 }
 
 // Several animals at once
-pub(in crate::console) const MOVE_VERB: &str = "Move";
+pub(crate) const MOVE_VERB: &str = "Move";
 
-pub(in crate::console) fn change_selected(verb: &str, count: usize, rest: &str) -> String {
+pub(crate) fn change_selected(verb: &str, count: usize, rest: &str) -> String {
     format!("{verb} {}{rest}?", animals(i64::try_from(count).unwrap_or(i64::MAX)))
 }
 
 /// The day is one of the reader, as the browser sends it.
-pub(in crate::console) fn until_day(typed: &str) -> String {
+pub(crate) fn until_day(typed: &str) -> String {
     format!(" until the end of {}", day(typed))
 }
 
-pub(in crate::console) fn because(why: WithdrawalReason) -> String {
+pub(crate) fn because(why: WithdrawalReason) -> String {
     format!(" ({})", reason(why).to_lowercase())
 }
 
-pub(in crate::console) fn to_category(category: &str) -> String {
+pub(crate) fn to_category(category: &str) -> String {
     format!(" to “{category}”")
 }
 
 // Pasted lines
-pub(in crate::console) const NO_HEADING: &str = "It has more cells than there are columns.";
-pub(in crate::console) const SEVERAL_LINES: &str =
-    "The cell has several lines. Is a quote not closed?";
-pub(in crate::console) const COLUMNS: &str = "Columns";
-pub(in crate::console) const LEAVE_OUT: &str = "Leave out";
-pub(in crate::console) const FIRST_LINE: &str = "The first line";
-pub(in crate::console) const FIRST_LINE_IS: [(&str, &str); 2] =
+pub(crate) const NO_HEADING: &str = "It has more cells than there are columns.";
+pub(crate) const SEVERAL_LINES: &str = "The cell has several lines. Is a quote not closed?";
+pub(crate) const COLUMNS: &str = "Columns";
+pub(crate) const LEAVE_OUT: &str = "Leave out";
+pub(crate) const FIRST_LINE: &str = "The first line";
+pub(crate) const FIRST_LINE_IS: [(&str, &str); 2] =
     [("no", "is an animal"), ("yes", "has the headings")];
 
-pub(in crate::console) fn heading(at: usize, heading: &str) -> String {
+pub(crate) fn heading(at: usize, heading: &str) -> String {
     let shown = readable(heading, SHORT);
     if shown.is_empty() { format!("column {}", at + 1) } else { shown }
 }
 
-pub(in crate::console) fn column(heading: &str) -> String {
+pub(crate) fn column(heading: &str) -> String {
     format!("“{heading}” is")
 }
 
-pub(in crate::console) fn chosen_twice(label: &str) -> String {
+pub(crate) fn chosen_twice(label: &str) -> String {
     format!("Two columns are {label}. Choose something else for one of them.")
 }
 
-pub(in crate::console) fn column_missing(label: &str) -> String {
+pub(crate) fn column_missing(label: &str) -> String {
     format!("Choose the column that is {label}.")
 }
 
-pub(in crate::console) fn left_out(headings: &[String]) -> String {
+pub(crate) fn left_out(headings: &[String]) -> String {
     let named: Vec<String> = headings.iter().map(|heading| format!("“{heading}”")).collect();
     format!("Leave out {}", named.join(", "))
 }
 
-pub(in crate::console) const LEFT_OUT: &str =
+pub(crate) const LEFT_OUT: &str =
     "These columns are not taken. Choose below what they are, or confirm that they are left out:";
-pub(in crate::console) const LEAVE_OUT_FIRST: &str =
+pub(crate) const LEAVE_OUT_FIRST: &str =
     "Tick the box to leave out the other columns, or choose what they are.";
 
-pub(in crate::console) fn first_lines(taken: usize, rest: usize) -> String {
+pub(crate) fn first_lines(taken: usize, rest: usize) -> String {
     format!(
         "At most {taken} animals are added at once. The other {rest} stay here and follow in the next \
          preview."
     )
 }
 
-pub(in crate::console) fn lines_added(added: usize) -> String {
+pub(crate) fn lines_added(added: usize) -> String {
     format!("{added} animals added. Here are the next ones.")
 }
 
-pub(in crate::console) fn on_line(number: usize, why: &str) -> String {
+pub(crate) fn on_line(number: usize, why: &str) -> String {
     format!("Line {number}: {why}")
 }
 
-pub(in crate::console) fn no_category(number: i64) -> String {
+pub(crate) fn no_category(number: i64) -> String {
     format!(
         "There is no category {number}. Name it on the page Categories first, or correct the number."
     )
 }
 
-pub(in crate::console) fn no_choice(typed: &str) -> String {
+pub(crate) fn no_choice(typed: &str) -> String {
     format!("“{typed}” is none of the choices.")
 }
 
 /// The dates that a text can mean.
-pub(in crate::console) fn ambiguous_date(one: &str, other: &str) -> String {
+pub(crate) fn ambiguous_date(one: &str, other: &str) -> String {
     let [first, second] = [one, other].map(super::day);
     format!("It can mean {first} or {second}. Write {one} or {other}.")
 }
 
 // Settings
-pub(in crate::console) const MAKE_LINK: &str = "Make a new link";
-pub(in crate::console) const REVOKE_EFFECT: &str =
+pub(crate) const MAKE_LINK: &str = "Make a new link";
+pub(crate) const REVOKE_EFFECT: &str =
     "Every program with this key is rejected from then on. A revoked key stays invalid.";
 
-pub(in crate::console) fn really(verb: &str, what: &str) -> String {
+pub(crate) fn really(verb: &str, what: &str) -> String {
     format!("{verb} {what}?")
 }
 
-pub(in crate::console) fn disable_member(name: &str) -> String {
+pub(crate) fn disable_member(name: &str) -> String {
     format!("All sessions of {name} end at once, and {name} cannot sign in any more.")
 }
 
-pub(in crate::console) const CHANGE_ROLE: &str = "Change the role";
+pub(crate) const CHANGE_ROLE: &str = "Change the role";
 
-pub(in crate::console) fn role_becomes(name: &str, old: Role, new: Role) -> String {
+pub(crate) fn role_becomes(name: &str, old: Role, new: Role) -> String {
     format!("{name} is {} now, and {} from then on: {}", role(old), role(new), what_role_may(new))
 }
 
-pub(in crate::console) fn reset_member(name: &str) -> String {
+pub(crate) fn reset_member(name: &str) -> String {
     format!(
         "All sessions of {name} end at once. The password and the second factor of {name} become invalid. \
          {name} chooses a new password with the link."
@@ -153,7 +152,7 @@ pub(in crate::console) fn reset_member(name: &str) -> String {
 
 // Forms that several people fill in
 /// A change by somebody else since a form was shown.
-pub(in crate::console) fn now_changed(label: &str, now: &str, was: Option<&str>) -> String {
+pub(crate) fn now_changed(label: &str, now: &str, was: Option<&str>) -> String {
     let was = was.map(|was| if was.is_empty() { "empty" } else { was });
     let it_was = was.map(|was| format!("; it was {was}")).unwrap_or_default();
     format!(
@@ -162,19 +161,19 @@ pub(in crate::console) fn now_changed(label: &str, now: &str, was: Option<&str>)
 }
 
 // Forms that outlived their session
-pub(in crate::console) const FORM_OF_ANOTHER: &str = "Somebody else filled in this form";
-pub(in crate::console) const SOMEBODY: &str = "Somebody else";
+pub(crate) const FORM_OF_ANOTHER: &str = "Somebody else filled in this form";
+pub(crate) const SOMEBODY: &str = "Somebody else";
 
-pub(in crate::console) fn form_of(owner: &str, you: &str) -> String {
+pub(crate) fn form_of(owner: &str, you: &str) -> String {
     format!("{owner} filled in this form, and you are signed in as {you}. Nothing is changed yet.")
 }
 
-pub(in crate::console) fn send_as(you: &str) -> String {
+pub(crate) fn send_as(you: &str) -> String {
     format!("Send it as {you}")
 }
 
 /// The action of a form whose button has this command.
-pub(in crate::console) fn form(does: &str, command: &str) -> String {
+pub(crate) fn form(does: &str, command: &str) -> String {
     match (does, command) {
         (super::RESERVE, "sell") => super::SELL.to_owned(),
         (super::RESERVE | super::SETTINGS, _) | (_, "") => does.to_owned(),
@@ -183,7 +182,7 @@ pub(in crate::console) fn form(does: &str, command: &str) -> String {
 }
 
 /// The label of an input that people fill in, and that is not one of an order.
-pub(in crate::console) fn field(name: &str) -> Option<&'static str> {
+pub(crate) fn field(name: &str) -> Option<&'static str> {
     Some(match name {
         "name" | "label" => super::NAME,
         "category" | "to" => super::CATEGORY,
@@ -201,13 +200,10 @@ pub(in crate::console) fn field(name: &str) -> Option<&'static str> {
 
 // After something was done
 /// The button that undoes it.
-pub(in crate::console) const UNDO: &str = "Undo";
+pub(crate) const UNDO: &str = "Undo";
 
 /// A message after a change was made, and what it links to. `id` is what the change was about.
-pub(in crate::console) fn flash(
-    code: &str,
-    id: i64,
-) -> Option<(String, Option<(String, &'static str)>)> {
+pub(crate) fn flash(code: &str, id: i64) -> Option<(String, Option<(String, &'static str)>)> {
     let to_order = Some((format!("/orders/{id}"), "Show the order"));
     let to_next = Some(("/add".to_owned(), "Add another one"));
     let message = match code {

@@ -2,11 +2,11 @@
 
 use jiff::{Timestamp, civil::Date};
 
-pub(in crate::console) const JUST_NOW: &str = "just now";
-pub(in crate::console) const SOON: &str = "in less than a minute";
+pub(crate) const JUST_NOW: &str = "just now";
+pub(crate) const SOON: &str = "in less than a minute";
 
 /// A moment near `now` in words; `None` if it is a week or more away.
-pub(in crate::console) fn relative(at: Timestamp, now: Timestamp) -> Option<String> {
+pub(crate) fn relative(at: Timestamp, now: Timestamp) -> Option<String> {
     let seconds = at.as_second() - now.as_second();
     let (count, unit) = match seconds.abs() {
         0..60 => return Some(if seconds <= 0 { JUST_NOW } else { SOON }.to_owned()),
@@ -32,23 +32,19 @@ pub(in crate::console) fn relative(at: Timestamp, now: Timestamp) -> Option<Stri
 }
 
 /// A day as a browser sends it.
-pub(in crate::console) fn day(typed: &str) -> String {
+pub(crate) fn day(typed: &str) -> String {
     typed
         .parse()
         .map_or_else(|_| typed.to_owned(), |day: Date| day.strftime("%-d %b %Y").to_string())
 }
 
 /// A moment, with its zone.
-pub(in crate::console) fn exact(at: Timestamp) -> String {
+pub(crate) fn exact(at: Timestamp) -> String {
     at.strftime("%-d %b %Y, %H:%M UTC").to_string()
 }
 
 /// While the clock is not believed, for so many more hours.
-pub(in crate::console) fn doubted_clock(
-    now: Timestamp,
-    confirmed: Timestamp,
-    hours: i64,
-) -> String {
+pub(crate) fn doubted_clock(now: Timestamp, confirmed: Timestamp, hours: i64) -> String {
     format!(
         "The clock of the server shows {}, but the last confirmed time is {}. No reservation ends until \
          this is settled. Tell the people who run the server: correct the clock, or if it is right, \

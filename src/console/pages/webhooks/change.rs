@@ -1,24 +1,15 @@
 //! Changes of webhooks: the buttons of their pages.
 
-use maud::html;
-
 use super::{list, show};
+use crate::console::prelude::*;
 use crate::{
     app::WebhookChanged,
-    console::{
-        ask::Question,
-        desk::Desk,
-        forms::Errors,
-        pages::parts::missing,
-        reply::{Flash, Page, Reply},
-        staff, texts,
-    },
+    console::{ask::Question, pages::parts::missing, reply::Flash, staff},
     delivery::{Decided, Wanted},
     domain::{
         StoredResponse,
         store_area::{ChangeType, Label, WebhookPatch},
     },
-    edge::ApiError,
 };
 
 /// The page with all webhooks.

@@ -1,0 +1,13 @@
+//! The names that nearly every page needs.
+
+pub(super) use maud::{Markup, html};
+
+pub(super) use super::{
+    desk::Desk,
+    forms::{self, Errors, Input},
+    markup::{self, LONG, SHORT},
+    reply::{Page, Reply},
+    texts,
+    visit::Form,
+};
+pub(super) use crate::{edge::ApiError, store::StoreError};
