@@ -57,9 +57,11 @@ async fn the_first_line_may_name_the_columns_in_another_order() {
 async fn values_are_read_as_people_type_them() {
     let shop = Shop::open().await;
     let mut clerk = clerk(&shop).await;
-    let headings = "Name\tCategory\tspecies\tBorn\tPrice\tNeutered";
-    let form = [("name", "neutered"), ("label", "Neutered"), ("kind", "boolean")];
-    shop.member("Ana", Role::Manager).await.post("/settings/fields", &form).await;
+    let headings = "Name\tCategory\tspecies\tBorn\tPrice\tNeutered\tGrams";
+    for (label, kind) in [("Neutered", "boolean"), ("Grams", "integer")] {
+        let form = [("label", label), ("kind", kind)];
+        shop.member(label, Role::Manager).await.post("/settings/fields", &form).await.expect(303);
+    }
     let mut lines = vec![headings.to_owned()];
     let days =
         ["2024-03-25", "25.3.2024", "25/03/2024", "03/25/2024", "25. mar 2024", "March 25, 2024"];
@@ -67,7 +69,7 @@ async fn values_are_read_as_people_type_them() {
     let neutered = ["yes", "No", "X", "nein", "TRUE", "0"];
     for at in 0..6 {
         let (day, price, yes) = (days[at], prices[at], neutered[at]);
-        lines.push(format!("Rex {at}\tdogs\tdOG\t{day}\t{price}\t{yes}"));
+        lines.push(format!("Rex {at}\tdogs\tdOG\t{day}\t{price}\t{yes}\t12 500"));
     }
     let lines = lines.join("\n");
     let page = preview(&mut clerk, &lines).await.expect(200);
@@ -76,8 +78,8 @@ async fn values_are_read_as_people_type_them() {
     for (at, pet) in (1..).zip(pets(&shop).await) {
         let fields = shop.store.get_store_pet(pet.id).await.unwrap().unwrap().fields;
         let shown = format!("{fields:?}");
-        for value in ["Dog", "2024-03-25", "1250"] {
-            assert!(shown.contains(&format!("\"{value}")), "{at}: {shown}");
+        for value in ["\"Dog", "\"2024-03-25", "\"1250", "Integer(12500)"] {
+            assert!(shown.contains(value), "{at}: {shown}");
         }
         assert!(
             shown.contains(if at % 2 == 1 { "Boolean(true)" } else { "Boolean(false)" }),

@@ -174,6 +174,7 @@ async fn the_list_says_how_many_animals_there_are_and_can_begin_with_those_that_
         ("?field.species=Dog", "59 animals"),
         ("?field.species=Cat", "1 animal"),
         ("?cursor=30", "60 animals"),
+        ("?field.species=Dog&cursor=30", "59 animals"),
         ("?name=Luna", "1 animal"),
     ] {
         let page = street.get(&format!("/{query}")).await.expect(200);
