@@ -23,7 +23,7 @@ use crate::{
 
 /// After so many commands, or times 512 bytes of responses, the next one does a step of the work that
 /// merges changes into the search, if more than `BEHIND` wait. So no client can keep the search away.
-const OFTEN: usize = 512;
+const OFTEN: usize = 1_024;
 const BEHIND: u64 = 2_048;
 
 /// Carries out commands, and counts and logs what they change.
