@@ -107,6 +107,23 @@ impl<'a> Input<'a> {
         Self { id, label, value: form.raw(id), error: errors.of(id), ..Self::default() }
     }
 
+    pub(super) fn hint(self, hint: &'a str) -> Self {
+        Self { hint: Some(hint), ..self }
+    }
+
+    pub(super) fn optional(self) -> Self {
+        Self { is_optional: true, ..self }
+    }
+
+    pub(super) fn required(self) -> Self {
+        Self { is_required: true, ..self }
+    }
+
+    /// The same with several lines.
+    pub(super) fn long(self) -> Self {
+        Self { kind: "textarea", ..self }
+    }
+
     pub(super) fn show(&self) -> Markup {
         let described = self.described();
         let invalid = self.error.map(|_| "true");

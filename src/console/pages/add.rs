@@ -25,11 +25,7 @@ pub(super) async fn add_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 /// Both forms, with what was typed and what is wrong with it.
 fn page(desk: &Desk<'_>, known: (&[Category], &FieldSet), errors: &Errors) -> Page {
     let (categories, _) = known;
-    let lines = Input {
-        hint: Some(texts::PASTE_HINT),
-        kind: "textarea",
-        ..Input::of("lines", texts::PASTE, &desk.visit.form, errors)
-    };
+    let lines = Input::of("lines", texts::PASTE, &desk.visit.form, errors).hint(texts::PASTE_HINT);
     let content = html! {
         div.head {
             h1 { (texts::ADD_ANIMALS) }
@@ -66,7 +62,7 @@ fn page(desk: &Desk<'_>, known: (&[Category], &FieldSet), errors: &Errors) -> Pa
             section.card {
                 h2 { (texts::ADD_MANY) }
                 form.fields method="post" action="/add/preview" {
-                    (lines.show())
+                    (lines.long().show())
                     div { button { (texts::PREVIEW) } }
                 }
             }
@@ -230,7 +226,7 @@ fn show_preview(
             (choose_columns(pasted, known.1))
             details open[is_wrong] {
                 summary { (texts::CHANGE_LINES) }
-                (Input { kind: "textarea", ..Input::of("lines", texts::PASTE, form, errors) }.show())
+                (Input::of("lines", texts::PASTE, form, errors).long().show())
             }
             div { button { (texts::PREVIEW_AGAIN) } }
         }

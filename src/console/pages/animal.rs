@@ -204,11 +204,7 @@ fn new_order(
 fn withdrawal(desk: &Desk<'_>, pet: &StorePet, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
     let why = Input::of("why", texts::REASON, form, errors);
-    let note = Input {
-        kind: "textarea",
-        is_optional: true,
-        ..Input::of("remark", texts::NOTE, form, errors)
-    };
+    let note = Input::of("remark", texts::NOTE, form, errors).long().optional();
     html! {
         details.card open[!form.raw("why").is_empty() || !form.raw("remark").is_empty() || errors.of("why").is_some()] {
             summary { (texts::WITHDRAW_MORE) }

@@ -46,14 +46,10 @@ pub(super) fn inputs(
     errors: &Errors,
     held: Option<(&StorePet, &Order)>,
 ) -> Markup {
-    let category = Input {
-        hint: Some(texts::CATEGORY_HINT),
-        list: Some("categories"),
-        ..Input::of("category", texts::CATEGORY, form, errors)
-    };
+    let category = Input::of("category", texts::CATEGORY, form, errors).hint(texts::CATEGORY_HINT);
     html! {
         (Input::of("name", texts::NAME, form, errors).show())
-        (category.show())
+        (Input { list: Some("categories"), ..category }.show())
         (forms::category_list(categories))
         @if let Some((pet, order)) = held {
             div.field {

@@ -237,10 +237,6 @@ fn table(
     categories: &[Category],
     has_boxes: bool,
 ) -> Markup {
-    let contact = |pet: &StorePet| {
-        let order = orders.iter().find(|order| Some(order.id) == pet.order_id);
-        order.and_then(|order| order_rows::contact(desk, order))
-    };
     let ticked = |pet: &StorePet| {
         let id = pet.id.get().to_string();
         desk.visit
@@ -275,7 +271,7 @@ fn table(
                 }
                 td {
                     (markup::pet_badge(pet))
-                    @if let Some(contact) = contact(pet) {
+                    @if let Some(contact) = order_rows::contact_for(desk, orders, pet) {
                         div.hint.no-print { (markup::text(contact, SHORT)) }
                     }
                 }

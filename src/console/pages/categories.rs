@@ -21,11 +21,8 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         _ => None,
     };
     let free = free.map(|free| free.to_string()).unwrap_or_default();
-    let number = Input {
-        hint: Some(texts::CATEGORY_NUMBER_HINT),
-        value: if form.get("number").is_empty() { &free } else { form.raw("number") },
-        ..Input::of("number", texts::NUMBER, form, errors)
-    };
+    let number = Input::of("number", texts::NUMBER, form, errors).hint(texts::CATEGORY_NUMBER_HINT);
+    let value = if form.get("number").is_empty() { &free } else { number.value };
     let rows = html! {
         @for category in &categories {
             tr {
@@ -56,15 +53,14 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                     form.fields method="post" action="/categories" {
                         (desk.key("category"))
                         (Input::of("label", texts::NAME, form, errors).show())
-                        (number.show())
+                        (Input { value, ..number }.show())
                         div { button.main { (texts::SAVE) } }
                     }
                 }
             }
         }
     };
-    let page = Page::new(texts::CATEGORIES, content);
-    Ok(page.wrong_if(!errors.is_empty()).into())
+    Ok(Page::new(texts::CATEGORIES, content).wrong_if(!errors.is_empty()).into())
 }
 
 /// Gives a category a name, or another one. Asks first if animals show it, or if another category has

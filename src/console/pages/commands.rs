@@ -17,6 +17,7 @@ use crate::{
 };
 
 /// Why commands were not carried out. Nothing was changed.
+#[derive(Default)]
 pub(super) struct NotDone {
     /// Which of them is refused, if it is one of them.
     pub(super) index: Option<usize>,
@@ -93,11 +94,11 @@ impl Desk<'_> {
             }
             Executed::IdempotencyConflict => {
                 let why = texts::STALE.to_owned();
-                Err(NotDone { index: None, changed: None, why, field: None, link: None })
+                Err(NotDone { why, ..NotDone::default() })
             }
             Executed::Refused { index, refusal } => {
                 let (index, why) = (Some(index), refused(&refusal));
-                let not_done = NotDone { index, changed: None, why, field: None, link: None };
+                let not_done = NotDone { index, why, ..NotDone::default() };
                 Err(match refusal {
                     Refusal::PreconditionFailed(present) => {
                         NotDone { changed: present.map(|present| *present), ..not_done }

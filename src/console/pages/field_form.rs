@@ -9,24 +9,16 @@ pub(super) fn inputs(form: &Form, errors: &Errors) -> Markup {
     let kinds = [[("", texts::CHOOSE_KIND)].as_slice(), &kinds].concat();
     let has_choices = form.fields().iter().any(|(name, _)| name.starts_with(LABEL));
     let label = if has_choices { texts::MORE_CHOICES } else { texts::FIELD_CHOICES };
-    let choices = Input {
-        hint: Some(texts::FIELD_CHOICES_HINT),
-        kind: "textarea",
-        is_optional: true,
-        ..Input::of("choices", label, form, errors)
-    };
-    let position = Input {
-        hint: Some(texts::FIELD_POSITION_HINT),
-        ..Input::of("position", texts::FIELD_POSITION, form, errors)
-    };
+    let choices = Input::of("choices", label, form, errors).hint(texts::FIELD_CHOICES_HINT);
+    let position = Input::of("position", texts::FIELD_POSITION, form, errors);
     let boxes = [
         ("public", texts::FIELD_PUBLIC, texts::FIELD_PUBLIC_HINT),
         ("unique", texts::FIELD_UNIQUE, texts::FIELD_UNIQUE_HINT),
     ];
     html! {
         (Input::of("kind", texts::FIELD_KIND, form, errors).choose(&kinds))
-        (choices.show())
-        (position.show())
+        (choices.long().optional().show())
+        (position.hint(texts::FIELD_POSITION_HINT).show())
         fieldset {
             @for (name, label, hint) in boxes {
                 div {

@@ -52,11 +52,8 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         }
     };
     let form = &desk.visit.form;
-    let name = Input {
-        hint: Some(texts::FIELD_NAME_HINT),
-        is_optional: true,
-        ..Input::of("name", texts::FIELD_NAME, form, errors)
-    };
+    let label = Input::of("label", texts::FIELD_LABEL, form, errors).hint(texts::FIELD_LABEL_HINT);
+    let name = Input::of("name", texts::FIELD_NAME, form, errors).hint(texts::FIELD_NAME_HINT);
     let content = html! {
         h1 { (texts::FIELDS) }
         (staff::settings_menu(texts::FIELDS))
@@ -67,18 +64,17 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             summary { (texts::ADD_FIELD) }
             form.fields method="post" action=(PAGE) {
                 (desk.key("field"))
-                (Input { hint: Some(texts::FIELD_LABEL_HINT), ..Input::of("label", texts::FIELD_LABEL, form, errors) }.show())
+                (label.show())
                 (inputs(form, errors))
                 details open[errors.of("name").is_some()] {
                     summary { (texts::FIELD_NAME) }
-                    div.fields { (name.show()) }
+                    div.fields { (name.optional().show()) }
                 }
                 div { button.main { (texts::ADD_FIELD) } }
             }
         }
     };
-    let page = Page::new(texts::FIELDS, content);
-    Ok(page.wrong_if(!errors.is_empty()).into())
+    Ok(Page::new(texts::FIELDS, content).wrong_if(!errors.is_empty()).into())
 }
 
 pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {

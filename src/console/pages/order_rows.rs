@@ -53,6 +53,15 @@ pub(super) fn contact<'o>(desk: &Desk<'_>, order: &'o Order) -> Option<&'o str> 
     order.contact.as_ref().filter(|_| desk.may_write()).map(Contact::as_str)
 }
 
+/// The same of the open order of an animal, among these.
+pub(super) fn contact_for<'o>(
+    desk: &Desk<'_>,
+    orders: &'o [Order],
+    pet: &StorePet,
+) -> Option<&'o str> {
+    contact(desk, orders.iter().find(|order| Some(order.id) == pet.order_id)?)
+}
+
 /// Orders with their animals.
 pub(super) fn table(desk: &Desk<'_>, rows: &[Row]) -> Markup {
     let has_buttons =

@@ -220,7 +220,7 @@ pub(super) fn form(
     let inputs = ORDER_INPUTS.iter().filter(|input| now.all(input.name).next().is_some());
     let (price, others): (Vec<_>, Vec<_>) =
         inputs.partition(|input| is_reserved && input.name == PRICE);
-    let reason = Input { is_optional: true, ..Input::of("reason", texts::REASON, &form, errors) };
+    let reason = Input::of("reason", texts::REASON, &form, errors).optional();
     let is_free =
         pet.is_some_and(|pet| pet.status == PetStatus::Available && pet.withdrawn.is_none());
     let may_reopen = if order.status == OrderStatus::Completed { order.holds } else { is_free };

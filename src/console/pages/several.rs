@@ -116,16 +116,12 @@ async fn ask(
     rest: &str,
 ) -> Result<Option<Reply>, StoreError> {
     let orders = order_rows::with_ids(desk, pets.iter().filter_map(|pet| pet.order_id)).await?;
-    let contact = |pet: &StorePet| {
-        let order = orders.iter().find(|order| Some(order.id) == pet.order_id);
-        order.and_then(|order| order_rows::contact(desk, order))
-    };
     let details = html! {
         ul {
             @for pet in pets {
                 li {
                     (markup::name(pet.name.as_str(), SHORT)) " " (markup::pet_badge(pet))
-                    @if let Some(contact) = contact(pet) { " " (markup::text(contact, SHORT)) }
+                    @if let Some(contact) = order_rows::contact_for(desk, &orders, pet) { " " (markup::text(contact, SHORT)) }
                 }
             }
         }

@@ -54,8 +54,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             }
         }
     };
-    let page = Page::new(texts::WEBHOOKS, content);
-    Ok(page.wrong_if(!errors.is_empty()).into())
+    Ok(Page::new(texts::WEBHOOKS, content).wrong_if(!errors.is_empty()).into())
 }
 
 fn list_table(webhooks: &[StoredWebhook]) -> Markup {
@@ -93,14 +92,9 @@ fn description(webhook: &Webhook) -> Markup {
 }
 
 fn inputs(form: &Form, errors: &Errors) -> Markup {
-    let url = Input {
-        hint: Some(texts::ADDRESS_HINT),
-        kind: "url",
-        ..Input::of("url", texts::ADDRESS, form, errors)
-    };
-    let description =
-        Input { is_optional: true, ..Input::of("description", texts::DESCRIPTION, form, errors) };
-    html! { (url.show()) (description.show()) }
+    let url = Input::of("url", texts::ADDRESS, form, errors).hint(texts::ADDRESS_HINT);
+    let description = Input::of("description", texts::DESCRIPTION, form, errors).optional();
+    html! { (Input { kind: "url", ..url }.show()) (description.show()) }
 }
 
 fn type_boxes(chosen: &[&str]) -> Markup {
@@ -151,8 +145,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         }
     };
     let title = markup::readable(&webhook.url, SHORT);
-    let page = Page::new(title, content);
-    Ok(page.wrong_if(!errors.is_empty()).into())
+    Ok(Page::new(title, content).wrong_if(!errors.is_empty()).into())
 }
 
 async fn newest_attempts(desk: &Desk<'_>, id: i64) -> Result<Vec<Attempt>, StoreError> {

@@ -21,11 +21,7 @@ pub(crate) async fn keys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     let deployment = desk.visit.console.settings.deployment;
     let own = all.iter().filter(|key| key.deployment == deployment);
     let form = &desk.visit.form;
-    let name = Input {
-        hint: Some(texts::KEY_NAME_HINT),
-        is_required: true,
-        ..Input::of("name", texts::NAME, form, errors)
-    };
+    let name = Input::of("name", texts::NAME, form, errors).hint(texts::KEY_NAME_HINT);
     let scope = Input {
         value: match form.raw("scope") {
             "" => Scope::default().as_str(),
@@ -43,7 +39,7 @@ pub(crate) async fn keys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 h2 { (texts::ADD_KEY) }
                 form.fields method="post" action=(PAGE) {
                     (desk.key("add"))
-                    (name.show())
+                    (name.required().show())
                     (scope.choose(&scopes))
                     div.buttons { button.main { (texts::ADD_KEY) } }
                 }

@@ -26,11 +26,7 @@ pub(crate) async fn members(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, A
         staff.iter().find(|member| member.id == of.staff).map(|of| of.name.as_str().to_owned())
     };
     let form = &desk.visit.form;
-    let name = Input {
-        hint: Some(texts::MEMBER_NAME_HINT),
-        is_required: true,
-        ..Input::of("name", texts::NAME, form, errors)
-    };
+    let name = Input::of("name", texts::NAME, form, errors).hint(texts::MEMBER_NAME_HINT);
     let role = Input {
         value: form.raw("role").parse().unwrap_or(Role::Clerk).as_str(),
         ..Input::of("role", texts::ROLE, form, errors)
@@ -45,7 +41,7 @@ pub(crate) async fn members(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, A
                 h2 { (texts::ADD_MEMBER) }
                 form.fields method="post" action=(PAGE) {
                     (desk.key("add"))
-                    (name.show())
+                    (name.required().show())
                     (role.choose(&roles))
                     div.buttons { button.main { (texts::ADD_MEMBER_BUTTON) } }
                 }
