@@ -130,8 +130,8 @@ pub(super) fn impossible_values(
 }
 
 /// The problem of a sequence of identifiers.
-pub(super) fn exhausted(sequence: &str) -> String {
-    format!("the last id of {sequence} is above {HIGHEST_EXPECTED}")
+pub(super) fn exhausted() -> String {
+    format!("the last id of {{}} is above {HIGHEST_EXPECTED}")
 }
 
 /// The result of [`super::check`].

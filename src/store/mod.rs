@@ -3,6 +3,7 @@
 mod admin;
 pub mod bulk;
 mod check;
+mod check_rows;
 mod columns;
 mod database_url;
 mod errors;
@@ -19,6 +20,7 @@ pub mod sqlite;
 mod state;
 mod store_area;
 mod tables;
+mod whole;
 
 pub use self::{
     admin::{
@@ -35,6 +37,17 @@ pub use self::{
     store_area::{Executed, RespondTo, StoreArea},
 };
 
+/// Declares a trait for all that promise each of these.
+macro_rules! all {
+    ($(#[$about:meta])* $name:ident: $($promise:ident),+) => {
+        $(#[$about])*
+        pub trait $name: $($promise +)+ {}
+
+        impl<S: $($promise +)+> $name for S {}
+    };
+}
+
+all! {
 /// Stores everything that the service needs: one trait for each aggregate.
 ///
 /// Every method may fail with any [`StoreError`]. A missing row is `Ok(None)`, not an error. When a
@@ -43,33 +56,5 @@ pub use self::{
 ///
 /// A method that carries out the act of an actor takes a [`crate::domain::WriteContext`]. Those that
 /// only keep the store tidy take none, because nobody asks later who did that.
-pub trait Store:
-    Pets
-    + StoreArea
-    + Lists
-    + Fields
-    + PhotoFiles
-    + Journal
-    + Webhooks
-    + Keys
-    + Staff
-    + Requests
-    + Health
-{
-}
-
-impl<
-    S: Pets
-        + StoreArea
-        + Lists
-        + Fields
-        + PhotoFiles
-        + Journal
-        + Webhooks
-        + Keys
-        + Staff
-        + Requests
-        + Health,
-> Store for S
-{
+Store: Pets, StoreArea, Lists, Fields, PhotoFiles, Journal, Webhooks, Keys, Staff, Requests, Health
 }

@@ -35,8 +35,8 @@ pub async fn open(
 /// See [`OpenError`]. A missing database is not created.
 pub fn snapshot(url: &DatabaseUrl) -> Result<Box<dyn Snapshot>, OpenError> {
     Ok(match url {
-        DatabaseUrl::Sqlite(path) => Box::new(sqlite::SqliteSnapshot::open(path)?),
-        DatabaseUrl::Postgres(url) => Box::new(postgres::PostgresSnapshot::open(url)?),
+        DatabaseUrl::Sqlite(path) => Box::new(sqlite::snapshot(path)?),
+        DatabaseUrl::Postgres(url) => Box::new(postgres::snapshot(url)?),
     })
 }
 

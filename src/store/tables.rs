@@ -3,6 +3,7 @@
 
 use super::columns::{Cell, Columns, Value};
 use crate::domain::{
+    NewPet, Pet, PetName, PetRef,
     store_area::{Category, Order, OrderId, Photos, Resource, StorePet, Withdrawal},
     words::words,
 };
@@ -200,4 +201,24 @@ pub(super) fn pet<R: Columns>(row: &R, at: usize) -> Result<Option<StorePet>, R:
 pub(super) fn pet_with_order<R: Columns>(row: &R) -> Result<StorePet, R::Error> {
     let pet = pet(row, 0)?.ok_or_else(|| row.invalid(0))?;
     Ok(StorePet { order_id: Option::<OrderId>::read(row, PET_WIDTH)?, ..pet })
+}
+
+/// The animal of the contract in a row of its identifier, name, category and status.
+pub(super) fn pet_of_contract<R: Columns>(row: &R) -> Result<PetRef<'_>, R::Error> {
+    Ok(PetRef {
+        id: Cell::read(row, 0)?,
+        name: row.text(1)?.ok_or_else(|| row.invalid(1))?,
+        category_id: row.value(2)?,
+        status: Cell::read(row, 3)?,
+    })
+}
+
+/// The animal of the contract with the identifier $1.
+pub(super) const GET_PET: &str = "SELECT id, name, category_id, status FROM pets WHERE id = $1";
+
+/// The animal in a row of [`GET_PET`].
+pub(super) fn owned_pet<R: Columns>(row: &R) -> Result<Pet, R::Error> {
+    let PetRef { id, name, category_id, status } = pet_of_contract(row)?;
+    let name = PetName::new(name.to_owned()).ok_or_else(|| row.invalid(1))?;
+    Ok(NewPet { name, category_id, status }.with_id(id))
 }

@@ -197,16 +197,10 @@ pub(in crate::store) async fn put<S: Sql>(
     on: &mut S,
     field: &FieldDefinition,
 ) -> Result<u64, S::Error> {
-    let values = columns(field);
-    on.execute(PUT, &values.iter().map(|value| &**value).collect::<Vec<_>>()).await
-}
-
-/// The parameters of [`PUT`].
-pub(in crate::store) fn columns(field: &FieldDefinition) -> Values<'_> {
     let choices = field.choices.as_ref().map(|of| serde_json::json!(of.all()).to_string());
     let labels = field.choices.as_ref().map(Choices::labels).filter(|labels| !labels.is_empty());
     let labels = labels.map(|labels| serde_json::json!(labels).to_string());
-    values![
+    let values: Values<'_> = values![
         field.name.as_str(),
         field.label.as_str(),
         field.kind.as_str(),
@@ -216,5 +210,6 @@ pub(in crate::store) fn columns(field: &FieldDefinition) -> Values<'_> {
         field.position,
         field.version,
         labels
-    ]
+    ];
+    on.execute(PUT, &values.iter().map(|value| &**value).collect::<Vec<_>>()).await
 }

@@ -28,7 +28,7 @@ pub use self::{
     webhooks::{Webhooks, Written},
 };
 
-use std::ops::ControlFlow;
+use std::{fmt::Display, ops::ControlFlow};
 
 use futures_util::{
     FutureExt,
@@ -98,7 +98,7 @@ use promise;
 /// Runs statements, one after the other. Every store accepts the same statements, in which the
 /// parameters `$1`, `$2` and so on stand in any order.
 pub(super) trait Sql: Send + Sized + 'static {
-    type Error: Send;
+    type Error: Display + Into<StoreError> + Send;
     type Row: Columns<Error = Self::Error> + Send + Sync;
     /// A row that is read before the next one, without a copy of it.
     type Shown<'r>: Columns<Error = Self::Error>;

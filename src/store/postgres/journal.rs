@@ -1,18 +1,15 @@
 //! The log of changes and the audit trail as rows.
 
-use tokio_postgres::{Client, types::ToSql};
+use tokio_postgres::types::ToSql;
 
 use super::{
     errors::Failure,
     numbering::{STATE, numbered},
     pool::Connection,
 };
-use crate::{
-    domain::store_area::Act,
-    store::{
-        forgotten::{FORGET_ACTS, last_forgotten},
-        journal_rows::{self, Origin, audited_changes, change_columns, changes_between},
-    },
+use crate::store::{
+    forgotten::{FORGET_ACTS, last_forgotten},
+    journal_rows::{self, audited_changes, change_columns, changes_between},
 };
 
 pub(super) const CHANGES: &str = changes_between!(concat!(numbered!("$1", "$2"), " WHERE TRUE"));
@@ -99,23 +96,4 @@ pub(super) async fn forget(
         forgotten = connection.execute(FORGET, &[&last]).await?.max(forgotten);
     }
     Ok(usize::try_from(forgotten).unwrap_or(usize::MAX))
-}
-
-/// Records an act of administration, in this transaction.
-pub(super) async fn record(
-    client: &Client,
-    act: &Act,
-    Origin { at, actor, request_id }: Origin<'_>,
-) -> Result<(), tokio_postgres::Error> {
-    let values: [&(dyn ToSql + Sync); 8] = [
-        &at,
-        &act.kind.as_str(),
-        &act.subject.id,
-        &actor.actor.kind(),
-        &actor.actor.id(),
-        &actor.name.as_deref(),
-        &request_id,
-        &journal_rows::written(act),
-    ];
-    client.execute(RECORD, &values).await.map(drop)
 }

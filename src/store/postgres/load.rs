@@ -2,6 +2,7 @@
 
 use std::{collections::VecDeque, mem, pin::Pin};
 
+use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio_postgres::{binary_copy::BinaryCopyInWriter, types::ToSql};
 
@@ -10,9 +11,8 @@ use super::{
     bulk::Blocking,
     copy_target::{self, CopyTarget},
     errors::Failure,
-    journal, numbering,
+    numbering,
     rows::pet_id,
-    snapshot::LAST_PET,
     url::PostgresUrl,
 };
 use crate::{
@@ -24,27 +24,28 @@ use crate::{
     },
     store::{
         OpenError, OpenMode, StoreError,
-        admin::fields,
+        admin::{fields, record},
         bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
         journal_rows::{Entry, Imported},
         request_rows::NEWEST_MARK,
         tables::{self, values},
+        whole::Whole,
     },
 };
 
 /// Until the end of the transaction, no other process takes an identifier or adds an animal.
 const LOCK: &str = "LOCK TABLE pets IN SHARE ROW EXCLUSIVE MODE";
+const LAST_PET: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids";
 /// The animals of this import, among those of others.
 const ADDED: &str = "SELECT min(id), max(id) FROM pets WHERE id > $1 AND created_at = $2";
 /// A rollback does not undo this. At worst, identifiers are skipped.
-const CONTINUE_PETS: &str = "SELECT setval('pets_ids', $1) FROM pets_ids
-    WHERE last_value < $1 OR NOT is_called";
-const CONTINUE_ORDERS: &str = "SELECT setval('orders_ids', $1) FROM orders_ids
-    WHERE last_value < $1 OR NOT is_called";
-const CONTINUE_KEYS: &str = "SELECT setval(pg_get_serial_sequence('api_keys', 'id'), $1)";
-const CONTINUE_STAFF: &str = "SELECT setval(pg_get_serial_sequence('staff', 'id'), $1)";
-const CONTINUE_WEBHOOKS: &str = "SELECT setval('webhook_ids', $1) FROM webhook_ids
-    WHERE last_value < $1 OR NOT is_called";
+const CONTINUE: [&str; 5] = [
+    "SELECT setval('pets_ids', $1) FROM pets_ids WHERE last_value < $1 OR NOT is_called",
+    "SELECT setval('orders_ids', $1) FROM orders_ids WHERE last_value < $1 OR NOT is_called",
+    "SELECT setval(pg_get_serial_sequence('api_keys', 'id'), $1)",
+    "SELECT setval(pg_get_serial_sequence('staff', 'id'), $1)",
+    "SELECT setval('webhook_ids', $1) FROM webhook_ids WHERE last_value < $1 OR NOT is_called",
+];
 
 /// So many contacts are added at once.
 const MANY_CONTACTS: usize = 1_000;
@@ -140,8 +141,7 @@ impl PostgresLoad {
 
     /// Reads the fields.
     fn read_fields(&mut self) -> Result<(), StoreError> {
-        let rows = self.connection.wait(|client| client.query(fields::LIST, &[]))?;
-        self.fields = fields::set(&rows)?;
+        self.fields = self.connection.run(&(), |on, ()| fields::list(on).boxed())?;
         Ok(())
     }
 
@@ -257,15 +257,10 @@ impl Load for PostgresLoad {
 
     fn set_fields(&mut self, all: &[FieldDefinition]) -> Result<(), StoreError> {
         self.finish_copying()?;
-        self.connection.wait(async |client| {
-            client.batch_execute(fields::CLEAR).await?;
-            for field in all {
-                let columns = fields::columns(field);
-                let columns: Vec<_> = columns.iter().map(|value| value.for_postgres()).collect();
-                client.execute(fields::PUT, &columns).await?;
-            }
-            Ok::<_, Failure>(())
-        })?;
+        self.connection.wait(|client| client.batch_execute(fields::CLEAR))?;
+        for field in all {
+            self.connection.run(field, |on, field| fields::put(on, field).boxed())?;
+        }
         self.read_fields()
     }
 
@@ -293,24 +288,13 @@ impl Load for PostgresLoad {
 
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
         self.finish()?;
-        self.connection.wait(async |client| {
-            if last.pet > 0 {
-                client.execute(CONTINUE_PETS, &[&last.pet]).await?;
+        let LastIds { pet, order, key, staff, webhook } = last;
+        for (sequence, last) in CONTINUE.into_iter().zip([pet, order, key, staff, webhook]) {
+            if last > 0 {
+                self.connection.wait(async |client| client.execute(sequence, &[&last]).await)?;
             }
-            if last.order > 0 {
-                client.execute(CONTINUE_ORDERS, &[&last.order]).await?;
-            }
-            if last.key > 0 {
-                client.execute(CONTINUE_KEYS, &[&last.key]).await?;
-            }
-            if last.staff > 0 {
-                client.execute(CONTINUE_STAFF, &[&last.staff]).await?;
-            }
-            if last.webhook > 0 {
-                client.execute(CONTINUE_WEBHOOKS, &[&last.webhook]).await?;
-            }
-            Ok::<_, Failure>(())
-        })
+        }
+        Ok(())
     }
 
     fn continue_log(&mut self) -> Result<(), StoreError> {
@@ -340,8 +324,8 @@ impl Load for PostgresLoad {
 
     fn record(&mut self, act: &Act) -> Result<(), StoreError> {
         self.finish()?;
-        let context = &self.context;
-        self.connection.wait(async |client| journal::record(client, act, context.into()).await)
+        let what = (act, &self.context);
+        Ok(self.connection.run(&what, |on, (act, context)| record(on, act, context).boxed())?)
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {

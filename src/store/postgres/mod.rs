@@ -23,7 +23,6 @@ mod queue;
 mod requests;
 mod rows;
 mod runner;
-mod snapshot;
 mod sql;
 mod store_area;
 mod tls;
@@ -38,7 +37,7 @@ use futures_util::FutureExt;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use tokio::sync::Semaphore;
 
-pub(super) use self::check::check;
+pub(super) use self::{bulk::snapshot, check::check};
 use self::{
     commands::Commands,
     connect::{Connector, Session, Unreachable},
@@ -46,7 +45,7 @@ use self::{
     pool::{Access, Connection, Pool, Try},
     runner::Runner,
 };
-pub use self::{load::PostgresLoad, snapshot::PostgresSnapshot, url::PostgresUrl};
+pub use self::{load::PostgresLoad, url::PostgresUrl};
 use super::{Cause, Health, OpenError, OpenMode, StoreError};
 use crate::observe::metrics::Exposition;
 
@@ -112,6 +111,10 @@ async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Sessio
     }
     migrations::run(&mut session, mode, &shown).await?;
     Ok((connector, session))
+}
+
+fn cannot_read(url: &PostgresUrl, error: StoreError) -> OpenError {
+    OpenError::Io { path: url.to_string(), cause: Arc::new(error) }
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -118,13 +118,13 @@ const NUMBER: &str = concat!(
 /// All changes, also those without a number, with the number that each would get now, and the latest
 /// time up to it.
 pub(super) const ALL: &str = concat!(
-    "SELECT *, max(at) OVER (ORDER BY seq) AS latest_at FROM (
+    "(SELECT *, max(at) OVER (ORDER BY seq) AS latest_at FROM (
         SELECT * FROM ",
     numbered!("0", "9223372036854775807"),
     " UNION ALL SELECT (SELECT last FROM change_log) + row_number() OVER (ORDER BY id), at, type,
         subject_id, version, pet_id, actor, actor_id, actor_name, request_id, before, after FROM ",
     unnumbered!("OFFSET 0"),
-    ") AS changes"
+    ") AS changes) AS changes"
 );
 /// Continues the log after its last row, with another epoch. Copied changes have their number as
 /// their id.

@@ -13,13 +13,13 @@ use super::{
     errors::Failure,
     pool::{Access, Connection},
     requests,
-    rows::{owned, pet},
 };
 use crate::{
     domain::{Limit, NewPet, PageRequest, Pet, PetId, WriteContext},
     store::{
         Created, Pets, Respond, StoreError, Version, Visit,
         page::{Page, TURN},
+        tables::{GET_PET, owned_pet, pet_of_contract},
     },
 };
 
@@ -37,7 +37,6 @@ const LIST_BY_STATUS: &str = "SELECT * FROM (
         WHERE status = $3 AND id > $1 ORDER BY id NULLS FIRST LIMIT 101
     ) AS page ORDER BY id NULLS FIRST LIMIT $2";
 const _: () = assert!(Limit::MAX == 100);
-const GET: &str = "SELECT id, name, category_id, status FROM pets WHERE id = $1";
 
 /// Which transactions are visible: the same ones make the same state. After a failover, another server
 /// can give the numbers of transactions that were lost to others. Reads no table.
@@ -113,7 +112,7 @@ async fn list(connection: &mut Connection, request: &PageRequest) -> Result<Page
             page.more_follow = true;
             break;
         }
-        page.push(pet(&row)?);
+        page.push(pet_of_contract(&row)?);
         if page.names.len() >= turn_at {
             turn_at = page.names.len() + TURN;
             task::yield_now().await;
@@ -129,7 +128,7 @@ async fn version(connection: &mut Connection) -> Result<Option<Version>, Failure
 }
 
 async fn get(connection: &mut Connection, id: PetId) -> Result<Option<Pet>, Failure> {
-    let statement = connection.prepared(GET).await?;
+    let statement = connection.prepared(GET_PET).await?;
     let row = connection.query_opt(&statement, &[&id.get()]).await?;
-    row.as_ref().map(owned).transpose()
+    row.as_ref().map(owned_pet).transpose()
 }

@@ -79,6 +79,10 @@ pub(in crate::store) struct Connection {
 }
 
 impl Connection {
+    pub(super) fn new(session: Session) -> Self {
+        Self { session, statements: HashMap::new() }
+    }
+
     /// The statement, prepared when this connection runs it for the first time.
     pub(super) async fn prepared(&mut self, sql: &'static str) -> Result<Statement, Error> {
         if let Some(statement) = self.statements.get(sql) {
@@ -205,7 +209,7 @@ impl managed::Manager for Connector {
     type Error = Unreachable;
 
     async fn create(&self) -> Result<Connection, Unreachable> {
-        Ok(Connection { session: self.connect().await?, statements: HashMap::new() })
+        Ok(Connection::new(self.connect().await?))
     }
 
     async fn recycle(

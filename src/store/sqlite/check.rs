@@ -2,21 +2,31 @@
 
 use std::path::Path;
 
+use jiff::Timestamp;
 use rusqlite::{Connection, Row, types::Type};
 
 use super::{
     connection,
     errors::is_damage,
     quick_check::{LOST_TRANSACTIONS, etag_key, schema},
-    store_area::check::{agreement, impossible_values},
+    transaction::Transaction,
 };
 use crate::{
-    domain::{PetId, PetName, PetStatus},
-    store::{Checkup, OpenError, admin::keys},
+    domain::{PetId, PetName, PetStatus, pet::HIGHEST_EXPECTED},
+    store::{
+        OpenError,
+        check::{self, Checkup, DISAGREEMENTS},
+        check_rows::{api_keys, report, values},
+    },
 };
 
 /// How many invalid animals are reported one by one.
 const MAX_REPORTED: usize = 20;
+
+const INVALID_TIMES: &str = "SELECT id FROM pets
+    WHERE created_at NOT BETWEEN $1 AND $2 OR updated_at NOT BETWEEN $1 AND $2";
+const BEHIND: &str = "sqlite_sequence does not contain the last id of {}";
+const EXHAUSTED: &str = "SELECT name FROM sqlite_sequence WHERE seq > $1";
 
 /// Checks the whole file at `path`. See [`crate::store::check`].
 pub(in super::super) fn check(path: &Path) -> Result<Checkup, OpenError> {
@@ -29,24 +39,24 @@ pub(in super::super) fn check(path: &Path) -> Result<Checkup, OpenError> {
 }
 
 /// One step of a check.
-type Step = fn(&Connection, &mut Checkup) -> rusqlite::Result<()>;
+type Step = fn(&mut Connection, &mut Checkup) -> rusqlite::Result<()>;
 
 /// Reads everything, and returns all problems.
-pub(super) fn all(connection: &Connection) -> rusqlite::Result<Checkup> {
+pub(super) fn all(connection: &mut Connection) -> rusqlite::Result<Checkup> {
     let mut found = Checkup { problems: schema(connection)?, ..Checkup::default() };
-    let steps = [integrity, references, animals, sequences, api_keys, agreement];
+    let steps = [integrity, references, animals, sequences, keys, agreement];
     run(&steps, connection, &mut found)?;
     Ok(found)
 }
 
 /// Reads everything that is the same in a database of an older version. Does not count keys.
-pub(super) fn of_any_version(connection: &Connection) -> rusqlite::Result<Checkup> {
+pub(super) fn of_any_version(connection: &mut Connection) -> rusqlite::Result<Checkup> {
     let mut found = Checkup::default();
     run(&[integrity, references, animals, sequences], connection, &mut found)?;
     Ok(found)
 }
 
-fn run(steps: &[Step], connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
+fn run(steps: &[Step], connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
     for step in steps {
         match step(connection, found) {
             Ok(()) => {}
@@ -59,7 +69,7 @@ fn run(steps: &[Step], connection: &Connection, found: &mut Checkup) -> rusqlite
 }
 
 /// SQLite's own check of every page, index, constraint and type.
-fn integrity(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
+fn integrity(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
     let mut statement = connection.prepare("PRAGMA integrity_check")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -73,7 +83,7 @@ fn integrity(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<(
     Ok(())
 }
 
-fn references(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
+fn references(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
     let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -87,7 +97,7 @@ fn references(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<
     Ok(())
 }
 
-fn animals(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
+fn animals(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
     let mut statement =
         connection.prepare("SELECT id, name, category_id, status FROM pets ORDER BY id")?;
     let mut rows = statement.query([])?;
@@ -131,38 +141,49 @@ fn problem_of(row: &Row<'_>) -> rusqlite::Result<Option<String>> {
     Ok(Some(format!("animal {id} {problem}")))
 }
 
-/// An id below the highest one would be given twice.
-fn sequences(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
-    for (table, highest) in
-        [("pets", "SELECT max(id) FROM pets"), ("api_keys", "SELECT max(id) FROM api_keys")]
-    {
-        let highest: Option<i64> = connection.query_row(highest, [], |row| row.get(0))?;
-        let last: Option<i64> = connection.query_row(
-            "SELECT max(seq) FROM sqlite_sequence WHERE name = ?1",
-            [table],
-            |row| row.get(0),
-        )?;
-        if last < highest {
-            found.problems.push(format!("sqlite_sequence does not contain the last id of {table}"));
-        }
-    }
+/// The tables of $1 whose last identifier is above that of the sequence, and would be given twice.
+fn behind(highest: &[(&str, &str)]) -> String {
+    let of = |(name, table): &(&str, &str)| format!("SELECT '{name}', max(id) FROM {table}");
+    let highest: Vec<_> = highest.iter().map(of).collect();
+    format!(
+        "WITH highest (name, id) AS ({})
+        SELECT name FROM highest LEFT JOIN sqlite_sequence USING (name)
+        WHERE id IS NOT NULL GROUP BY name HAVING coalesce(max(seq) < id, TRUE)",
+        highest.join(" UNION ALL ")
+    )
+}
+
+fn sequences(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
+    let find = behind(&[("pets", "pets"), ("api_keys", "api_keys")]);
+    report::<_, String>(connection, BEHIND, &find, &[], found)
+}
+
+fn keys(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
+    api_keys(connection, found)?;
+    found.problems.extend(etag_key(connection)?);
     Ok(())
 }
 
-fn api_keys(connection: &Connection, found: &mut Checkup) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare(keys::LIST)?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        found.keys += 1;
-        match keys::key_of(row) {
-            Err(error) if is_damage(&error) => {
-                found
-                    .problems
-                    .push(format!("API key {} is invalid: {error}", row.get::<_, i64>(0)?));
-            }
-            other => drop(other?),
-        }
+/// Compares all rows of one state of the database.
+fn agreement(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
+    let moment = &mut *Transaction::begin(connection, "BEGIN")?;
+    for (problem, find) in DISAGREEMENTS {
+        report::<_, i64>(moment, problem, find, &[], found)?;
     }
-    found.problems.extend(etag_key(connection)?);
-    Ok(())
+    let [first, last] = [Timestamp::MIN, Timestamp::MAX].map(Timestamp::as_millisecond);
+    let problem = "animal {} has an invalid time";
+    report::<_, i64>(moment, problem, INVALID_TIMES, &[&first, &last], found)?;
+    let find = behind(&[("pets", "withdrawn_pets"), ("orders", "orders")]);
+    report::<_, String>(moment, BEHIND, &find, &[], found)?;
+    // Those in the catalogue were counted before.
+    values(moment, found).map(drop)
+}
+
+/// Finds the rows with values that no release writes.
+fn impossible_values(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result<()> {
+    let moment = &*Transaction::begin(connection, "BEGIN")?;
+    for (problem, find) in check::impossible_values("seq") {
+        report::<_, i64>(moment, &problem, &find, &[], found)?;
+    }
+    report::<_, String>(moment, &check::exhausted(), EXHAUSTED, &[&HIGHEST_EXPECTED], found)
 }

@@ -87,12 +87,12 @@ pub(super) fn open_for_writing(
 /// Tells `look` whether the WAL lost transactions.
 pub(super) fn open_to_check<T>(
     path: &Path,
-    look: impl FnOnce(&Connection, bool) -> rusqlite::Result<T>,
+    look: impl FnOnce(&mut Connection, bool) -> rusqlite::Result<T>,
 ) -> Result<T, OpenError> {
     let has_lost_transactions =
         path.canonicalize().is_ok_and(|path| file::has_lost_transactions(&path));
-    let connection = open_untouched(path, OpenMode::AsIs)?;
-    look(&connection, has_lost_transactions)
+    let mut connection = open_untouched(path, OpenMode::AsIs)?;
+    look(&mut connection, has_lost_transactions)
         .map_err(|error| cannot_open(&path.display().to_string(), error))
 }
 

@@ -287,7 +287,7 @@ fn fill(
     target.pragma_update(None, "journal_mode", "DELETE")?;
     let is_current = migrations::is_current(&target)?;
     let look = if is_current { check::all } else { check::of_any_version };
-    let found = look(&target)?;
+    let found = look(&mut target)?;
     if let Some(problem) = found.problems.into_iter().next() {
         return Err(Problem::Damage(problem));
     }

@@ -24,19 +24,22 @@ mod readers;
 mod requests;
 mod rows;
 mod slow_reads;
-mod snapshot;
 mod sql;
 mod store;
 mod store_area;
 mod transaction;
 mod wal;
 mod wal_index;
+mod whole;
 mod writer;
 mod writer_metrics;
 
-pub(super) use self::{check::check, snapshot::fields_of_new_database};
+pub(super) use self::{
+    check::check,
+    whole::{fields_of_new_database, snapshot},
+};
 pub(crate) use self::{
     copy::{Copied, CopyError, copy},
     file_identity::is_companion,
 };
-pub use self::{load::SqliteLoad, snapshot::SqliteSnapshot, store::SqliteStore};
+pub use self::{load::SqliteLoad, store::SqliteStore};

@@ -15,7 +15,10 @@ use rusqlite::{
 use super::rows::{self, identifier};
 use crate::{
     domain::{PageRequest, PetId, PetStatus},
-    store::page::{Entry, Page},
+    store::{
+        page::{Entry, Page},
+        tables::pet_of_contract,
+    },
 };
 
 // The function has a side effect, so SQLite must evaluate it after all other conditions, for the
@@ -112,7 +115,7 @@ pub(super) fn read_by_row(
             page.more_follow = true;
             break;
         }
-        page.push(rows::pet(row)?);
+        page.push(pet_of_contract(row)?);
     }
     Ok(page)
 }

@@ -5,21 +5,17 @@ use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::{
-    journal,
-    newest::Newest,
-    page, requests,
-    rows::{identifier, status},
-    slow_reads,
-    store::SqliteStore,
-    store_area::changes::expect_one,
-    wal_index::FileVersion,
+    journal, newest::Newest, page, requests, rows::identifier, slow_reads, store::SqliteStore,
+    store_area::changes::expect_one, wal_index::FileVersion,
 };
 use crate::{
-    domain::{NewPet, PageRequest, Pet, PetId, PetName, WriteContext, store_area::StorePet},
-    store::{Created, Pets, Respond, StoreError, Version, Visit, columns::Columns},
+    domain::{NewPet, PageRequest, Pet, PetId, WriteContext, store_area::StorePet},
+    store::{
+        Created, Pets, Respond, StoreError, Version, Visit,
+        tables::{GET_PET, owned_pet},
+    },
 };
 
-const GET: &str = "SELECT name, category_id, status FROM pets WHERE id = ?1";
 const INSERT: &str = "INSERT INTO pets (name, category_id, status, created_at, updated_at)
     VALUES (?1, ?2, ?3, ?4, ?4)";
 const NEXT_ID: &str = "SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'pets'";
@@ -68,14 +64,8 @@ impl Pets for SqliteStore {
 }
 
 fn get(connection: &Connection, id: PetId) -> rusqlite::Result<Option<Pet>> {
-    let mut statement = connection.prepare_cached(GET)?;
-    let mut rows = statement.query([id.get()])?;
-    let Some(row) = rows.next()? else {
-        return Ok(None);
-    };
-    let name = PetName::new(row.get(0)?).ok_or_else(|| row.invalid(0))?;
-    let new = NewPet { name, category_id: row.get(1)?, status: status(row.get_ref(2)?)? };
-    Ok(Some(new.with_id(id)))
+    let mut statement = connection.prepare_cached(GET_PET)?;
+    statement.query([id.get()])?.next()?.map(owned_pet).transpose()
 }
 
 /// The next identifier.

@@ -6,7 +6,7 @@ use rusqlite::{
 };
 
 use crate::{
-    domain::{PetId, PetRef, PetStatus},
+    domain::{PetId, PetStatus},
     store::columns::{Columns, Value},
 };
 
@@ -63,16 +63,6 @@ pub(super) fn any_value(value: ValueRef<'_>) -> FromSqlResult<Value<'_>> {
 /// could not use the partial index.
 pub(super) fn of_status(status: PetStatus) -> String {
     format!("INDEXED BY pets_{status} WHERE status = '{status}'")
-}
-
-/// The animal in a row of its identifier, name, category and status.
-pub(super) fn pet<'r>(row: &'r Row<'_>) -> rusqlite::Result<PetRef<'r>> {
-    Ok(PetRef {
-        id: identifier(row.get(0)?)?,
-        name: row.get_ref(1)?.as_str()?,
-        category_id: row.get(2)?,
-        status: status(row.get_ref(3)?)?,
-    })
 }
 
 pub(super) fn identifier(id: i64) -> rusqlite::Result<PetId> {

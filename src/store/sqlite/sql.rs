@@ -1,6 +1,6 @@
 //! Statements and transactions for what is the same in every store.
 
-use std::{fs, os::unix::fs::MetadataExt, time::UNIX_EPOCH};
+use std::{fs, ops::ControlFlow, os::unix::fs::MetadataExt, time::UNIX_EPOCH};
 
 use futures_util::{FutureExt, TryFutureExt, future};
 use rusqlite::{
@@ -85,17 +85,7 @@ impl Sql for Connection {
         values: Parameters<'t>,
         show: Show<'t, Self>,
     ) -> Doing<'t, Self, ()> {
-        let mut visit = || {
-            let mut statement = bound(self, sql, values)?;
-            let mut rows = statement.raw_query();
-            while let Some(row) = rows.next()? {
-                if show(row)?.is_break() {
-                    break;
-                }
-            }
-            Ok(())
-        };
-        future::ready(visit()).boxed()
+        future::ready(visit(self, sql, values, show)).boxed()
     }
 
     fn rows<'t>(
@@ -141,6 +131,22 @@ impl Sql for Connection {
     fn no_row() -> Error {
         Error::QueryReturnedNoRows
     }
+}
+
+pub(super) fn visit(
+    connection: &Connection,
+    sql: &str,
+    values: Parameters<'_>,
+    mut show: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<ControlFlow<()>>,
+) -> rusqlite::Result<()> {
+    let mut statement = bound(connection, sql, values)?;
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next()? {
+        if show(row)?.is_break() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn rows(

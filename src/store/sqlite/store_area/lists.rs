@@ -1,39 +1,20 @@
 //! Animals in order of identifier, and everything.
 
-use std::ops::ControlFlow;
-
 use rusqlite::Connection;
 
 use super::{super::rows::of_status, rows::SELECT};
 use crate::{
     domain::{
         PetId, PetStatus,
-        store_area::{PetQuery, Resource, StorePet},
+        store_area::{PetQuery, StorePet},
     },
     store::tables::{Table, pet_with_order},
 };
 
 /// Reads everything in a table.
-pub(super) fn everything(table: Table) -> String {
+pub(in super::super) fn everything(table: Table) -> String {
     let by_id = if table == Table::Pets { "NOT INDEXED ORDER BY id" } else { "ORDER BY id" };
     format!("{} {by_id}", SELECT[table as usize])
-}
-
-/// Calls `show` with everything, until it breaks.
-pub(in super::super) fn each(
-    connection: &Connection,
-    show: &mut dyn FnMut(Resource) -> ControlFlow<()>,
-) -> rusqlite::Result<()> {
-    for table in Table::ALL {
-        let mut statement = connection.prepare(&everything(table))?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            if show(table.read(row)?).is_break() {
-                return Ok(());
-            }
-        }
-    }
-    Ok(())
 }
 
 /// The animals of a page without a search, and one more if more follow. `None` if their names have more

@@ -1,7 +1,6 @@
 //! The store area: commands as jobs of the writer, and reads.
 
 pub(super) mod changes;
-pub(super) mod check;
 mod execute;
 pub(super) mod fields;
 pub(super) mod lists;
