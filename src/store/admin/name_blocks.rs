@@ -28,6 +28,10 @@ const WITH_PREFIX: &str = "SELECT entries FROM name_blocks WHERE block = $1 AND 
     AND first < $3";
 const ROW_OF: &str = "SELECT first FROM name_blocks WHERE block = $1 AND first <= $2
     ORDER BY first DESC LIMIT 1";
+const ROWS: &str = "SELECT first FROM name_blocks WHERE block = $1 ORDER BY first";
+/// From so many entries of a block on, their rows are found among all rows of the block: to ask for each
+/// takes longer.
+const MANY: usize = 256;
 const ENTRIES: &str = "SELECT entries FROM name_blocks WHERE block = $1 AND first = $2";
 const PUT: &str = "INSERT INTO name_blocks (block, first, entries) VALUES ($1, $2, $3)
     ON CONFLICT (block, first) DO UPDATE SET entries = excluded.entries";
@@ -66,15 +70,35 @@ pub(super) async fn find<S: Sql>(
     Ok(found)
 }
 
+/// The first entry of the row of each of these entries of a block.
+async fn rows_of<S: Sql>(
+    on: &mut S,
+    block: i64,
+    changes: &[(Vec<u8>, bool)],
+) -> Result<Vec<Vec<u8>>, S::Error> {
+    if changes.len() < MANY {
+        let of = changes.iter().map(|(entry, _)| values![block, entry.clone()]).collect();
+        let rows = on.rows_each(ROW_OF, of).await?;
+        let first = |rows: &Vec<S::Row>| rows.first().map_or(Ok(Vec::new()), |row| row.value(0));
+        return rows.iter().map(first).collect();
+    }
+    let all = on.rows(ROWS, &[&block]).await?;
+    let all: Vec<Vec<u8>> = all.iter().map(|row| row.value(0)).collect::<Result<_, _>>()?;
+    let row_of = |entry| all[..all.partition_point(|first| first <= entry)].last();
+    Ok(changes.iter().map(|(entry, _)| row_of(entry).cloned().unwrap_or_default()).collect())
+}
+
 /// Writes the rows whose entries change.
 pub(super) async fn write<S: Sql>(on: &mut S, changes: Changes) -> Result<(), S::Error> {
-    let of = changes.keys().map(|(block, entry)| values![*block, entry.clone()]).collect();
-    let firsts = on.rows_each(ROW_OF, of).await?;
-    let mut by_row: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for (((block, entry), is_in), first) in changes.into_iter().zip(firsts) {
-        let first = first.first().map(|row| row.value::<Vec<u8>>(0)).transpose()?;
-        let first = first.unwrap_or_default();
-        by_row.entry((block, first)).or_default().push((entry, is_in));
+    let (mut by_block, mut by_row) = (BTreeMap::<_, Vec<_>>::new(), BTreeMap::<_, Vec<_>>::new());
+    for ((block, entry), is_in) in changes {
+        by_block.entry(block).or_default().push((entry, is_in));
+    }
+    for (block, changes) in by_block {
+        let firsts = rows_of(on, block, &changes).await?;
+        for (change, first) in changes.into_iter().zip(firsts) {
+            by_row.entry((block, first)).or_default().push(change);
+        }
     }
     let of = by_row.keys().map(|(block, first)| values![*block, first.clone()]).collect();
     let before = on.rows_each(ENTRIES, of).await?;

@@ -51,8 +51,10 @@ const NEW: &str = "SELECT id FROM (
             AND id <= (SELECT last FROM search_state) ORDER BY id LIMIT 256) AS withdrawn
     ) AS new ORDER BY id LIMIT 256";
 const MERGED: &str = "UPDATE search_state SET merged = $1";
-const PRESENT: &str = "SELECT status, FALSE, category_id, fields, name FROM pets WHERE id = $1
-    UNION ALL SELECT status, TRUE, category_id, fields, name FROM withdrawn_pets WHERE id = $1";
+const PRESENT: &str = "SELECT id, status, FALSE, category_id, fields, name FROM pets
+    WHERE id >= $1 AND id <= $2
+    UNION ALL SELECT id, status, TRUE, category_id, fields, name FROM withdrawn_pets
+    WHERE id >= $1 AND id <= $2";
 const SET: &str = "SELECT pets FROM value_blocks WHERE value = $1 AND block = $2";
 const PUT: &str = "INSERT INTO value_blocks (value, block, pets) VALUES ($1, $2, $3)
     ON CONFLICT (value, block) DO UPDATE SET pets = excluded.pets";
@@ -100,11 +102,14 @@ pub(in crate::store) fn merge<'t, S: Sql>(on: &'t mut S, (): &'t ()) -> Doing<'t
                 }
             }
             (taken, has_more) = (taken + ids.len(), !ids.is_empty());
-            let present = ids.keys().map(|&id| values![id]).collect();
-            for ((&id, &has_name), rows) in ids.iter().zip(on.rows_each(PRESENT, present).await?) {
-                for row in &rows {
-                    changes.add(&fields, id, (row, 0), true, has_name)?;
-                }
+            // After an import, all of them are one range.
+            let all: Vec<i64> = ids.keys().copied().collect();
+            let ranges = all.chunk_by(|id, next| next - id == 1);
+            let ranges = ranges.filter_map(|of| Some(values![*of.first()?, *of.last()?]));
+            for row in on.rows_each(PRESENT, ranges.collect()).await?.iter().flatten() {
+                let id = row.value(0)?;
+                let has_name = ids.get(&id).copied().unwrap_or_default();
+                changes.add(&fields, id, (row, 1), true, has_name)?;
             }
         }
         changes.write(on).await?;
