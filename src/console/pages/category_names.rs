@@ -19,7 +19,7 @@ use crate::{
 pub(super) const PROPOSED: usize = 500;
 
 /// How many reads of a page are in progress at once.
-const AT_ONCE: usize = 8;
+pub(super) const AT_ONCE: usize = 8;
 
 /// The largest page of categories.
 pub(super) fn most() -> Limit {

@@ -10,7 +10,6 @@ use crate::{
     console::{
         ask::Question,
         merge::{self, Merged},
-        reply::Flash,
         staff,
     },
     domain::{
@@ -91,7 +90,7 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return list(desk, &errors).await;
     };
     match change(desk, FieldWish::Put(field), None).await? {
-        Ok(()) => Ok(see("saved")),
+        Ok(()) => Ok(staff::see(PAGE, "saved")),
         Err(why) if why == texts::FIELD_NAME_TAKEN => {
             errors.add("name", why);
             list(desk, &errors).await
@@ -159,7 +158,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
     }
     match change(desk, FieldWish::Put(wanted), form.integer("version")).await? {
-        Ok(()) => Ok(see("saved")),
+        Ok(()) => Ok(staff::see(PAGE, "saved")),
         Err(why) => {
             // What is typed can be saved over what it is now.
             let field = present(desk).await?.unwrap_or(field);
@@ -224,7 +223,7 @@ pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
     let wish = FieldWish::Delete(field.name.clone());
     match change(desk, wish, desk.visit.form.integer("version")).await? {
-        Ok(()) => Ok(see("deleted")),
+        Ok(()) => Ok(staff::see(PAGE, "deleted")),
         Err(why) => Ok(page(desk, &field, &form_of(&field), &Errors::text(why))),
     }
 }
@@ -254,8 +253,4 @@ async fn change(
         FieldChanged::Refused(_) if version.is_none() => Err(texts::FIELD_NAME_TAKEN),
         FieldChanged::Refused(_) | FieldChanged::IdempotencyConflict => Err(texts::FIELD_CHANGED),
     })
-}
-
-fn see(code: &'static str) -> Reply {
-    Reply::See(PAGE.to_owned(), Some(Flash::new(code, 0)))
 }

@@ -2,7 +2,7 @@
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use super::photos;
+use super::{category_names::AT_ONCE, photos};
 use crate::console::prelude::*;
 use crate::{
     console::{
@@ -11,9 +11,6 @@ use crate::{
     },
     domain::store_area::{Contact, Order, OrderId, OrderStatus, StorePet},
 };
-
-/// How many reads of a page are in progress at once.
-pub(super) const AT_ONCE: usize = 8;
 
 /// An order with its animal.
 pub(super) type Row = (Order, Option<StorePet>);

@@ -4,8 +4,8 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::{
     animals::meant,
-    category_names::most,
-    order_rows::{AT_ONCE, contact, with_ids},
+    category_names::{AT_ONCE, most},
+    order_rows::{contact, with_ids},
 };
 use crate::console::prelude::*;
 use crate::domain::{

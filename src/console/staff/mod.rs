@@ -114,7 +114,7 @@ fn page(title: &str, errors: &Errors, content: &Markup) -> Reply {
 }
 
 /// Shows this page, with a message.
-fn see(path: &str, code: &str) -> Reply {
+pub(super) fn see(path: &str, code: &str) -> Reply {
     Reply::See(path.to_owned(), Some(Flash::new(code, 0)))
 }
 
