@@ -6,7 +6,6 @@ mod journal;
 pub(crate) mod members;
 mod object;
 mod order;
-mod pet;
 mod photo;
 mod resource;
 mod resources;
@@ -30,11 +29,11 @@ pub(crate) use self::{
         ADDED_TO_ORDERS, PlaceOrder, read_order, write_order, write_order_with_contact,
         write_whole_order,
     },
-    pet::write_pet,
     photo::{read_photos, with_photos_below, write_photo},
     resources::{read_category, write_attempt, write_category, write_resource, write_webhook},
     store_pet::{AddPet, read_new_fields, read_store_pet, read_stored_fields, write_store_pet},
 };
+use crate::domain::{PetRef, PetStatus};
 
 /// The largest depth of nested objects and arrays in a body.
 pub(crate) const MAX_DEPTH: usize = 64;
@@ -72,6 +71,27 @@ pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
     }
     // Neither text nor a write to memory can fail.
     let _ = serde_json::to_writer(out, text);
+}
+
+/// Writes an animal of the contract. Handwritten, because pages are the hottest path: for 20 animals,
+/// this takes about a microsecond less than a derived `Serialize`.
+pub(crate) fn write_pet(out: &mut Vec<u8>, pet: PetRef<'_>) {
+    out.extend_from_slice(b"{\"id\":");
+    write_integer(out, pet.id.get());
+    out.extend_from_slice(b",\"name\":");
+    write_string(out, pet.name);
+    out.extend_from_slice(b",\"categoryId\":");
+    write_integer(out, pet.category_id);
+    // Constants of known length are copied without a call.
+    match pet.status {
+        PetStatus::Available => out.extend_from_slice(br#","status":"available"}"#),
+        PetStatus::Pending => out.extend_from_slice(br#","status":"pending"}"#),
+        PetStatus::Sold => out.extend_from_slice(br#","status":"sold"}"#),
+    }
+}
+
+fn write_integer(out: &mut Vec<u8>, value: i64) {
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
 /// The members of a JSON object with these names, unparsed.

@@ -12,12 +12,11 @@ use hyper::{
 
 use super::{
     access::{auth, rate_limit},
-    context::{Call, Context},
+    context::{Call, Context, Settings},
     contract::{Contract, create, deprecation, get, list},
     documents::Documents,
     etag::{self, Tags},
     routes::{Access, Operation, ROUTES, Run},
-    settings::Settings,
     store_area::StoreArea,
 };
 use crate::{

@@ -10,12 +10,11 @@ mod idempotency;
 mod management;
 mod query;
 pub mod routes;
-mod settings;
 mod store_area;
 
 pub use self::{
     api::{Api, counted},
+    context::Settings,
     management::Management,
-    settings::Settings,
 };
 use crate::edge::etag;

@@ -6,8 +6,7 @@ use super::{
     context::Call,
     documents::{self, Documents, openapi::OpenApi},
     store_area::{
-        StoreArea, audit, batch, categories, feed, fields, inventory, orders, pets, photos,
-        webhooks,
+        StoreArea, audit, batch, categories, feed, fields, orders, pets, photos, webhooks,
     },
 };
 use crate::{
@@ -50,7 +49,7 @@ routes! {
     getPhoto            GET    "/v1/store/pets/{petId}/photos/{photoId}"           area!(StoreRead, photos::get_photo);
     patchPhoto          PATCH  "/v1/store/pets/{petId}/photos/{photoId}"           area!(StoreWrite, photos::patch_photo);
     deletePhoto         DELETE "/v1/store/pets/{petId}/photos/{photoId}"           area!(StoreWrite, photos::delete_photo);
-    getInventory        GET    "/v1/store/inventory"                               area!(StoreRead, inventory::get);
+    getInventory        GET    "/v1/store/inventory"                               area!(StoreRead, pets::inventory);
     listOrders          GET    "/v1/store/orders"                                  area!(StoreRead, orders::list_orders);
     placeOrder          POST   "/v1/store/orders"                                  area!(StoreWrite, orders::place_order);
     getOrder            GET    "/v1/store/orders/{orderId}"                        area!(StoreRead, orders::get_order);

@@ -7,7 +7,6 @@ mod check_rows;
 mod columns;
 mod database_url;
 mod errors;
-mod forgotten;
 mod health;
 mod journal_rows;
 mod open;

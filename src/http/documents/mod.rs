@@ -14,7 +14,7 @@ use self::{
     document::Document,
     openapi::{Format, Served},
 };
-use super::{context::Call, settings::Settings};
+use super::context::{Call, Settings};
 use crate::{
     domain::Clock,
     edge::{ApiError, Response},

@@ -18,7 +18,7 @@ use super::document::Document;
 use crate::{
     domain::words::words,
     edge::{ApiError, BaseUrl, Response, request},
-    http::{contract::deprecation, settings::Settings},
+    http::{context::Settings, contract::deprecation},
 };
 
 /// Marks the parts of the contract that leave it when `getPet` is removed.

@@ -7,7 +7,6 @@ mod contacts;
 mod cursor;
 pub(super) mod feed;
 pub(super) mod fields;
-pub(super) mod inventory;
 mod members;
 pub(super) mod orders;
 mod page;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use hyper::StatusCode;
+
 use super::{
     cursor::{self, Walk},
     feed,
@@ -20,8 +22,8 @@ use crate::{
             ValueFilter, WithdrawalReason,
         },
     },
-    edge::{ApiError, Problem, Response, body::Accepted},
-    http::{context::Call, query},
+    edge::{ApiError, Problem, Response, body::Accepted, response},
+    http::{context::Call, etag, query},
     json::{self, AddPet},
     text,
 };
@@ -187,4 +189,16 @@ pub(crate) async fn restore_pet(area: &StoreArea, call: Call<'_>) -> Result<Resp
     write.members(&[])?;
     let command = Command::RestorePet { id: write.pet_id()?, preconditions };
     write.execute(area, command, wire::one).await
+}
+
+/// Responds with how many animals there are.
+pub(crate) async fn inventory(
+    area: &StoreArea,
+    Call { request, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
+    let [] = query::parameters(request.uri.query(), [])?;
+    let inventory = area.app.inventory.read().await?;
+    let body = area.http.memory.hold(wire::inventory(&inventory))?;
+    let tag = area.http.tags.of(&body);
+    Ok(etag::respond(&request.headers, response::json(StatusCode::OK, body), tag))
 }

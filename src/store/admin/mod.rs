@@ -4,7 +4,7 @@
 pub(super) mod audit;
 mod deliveries;
 pub(super) mod fields;
-mod journal;
+pub(in crate::store) mod journal;
 pub(super) mod keys;
 pub(super) mod lists;
 pub(super) mod name_blocks;

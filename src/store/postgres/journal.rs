@@ -8,7 +8,7 @@ use super::{
     pool::Connection,
 };
 use crate::store::{
-    forgotten::{FORGET_ACTS, last_forgotten},
+    admin::journal::{FORGET_ACTS, last_forgotten},
     journal_rows::{self, audited_changes, change_columns, changes_between},
 };
 

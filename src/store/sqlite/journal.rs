@@ -10,8 +10,10 @@ use crate::{
         store_area::{Act, ActType, Epoch, JournalState, JournalSubject, StorePet, SubjectKind},
     },
     store::{
-        admin::record,
-        forgotten::{FORGET_ACTS, last_forgotten},
+        admin::{
+            journal::{FORGET_ACTS, last_forgotten},
+            record,
+        },
         journal_rows::{self, Entry, Origin, audited_changes, change_columns, changes_between},
     },
 };

@@ -11,7 +11,6 @@ mod distrust;
 mod errors;
 mod file;
 mod file_identity;
-mod health;
 mod journal;
 mod load;
 mod migrations;
