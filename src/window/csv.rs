@@ -72,8 +72,7 @@ fn cells(shop: &Shop, animal: &Animal, fields: &FieldSet, labels: &Labels) -> Ve
         let found = animal.values.iter().find(|(field, _)| field.name.as_str() == name);
         found.map_or_else(String::new, |(field, value)| match value {
             FieldValue::Text(text) => without_formulas(field.shown(text)).into_owned(),
-            FieldValue::Integer(number) => number.to_string(),
-            FieldValue::Boolean(value) => value.to_string(),
+            value => value.to_string(),
         })
     };
     let mut cells = vec![

@@ -5,7 +5,7 @@ use crate::domain::store_area::{Choices, FieldDefinition, FieldKind, FieldName, 
 
 /// The inputs for all members but the label and the name.
 pub(super) fn inputs(form: &Form, errors: &Errors) -> Markup {
-    let kinds = FieldKind::ALL.map(|kind| (kind.as_str(), texts::kind(kind)));
+    let kinds = FieldKind::ALL.map(|kind| (kind.as_str(), texts::kind(kind).0));
     let kinds = [[("", texts::CHOOSE_KIND)].as_slice(), &kinds].concat();
     let has_choices = form.fields().iter().any(|(name, _)| name.starts_with(LABEL));
     let label = if has_choices { texts::MORE_CHOICES } else { texts::FIELD_CHOICES };
@@ -179,7 +179,7 @@ pub(super) fn in_words(name: &str, value: &str) -> Option<(String, String)> {
         ("public" | "unique", "") => texts::NO.to_owned(),
         ("public" | "unique", _) => texts::YES.to_owned(),
         ("kind", kind) => {
-            kind.parse().map_or_else(|_| kind.to_owned(), |kind| texts::kind(kind).to_owned())
+            kind.parse().map_or_else(|_| kind.to_owned(), |kind| texts::kind(kind).0.to_owned())
         }
         _ => markup::readable(value, SHORT),
     };

@@ -43,7 +43,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                     }
                 }
                 td data-label=(labels[1]) { (field.name.as_str()) }
-                td data-label=(labels[2]) { (texts::kind(field.kind)) }
+                td data-label=(labels[2]) { (texts::kind(field.kind).0) }
                 td data-label=(labels[3]) { (yes_or_no(field.is_public)) }
                 td data-label=(labels[4]) { (yes_or_no(field.is_unique)) }
                 td.number data-label=(labels[5]) { (field.position) }

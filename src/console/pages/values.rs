@@ -17,10 +17,8 @@ const SHOWN: usize = 6;
 /// A value as an input holds it.
 fn as_typed(kind: FieldKind, value: &FieldValue) -> String {
     match value {
-        FieldValue::Text(text) if kind == FieldKind::LongText => text.clone(),
-        FieldValue::Text(text) => text.replace(['\r', '\n'], ""),
-        FieldValue::Integer(number) => number.to_string(),
-        FieldValue::Boolean(value) => value.to_string(),
+        FieldValue::Text(text) if kind != FieldKind::LongText => text.replace(['\r', '\n'], ""),
+        value => value.to_string(),
     }
 }
 
@@ -92,21 +90,15 @@ fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Markup {
             let words = words.map(|(value, word)| (value.to_owned(), word.to_owned()));
             input.choose(&[[none()].as_slice(), &words].concat())
         }
-        kind => {
-            let kind = match kind {
-                FieldKind::LongText => "textarea",
-                FieldKind::Date => "date",
-                _ => "",
-            };
-            let inputmode = match field.kind {
-                FieldKind::Decimal => "decimal",
-                FieldKind::Integer => "numeric",
-                // A chip has digits only.
-                FieldKind::Text if field.name.as_str() == "microchip" => "numeric",
-                _ => "",
-            };
-            Input { kind, inputmode, ..input }.show()
+        FieldKind::LongText => Input { kind: "textarea", ..input }.show(),
+        FieldKind::Date => Input { kind: "date", ..input }.show(),
+        FieldKind::Decimal => Input { inputmode: "decimal", ..input }.show(),
+        FieldKind::Integer => Input { inputmode: "numeric", ..input }.show(),
+        // A chip has digits only.
+        FieldKind::Text if field.name.as_str() == "microchip" => {
+            Input { inputmode: "numeric", ..input }.show()
         }
+        FieldKind::Text => input.show(),
     }
 }
 

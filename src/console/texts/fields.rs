@@ -74,16 +74,19 @@ pub(crate) fn becomes_public(count: usize, has_more: bool) -> String {
     format!("{animals} a value. Everybody will see it.")
 }
 
-/// The name of a kind.
-pub(crate) fn kind(kind: FieldKind) -> &'static str {
+/// The name of a kind, and what to type for a value of it.
+pub(in crate::console) fn kind(kind: FieldKind) -> (&'static str, &'static str) {
     match kind {
-        FieldKind::Text => "Text",
-        FieldKind::LongText => "Long text",
-        FieldKind::Integer => "Whole number",
-        FieldKind::Decimal => "Number with decimals",
-        FieldKind::Date => "Date",
-        FieldKind::Boolean => "Yes or no",
-        FieldKind::Choice => "Choice from a list",
+        FieldKind::Text => ("Text", "Enter at most 255 characters."),
+        FieldKind::LongText => ("Long text", "Enter at most 8,000 characters."),
+        FieldKind::Integer => ("Whole number", "Enter a whole number, such as 4."),
+        FieldKind::Decimal => (
+            "Number with decimals",
+            "Enter a number such as 249.00, with at most 12 digits before the point and 4 after it.",
+        ),
+        FieldKind::Date => ("Date", "Enter a date, such as 2024-05-03."),
+        FieldKind::Boolean => ("Yes or no", "Choose yes or no."),
+        FieldKind::Choice => ("Choice from a list", "Choose one from the list."),
     }
 }
 
@@ -130,20 +133,10 @@ pub(crate) fn choice_removed(label: &str, chosen: &str) -> String {
 
 /// The problem with a value.
 pub(crate) fn value_invalid(label: &str, field: &FieldDefinition) -> String {
-    let enter = match field.kind {
-        FieldKind::Decimal if field.is_price() => super::PRICE_INVALID,
-        FieldKind::Date if field.is_birth() => {
-            "Enter a date such as 2024-05-03, not in the future."
-        }
-        FieldKind::Text => "Enter at most 255 characters.",
-        FieldKind::LongText => "Enter at most 8,000 characters.",
-        FieldKind::Integer => "Enter a whole number, such as 4.",
-        FieldKind::Decimal => {
-            "Enter a number such as 249.00, with at most 12 digits before the point and 4 after it."
-        }
-        FieldKind::Date => "Enter a date, such as 2024-05-03.",
-        FieldKind::Boolean => "Choose yes or no.",
-        FieldKind::Choice => "Choose one from the list.",
+    let enter = match kind(field.kind) {
+        _ if field.is_price() => super::PRICE_INVALID,
+        _ if field.is_birth() => "Enter a date such as 2024-05-03, not in the future.",
+        (_, enter) => enter,
     };
     format!("{label}: {enter}")
 }

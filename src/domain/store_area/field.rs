@@ -4,8 +4,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::Label;
-use crate::domain::words::words;
+use super::{
+    Label,
+    kind::{FieldKind, is_text},
+};
 
 /// The name of a field: a letter, then up to 31 letters, digits and `_`, all of them ASCII and in
 /// lower case.
@@ -26,25 +28,6 @@ impl FieldName {
 
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-words! {
-    /// The kind of the values of a field.
-    pub enum FieldKind {
-        /// 1 to 255 characters.
-        Text = "text",
-        /// 1 to 8,000 characters.
-        LongText = "longText",
-        /// Exact for every JSON reader: at most 2^53 - 1 from zero.
-        Integer = "integer",
-        /// Digits as text, kept as written.
-        Decimal = "decimal",
-        /// YYYY-MM-DD.
-        Date = "date",
-        Boolean = "boolean",
-        /// One of [`FieldDefinition::choices`].
-        Choice = "choice",
     }
 }
 
@@ -155,11 +138,10 @@ impl FieldDefinition {
 
     /// The error, if its members do not fit together.
     pub fn problem(&self) -> Option<&'static str> {
-        let may_be_unique = matches!(self.kind, FieldKind::Text | FieldKind::Integer);
         match (self.kind == FieldKind::Choice, self.choices.is_some()) {
             (true, false) => Some("choices is missing. A field of the kind choice needs it."),
             (false, true) => Some("choices must be null for every kind other than choice."),
-            _ if self.is_unique && !may_be_unique => {
+            _ if self.is_unique && !self.kind.may_be_unique() => {
                 Some("unique can be true only for a field of the kind text or integer.")
             }
             _ => None,
@@ -204,19 +186,4 @@ impl FieldSet {
     pub fn find(&self, name: &str) -> Option<&FieldDefinition> {
         self.all.iter().find(|field| field.name.as_str() == name)
     }
-}
-
-/// Whether it is a text of at most `max` characters, one of them visible.
-pub(super) fn is_text(text: &str, max: usize) -> bool {
-    text.chars().nth(max).is_none() && !text.contains('\0') && text.chars().any(is_visible)
-}
-
-/// Whether a reader can see the character, and not only its effect on others.
-pub(super) fn is_visible(character: char) -> bool {
-    let is_ignorable = matches!(character, '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}'
-        | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}'
-        | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}'
-        | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}'
-        | '\u{E0000}'..='\u{E0FFF}');
-    !is_ignorable && !character.is_whitespace() && !character.is_control()
 }

@@ -8,25 +8,13 @@ use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use sha2::{Digest, Sha256};
 
 use super::{
-    Choices, Decimal, FieldDefinition, FieldKind, FieldName, FieldSet,
-    field::{is_text, is_visible},
-    whole_key,
+    Decimal, FieldDefinition, FieldKind, FieldName, FieldSet, FieldValue,
+    kind::{LONGEST_KEY, is_date},
 };
 use crate::domain::PetId;
 
 /// How many choices a message shows.
 const SHOWN_CHOICES: usize = 20;
-
-/// Longer keys of unique values are replaced by their hash: an index of PostgreSQL has no room for them.
-const LONGEST_KEY: usize = 512;
-
-/// A value. Which texts and numbers are valid depends on the kind of its field.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FieldValue {
-    Text(String),
-    Integer(i64),
-    Boolean(bool),
-}
 
 /// The value in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,8 +90,7 @@ impl FieldValues {
             json.push(':');
             match value {
                 FieldValue::Text(text) => write_text(&mut json, text),
-                FieldValue::Integer(number) => drop(write!(json, "{number}")),
-                FieldValue::Boolean(value) => drop(write!(json, "{value}")),
+                value => drop(write!(json, "{value}")),
             }
         }
         json.push('}');
@@ -186,7 +173,7 @@ impl FieldSet {
     pub fn problem_of(&self, values: &FieldValues) -> Option<FieldProblem> {
         values.iter().find_map(|(name, value)| {
             let Some(field) = self.find(name) else { return Some(self.unknown(name)) };
-            (!field.allows(value)).then(|| FieldProblem::Invalid(field.is("fields")))
+            (!field.kind.allows(value)).then(|| FieldProblem::Invalid(field.is("fields")))
         })
     }
 
@@ -219,7 +206,9 @@ impl FieldSet {
         // In one way, as in every parameter.
         let key = match field.in_cell(text) {
             Given::Set(FieldValue::Integer(number)) if number.to_string() != text => None,
-            Given::Set(value) if field.allows(&value) => field.kind.key(field.is_unique, &value),
+            Given::Set(value) if field.kind.allows(&value) => {
+                field.kind.key(field.is_unique, &value)
+            }
             _ => None,
         };
         let key = key.ok_or_else(|| FieldProblem::Invalid(field.is("field")))?;
@@ -236,66 +225,12 @@ impl FieldSet {
     }
 }
 
-impl FieldKind {
-    /// The common key of values that a search does not tell apart: texts without regard to case
-    /// and accents, those that are unique as [`unseparated`], numbers by what they are. `None` for what no
-    /// search looks for.
-    pub fn key(self, is_unique: bool, value: &FieldValue) -> Option<String> {
-        match (self, value) {
-            (Self::LongText, _) => None,
-            (Self::Decimal, FieldValue::Text(text)) => {
-                Decimal::new(text).map(|number| number.ten_thousandths().to_string())
-            }
-            (_, FieldValue::Text(text)) if is_unique => Some(unseparated(whole_key(text))),
-            (_, FieldValue::Text(text)) => Some(whole_key(text)),
-            (_, FieldValue::Integer(number)) => Some(number.to_string()),
-            (_, FieldValue::Boolean(value)) => Some(value.to_string()),
-        }
-    }
-}
-
-/// A key without white space, invisible characters, dashes, `.`, `/` and `:`, so that a microchip is the same
-/// in each spelling. As it is if nothing would be left, or if it is too long for an index.
-pub fn unseparated(key: String) -> String {
-    let separates = |character: char| {
-        !is_visible(character)
-            || matches!(
-                character,
-                '-' | '.' | '/' | ':' | '\u{58A}' | '\u{5BE}' | '\u{1400}' | '\u{1806}' | '\u{2010}'
-                    ..='\u{2015}'
-                        | '\u{2212}'
-                        | '\u{2E17}'
-                        | '\u{2E1A}'
-                        | '\u{2E3A}'
-                        | '\u{2E3B}'
-                        | '\u{2E40}'
-                        | '\u{2E5D}'
-                        | '\u{301C}'
-                        | '\u{3030}'
-                        | '\u{30A0}'
-                        | '\u{10D6E}'
-                        | '\u{10EAD}'
-            )
-    };
-    let kept: String = key.chars().filter(|&character| !separates(character)).collect();
-    if kept.is_empty() || key.len() > LONGEST_KEY { key } else { kept }
-}
-
 impl FieldDefinition {
     /// The value in a cell of a table, which has it as in JSON, without quotes. A choice is its value, not its label.
     pub fn in_cell(&self, text: &str) -> Given {
-        match self.kind {
-            FieldKind::Integer => {
-                text.parse().map_or(Given::Other, |number| Given::Set(FieldValue::Integer(number)))
-            }
-            FieldKind::Boolean => {
-                text.parse().map_or(Given::Other, |value| Given::Set(FieldValue::Boolean(value)))
-            }
-            _ => {
-                let choice = self.choices.as_ref().and_then(|choices| choices.find(text));
-                Given::Set(FieldValue::Text(choice.map_or(text, String::as_str).to_owned()))
-            }
-        }
+        let choice = self.choices.as_ref().and_then(|choices| choices.find(text));
+        let value = self.kind.read(choice.map_or(text, String::as_str));
+        value.map_or(Given::Other, Given::Set)
     }
 
     /// A choice or its label, in any case, as the value that is stored; other values as they are.
@@ -320,23 +255,9 @@ impl FieldDefinition {
                 let tomorrow = now.to_zoned(TimeZone::UTC).date().tomorrow().unwrap_or(Date::MAX);
                 is_date(text) && text.parse().is_ok_and(|born: Date| born <= tomorrow)
             }
-            _ => self.allows(value),
+            _ => self.kind.allows(value),
         };
         is_valid.then(|| value.clone())
-    }
-
-    /// Whether a value in a store is valid. It may have been one of the choices before.
-    fn allows(&self, value: &FieldValue) -> bool {
-        match (self.kind, value) {
-            (FieldKind::Text, FieldValue::Text(text)) => is_text(text, 255),
-            (FieldKind::LongText, FieldValue::Text(text)) => is_text(text, 8_000),
-            (FieldKind::Integer, FieldValue::Integer(number)) => number.unsigned_abs() < 1 << 53,
-            (FieldKind::Decimal, FieldValue::Text(text)) => Decimal::new(text).is_some(),
-            (FieldKind::Date, FieldValue::Text(text)) => is_date(text),
-            (FieldKind::Boolean, FieldValue::Boolean(_)) => true,
-            (FieldKind::Choice, FieldValue::Text(text)) => is_text(text, 64),
-            _ => false,
-        }
     }
 
     /// The rule for a value: a sentence about a member or a parameter with this name before the point.
@@ -346,41 +267,21 @@ impl FieldDefinition {
 
     /// The rule for a value, as the rest of a sentence that begins with the name of the field.
     pub fn rule(&self) -> String {
-        let is = match self.kind {
-            FieldKind::Text => {
-                "a string of 1 to 255 characters, one of them visible, without U+0000".to_owned()
-            }
-            FieldKind::LongText => {
-                "a string of 1 to 8000 characters, one of them visible, without U+0000".to_owned()
-            }
-            FieldKind::Integer => {
-                "an integer from -9007199254740991 to 9007199254740991".to_owned()
-            }
-            FieldKind::Decimal => {
-                let no_minus = if self.is_price() { "without a minus, " } else { "" };
-                format!(
-                    "a string such as \"249.00\", {no_minus}with at most 12 digits before the point and \
-                     4 after it"
-                )
-            }
-            FieldKind::Date => {
-                let latest = if self.is_birth() { ", not later than tomorrow in UTC" } else { "" };
-                format!("a date as a string of the form YYYY-MM-DD{latest}")
-            }
-            FieldKind::Boolean => "true or false".to_owned(),
-            FieldKind::Choice => {
-                let all = self.choices.as_ref().map(Choices::all).unwrap_or_default();
+        let is = match &self.choices {
+            Some(choices) => {
+                let all = choices.all();
                 let shown: Vec<&str> = all.iter().take(SHOWN_CHOICES).map(String::as_str).collect();
                 let more = if all.len() > shown.len() { ", …" } else { "" };
                 format!("one of {}{more}", shown.join(", "))
             }
+            None if self.is_price() => {
+                "a string such as \"249.00\", without a minus, with at most 12 digits before the point and \
+                 4 after it"
+                    .to_owned()
+            }
+            None if self.is_birth() => format!("{}, not later than tomorrow in UTC", self.kind.rule()),
+            None => self.kind.rule().to_owned(),
         };
         format!("is of the kind {} and must be {is}", self.kind)
     }
-}
-
-/// Whether the text is a date, in the only form in which a date is written.
-fn is_date(text: &str) -> bool {
-    // Years before 0 have more digits.
-    text.len() == 10 && text.parse::<Date>().is_ok_and(|date| date.to_string() == text)
 }

@@ -15,6 +15,7 @@ mod field;
 mod field_rules;
 mod field_values;
 mod journal;
+mod kind;
 mod name_key;
 mod order;
 mod order_rules;
@@ -33,16 +34,16 @@ pub use change::{Change, ChangeType, Conflict, Decision, Present, Refusal, Resou
 pub use command::{Command, IfMatch, PhotoPatch, Preconditions, Subject};
 pub use decide::decide;
 pub use decimal::{Currency, Decimal};
-pub use field::{Choices, FieldDefinition, FieldKind, FieldName, FieldSet};
+pub use field::{Choices, FieldDefinition, FieldName, FieldSet};
 pub use field_rules::{FieldChange, FieldDecision, FieldRefusal, FieldWish, decide_field};
 pub use field_values::{
-    FieldPatch, FieldProblem, FieldValue, FieldValues, Given, Owner, UniqueKey, ValueFilter,
-    unseparated,
+    FieldPatch, FieldProblem, FieldValues, Given, Owner, UniqueKey, ValueFilter,
 };
 pub use journal::{
     Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, ChangePage, Epoch,
     JournalEntry, JournalState, JournalSubject, SubjectKind,
 };
+pub use kind::{FieldKind, FieldValue, unseparated};
 pub use name_key::{
     MOST_WORDS, NAME_KEY_LENGTH, NamePrefix, letters, name_keys, normalized, whole_key,
 };
