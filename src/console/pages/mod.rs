@@ -157,7 +157,7 @@ pub(super) struct Needed {
     pub(super) password: bool,
     /// Only after the member has set up the second factor, if the settings require one.
     pub(super) second_factor: bool,
-    /// The action of its form, for a member who has to sign in before the form is sent.
+    /// The action of its form. A member reads it if the session ends before the form is sent.
     does: &'static str,
 }
 
