@@ -14,7 +14,7 @@ use super::{state::ConsoleSettings, texts};
 use crate::{
     domain::Role,
     edge::{ApiError, Body, Response, response},
-    text,
+    look, text,
 };
 
 /// The main menu: the path of each entry, its label, and the least role.
@@ -42,23 +42,27 @@ struct Asset {
     /// Changes with its content, so a browser can keep the file for ever, except outside `/assets/`.
     path: String,
     media_type: &'static str,
-    content: &'static [u8],
+    content: Bytes,
 }
 
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
 static ASSETS: LazyLock<[Asset; 6]> = LazyLock::new(|| {
-    [
-        ("/assets/style-%.css", "text/css; charset=utf-8", &include_bytes!("style.css")[..]),
-        ("/assets/live-%.js", "text/javascript; charset=utf-8", include_bytes!("live.js")),
-        ("/assets/icon-%.svg", "image/svg+xml", include_bytes!("icon.svg")),
-        // Browsers and phones ask for these paths, also without a link.
-        ("/favicon.ico", "image/x-icon", include_bytes!("favicon.ico")),
-        ("/apple-touch-icon.png", "image/png", include_bytes!("apple-touch-icon.png")),
-        ("/assets/photos-%.js", "text/javascript; charset=utf-8", include_bytes!("photos.js")),
-    ]
-    .map(|(path, media_type, content)| {
-        let digits = text::hex_digits(&Sha256::digest(content)[..6]);
+    let style = [look::STYLE, include_str!("style.css")].concat();
+    let asset = |path: &str, media_type, content: Bytes| {
+        let digits = text::hex_digits(&Sha256::digest(&content)[..6]);
         Asset { path: path.replace('%', &digits), media_type, content }
-    })
+    };
+    let own = Bytes::from_static;
+    [
+        asset("/assets/style-%.css", "text/css; charset=utf-8", style.into()),
+        asset("/assets/live-%.js", SCRIPT, own(include_bytes!("live.js"))),
+        asset("/assets/icon-%.svg", "image/svg+xml", own(include_bytes!("icon.svg"))),
+        // Browsers and phones ask for these paths, also without a link.
+        asset("/favicon.ico", "image/x-icon", own(include_bytes!("favicon.ico"))),
+        asset("/apple-touch-icon.png", "image/png", own(include_bytes!("apple-touch-icon.png"))),
+        asset("/assets/photos-%.js", SCRIPT, own(include_bytes!("photos.js"))),
+    ]
 });
 
 /// The path of the script of the pages to which photos can be added.
@@ -69,8 +73,8 @@ pub(super) fn photos_script() -> &'static str {
 /// The style, script or picture at this path. Fails with 404 for another path.
 pub(super) fn asset(path: &str) -> Result<Response, ApiError> {
     let asset = ASSETS.iter().find(|asset| asset.path == path);
-    let &Asset { media_type, content, .. } = asset.ok_or_else(ApiError::no_such_path)?;
-    let mut response = of_type(media_type, Bytes::from_static(content).into());
+    let Asset { media_type, content, .. } = asset.ok_or_else(ApiError::no_such_path)?;
+    let mut response = of_type(media_type, content.clone().into());
     let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
     let for_a_day = HeaderValue::from_static("public, max-age=86400");
     let kept = if path.starts_with("/assets/") { forever } else { for_a_day };

@@ -4,11 +4,8 @@ use hyper::StatusCode;
 use maud::{Markup, html};
 
 use super::{
-    animal::{Animal, shown, shown_name},
-    drawings::{self, Drawings},
     labels::Labels,
     layout::{Head, Layout},
-    pictures::in_gallery,
     rendered::Made,
     schema,
     shop::Shop,
@@ -20,6 +17,7 @@ use crate::{
         store_area::{FieldDefinition, FieldKind, FieldValue, PhotoSize},
     },
     edge::{ApiError, Problem},
+    look::{Animal, Drawings, in_gallery, shown, shown_name},
     text::{
         integer,
         readable::{SHORT, readable},
@@ -44,7 +42,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
         return Ok(layout.message(StatusCode::GONE, &title, &next));
     }
     let fields = shop.fields().await?;
-    let animal = Animal::of(&pet, &fields);
+    let animal = Animal::public(&pet, &fields);
     let mut labels = Labels::default();
     labels.learn(shop.store(), [animal.category_id]).await?;
     Ok(shown_page(shop, layout, &animal, &labels))
@@ -99,7 +97,7 @@ fn shown_page(shop: &Shop, layout: &Layout, animal: &Animal, labels: &Labels) ->
 fn gallery(animal: &Animal, labels: &Labels, drawings: &mut Drawings) -> Markup {
     if animal.photos.is_empty() {
         return html! {
-            div.gallery { div.picture { (drawings.of(drawings::species(animal, labels))) } }
+            div.gallery { div.picture { (drawings.of(animal, labels.get(animal.category_id))) } }
         };
     }
     let is_upright = animal.photos.first().is_some_and(|photo| photo.ratio() < 1.0);

@@ -6,10 +6,11 @@ use ::csv::WriterBuilder;
 use bytes::Bytes;
 use futures_util::stream;
 
-use super::{animal::Animal, labels::Labels, query::Filter, shop::Shop, walk};
+use super::{labels::Labels, query::Filter, shop::Shop, walk};
 use crate::{
     domain::store_area::{FieldSet, FieldValue, PhotoSize},
     edge::{ApiError, Reservation, Response},
+    look::Animal,
     store::StoreError,
     text::formulas::without_formulas,
 };
@@ -43,7 +44,7 @@ pub(super) async fn file(
         labels.learn(shop.store(), categories).await?;
         let mut rows = Vec::new();
         for pet in &pets {
-            let animal = Animal::of(pet, fields);
+            let animal = Animal::public(pet, fields);
             rows.extend(row(&cells(shop, &animal, fields, labels))?);
         }
         *position = next.map(Some);

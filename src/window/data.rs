@@ -3,16 +3,11 @@
 use hyper::header::HeaderValue;
 use serde_json::{Map, Value, json};
 
-use super::{
-    animal::{Animal, Photo},
-    labels::Labels,
-    query::Query,
-    rendered::Made,
-    shop::Shop,
-};
+use super::{labels::Labels, query::Query, rendered::Made, shop::Shop};
 use crate::{
     domain::store_area::{Currency, FieldValue, PhotoSize},
     edge::ApiError,
+    look::{Animal, Photo},
 };
 
 /// `GET /animals.json`.

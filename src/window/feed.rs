@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::HashMap, fmt::Write};
 
 use jiff::Timestamp;
 
-use super::{animal::Animal, query::Query, rendered::Made, shop::Shop, texts, xml::escaped};
+use super::{query::Query, rendered::Made, shop::Shop, texts, xml::escaped};
 use crate::{
     domain::{
         PetId, PetStatus,
@@ -14,6 +14,7 @@ use crate::{
         },
     },
     edge::ApiError,
+    look::Animal,
     store::StoreError,
     text::readable::LONG,
 };
@@ -36,7 +37,7 @@ pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
         let pet = shop.store().get_store_pet(id).await?;
         let is_here = |pet: &StorePet| pet.withdrawn.is_none() && pet.status != PetStatus::Sold;
         if let Some(pet) = pet.filter(|pet| is_here(pet) && query.filter.passes(pet)) {
-            let animal = Animal::of(&pet, &fields);
+            let animal = Animal::public(&pet, &fields);
             entries.push((at, format!("{}#back-{number}", animal.path()), animal));
         }
     }

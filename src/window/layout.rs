@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     edge::{ApiError, Body, Response},
+    look,
     store::Cause,
     text,
 };
@@ -59,7 +60,7 @@ pub(super) struct Head<'a> {
 
 impl Layout {
     pub(super) fn new(settings: &WindowSettings) -> Self {
-        let own = Bytes::from_static(include_bytes!("style.css"));
+        let own = Bytes::from([look::STYLE, include_str!("style.css")].concat());
         let icon = Bytes::from_static(include_bytes!("icon.svg"));
         let mut assets = vec![
             Asset::new("icon", "svg", "image/svg+xml", icon),

@@ -4,10 +4,7 @@ use jiff::civil::Date;
 use maud::{Markup, html};
 
 use super::{
-    animal::Animal,
-    drawings::{self, Drawings},
     layout::{Head, Layout},
-    pictures::{CARD, EMBEDDED_CARD},
     query::{Query, choosable},
     rendered::Made,
     schema,
@@ -18,6 +15,7 @@ use super::{
 use crate::{
     domain::store_area::Choices,
     edge::ApiError,
+    look::{Animal, CARD, Card, Drawings, EMBEDDED_CARD},
     text::readable::{SHORT, readable},
 };
 
@@ -140,42 +138,23 @@ fn card(
     is_embedded: bool,
 ) -> Markup {
     let sex = animal.word("sex").filter(|sex| sex != "Unknown");
-    let facts = [sex, animal.age(today)];
-    let facts: Vec<String> = facts.into_iter().flatten().collect();
-    let kind = animal.kind();
-    let category = listed.labels.shown(animal.category_id);
-    let kind = if kind.is_empty() { category.into_iter().collect() } else { kind };
-    html! {
-        article.card {
-            div.picture { (portrait(listed, animal, at, drawings, is_embedded)) }
-            h2 {
-                a href=(animal.path()) target=[is_embedded.then_some("_top")] {
-                    bdi { (animal.short_name()) }
-                }
-            }
-            @if animal.is_reserved() { p.badge { (texts::RESERVED) } }
-            @if !kind.is_empty() { p { bdi { (kind.join(" · ")) } } }
-            @if !facts.is_empty() { p.muted { bdi { (facts.join(" · ")) } } }
-            @if let Some(price) = animal.price() {
-                p.price { (texts::price(price, shop.settings.currency.as_ref())) }
-            }
-        }
-    }
-}
-
-/// The first photo, or a drawing. Browsers know its size before they have loaded it.
-fn portrait(
-    listed: &Listed,
-    animal: &Animal,
-    at: usize,
-    drawings: &mut Drawings,
-    is_embedded: bool,
-) -> Markup {
-    let Some(photo) = animal.photos.first() else {
-        return drawings.of(drawings::species(animal, &listed.labels));
+    let facts: Vec<String> = [sex, animal.age(today)].into_iter().flatten().collect();
+    let category = listed.labels.get(animal.category_id);
+    let kind = match (animal.kind(), listed.labels.shown(animal.category_id)) {
+        (kind, Some(category)) if kind.is_empty() => category,
+        (kind, _) => kind.join(" · "),
     };
-    let room = if is_embedded { EMBEDDED_CARD } else { CARD };
-    room.picture(photo, &animal.alt(0, photo), at, AT_FIRST)
+    let price = animal.price();
+    let card = Card {
+        animal,
+        path: &animal.path(),
+        target: is_embedded.then_some("_top"),
+        category,
+        badge: animal.is_reserved().then(|| html! { p.badge.pending { (texts::RESERVED) } }),
+        lines: &[kind, facts.join(" · ")],
+        price: price.map(|price| texts::price(price, shop.settings.currency.as_ref())),
+    };
+    card.show(if is_embedded { &EMBEDDED_CARD } else { &CARD }, drawings, (at, AT_FIRST))
 }
 
 /// The query of the same list in this order, from its beginning.

@@ -1,16 +1,13 @@
 //! The window: the public pages of the animals, on a listener of their own. Nobody needs a key, and
 //! nothing here writes.
 
-mod animal;
 mod animal_page;
 mod csv;
 mod data;
-mod drawings;
 mod feed;
 mod labels;
 mod layout;
 mod list;
-mod pictures;
 mod query;
 mod rendered;
 mod routes;

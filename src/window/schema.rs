@@ -3,13 +3,10 @@
 use maud::{Markup, PreEscaped};
 use serde::Serialize;
 
-use super::{
-    animal::{Animal, shown},
-    labels::Labels,
-    shop::Shop,
-};
+use super::{labels::Labels, shop::Shop};
 use crate::{
     domain::store_area::{Decimal, FieldKind, FieldValue, PhotoSize},
+    look::{Animal, shown},
     text::readable::{LONG, SHORT, readable},
 };
 

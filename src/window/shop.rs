@@ -8,13 +8,14 @@ use std::{
 use jiff::{civil::Date, tz::TimeZone};
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 
-use super::{animal::Animal, labels::Labels, query::Query, selection, settings::WindowSettings};
+use super::{labels::Labels, query::Query, selection, settings::WindowSettings};
 use crate::{
     app::App,
     domain::{
         PetId,
         store_area::{FieldSet, PhotoSize},
     },
+    look::Animal,
     store::{Store, StoreError, Version},
 };
 
@@ -135,7 +136,7 @@ impl Shop {
         let is_search = !query.filter.is_empty();
         let _turn = if is_search { self.searches.acquire().await.ok() } else { None };
         let (pets, next) = selection::find(self.store(), query, fields).await?;
-        let animals: Vec<_> = pets.iter().map(|pet| Animal::of(pet, fields)).collect();
+        let animals: Vec<_> = pets.iter().map(|pet| Animal::public(pet, fields)).collect();
         let mut labels = Labels::first(self.store()).await?;
         let categories = animals.iter().map(|animal| animal.category_id);
         let categories: Vec<i64> = categories.chain(query.filter.category_id).collect();

@@ -118,6 +118,13 @@ fn rooms_import_only_what_the_architecture_allows() {
 }
 
 #[test]
+fn the_window_makes_its_pages_only_of_what_is_public() {
+    for (path, text) in files(&["src/window"], ".rs") {
+        assert!(!text.contains("Animal::whole"), "{}", path.display());
+    }
+}
+
+#[test]
 fn there_is_no_cycle_between_rooms() {
     let allowed = allowed_imports();
     let outer = |room: &str| room.split('/').next().unwrap().to_owned();

@@ -51,14 +51,14 @@ async fn a_card_has_name_species_and_breed_sex_age_price_and_whether_the_animal_
     ];
     street.add("Luna", &values).await;
     let page = street.get("/").await.expect(200);
-    let card = page.between("<article class=\"card\">", "</article>");
+    let card = page.between("<article class=\"pet\">", "</article>");
     let shown = ["<bdi>Luna</bdi>", "Cat · Maine Coon", "Female · 3 years", "249.00 EUR"];
     let at: Vec<_> = shown.iter().map(|text| card.find(text)).collect();
     assert!(at.iter().all(Option::is_some) && at.is_sorted(), "{card}");
     assert!(!card.contains("Reserved"), "{card}");
     street.add_with_status("Bruno", Pending, &[]).await;
     let page = street.get("/").await.expect(200);
-    assert!(page.between("<article class=\"card\">", "</article>").contains("Reserved"));
+    assert!(page.between("<article class=\"pet\">", "</article>").contains("Reserved"));
 }
 
 #[tokio::test]

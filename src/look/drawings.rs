@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use maud::{Markup, PreEscaped, html};
 
-use super::{animal::Animal, labels::Labels};
+use super::animal::Animal;
 use crate::domain::store_area::{FieldKind, normalized};
 
 /// The drawings, each with the beginnings of the words for what it shows, without regard to case and
@@ -31,7 +31,7 @@ static SYMBOLS: LazyLock<Vec<&str>> = LazyLock::new(|| {
 });
 
 /// Which drawing shows an animal: by its species, or by the label of its category.
-pub(super) fn species(animal: &Animal, labels: &Labels) -> usize {
+fn species(animal: &Animal<'_>, category: Option<&str>) -> usize {
     let kind = |text: &str| {
         let text = normalized(text);
         KINDS.iter().position(|(_, words)| words.iter().any(|word| text.starts_with(word)))
@@ -39,17 +39,18 @@ pub(super) fn species(animal: &Animal, labels: &Labels) -> usize {
     // The value, or its label, which may be in another language.
     let value = animal.text("species", &[FieldKind::Choice, FieldKind::Text]);
     let found = value.and_then(kind).or_else(|| kind(&animal.word("species")?));
-    let found = found.or_else(|| labels.get(animal.category_id).and_then(kind));
+    let found = found.or_else(|| category.and_then(kind));
     found.unwrap_or(KINDS.len() - 1)
 }
 
 /// The drawings on a page. Each is there once, however many animals it shows.
 #[derive(Default)]
-pub(super) struct Drawings([bool; KINDS.len()]);
+pub(crate) struct Drawings([bool; KINDS.len()]);
 
 impl Drawings {
-    /// A drawing in its place.
-    pub(super) fn of(&mut self, kind: usize) -> Markup {
+    /// The drawing of an animal in a category with this label, in its place.
+    pub(crate) fn of(&mut self, animal: &Animal<'_>, category: Option<&str>) -> Markup {
+        let kind = species(animal, category);
         if let Some(used) = self.0.get_mut(kind) {
             *used = true;
         }
@@ -64,7 +65,7 @@ impl Drawings {
     }
 
     /// The symbols to which the drawings on the page refer.
-    pub(super) fn symbols(&self) -> Markup {
+    pub(crate) fn symbols(&self) -> Markup {
         let used = SYMBOLS.iter().zip(self.0).filter(|(_, used)| *used);
         html! {
             @if self.0.contains(&true) {

@@ -5,19 +5,19 @@ use maud::{Markup, html};
 use super::animal::Photo;
 use crate::domain::store_area::PhotoSize;
 
-/// The room of a picture on a page. `style.css` decides it, and this repeats what it decides.
-pub(super) struct Room {
+/// The room of a picture on a page. A style sheet decides it, and this repeats what it decides.
+pub(crate) struct Room {
     /// In windows of at least so many rem, the widest first: its width, and that divided by its height.
     widths: &'static [(f64, f64, &'static str, f64)],
     /// The largest file that it can need.
     largest: PhotoSize,
 }
 
-/// The ratios of rooms in `style.css`.
+/// The ratios of rooms in the style sheets.
 const CARDS: f64 = 4.0 / 5.0;
 const LANDSCAPE: f64 = 4.0 / 3.0;
 
-pub(super) const CARD: Room = Room {
+pub(crate) const CARD: Room = Room {
     widths: &[
         (79.0, 17.0, "rem", CARDS),
         (56.0, 21.5, "vw", CARDS),
@@ -29,7 +29,7 @@ pub(super) const CARD: Room = Room {
 };
 
 /// Of a card in a frame of another site.
-pub(super) const EMBEDDED_CARD: Room = Room {
+pub(crate) const EMBEDDED_CARD: Room = Room {
     widths: &[
         (56.0, 24.0, "vw", CARDS),
         (34.0, 31.0, "vw", CARDS),
@@ -39,8 +39,12 @@ pub(super) const EMBEDDED_CARD: Room = Room {
     largest: PhotoSize::Medium,
 };
 
+/// In a row of a list of the console.
+#[expect(dead_code, reason = "The lists of the console are next")]
+pub(crate) const ROW: Room = Room { widths: &[(0.0, 4.5, "rem", 1.0)], largest: PhotoSize::Small };
+
 /// Of a photo of an animal: of the first one, of the others, and the same if the first one is upright.
-pub(super) fn in_gallery(is_first: bool, is_upright: bool) -> Room {
+pub(crate) fn in_gallery(is_first: bool, is_upright: bool) -> Room {
     let widths: &[_] = match (is_first, is_upright) {
         (true, false) => &[
             (80.0, 37.0, "rem", LANDSCAPE),
@@ -71,7 +75,7 @@ const MOST: f64 = 1.8;
 impl Room {
     /// The picture of a photo at this position of the page, of which the first `at_first` are in the first
     /// view.
-    pub(super) fn picture(&self, photo: &Photo, alt: &str, at: usize, at_first: usize) -> Markup {
+    pub(crate) fn picture(&self, photo: &Photo, alt: &str, at: usize, at_first: usize) -> Markup {
         let (width, height) = photo.within(PhotoSize::Medium);
         // Its card is its largest file, and no browser enlarges it.
         let is_little = photo.longer_side() <= PhotoSize::Card.longer_side();

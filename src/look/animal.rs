@@ -1,4 +1,4 @@
-//! An animal as the public sees it.
+//! An animal as people see it, on pages for the public and for the staff.
 
 use jiff::{Timestamp, civil::Date};
 
@@ -14,30 +14,30 @@ use crate::{
     text::readable::{LONG, SHORT, is_visible, readable},
 };
 
-/// An animal with its public values only. A page or file is made of this and of nothing else,
-/// so it cannot tell more.
-pub(super) struct Animal<'f> {
-    pub(super) id: PetId,
+/// An animal with the values that somebody may see. A page or file for the public is made of
+/// [`Animal::public`] and of nothing else, so it cannot tell more.
+pub(crate) struct Animal<'f> {
+    pub(crate) id: PetId,
     /// As it was given.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// `available` or `pending`.
-    pub(super) status: PetStatus,
-    pub(super) category_id: i64,
-    /// The public values, in the order of their fields.
-    pub(super) values: Vec<(&'f FieldDefinition, FieldValue)>,
-    pub(super) photos: Vec<Photo>,
+    pub(crate) status: PetStatus,
+    pub(crate) category_id: i64,
+    /// The values, in the order of their fields.
+    pub(crate) values: Vec<(&'f FieldDefinition, FieldValue)>,
+    pub(crate) photos: Vec<Photo>,
     /// When it was added, and when it last changed, if that is known.
-    pub(super) created_at: Option<Timestamp>,
-    pub(super) changed_at: Option<Timestamp>,
+    pub(crate) created_at: Option<Timestamp>,
+    pub(crate) changed_at: Option<Timestamp>,
 }
 
 /// A photo.
-pub(super) struct Photo {
-    pub(super) id: PhotoId,
+pub(crate) struct Photo {
+    pub(crate) id: PhotoId,
     /// Of the large one.
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) alt: Option<String>,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) alt: Option<String>,
 }
 
 /// The photos of an animal, in their order.
@@ -50,11 +50,21 @@ fn photos_of(pet: &StorePet) -> Vec<Photo> {
 }
 
 impl<'f> Animal<'f> {
-    /// The public values of an animal.
-    pub(super) fn of(pet: &StorePet, fields: &'f FieldSet) -> Self {
-        let public = fields.all().iter().filter(|field| field.is_public);
+    /// What everybody may see of an animal.
+    pub(crate) fn public(pet: &StorePet, fields: &'f FieldSet) -> Self {
+        Self::of(pet, fields, |field| field.is_public)
+    }
+
+    /// What the staff sees of an animal.
+    #[expect(dead_code, reason = "The lists of the console are next")]
+    pub(crate) fn whole(pet: &StorePet, fields: &'f FieldSet) -> Self {
+        Self::of(pet, fields, |_| true)
+    }
+
+    fn of(pet: &StorePet, fields: &'f FieldSet, may_see: fn(&FieldDefinition) -> bool) -> Self {
+        let seen = fields.all().iter().filter(|field| may_see(field));
         let value = |field: &FieldDefinition| pet.fields.get(field.name.as_str()).cloned();
-        let values = public.filter_map(|field| Some((field, value(field)?))).collect();
+        let values = seen.filter_map(|field| Some((field, value(field)?))).collect();
         Self {
             id: pet.id,
             values,
@@ -67,27 +77,27 @@ impl<'f> Animal<'f> {
         }
     }
 
-    pub(super) fn is_reserved(&self) -> bool {
+    pub(crate) fn is_reserved(&self) -> bool {
         self.status == PetStatus::Pending
     }
 
     /// The path of its page.
-    pub(super) fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         format!("/animals/{}", self.id)
     }
 
     /// Its name as people can read it, in a list.
-    pub(super) fn short_name(&self) -> String {
+    pub(crate) fn short_name(&self) -> String {
         shown_name(&self.name, SHORT)
     }
 
     /// The same on its own page.
-    pub(super) fn long_name(&self) -> String {
+    pub(crate) fn long_name(&self) -> String {
         shown_name(&self.name, LONG)
     }
 
-    /// The public text in the field with this name, if it is of this kind.
-    pub(super) fn text(&self, name: &str, kinds: &[FieldKind]) -> Option<&str> {
+    /// The text in the field with this name, if it is of this kind.
+    pub(crate) fn text(&self, name: &str, kinds: &[FieldKind]) -> Option<&str> {
         self.text_of(name, kinds).map(|(_, text)| text)
     }
 
@@ -101,43 +111,53 @@ impl<'f> Animal<'f> {
         }
     }
 
-    /// A public word about it, such as its species, as people can read it.
-    pub(super) fn word(&self, name: &str) -> Option<String> {
+    /// A word about it, such as its species, as people can read it.
+    pub(crate) fn word(&self, name: &str) -> Option<String> {
         let (field, text) = self.text_of(name, &[FieldKind::Choice, FieldKind::Text])?;
         Some(readable(field.shown(text), SHORT))
     }
 
-    pub(super) fn born(&self) -> Option<Date> {
+    pub(crate) fn born(&self) -> Option<Date> {
         self.text("born", &[FieldKind::Date])?.parse().ok()
     }
 
     /// How old it is on this day.
-    pub(super) fn age(&self, today: Date) -> Option<String> {
+    pub(crate) fn age(&self, today: Date) -> Option<String> {
         texts::age(self.born()?, today)
     }
 
-    pub(super) fn price(&self) -> Option<&str> {
+    pub(crate) fn price(&self) -> Option<&str> {
         // One with a minus is a mistake.
         self.text("price", &[FieldKind::Decimal]).filter(|price| !price.starts_with('-'))
     }
 
-    pub(super) fn description(&self) -> Option<&str> {
+    pub(crate) fn description(&self) -> Option<&str> {
         self.text("description", &[FieldKind::LongText, FieldKind::Text])
     }
 
     /// The beginning of its description, on one line.
-    pub(super) fn summary(&self, longest: usize) -> Option<String> {
+    pub(crate) fn summary(&self, longest: usize) -> Option<String> {
         let text = self.description()?.split_whitespace().collect::<Vec<_>>().join(" ");
         Some(readable(&text, longest))
     }
 
     /// The words that say what it is, such as its species and breed.
-    pub(super) fn kind(&self) -> Vec<String> {
+    pub(crate) fn kind(&self) -> Vec<String> {
         ["species", "breed"].iter().filter_map(|name| self.word(name)).collect()
     }
 
+    #[expect(dead_code, reason = "The lists of the console are next")]
+    /// Sex, age, breed and colour, on one line; the species, if it has no breed.
+    pub(crate) fn line(&self, today: Date) -> String {
+        let sex = self.word("sex").filter(|sex| sex != "Unknown");
+        let kind = self.word("breed").or_else(|| self.word("species"));
+        let line: Vec<_> =
+            [sex, self.age(today), kind, self.word("colour")].into_iter().flatten().collect();
+        line.join(" · ")
+    }
+
     /// The alternative text of a photo.
-    pub(super) fn alt(&self, at: usize, photo: &Photo) -> String {
+    pub(crate) fn alt(&self, at: usize, photo: &Photo) -> String {
         if let Some(alt) = &photo.alt {
             return readable(alt, LONG);
         }
@@ -147,22 +167,22 @@ impl<'f> Animal<'f> {
 
 impl Photo {
     /// Of the large file, in pixels.
-    pub(super) fn longer_side(&self) -> u32 {
+    pub(crate) fn longer_side(&self) -> u32 {
         self.width.max(self.height).max(1)
     }
 
     /// Its width divided by its height.
-    pub(super) fn ratio(&self) -> f64 {
+    pub(crate) fn ratio(&self) -> f64 {
         f64::from(self.width.max(1)) / f64::from(self.height.max(1))
     }
 
     /// The path of the file of this size.
-    pub(super) fn path(&self, size: PhotoSize) -> String {
+    pub(crate) fn path(&self, size: PhotoSize) -> String {
         PhotoFile { id: self.id, size }.path()
     }
 
     /// The width and height of the file of this size.
-    pub(super) fn within(&self, size: PhotoSize) -> (u32, u32) {
+    pub(crate) fn within(&self, size: PhotoSize) -> (u32, u32) {
         let (longest, longer) = (size.longer_side(), self.longer_side());
         let scaled = |whole: u32| {
             let scaled = u64::from(whole) * u64::from(longest.min(longer)) / u64::from(longer);
@@ -173,13 +193,13 @@ impl Photo {
 }
 
 /// A name as people can read it.
-pub(super) fn shown_name(name: &str, longest: usize) -> String {
+pub(crate) fn shown_name(name: &str, longest: usize) -> String {
     let shown = readable(name, longest);
     if is_visible(&shown) { shown } else { texts::NO_NAME.to_owned() }
 }
 
 /// A value as people read it, on one line.
-pub(super) fn shown(field: &FieldDefinition, value: &FieldValue) -> String {
+pub(crate) fn shown(field: &FieldDefinition, value: &FieldValue) -> String {
     match (field.kind, value) {
         (FieldKind::Date, FieldValue::Text(text)) => {
             text.parse().map_or_else(|_| readable(text, SHORT), texts::date)
@@ -210,7 +230,7 @@ mod tests {
         let new = NewPet { name, category_id: 1, status: PetStatus::Available };
         let pet = StorePet::added(PetId::new(1).unwrap(), new, Timestamp::UNIX_EPOCH);
         let fields = FieldSet::default();
-        let animal = Animal::of(&pet, &fields);
+        let animal = Animal::public(&pet, &fields);
         assert_eq!(animal.alt(1, &flat), "At\u{fffd}home");
         assert_eq!(animal.alt(1, &Photo { alt: None, ..flat }), "Photo 2 of Luna");
         assert_eq!(texts::photo(2, "Luna", Some("Dog")), "Photo 2 of Luna, dog");

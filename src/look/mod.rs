@@ -1,0 +1,16 @@
+//! How an animal looks, in the window and in the console: its picture, its line and its card, and the
+//! style sheet with the colours and the type of both.
+
+mod animal;
+mod card;
+mod drawings;
+mod pictures;
+mod texts;
+
+pub(crate) use animal::{Animal, Photo, shown, shown_name};
+pub(crate) use card::Card;
+pub(crate) use drawings::Drawings;
+pub(crate) use pictures::{CARD, EMBEDDED_CARD, Room, in_gallery};
+
+/// The style that both have, before the style sheet of each.
+pub(crate) const STYLE: &str = include_str!("look.css");

@@ -1,0 +1,73 @@
+//! The texts about an animal that the pages for the public and those for the staff have.
+
+use jiff::civil::Date;
+
+pub(crate) const NO_NAME: &str = "No name yet";
+pub(crate) const YES: &str = "Yes";
+pub(crate) const NO: &str = "No";
+
+/// The alt text of a photo without one of its own.
+pub(crate) fn photo(number: usize, name: &str, species: Option<&str>) -> String {
+    let species = species.map(|species| format!(", {}", species.to_lowercase()));
+    format!("Photo {number} of {name}{}", species.unwrap_or_default())
+}
+
+/// The age on this day of what was born on that day: in days below two weeks, in weeks below three
+/// months, in months below a year, then in years. `None` for a day that is still to come.
+pub(crate) fn age(born: Date, today: Date) -> Option<String> {
+    let days = i64::from((today - born).get_days());
+    if days < 0 || today.year() - born.year() > OLDEST {
+        return None;
+    }
+    let months = i64::from(today.year() - born.year()) * 12
+        + i64::from(today.month() - born.month())
+        - i64::from(today.day() < born.day());
+    Some(match (days, months) {
+        (0..14, _) => many(days, "day"),
+        (_, 0..3) => many(days / 7, "week"),
+        (_, 3..12) => many(months, "month"),
+        _ => many(months / 12, "year"),
+    })
+}
+
+/// In years. A day that makes an animal older is a mistake.
+const OLDEST: i16 = 120;
+
+fn many(count: i64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A day that every reader understands in the same way, such as 3 May 2024.
+pub(crate) fn date(date: Date) -> String {
+    date.strftime("%-d %B %Y").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_is_in_days_weeks_months_or_years() {
+        let today: Date = "2026-03-31".parse().unwrap();
+        for (born, expected) in [
+            ("2026-03-31", Some("0 days")),
+            ("2026-03-30", Some("1 day")),
+            ("2026-03-18", Some("13 days")),
+            ("2026-03-17", Some("2 weeks")),
+            ("2026-01-01", Some("12 weeks")),
+            ("2025-12-31", Some("3 months")),
+            ("2025-04-01", Some("11 months")),
+            ("2025-03-31", Some("1 year")),
+            ("2024-04-01", Some("1 year")),
+            ("1996-03-31", Some("30 years")),
+            ("2026-04-01", None),
+            ("1906-04-01", Some("119 years")),
+            ("1899-12-31", None),
+        ] {
+            assert_eq!(age(born.parse().unwrap(), today).as_deref(), expected, "{born}");
+        }
+        let leap_day = age("2024-02-29".parse().unwrap(), "2025-02-28".parse().unwrap());
+        assert_eq!(leap_day.unwrap(), "11 months");
+        assert_eq!(date("2024-05-03".parse().unwrap()), "3 May 2024");
+    }
+}
