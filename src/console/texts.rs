@@ -75,6 +75,11 @@ pub(super) const BEFORE_NUMBER: &[&str] = &["#", "no.", "no", "number", "animal"
 // Today
 pub(super) const FIND_LABEL: &str = "Find an animal by name, number or microchip";
 pub(super) const FIND: &str = "Search";
+pub(super) const OVERDUE_NOW: &str = "Overdue";
+pub(super) const ENDING_TODAY: &str = "To collect today";
+pub(super) const ENDING_TOMORROW: &str = "Until tomorrow";
+pub(super) const ENDING_LATER: &str = "Until the day after, or later";
+pub(super) const CALL: &str = "Call";
 pub(super) const ENDING: &str = "Reservations that end soon";
 pub(super) const NONE_ENDING: &str = "No reservation ends in the next three days.";
 pub(super) const COUNTING: &str = "counting …";
@@ -164,7 +169,8 @@ pub(super) const NO_ORDERS_HINT: &str = "Open an animal to reserve or sell it.";
 pub(super) const NO_ORDER_FOUND: &str = "No order found";
 pub(super) const ALL: &str = "All";
 pub(super) const PRINT: &str = "Print";
-pub(super) const SIGNATURE: &str = "Signature";
+pub(super) const SIGNATURE: &str = "Signature of the customer";
+pub(super) const SIGNATURE_OF_STORE: &str = "Signature for the store";
 pub(super) const ONLY_FIRST: &str = "The 100 reservations that end first are shown.";
 
 // Problems

@@ -12,6 +12,13 @@ use crate::{
     domain::store_area::{Contact, Order, OrderId, OrderStatus, StorePet},
 };
 
+/// The input that names the page of a button, and its value on the page Today.
+pub(super) const FROM: &str = "from";
+pub(super) const TODAY: &str = "today";
+
+/// How many digits a telephone number has.
+const DIGITS: std::ops::RangeInclusive<usize> = 6..=15;
+
 /// An order with its animal.
 pub(super) type Row = (Order, Option<StorePet>);
 
@@ -59,16 +66,42 @@ pub(super) fn contact_for<'o>(
     contact(desk, orders.iter().find(|order| Some(order.id) == pet.order_id)?)
 }
 
+/// The first telephone number of a contact, as a device dials it.
+fn telephone(contact: &str) -> Option<String> {
+    let is_part = |c: char| c.is_ascii_digit() || " +-/().".contains(c);
+    contact.split(|c| !is_part(c)).find_map(|run| {
+        let run = run.trim();
+        let abroad = if run.starts_with('+') { "+" } else { "" };
+        // "+49 (0)30" has a zero that is dialled only within the country.
+        let run = if abroad.is_empty() { run.to_owned() } else { run.replacen("(0)", "", 1) };
+        let digits: String = run.chars().filter(char::is_ascii_digit).collect();
+        DIGITS.contains(&digits.len()).then(|| format!("{abroad}{digits}"))
+    })
+}
+
+/// For how much the animals of these orders were sold; `None` if none has a price.
+pub(super) fn sold_sum(desk: &Desk<'_>, rows: &[Row]) -> Option<String> {
+    let sold = rows.iter().filter(|(order, _)| order.status == OrderStatus::Completed);
+    let prices = sold.filter_map(|(order, _)| Some(order.price.as_ref()?.ten_thousandths()));
+    let prices: Vec<i64> = prices.collect();
+    if prices.is_empty() {
+        return None;
+    }
+    let sum = prices.iter().copied().fold(0, i64::saturating_add);
+    let sum = format!("{}.{:04}", sum / 10_000, sum % 10_000);
+    let sum = sum.trim_end_matches('0').trim_end_matches('.');
+    Some(texts::sold_for(prices.len(), &texts::amount(sum, desk.currency())))
+}
+
 /// Orders with their animals.
 pub(super) fn table(desk: &Desk<'_>, rows: &[Row]) -> Markup {
     let has_buttons =
         desk.may_write() && rows.iter().any(|(order, _)| order.status == OrderStatus::Reserved);
-    let are_closed = rows.iter().all(|(order, _)| order.closed_at.is_some());
     let have_contacts = rows.iter().any(|(order, _)| contact(desk, order).is_some());
     let mut labels = vec![
         texts::ANIMAL,
         texts::STATUS,
-        closed_or_ends(are_closed),
+        ends(rows.iter().map(|(order, _)| order)),
         texts::PRICE,
         texts::REFERENCE,
         texts::ORDER,
@@ -84,8 +117,15 @@ pub(super) fn table(desk: &Desk<'_>, rows: &[Row]) -> Markup {
     markup::table(&headings, &rows)
 }
 
-fn closed_or_ends(is_closed: bool) -> &'static str {
-    if is_closed { texts::CLOSED_AT } else { texts::ENDS }
+/// What the day of all these orders is.
+fn ends<'o>(mut orders: impl Iterator<Item = &'o Order> + Clone) -> &'static str {
+    if orders.clone().all(|order| order.status == OrderStatus::Completed) {
+        texts::SOLD_AT
+    } else if orders.all(|order| order.closed_at.is_some()) {
+        texts::CLOSED_AT
+    } else {
+        texts::ENDS
+    }
 }
 
 fn table_row(
@@ -104,12 +144,17 @@ fn table_row(
             }
             @if have_contacts {
                 td data-label=(texts::CONTACT) {
-                    @if let Some(contact) = contact(desk, order) { (markup::text(contact, SHORT)) }
+                    @if let Some(contact) = contact(desk, order) {
+                        (markup::text(contact, SHORT))
+                        @if let Some(telephone) = telephone(contact) {
+                            " " a href={ "tel:" (telephone) } { (texts::CALL) }
+                        }
+                    }
                     @else { "–" }
                 }
             }
             td { (markup::order_badge(order, desk.visit.now)) }
-            td data-label=(closed_or_ends(order.closed_at.is_some())) {
+            td data-label=(ends([order].into_iter())) {
                 @if let Some(end) = end { (markup::time_and_distance(end, desk.visit.now)) } @else { "–" }
             }
             td data-label=(texts::PRICE) {
@@ -130,6 +175,9 @@ fn table_row(
                         form method="post" action={ "/orders/" (order.id) "/complete" } {
                             (desk.key(&format!("complete-{}", order.id)))
                             (merge::shown(&seen(desk, order)))
+                            @if desk.visit.request.uri.path() == "/" {
+                                input type="hidden" name=(FROM) value=(TODAY);
+                            }
                             button {
                                 (texts::SELL) span.hidden { " " (markup::plain_name(name)) }
                             }

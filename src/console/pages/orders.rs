@@ -3,7 +3,7 @@
 use jiff::ToSpan;
 
 use super::{
-    order_rows::{animals_of, form_of, table, with_animals, with_ids},
+    order_rows::{FROM, TODAY, animals_of, form_of, sold_sum, table, with_animals, with_ids},
     order_search,
     parts::{link, live, missing, pages},
     values,
@@ -105,6 +105,7 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                         @if is_cut { " " (texts::only_newest(order_search::SEARCHED)) }
                     }
                 } @else if is_cut { p.muted { (texts::ONLY_FIRST) } }
+                @if let Some(sum) = sold_sum(desk, &rows) { p.muted { (sum) } }
                 (table(desk, &rows))
                 (pages(first.as_deref(), next.as_deref()))
             }
@@ -161,7 +162,9 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 (form(desk, &order, pet.as_ref(), errors))
             }
         }
-        p.print { (texts::SIGNATURE) ": ______________________________" }
+        @for label in [texts::SIGNATURE, texts::SIGNATURE_OF_STORE] {
+            p.print { (label) ": ______________________________" }
+        }
     };
     let page = Page::new(title, live(errors, &content));
     let page = page.following(Follows::Pet(order.pet_id.get()));
@@ -295,7 +298,13 @@ async fn act_on_order(
     let preconditions = merged.preconditions(!outdated.is_empty());
     let commands = [Command::PatchOrder { id: order.id, patch, preconditions }];
     match desk.execute(commands.into_iter().chain(then).collect()).await? {
-        Ok(flash) => Ok(Reply::See(format!("/animals/{}", order.pet_id.get()), Some(flash))),
+        Ok(flash) => {
+            // A member goes on where the button was.
+            let is_of_today = desk.visit.form.get(FROM) == TODAY;
+            let animal = || format!("/animals/{}", order.pet_id.get());
+            let next = if is_of_today { "/".to_owned() } else { animal() };
+            Ok(Reply::See(next, Some(flash)))
+        }
         Err(_) if !outdated.is_empty() => show(desk, &outdated).await,
         Err(not_done) => {
             let pet = desk.store().get_store_pet(order.pet_id).await?;

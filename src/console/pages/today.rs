@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use jiff::ToSpan;
+use jiff::{Timestamp, ToSpan};
 use tokio::time;
 
 use super::{order_rows, parts::empty_store, webhooks};
 use crate::console::prelude::*;
 use crate::{
     console::layout::Follows,
-    domain::{PetStatus, Role, store_area::Inventory},
+    domain::{
+        PetStatus, Role,
+        store_area::{Inventory, Order},
+    },
 };
 
 /// How long the page waits for the numbers of animals.
@@ -75,13 +78,31 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                     @if ending.is_empty() {
                         p.card.muted { (texts::NONE_ENDING) }
                     } @else {
-                        (order_rows::table(desk, &ending))
+                        @for group in ending.chunk_by(|(one, _), (other, _)| end(desk, one) == end(desk, other)) {
+                            @if let Some((order, _)) = group.first() { h3 { (end(desk, order)) } }
+                            (order_rows::table(desk, group))
+                        }
                     }
                 }
             }
         }
     };
     Ok(Page::new(texts::TODAY, content).following(Follows::Everything).into())
+}
+
+/// When a reservation ends, as far as it matters today. Days are those of UTC.
+fn end(desk: &Desk<'_>, order: &Order) -> &'static str {
+    let now = desk.visit.now;
+    let day = |moment: Timestamp| moment.as_second().div_euclid(86_400);
+    match order.expires_at {
+        Some(end) if end <= now => texts::OVERDUE_NOW,
+        Some(end) => match day(end) - day(now) {
+            0 => texts::ENDING_TODAY,
+            1 => texts::ENDING_TOMORROW,
+            _ => texts::ENDING_LATER,
+        },
+        None => texts::ENDING_LATER,
+    }
 }
 
 fn counts(inventory: Option<&Inventory>) -> Markup {

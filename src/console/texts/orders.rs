@@ -37,6 +37,10 @@ pub(crate) fn orders_found(count: usize, has_more: bool) -> String {
     format!("{count}{more} {orders}")
 }
 
+pub(crate) fn sold_for(count: usize, sum: &str) -> String {
+    format!("This page: {count} sold with a price, {sum} together")
+}
+
 pub(crate) const CONTACT_TOO_LONG: &str = "Enter at most 500 characters.";
 pub(crate) const CONTACT_CHANGED: &str = "Customer changed or deleted";
 pub(crate) const CHANGE_ORDER: &str = "Change the order";
