@@ -41,7 +41,11 @@ async fn a_sale_on_the_page_today_leads_back_to_it() {
     reserve(&mut clerk, "Max", "Bo", "2026-12-01").await;
     assert_eq!(clerk.get("/").await.expect(200).hidden("from"), "today");
     let sold = clerk.post("/orders/1/complete", &[("from", "today")]).await;
-    assert_eq!(sold.next(), "/");
+    assert_eq!(sold.next(), "/?order=1");
+    let page = clerk.get("/?order=1").await.expect(200).text;
+    let (_, done) = page.split_once("<p id=\"order\">").unwrap();
+    let (done, _) = done.split_once("</p>").unwrap();
+    assert!(done.contains("Rex") && done.contains("Sold"), "{done}");
     // From elsewhere it leads to the animal, also with a page that the console does not know.
     for from in ["", "//example.com"] {
         let page = clerk.post("/orders/2/change", &[("from", from), ("note", from)]).await;

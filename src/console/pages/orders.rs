@@ -302,7 +302,7 @@ async fn act_on_order(
             // A member goes on where the button was.
             let is_of_today = desk.visit.form.get(FROM) == TODAY;
             let animal = || format!("/animals/{}", order.pet_id.get());
-            let next = if is_of_today { "/".to_owned() } else { animal() };
+            let next = if is_of_today { format!("/?order={}", order.id) } else { animal() };
             Ok(Reply::See(next, Some(flash)))
         }
         Err(_) if !outdated.is_empty() => show(desk, &outdated).await,

@@ -11,7 +11,7 @@ use crate::{
     console::layout::Follows,
     domain::{
         PetStatus, Role,
-        store_area::{Inventory, Order},
+        store_area::{Inventory, Order, OrderId},
     },
 };
 
@@ -30,6 +30,8 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let until = desk.visit.now.checked_add(72.hours()).unwrap_or(desk.visit.now);
     let due = desk.store().due_orders(None, until, SHOWN).await?;
     let ending = order_rows::with_animals(desk, due.into_iter().map(|(id, _)| id)).await?;
+    let done = desk.visit.query.integer("order").and_then(OrderId::new);
+    let done = order_rows::with_animals(desk, done.into_iter()).await?;
     let failing = if desk.role() >= Role::Manager { failing(desk).await? } else { 0 };
     let shared = if desk.may_write() { desk.store().shared_values().await? } else { Vec::new() };
     let is_empty = inventory.as_ref().is_some_and(|inventory| {
@@ -37,6 +39,15 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     });
     let content = html! {
         h1 { (texts::TODAY) }
+        // The message says the number of the order, and people know animals by their names.
+        @for (order, pet) in &done {
+            @if let Some(pet) = pet {
+                p #order {
+                    a href={ "/animals/" (pet.id.get()) } { (markup::name(pet.name.as_str(), SHORT)) }
+                    " " (markup::order_badge(order, desk.visit.now))
+                }
+            }
+        }
         @if let Some(doubt) = desk.app().confirmed_clock.doubt() {
             div.flash.notice role="status" {
                 (texts::doubted_clock(doubt.now, doubt.confirmed, doubt.rest.as_hours() + 1))

@@ -68,7 +68,9 @@ async function today(anna, inky) {
   await page.mouse.click(place.x, place.y);
   await sold;
   await says(anna, "Sold as order");
-  assert.equal(await text(anna, "h1"), "Inky");
+  // The sale leads back to the page, and the page says which animal it was.
+  assert.equal(await text(anna, "h1"), "Today");
+  assert.equal(await text(anna, "#order a"), "Inky");
   // A hand that leaves the list gets what changed without asking.
   await away(anna);
   await page.goto(`${origin}/`);
