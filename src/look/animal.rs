@@ -117,6 +117,11 @@ impl<'f> Animal<'f> {
         Some(readable(field.shown(text), SHORT))
     }
 
+    /// Its sex, if that is known.
+    pub(crate) fn sex(&self) -> Option<String> {
+        self.word("sex").filter(|sex| sex != "Unknown")
+    }
+
     pub(crate) fn born(&self) -> Option<Date> {
         self.text("born", &[FieldKind::Date])?.parse().ok()
     }
@@ -149,10 +154,11 @@ impl<'f> Animal<'f> {
     #[expect(dead_code, reason = "The lists of the console are next")]
     /// Sex, age, breed and colour, on one line; the species, if it has no breed.
     pub(crate) fn line(&self, today: Date) -> String {
-        let sex = self.word("sex").filter(|sex| sex != "Unknown");
         let kind = self.word("breed").or_else(|| self.word("species"));
-        let line: Vec<_> =
-            [sex, self.age(today), kind, self.word("colour")].into_iter().flatten().collect();
+        let line: Vec<_> = [self.sex(), self.age(today), kind, self.word("colour")]
+            .into_iter()
+            .flatten()
+            .collect();
         line.join(" · ")
     }
 

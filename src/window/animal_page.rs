@@ -6,6 +6,8 @@ use maud::{Markup, html};
 use super::{
     labels::Labels,
     layout::{Head, Layout},
+    list,
+    query::Filter,
     rendered::Made,
     schema,
     shop::Shop,
@@ -33,39 +35,40 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
     let id = integer(id).and_then(PetId::new).ok_or_else(missing)?;
     let pet = shop.store().get_store_pet(id).await?.ok_or_else(missing)?;
     if pet.withdrawn.is_some() {
-        let next = html! { p { (texts::GONE_NEXT) } };
-        return Ok(layout.message(StatusCode::GONE, texts::GONE, &next));
+        return gone(shop, layout, texts::GONE).await;
     }
     if pet.status == PetStatus::Sold {
         let title = texts::found_a_home(&shown_name(pet.name.as_str(), SHORT));
-        let next = html! { p { (texts::GONE_NEXT) } };
-        return Ok(layout.message(StatusCode::GONE, &title, &next));
+        return gone(shop, layout, &title).await;
     }
     let fields = shop.fields().await?;
     let animal = Animal::public(&pet, &fields);
     let mut labels = Labels::default();
     labels.learn(shop.store(), [animal.category_id]).await?;
-    Ok(shown_page(shop, layout, &animal, &labels))
-}
-
-fn shown_page(shop: &Shop, layout: &Layout, animal: &Animal, labels: &Labels) -> Made {
     let (name, kind) = (animal.short_name(), animal.kind());
+    let said = animal.sex().into_iter().chain(animal.age(shop.today()));
+    let line: Vec<_> = kind.iter().cloned().chain(said).collect();
     let mut drawings = Drawings::default();
+    let mut similar = Filter::default();
+    match animal.text("species", &[FieldKind::Choice, FieldKind::Text]) {
+        Some(species) => _ = similar.fields.insert("species".to_owned(), species.to_owned()),
+        None => similar.category_id = Some(animal.category_id),
+    }
+    let others = list::others(shop, &fields, (similar, Some(id)), &mut drawings).await?;
     let content = html! {
         p.back { a href="/" { (texts::BACK) } }
         article.animal {
-            (gallery(animal, labels, &mut drawings))
+            (gallery(&animal, &labels, &mut drawings))
             div.about {
                 h1 { bdi { (animal.long_name()) } }
-                @if !kind.is_empty() { p.kind { bdi { (kind.join(" · ")) } } }
+                @if !line.is_empty() { p.kind { bdi { (line.join(" · ")) } } }
                 @if let Some(price) = animal.price() {
                     p.price { (texts::price(price, shop.settings.currency.as_ref())) }
                 }
                 @if animal.is_reserved() {
                     p.reserved { bdi { (texts::is_reserved(&name)) } }
                 }
-                (ask(shop, animal, &name))
-                (facts(shop, animal, labels))
+                (ask(shop, &animal, &name))
                 @for (field, value) in &animal.values {
                     @if let (FieldKind::LongText, FieldValue::Text(text)) = (field.kind, value) {
                         section.text {
@@ -74,8 +77,11 @@ fn shown_page(shop: &Shop, layout: &Layout, animal: &Animal, labels: &Labels) ->
                         }
                     }
                 }
+                (facts(&animal, &labels))
             }
         }
+        (others)
+        (viewer(&animal))
     };
     let about = animal.summary(SUMMARY);
     let about = about.unwrap_or_else(|| texts::about_animal(&name, &kind, shop.name()));
@@ -86,14 +92,23 @@ fn shown_page(shop: &Shop, layout: &Layout, animal: &Animal, labels: &Labels) ->
         canonical: Some(&animal.path()),
         is_indexed: true,
         next: None,
-        picture: shop.preview(animal),
-        schema: Some(schema::animal(shop, animal, labels)),
+        picture: shop.preview(&animal),
+        schema: Some(schema::animal(shop, &animal, &labels)),
         drawings: drawings.symbols(),
     };
-    layout.page(&head, &content)
+    Ok(layout.page(&head, &content))
 }
 
-/// The photos, the first of them large. Each leads to the whole photo.
+/// The page of an animal that is not here any more, with some that are. It says nothing of the animal besides its title.
+async fn gone(shop: &Shop, layout: &Layout, title: &str) -> Result<Made, ApiError> {
+    let (fields, mut drawings) = (shop.fields().await?, Drawings::default());
+    let next = html! { p { (texts::GONE_NEXT) } };
+    let others = list::others(shop, &fields, (Filter::default(), None), &mut drawings).await?;
+    let content = html! { (drawings.symbols()) (others) };
+    Ok(layout.message(StatusCode::GONE, title, &next, &content))
+}
+
+/// The photos, the first of them large. Each opens the viewer.
 fn gallery(animal: &Animal, labels: &Labels, drawings: &mut Drawings) -> Markup {
     if animal.photos.is_empty() {
         return html! {
@@ -102,13 +117,33 @@ fn gallery(animal: &Animal, labels: &Labels, drawings: &mut Drawings) -> Markup 
     }
     let is_upright = animal.photos.first().is_some_and(|photo| photo.ratio() < 1.0);
     html! {
-        ul.gallery.upright[is_upright] aria-label=(texts::PHOTOS) {
+        ul.gallery.upright[is_upright] #photos aria-label=(texts::PHOTOS) {
             @for (at, photo) in animal.photos.iter().enumerate() {
                 @let room = in_gallery(at == 0, is_upright);
                 li {
-                    a href=(photo.path(PhotoSize::Large)) {
+                    a href={ "#photo-" (at + 1) } {
                         (room.picture(photo, &animal.alt(at, photo), at, 1))
                     }
+                }
+            }
+        }
+    }
+}
+
+/// Each photo over the whole page, when its address is opened: browsers load it only then.
+fn viewer(animal: &Animal) -> Markup {
+    let count = animal.photos.len();
+    html! {
+        @for (at, photo) in animal.photos.iter().enumerate() {
+            @let (number, (width, height)) = (at + 1, photo.within(PhotoSize::Large));
+            section.viewer id={ "photo-" (number) } aria-label=(texts::photo_of(number, count)) {
+                a.close href="#photos" { (texts::CLOSE) }
+                img src=(photo.path(PhotoSize::Large)) width=(width) height=(height) loading="lazy"
+                    alt=(animal.alt(at, photo));
+                p {
+                    @if at > 0 { a href={ "#photo-" (at) } { (texts::PREVIOUS_PHOTO) } }
+                    span { (texts::photo_of(number, count)) }
+                    @if number < count { a href={ "#photo-" (number + 1) } { (texts::NEXT_PHOTO) } }
                 }
             }
         }
@@ -135,23 +170,23 @@ fn ask(shop: &Shop, animal: &Animal, name: &str) -> Markup {
     }
 }
 
-/// The public values, with their labels. Long texts follow below.
-fn facts(shop: &Shop, animal: &Animal, labels: &Labels) -> Markup {
-    // The price is above.
-    let is_short = |(field, _): &&(&FieldDefinition, FieldValue)| {
-        field.kind != FieldKind::LongText && !field.is_price()
+/// The public values that are not above, with their labels.
+fn facts(animal: &Animal, labels: &Labels) -> Markup {
+    let is_said = |name: &str| match name {
+        "species" | "breed" => animal.word(name).is_some(),
+        "sex" => animal.sex().is_some(),
+        _ => false,
     };
-    let age = animal.age(shop.today());
-    let category = labels.shown(animal.category_id);
+    let is_new = |(field, _): &&(&FieldDefinition, FieldValue)| {
+        field.kind != FieldKind::LongText && !field.is_price() && !is_said(field.name.as_str())
+    };
+    let category = labels.shown(animal.category_id).filter(|_| !is_said("species"));
     html! {
         dl.facts {
-            @for (field, value) in animal.values.iter().filter(is_short) {
+            @for (field, value) in animal.values.iter().filter(is_new) {
                 div {
                     dt { (readable(field.label.as_str(), SHORT)) }
                     dd { (fact(field, value)) }
-                }
-                @if field.name.as_str() == "born" && let Some(age) = &age {
-                    div { dt { (texts::AGE) } dd { (age) } }
                 }
             }
             @if let Some(category) = category {

@@ -121,7 +121,7 @@ impl Layout {
             p { (next) }
             p.small { (texts::REQUEST) code { (request_id.to_str().unwrap_or_default()) } }
         };
-        let page = self.message(response.status(), title, &content);
+        let page = self.message(response.status(), title, &content, &html! {});
         *response.body_mut() = Body::Whole(page.body.into());
         let media_type = HeaderValue::from_static(page.media_type);
         response.headers_mut().insert(header::CONTENT_TYPE, media_type);
@@ -234,7 +234,14 @@ impl Layout {
     }
 
     /// A page that tells that something is not there, or not possible.
-    pub(super) fn message(&self, status: StatusCode, title: &str, content: &Markup) -> Made {
+    /// `below` is behind the way back.
+    pub(super) fn message(
+        &self,
+        status: StatusCode,
+        title: &str,
+        content: &Markup,
+        below: &Markup,
+    ) -> Made {
         let head = Head {
             title,
             description: title,
@@ -251,6 +258,7 @@ impl Layout {
                 (content)
                 p { a.button href="/" { (texts::BACK) } }
             }
+            (below)
         };
         Made { status, ..self.page(&head, &content) }
     }

@@ -1,11 +1,11 @@
 //! `/` and `/embed`: the animals as cards.
 
-use jiff::civil::Date;
+use jiff::{civil::Date, tz::TimeZone};
 use maud::{Markup, html};
 
 use super::{
     layout::{Head, Layout},
-    query::{Query, choosable},
+    query::{Filter, Query, choosable},
     rendered::Made,
     schema,
     selection::COUNTED,
@@ -13,11 +13,20 @@ use super::{
     texts,
 };
 use crate::{
-    domain::store_area::Choices,
+    domain::{
+        Limit, PetId,
+        store_area::{Choices, FieldSet},
+    },
     edge::ApiError,
     look::{Animal, CARD, Card, Drawings, EMBEDDED_CARD},
     text::readable::{SHORT, readable},
 };
+
+/// For so many days, an animal is new.
+const NEW: i32 = 7;
+
+/// After so many days, a card says for how long an animal has waited.
+const YEAR: i32 = 365;
 
 /// So many cards are in the first view, and their pictures are loaded at once.
 const AT_FIRST: usize = 4;
@@ -30,6 +39,13 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
     let mut drawings = Drawings::default();
     let cards = cards(shop, &listed, &mut drawings, false);
     let count = shop.count(query, &fields, &listed).await?;
+    // If none fits, those of the species or the category that was wanted.
+    let others = match query.filter.similar() {
+        Some(filter) if listed.animals.is_empty() && query.after.is_none() => {
+            others(shop, &fields, (filter, None), &mut drawings).await?
+        }
+        _ => html! {},
+    };
     let title = if query.after.is_some() { texts::LATER_PAGE } else { texts::LIST };
     let words = query.filter.parameters();
     let words: Vec<_> = words.iter().map(|one| in_words(one, &listed)).collect();
@@ -49,6 +65,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
         }
         @if listed.animals.is_empty() {
             p.none { (none(query, &listed)) }
+            (others)
         } @else {
             (cards)
         }
@@ -109,6 +126,32 @@ pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result
     Ok(layout.embedded(&head, &content))
 }
 
+/// How many others the page of an animal shows.
+const OTHERS: usize = 4;
+
+/// Others for the end of a page: those that this filter finds, the newest of all without one, and never
+/// the animal with this identifier.
+pub(super) async fn others(
+    shop: &Shop,
+    fields: &FieldSet,
+    (filter, but): (Filter, Option<PetId>),
+    drawings: &mut Drawings,
+) -> Result<Markup, ApiError> {
+    let title = if filter.is_empty() { texts::NEWEST } else { texts::SIMILAR };
+    let limit = Limit::new(OTHERS as i64 + 1).unwrap_or_default();
+    let mut listed = shop.list(&Query { filter, limit, ..Query::first() }, fields).await?;
+    listed.animals.retain(|animal| but != Some(animal.id));
+    listed.animals.truncate(OTHERS);
+    Ok(html! {
+        @if !listed.animals.is_empty() {
+            section.others {
+                h2 { (title) }
+                (cards(shop, &listed, drawings, false))
+            }
+        }
+    })
+}
+
 fn none(query: &Query, listed: &Listed) -> &'static str {
     match (listed.next.is_some(), query.filter.is_empty()) {
         (true, _) => texts::NONE_HERE_YET,
@@ -137,8 +180,7 @@ fn card(
     drawings: &mut Drawings,
     is_embedded: bool,
 ) -> Markup {
-    let sex = animal.word("sex").filter(|sex| sex != "Unknown");
-    let facts: Vec<String> = [sex, animal.age(today)].into_iter().flatten().collect();
+    let facts: Vec<String> = [animal.sex(), animal.age(today)].into_iter().flatten().collect();
     let category = listed.labels.get(animal.category_id);
     let kind = match (animal.kind(), listed.labels.shown(animal.category_id)) {
         (kind, Some(category)) if kind.is_empty() => category,
@@ -150,11 +192,25 @@ fn card(
         path: &animal.path(),
         target: is_embedded.then_some("_top"),
         category,
-        badge: animal.is_reserved().then(|| html! { p.badge.pending { (texts::RESERVED) } }),
+        badge: badge(animal, today),
         lines: &[kind, facts.join(" · ")],
         price: price.map(|price| texts::price(price, shop.settings.currency.as_ref())),
     };
     card.show(if is_embedded { &EMBEDDED_CARD } else { &CARD }, drawings, (at, AT_FIRST))
+}
+
+/// That it is reserved, or for how long it has been here.
+fn badge(animal: &Animal, today: Date) -> Option<Markup> {
+    if animal.is_reserved() {
+        return Some(html! { p.badge.pending { (texts::RESERVED) } });
+    }
+    let added = animal.created_at?.to_zoned(TimeZone::UTC).date();
+    let label = match (today - added).get_days() {
+        0..NEW => texts::NEW,
+        YEAR.. => texts::ONE_YEAR,
+        _ => return None,
+    };
+    Some(html! { p.badge { (label) } })
 }
 
 /// The query of the same list in this order, from its beginning.
@@ -197,7 +253,7 @@ fn in_words((name, value): &(String, String), listed: &Listed) -> String {
     format!("{label}: {}", category.unwrap_or_else(|| readable(value, SHORT)))
 }
 
-/// The form by which a visitor chooses. It is closed until it is used.
+/// The form by which a visitor chooses. It is closed, also with a filter, which stands below it.
 fn filter(query: &Query, listed: &Listed) -> Markup {
     let categories = &listed.labels.first;
     let wanted = &query.filter;
@@ -207,7 +263,7 @@ fn filter(query: &Query, listed: &Listed) -> Markup {
     let other_category =
         wanted.category_id.filter(|id| categories.iter().all(|category| category.id != *id));
     html! {
-        details.filter open[!wanted.is_empty()] {
+        details.filter {
             summary { (texts::FILTER) }
             form method="get" action="/" role="search" {
                 @for field in choosable(listed.fields) {

@@ -58,6 +58,15 @@ impl Filter {
         self.category_id.is_none() && self.fields.is_empty() && self.name.is_none()
     }
 
+    /// The same species, or else the same category: without the rest of the filter, if it has one.
+    pub(super) fn similar(&self) -> Option<Self> {
+        let species = self.fields.get_key_value("species");
+        let fields = species.map(|(name, value)| (name.clone(), value.clone())).into_iter();
+        let category_id = if species.is_none() { self.category_id } else { None };
+        let similar = Self { category_id, fields: fields.collect(), name: None };
+        (!similar.is_empty() && similar.parameters() != self.parameters()).then_some(similar)
+    }
+
     /// Its parameters in their only order.
     pub(super) fn parameters(&self) -> Vec<(String, String)> {
         let category = self.category_id.map(|id| ("categoryId".to_owned(), id.to_string()));

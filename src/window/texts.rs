@@ -25,12 +25,18 @@ pub(super) const NONE_FOUND: &str = "None of our animals fits that.";
 pub(super) const NONE_HERE_YET: &str = "None of the animals so far fits that. There are more.";
 pub(super) const NONE_AT_ALL: &str =
     "No animal is looking for a home at the moment. Come back soon.";
-pub(super) const AGE: &str = "Age";
 pub(super) const CONTACT: &str = "Contact us";
 pub(super) const FEED: &str = "New animals as a feed";
 pub(super) const GONE: &str = "This animal is no longer here";
 pub(super) const GONE_NEXT: &str = "Others are still looking for a home.";
 pub(super) const PHOTOS: &str = "Photos";
+pub(super) const CLOSE: &str = "Close";
+pub(super) const PREVIOUS_PHOTO: &str = "Previous photo";
+pub(super) const NEXT_PHOTO: &str = "Next photo";
+pub(super) const SIMILAR: &str = "Similar animals";
+pub(super) const NEWEST: &str = "Our newest animals";
+pub(super) const NEW: &str = "New";
+pub(super) const ONE_YEAR: &str = "With us for over a year";
 pub(super) const REQUEST: &str = "Request ";
 
 pub(super) fn found_a_home(name: &str) -> String {
@@ -53,6 +59,10 @@ pub(super) fn number(number: i64) -> String {
 
 pub(super) fn is_reserved(name: &str) -> String {
     format!("{name} is reserved at the moment.")
+}
+
+pub(super) fn photo_of(number: usize, count: usize) -> String {
+    format!("Photo {number} of {count}")
 }
 
 /// How many animals there are, if at most `most`.

@@ -29,11 +29,9 @@ async fn a_page_has_the_public_fields_with_their_labels_and_how_to_ask() {
     let page = street.get(&format!("/animals/{id}")).await.expect(200);
     for shown in [
         "<h1><bdi>Luna</bdi></h1>",
-        "<dt>Species</dt><dd><bdi>Cat</bdi></dd>",
-        "<dt>Breed</dt><dd><bdi>Maine Coon</bdi></dd>",
+        "<p class=\"kind\"><bdi>Cat · Maine Coon · Female · 3 years</bdi></p>",
         "<dt>Born</dt><dd><time datetime=\"2023-05-03\">3 May 2023</time></dd>",
-        "<dt>Age</dt><dd>3 years</dd>",
-        "<dt>Category</dt><dd><bdi>Cats</bdi></dd>",
+        "<dt>Colour</dt><dd><bdi>Red tabby</bdi></dd>",
         "249.00 EUR",
         "<p dir=\"auto\">She is curious.</p><p dir=\"auto\">She likes<br>birds.</p>",
         "href=\"mailto:hello@paws.example?subject=Luna%20%281%29\"",
@@ -41,7 +39,11 @@ async fn a_page_has_the_public_fields_with_their_labels_and_how_to_ask() {
     ] {
         assert!(page.text.contains(shown), "{shown}: {page:?}");
     }
-    let labels = ["Species", "Breed", "Sex", "Born", "Colour", "Size", "Description"];
+    // Each is said once, and the story before the facts.
+    for said in ["Species", "Breed", "Sex", "Category"] {
+        assert!(!page.text.contains(&format!("<dt>{said}</dt>")), "{said}: {page:?}");
+    }
+    let labels = ["Description", "Born", "Colour", "Size"];
     let at: Vec<_> = labels.iter().map(|label| page.text.find(&format!(">{label}<"))).collect();
     assert!(at.iter().all(Option::is_some) && at.is_sorted(), "{at:?}");
 }
@@ -84,6 +86,32 @@ async fn a_sold_animal_is_410_with_its_name_a_withdrawn_one_410_without_and_an_u
     for id in ["3", "0", "-1", "x", "01", "9007199254740992", "1%20"] {
         let page = street.get(&format!("/animals/{id}")).await.expect(404);
         assert!(page.text.contains("No animal has this number."), "{page:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_ends_with_others_of_the_species_and_a_gone_one_with_the_newest() {
+    let street = Street::open().await;
+    let (cat, dog) = ([("species", "Cat")], [("species", "Dog")]);
+    let first = street.add("Rex", &dog).await;
+    let mut cats = Vec::new();
+    for name in ["Ada", "Bea", "Cleo", "Dot", "Elsa", "Fay"] {
+        cats.push(street.add(name, &cat).await);
+    }
+    let sold = street.add_with_status("Gia", Sold, &cat).await;
+    let page = street.get(&format!("/animals/{}", cats[5])).await.expect(200);
+    assert!(page.text.contains("<h2>Similar animals</h2>"), "{page:?}");
+    assert_eq!(page.animals(), [cats[4], cats[3], cats[2], cats[1]]);
+    let alone = street.get(&format!("/animals/{first}")).await.expect(200);
+    assert!(!alone.text.contains("Similar animals"), "{alone:?}");
+    let gone = street.get(&format!("/animals/{sold}")).await.expect(410);
+    assert!(gone.text.contains("<h2>Our newest animals</h2>"), "{gone:?}");
+    assert_eq!(gone.animals(), [cats[5], cats[4], cats[3], cats[2]]);
+    // If none fits, those that fit at least by their species.
+    for (query, others) in [("name=zoe", &[][..]), ("name=zoe&field.species=Dog", &[first])] {
+        let none = street.get(&format!("/?{query}")).await.expect(200);
+        assert!(none.text.contains("None of our animals fits that."), "{none:?}");
+        assert_eq!(none.animals(), others, "{query}");
     }
 }
 

@@ -98,9 +98,11 @@ async fn a_filter_is_a_category_public_choices_and_the_beginning_of_a_name() {
         ("utm_source=mail&field.microchip=7&field.unknown=1&limit=1&fbclid=x", vec![dog, cat]),
     ] {
         let page = street.get(&format!("/?{query}")).await.expect(200);
+        let none = page.text.contains("None of our animals fits that.");
+        assert_eq!(none, expected.is_empty(), "{query}");
         assert_eq!(page.animals(), expected, "{query}");
-        let is_open = page.text.contains("<details class=\"filter\" open>");
-        assert_eq!(is_open, expected.len() < 2 || query.contains("Small"), "{query}");
+        // The first animal is not below a form.
+        assert!(page.text.contains("<details class=\"filter\"><summary>"), "{query}");
     }
     for typed in ["Cat", "cAT"] {
         let page = street.get(&format!("/?field.species={typed}")).await.expect(200);
@@ -373,4 +375,24 @@ async fn the_label_of_a_choice_is_shown_everywhere_in_place_of_its_value_which_f
     assert!(page.text.contains("<option value=\"Cat\" selected>Katze<"), "{page:?}");
     assert_eq!(page.animals(), [id]);
     assert_eq!(street.get("/?field.species=Katze").await.expect(200).animals(), [0; 0]);
+}
+
+#[tokio::test]
+async fn a_card_says_that_an_animal_is_new_or_has_waited_for_a_year() {
+    let street = Street::open().await;
+    street.add("Luna", &[]).await;
+    let days = |days: u64| std::time::Duration::from_hours(24 * days);
+    for (passed, label) in [
+        (0, Some("New")),
+        (6, Some("New")),
+        (1, None),
+        (357, None),
+        (1, Some("With us for over a year")),
+    ] {
+        street.clock.advance(days(passed));
+        let page = street.get("/").await.expect(200);
+        let card = page.between("<article class=\"pet\">", "</article>");
+        assert_eq!(card.contains("badge"), label.is_some(), "{passed}: {card}");
+        assert!(label.is_none_or(|label| card.contains(label)), "{passed}: {card}");
+    }
 }

@@ -33,6 +33,13 @@ async fn photos_are_shown_in_their_order_with_their_sizes_and_texts() {
         assert!(page.text.contains(&meta), "{meta}");
     }
     assert!(page.schema().to_string().contains(&large));
+    // Each photo opens in the viewer, which needs no script and leads to the others and back.
+    let viewer = page.between("<section class=\"viewer\" id=\"photo-2\"", "</section>");
+    for shown in ["href=\"#photos\">Close<", "href=\"#photo-1\">Previous photo<", "Photo 2 of 2"] {
+        assert!(viewer.contains(shown), "{shown}: {viewer}");
+    }
+    assert!(viewer.contains(&format!("{second}-large.jpg")) && !viewer.contains("Next photo"));
+    assert!(page.text.contains("<a href=\"#photo-2\"><img"), "{page:?}");
 
     let photos = &street.get("/animals.json").await.expect(200).json()[0]["photos"];
     assert_eq!(photos[0]["large"], json!(large));
