@@ -127,7 +127,7 @@ pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result
 }
 
 /// How many others the page of an animal shows.
-const OTHERS: usize = 4;
+const OTHERS: u8 = 4;
 
 /// Others for the end of a page: those that this filter finds, the newest of all without one, and never
 /// the animal with this identifier.
@@ -138,10 +138,10 @@ pub(super) async fn others(
     drawings: &mut Drawings,
 ) -> Result<Markup, ApiError> {
     let title = if filter.is_empty() { texts::NEWEST } else { texts::SIMILAR };
-    let limit = Limit::new(OTHERS as i64 + 1).unwrap_or_default();
+    let limit = Limit::new(i64::from(OTHERS) + 1).unwrap_or_default();
     let mut listed = shop.list(&Query { filter, limit, ..Query::first() }, fields).await?;
     listed.animals.retain(|animal| but != Some(animal.id));
-    listed.animals.truncate(OTHERS);
+    listed.animals.truncate(OTHERS.into());
     Ok(html! {
         @if !listed.animals.is_empty() {
             section.others {

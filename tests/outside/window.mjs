@@ -116,6 +116,11 @@ try {
     assert.equal(await page.evaluate(() => window.shifts), 0, `${what}: the layout shifts`);
   }
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
+  await page.setViewport({ width: 390, height: 844 });
+  await page.goto(`${origin}/?field.species=Cat`);
+  const first = await page.$eval(".cards .pet", (of) => Math.round(of.getBoundingClientRect().top));
+  assert(first <= 300, `with a filter, the first animal begins at ${first} px`);
+  console.log(`With a filter, the first animal begins at ${first} px on a phone.`);
   for (const [name, path, width, height] of [["list", "/", 1280, 900], ["animal", PAGES.animal, 1280, 900], ["phone", "/", 390, 844]]) {
     await page.setViewport({ width, height });
     await page.goto(`${origin}${path}`);

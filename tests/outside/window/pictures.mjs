@@ -1,8 +1,10 @@
 // What a browser loads of photos with as much detail as those of phones, in the list and on the page of an animal that
 // has 20, on a phone and on computers. Nothing scrolls, so what is counted is the first screen
-// and what the browser fetches ahead.
+// and what the browser fetches ahead. Then the viewer of photos: it opens, leads on and closes, and axe-core finds nothing.
 
 import assert from "node:assert/strict";
+
+import axe from "axe-core";
 
 // More pixels than the large size: 4:3 as most phones take them, upright, 16:9, and very tall.
 const SHAPES = [[2400, 1800], [2400, 1800], [1800, 2400], [2400, 1350], [1350, 2400]];
@@ -76,7 +78,7 @@ export async function checkPictures(browser, origin, { add, addPhoto, folder }) 
       await page.goto(`${origin}${path}`, { waitUntil: "networkidle0" });
       const [files, bytes] = await page.evaluate(() => {
         const loaded = performance.getEntriesByType("resource").filter(({ name }) => name.includes("/photos/"));
-        const shown = [...document.querySelectorAll("main img")].map((image) => ({
+        const shown = [...document.querySelectorAll(".gallery img, main > .cards img")].map((image) => ({
           size: image.currentSrc.match(/-(\w+)\.jpg/)?.[1],
           ratio: image.getAttribute("width") / image.getAttribute("height"),
           fit: getComputedStyle(image).objectFit,
@@ -99,4 +101,24 @@ export async function checkPictures(browser, origin, { add, addPhoto, folder }) 
     const [whole] = await load(`/animals/${upright.id}`, 500_000);
     assert.equal(whole.fit, "contain", here);
   }
+
+  const page = await browser.newPage();
+  await page.evaluateOnNewDocument(axe.source);
+  const isOpen = (number) => page.$eval(`#photo-${number}`, (of) => getComputedStyle(of).display !== "none");
+  for (const [width, height] of [[1280, 800], [390, 844], [320, 256]]) {
+    await page.setViewport({ width, height });
+    await page.goto(`${origin}/animals/${many.id}`, { waitUntil: "networkidle0" });
+    const loaded = await page.$$eval(".viewer img", (all) => all.filter(({ complete, naturalWidth }) => complete && naturalWidth > 0).length);
+    assert.equal(loaded, 0, `${width} px: photos of the closed viewer are loaded`);
+    await page.click(".gallery li:nth-child(2) a");
+    await page.waitForFunction(() => document.querySelector("#photo-2 img").naturalWidth > 0);
+    await page.screenshot({ path: `${folder}/viewer-${width}.webp`, type: "webp", quality: 70 });
+    const found = await page.evaluate(async () => (await window.axe.run()).violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]));
+    assert.deepEqual(found, [], `the viewer at ${width} px`);
+    await page.click("#photo-2 p a:last-child");
+    assert.deepEqual([await isOpen(2), await isOpen(3)], [false, true]);
+    await page.click("#photo-3 .close");
+    assert.equal(await isOpen(3), false);
+  }
+  await page.close();
 }
