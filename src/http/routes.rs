@@ -46,6 +46,7 @@ routes! {
     withdrawPet         POST   "/v1/store/pets/{petId}/withdraw"                   area!(StoreWrite, pets::withdraw_pet);
     restorePet          POST   "/v1/store/pets/{petId}/restore"                    area!(StoreWrite, pets::restore_pet);
     addPhoto            POST   "/v1/store/pets/{petId}/photos"                     area!(StoreWrite, photos::add_photo).waiting(photos::MAX_UPLOAD);
+    orderPhotos         POST   "/v1/store/pets/{petId}/photos/order"               area!(StoreWrite, photos::order_photos);
     getPhoto            GET    "/v1/store/pets/{petId}/photos/{photoId}"           area!(StoreRead, photos::get_photo);
     patchPhoto          PATCH  "/v1/store/pets/{petId}/photos/{photoId}"           area!(StoreWrite, photos::patch_photo);
     deletePhoto         DELETE "/v1/store/pets/{petId}/photos/{photoId}"           area!(StoreWrite, photos::delete_photo);

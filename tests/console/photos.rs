@@ -94,6 +94,37 @@ async fn photos_change_their_order_and_text_and_can_be_deleted() {
     }
 }
 
+#[tokio::test]
+async fn one_press_makes_a_photo_the_main_photo() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let path = add(&mut clerk).await;
+    let (picture, target) = (pictures::png(8, 6), format!("{path}/photos/change"));
+    let files: [(&str, &[u8]); 3] = [("a.png", &picture), ("b.png", &picture), ("c.png", &picture)];
+    clerk.upload(&format!("{path}/photos"), "", &files).await.expect(303);
+    let mut order = Vec::new();
+    for at in 0..3 {
+        order.push(photo(&mut clerk, &path, at).await);
+    }
+    let page = clerk.get(&path).await.expect(200);
+    let has_button = |at: usize| page.text.contains(&format!("value=\"first-{}\"", order[at]));
+    assert_eq!([has_button(0), has_button(1), has_button(2)], [false, true, true], "{page:?}");
+    assert!(page.text.contains("aria-label=\"Use as main photo: photo 3\""), "{page:?}");
+    let first = format!("first-{}", order[2]);
+    let alt = format!("alt-{}", order[2]);
+    let form = [("version", "4"), ("do", &first), (&*alt, "On a chair")];
+    clerk.post(&target, &form).await.expect(303);
+    let moved = ["On a chair", "Photo 2 of Luna", "Photo 3 of Luna"];
+    assert_eq!(texts(&mut clerk, &path).await, moved);
+    assert_eq!(photo(&mut clerk, &path, 1).await, order[0]);
+    let page = clerk.get(&path).await.expect(200);
+    assert_eq!(page.text.matches("Photos put in another order").count(), 1, "{page:?}");
+    undo(&mut clerk, &page).await.expect(303);
+    for (at, id) in order.iter().enumerate() {
+        assert_eq!(photo(&mut clerk, &path, at).await, *id);
+    }
+}
+
 /// Presses *Undo* in the message on the page, and returns its response.
 async fn undo(clerk: &mut Browser<'_>, page: &Page) -> Page {
     let form = page.between("<form data-undo", "</form>");

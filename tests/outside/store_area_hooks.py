@@ -205,6 +205,11 @@ def before_call(context, case, kwargs):
     if operation == "addPhoto":
         case.media_type, case.body = "image/png", Binary(picture())
         case.headers["Content-Type"] = "image/png"
+    if operation == "orderPhotos":
+        case.path_parameters["petId"], photo = new_photo()
+        case.body = [photo]
+        if "If-Match" in (case.headers or {}):
+            case.headers["If-Match"] = '"2"'
     if case.meta.phase.name == TestPhase.STATEFUL and fits(operation, case):
         return
     if operation == "putCategory":

@@ -106,6 +106,7 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
     }
     let position = match act {
+        "first" => Some(0),
         "up" => Some(at.saturating_sub(1)),
         "down" => Some(at + 1),
         // By dragging.

@@ -133,7 +133,10 @@ fn change(desk: &Desk<'_>, at: usize, photo: &Photo, is_last: bool) -> Markup {
                 input #(id) name=(id) type="text" value=(alt) maxlength="500" dir="auto" autocomplete="off";
             }
             div.buttons {
-                @if at > 0 { (press("up", texts::MOVE_UP)) }
+                @if at > 0 {
+                    (press("first", texts::MAKE_MAIN))
+                    (press("up", texts::MOVE_UP))
+                }
                 @if !is_last { (press("down", texts::MOVE_DOWN)) }
                 (press("delete", texts::DELETE))
             }

@@ -6,6 +6,7 @@ pub(crate) const PHOTOS_HINT: &str = "JPEG, PNG, WebP or GIF. You can choose sev
 pub(crate) const UPLOAD: &str = "Upload";
 pub(crate) const SAVE_TEXTS_FIRST: &str =
     "Save the descriptions before you press Upload. Upload does not save them.";
+pub(crate) const MAKE_MAIN: &str = "Use as main photo";
 pub(crate) const MOVE_UP: &str = "Move left";
 pub(crate) const MOVE_DOWN: &str = "Move right";
 pub(crate) const SAVE_TEXTS: &str = "Save the descriptions";

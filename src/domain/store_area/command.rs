@@ -43,6 +43,12 @@ pub enum Command {
         /// Of the animal.
         preconditions: Preconditions,
     },
+    /// Sets the order of all photos of an animal.
+    OrderPhotos {
+        id: PetId,
+        order: Vec<PhotoId>,
+        preconditions: Preconditions,
+    },
     DeletePhoto {
         id: PetId,
         photo: PhotoId,
@@ -125,6 +131,7 @@ impl Command {
             | Self::RestorePet { id, .. }
             | Self::AddPhoto { id, .. }
             | Self::PatchPhoto { id, .. }
+            | Self::OrderPhotos { id, .. }
             | Self::DeletePhoto { id, .. } => Subject::Pet(*id),
             Self::PlaceOrder(new) => Subject::Pet(new.pet_id),
             Self::CompleteOrder { id, .. }

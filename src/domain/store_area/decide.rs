@@ -10,7 +10,7 @@ use super::{
         reopen_order, return_order,
     },
     pet_rules::{add_pet, patch_pet, restore_pet, withdraw_pet},
-    photo_rules::{add_photo, delete_photo, patch_photo},
+    photo_rules::{add_photo, delete_photo, order_photos, patch_photo},
 };
 
 /// Decides what `command` changes at `now`. This is the only place with these rules; every store,
@@ -30,6 +30,9 @@ pub fn decide(command: &Command, present: &Present, now: Timestamp) -> Result<De
         Command::AddPhoto { photo, .. } => add_photo(photo, present, now),
         Command::PatchPhoto { photo, patch, preconditions, .. } => {
             patch_photo(*photo, patch, preconditions, present, now)
+        }
+        Command::OrderPhotos { order, preconditions, .. } => {
+            order_photos(order, preconditions, present, now)
         }
         Command::DeletePhoto { photo, preconditions, .. } => {
             delete_photo(*photo, preconditions, present, now)

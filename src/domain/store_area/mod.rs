@@ -55,7 +55,7 @@ pub use order_rules::asking_price;
 pub use patch::Patch;
 pub use photo::{AltText, NewPhoto, Photo, PhotoId, Photos};
 pub use photo_file::{PhotoFile, PhotoSize};
-pub use photo_rules::may_get_photo;
+pub use photo_rules::{EACH_PHOTO, may_get_photo};
 pub use query::{Inventory, OrderQuery, PetQuery, Reservations};
 pub use store_pet::{PetPatch, StorePet, Withdrawal, WithdrawalReason};
 pub use webhook::{

@@ -11,6 +11,10 @@ use super::{
 
 const NO_PHOTO: &str = "The animal has no photo with this id.";
 
+/// Why a list is not an order of the photos of an animal.
+pub const EACH_PHOTO: &str =
+    "The body must have the id of each photo of the animal once, and nothing else.";
+
 pub(super) fn add_photo(
     new: &NewPhoto,
     present: &Present,
@@ -54,6 +58,27 @@ pub(super) fn patch_photo(
     Ok(with_photos(pet, all, Some(id), now))
 }
 
+pub(super) fn order_photos(
+    order: &[PhotoId],
+    preconditions: &Preconditions,
+    present: &Present,
+    now: Timestamp,
+) -> Result<Decision, Refusal> {
+    let pet = existing(present.pet.as_ref(), NO_PET)?;
+    may_change(pet, preconditions)?;
+    let all = pet.photos.all();
+    // As many as there are, and none is missing, so none is there twice.
+    if order.len() != all.len() || !all.iter().all(|photo| order.contains(&photo.id)) {
+        return Err(Refusal::Invalid(EACH_PHOTO));
+    }
+    let at = |id: &PhotoId| pet.photos.position(*id).and_then(|at| all.get(at)).cloned();
+    let ordered: Vec<_> = order.iter().filter_map(at).collect();
+    if ordered == all {
+        return Ok(Decision::unchanged(pet));
+    }
+    Ok(with_photos(pet, ordered, None, now))
+}
+
 pub(super) fn delete_photo(
     id: PhotoId,
     preconditions: &Preconditions,
@@ -74,11 +99,17 @@ fn subject<'p>(
 ) -> Result<(&'p StorePet, usize), Refusal> {
     let pet = existing(present.pet.as_ref(), NO_PET)?;
     let at = pet.photos.position(id).ok_or(Refusal::NotFound(NO_PHOTO))?;
+    may_change(pet, preconditions)?;
+    Ok((pet, at))
+}
+
+/// Rejects a change of the photos that an animal has.
+fn may_change(pet: &StorePet, preconditions: &Preconditions) -> Result<(), Refusal> {
     require(preconditions, Some(pet))?;
     if pet.withdrawn.is_some() {
         return Err(withdrawn(pet, "Restore it first."));
     }
-    Ok((pet, at))
+    Ok(())
 }
 
 fn with_photos(

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use serde_json::value::RawValue;
+
 use super::{
-    members::Body,
+    members::{Body, invalid},
     preconditions,
     shared::StoreArea,
     wire,
@@ -12,10 +14,13 @@ use super::{
 use crate::{
     domain::{
         PetId,
-        store_area::{AltText, Command, NewPhoto, PhotoId, PhotoPatch, Refusal, may_get_photo},
+        store_area::{
+            AltText, Command, EACH_PHOTO, NewPhoto, PhotoId, PhotoPatch, Refusal, may_get_photo,
+        },
     },
     edge::{ApiError, Problem, Response, body::Accepted},
     http::{context::Call, idempotency, query},
+    json,
     photos::{Format, PhotoError},
 };
 
@@ -77,6 +82,18 @@ pub(crate) async fn patch_photo(area: &StoreArea, call: Call<'_>) -> Result<Resp
     let (id, photo) = ids(write.parameter, write.second)?;
     let command = Command::PatchPhoto { id, photo, patch, preconditions };
     write.execute(area, command, wire::photo).await
+}
+
+/// `POST /v1/store/pets/{petId}/photos/order`.
+pub(crate) async fn order_photos(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let preconditions = preconditions::of(&call.request.headers)?;
+    let write = Write::read(area, call, Some(Accepted::Json)).await?;
+    let photo =
+        |element: &RawValue| PhotoId::parse(&serde_json::from_str::<String>(element.get()).ok()?);
+    let order = json::elements(&write.body)?.into_iter().map(photo).collect::<Option<_>>();
+    let order = order.ok_or_else(|| invalid(EACH_PHOTO))?;
+    let command = Command::OrderPhotos { id: write.pet_id()?, order, preconditions };
+    write.execute(area, command, wire::one).await
 }
 
 /// `DELETE /v1/store/pets/{petId}/photos/{photoId}`.

@@ -3,6 +3,7 @@
 mod cards;
 mod files;
 mod in_bucket;
+mod order;
 mod pictures_of_clients;
 mod strangers;
 
@@ -269,8 +270,9 @@ async fn a_key_that_may_only_read_adds_no_photo() {
     let (mut store, id, paths) = with_photos(&["a"]).await;
     store.key = store.server.new_key(Scope::StoreRead, None).await.0;
     store.add_photo(id, &pictures::png(4, 3)).await.expect_error(403, "insufficient_scope");
-    for call in ["PATCH", "DELETE"] {
-        let reply = store.change(&format!("{call} {}", paths[0]), 2, "{}").await;
+    let order = format!("POST /pets/{id}/photos/order");
+    for call in [format!("PATCH {}", paths[0]), format!("DELETE {}", paths[0]), order] {
+        let reply = store.change(&call, 2, "{}").await;
         reply.expect_error(403, "insufficient_scope");
     }
     assert_eq!(store.get(&paths[0]).await.status, 200);

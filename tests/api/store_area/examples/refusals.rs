@@ -214,6 +214,7 @@ fn invalid_body(operation: &Operation) -> &'static str {
         "addStorePet" => r#"{"name": "Mia", "categoryId": 2, "fields": {"sex": "f"}}"#,
         "patchPet" => r#"{"name": null}"#,
         "patchPhoto" => r#"{"alt": ""}"#,
+        "orderPhotos" => "[7]",
         "withdrawPet" => r#"{"reason": "sold"}"#,
         "placeOrder" => r#"{"petId": 2, "expiresAt": "2026-11-01T00:00:00Z"}"#,
         "patchOrder" | "reopenOrder" => r#"{"expiresAt": null}"#,

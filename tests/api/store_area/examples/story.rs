@@ -279,14 +279,17 @@ impl Shop<'_> {
         self.store.add_photo(10, &pictures::png(4, 3)).await;
         self.change("patchPhoto 412 precondition_failed", &photo, 3, "portrait").await;
         self.change("deletePhoto 412 precondition_failed", &photo, 3, "").await;
+        self.change("orderPhotos 412 precondition_failed", "10", 3, "swapped").await;
         self.change("patchPhoto 200 portrait", &photo, 5, "portrait").await;
         self.not_modified_photo(&photo).await;
         self.store.withdraw(10, 6).await;
         self.show("addPhoto 409 invalid_transition", add).await;
         self.change("patchPhoto 409 invalid_transition", &photo, 7, "portrait").await;
         self.change("deletePhoto 409 invalid_transition", &photo, 7, "").await;
+        self.change("orderPhotos 409 invalid_transition", "10", 7, "swapped").await;
         self.store.change("POST /pets/10/restore", 7, "{}").await;
-        self.change("deletePhoto 204 empty", &photo, 8, "").await;
+        self.change("orderPhotos 200 swapped", "10", 8, "swapped").await;
+        self.change("deletePhoto 204 empty", &photo, 9, "").await;
     }
 
     async fn webhooks(&mut self) {
