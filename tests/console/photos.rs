@@ -114,11 +114,11 @@ async fn one_press_makes_a_photo_the_main_photo() {
     let alt = format!("alt-{}", order[2]);
     let form = [("version", "4"), ("do", &first), (&*alt, "On a chair")];
     clerk.post(&target, &form).await.expect(303);
+    let page = clerk.get(&path).await.expect(200);
+    assert_eq!(page.text.matches("Photos put in another order").count(), 1, "{page:?}");
     let moved = ["On a chair", "Photo 2 of Luna", "Photo 3 of Luna"];
     assert_eq!(texts(&mut clerk, &path).await, moved);
     assert_eq!(photo(&mut clerk, &path, 1).await, order[0]);
-    let page = clerk.get(&path).await.expect(200);
-    assert_eq!(page.text.matches("Photos put in another order").count(), 1, "{page:?}");
     undo(&mut clerk, &page).await.expect(303);
     for (at, id) in order.iter().enumerate() {
         assert_eq!(photo(&mut clerk, &path, at).await, *id);

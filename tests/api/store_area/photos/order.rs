@@ -84,10 +84,8 @@ async fn the_order_needs_the_version_of_an_animal_that_is_in_the_catalogue() {
     assert_eq!(store.texts(id).await, json!(["a", "b"]));
 }
 
-/// `order` in the path is no photo for the other methods.
 #[tokio::test]
-async fn the_path_of_the_order_has_no_other_method() {
+async fn the_path_of_the_order_is_that_of_no_photo() {
     let (store, id, _) = with_photos(&["a"]).await;
-    let path = format!("/pets/{id}/photos/order");
-    store.get(&path).await.expect_error(405, "method_not_allowed");
+    store.get(&format!("/pets/{id}/photos/order")).await.expect_error(404, "not_found");
 }
