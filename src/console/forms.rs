@@ -84,6 +84,8 @@ impl Errors {
 #[derive(Default)]
 pub(super) struct Input<'a> {
     pub(super) id: &'a str,
+    /// What its identifier begins with on a page with two inputs of this name.
+    pub(super) of_form: &'a str,
     pub(super) label: &'a str,
     pub(super) hint: Option<&'a str>,
     pub(super) value: &'a str,
@@ -132,10 +134,10 @@ impl<'a> Input<'a> {
         let inputmode = Some(self.inputmode).filter(|mode| !mode.is_empty());
         let html = html! {
             @if kind == "textarea" {
-                textarea #(self.id) name=(self.id) dir="auto" aria-describedby=[described]
+                textarea #{ (self.of_form) (self.id) } name=(self.id) dir="auto" aria-describedby=[described]
                     aria-invalid=[invalid] { "\n" (self.value) }
             } @else {
-                input #(self.id) name=(self.id) type=(kind) value=(self.value) dir="auto"
+                input #{ (self.of_form) (self.id) } name=(self.id) type=(kind) value=(self.value) dir="auto"
                     autocomplete=(autocomplete) required[self.is_required] list=[self.list]
                     autofocus[self.is_first] inputmode=[inputmode]
                     aria-describedby=[described] aria-invalid=[invalid];
@@ -145,8 +147,8 @@ impl<'a> Input<'a> {
     }
 
     fn described(&self) -> Option<String> {
-        let hint = self.hint.map(|_| format!("{}-hint", self.id));
-        let error = self.error.map(|_| format!("{}-error", self.id));
+        let hint = self.hint.map(|_| format!("{}{}-hint", self.of_form, self.id));
+        let error = self.error.map(|_| format!("{}{}-error", self.of_form, self.id));
         let ids: Vec<String> = hint.into_iter().chain(error).collect();
         (!ids.is_empty()).then(|| ids.join(" "))
     }
@@ -154,13 +156,13 @@ impl<'a> Input<'a> {
     fn around(&self, control: &Markup) -> Markup {
         html! {
             div.field {
-                label for=(self.id) {
+                label for={ (self.of_form) (self.id) } {
                     (self.label)
                     @if self.is_optional { " " span.hint { (texts::OPTIONAL) } }
                 }
                 (control)
-                @if let Some(hint) = self.hint { div.hint id={ (self.id) "-hint" } { (hint) } }
-                @if let Some(error) = self.error { p.error id={ (self.id) "-error" } { (error) } }
+                @if let Some(hint) = self.hint { div.hint id={ (self.of_form) (self.id) "-hint" } { (hint) } }
+                @if let Some(error) = self.error { p.error id={ (self.of_form) (self.id) "-error" } { (error) } }
             }
         }
     }

@@ -103,6 +103,9 @@ async function refresh(url, always = false) {
   }
   [shown, isBehind] = [turn, false];
   for (const [part, next] of parts) {
+    for (const { id } of part.querySelectorAll("details[open] > form[id]")) {
+      next.querySelector(`details > #${id}`)?.parentElement.setAttribute("open", "");
+    }
     // What this page has of its own.
     for (const kept of part.querySelectorAll("[data-kept]")) other.getElementById(kept.id)?.replaceWith(kept);
     part.replaceChildren(...next.childNodes);
@@ -155,7 +158,7 @@ document.addEventListener("submit", (event) => {
   // If the service cannot be reached, "back" finds what was typed. The next page forgets it.
   if (edited.has(target) && !target.querySelector("[type=password], [autocomplete=one-time-code]")) {
     const fields = [...new FormData(target)].filter(([, value]) => typeof value === "string");
-    const typed = { member: who(), page: location.href, action: target.action, fields };
+    const typed = { member: who(), page: location.href, action: target.action, form: target.id, fields };
     sessionStorage.setItem("typed", JSON.stringify(typed));
   }
 });
@@ -231,7 +234,7 @@ const typed = JSON.parse(sessionStorage.getItem("typed") ?? "{}");
 const { member, page, action, fields } = typed;
 const cameBy = performance.getEntriesByType("navigation")[0].type;
 const isLost = typed.isLost || cameBy === "back_forward" || document.querySelector("[data-failed]") !== null;
-const unsent = page === location.href && [...document.forms].find((form) => form.action === action);
+const unsent = page === location.href && [...document.forms].find((form) => form.action === action && form.id === typed.form);
 sessionStorage.removeItem("typed");
 if (member && member === who() && isLost && !unsent) {
   sessionStorage.setItem("typed", JSON.stringify({ ...typed, isLost }));

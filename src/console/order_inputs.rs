@@ -109,12 +109,13 @@ impl OrderInput {
         &self,
         desk: &Desk<'_>,
         (form, errors): (&Form, &Errors),
-        is_new: bool,
+        (is_new, of_form): (bool, &str),
     ) -> Markup {
         let in_currency = desk.currency().filter(|_| self.name == PRICE).map(texts::price_in);
         let hint = (self.hint)(is_new, desk.app().keep_contacts);
         Input {
             hint: hint.as_deref(),
+            of_form,
             kind: self.kind,
             inputmode: self.inputmode,
             is_optional: !(is_new && self.is_detail),

@@ -185,7 +185,7 @@
     showTimes(page);
     const rest = (of) => {
       const copy = of.getElementById("now").cloneNode(true);
-      for (const part of copy.querySelectorAll("[data-kept], #shown, .history")) part.remove();
+      for (const part of copy.querySelectorAll("[data-kept], #shown, .history, .portrait")) part.remove();
       return copy.textContent;
     };
     const isOnlyOurs = rest(document) === rest(page) && [...shown.querySelectorAll("input[name^=alt]")]
@@ -205,10 +205,10 @@
     if (full) shown.append(full);
     upload().hidden = full !== null;
     if (!isOnlyOurs) return;
-    document.querySelector(".history")?.replaceWith(page.querySelector(".history"));
+    for (const part of [".history", ".portrait"]) document.querySelector(part)?.replaceWith(page.querySelector(part));
     for (const { value, form } of page.querySelectorAll("#now input[name=version]")) {
-      const own = document.querySelector(`form[action="${form.getAttribute("action")}"] [name=version]`);
-      if (own) own.value = value;
+      const own = document.querySelectorAll(`form[action="${form.getAttribute("action")}"] [name=version]`);
+      for (const field of own) field.value = value;
     }
   }
 

@@ -107,7 +107,8 @@ pub(super) const CLEAR: &str = "Clear";
 // Animal
 pub(super) const EDIT: &str = "Edit";
 pub(super) const SAVE: &str = "Save";
-pub(super) const RESERVE_OR_SELL: &str = "Reserve or sell";
+pub(super) const RESERVE_MORE: &str = "Reserve…";
+pub(super) const SELL_MORE: &str = "Sell…";
 pub(super) const RESERVE: &str = "Reserve";
 pub(super) const SELL: &str = "Sell";
 pub(super) const SELL_NOW: &str = "Sell now";

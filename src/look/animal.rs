@@ -56,7 +56,6 @@ impl<'f> Animal<'f> {
     }
 
     /// What the staff sees of an animal.
-    #[expect(dead_code, reason = "The lists of the console are next")]
     pub(crate) fn whole(pet: &StorePet, fields: &'f FieldSet) -> Self {
         Self::of(pet, fields, |_| true)
     }
@@ -151,7 +150,6 @@ impl<'f> Animal<'f> {
         ["species", "breed"].iter().filter_map(|name| self.word(name)).collect()
     }
 
-    #[expect(dead_code, reason = "The lists of the console are next")]
     /// Sex, age, breed and colour, on one line; the species, if it has no breed.
     pub(crate) fn line(&self, today: Date) -> String {
         let kind = self.word("breed").or_else(|| self.word("species"));

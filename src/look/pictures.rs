@@ -43,6 +43,16 @@ pub(crate) const EMBEDDED_CARD: Room = Room {
 #[expect(dead_code, reason = "The lists of the console are next")]
 pub(crate) const ROW: Room = Room { widths: &[(0.0, 4.5, "rem", 1.0)], largest: PhotoSize::Small };
 
+/// On the page of an animal in the console.
+pub(crate) const PORTRAIT: Room = Room {
+    widths: &[
+        (64.0, 30.0, "rem", LANDSCAPE),
+        (44.0, 43.0, "vw", LANDSCAPE),
+        (0.0, 92.0, "vw", LANDSCAPE),
+    ],
+    largest: PhotoSize::Medium,
+};
+
 /// Of a photo of an animal: of the first one, of the others, and the same if the first one is upright.
 pub(crate) fn in_gallery(is_first: bool, is_upright: bool) -> Room {
     let widths: &[_] = match (is_first, is_upright) {

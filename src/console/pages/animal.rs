@@ -2,7 +2,7 @@
 
 use super::{
     animal_fields::facts,
-    history, order_rows, orders,
+    animal_top, history, order_rows, orders,
     parts::{live, missing},
     photos, values,
 };
@@ -12,7 +12,7 @@ use crate::{
         ask::Question,
         layout::Follows,
         merge::{self, Merged},
-        order_inputs::{self, ORDER_INPUTS},
+        order_inputs::{self, ORDER_INPUTS, OrderInput},
     },
     domain::{
         Limit, PetId, PetStatus,
@@ -38,32 +38,20 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     };
     let history = history::show(desk, &pet).await?;
     let content = html! {
-        div.head {
-            h1 { (markup::name(pet.name.as_str(), LONG)) }
-            (markup::pet_badge(&pet))
-            div.buttons {
-                @if desk.may_write() && pet.withdrawn.is_none() {
-                    a.button href={ "/animals/" (pet.id.get()) "/edit" } { (texts::EDIT) }
+        div.animal {
+            (animal_top::portrait(desk, &pet, (&categories, &fields)))
+            div.stack {
+                (animal_top::title(desk, &pet, &fields))
+                div #work.stack {
+                    @if desk.may_write() || order.is_some() || pet.withdrawn.is_some() {
+                        (work(desk, (&pet, &fields), order.as_ref(), errors))
+                    }
                 }
-                @if let Some(url) = &desk.visit.console.settings.window
-                    && pet.withdrawn.is_none() && pet.status != PetStatus::Sold {
-                    a.button href={ (url) "/animals/" (pet.id.get()) } { (texts::PUBLIC_PAGE) }
-                }
-                button type="button" data-print { (texts::PRINT) }
+                (animal_top::tools(desk, &pet))
             }
         }
         div.columns.wide {
-            div #work.stack {
-                @if desk.may_write() || order.is_some() || pet.withdrawn.is_some() {
-                    (work(desk, (&pet, &fields), order.as_ref(), errors))
-                    @if let Some(before) = &before {
-                        p.hint.no-print {
-                            (texts::ORDER_BEFORE) ": "
-                            a href={ "/orders/" (before.id) } { (texts::title_of_order(before.id.get())) }
-                            " " (markup::order_badge(before, desk.visit.now))
-                        }
-                    }
-                }
+            div.stack {
                 (photos::card(desk, &pet))
                 section.card.no-print { h2 { (texts::HISTORY) } (history) }
             }
@@ -71,6 +59,13 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 div.card #facts { (facts(desk, &pet, (&categories, &fields))) }
                 @if desk.may_write() && pet.withdrawn.is_none() {
                     (withdrawal(desk, &pet, errors))
+                }
+                @if let Some(before) = &before {
+                    p.hint.no-print {
+                        (texts::ORDER_BEFORE) ": "
+                        a href={ "/orders/" (before.id) } { (texts::title_of_order(before.id.get())) }
+                        " " (markup::order_badge(before, desk.visit.now))
+                    }
                 }
             }
         }
@@ -142,12 +137,11 @@ fn work(
                 (orders::form(desk, order, Some(pet), errors))
             }
         },
-        (PetStatus::Available, None) => {
-            new_order(desk, (pet, fields), errors, texts::RESERVE_OR_SELL)
-        }
-        (PetStatus::Pending, None) => {
-            new_order(desk, (pet, fields), errors, texts::PENDING_WITHOUT_ORDER)
-        }
+        (PetStatus::Available, None) => new_order(desk, (pet, fields), errors),
+        (PetStatus::Pending, None) => html! {
+            p { (texts::PENDING_WITHOUT_ORDER) }
+            (new_order(desk, (pet, fields), errors))
+        },
         (PetStatus::Sold, None) => {
             html! { section.card.no-print { p { (texts::SOLD_WITHOUT_ORDER) } } }
         }
@@ -161,18 +155,44 @@ fn offer(pet: &StorePet, fields: &FieldSet) -> Form {
     Form::with(&[("version", &pet.version.to_string()), ("price", price)])
 }
 
-/// The form that reserves or sells the animal.
-fn new_order(
-    desk: &Desk<'_>,
-    (pet, fields): (&StorePet, &FieldSet),
-    errors: &Errors,
-    title: &str,
-) -> Markup {
-    let is_available = pet.status == PetStatus::Available;
+/// What reserves the animal and what sells it: two buttons, each of which opens its form.
+fn new_order(desk: &Desk<'_>, (pet, fields): (&StorePet, &FieldSet), errors: &Errors) -> Markup {
     let offer = offer(pet, fields);
     let is_sent = desk.visit.form.all("price").next().is_some();
     let sent = Merged::of(&desk.visit.form, &offer).form;
     let form = if is_sent { &sent } else { &offer };
+    let is_sale = desk.visit.form.get("do") == "sell";
+    let panel = |act: &str, label: &str, submit: &str| {
+        let is_used = (act == "sell") == is_sale;
+        // The messages lead to the inputs of the form that was sent.
+        let of_form = if is_used { "" } else { "other-" };
+        let no_errors = Errors::default();
+        let errors = if is_used { errors } else { &no_errors };
+        html! {
+            details name="order" open[is_sent && is_used] {
+                summary.button.main[act == "reserve"] { (label) }
+                form.card.fields id=(act) method="post" action={ "/animals/" (pet.id.get()) "/order" } {
+                    (inputs(desk, (&offer, form), errors, (act, of_form)))
+                    div { button.main name="do" value=(act) { (submit) } }
+                }
+            }
+        }
+    };
+    html! {
+        div.acts {
+            (panel("reserve", texts::RESERVE_MORE, texts::RESERVE))
+            (panel("sell", texts::SELL_MORE, texts::SELL_NOW))
+        }
+    }
+}
+
+/// The inputs of the form that reserves or sells an animal.
+fn inputs(
+    desk: &Desk<'_>,
+    (offer, form): (&Form, &Form),
+    errors: &Errors,
+    (act, of_form): (&str, &str),
+) -> Markup {
     let until = match form.get("until") {
         "" => desk.default_end().strftime("%F").to_string(),
         typed => typed.to_owned(),
@@ -180,23 +200,15 @@ fn new_order(
     let (details, others): (Vec<_>, Vec<_>) = ORDER_INPUTS.iter().partition(|of| of.is_detail);
     let labels: Vec<&str> = details.iter().map(|input| input.label).collect();
     let is_used = details.iter().any(|input| !form.raw(input.name).is_empty());
+    let show = |input: &OrderInput| input.show(desk, (form, errors), (true, of_form));
     html! {
-        section.card {
-            @if is_available { h2 { (title) } } @else { p { (title) } }
-            form.fields method="post" action={ "/animals/" (pet.id.get()) "/order" } {
-                (desk.key("order"))
-                (merge::shown(&offer))
-                (forms::day_input(&until, errors.of("until")))
-                @for input in others { (input.show(desk, (form, errors), true)) }
-                details open[is_used] {
-                    summary { (texts::labels(&labels)) " " (texts::OPTIONAL) }
-                    div.fields { @for input in details { (input.show(desk, (form, errors), true)) } }
-                }
-                div.buttons {
-                    button.main name="do" value="reserve" { (texts::RESERVE) }
-                    button name="do" value="sell" { (texts::SELL_NOW) }
-                }
-            }
+        (desk.key("order"))
+        (merge::shown(offer))
+        @for input in others { (show(input)) }
+        @if act == "reserve" { (forms::day_input(&until, errors.of("until"))) }
+        details open[is_used] {
+            summary { (texts::labels(&labels)) " " (texts::OPTIONAL) }
+            div.fields { @for input in details { (show(input)) } }
         }
     }
 }

@@ -6,6 +6,7 @@ mod activity;
 mod add;
 mod animal;
 mod animal_fields;
+mod animal_top;
 mod animals;
 mod categories;
 mod category_names;

@@ -235,7 +235,7 @@ pub(super) fn form(
             button.hidden tabindex="-1" aria-hidden="true" { (texts::SAVE) }
             @if is_reserved {
                 div.row {
-                    @for input in price { (input.show(desk, (&form, errors), false)) }
+                    @for input in price { (input.show(desk, (&form, errors), (false, ""))) }
                     (press("complete", "main", texts::SELL))
                     (press("cancel", "", texts::CANCEL_RESERVATION))
                 }
@@ -256,7 +256,7 @@ pub(super) fn form(
                 summary { @if is_reserved { (texts::EXTEND_OR_CHANGE) } @else { (texts::CHANGE_ORDER) } }
                 div.fields {
                     @if is_reserved { (forms::day_input(form.get("until"), errors.of("until"))) }
-                    @for input in others { (input.show(desk, (&form, errors), false)) }
+                    @for input in others { (input.show(desk, (&form, errors), (false, ""))) }
                     div { button { (texts::SAVE) } }
                 }
             }

@@ -1,0 +1,86 @@
+//! The top of the page of an animal: what it looks like, and what people ask first.
+
+use jiff::tz::TimeZone;
+
+use crate::console::prelude::*;
+use crate::{
+    domain::{
+        PetStatus,
+        store_area::{Category, FieldSet, PhotoSize, StorePet, asking_price},
+    },
+    look::{Animal, Drawings, PORTRAIT, Photo},
+};
+
+/// The animal as it looks: its first photo, or the drawing of its kind, and the others below.
+pub(super) fn portrait(
+    desk: &Desk<'_>,
+    pet: &StorePet,
+    (categories, fields): (&[Category], &FieldSet),
+) -> Markup {
+    let (animal, mut drawings) = (Animal::whole(pet, fields), Drawings::default());
+    let category = markup::category(categories, pet.category_id);
+    let is_served = desk.app().photos.place().is_some();
+    let photos = if is_served { &*animal.photos } else { &[] };
+    let large = |photo: &Photo| photo.path(PhotoSize::Large);
+    html! {
+        div.portrait.no-print {
+            div.picture {
+                @if let Some(photo) = photos.first() {
+                    a href=(large(photo)) { (PORTRAIT.picture(photo, &animal.alt(0, photo), 0, 1)) }
+                } @else { (drawings.of(&animal, Some(&category))) }
+            }
+            @if photos.len() > 1 {
+                ul.strip {
+                    @for (at, photo) in photos.iter().enumerate().skip(1) {
+                        li {
+                            a href=(large(photo)) {
+                                img src=(photo.path(PhotoSize::Small)) alt=(animal.alt(at, photo))
+                                    width="72" height="54" loading="lazy";
+                            }
+                        }
+                    }
+                }
+            }
+            (drawings.symbols())
+        }
+    }
+}
+
+/// Its name, and what people ask first.
+pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup {
+    let today = desk.visit.now.to_zoned(TimeZone::UTC).date();
+    let line = Animal::whole(pet, fields).line(today);
+    let price = asking_price(pet, fields);
+    html! {
+        div {
+            div.head {
+                h1 { (markup::name(pet.name.as_str(), LONG)) }
+                (markup::pet_badge(pet))
+            }
+            @if !line.is_empty() { p.line { bdi { (line) } } }
+            p {
+                @if let Some(price) = &price {
+                    strong.price { (texts::amount(price.as_str(), desk.currency())) } " · "
+                }
+                span.muted { (texts::NUMBER) " " (pet.id.get()) }
+            }
+        }
+    }
+}
+
+pub(super) fn tools(desk: &Desk<'_>, pet: &StorePet) -> Markup {
+    html! {
+        div.head {
+            div.buttons {
+                @if desk.may_write() && pet.withdrawn.is_none() {
+                    a.button href={ "/animals/" (pet.id.get()) "/edit" } { (texts::EDIT) }
+                }
+                @if let Some(url) = &desk.visit.console.settings.window
+                    && pet.withdrawn.is_none() && pet.status != PetStatus::Sold {
+                    a.button href={ (url) "/animals/" (pet.id.get()) } { (texts::PUBLIC_PAGE) }
+                }
+                button type="button" data-print { (texts::PRINT) }
+            }
+        }
+    }
+}
