@@ -45,6 +45,36 @@ async fn an_animal_that_was_marked_as_reserved_gets_an_order_in_one_step() {
 }
 
 #[tokio::test]
+async fn reserving_and_selling_each_have_a_form_and_the_one_with_a_mistake_is_open() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop, "available").await;
+    let page = clerk.get("/animals/1").await.expect(200);
+    assert!(page.text.contains("<svg class=\"drawing"), "{page:?}");
+    assert_eq!(page.text.matches("<details name=\"order\">").count(), 2, "{page:?}");
+    for (act, other) in [("sell", "reserve"), ("reserve", "sell")] {
+        let typed = [("do", act), ("until", "2026-12-24"), ("price", "much"), ("contact", "Ann")];
+        let page = clerk.post("/animals/1/order", &typed).await.expect(422);
+        let panels: Vec<_> = page.text.split("<details name=\"order\"").collect();
+        let panel = |act: &str| {
+            let is_it = |panel: &&&str| panel.contains(&format!(" id=\"{act}\" method=\"post\""));
+            *panels.iter().find(is_it).unwrap()
+        };
+        // The message leads to its input, which no other one is.
+        assert!(page.text.contains("href=\"#price\""), "{page:?}");
+        assert!(
+            panel(act).starts_with(" open") && panel(act).contains(" id=\"price\""),
+            "{page:?}"
+        );
+        assert!(
+            panel(other).starts_with('>') && !panel(other).contains(" id=\"price\""),
+            "{page:?}"
+        );
+        assert!(panel(act).contains("id=\"price-error\""), "{page:?}");
+        assert_eq!(page.typed("contact"), "Ann");
+    }
+}
+
+#[tokio::test]
 async fn a_reserved_animal_is_withdrawn_with_its_reservation_after_a_question() {
     let shop = Shop::open().await;
     let mut clerk = clerk(&shop, "available").await;

@@ -103,7 +103,7 @@ async function aDay(at, hand, which) {
 
   await find(at, name, hand);
   done(at, "find");
-  await press(at, "#work summary", hand);
+  await press(at, "#reserve summary", hand);
   await fill(at, "#reference", "T-7", hand);
   await submit(at, "#work button[value=reserve]", hand);
   await says(at, "Reserved as order");
@@ -290,6 +290,7 @@ async function twoAtOnce(anna, ben) {
   await ben.page.goto(luna);
   await other.page.goto(luna);
   // Somebody uses the form in the other tab, so it keeps what is not true any more, and says so.
+  await other.page.$eval("#reserve", (form) => { form.parentElement.open = true; });
   await other.page.focus("#until");
   await ben.page.bringToFront();
   await submit(ben, "#work button[value=sell]");
@@ -400,7 +401,7 @@ async function measureAll(anna) {
     if (!days) break;
     const until = new Date(Date.now() + days * 86400000).toISOString().slice(0, 10);
     await anna.page.$eval("#until", (field, until) => { field.value = until; }, until);
-    await press(anna, "#work summary");
+    await press(anna, "#reserve summary");
     await fill(anna, "#reference", `T-104${days}`);
     await submit(anna, "#work button[value=reserve]");
   }

@@ -133,7 +133,20 @@ export async function keyboard(at, act, selector, text) {
   return page.keyboard.type(text);
 }
 
-export function fill(at, selector, text, hand = mouse) {
+// Opens what reserves or sells an animal, if the element is in there and it is closed, as a person does.
+async function open(at, selector, hand) {
+  const isClosed = await at.page.$eval(selector, (element) => {
+    const panel = element.closest(".acts > details");
+    const summary = panel?.querySelector(":scope > summary");
+    if (!panel || panel.open || element === summary) return false;
+    summary.id = "opens";
+    return true;
+  }).catch(() => false);
+  if (isClosed) await hand(at, "press", "#opens");
+}
+
+export async function fill(at, selector, text, hand = mouse) {
+  await open(at, selector, hand);
   return hand(at, "fill", selector, text);
 }
 
@@ -141,7 +154,8 @@ export function choose(at, selector, text, hand = mouse) {
   return hand(at, "choose", selector, text);
 }
 
-export function press(at, selector, hand = mouse) {
+export async function press(at, selector, hand = mouse) {
+  await open(at, selector, hand);
   return hand(at, "press", selector);
 }
 

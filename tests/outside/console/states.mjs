@@ -111,7 +111,7 @@ async function manyAnimals(ben) {
     await submit(ben, "#work button[formaction$=return]");
     await submit(ben, "#work button[value=sell]");
   }
-  await submit(ben, "#work > .card:last-child > a");
+  await submit(ben, ".stack > .card:last-child > a");
   await measure(ben, undefined, "the older history of an animal");
   for (const path of ["/orders?status=returned", "/orders?status=cancelled", "/orders?q=nothing+like+this"]) {
     await measure(ben, path, path);

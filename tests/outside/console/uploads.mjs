@@ -109,7 +109,7 @@ async function whileSomebodyTypes(at) {
   await choose(at, await pictures(at, 1));
   await sent(at, "1 photo added.");
   assert.equal(await page.evaluate(() => document.activeElement.id), "sent");
-  await press(at, "#work summary");
+  await press(at, "#reserve summary");
   await fill(at, "#note", "half a note");
   await fill(at, ".photos input[name^=alt]", "half a text");
   await slowly(at, 400_000);
