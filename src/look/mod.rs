@@ -10,7 +10,7 @@ mod texts;
 pub(crate) use animal::{Animal, Photo, shown, shown_name};
 pub(crate) use card::Card;
 pub(crate) use drawings::Drawings;
-pub(crate) use pictures::{CARD, EMBEDDED_CARD, PORTRAIT, Room, in_gallery};
+pub(crate) use pictures::{CARD, EMBEDDED_CARD, PORTRAIT, ROW, Room, in_gallery};
 
 /// The style that both have, before the style sheet of each.
 pub(crate) const STYLE: &str = include_str!("look.css");

@@ -40,7 +40,6 @@ pub(crate) const EMBEDDED_CARD: Room = Room {
 };
 
 /// In a row of a list of the console.
-#[expect(dead_code, reason = "The lists of the console are next")]
 pub(crate) const ROW: Room = Room { widths: &[(0.0, 4.5, "rem", 1.0)], largest: PhotoSize::Small };
 
 /// On the page of an animal in the console.
@@ -90,6 +89,8 @@ impl Room {
         // Its card is its largest file, and no browser enlarges it.
         let is_little = photo.longer_side() <= PhotoSize::Card.longer_side();
         let source = if is_little { PhotoSize::Card } else { PhotoSize::Medium };
+        let is_larger = source.longer_side() > self.largest.longer_side();
+        let source = if is_larger { self.largest } else { source };
         let sizes = PhotoSize::ALL.into_iter();
         let needed = sizes.filter(|size| size.longer_side() <= self.largest.longer_side());
         let file = |size| format!("{} {}w", photo.path(size), photo.within(size).0);

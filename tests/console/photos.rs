@@ -50,8 +50,15 @@ async fn a_clerk_adds_several_photos_at_once_and_learns_which_did_not_arrive() {
         assert!(page.text.contains(text), "{text}: {page:?}");
     }
     assert_eq!(texts(&mut clerk, &path).await.len(), 3);
-    // The portrait is on the list.
-    assert!(clerk.get("/animals").await.expect(200).text.contains("class=\"thumbnail\""));
+    // The portrait is on the list, as the smallest file; and the drawing of an animal without a photo, once.
+    for _ in 0..2 {
+        add(&mut clerk).await;
+    }
+    let list = clerk.get("/animals").await.expect(200).text;
+    assert_eq!(list.matches("/photos/").count(), 1, "{list}");
+    assert!(list.contains("-small.jpg\"") && list.contains("alt=\"Photo 1 of Luna\""), "{list}");
+    assert_eq!(list.matches("href=\"#d-other\"").count(), 2, "{list}");
+    assert_eq!(list.matches("id=\"d-other\"").count(), 1, "{list}");
 }
 
 #[tokio::test]

@@ -111,11 +111,11 @@ async fn from_two_animals_on_a_change_is_asked_and_names_them() {
 async fn a_litter_is_reserved_for_one_customer_and_the_page_of_the_list_stays() {
     let shop = Shop::open().await;
     let mut clerk = clerk(&shop, &["Rex", "Max"]).await;
-    let list = [("q", "x"), ("field.species", "Dog"), ("after", "7")];
+    let list = [("q", "x"), ("field.species", "Dog"), ("sort", "longest"), ("after", "7")];
     let pets = [("pet", "1:1"), ("pet", "2:1"), ("until", "2026-12-24")];
     let litter = [("do", "reserve"), ("contact", "Ann, 030 1"), ("price", "95,50")];
     let form = [&list[..], &pets, &litter].concat();
-    let back = "/animals?q=x&field.species=Dog&after=7";
+    let back = "/animals?q=x&field.species=Dog&sort=longest&after=7";
     assert_eq!(change(&mut clerk, &form).await.next(), back);
     for id in 1..=2 {
         let order = shop.store.get_order(OrderId::new(id).unwrap()).await.unwrap().unwrap();

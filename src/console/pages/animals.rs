@@ -1,10 +1,12 @@
 //! The list of animals, and the form to change several of them.
 
+use jiff::tz::TimeZone;
+
 use super::{
     category_names::PROPOSED,
     order_rows,
     parts::{empty_store, link, pages},
-    photos, values,
+    values,
 };
 use crate::console::prelude::*;
 use crate::{
@@ -16,10 +18,18 @@ use crate::{
             PetQuery, StorePet, ValueFilter,
         },
     },
+    look::{Animal, Card, Drawings, ROW},
 };
 
-/// How many animals a page shows.
+/// How many animals a page shows, how many of their pictures are in the first view, and how many animals
+/// are counted.
 const SHOWN: i64 = 50;
+const AT_FIRST: usize = 8;
+const COUNTED: usize = 10_000;
+
+/// The parameter with the order of the list, and its value for another one than the newest first.
+pub(super) const SORT: &str = "sort";
+const LONGEST: &str = "longest";
 
 /// Choices of a status. Without one, the list has the animals in the store: all but sold ones.
 const ALL: &str = "all";
@@ -42,7 +52,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         values: filters_of(&fields, form),
         on_offer: status.is_empty(),
         withdrawn: status == WITHDRAWN,
-        newest_first: true,
+        newest_first: form.get(SORT) != LONGEST,
         limit: Limit::new(SHOWN).unwrap_or_default(),
         after: form.integer("after").and_then(PetId::new),
     };
@@ -50,11 +60,15 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         Some(_) => desk.store().list_store_pets(&query).await?,
         None => (Vec::new(), None),
     };
+    let mut count = count(desk, &query, pets.len(), next.is_some()).await?;
     if query.after.is_none() {
         let meant = meant(desk, &fields, typed).await?;
         for pet in &meant {
             pets.retain(|other| other.id != pet.id);
             pets.insert(0, pet.clone());
+        }
+        if next.is_none() {
+            count = Some(pets.len());
         }
         // Nothing else can be meant, so its page follows, but not while somebody types.
         if let ([one], [_], true) = (&meant[..], &pets[..], errors.is_empty())
@@ -73,6 +87,14 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         .map(|field| (values::input_of(field), form.get(&values::input_of(field))))
         .collect();
     filters.extend(chosen_values.iter().map(|(name, value)| (name.as_str(), *value)));
+    let is_filtered = filters.iter().any(|(_, value)| !value.is_empty());
+    let sorted = |sort| link("/animals", &[&filters[..], &[(SORT, sort)]].concat());
+    let order = if query.newest_first {
+        [(texts::NEWEST_FIRST, None), (texts::LONGEST_FIRST, Some(sorted(LONGEST)))]
+    } else {
+        [(texts::LONGEST_FIRST, None), (texts::NEWEST_FIRST, Some(sorted("")))]
+    };
+    filters.push((SORT, if query.newest_first { "" } else { LONGEST }));
     let next = next
         .map(|id| link("/animals", &[&filters[..], &[("after", &id.get().to_string())]].concat()));
     let first = query.after.map(|_| link("/animals", &filters));
@@ -80,7 +102,9 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     with_sold[1].1 = ALL;
     let sold = link("/animals", &with_sold);
     let end = desk.default_end().strftime("%F").to_string();
-    let is_filtered = filters.iter().any(|(_, value)| !value.is_empty());
+    let found = texts::found(count, pets.len(), COUNTED);
+    let with_boxes = desk.may_write() && status != WITHDRAWN;
+    let table = table(desk, &pets, &fields, &orders, &categories, with_boxes);
     let content = html! {
         div.head {
             h1 { (texts::ANIMALS) }
@@ -91,9 +115,14 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         }
         (errors.summary())
         (search(form, &categories, &fields, is_filtered))
-        div #results.stack data-live data-found=(texts::found(pets.len(), next.is_some())) {
-            @if is_filtered && !pets.is_empty() && first.is_none() {
-                p.muted { (texts::found(pets.len(), next.is_some())) }
+        div #results.stack data-live data-found=(found) {
+            @if !pets.is_empty() {
+                p.muted {
+                    (found)
+                    @for (label, link) in &order {
+                        " · " @if let Some(link) = link { a.no-print href=(link) { (label) } } @else { (label) }
+                    }
+                }
             }
             @if pets.is_empty() && is_filtered {
                 div.card.empty {
@@ -105,17 +134,17 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
                 }
             } @else if pets.is_empty() {
                 (empty_store(desk))
-            } @else if desk.may_write() && status != WITHDRAWN {
+            } @else if with_boxes {
                 form.several method="post" action="/animals/selected" {
                     (desk.key("selected"))
                     @for (name, value) in &filters { input type="hidden" name=(name) value=(value); }
                     a.skip href="#selected" { (texts::SKIP_LIST) }
-                    (table(desk, &pets, &orders, &categories, true))
+                    (table)
                     (pages(first.as_deref(), next.as_deref()))
                     (selected(&categories, form, &end, errors))
                 }
             } @else {
-                (table(desk, &pets, &orders, &categories, false))
+                (table)
                 (pages(first.as_deref(), next.as_deref()))
             }
         }
@@ -124,6 +153,23 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     let follows =
         if is_filtered || errors.is_empty() { Follows::Everything } else { Follows::Nothing };
     Ok(page.following(follows).into())
+}
+
+/// How many animals a query finds, at most [`COUNTED`] and one more; `None` if that would be slow.
+async fn count(
+    desk: &Desk<'_>,
+    query: &PetQuery,
+    on_page: usize,
+    has_more: bool,
+) -> Result<Option<usize>, StoreError> {
+    if query.after.is_none() && !has_more {
+        return Ok(Some(on_page));
+    }
+    if query.withdrawn || !(query.on_offer || query.is_search()) {
+        return Ok(None);
+    }
+    let all = PetQuery { after: None, ..query.clone() };
+    Ok(Some(desk.store().count_on_offer(&all, COUNTED + 1).await?))
 }
 
 /// The fields by which the list can be filtered.
@@ -199,6 +245,7 @@ fn search(form: &Form, categories: &[Category], fields: &FieldSet, is_filtered: 
             @if !form.get("q").is_empty() { ", “" bdi { (form.get("q")) } "”" }
         }
         form.card method="get" action="/animals" role="search" data-search {
+            @if form.get(SORT) == LONGEST { input type="hidden" name=(SORT) value=(LONGEST); }
             div.row {
                 div.field.search {
                     label for="q" { (texts::FIND_LABEL) }
@@ -229,10 +276,11 @@ fn filter(field: &FieldDefinition, form: &Form) -> Markup {
     Input { id: &id, label: &label, value, ..Input::default() }.choose(&options)
 }
 
-/// Animals, with the contacts of these orders.
+/// Animals with their pictures and what tells them apart, and with the contacts of these orders.
 fn table(
     desk: &Desk<'_>,
     pets: &[StorePet],
+    fields: &FieldSet,
     orders: &[Order],
     categories: &[Category],
     has_boxes: bool,
@@ -244,15 +292,26 @@ fn table(
             .all("pet")
             .any(|ticked| ticked.split_once(':').is_some_and(|(of, _)| of == id))
     };
-    let labels = [texts::NAME, texts::STATUS, texts::CATEGORY, texts::NUMBER, texts::CHANGED_AT];
+    let labels = [texts::NAME, texts::PRICE, texts::STATUS, texts::NUMBER, texts::CHANGED_AT];
     let headings = html! {
         @if has_boxes {
             td.tick { input type="checkbox" data-all aria-label=(texts::SELECT_ALL); }
         }
         (markup::headings(&labels))
     };
+    let today = desk.visit.now.to_zoned(TimeZone::UTC).date();
+    let mut drawings = Drawings::default();
+    let mut card =
+        |at: usize, pet: &StorePet, animal: &Animal<'_>| {
+            let category = markup::category(categories, pet.category_id);
+            let lines = [animal.line(today), category.clone()];
+            let (path, category) = (&*animal.path(), Some(&*category));
+            Card { animal, path, target: None, category, badge: None, lines: &lines, price: None }
+                .show(&ROW, &mut drawings, (at, AT_FIRST))
+        };
     let rows = html! {
-        @for pet in pets {
+        @for (at, pet) in pets.iter().enumerate() {
+            @let animal = Animal::whole(pet, fields);
             tr {
                 @if has_boxes {
                     td.tick {
@@ -263,11 +322,9 @@ fn table(
                         }
                     }
                 }
-                td.first {
-                    a href={ "/animals/" (pet.id.get()) } {
-                        (photos::thumbnail(pet))
-                        (markup::name(pet.name.as_str(), SHORT))
-                    }
+                td.first { (card(at, pet, &animal)) }
+                td.price {
+                    @if let Some(price) = animal.price() { (texts::amount(price, desk.currency())) }
                 }
                 td {
                     (markup::pet_badge(pet))
@@ -275,18 +332,17 @@ fn table(
                         div.hint.no-print { (markup::text(contact, SHORT)) }
                     }
                 }
-                td data-label=(texts::CATEGORY) {
-                    bdi { (markup::category(categories, pet.category_id)) }
-                }
-                td.number data-label=(texts::NUMBER) { (pet.id.get()) }
+                td.number data-label=(texts::NUMBER) { small { (pet.id.get()) } }
                 td data-label=(texts::CHANGED_AT) {
-                    @if let Some(at) = pet.updated_at { (markup::time(at, desk.visit.now)) }
-                    @else { "–" }
+                    small {
+                        @if let Some(at) = pet.updated_at { (markup::time(at, desk.visit.now)) }
+                        @else { "–" }
+                    }
                 }
             }
         }
     };
-    markup::table(&headings, &rows)
+    html! { (drawings.symbols()) (markup::table(&headings, &rows)) }
 }
 
 /// The actions for the selected animals. Enter in a field presses the first button, which needs

@@ -1,7 +1,7 @@
 //! Changing several animals at once.
 
 use super::{
-    animals,
+    animals::{self, SORT},
     commands::{NotDone, refused},
     order_rows,
     parts::link,
@@ -102,7 +102,7 @@ fn problems<'p>(
 /// The list from which the form was sent.
 fn list_of(form: &Form) -> String {
     let is_of_list = |name: &str| {
-        ["q", "status", "category", "after"].contains(&name) || name.starts_with("field.")
+        ["q", "status", "category", SORT, "after"].contains(&name) || name.starts_with("field.")
     };
     let fields = form.fields().iter().map(|(name, value)| (name.as_str(), value.as_str()));
     link("/animals", &fields.filter(|(name, _)| is_of_list(name)).collect::<Vec<_>>())

@@ -161,10 +161,24 @@ pub(crate) const MORE_FOLLOW: &str = "More entries follow on the next page of th
 pub(crate) const NOT_IN_TEXT: &str =
     "The control character U+0000 is not allowed. Type the text again instead of pasting it.";
 
-/// How many animals a search found.
-pub(crate) fn found(count: usize, has_more: bool) -> String {
-    let animals = super::animals(i64::try_from(count).unwrap_or(i64::MAX));
-    if has_more { format!("The first {animals} are shown.") } else { animals }
+/// The orders of the list of animals.
+pub(crate) const NEWEST_FIRST: &str = "Newest first";
+pub(crate) const LONGEST_FIRST: &str = "Longest stay first";
+
+/// How many animals a list has: counted up to `most`, or if that is not known, at least those on the page.
+pub(crate) fn found(count: Option<usize>, on_page: usize, most: usize) -> String {
+    let animals = |count: usize| {
+        let of_one = super::animals(i64::try_from(count).unwrap_or(i64::MAX));
+        if count < 1000 {
+            return of_one;
+        }
+        format!("{},{:03} animals", count / 1000, count % 1000)
+    };
+    match count {
+        Some(count) if count > most => format!("More than {}", animals(most)),
+        Some(count) => animals(count),
+        None => format!("The first {} are shown.", animals(on_page)),
+    }
 }
 
 pub(crate) fn too_many_attempts(seconds: u64) -> String {
