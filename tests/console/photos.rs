@@ -57,8 +57,8 @@ async fn a_clerk_adds_several_photos_at_once_and_learns_which_did_not_arrive() {
     let list = clerk.get("/animals").await.expect(200).text;
     assert_eq!(list.matches("/photos/").count(), 1, "{list}");
     assert!(list.contains("-small.jpg\"") && list.contains("alt=\"Photo 1 of Luna\""), "{list}");
-    assert_eq!(list.matches("href=\"#d-other\"").count(), 2, "{list}");
-    assert_eq!(list.matches("id=\"d-other\"").count(), 1, "{list}");
+    assert_eq!(list.matches("href=\"#d-").count(), 2, "{list}");
+    assert_eq!(list.matches("<symbol ").count(), 1, "{list}");
 }
 
 #[tokio::test]
