@@ -102,13 +102,19 @@ pub(crate) enum Found<T: 'static> {
 /// Looks for the route with this method and path.
 pub(crate) fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> Found<T> {
     let method = if method == Method::HEAD { &Method::GET } else { method };
-    for route in table.iter().filter(|route| route.method == method) {
-        if let Some(parameters) = route.pattern.parameters_in(path) {
+    let mut first: Option<&'static Route<T>> = None;
+    for route in table {
+        // Another path that fits has no part in it, such as that of a photo with the id "order".
+        if first.is_some_and(|first| first.label.path != route.label.path) {
+            continue;
+        }
+        let Some(parameters) = route.pattern.parameters_in(path) else { continue };
+        if route.method == method {
             return Found::Route(route, parameters.len());
         }
+        first.get_or_insert(route);
     }
-    let other = table.iter().find(|route| route.pattern.parameters_in(path).is_some());
-    other.map_or(Found::Nothing, Found::OtherMethods)
+    first.map_or(Found::Nothing, Found::OtherMethods)
 }
 
 impl<T> Found<T> {
@@ -121,8 +127,8 @@ impl<T> Found<T> {
     ) -> Result<(&'static Route<T>, [&'p str; 2]), ApiError> {
         match self {
             Self::Route(route, length) => Ok((route, route.pattern.parameters_at(path, length))),
-            Self::OtherMethods(_) => {
-                let here = |route: &&Route<T>| route.pattern.parameters_in(path).is_some();
+            Self::OtherMethods(first) => {
+                let here = |route: &&Route<T>| route.label.path == first.label.path;
                 Err(ApiError::method_not_allowed(&methods(table.iter().filter(here))))
             }
             Self::Nothing => Err(ApiError::no_such_path()),

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::browser::{Browser, Page, Shop};
 
 /// Adds an animal, and returns the path of its page.
-async fn add(clerk: &mut Browser<'_>, name: &str, status: &str) -> String {
+pub(super) async fn add(clerk: &mut Browser<'_>, name: &str, status: &str) -> String {
     let form = [("name", name), ("category", "1"), ("status", status)];
     clerk.post("/add", &form).await.next().to_owned()
 }
@@ -26,7 +26,7 @@ async fn agree(browser: &mut Browser<'_>, path: &str, form: &[(&str, &str)]) {
 }
 
 /// The names on all pages of a list, in order.
-async fn walk(browser: &mut Browser<'_>, path: &str) -> Vec<String> {
+pub(super) async fn walk(browser: &mut Browser<'_>, path: &str) -> Vec<String> {
     let (mut names, mut next) = (Vec::new(), Some(path.to_owned()));
     while let Some(path) = next {
         let page = browser.get(&path).await.expect(200);
@@ -397,68 +397,4 @@ async fn a_search_finds_any_word_of_a_name_and_a_part_of_the_reference_of_an_ope
         let page = clerk.get(&format!("/orders?q={typed}&status=all")).await.expect(200);
         assert_eq!(page.text.matches("href=\"/orders/").count(), found, "{typed}: {page:?}");
     }
-}
-
-#[tokio::test]
-async fn a_list_shows_what_tells_animals_apart() {
-    let currency = Currency::new("EUR");
-    let shop = Shop::with(ConsoleSettings { currency, ..ConsoleSettings::default() }).await;
-    let mut clerk = shop.member("Cy", Role::Clerk).await;
-    let form = [
-        ("name", "Luna"),
-        ("category", "1"),
-        ("status", "available"),
-        ("field.sex", "Female"),
-        ("field.breed", "Domestic <b>"),
-        ("field.colour", "Black"),
-        ("field.price", "95"),
-    ];
-    clerk.post("/add", &form).await.expect(303);
-    let order = [("until", "2026-12-24"), ("contact", "Ann, 030 1")];
-    clerk.post("/animals/1/order", &order).await.expect(303);
-    let list = clerk.get("/animals").await.expect(200).text;
-    for part in ["Female · Domestic &lt;b&gt; · Black", ">95.00 EUR<", ">Reserved<", "Ann, 030 1"]
-    {
-        assert!(list.contains(part), "{part}: {list}");
-    }
-}
-
-#[tokio::test]
-async fn a_list_says_how_many_there_are_and_keeps_its_order() {
-    let shop = Shop::open().await;
-    let mut clerk = shop.member("Cy", Role::Clerk).await;
-    let names: Vec<_> = (1..=60).map(|number| format!("Pet {number}")).collect();
-    for (at, name) in names.iter().enumerate() {
-        add(&mut clerk, name, if at == 0 { "sold" } else { "available" }).await;
-    }
-    assert_eq!(walk(&mut clerk, "/animals?sort=longest&status=all").await, names);
-    let newest_first: Vec<_> = names.iter().skip(1).rev().cloned().collect();
-    assert_eq!(walk(&mut clerk, "/animals").await, newest_first);
-    for (query, count) in [
-        ("", "59 animals"),
-        ("?sort=longest", "59 animals"),
-        ("?q=pet", "59 animals"),
-        ("?q=pet&status=all", "60 animals"),
-        ("?q=pet&status=available", "59 animals"),
-        ("?category=1&sort=longest&after=55", "59 animals"),
-        ("?status=sold", "1 animal"),
-        ("?status=all", "The first 50 animals are shown."),
-    ] {
-        let page = clerk.get(&format!("/animals{query}")).await.expect(200).text;
-        assert!(page.contains(&format!("<p class=\"muted\">{count} · ")), "{query}: {page}");
-    }
-    let page = clerk.get("/animals?q=pet&sort=longest").await.expect(200);
-    assert!(page.text.contains("href=\"/animals?q=pet\">Newest first<"), "{page:?}");
-    assert_eq!(page.hidden("sort"), "longest");
-    // A rejected change leaves it as it is.
-    let nothing = [("q", "pet"), ("sort", "longest"), ("do", "sell")];
-    let page = clerk.post("/animals/selected", &nothing).await.expect(200);
-    assert!(page.text.contains("sort=longest&amp;after=51"), "{page:?}");
-    // More than are counted.
-    let many =
-        "WITH RECURSIVE n (id) AS (SELECT 100 UNION ALL SELECT id + 1 FROM n WHERE id < 10200)
-        INSERT INTO pets (name, category_id, status, fields) SELECT 'Luna', 1, 'pending', '{}' FROM n";
-    shop.database().execute(many, []).unwrap();
-    let page = clerk.get("/animals").await.expect(200).text;
-    assert!(page.contains("<p class=\"muted\">More than 10,000 animals · "), "{page}");
 }

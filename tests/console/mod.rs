@@ -9,6 +9,7 @@ mod fields;
 mod forms;
 mod frame;
 mod guessing;
+mod lists;
 mod merging;
 mod one_step;
 mod origin;

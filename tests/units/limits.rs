@@ -110,6 +110,7 @@ fn every_highest_number_in_the_document_is_that_of_the_code() {
         ("/schemas/Fields/maxItems", size(FieldDefinition::MAX)),
         ("/schemas/FieldPosition/maximum", FieldDefinition::HIGHEST_POSITION.cast_unsigned()),
         ("/schemas/StorePet/properties/photos/maxItems", size(Photos::MAX)),
+        ("/schemas/PhotoOrder/maxItems", size(Photos::MAX)),
         ("/schemas/Photo/properties/position/maximum", size(Photos::MAX - 1)),
         ("/schemas/Photo/properties/width/maximum", longer_side),
         ("/schemas/Photo/properties/height/maximum", longer_side),

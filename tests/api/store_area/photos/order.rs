@@ -87,5 +87,5 @@ async fn the_order_needs_the_version_of_an_animal_that_is_in_the_catalogue() {
 #[tokio::test]
 async fn the_path_of_the_order_is_that_of_no_photo() {
     let (store, id, _) = with_photos(&["a"]).await;
-    store.get(&format!("/pets/{id}/photos/order")).await.expect_error(404, "not_found");
+    store.get(&format!("/pets/{id}/photos/order")).await.expect_error(405, "method_not_allowed");
 }
