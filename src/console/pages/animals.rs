@@ -45,17 +45,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     let fields = desk.store().fields().await?;
     let prefix = if typed.contains('\0') { None } else { NamePrefix::new(typed) };
     let status = form.get("status");
-    let query = PetQuery {
-        status: status.parse().ok(),
-        category_id: form.integer("category"),
-        name: prefix.clone().filter(|_| !typed.is_empty()),
-        values: filters_of(&fields, form),
-        on_offer: status.is_empty(),
-        withdrawn: status == WITHDRAWN,
-        newest_first: form.get(SORT) != LONGEST,
-        limit: Limit::new(SHOWN).unwrap_or_default(),
-        after: form.integer("after").and_then(PetId::new),
-    };
+    let query = query_of(form, prefix.clone().filter(|_| !typed.is_empty()), &fields);
     let (mut pets, next) = match prefix {
         Some(_) => desk.store().list_store_pets(&query).await?,
         None => (Vec::new(), None),
@@ -79,8 +69,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     }
     let open = pets.iter().filter_map(|pet| pet.order_id).filter(|_| desk.may_write());
     let orders = order_rows::with_ids(desk, open).await?;
-    let chosen = form.integer("category");
-    let shown = pets.iter().map(|pet| pet.category_id).chain(chosen).collect();
+    let shown = pets.iter().map(|pet| pet.category_id).chain(query.category_id).collect();
     let categories = desk.categories_with(shown).await?;
     let mut filters = vec![("q", typed), ("status", status), ("category", form.get("category"))];
     let chosen_values: Vec<_> = filtered(&fields)
@@ -98,9 +87,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     let next = next
         .map(|id| link("/animals", &[&filters[..], &[("after", &id.get().to_string())]].concat()));
     let first = query.after.map(|_| link("/animals", &filters));
-    let mut with_sold = filters.clone();
-    with_sold[1].1 = ALL;
-    let sold = link("/animals", &with_sold);
+    let sold = link("/animals", &[&filters[..1], &[("status", ALL)], &filters[2..]].concat());
     let end = desk.default_end().strftime("%F").to_string();
     let found = texts::found(count, pets.len(), COUNTED);
     let with_boxes = desk.may_write() && status != WITHDRAWN;
@@ -153,6 +140,22 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     let follows =
         if is_filtered || errors.is_empty() { Follows::Everything } else { Follows::Nothing };
     Ok(page.following(follows).into())
+}
+
+/// The query of a page of the list.
+fn query_of(form: &Form, name: Option<NamePrefix>, fields: &FieldSet) -> PetQuery {
+    let status = form.get("status");
+    PetQuery {
+        status: status.parse().ok(),
+        category_id: form.integer("category"),
+        name,
+        values: filters_of(fields, form),
+        on_offer: status.is_empty(),
+        withdrawn: status == WITHDRAWN,
+        newest_first: form.get(SORT) != LONGEST,
+        limit: Limit::new(SHOWN).unwrap_or_default(),
+        after: form.integer("after").and_then(PetId::new),
+    }
 }
 
 /// How many animals a query finds, at most [`COUNTED`] and one more; `None` if that would be slow.
