@@ -80,6 +80,12 @@ async function click(at, selector, options) {
     try {
       // Without script, no page changes by itself, and no listener is called.
       if (!at.page.isJavaScriptEnabled()) return await element.click(options);
+      // A person scrolls until nothing covers it, such as the actions for what is ticked.
+      await element.evaluate((target) => {
+        const { x, y, width, height } = target.getBoundingClientRect();
+        const seen = document.elementFromPoint(x + width / 2, y + height / 2);
+        if (!target.contains(seen) && !seen?.contains(target)) target.scrollIntoView({ block: "center" });
+      });
       await element.evaluate((target) => target.addEventListener("click", () => { target.isHit = true; }, { capture: true }));
       await element.click(options);
       // There is no answer after the page was left, which the click has done.

@@ -77,8 +77,11 @@ export async function checkPictures(browser, origin, { add, addPhoto, folder }) 
       await page.setViewport(viewport);
       await page.goto(`${origin}${path}`, { waitUntil: "networkidle0" });
       const [files, bytes] = await page.evaluate(() => {
-        const loaded = performance.getEntriesByType("resource").filter(({ name }) => name.includes("/photos/"));
-        const shown = [...document.querySelectorAll(".gallery img, main > .cards img")].map((image) => ({
+        // Of the animal itself, and not of the others at the end of its page.
+        const images = [...document.querySelectorAll(".gallery img, main > .cards img")];
+        const own = new Set(images.map(({ currentSrc }) => currentSrc));
+        const loaded = performance.getEntriesByType("resource").filter(({ name }) => own.has(name));
+        const shown = images.map((image) => ({
           size: image.currentSrc.match(/-(\w+)\.jpg/)?.[1],
           ratio: image.getAttribute("width") / image.getAttribute("height"),
           fit: getComputedStyle(image).objectFit,
