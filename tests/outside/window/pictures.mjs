@@ -105,10 +105,12 @@ export async function checkPictures(browser, origin, { add, addPhoto, folder }) 
     assert.equal(whole.fit, "contain", here);
   }
 
-  const page = await browser.newPage();
-  await page.evaluateOnNewDocument(axe.source);
-  const isOpen = (number) => page.$eval(`#photo-${number}`, (of) => getComputedStyle(of).display !== "none");
   for (const [width, height] of [[1280, 800], [390, 844], [320, 256]]) {
+    // One that has loaded no photo before.
+    const context = await browser.createBrowserContext();
+    const page = await context.newPage();
+    await page.evaluateOnNewDocument(axe.source);
+    const isOpen = (number) => page.$eval(`#photo-${number}`, (of) => getComputedStyle(of).display !== "none");
     await page.setViewport({ width, height });
     await page.goto(`${origin}/animals/${many.id}`, { waitUntil: "networkidle0" });
     const loaded = await page.$$eval(".viewer img", (all) => all.filter(({ complete, naturalWidth }) => complete && naturalWidth > 0).length);
@@ -122,6 +124,6 @@ export async function checkPictures(browser, origin, { add, addPhoto, folder }) 
     assert.deepEqual([await isOpen(2), await isOpen(3)], [false, true]);
     await page.click("#photo-3 .close");
     assert.equal(await isOpen(3), false);
+    await context.close();
   }
-  await page.close();
 }
