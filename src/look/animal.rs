@@ -20,7 +20,7 @@ pub(crate) struct Animal<'f> {
     pub(crate) id: PetId,
     /// As it was given.
     pub(crate) name: String,
-    /// `available` or `pending`.
+    /// On pages for the public `available` or `pending`.
     pub(crate) status: PetStatus,
     pub(crate) category_id: i64,
     /// The values, in the order of their fields.
