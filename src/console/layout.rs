@@ -57,10 +57,10 @@ static ASSETS: LazyLock<[Asset; 6]> = LazyLock::new(|| {
     [
         asset("/assets/style-%.css", "text/css; charset=utf-8", style.into()),
         asset("/assets/live-%.js", SCRIPT, own(include_bytes!("live.js"))),
-        asset("/assets/icon-%.svg", "image/svg+xml", own(include_bytes!("icon.svg"))),
+        asset("/assets/icon-%.svg", "image/svg+xml", own(look::ICON.as_bytes())),
         // Browsers and phones ask for these paths, also without a link.
-        asset("/favicon.ico", "image/x-icon", own(include_bytes!("favicon.ico"))),
-        asset("/apple-touch-icon.png", "image/png", own(include_bytes!("apple-touch-icon.png"))),
+        asset("/favicon.ico", "image/x-icon", own(look::FAVICON)),
+        asset("/apple-touch-icon.png", "image/png", own(look::TOUCH_ICON)),
         asset("/assets/photos-%.js", SCRIPT, own(include_bytes!("photos.js"))),
     ]
 });

@@ -14,3 +14,8 @@ pub(crate) use pictures::{CARD, EMBEDDED_CARD, PORTRAIT, ROW, Room, in_gallery};
 
 /// The style that both have, before the style sheet of each.
 pub(crate) const STYLE: &str = include_str!("look.css");
+
+/// The icon of both, for pages, for browsers and for phones.
+pub(crate) const ICON: &str = include_str!("icon.svg");
+pub(crate) const FAVICON: &[u8] = include_bytes!("favicon.ico");
+pub(crate) const TOUCH_ICON: &[u8] = include_bytes!("apple-touch-icon.png");

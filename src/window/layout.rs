@@ -61,15 +61,15 @@ pub(super) struct Head<'a> {
 impl Layout {
     pub(super) fn new(settings: &WindowSettings) -> Self {
         let own = Bytes::from([look::STYLE, include_str!("style.css")].concat());
-        let icon = Bytes::from_static(include_bytes!("icon.svg"));
+        let icon = Bytes::from_static(look::ICON.as_bytes());
         let mut assets = vec![
             Asset::new("icon", "svg", "image/svg+xml", icon),
             Asset::new("window", "css", "text/css; charset=utf-8", own),
         ];
         // Browsers and phones ask for these paths, also without a link.
         for (path, media_type, content) in [
-            ("/favicon.ico", "image/x-icon", &include_bytes!("favicon.ico")[..]),
-            ("/apple-touch-icon.png", "image/png", include_bytes!("apple-touch-icon.png")),
+            ("/favicon.ico", "image/x-icon", look::FAVICON),
+            ("/apple-touch-icon.png", "image/png", look::TOUCH_ICON),
         ] {
             let content = Bytes::from_static(content);
             assets.push(Asset { path: path.to_owned(), media_type, content });
