@@ -245,4 +245,20 @@ async function focusAndTouch(ben) {
   }
   await page.setViewport({ width: 1280, height: 900 });
   console.log("The focus is where people go on, a search can be heard, and targets are 44 px high on a phone.");
+
+  // The first screen of an animal says who it is, and what can be done with it.
+  const values = { name: "Minka", category: "1", status: "available", "field.sex": "Female", "field.born": "2024-05-03", "field.breed": "Maine Coon", "field.price": "95" };
+  await send(ben, "/add", "form[action='/add']", values);
+  await page.goto(`${origin}/animals?q=Minka`);
+  const minka = page.url().includes("?") ? await page.$eval("td.first a", (link) => link.href) : page.url();
+  for (const [width, height] of [[1280, 800], [390, 844]]) {
+    await page.setViewport({ width, height });
+    await page.goto(minka);
+    const ends = await page.$$eval(".portrait .picture, .animal h1, .line, .animal .badge, .animal .price, .acts > details > summary", (all) =>
+      all.map((part) => [part.className || part.localName, Math.round(part.getBoundingClientRect().bottom)]));
+    assert.equal(ends.length, 7, JSON.stringify(ends));
+    assert(ends.every(([, end]) => end <= height), `${width} px: ${JSON.stringify(ends)}`);
+    console.log(`The first screen of an animal at ${width} x ${height} ends at ${Math.max(...ends.map(([, end]) => end))} px.`);
+  }
+  await page.setViewport({ width: 1280, height: 900 });
 }
