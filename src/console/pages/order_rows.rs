@@ -71,6 +71,11 @@ fn telephone(contact: &str) -> Option<String> {
     let is_part = |c: char| c.is_ascii_digit() || " +-/().".contains(c);
     contact.split(|c| !is_part(c)).find_map(|run| {
         let run = run.trim();
+        // Such as 24.12.2026 and 2026-12-24.
+        let parts: Vec<usize> = run.split(['.', '/', '-']).map(|part| part.trim().len()).collect();
+        if matches!(parts[..], [1..=2, 1..=2, 2 | 4] | [4, 1..=2, 1..=2]) {
+            return None;
+        }
         let abroad = if run.starts_with('+') { "+" } else { "" };
         // "+49 (0)30" has a zero that is dialled only within the country.
         let run = if abroad.is_empty() { run.to_owned() } else { run.replacen("(0)", "", 1) };
