@@ -195,7 +195,8 @@ async fn the_collector_gets_the_headers_of_the_environment_which_no_log_line_sho
     let mut stream = collector.accept().await;
     let (head, _) = read(&mut stream).await;
     assert!(head.contains("api-key: s3cret\r\nauthorization: Basic s3cret\r\n"), "{head}");
-    drop(stream);
+    // Also what is sent again at shutdown is rejected, and does not wait for a response.
+    drop((stream, collector));
     service.signal("TERM");
     let first_lines = format!("{:?}", service.first_lines);
     let (_, log) = service.wait();
