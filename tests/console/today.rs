@@ -20,7 +20,8 @@ async fn today_says_whom_to_expect_today_and_tomorrow_and_how_to_call_them() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     reserve(&mut clerk, "Rex", "Ann, +49 (0)30 123-45 67", "2026-12-01").await;
-    reserve(&mut clerk, "Max", "Bo, room 12, born 24.12.1990, asked on 2026-11-30", "2026-12-02").await;
+    reserve(&mut clerk, "Max", "Bo, room 12, born 24.12.1990, asked on 2026-11-30", "2026-12-02")
+        .await;
     let page = clerk.get("/").await.expect(200).text;
     let place = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"));
     let parts = ["<h3>To collect today</h3>", "Rex", "<h3>Until tomorrow</h3>", "Max"];

@@ -1,6 +1,6 @@
 //! The operations on photos.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use serde_json::value::RawValue;
 
@@ -15,7 +15,8 @@ use crate::{
     domain::{
         PetId,
         store_area::{
-            AltText, Command, EACH_PHOTO, NewPhoto, PhotoId, PhotoPatch, Refusal, may_get_photo,
+            AltText, Command, EACH_PHOTO, NewPhoto, PhotoId, PhotoPatch, Photos, Refusal,
+            may_get_photo,
         },
     },
     edge::{ApiError, Problem, Response, body::Accepted},
@@ -90,8 +91,11 @@ pub(crate) async fn order_photos(area: &StoreArea, call: Call<'_>) -> Result<Res
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let photo =
         |element: &RawValue| PhotoId::parse(&serde_json::from_str::<String>(element.get()).ok()?);
-    let order = json::elements(&write.body)?.into_iter().map(photo).collect::<Option<_>>();
-    let order = order.ok_or_else(|| invalid(EACH_PHOTO))?;
+    let order = json::elements(&write.body)?.into_iter().map(photo).collect::<Option<Vec<_>>>();
+    let is_order = |order: &Vec<_>| {
+        order.len() <= Photos::MAX && order.iter().collect::<HashSet<_>>().len() == order.len()
+    };
+    let order = order.filter(is_order).ok_or_else(|| invalid(EACH_PHOTO))?;
     let command = Command::OrderPhotos { id: write.pet_id()?, order, preconditions };
     write.execute(area, command, wire::one).await
 }
