@@ -79,7 +79,7 @@ async fn the_order_needs_the_version_of_an_animal_that_is_in_the_catalogue() {
     stale.expect_error(412, "precondition_failed");
     assert_eq!(stale.json()["current"], store.pet(id).await);
     // What no animal can have is invalid, whatever its version.
-    for never in [ids(&[&paths[0], &paths[0]]), ids(&vec![paths[0].as_str(); 21])] {
+    for never in [ids(&[&paths[0], &paths[0]]), ids(&[&paths[0]; 21])] {
         order(&store, id, 2, never).await.expect_error(400, "invalid_body");
     }
     order(&store, 99, 3, swapped.clone()).await.expect_error(404, "not_found");
