@@ -198,6 +198,14 @@ document.addEventListener("click", ({ target }) => {
   }
 });
 
+// The field to search, from everywhere on a page that has one.
+document.addEventListener("keydown", (event) => {
+  const field = document.querySelector("#q");
+  if (event.key !== "/" || !field || event.ctrlKey || event.target.matches("input, select, textarea")) return;
+  event.preventDefault();
+  field.select();
+});
+
 let stream, waiting, last = 0;
 
 // Refreshes soon, but seldom: a busy store changes all the time.

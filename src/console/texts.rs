@@ -92,7 +92,11 @@ pub(super) const NUMBERS: &str = "Numbers of animals";
 // Animals
 pub(super) const ANY_STATUS: &str = "In the store";
 pub(super) const ALSO_SOLD: &str = "In the store or sold";
-pub(super) const FIND_SOLD: &str = "Find sold animals, too";
+pub(super) const FILTER: &str = "Filter";
+pub(super) const FILTERS: &str = "Filters";
+pub(super) const ADD_SOLD: &str = "Also sold ones";
+pub(super) const TAKE_OFF: &str = " (take off)";
+pub(super) const SHOW: &str = "Show";
 pub(super) const ANY_CATEGORY: &str = "All";
 pub(super) const NOTHING_FOUND: &str = "No animal found";
 pub(super) const NOTHING_FOUND_HINT: &str =
@@ -102,7 +106,7 @@ pub(super) const SKIP_LIST: &str = "Skip the list, to the actions";
 pub(super) const WITH_SELECTED: &str = "Change the selected animals";
 pub(super) const ALL_OR_NONE: &str = "Either all of them change, or none.";
 pub(super) const MOVE: &str = "Move to category";
-pub(super) const CLEAR: &str = "Clear";
+pub(super) const CLEAR: &str = "Clear all";
 
 // Animal
 pub(super) const EDIT: &str = "Edit";
@@ -296,6 +300,18 @@ pub(super) fn too_long(label: &str, most: usize) -> String {
     let width = if most < 1_000 { 0 } else { 3 };
     let (label, rest) = (label.to_lowercase(), most % 1_000);
     format!("The {label} must have at most {thousands}{rest:0width$} characters.")
+}
+
+/// A filter of the list.
+pub(super) fn chip(label: &str, value: &str) -> String {
+    format!("{label}: {value}")
+}
+
+pub(super) fn too_many_filters(most: usize, left_out: &[String]) -> String {
+    format!(
+        "At most {most} fields filter at once, so {} is left out. Take off one of the others first.",
+        left_out.join(", ")
+    )
 }
 
 pub(super) fn select(name: &str) -> String {

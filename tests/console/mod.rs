@@ -6,6 +6,7 @@ mod categories;
 mod counter;
 mod field_values;
 mod fields;
+mod filters;
 mod forms;
 mod frame;
 mod guessing;

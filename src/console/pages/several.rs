@@ -1,7 +1,8 @@
 //! Changing several animals at once.
 
 use super::{
-    animals::{self, SORT},
+    animal_filters::is_of_list,
+    animals,
     commands::{NotDone, refused},
     order_rows,
     parts::link,
@@ -101,9 +102,6 @@ fn problems<'p>(
 
 /// The list from which the form was sent.
 fn list_of(form: &Form) -> String {
-    let is_of_list = |name: &str| {
-        ["q", "status", "category", SORT, "after"].contains(&name) || name.starts_with("field.")
-    };
     let fields = form.fields().iter().map(|(name, value)| (name.as_str(), value.as_str()));
     link("/animals", &fields.filter(|(name, _)| is_of_list(name)).collect::<Vec<_>>())
 }

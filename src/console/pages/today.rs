@@ -70,7 +70,6 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
         form.card method="get" action="/animals" role="search" {
             label for="q" { (texts::FIND_LABEL) }
-            input type="hidden" name="status" value="all";
             div.row {
                 div.field.search { input #q name="q" type="search" autocomplete="off" autofocus; }
                 button.main { (texts::FIND) }

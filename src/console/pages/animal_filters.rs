@@ -1,0 +1,243 @@
+//! What the list of animals is filtered by: its parameters, the form for them, and a chip for each.
+
+use super::{category_names::PROPOSED, parts::link, values};
+use crate::console::{prelude::*, words};
+use crate::domain::{
+    Limit, PetId,
+    store_area::{
+        Category, Choices, FieldDefinition, FieldKind, FieldSet, NamePrefix, PetQuery, ValueFilter,
+    },
+};
+
+/// The parameter with the order of the list, and its value for another one than the newest first.
+pub(super) const SORT: &str = "sort";
+pub(super) const LONGEST: &str = "longest";
+
+/// The parameter with the last animal of the page before.
+pub(super) const AFTER: &str = "after";
+
+/// The fields that filtered before. They go on if one more is chosen than the search takes.
+const KEPT: &str = "kept";
+
+/// Choices of a status. Without one, the list has the animals in the store: all but sold ones.
+const ALL: &str = "all";
+const WITHDRAWN: &str = "withdrawn";
+
+/// How many animals a page shows.
+const SHOWN: i64 = 50;
+
+pub(super) struct Filters<'f> {
+    fields: &'f FieldSet,
+    /// Those that have a value, and the order of the list.
+    pub(super) parameters: Vec<(String, &'f str)>,
+    pub(super) query: PetQuery,
+    /// Whether no animal can have the name.
+    pub(super) is_impossible: bool,
+    /// The fields that were chosen when there was no room for more.
+    left_out: Vec<&'f FieldDefinition>,
+}
+
+/// Whether a parameter belongs to the list, and stays after a change of animals on it.
+pub(super) fn is_of_list(name: &str) -> bool {
+    ["q", "status", "category", SORT, AFTER].contains(&name) || name.starts_with(words::PREFIX)
+}
+
+/// The fields by which the list can be filtered.
+fn offered(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
+    let is_offered =
+        |field: &&FieldDefinition| matches!(field.kind, FieldKind::Choice | FieldKind::Boolean);
+    fields.all().iter().filter(is_offered)
+}
+
+impl<'f> Filters<'f> {
+    pub(super) fn of(form: &'f Form, fields: &'f FieldSet) -> Self {
+        let kept: Vec<&str> = form.all(KEPT).collect();
+        let chosen = |field: &'f FieldDefinition| {
+            let value = form.get(&values::input_of(field));
+            let searched = fields.searched(field.name.as_str(), value).ok();
+            searched.filter(|_| !value.is_empty()).map(|searched| (field, value, searched))
+        };
+        let mut chosen: Vec<(&FieldDefinition, &str, ValueFilter)> =
+            offered(fields).filter_map(chosen).collect();
+        chosen.sort_by_key(|(field, ..)| !kept.contains(&field.name.as_str()));
+        let left_out = chosen.split_off(chosen.len().min(PetQuery::MOST_VALUES));
+        let (typed, status) = (form.get("q"), form.get("status"));
+        let prefix = NamePrefix::new(typed).filter(|_| !typed.contains('\0'));
+        let (is_impossible, name) = (prefix.is_none(), prefix.filter(|_| !typed.is_empty()));
+        let newest_first = form.get(SORT) != LONGEST;
+        let query = PetQuery {
+            status: status.parse().ok(),
+            category_id: form.integer("category"),
+            name,
+            values: chosen.iter().map(|(.., searched)| searched.clone()).collect(),
+            on_offer: status.is_empty(),
+            withdrawn: status == WITHDRAWN,
+            newest_first,
+            limit: Limit::new(SHOWN).unwrap_or_default(),
+            after: form.integer(AFTER).and_then(PetId::new),
+        };
+        let members = [("q", typed), ("status", status), ("category", form.get("category"))];
+        let members = members.map(|(name, value)| (name.to_owned(), value));
+        let of_fields = chosen.iter().map(|(field, value, _)| (values::input_of(field), *value));
+        let order = (SORT.to_owned(), if newest_first { "" } else { LONGEST });
+        let all = members.into_iter().chain(of_fields).chain([order]);
+        Self {
+            fields,
+            parameters: all.filter(|(_, value)| !value.is_empty()).collect(),
+            query,
+            is_impossible,
+            left_out: left_out.into_iter().map(|(field, ..)| field).collect(),
+        }
+    }
+
+    fn get(&self, name: &str) -> &'f str {
+        self.parameters.iter().find(|(of, _)| of == name).map_or("", |(_, value)| value)
+    }
+
+    /// Whether the list is filtered.
+    pub(super) fn is_some(&self) -> bool {
+        self.parameters.iter().any(|(name, _)| name != SORT)
+    }
+
+    /// The link to the list with these parameters instead, without those that are empty.
+    pub(super) fn to(&self, instead: &[(&str, &str)]) -> String {
+        let stays = |(name, _): &(&str, &str)| instead.iter().all(|(other, _)| other != name);
+        let all = self.parameters.iter().map(|(name, value)| (name.as_str(), *value));
+        link("/animals", &all.filter(stays).chain(instead.iter().copied()).collect::<Vec<_>>())
+    }
+
+    /// A chip for each filter, which takes it off, and chips for those that people often want next.
+    pub(super) fn chips(&self, desk: &Desk<'_>, categories: &[Category]) -> Markup {
+        let filters = self.parameters.iter().filter(|(name, _)| name != SORT);
+        let in_words = |name: &str, value: &str| match (name, self.query.category_id) {
+            ("q", _) => format!("“{}”", markup::readable(value, SHORT)),
+            ("status", _) => {
+                let status = statuses().into_iter().find(|(of, _)| *of == value);
+                status.map_or(value, |(_, label)| label).to_owned()
+            }
+            ("category", Some(id)) => markup::category(categories, id),
+            _ => {
+                let words = words::in_words(self.fields.all(), desk.currency(), name, value);
+                words.map_or_else(String::new, |(label, value)| texts::chip(&label, &value))
+            }
+        };
+        let chips: Vec<_> = filters.map(|(name, value)| (name, in_words(name, value))).collect();
+        let is_full = self.query.values.len() == PetQuery::MOST_VALUES;
+        let adds_sold = self.query.on_offer && !self.get("q").is_empty();
+        let label = |field: &&FieldDefinition| markup::readable(field.label.as_str(), SHORT);
+        let left_out: Vec<_> = self.left_out.iter().map(label).collect();
+        html! {
+            @if !left_out.is_empty() {
+                p.notice.flash role="alert" {
+                    (texts::too_many_filters(PetQuery::MOST_VALUES, &left_out))
+                }
+            }
+            // What the printed list has.
+            p.print {
+                @if self.query.on_offer { (texts::ANY_STATUS) }
+                @for (_, words) in &chips { " " bdi { (words) } }
+            }
+            @if !chips.is_empty() {
+                ul.chips.no-print aria-label=(texts::FILTERS) {
+                    @for (name, words) in &chips {
+                        li {
+                            a href=(self.to(&[(name, "")])) {
+                                bdi { (words) } " " span aria-hidden="true" { "✕" }
+                                span.hidden { (texts::TAKE_OFF) }
+                            }
+                        }
+                    }
+                    @if adds_sold {
+                        li { a.more href=(self.to(&[("status", ALL)])) { (texts::ADD_SOLD) } }
+                    }
+                    @if chips.len() > 1 {
+                        li { a.more href=(link("/animals", &[(SORT, self.get(SORT))])) { (texts::CLEAR) } }
+                    }
+                }
+            }
+            @if is_full {
+                @for name in self.query.values.iter().map(|value| value.field.as_str()) {
+                    input type="hidden" form="find" name=(KEPT) value=(name);
+                }
+            }
+        }
+    }
+
+    /// The form to search and to filter.
+    pub(super) fn form(&self, categories: &[Category]) -> Markup {
+        let mut choices = vec![(String::new(), texts::ANY_CATEGORY.to_owned())];
+        choices.extend(categories.iter().map(|category| {
+            (category.id.to_string(), markup::readable(category.label.as_str(), SHORT))
+        }));
+        let chosen = self.get("category");
+        // One without a name.
+        if let Some(id) = self.query.category_id
+            && choices.iter().all(|(value, _)| value != chosen)
+        {
+            choices.push((chosen.to_owned(), texts::category_number(id)));
+        }
+        let status = Input {
+            id: "status",
+            label: texts::STATUS,
+            value: self.get("status"),
+            ..Input::default()
+        };
+        let hint = (categories.len() >= PROPOSED).then_some(texts::MORE_CATEGORIES);
+        let category = Input {
+            id: "category",
+            label: texts::CATEGORY,
+            value: chosen,
+            hint,
+            ..Input::default()
+        };
+        html! {
+            form.card #find method="get" action="/animals" role="search" data-search {
+                @if !self.query.newest_first { input type="hidden" name=(SORT) value=(LONGEST); }
+                div.row {
+                    div.field.search {
+                        label for="q" { (texts::FIND_LABEL) }
+                        input #q name="q" type="search" value=(self.get("q")) autocomplete="off"
+                            dir="auto" maxlength="200" autofocus;
+                    }
+                    button.main { (texts::FIND) }
+                }
+                details {
+                    summary { (texts::FILTER) }
+                    div.row {
+                        (status.choose(&statuses()))
+                        (category.choose(&choices))
+                        @for field in offered(self.fields) { (self.choice(field)) }
+                        button { (texts::SHOW) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The choice of a value of a field.
+    fn choice(&self, field: &FieldDefinition) -> Markup {
+        let (id, label) = (values::input_of(field), markup::readable(field.label.as_str(), SHORT));
+        let mut options = vec![(String::new(), texts::ANY_VALUE.to_owned())];
+        let value = self.get(&id);
+        let words = [("true", texts::YES), ("false", texts::NO)];
+        let words = words.map(|(value, word)| (value.to_owned(), word.to_owned()));
+        if field.kind == FieldKind::Boolean {
+            options.extend(words);
+        } else {
+            let all = field.choices.as_ref().map(Choices::all).unwrap_or_default();
+            let choice = |text: &str| (text.to_owned(), markup::readable(field.shown(text), SHORT));
+            options.extend(all.iter().map(|text| choice(text)));
+            if options.iter().all(|(known, _)| known != value) {
+                options.push(choice(value));
+            }
+        }
+        Input { id: &id, label: &label, value, ..Input::default() }.choose(&options)
+    }
+}
+
+fn statuses() -> Vec<(&'static str, &'static str)> {
+    let mut statuses = forms::statuses();
+    statuses.insert(0, ("", texts::ANY_STATUS));
+    statuses.extend([(ALL, texts::ALSO_SOLD), (WITHDRAWN, texts::WITHDRAWN)]);
+    statuses
+}

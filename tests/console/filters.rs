@@ -1,0 +1,122 @@
+//! What the list of animals is filtered by: chips, the fields that filter, and what survives an action.
+
+use petstore::domain::Role;
+
+use super::{
+    browser::{Browser, Shop},
+    counter::walk,
+};
+
+/// Adds a cat with these values.
+async fn add_cat(clerk: &mut Browser<'_>, name: &str, values: &[(&str, &str)]) {
+    let cat =
+        [("name", name), ("category", "1"), ("status", "available"), ("field.species", "Cat")];
+    clerk.post("/add", &[&cat[..], values].concat()).await.expect(303);
+}
+
+/// The links of the chips with their texts.
+fn chips(page: &str) -> Vec<(String, String)> {
+    let (_, chips) = page.split_once("<ul class=\"chips").expect(page);
+    let links = chips.split_once("</ul>").unwrap().0.split("<li>").skip(1);
+    let chip = |link: &str| {
+        let (_, link) = link.split_once("href=\"").unwrap();
+        let (to, words) = link.split_once("\">").unwrap();
+        let words = words.replace("<bdi>", "");
+        (words.split('<').next().unwrap().to_owned(), to.replace("&amp;", "&"))
+    };
+    links.map(chip).collect()
+}
+
+#[tokio::test]
+async fn every_choice_filters_and_each_filter_is_a_chip_that_can_be_taken_off() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    for (label, kind, more) in [("House trained", "boolean", ""), ("Kennel", "choice", "k1")] {
+        let field = [("label", label), ("kind", kind), ("choices", more)];
+        let page = manager.post("/settings/fields", &field).await;
+        assert_eq!(page.status, 303, "{page:?}");
+    }
+    add_cat(&mut manager, "Mia", &[("field.house_trained", "true"), ("field.kennel", "k1")]).await;
+    add_cat(&mut manager, "Max", &[("field.house_trained", "false"), ("field.sex", "Male")]).await;
+    let form = manager.get("/animals").await.expect(200).text;
+    for input in ["field.species", "field.sex", "field.size", "field.house_trained", "field.kennel"]
+    {
+        assert!(form.contains(&format!("<select id=\"{input}\"")), "{input}: {form}");
+    }
+    for (filter, names, words) in [
+        ("field.house_trained=true", vec!["Mia"], "House trained: Yes"),
+        ("field.house_trained=false", vec!["Max"], "House trained: No"),
+        ("field.kennel=k1", vec!["Mia"], "Kennel: k1"),
+        ("field.sex=Male", vec!["Max"], "Sex: Male"),
+        ("status=all", vec!["Max", "Mia"], "In the store or sold"),
+        ("category=1", vec!["Max", "Mia"], "Category 1"),
+        ("q=m", vec!["Max", "Mia"], "“m”"),
+    ] {
+        let path = format!("/animals?{filter}");
+        assert_eq!(walk(&mut manager, &path).await, names, "{filter}");
+        let page = manager.get(&path).await.expect(200).text;
+        assert_eq!(chips(&page)[0], (words.to_owned(), "/animals".to_owned()), "{filter}");
+    }
+    // A chip takes off only its own filter, and the order stays.
+    let path = "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest";
+    let chips = chips(&manager.get(path).await.expect(200).text);
+    let links: Vec<_> = chips.iter().map(|(words, to)| (&**words, &**to)).collect();
+    assert_eq!(
+        links,
+        [
+            ("“m”", "/animals?field.species=Cat&field.kennel=k1&sort=longest"),
+            ("Species: Cat", "/animals?q=m&field.kennel=k1&sort=longest"),
+            ("Kennel: k1", "/animals?q=m&field.species=Cat&sort=longest"),
+            (
+                "Also sold ones",
+                "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&status=all"
+            ),
+            ("Clear all", "/animals?sort=longest"),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_fourth_field_does_not_filter_and_the_list_says_so() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    let field = [("label", "Kennel"), ("kind", "choice"), ("choices", "k1\nk2")];
+    manager.post("/settings/fields", &field).await.expect(303);
+    let values = [("field.sex", "Male"), ("field.size", "Small"), ("field.kennel", "k1")];
+    add_cat(&mut manager, "Max", &values).await;
+    let three = "/animals?field.sex=Male&field.size=Small&field.kennel=k1";
+    let page = manager.get(three).await.expect(200);
+    assert!(!page.text.contains("is left out"), "{page:?}");
+    for field in ["sex", "size", "kennel"] {
+        let kept = format!("<input type=\"hidden\" form=\"find\" name=\"kept\" value=\"{field}\">");
+        assert!(page.text.contains(&kept), "{field}: {page:?}");
+    }
+    // The form sends what filtered before.
+    let kept = "&kept=sex&kept=size&kept=kennel&field.species=Dog";
+    let page = manager.get(&format!("{three}{kept}")).await.expect(200).text;
+    assert!(page.contains("At most 3 fields filter at once, so Species is left out."), "{page}");
+    assert!(page.contains("<bdi>Max</bdi>"), "{page}");
+    let words: Vec<_> = chips(&page).into_iter().map(|(words, _)| words).collect();
+    assert_eq!(words, ["Sex: Male", "Size: Small", "Kennel: k1", "Clear all"]);
+}
+
+#[tokio::test]
+async fn filters_survive_pages_and_actions() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    for number in 1..=51 {
+        add_cat(&mut clerk, &format!("Pet {number}"), &[("field.sex", "Female")]).await;
+    }
+    let list = "q=pet&category=1&field.species=Cat&field.sex=Female&sort=longest";
+    let path = format!("/animals?{list}");
+    assert_eq!(walk(&mut clerk, &path).await.len(), 51);
+    let page = clerk.get(&path).await.expect(200);
+    let parameters: Vec<_> = list.split('&').map(|one| one.split_once('=').unwrap()).collect();
+    let form = page.between("action=\"/animals/selected\">", "</form>");
+    for (name, value) in &parameters {
+        let hidden = format!("<input type=\"hidden\" name=\"{name}\" value=\"{value}\">");
+        assert!(form.contains(&hidden), "{hidden}: {form}");
+    }
+    let moved = [&parameters[..], &[("do", "move"), ("to", "9"), ("pet", "1:1")]].concat();
+    assert_eq!(clerk.post("/animals/selected", &moved).await.next(), path);
+}
