@@ -48,7 +48,7 @@ struct Asset {
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 static ASSETS: LazyLock<[Asset; 6]> = LazyLock::new(|| {
-    let style = [look::STYLE, include_str!("style.css")].concat();
+    let style = look::style() + include_str!("style.css");
     let asset = |path: &str, media_type, content: Bytes| {
         let digits = text::hex_digits(&Sha256::digest(&content)[..6]);
         Asset { path: path.replace('%', &digits), media_type, content }

@@ -4,22 +4,28 @@ use memchr::{memchr, memmem};
 use serde::Deserialize;
 
 use super::{
-    Object, integer,
+    Object, elements, integer,
     members::{bodies, values},
 };
 use crate::domain::{
     PetId,
     clock::at_millisecond,
-    store_area::{AltText, Photo, PhotoFile, PhotoId, PhotoPatch, Photos},
+    store_area::{AltText, Focus, Photo, PhotoFile, PhotoId, PhotoPatch, Photos},
 };
 
 values! {
     // The only one is the position of a photo.
     usize: "an integer from 0 on; 0 is the portrait", |value| integer(value)?.try_into().ok();
+    Focus: "two numbers from 0 to 1 with at most four decimals, such as [0.5, 0.35]: how far from the left \
+            and from the top; or null for this default",
+        |value| match elements(value.get().as_bytes()).ok()?[..] {
+            [x, y] => Self::parse([x.get(), y.get()]),
+            _ => None,
+        };
 }
 
 bodies! {
-    PhotoPatch: alt, position;
+    PhotoPatch: alt, focus, position;
 }
 
 /// A photo as a store keeps it.
@@ -30,6 +36,7 @@ struct Stored<'s> {
     alt: Option<String>,
     width: u32,
     height: u32,
+    focus: Option<[u16; 2]>,
     added_at: i64,
 }
 
@@ -45,6 +52,10 @@ pub(crate) fn read_photos(stored: &str) -> Option<Photos> {
             alt,
             width: stored.width,
             height: stored.height,
+            focus: match stored.focus {
+                Some(point) => Some(Focus::new(point)?),
+                None => None,
+            },
             added_at: at_millisecond(stored.added_at)?,
         })
     };
@@ -76,6 +87,7 @@ pub(crate) fn write_photo(out: &mut Vec<u8>, pet: PetId, position: usize, photo:
     object.put("alt", &photo.alt);
     object.integer("width", photo.width);
     object.integer("height", photo.height);
+    object.raw_or_null("focus", photo.focus.map(|focus| focus.to_string()).as_deref());
     object.time("addedAt", photo.added_at);
     let mut urls = Object::begin(object.name("urls"));
     for file in PhotoFile::all(photo.id) {

@@ -7,8 +7,8 @@ use crate::{
     domain::{
         PetId, PetStatus,
         store_area::{
-            self, FieldDefinition, FieldKind, FieldSet, FieldValue, PhotoFile, PhotoId, PhotoSize,
-            StorePet,
+            self, FieldDefinition, FieldKind, FieldSet, FieldValue, Focus, PhotoFile, PhotoId,
+            PhotoSize, StorePet,
         },
     },
     text::readable::{LONG, SHORT, is_visible, readable},
@@ -37,6 +37,7 @@ pub(crate) struct Photo {
     /// Of the large one.
     pub(crate) width: u32,
     pub(crate) height: u32,
+    pub(crate) focus: Option<Focus>,
     pub(crate) alt: Option<String>,
 }
 
@@ -44,7 +45,7 @@ pub(crate) struct Photo {
 fn photos_of(pet: &StorePet) -> Vec<Photo> {
     let photo = |photo: &store_area::Photo| {
         let alt = photo.alt.as_ref().map(|alt| alt.as_str().to_owned());
-        Photo { id: photo.id, width: photo.width, height: photo.height, alt }
+        Photo { id: photo.id, width: photo.width, height: photo.height, focus: photo.focus, alt }
     };
     pet.photos.all().iter().map(photo).collect()
 }
@@ -222,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_photo_has_a_size_that_fits_and_an_alt_text() {
-        let photo = Photo { id: PhotoId(1), width: 1920, height: 1080, alt: None };
+        let photo = Photo { id: PhotoId(1), width: 1920, height: 1080, focus: None, alt: None };
         assert_eq!(photo.within(PhotoSize::Medium), (960, 540));
         assert_eq!(photo.within(PhotoSize::Small), (320, 180));
         let flat = Photo { width: 200, height: 1, alt: Some("At\u{1}home".to_owned()), ..photo };

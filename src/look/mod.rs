@@ -10,10 +10,16 @@ mod texts;
 pub(crate) use animal::{Animal, Photo, shown, shown_name};
 pub(crate) use card::Card;
 pub(crate) use drawings::Drawings;
-pub(crate) use pictures::{CARD, EMBEDDED_CARD, PORTRAIT, ROW, Room, in_gallery};
+pub(crate) use pictures::{CARD, EMBEDDED_CARD, PORTRAIT, ROW, Room, focus, in_gallery};
 
 /// The style that both have, before the style sheet of each.
-pub(crate) const STYLE: &str = include_str!("look.css");
+pub(crate) fn style() -> String {
+    let classes = (0..=pictures::STEPS).map(|step| {
+        let share = step * 100 / pictures::STEPS;
+        format!(".fx{step} {{ --fx: {share}% }}\n.fy{step} {{ --fy: {share}% }}\n")
+    });
+    include_str!("look.css").to_owned() + &classes.collect::<String>()
+}
 
 /// The icon of both, for pages, for browsers and for phones.
 pub(crate) const ICON: &str = include_str!("icon.svg");

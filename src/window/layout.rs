@@ -60,7 +60,7 @@ pub(super) struct Head<'a> {
 
 impl Layout {
     pub(super) fn new(settings: &WindowSettings) -> Self {
-        let own = Bytes::from([look::STYLE, include_str!("style.css")].concat());
+        let own = Bytes::from(look::style() + include_str!("style.css"));
         let icon = Bytes::from_static(look::ICON.as_bytes());
         let mut assets = vec![
             Asset::new("icon", "svg", "image/svg+xml", icon),

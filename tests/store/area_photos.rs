@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use petstore::domain::{
     PetId,
     PetStatus::Available,
-    store_area::{AltText, Command, NewPhoto, PhotoId, Preconditions},
+    store_area::{AltText, Command, Focus, NewPhoto, PhotoId, Preconditions},
 };
 
 use crate::store::{
@@ -15,7 +15,16 @@ use crate::store::{
 /// Adds a photo with this identifier.
 pub(crate) fn with_photo(id: PetId, photo: u128) -> Command {
     let alt = AltText::new("Luna \"on a chair\" \u{1}".to_owned());
-    Command::AddPhoto { id, photo: NewPhoto { id: PhotoId(photo), alt, width: 1920, height: 1440 } }
+    Command::AddPhoto {
+        id,
+        photo: NewPhoto {
+            id: PhotoId(photo),
+            alt,
+            width: 1920,
+            height: 1440,
+            focus: Focus::new([2_500, 4_000]),
+        },
+    }
 }
 
 pub(crate) async fn the_store_knows_which_files_photos_need(store: AnyStore) {
@@ -30,6 +39,7 @@ pub(crate) async fn the_store_knows_which_files_photos_need(store: AnyStore) {
     assert_eq!(store.photos_in(0).await.unwrap().len(), 2);
     let kept = store.get_store_pet(pet).await.unwrap().unwrap().photos;
     assert_eq!(kept.all().len(), 3);
+    assert_eq!(kept.all()[0].focus, Focus::new([2_500, 4_000]));
     assert_eq!(kept.all()[0].alt.as_ref().unwrap().as_str(), "Luna \"on a chair\" \u{1}");
 }
 

@@ -112,6 +112,9 @@ fn every_highest_number_in_the_document_is_that_of_the_code() {
         ("/schemas/StorePet/properties/photos/maxItems", size(Photos::MAX)),
         ("/schemas/PhotoOrder/maxItems", size(Photos::MAX)),
         ("/schemas/Photo/properties/position/maximum", size(Photos::MAX - 1)),
+        // Two numbers, which are shares of a side.
+        ("/schemas/Focus/maxItems", 2),
+        ("/schemas/Focus/items/maximum", 1),
         ("/schemas/Photo/properties/width/maximum", longer_side),
         ("/schemas/Photo/properties/height/maximum", longer_side),
         ("/schemas/Webhooks/maxItems", Webhook::MAX.cast_unsigned()),

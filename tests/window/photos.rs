@@ -111,3 +111,24 @@ async fn a_browser_knows_every_file_of_a_photo_and_the_room_that_it_fills() {
     assert!(card.contains("sizes=\"(min-width: 79rem) 28.3rem, "), "{card}");
     assert!(card.contains("-medium.jpg 960w\"") && !card.contains("-large"), "{card}");
 }
+
+#[tokio::test]
+async fn a_photo_is_cropped_around_its_focus_and_an_upright_one_without_it_is_whole() {
+    let street = Street::open().await;
+    let id = street.add("Luna", &[]).await;
+    let photo = street.photo_of(id, [900, 1600]).await;
+    let whole = picture(&street.get("/").await.expect(200).text, photo);
+    assert!(whole.contains("class=\"tall\"") && !whole.contains("fx"), "{whole}");
+    assert!(whole.contains("sizes=\"(min-width: 79rem) 12.0rem, "), "{whole}");
+    let home = street.get("/").await.expect(200);
+    let style = home.between("<link rel=\"stylesheet\" href=\"", "\"").to_owned();
+    let style = street.get(&style).await.expect(200).text;
+    street.focus(id, photo, [5_200, 1_249]).await;
+    let cropped = picture(&street.get("/").await.expect(200).text, photo);
+    // Steps of five hundredths.
+    assert!(cropped.contains("class=\"fx10 fy2\""), "{cropped}");
+    assert!(style.contains(".fx10 { --fx: 50% }\n.fy10") && style.contains(".fy2 { --fy: 10% }"));
+    assert!(style.contains("object-position: var(--fx, 50%) var(--fy, 35%)"), "{style}");
+    // It fills the card.
+    assert!(cropped.contains("sizes=\"(min-width: 79rem) 17.0rem, "), "{cropped}");
+}

@@ -11,7 +11,8 @@ use petstore::{
         Client, Clock, NewPet, PetId, PetName, PetStatus, StoredResponse, WriteContext,
         store_area::{
             AltText, Choices, Command, FieldChange, FieldDefinition, FieldKind, FieldName,
-            FieldPatch, FieldValue, Given, Label, NewPhoto, PhotoId, Preconditions, Resource,
+            FieldPatch, FieldValue, Focus, Given, IfMatch, Label, NewPhoto, Patch, PhotoId,
+            PhotoPatch, Preconditions, Resource,
         },
     },
     edge::{self, Body},
@@ -103,14 +104,29 @@ impl Street {
         let picture = pictures::png(1200, 90).into();
         let stored = self.app.photos.add(picture, Format::Png).await.unwrap();
         let alt = alt.and_then(|alt| AltText::new(alt.to_owned()));
-        let photo = NewPhoto { id: stored.id, alt, width: stored.width, height: stored.height };
+        let photo = NewPhoto {
+            id: stored.id,
+            alt,
+            width: stored.width,
+            height: stored.height,
+            focus: None,
+        };
         self.add_photo(id, photo).await
     }
 
     /// The same for a photo of these sides. It has no files, because decoding a large picture takes long.
     pub(crate) async fn photo_of(&self, id: i64, [width, height]: [u32; 2]) -> PhotoId {
         let photo = PhotoId(u128::from(width) << 64 | u128::from(height));
-        self.add_photo(id, NewPhoto { id: photo, alt: None, width, height }).await
+        self.add_photo(id, NewPhoto { id: photo, alt: None, width, height, focus: None }).await
+    }
+
+    /// Says where to look in a photo, in ten-thousandths.
+    pub(crate) async fn focus(&self, id: i64, photo: PhotoId, point: [u16; 2]) {
+        let patch =
+            PhotoPatch { focus: Patch::Set(Focus::new(point).unwrap()), ..PhotoPatch::default() };
+        let (id, preconditions) = (PetId::new(id).unwrap(), Preconditions::default());
+        let preconditions = Preconditions { if_match: Some(IfMatch::Any), ..preconditions };
+        change(&self.store, Command::PatchPhoto { id, photo, patch, preconditions }).await;
     }
 
     async fn add_photo(&self, id: i64, photo: NewPhoto) -> PhotoId {

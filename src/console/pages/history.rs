@@ -15,7 +15,7 @@ use crate::{
     domain::{
         NamedActor, PetId,
         store_area::{
-            AltText, AuditEntry, AuditQuery, AuditType, Category, ChangeType, FieldSet,
+            AltText, AuditEntry, AuditQuery, AuditType, Category, ChangeType, FieldSet, Focus,
             JournalEntry, NewPhoto, Order, PhotoId, StorePet, SubjectKind,
         },
     },
@@ -72,6 +72,9 @@ fn deleted_by(change: &JournalEntry, now: Timestamp) -> Option<(NewPhoto, usize)
         alt: photo["alt"].as_str().and_then(|alt| AltText::new(alt.to_owned())),
         width: side("width")?,
         height: side("height")?,
+        focus: Focus::parse(
+            [0, 1].map(|at| photo["focus"][at].to_string()).each_ref().map(|part| &**part),
+        ),
     };
     (now.duration_since(change.at) < PUT_BACK_WITHIN).then_some((new, at))
 }
@@ -282,8 +285,8 @@ fn photos(before: &Value, after: &Value) -> impl Iterator<Item = &'static str> {
     let all = |of: &Value| of.as_array().cloned().unwrap_or_default();
     let (before, after) = (all(before), all(after));
     let ids = |of: &[Value]| of.iter().map(|photo| photo["id"].clone()).collect::<Vec<_>>();
-    let alts = |of: &[Value]| {
-        let all = of.iter().map(|photo| (photo["id"].to_string(), photo["alt"].clone()));
+    let each = |of: &[Value], member: &str| {
+        let all = of.iter().map(|photo| (photo["id"].to_string(), photo[member].clone()));
         all.collect::<BTreeMap<_, _>>()
     };
     let order = match after.len().cmp(&before.len()) {
@@ -292,6 +295,11 @@ fn photos(before: &Value, after: &Value) -> impl Iterator<Item = &'static str> {
         Ordering::Equal if ids(&before) != ids(&after) => Some(texts::PHOTOS_MOVED),
         Ordering::Equal => None,
     };
-    let is_described = after.len() == before.len() && alts(&before) != alts(&after);
-    order.into_iter().chain(is_described.then_some(texts::PHOTO_DESCRIBED))
+    let members = [("alt", texts::PHOTO_DESCRIBED), ("focus", texts::PHOTO_FOCUSED)];
+    let changed = members.map(|(member, text)| {
+        let is_changed =
+            after.len() == before.len() && each(&before, member) != each(&after, member);
+        is_changed.then_some(text)
+    });
+    order.into_iter().chain(changed.into_iter().flatten())
 }

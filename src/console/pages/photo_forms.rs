@@ -100,7 +100,7 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             None => return animal::show(desk, &Errors::text(texts::ALT_TOO_LONG)).await,
         };
         if typed != present.as_ref().map_or("", AltText::as_str) {
-            let patch = PhotoPatch { alt, position: None };
+            let patch = PhotoPatch { alt, ..PhotoPatch::default() };
             let preconditions = preconditions();
             commands.push(Command::PatchPhoto { id, photo: *photo, patch, preconditions });
         }
@@ -118,7 +118,7 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             commands.push(Command::DeletePhoto { id, photo, preconditions: preconditions() });
         }
         Some(photo) if position.is_some() => {
-            let patch = PhotoPatch { alt: Patch::Keep, position };
+            let patch = PhotoPatch { position, ..PhotoPatch::default() };
             commands.push(Command::PatchPhoto { id, photo, patch, preconditions: preconditions() });
         }
         _ => {}
@@ -147,7 +147,7 @@ async fn restore(desk: &Desk<'_>, pet: &StorePet, photo: PhotoId) -> Result<Repl
     };
     let (id, preconditions) =
         (pet.id, Preconditions { if_match: Some(IfMatch::Any), if_absent: false });
-    let patch = PhotoPatch { alt: Patch::Keep, position: Some(position) };
+    let patch = PhotoPatch { position: Some(position), ..PhotoPatch::default() };
     let to = Command::PatchPhoto { id, photo: photo.id, patch, preconditions };
     match desk.execute(vec![Command::AddPhoto { id, photo }, to]).await? {
         Ok(_) => Ok(see(id, Flash::new("photo-restored", id.get()))),
@@ -242,6 +242,12 @@ async fn add_one(
     let fields = [("picture", &*digest), (KEY_FIELD, &*key)];
     // A form without a key has its effect each time.
     desk.visit.form = Form::sent(&fields[..if key.starts_with('-') { 1 } else { 2 }]);
-    let photo = NewPhoto { id: stored.id, alt: None, width: stored.width, height: stored.height };
+    let photo = NewPhoto {
+        id: stored.id,
+        alt: None,
+        width: stored.width,
+        height: stored.height,
+        focus: None,
+    };
     Ok(desk.execute(vec![Command::AddPhoto { id, photo }]).await?.map(drop).map_err(|not| not.why))
 }

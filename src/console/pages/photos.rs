@@ -4,6 +4,7 @@ use crate::console::prelude::*;
 use crate::{
     console::{layout, merge},
     domain::store_area::{AltText, Photo, PhotoId, Photos, StorePet},
+    look,
 };
 
 /// The field of the form with the pictures.
@@ -110,7 +111,7 @@ fn list(desk: &Desk<'_>, all: &[Photo], name: &str, may_change: bool) -> Markup 
 /// A photo of this animal, small.
 pub(super) fn small(photo: &Photo, at: usize, animal: &str) -> Markup {
     let alt = texts::photo_of(at + 1, animal, photo.alt.as_ref().map(AltText::as_str));
-    html! { img src={ "/photos/" (photo.id) "-small.jpg" } loading="lazy" alt=(alt); }
+    html! { img class=[look::focus(photo.focus)] src={ "/photos/" (photo.id) "-small.jpg" } loading="lazy" alt=(alt); }
 }
 
 /// The input with the text of a photo, and its buttons.
@@ -163,7 +164,7 @@ pub(super) fn alt_input(photo: PhotoId) -> String {
 pub(super) fn thumbnail(pet: &StorePet) -> Markup {
     html! {
         @if let Some(photo) = pet.photos.all().first() {
-            img.thumbnail src={ "/photos/" (photo.id) "-small.jpg" } alt="" loading="lazy" width="40" height="40";
+            img.thumbnail class=[look::focus(photo.focus)] src={ "/photos/" (photo.id) "-small.jpg" } alt="" loading="lazy" width="40" height="40";
         }
     }
 }

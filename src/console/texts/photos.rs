@@ -52,6 +52,7 @@ pub(crate) const PUT_BACK: &str = "Put it back";
 pub(crate) const PHOTO_ADDED: &str = "Photo added";
 pub(crate) const PHOTO_DELETED: &str = "Photo deleted";
 pub(crate) const PHOTOS_MOVED: &str = "Photos put in another order";
+pub(crate) const PHOTO_FOCUSED: &str = "Part of a photo chosen that stays in view";
 pub(crate) const PHOTO_DESCRIBED: &str = "Photo described";
 pub(crate) const ALT_TOO_LONG: &str = "Enter at most 500 characters.";
 

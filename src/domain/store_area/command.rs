@@ -5,8 +5,8 @@
 use jiff::Timestamp;
 
 use super::{
-    AltText, Decimal, FieldPatch, FieldValue, Given, Label, NewOrder, NewPhoto, Note, OrderId,
-    OrderPatch, Patch, PetPatch, PhotoId, Reason, WithdrawalReason,
+    AltText, Decimal, FieldPatch, FieldValue, Focus, Given, Label, NewOrder, NewPhoto, Note,
+    OrderId, OrderPatch, Patch, PetPatch, PhotoId, Reason, WithdrawalReason,
 };
 use crate::domain::{NewPet, PetId};
 
@@ -177,6 +177,7 @@ impl Command {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PhotoPatch {
     pub alt: Patch<AltText>,
+    pub focus: Patch<Focus>,
     /// From 0. Beyond the end is the last.
     pub position: Option<usize>,
 }

@@ -53,7 +53,7 @@ pub use order::{
 };
 pub use order_rules::asking_price;
 pub use patch::Patch;
-pub use photo::{AltText, NewPhoto, Photo, PhotoId, Photos};
+pub use photo::{AltText, Focus, NewPhoto, Photo, PhotoId, Photos};
 pub use photo_file::{PhotoFile, PhotoSize};
 pub use photo_rules::{EACH_PHOTO, may_get_photo};
 pub use query::{Inventory, OrderQuery, PetQuery, Reservations};

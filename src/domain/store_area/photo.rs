@@ -31,6 +31,42 @@ impl fmt::Display for PhotoId {
 /// The text of a photo for people who cannot see it: 1 to 500 characters without U+0000.
 pub type AltText = Text<500, 1>;
 
+/// Where to look when a photo is cropped: how far from its left and its top, in ten-thousandths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Focus([u16; 2]);
+
+impl Focus {
+    const WHOLE: u16 = 10_000;
+
+    /// `None` for a point outside of the photo.
+    pub fn new(point: [u16; 2]) -> Option<Self> {
+        point.iter().all(|&part| part <= Self::WHOLE).then_some(Self(point))
+    }
+
+    /// Of two numbers from 0 to 1 with at most four decimals.
+    pub fn parse([x, y]: [&str; 2]) -> Option<Self> {
+        let part = |text: &str| {
+            let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+            let decimals = decimals.trim_end_matches('0');
+            let is_short = decimals.len() <= 4 && !whole.is_empty();
+            is_short.then(|| format!("{whole}{decimals:0<4}").parse().ok()).flatten()
+        };
+        Self::new([part(x)?, part(y)?])
+    }
+
+    pub const fn point(self) -> [u16; 2] {
+        self.0
+    }
+}
+
+impl fmt::Display for Focus {
+    /// As JSON.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y] = self.0.map(|part| f64::from(part) / f64::from(Self::WHOLE));
+        write!(out, "[{x},{y}]")
+    }
+}
+
 /// A photo of an animal, whose position is that in [`Photos`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Photo {
@@ -39,6 +75,8 @@ pub struct Photo {
     /// Of the large size, in pixels.
     pub width: u32,
     pub height: u32,
+    /// `None` is the default, in the middle and a little above the centre.
+    pub focus: Option<Focus>,
     pub added_at: Timestamp,
 }
 
@@ -49,6 +87,7 @@ pub struct NewPhoto {
     pub alt: Option<AltText>,
     pub width: u32,
     pub height: u32,
+    pub focus: Option<Focus>,
 }
 
 /// The photos of an animal, in the order that the store chose. The first one is the portrait.
@@ -73,7 +112,7 @@ impl Photos {
             return Self::NONE;
         }
         let mut stored = String::new();
-        for Photo { id, alt, width, height, added_at } in &all {
+        for Photo { id, alt, width, height, focus, added_at } in &all {
             let begin = if stored.is_empty() { '[' } else { ',' };
             let added_at = added_at.as_millisecond();
             let _ = write!(
@@ -84,6 +123,10 @@ impl Photos {
             if let Some(alt) = alt {
                 stored.push_str(",\"alt\":");
                 write_text(&mut stored, alt.as_str());
+            }
+            // Without one, the release before can read it.
+            if let Some(Focus([x, y])) = focus {
+                let _ = write!(stored, ",\"focus\":[{x},{y}]");
             }
             stored.push('}');
         }

@@ -22,11 +22,11 @@ pub(super) fn add_photo(
 ) -> Result<Decision, Refusal> {
     let pet = existing(present.pet.as_ref(), NO_PET)?;
     may_get_photo(pet)?;
-    let NewPhoto { id, alt, width, height } = new.clone();
+    let NewPhoto { id, alt, width, height, focus } = new.clone();
     if pet.photos.position(id).is_some() {
         return Ok(Decision { photo: Some(id), ..Decision::unchanged(pet) });
     }
-    let photo = Photo { id, alt, width, height, added_at: now };
+    let photo = Photo { id, alt, width, height, focus, added_at: now };
     let all = pet.photos.all().iter().cloned().chain([photo]);
     Ok(with_photos(pet, all.collect(), Some(id), now))
 }
@@ -50,6 +50,7 @@ pub(super) fn patch_photo(
     let mut all = pet.photos.all().to_vec();
     let mut photo = all.remove(from);
     patch.alt.apply(&mut photo.alt);
+    patch.focus.apply(&mut photo.focus);
     let to = patch.position.map_or(from, |position| position.min(all.len()));
     all.insert(to, photo);
     if all == pet.photos.all() {

@@ -51,7 +51,8 @@ pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Respon
         PhotoError::Invalid(message.to_owned())
     })?;
     let stored = area.app.photos.add(write.body.clone(), format).await?;
-    let photo = NewPhoto { id: stored.id, alt, width: stored.width, height: stored.height };
+    let photo =
+        NewPhoto { id: stored.id, alt, width: stored.width, height: stored.height, focus: None };
     write.execute(area, Command::AddPhoto { id, photo }, wire::added_photo).await
 }
 

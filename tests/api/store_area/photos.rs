@@ -107,6 +107,56 @@ async fn a_patch_changes_the_text_and_the_position() {
 }
 
 #[tokio::test]
+async fn the_focus_of_a_photo_is_a_point_of_it_and_null_is_the_default() {
+    let (store, id, paths) = with_photos(&["a", "b"]).await;
+    let focus = async || store.pet(id).await["photos"][0]["focus"].clone();
+    assert_eq!(focus().await, Value::Null);
+    let patch = format!("PATCH {}", paths[0]);
+    let mut version = 3;
+    for (given, kept) in [
+        ("[0.25, 0.4]", "[0.25,0.4]"),
+        ("[0, 1]", "[0,1]"),
+        ("[1.0, 0.12340]", "[1,0.1234]"),
+        ("[0.5, 0.35]", "[0.5,0.35]"),
+        ("null", "null"),
+    ] {
+        let reply = store.change(&patch, version, format!("{{\"focus\": {given}}}")).await;
+        version += 1;
+        let etag = format!("\"{version}\"");
+        assert_eq!(
+            (reply.ok()["focus"].to_string(), reply.header("etag")),
+            (kept.into(), Some(&*etag))
+        );
+        // As it is written in the store, and read again.
+        assert_eq!(focus().await.to_string(), kept);
+    }
+    for wrong in [
+        "[0.5]",
+        "[0.5, 0.5, 0.5]",
+        "[0.12345, 0]",
+        "[1.0001, 0]",
+        "[0, -0.1]",
+        "[\"0.5\", 0]",
+        "0.5",
+        "[1e9, 0]",
+        "[null, 0]",
+        "{}",
+    ] {
+        let reply = store.change(&patch, version, format!("{{\"focus\": {wrong}}}")).await;
+        reply.expect_message(400, "invalid_body", "such as [0.5, 0.35]");
+    }
+    assert_eq!(store.pet(id).await["version"], version);
+    // It moves with its photo, and the changes have it.
+    let cursor = store.get("/changes").await.following("next");
+    let moved = r#"{"focus": [0.1, 0.2], "position": 1}"#;
+    store.change(&patch, version, moved).await.ok();
+    let after = cursor.split_once('?').unwrap().1;
+    let change = store.get(&format!("/changes?{after}")).await.json()[0]["after"].clone();
+    assert_eq!(change["photos"][1]["focus"], json!([0.1, 0.2]));
+    assert_eq!(store.pet(id).await["photos"], change["photos"]);
+}
+
+#[tokio::test]
 async fn a_deleted_photo_leaves_the_animal() {
     let (store, id, paths) = with_photos(&["a", "b"]).await;
     let reply = store.change(&format!("DELETE {}", paths[0]), 3, "").await;
