@@ -30,17 +30,10 @@ static SYMBOLS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     symbols.filter_map(|symbol| Some(symbol.split_once("</symbol>")?.0)).collect()
 });
 
-/// Which drawing shows an animal: by its species, or by the label of its category.
-fn species(animal: &Animal<'_>, category: Option<&str>) -> usize {
-    let kind = |text: &str| {
-        let text = normalized(text);
-        KINDS.iter().position(|(_, words)| words.iter().any(|word| text.starts_with(word)))
-    };
-    // The value, or its label, which may be in another language.
-    let value = animal.text("species", &[FieldKind::Choice, FieldKind::Text]);
-    let found = value.and_then(kind).or_else(|| kind(&animal.word("species")?));
-    let found = found.or_else(|| category.and_then(kind));
-    found.unwrap_or(KINDS.len() - 1)
+/// Which drawing shows what a text says.
+fn kind(text: &str) -> Option<usize> {
+    let text = normalized(text);
+    KINDS.iter().position(|(_, words)| words.iter().any(|word| text.starts_with(word)))
 }
 
 /// The drawings on a page. Each is there once, however many animals it shows.
@@ -48,9 +41,18 @@ fn species(animal: &Animal<'_>, category: Option<&str>) -> usize {
 pub(crate) struct Drawings([bool; KINDS.len()]);
 
 impl Drawings {
-    /// The drawing of an animal in a category with this label, in its place.
+    /// The drawing of an animal in a category with this label, in its place: by its species, or by that
+    /// label.
     pub(crate) fn of(&mut self, animal: &Animal<'_>, category: Option<&str>) -> Markup {
-        let kind = species(animal, category);
+        // The value, or its label, which may be in another language.
+        let value = animal.text("species", &[FieldKind::Choice, FieldKind::Text]);
+        let label = animal.word("species");
+        self.of_texts([value, label.as_deref(), category].into_iter().flatten())
+    }
+
+    /// The drawing of what the first of these texts says that has one.
+    pub(crate) fn of_texts<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) -> Markup {
+        let kind = texts.into_iter().find_map(kind).unwrap_or(KINDS.len() - 1);
         if let Some(used) = self.0.get_mut(kind) {
             *used = true;
         }

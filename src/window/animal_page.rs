@@ -91,6 +91,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
         description: &about,
         canonical: Some(&animal.path()),
         is_indexed: true,
+        feed: "",
         next: None,
         picture: shop.preview(&animal),
         schema: Some(schema::animal(shop, &animal, &labels)),
@@ -154,7 +155,7 @@ fn viewer(animal: &Animal) -> Markup {
 fn ask(shop: &Shop, animal: &Animal, name: &str) -> Markup {
     let number = animal.id.get();
     html! {
-        p.ask {
+        p.ask.sticks[shop.settings.contact.is_some()] {
             @if let Some(contact) = &shop.settings.contact {
                 @let subject = format!("{name} ({number})");
                 a.button href=(contact.about(&subject)) { bdi { (texts::ask(name)) } }

@@ -6,7 +6,13 @@ use ::csv::WriterBuilder;
 use bytes::Bytes;
 use futures_util::stream;
 
-use super::{labels::Labels, query::Filter, shop::Shop, walk};
+use super::{
+    labels::Labels,
+    query::Filter,
+    selection::{passes, wanted},
+    shop::Shop,
+    walk,
+};
 use crate::{
     domain::store_area::{FieldSet, FieldValue, PhotoSize},
     edge::{ApiError, Reservation, Response},
@@ -24,18 +30,19 @@ const FIRST: [&str; 4] = ["id", "name", "status", "category"];
 /// `GET /animals.csv`.
 pub(super) async fn file(
     shop: &Arc<Shop>,
-    filter: Filter,
+    filter: &Filter,
     permit: Reservation,
 ) -> Result<Response, ApiError> {
     let fields = shop.store().fields().await?;
     let labels = Labels::first(shop.store()).await?;
     let heading = row(&headings(&fields))?;
-    let start = (Arc::clone(shop), fields, labels, Some(None), filter, permit);
+    let wanted = wanted(filter, &fields);
+    let start = (Arc::clone(shop), fields, labels, Some(None), wanted, permit);
     let rows = stream::try_unfold(start, async |mut state| {
-        let (shop, fields, labels, position, filter, _) = &mut state;
+        let (shop, fields, labels, position, wanted, _) = &mut state;
         let Some(before) = position.take() else { return Ok(None) };
         let (mut pets, next) = walk::step(shop, before).await?;
-        pets.retain(|pet| filter.passes(pet));
+        pets.retain(|pet| passes(wanted.as_ref(), pet));
         // Otherwise, a value could be in the file that is not public any more.
         if shop.store().fields().await?.version != fields.version {
             return Err(StoreError::Unavailable(Arc::new(FieldsChanged)));

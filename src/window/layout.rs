@@ -48,6 +48,8 @@ pub(super) struct Head<'a> {
     pub(super) canonical: Option<&'a str>,
     /// Whether they may show it in results, and not only follow its links.
     pub(super) is_indexed: bool,
+    /// The query of the feed to which it leads.
+    pub(super) feed: &'a str,
     /// The path of the next page.
     pub(super) next: Option<&'a str>,
     /// The address of a picture, its width and height, and its text.
@@ -147,7 +149,7 @@ impl Layout {
         let bottom = html! {
             footer.bottom {
                 span { (self.store_name()) }
-                a href="/animals.atom" type="application/atom+xml" { (texts::FEED) }
+                a href={ "/animals.atom" (head.feed) } type="application/atom+xml" { (texts::FEED) }
             }
         };
         self.document(head, "page", &top, content, &bottom)
@@ -217,7 +219,7 @@ impl Layout {
                         }
                     }
                     link rel="alternate" type="application/atom+xml" title=(texts::FEED)
-                        href="/animals.atom";
+                        href={ "/animals.atom" (head.feed) };
                     @if let Some(schema) = &head.schema {
                         script type="application/ld+json" { (schema) }
                     }
@@ -247,6 +249,7 @@ impl Layout {
             description: title,
             canonical: None,
             is_indexed: false,
+            feed: "",
             next: None,
             picture: None,
             schema: None,

@@ -4,22 +4,19 @@ use jiff::{civil::Date, tz::TimeZone};
 use maud::{Markup, html};
 
 use super::{
+    filter::Choice,
     layout::{Head, Layout},
-    query::{Filter, Query, choosable},
+    query::{Filter, Query},
     rendered::Made,
     schema,
-    selection::COUNTED,
+    selection::{COUNTED, FEW},
     shop::{Listed, Shop},
     texts,
 };
 use crate::{
-    domain::{
-        Limit, PetId,
-        store_area::{Choices, FieldSet},
-    },
+    domain::{Limit, PetId, store_area::FieldSet},
     edge::ApiError,
     look::{Animal, CARD, Card, Drawings, EMBEDDED_CARD},
-    text::readable::{SHORT, readable},
 };
 
 /// For so many days, an animal is new.
@@ -38,33 +35,33 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
     let next = listed.next.map(|next| format!("/{}", query.with_cursor(Some(next))));
     let mut drawings = Drawings::default();
     let cards = cards(shop, &listed, &mut drawings, false);
-    let count = shop.count(query, &fields, &listed).await?;
-    // If none fits, those of the species or the category that was wanted.
+    let count = match listed.next.or(query.after) {
+        Some(_) => shop.count(&query.filter, &fields, COUNTED).await?,
+        None => listed.animals.len(),
+    };
+    let choice = Choice { query, listed: &listed, kinds: &shop.kinds(&fields).await? };
+    let none_fits = listed.animals.is_empty() && query.after.is_none();
+    // If none fits, what fewer filters find, and those of the species or the category that was wanted.
+    let instead = if none_fits {
+        instead(shop, &choice).await?
+    } else {
+        html! {}
+    };
     let others = match query.filter.similar() {
-        Some(filter) if listed.animals.is_empty() && query.after.is_none() => {
-            others(shop, &fields, (filter, None), &mut drawings).await?
-        }
+        Some(filter) if none_fits => others(shop, &fields, (filter, None), &mut drawings).await?,
         _ => html! {},
     };
     let title = if query.after.is_some() { texts::LATER_PAGE } else { texts::LIST };
     let words = query.filter.parameters();
-    let words: Vec<_> = words.iter().map(|one| in_words(one, &listed)).collect();
+    let words: Vec<_> = words.iter().map(|one| choice.in_words(one)).collect();
     let content = html! {
         h1 { (title) }
-        (filter(query, &listed))
-        (chosen(query, &listed))
-        @if !listed.animals.is_empty() {
-            p.muted {
-                (texts::count(count, COUNTED)) " · "
-                @if query.longest_first {
-                    (texts::LONGEST_FIRST) " · " a href={ "/" (sorted(query, false)) } { (texts::NEWEST_FIRST) }
-                } @else {
-                    (texts::NEWEST_FIRST) " · " a href={ "/" (sorted(query, true)) } { (texts::LONGEST_FIRST) }
-                }
-            }
-        }
+        (choice.kinds(&mut drawings))
+        (choice.form())
+        (choice.chosen(count))
         @if listed.animals.is_empty() {
             p.none { (none(query, &listed)) }
+            (instead)
             (others)
         } @else {
             (cards)
@@ -85,6 +82,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
         description: &texts::about_list(shop.name()),
         canonical: Some(&format!("/{}", query.canonical())),
         is_indexed: query.is_indexed() && !listed.animals.is_empty(),
+        feed: &query.clone().first_page().canonical(),
         next: next.as_deref(),
         picture: listed.animals.iter().find_map(|animal| shop.preview(animal)),
         schema: Some(schema::list(shop, &listed.animals)),
@@ -118,6 +116,7 @@ pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result
         description: &texts::about_list(shop.name()),
         canonical: None,
         is_indexed: false,
+        feed: "",
         next: None,
         picture: None,
         schema: Some(schema::list(shop, &listed.animals)),
@@ -148,6 +147,32 @@ pub(super) async fn others(
                 h2 { (title) }
                 (cards(shop, &listed, drawings, false))
             }
+        }
+    })
+}
+
+/// Links to the lists with one filter less, as far as these find animals, or else to the whole list.
+async fn instead(shop: &Shop, choice: &Choice<'_>) -> Result<Markup, ApiError> {
+    let (query, mut found) = (choice.query, Vec::new());
+    for one in query.filter.parameters() {
+        let rest = query.filter.without(&one.0);
+        let count = shop.count(&rest, choice.listed.fields, FEW).await?;
+        found.extend((count > 0).then_some((one, rest, count)));
+    }
+    Ok(html! {
+        @if !found.is_empty() {
+            ul.instead {
+                @for (one, rest, count) in found {
+                    li {
+                        a href=(query.path_with(rest)) {
+                            (texts::WITHOUT) "“" bdi { (choice.in_words(&one)) } "”"
+                        }
+                        ": " (texts::count(count, FEW))
+                    }
+                }
+            }
+        } @else if !query.filter.is_empty() {
+            p { a href=(query.path_with(Filter::default())) { (texts::CLEAR) } }
         }
     })
 }
@@ -211,111 +236,4 @@ fn badge(animal: &Animal, today: Date) -> Option<Markup> {
         _ => return None,
     };
     Some(html! { p.badge { (label) } })
-}
-
-/// The query of the same list in this order, from its beginning.
-fn sorted(query: &Query, longest_first: bool) -> String {
-    Query { longest_first, ..query.clone() }.with_cursor(None)
-}
-
-/// The active filters of the list, each with a link to the list without it.
-fn chosen(query: &Query, listed: &Listed) -> Markup {
-    let all = query.filter.parameters();
-    html! {
-        @if !all.is_empty() {
-            ul.chosen aria-label=(texts::CHOSEN) {
-                @for one in &all {
-                    @let without = all.iter().filter(|other| *other != one).cloned();
-                    li {
-                        a href={ "/" (query.target(without)) } {
-                            span.hidden { (texts::TAKE_OFF) }
-                            bdi { (in_words(one, listed)) }
-                            span aria-hidden="true" { " ×" }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// A parameter of the filter, as people read it.
-fn in_words((name, value): &(String, String), listed: &Listed) -> String {
-    let of_field = name.strip_prefix("field.").and_then(|name| listed.fields.find(name));
-    let label = match of_field {
-        Some(field) => readable(field.label.as_str(), SHORT),
-        None if name == "name" => texts::NAME.to_owned(),
-        None => texts::KIND.to_owned(),
-    };
-    let value = of_field.map_or(value.as_str(), |field| field.shown(value));
-    let category = || listed.labels.shown(value.parse().ok()?);
-    let category = if name == "categoryId" { category() } else { None };
-    format!("{label}: {}", category.unwrap_or_else(|| readable(value, SHORT)))
-}
-
-/// The form by which a visitor chooses. It is closed, also with a filter, which stands below it.
-fn filter(query: &Query, listed: &Listed) -> Markup {
-    let categories = &listed.labels.first;
-    let wanted = &query.filter;
-    let name = wanted.name.as_ref().map(|(name, _)| name.as_str());
-    let offered: Vec<_> = choosable(listed.fields).map(|field| field.name.as_str()).collect();
-    let others = wanted.fields.iter().filter(|(name, _)| !offered.contains(&name.as_str()));
-    let other_category =
-        wanted.category_id.filter(|id| categories.iter().all(|category| category.id != *id));
-    html! {
-        details.filter {
-            summary { (texts::FILTER) }
-            form method="get" action="/" role="search" {
-                @for field in choosable(listed.fields) {
-                    @let id = format!("field.{}", field.name.as_str());
-                    @let chosen = wanted.fields.get(field.name.as_str()).map(String::as_str);
-                    @let choices = field.choices.as_ref().map(Choices::all);
-                    @let choices = choices.unwrap_or_default();
-                    @let other = chosen.filter(|chosen| !choices.iter().any(|choice| choice == chosen));
-                    div.field {
-                        label for=(id) { (readable(field.label.as_str(), SHORT)) }
-                        select id=(id) name=(id) {
-                            option value="" { (texts::ANY) }
-                            @for choice in choices.iter().map(String::as_str).chain(other) {
-                                option value=(choice) selected[chosen == Some(choice)] {
-                                    (readable(field.shown(choice), SHORT))
-                                }
-                            }
-                        }
-                    }
-                }
-                @for (name, value) in others {
-                    input type="hidden" name={ "field." (name) } value=(value);
-                }
-                @if !categories.is_empty() || other_category.is_some() {
-                    div.field {
-                        label for="category" { (texts::KIND) }
-                        select #category name="categoryId" {
-                            option value="" { (texts::ANY) }
-                            @if let Some(id) = other_category {
-                                option value=(id) selected {
-                                    (listed.labels.shown(id).unwrap_or_else(|| id.to_string()))
-                                }
-                            }
-                            @for category in categories {
-                                option value=(category.id)
-                                    selected[wanted.category_id == Some(category.id)] {
-                                    (readable(category.label.as_str(), SHORT))
-                                }
-                            }
-                        }
-                    }
-                }
-                div.field {
-                    label for="name" { (texts::NAME) }
-                    input #name name="name" value=[name] autocomplete="off" maxlength="64";
-                }
-                @if query.longest_first { input type="hidden" name="sort" value="longest"; }
-                div.field.do {
-                    button.button { (texts::SHOW) }
-                    @if !wanted.is_empty() { a href="/" { (texts::CLEAR) } }
-                }
-            }
-        }
-    }
 }

@@ -5,6 +5,7 @@ mod animal_page;
 mod csv;
 mod data;
 mod feed;
+mod filter;
 mod labels;
 mod layout;
 mod list;
@@ -49,6 +50,9 @@ use hyper::{
 /// the compressed ones.
 const MAX_PAGES: usize = 256;
 
+/// How many lists are cached for which visitors have typed something.
+const MAX_TYPED: usize = 64;
+
 /// How many files can be made at once, in total and for one address. Each needs the memory of a page,
 /// and a client can take long to read one.
 const FILES_AT_ONCE: usize = 64;
@@ -62,8 +66,10 @@ pub struct Window {
     tags: Tags,
     /// When this process started.
     started: String,
-    /// Pages of the list in each form.
+    /// Pages of the list in each form, and those for which visitors have typed something, of which there are
+    /// any number.
     lists: Cache<String, Arc<Rendered>>,
+    typed: Cache<String, Arc<Rendered>>,
     /// Pages of animals, which crawlers ask for in any number, and so not among the lists.
     animals: Cache<String, Arc<Rendered>>,
     files: Arc<Account>,
@@ -90,6 +96,7 @@ impl Window {
             layout: Layout::new(&settings),
             shop: Arc::new(Shop::new(app, settings)),
             lists: Cache::of(MAX_PAGES),
+            typed: Cache::of(MAX_TYPED),
             animals: Cache::of(MAX_PAGES),
             files: Account::new(FILES_AT_ONCE, FILES_OF_ADDRESS),
             embedded: policy.unwrap_or(HeaderValue::from_static("default-src 'none'")),
@@ -125,6 +132,7 @@ impl Window {
         // Ages depend on the day.
         let key = |form: &str, of: &str| format!("{form} {} {of}", shop.today());
         let (lists, animals) = (&self.lists, &self.animals);
+        let of = |query: &Query| if query.filter.is_typed() { &self.typed } else { lists };
         let page = match page {
             Page::list => {
                 let query = query(false).await?;
@@ -134,24 +142,24 @@ impl Window {
                     return Ok(redirect(StatusCode::SEE_OTHER, to));
                 }
                 let make = async || list::page(shop, layout, &query).await;
-                self.cached(lists, key("list", &query.canonical()), version, make).await?
+                self.cached(of(&query), key("list", &query.canonical()), version, make).await?
             }
             Page::embed => {
                 let query = query(true).await?;
                 let key = key("embed", &format!("{} {}", query.limit.get(), query.canonical()));
                 let make = async || list::embed(shop, layout, &query).await;
-                self.cached(lists, key, version, make).await?
+                self.cached(of(&query), key, version, make).await?
             }
             Page::json => {
                 let query = query(true).await?;
                 let key = key("json", &format!("{} {}", query.limit.get(), query.canonical()));
                 let make = async || data::page(shop, &query).await;
-                self.cached(lists, key, version, make).await?
+                self.cached(of(&query), key, version, make).await?
             }
             Page::atom => {
                 let query = query(false).await?.first_page();
                 let make = async || feed::page(shop, &query).await;
-                self.cached(lists, key("atom", &query.canonical()), version, make).await?
+                self.cached(of(&query), key("atom", &query.canonical()), version, make).await?
             }
             Page::sitemap => {
                 let make = async || sitemap::index(shop).await;
@@ -169,7 +177,7 @@ impl Window {
             Page::csv | Page::sitemapPart => {
                 let permit = walk::permit(&self.files, visitor)?;
                 let file = match page {
-                    Page::csv => csv::file(shop, query(false).await?.filter, permit).await?,
+                    Page::csv => csv::file(shop, &query(false).await?.filter, permit).await?,
                     _ => sitemap::pages(shop, sitemap::bounds(parameter)?, permit),
                 };
                 return Ok(walk::for_client(headers, file, self.file_tag(version)));

@@ -17,8 +17,8 @@ use crate::{
     text::integer,
 };
 
-/// How many fields the form offers.
-const OFFERED: usize = 3;
+/// How many fields filter at once: a search reads the animals of each.
+const MOST_FIELDS: usize = 8;
 
 /// How many animals a page has.
 const ON_A_PAGE: i64 = 24;
@@ -33,11 +33,14 @@ const LONGEST_VALUE: usize = 64;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Filter {
     pub(super) category_id: Option<i64>,
-    /// The values of public fields with choices, by the names of the fields.
+    /// The values of public fields of a kind that the form offers, by the names of the fields.
     pub(super) fields: BTreeMap<String, String>,
     /// As it was typed, and what it finds.
     pub(super) name: Option<(String, NamePrefix)>,
 }
+
+/// The name and the value of a parameter.
+pub(super) type Parameter = (String, String);
 
 /// A page of the list.
 #[derive(Debug, Clone, Default)]
@@ -67,8 +70,34 @@ impl Filter {
         (!similar.is_empty() && similar.parameters() != self.parameters()).then_some(similar)
     }
 
+    /// The same without this parameter.
+    pub(super) fn without(&self, parameter: &str) -> Self {
+        let mut rest = self.clone();
+        match parameter {
+            "categoryId" => rest.category_id = None,
+            "name" => rest.name = None,
+            field => _ = rest.fields.remove(field.trim_start_matches("field.")),
+        }
+        rest
+    }
+
+    /// The same with this category or value of a field.
+    pub(super) fn with(&self, (parameter, value): &Parameter) -> Self {
+        let mut more = self.clone();
+        match parameter.strip_prefix("field.") {
+            Some(field) => _ = more.fields.insert(field.to_owned(), value.clone()),
+            None => more.category_id = integer(value),
+        }
+        more
+    }
+
+    /// Whether a visitor has typed a part of it: there are any number of such filters.
+    pub(super) fn is_typed(&self) -> bool {
+        self.name.is_some()
+    }
+
     /// Its parameters in their only order.
-    pub(super) fn parameters(&self) -> Vec<(String, String)> {
+    pub(super) fn parameters(&self) -> Vec<Parameter> {
         let category = self.category_id.map(|id| ("categoryId".to_owned(), id.to_string()));
         let name = self.name.as_ref().map(|(name, _)| ("name".to_owned(), name.clone()));
         let fields = self.fields.iter();
@@ -80,7 +109,7 @@ impl Filter {
 impl Query {
     /// Whether a search engine may show the page: it stays, and no visitor has typed a part of it.
     pub(super) fn is_indexed(&self) -> bool {
-        self.after.is_none() && !self.longest_first && self.filter.name.is_none()
+        self.after.is_none() && !self.longest_first && !self.filter.is_typed()
     }
 
     /// The first page of all animals.
@@ -107,7 +136,7 @@ impl Query {
             let is_known = match &*name {
                 "categoryId" | "name" | "cursor" | "sort" => true,
                 "limit" => takes_limit,
-                other => choice_of(other, fields).is_some(),
+                other => offered(other, fields).is_some(),
             };
             parsed.has_empty |= value.is_empty() && is_known;
             if value.is_empty() || !is_known {
@@ -120,10 +149,23 @@ impl Query {
             if !seen.insert(name.clone().into_owned()) {
                 return Err(invalid(format!("The address has {name} more than once.")));
             }
+            let field = offered(&name, fields);
+            if field.is_some_and(|field| field.kind == FieldKind::Boolean)
+                && !["true", "false"].contains(&&*value)
+            {
+                return Err(invalid(format!("{name} must be true or false.")));
+            }
             // In any case, it is the choice of the store.
-            let choices = choice_of(&name, fields).and_then(|field| field.choices.as_ref());
+            let choices = field.and_then(|field| field.choices.as_ref());
             let choice = choices.and_then(|choices| choices.find(&value));
             parsed.take(&name, choice.map_or(&*value, |choice| choice))?;
+        }
+        let chosen = parsed.filter.fields.len();
+        if chosen > MOST_FIELDS {
+            return Err(invalid(format!(
+                "At most {MOST_FIELDS} properties can be chosen at once, but these are {chosen}. Go back, and take \
+                 some off."
+            )));
         }
         Ok(parsed)
     }
@@ -176,32 +218,30 @@ impl Query {
     /// The same, from another position on.
     pub(super) fn with_cursor(&self, after: Option<PetId>) -> String {
         let cursor = after.map(|after| ("cursor".to_owned(), after.to_string()));
-        self.target(self.filter.parameters().into_iter().chain(cursor))
-    }
-
-    /// These parameters in the order of this query, after a question mark.
-    pub(super) fn target(&self, parameters: impl Iterator<Item = (String, String)>) -> String {
+        let parameters = self.filter.parameters().into_iter().chain(cursor);
         let sort = self.longest_first.then(|| ("sort".to_owned(), "longest".to_owned()));
-        let encoded = |(name, value): (String, String)| {
+        let encoded = |(name, value): Parameter| {
             format!("{name}={}", utf8_percent_encode(&value, NON_ALPHANUMERIC))
         };
         let parameters: Vec<String> = sort.into_iter().chain(parameters).map(encoded).collect();
         if parameters.is_empty() { String::new() } else { format!("?{}", parameters.join("&")) }
     }
+
+    /// The path of the first page of the list with this filter, in the same order.
+    pub(super) fn path_with(&self, filter: Filter) -> String {
+        let first = Self { filter, longest_first: self.longest_first, ..Self::first() };
+        format!("/{}", first.canonical())
+    }
 }
 
-/// The fields by which a visitor can choose: the first public ones with choices.
-pub(super) fn choosable(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
-    fields.all().iter().filter(|field| is_choosable(field)).take(OFFERED)
-}
-
-fn is_choosable(field: &FieldDefinition) -> bool {
-    field.is_public && field.kind == FieldKind::Choice
+/// Whether a visitor can choose by a field.
+pub(super) fn is_offered(field: &FieldDefinition) -> bool {
+    field.is_public && matches!(field.kind, FieldKind::Choice | FieldKind::Boolean)
 }
 
 /// The field that a parameter chooses by.
-fn choice_of<'f>(parameter: &str, fields: &'f FieldSet) -> Option<&'f FieldDefinition> {
-    fields.find(parameter.strip_prefix("field.")?).filter(|field| is_choosable(field))
+pub(super) fn offered<'f>(parameter: &str, fields: &'f FieldSet) -> Option<&'f FieldDefinition> {
+    fields.find(parameter.strip_prefix("field.")?).filter(|field| is_offered(field))
 }
 
 fn invalid(message: impl Into<Cow<'static, str>>) -> ApiError {

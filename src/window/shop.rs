@@ -8,7 +8,12 @@ use std::{
 use jiff::{civil::Date, tz::TimeZone};
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 
-use super::{labels::Labels, query::Query, selection, settings::WindowSettings};
+use super::{
+    labels::Labels,
+    query::{Filter, Query},
+    selection::{self, Kind},
+    settings::WindowSettings,
+};
 use crate::{
     app::App,
     domain::{
@@ -28,6 +33,8 @@ pub(super) struct Shop {
     pub(super) settings: WindowSettings,
     /// The fields, and the version of the store at which they were read.
     fields: Mutex<Option<(Version, Arc<FieldSet>)>>,
+    /// The kinds of animals, and the version at which they were counted.
+    kinds: AsyncMutex<Option<(Version, Arc<Vec<Kind>>)>>,
     /// The version that was read from the database, when, and after how many writes of this process.
     version: AsyncMutex<Option<(Instant, u64, Option<Version>)>>,
     /// Visitors who search leave connections of the store to others.
@@ -45,8 +52,14 @@ pub(super) struct Listed<'f> {
 
 impl Shop {
     pub(super) fn new(app: Arc<App>, settings: WindowSettings) -> Self {
-        let (fields, version) = (Mutex::default(), AsyncMutex::default());
-        Self { app, settings, fields, version, searches: Semaphore::new(2) }
+        Self {
+            app,
+            settings,
+            fields: Mutex::default(),
+            kinds: AsyncMutex::default(),
+            version: AsyncMutex::default(),
+            searches: Semaphore::new(2),
+        }
     }
 
     /// All fields.
@@ -113,18 +126,31 @@ impl Shop {
         Some((address, photo.within(PhotoSize::Medium), animal.alt(0, photo)))
     }
 
-    /// How many animals a query finds.
+    /// How many animals a filter finds, at most `most` and one more.
     pub(super) async fn count(
         &self,
-        query: &Query,
+        filter: &Filter,
         fields: &FieldSet,
-        listed: &Listed<'_>,
+        most: usize,
     ) -> Result<usize, StoreError> {
-        if query.after.is_none() && listed.next.is_none() {
-            return Ok(listed.animals.len());
+        let _turn = self.searches.acquire().await.ok();
+        selection::count(self.store(), filter, fields, most).await
+    }
+
+    /// The kinds of animals among which a visitor chooses first. They are counted once after each write,
+    /// because every list shows them.
+    pub(super) async fn kinds(&self, fields: &FieldSet) -> Result<Arc<Vec<Kind>>, StoreError> {
+        let version = self.version().await?;
+        let mut known = self.kinds.lock().await;
+        if let Some((_, kinds)) =
+            known.as_ref().filter(|(counted_at, _)| Some(*counted_at) == version)
+        {
+            return Ok(Arc::clone(kinds));
         }
         let _turn = self.searches.acquire().await.ok();
-        selection::count(self.store(), query, fields).await
+        let kinds = Arc::new(selection::kinds(self.store(), fields).await?);
+        *known = version.map(|version| (version, Arc::clone(&kinds)));
+        Ok(kinds)
     }
 
     /// Reads a page of the list, with these fields.

@@ -9,7 +9,11 @@ pub(super) const LIST: &str = "Meet our animals";
 pub(super) const LATER_PAGE: &str = "More animals";
 pub(super) const BACK: &str = "All animals";
 pub(super) const RESERVED: &str = "Reserved";
-pub(super) const FILTER: &str = "Find your animal";
+pub(super) const FILTER: &str = "Filter";
+pub(super) const KINDS: &str = "Kinds of animals";
+pub(super) const SEARCH: &str = "Search";
+pub(super) const MORE: &str = "More";
+pub(super) const WITHOUT: &str = "Without ";
 pub(super) const NAME: &str = "Name";
 pub(super) const KIND: &str = "Category";
 pub(super) const NEWEST_FIRST: &str = "Newest first";
@@ -67,13 +71,25 @@ pub(super) fn photo_of(number: usize, count: usize) -> String {
 
 /// How many animals there are, if at most `most`.
 pub(super) fn count(count: usize, most: usize) -> String {
-    if count == 1 {
-        return "1 animal".to_owned();
+    match count {
+        1 => "1 animal".to_owned(),
+        _ if count > most => format!("More than {} animals", in_digits(most)),
+        _ => format!("{} animals", in_digits(count)),
     }
-    let (more, shown) = if count > most { ("More than ", most) } else { ("", count) };
-    let thousands = if shown < 1000 { String::new() } else { format!("{},", shown / 1000) };
-    let width = if shown < 1000 { 0 } else { 3 };
-    format!("{more}{thousands}{:0width$} animals", shown % 1000)
+}
+
+/// The same in few letters.
+pub(super) fn number_of(count: usize, most: usize) -> String {
+    let more = if count > most { "+" } else { "" };
+    in_digits(count.min(most)) + more
+}
+
+/// A number below a million.
+fn in_digits(number: usize) -> String {
+    match (number / 1000, number % 1000) {
+        (0, number) => number.to_string(),
+        (thousands, rest) => format!("{thousands},{rest:03}"),
+    }
 }
 
 /// The description of the list in a search engine.

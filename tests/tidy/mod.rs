@@ -3,6 +3,7 @@
 mod documents;
 mod in_full;
 mod knots;
+mod public;
 mod rooms;
 mod styles;
 mod yaml;

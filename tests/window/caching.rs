@@ -179,6 +179,23 @@ async fn pages_that_nobody_asks_for_again_do_not_displace_those_that_people_ask_
 }
 
 #[tokio::test]
+async fn pages_for_what_visitors_type_do_not_displace_others() {
+    let street = Street::open().await;
+    street.add("Luna", &[("species", "Cat")]).await;
+    let cats = street.unread("/?field.species=Cat").await;
+    for number in 0..600 {
+        let typed = format!("?name=x{number}");
+        for path in ["/", "/embed", "/animals.json", "/animals.atom"] {
+            street.get(&format!("{path}{typed}")).await.expect(200);
+        }
+    }
+    let now = street.unread("/?field.species=Cat").await;
+    if street.store.version().await.unwrap().is_some() {
+        assert_eq!(cats.whole().unwrap().as_ptr(), now.whole().unwrap().as_ptr());
+    }
+}
+
+#[tokio::test]
 async fn pages_that_are_not_read_take_the_share_of_an_address_and_cached_ones_no_memory() {
     // Strangers have 100 KiB, and each address an eighth of that, or one page of any length.
     let memory = edge::Settings { response_memory: 400 << 10, ..edge::Settings::default() };

@@ -4,6 +4,7 @@
 mod animal;
 mod caching;
 mod files;
+mod filters;
 mod hostile;
 mod leaks;
 mod list;
