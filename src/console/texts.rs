@@ -105,7 +105,18 @@ pub(super) const SELECT_ALL: &str = "Select all on this page";
 pub(super) const SKIP_LIST: &str = "Skip the list, to the actions";
 pub(super) const WITH_SELECTED: &str = "Change the selected animals";
 pub(super) const ALL_OR_NONE: &str = "Either all of them change, or none.";
+pub(super) const RESERVE_OR_SELL: &str = "Reserve or sell…";
+pub(super) const MOVE_MORE: &str = "Move…";
 pub(super) const MOVE: &str = "Move to category";
+pub(super) const VALUE_MORE: &str = "Change a value…";
+pub(super) const VALUE: &str = "New value";
+pub(super) const VALUE_HINT: &str =
+    "As in a spreadsheet: a choice, yes or no, a date. Nothing takes the value off.";
+pub(super) const FIELD: &str = "Field";
+pub(super) const CHOOSE_FIELD: &str = "Choose a field";
+pub(super) const FIELD_MISSING: &str = "Choose the field whose value changes.";
+pub(super) const WITHDRAW_SEVERAL: &str = "Record a departure…";
+pub(super) const CANCEL_RESERVATIONS: &str = "Cancel reservations";
 pub(super) const CLEAR: &str = "Clear all";
 
 // Animal
@@ -357,6 +368,7 @@ pub(super) fn changed_by(who: &NamedActor) -> String {
 }
 
 pub(super) const IS_WITHDRAWN: &str = "It is withdrawn. Restore it first.";
+pub(super) const HAS_NO_RESERVATION: &str = "It has no reservation.";
 pub(super) const IS_GONE: &str = "It no longer exists.";
 
 pub(super) fn is_reserved(order: i64) -> String {

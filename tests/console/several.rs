@@ -137,9 +137,115 @@ async fn enter_in_a_field_for_the_selected_animals_presses_the_button_of_that_fi
     // Browsers press the first button of a form.
     let form = page.between("action=\"/animals/selected\">", "</form>");
     let (_, first) = form.split_once("<button").unwrap();
-    assert!(first.starts_with(" name=\"do\" value=\"move\">"), "{first}");
-    let form = [("pet", "1:1"), ("do", "move"), ("to", "")];
-    let page = clerk.post("/animals/selected", &form).await.expect(200);
+    assert!(first.starts_with(" class=\"hidden\" name=\"do\" value=\"\""), "{first}");
+    // The day is filled in, and means nothing.
+    let enter = [("do", ""), ("pet", "1:1"), ("until", "2026-12-24")];
+    let page = clerk.post("/animals/selected", &enter).await.expect(200);
     assert!(page.text.contains("Enter the category."), "{page:?}");
     assert_eq!(shop.store.list_store_pets(&PetQuery::default()).await.unwrap().0[0].version, 1);
+    for (typed, pets) in [
+        (&[("to", "7")][..], "1:1"),
+        (&[("of", "colour"), ("value", "Black")], "1:2"),
+        (&[("contact", "Ann")], "1:3"),
+    ] {
+        let form = [&[enter[0], enter[2], ("pet", pets)], typed].concat();
+        clerk.post("/animals/selected", &form).await.expect(303);
+    }
+    let rex = pet(&shop, 1).await;
+    assert_eq!((rex.category_id, rex.status), (7, PetStatus::Pending));
+    assert_eq!(rex.fields.as_json(), r#"{"colour":"Black"}"#);
+}
+
+#[tokio::test]
+async fn several_reservations_are_cancelled_at_once_and_all_in_the_way_are_named() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop, &["Rex", "Max", "Mia", "Moe"]).await;
+    for id in [1, 2] {
+        let form = [("do", "reserve"), ("until", "2026-12-24"), ("contact", "Ann")];
+        clerk.post(&format!("/animals/{id}/order"), &form).await.expect(303);
+    }
+    let cancel = |pets: &[&'static str]| -> Vec<(&str, &str)> {
+        pets.iter().map(|pet| ("pet", *pet)).chain([("do", "cancel")]).collect()
+    };
+    // Two have no reservation, and somebody has changed the second one.
+    let page = clerk.post("/animals/selected", &cancel(&["1:2", "2:1", "3:1", "4:1"])).await;
+    for problem in [
+        "Max</bdi></a>: Somebody else has changed it",
+        "Mia</bdi></a>: It has no reservation.",
+        "Moe</bdi></a>: It has no reservation.",
+    ] {
+        assert!(page.text.contains(problem), "{problem}: {page:?}");
+    }
+    assert!(!page.text.contains("Rex</bdi></a>: "), "{page:?}");
+    let both = cancel(&["1:2", "2:2"]);
+    let asked = clerk.post("/animals/selected", &both).await.expect(200);
+    assert!(asked.text.contains("Cancel reservations of 2 animals?"), "{asked:?}");
+    assert!(asked.text.contains("<bdi>Ann</bdi>"), "{asked:?}");
+    change(&mut clerk, &both).await.expect(303);
+    for id in [1, 2] {
+        assert_eq!(pet(&shop, id).await.status, PetStatus::Available);
+        let order = shop.store.get_order(OrderId::new(id).unwrap()).await.unwrap().unwrap();
+        assert_eq!(order.status.as_str(), "cancelled");
+    }
+    let page = clerk.get("/animals").await.expect(200);
+    assert!(page.text.contains("2 animals changed."), "{page:?}");
+}
+
+#[tokio::test]
+async fn several_animals_get_one_value_as_people_type_it() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop, &["Rex", "Max"]).await;
+    let give = |of, value, at: [&'static str; 2]| {
+        [("do", "value"), ("of", of), ("value", value), ("pet", at[0]), ("pet", at[1])]
+    };
+    let first = ["1:1", "2:1"];
+    for (of, value, problem) in [
+        ("", "Cat", "Choose the field whose value changes."),
+        // No two animals have the same one.
+        ("microchip", "276", "Choose the field whose value changes."),
+        ("species", "Cta", "“Cta” is none of the choices."),
+        ("price", "1.250", "1.250 can mean 1250 or 1.25."),
+        ("price", "cheap", "Price: Enter a price"),
+        ("born", "03/04/2024", "It can mean 3 Apr 2024 or 4 Mar 2024."),
+    ] {
+        let page = clerk.post("/animals/selected", &give(of, value, first)).await.expect(200);
+        assert!(page.text.contains(problem), "{of}: {page:?}");
+        assert!(page.text.contains(&format!("name=\"value\" type=\"text\" value=\"{value}\"")));
+    }
+    let asked = clerk.post("/animals/selected", &give("species", "cat", first)).await.expect(200);
+    assert!(asked.text.contains("Change 2 animals so that Species is “Cat”?"), "{asked:?}");
+    for (of, value, at) in [
+        ("species", "cat", first),
+        ("price", "95,50", ["1:2", "2:2"]),
+        ("born", "25.03.2024", ["1:3", "2:3"]),
+        ("price", "", ["1:4", "2:4"]),
+    ] {
+        change(&mut clerk, &give(of, value, at)).await.expect(303);
+    }
+    for id in [1, 2] {
+        assert_eq!(
+            pet(&shop, id).await.fields.as_json(),
+            r#"{"born":"2024-03-25","species":"Cat"}"#
+        );
+    }
+}
+
+#[tokio::test]
+async fn several_reservations_are_undone_together_without_a_question() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop, &["Rex", "Max"]).await;
+    let form = [("do", "reserve"), ("until", "2026-12-24"), ("pet", "1:1"), ("pet", "2:1")];
+    change(&mut clerk, &form).await.expect(303);
+    let page = clerk.get("/animals").await.expect(200);
+    let undo = page.between("data-undo method=\"post\" action=\"", "</form>");
+    assert!(undo.starts_with("/animals/selected\""), "{undo}");
+    let pets = ["1:2", "2:2"].map(|pet| ("pet", pet));
+    for pet in pets {
+        assert!(undo.contains(&format!("name=\"pet\" value=\"{}\"", pet.1)), "{undo}");
+    }
+    let undo = [&[("do", "cancel"), ("undoes", "yes")], &pets[..]].concat();
+    clerk.post("/animals/selected", &undo).await.expect(303);
+    for id in [1, 2] {
+        assert_eq!(pet(&shop, id).await.status, PetStatus::Available);
+    }
 }

@@ -159,6 +159,7 @@ async function aDay(at, hand, which) {
   await page.goto(`${origin}/animals?q=M&status=available&category=1`);
   const before = await page.$$eval("td.tick input[name=pet]", (boxes) => boxes.length);
   await press(at, "input[name=pet]", hand);
+  await press(at, "#selected details:has(#to) summary", hand);
   await fill(at, "#to", "Birds", hand);
   await submit(at, "button[value=move]", hand);
   await says(at, "Saved.");

@@ -101,11 +101,13 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
             } @else if with_boxes {
                 form.several method="post" action="/animals/selected" {
                     (desk.key("selected"))
+                    // The page of the list.
+                    input type="hidden" name=(AFTER) value=(form.raw(AFTER));
                     @for (name, value) in &filters.parameters { input type="hidden" name=(name) value=(value); }
                     a.skip href="#selected" { (texts::SKIP_LIST) }
                     (table)
                     (pages(first.as_deref(), next.as_deref()))
-                    (selected::bar(&categories, form, &end, errors))
+                    (selected::bar((&categories, &fields), (form, &end), errors))
                 }
             } @else {
                 (table)

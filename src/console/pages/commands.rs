@@ -135,8 +135,11 @@ fn flash(decisions: &[Decision]) -> Flash {
     };
     let first = decisions.first();
     let kind = first.and_then(|decision| decision.changes.first()).map(|change| change.kind);
-    let is_category = |decision: &&Decision| matches!(decision.result, Some(Resource::Category(_)));
-    let count = decisions.iter().filter(|decision| !is_category(decision)).count();
+    // Without checks of a version, which change nothing.
+    let is_counted = |decision: &&Decision| {
+        !decision.changes.is_empty() && !matches!(decision.result, Some(Resource::Category(_)))
+    };
+    let count = decisions.iter().filter(is_counted).count();
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     let subject = first.and_then(|decision| decision.result.as_ref());
     let id = subject.map_or(0, |subject| match subject {

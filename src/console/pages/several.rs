@@ -1,11 +1,16 @@
 //! Changing several animals at once.
 
+use std::sync::Arc;
+
 use super::{
     animal_filters::is_of_list,
-    animals,
+    animals, cells,
     commands::{NotDone, refused},
     order_rows,
     parts::link,
+    photos,
+    selected::{CANCEL, UNDOES},
+    values,
 };
 use crate::console::prelude::*;
 use crate::{
@@ -13,12 +18,27 @@ use crate::{
     domain::{
         Limit, PetId,
         store_area::{
-            Command, NewOrder, OrderId, OrderTerms, PetPatch, Preconditions, Present, StorePet,
-            decide,
+            Command, FieldPatch, FieldSet, FieldValues, Given, NewOrder, Order, OrderId,
+            OrderTerms, PetPatch, Preconditions, Present, StorePet, decide,
         },
     },
     text,
 };
+
+/// The inputs that say which button the Enter key means.
+const TYPED: [(&str, &str); 4] =
+    [("to", "move"), ("value", "value"), ("why", "withdraw"), ("contact", "reserve")];
+
+/// What a button does.
+struct Act {
+    /// The commands for an animal with this version, and with its open order.
+    commands: ForPet,
+    /// The words before and after the number of animals.
+    verb: &'static str,
+    rest: String,
+}
+
+type ForPet = Box<dyn Fn(PetId, i64, Option<&Order>) -> Vec<Command> + Send + Sync>;
 
 /// Changes the selected animals in one transaction. Asks first if there are several.
 pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> {
@@ -35,37 +55,41 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
     if selected.is_empty() {
         errors.add("results", texts::NONE_SELECTED);
     }
-    let command = command(desk, &mut errors).await?;
-    let (Some((command, verb, rest)), true) = (command, errors.is_empty()) else {
+    let fields = Arc::new(desk.store().fields().await?);
+    let act = act(desk, &fields, &mut errors).await?;
+    let (Some(act), true) = (act, errors.is_empty()) else {
         return animals::show(desk, form, &errors).await;
     };
     let mut pets = Vec::with_capacity(selected.len());
     for &(id, _) in &selected {
         pets.extend(desk.store().get_store_pet(id).await?);
     }
-    let commands: Vec<_> = selected.iter().map(|&(id, version)| command(id, version)).collect();
-    let mut problems = problems(desk, &pets, &commands);
-    let is_asked = selected.len() > 1;
+    let orders = order_rows::with_ids(desk, pets.iter().filter_map(|pet| pet.order_id)).await?;
+    let (mut commands, mut owners, mut problems) = (Vec::new(), Vec::new(), Vec::new());
+    for (pet, &(id, version)) in pets.iter().zip(&selected) {
+        let order = orders.iter().find(|order| Some(order.id) == pet.order_id);
+        let of_pet = (act.commands)(id, version, order);
+        let why = problem(desk, (pet, order), &fields, &of_pet);
+        problems.extend(why.map(|why| (pet, why)));
+        owners.extend(of_pet.iter().map(|_| pet));
+        commands.extend(of_pet);
+    }
+    let is_asked = selected.len() > 1 && form.raw(UNDOES).is_empty();
     if is_asked
         && problems.is_empty()
-        && let Some(asked) = ask(desk, &pets, verb, &rest).await?
+        && let Some(asked) = ask(desk, (&pets, &orders), &act)
     {
         return Ok(asked);
     }
     // A second click on the answer has the message of the first one.
     if !is_asked || problems.is_empty() || Question::is_answered(form) {
         match desk.execute(commands).await? {
-            Ok(mut flash) => {
-                if selected.len() == 1 && flash.code != "reserved" && flash.code != "sold" {
-                    flash.code = "saved".to_owned();
-                }
-                return Ok(Reply::See(list_of(form), Some(flash)));
-            }
+            Ok(flash) => return Ok(Reply::See(list_of(form), Some(flash))),
             Err(NotDone { index, why, .. }) if problems.is_empty() => {
-                let Some(pet) = index.and_then(|index| pets.get(index)) else {
+                let Some(pet) = index.and_then(|index| owners.get(index)) else {
                     return animals::show(desk, form, &Errors::text(&why)).await;
                 };
-                problems.push((pet, why));
+                problems.push((*pet, why));
             }
             Err(_) => {}
         }
@@ -86,18 +110,26 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
     animals::show(desk, form, &Errors::other(problem)).await
 }
 
-/// Why each of these commands cannot be carried out, as the store would find it.
-fn problems<'p>(
+/// Why commands about an animal cannot be carried out, as the store would find it.
+fn problem(
     desk: &Desk<'_>,
-    pets: &'p [StorePet],
+    (pet, order): (&StorePet, Option<&Order>),
+    fields: &Arc<FieldSet>,
     commands: &[Command],
-) -> Vec<(&'p StorePet, String)> {
-    let problem = |(pet, command): (&'p StorePet, &Command)| {
-        let (pet_now, next_order) = (Some(pet.clone()), OrderId::new(1));
-        let present = Present { pet: pet_now, next_order, ..Present::default() };
-        decide(command, &present, desk.visit.now).err().map(|refusal| (pet, refused(&refusal)))
+) -> Option<String> {
+    let present = Present {
+        pet: Some(pet.clone()),
+        order: order.cloned(),
+        holder: order.cloned(),
+        fields: Arc::clone(fields),
+        next_order: OrderId::new(1),
+        ..Present::default()
     };
-    pets.iter().zip(commands).filter_map(problem).collect()
+    // Behind the check of the version, which says least.
+    let refusal = |command| decide(command, &present, desk.visit.now).err();
+    let refusal = commands.iter().rev().find_map(refusal)?;
+    let has_none = desk.visit.form.get("do") == CANCEL && order.is_none();
+    Some(if has_none { texts::HAS_NO_RESERVATION.to_owned() } else { refused(&refusal) })
 }
 
 /// The list from which the form was sent.
@@ -107,81 +139,118 @@ fn list_of(form: &Form) -> String {
 }
 
 /// Asks before several animals are changed, and shows which.
-async fn ask(
-    desk: &Desk<'_>,
-    pets: &[StorePet],
-    verb: &str,
-    rest: &str,
-) -> Result<Option<Reply>, StoreError> {
-    let orders = order_rows::with_ids(desk, pets.iter().filter_map(|pet| pet.order_id)).await?;
+fn ask(desk: &Desk<'_>, (pets, orders): (&[StorePet], &[Order]), act: &Act) -> Option<Reply> {
     let details = html! {
         ul {
             @for pet in pets {
                 li {
+                    (photos::thumbnail(pet))
                     (markup::name(pet.name.as_str(), SHORT)) " " (markup::pet_badge(pet))
-                    @if let Some(contact) = order_rows::contact_for(desk, &orders, pet) { " " (markup::text(contact, SHORT)) }
+                    @if let Some(contact) = order_rows::contact_for(desk, orders, pet) { " " (markup::text(contact, SHORT)) }
                 }
             }
         }
     };
     let question = Question {
-        title: texts::change_selected(verb, pets.len(), rest),
+        title: texts::change_selected(act.verb, pets.len(), &act.rest),
         effects: vec![texts::ALL_OR_NONE.to_owned()],
-        yes: verb,
+        yes: act.verb,
         back: &list_of(&desk.visit.form),
     };
-    Ok(question.ask(desk, &details))
+    question.ask(desk, &details)
 }
 
-type ForPet = Box<dyn Fn(PetId, i64) -> Command + Send>;
+/// A change of an animal, if it has this version.
+fn change(id: PetId, version: i64, patch: PetPatch) -> Command {
+    Command::PatchPet { id, patch, preconditions: Preconditions::version(version) }
+}
 
-/// The command of the pressed button, for each selected animal with its version; and in words, before
-/// and after the number of animals.
-async fn command(
+/// What the pressed button does. Nothing if something is wrong.
+async fn act(
     desk: &Desk<'_>,
+    fields: &FieldSet,
     errors: &mut Errors,
-) -> Result<Option<(ForPet, &'static str, String)>, StoreError> {
+) -> Result<Option<Act>, StoreError> {
     let form = &desk.visit.form;
-    // One customer, as for a litter. Without a price, each has its own.
-    let values = order_inputs::read(form, |name| !form.get(name).is_empty(), errors);
-    let order = |terms: OrderTerms| -> ForPet {
-        Box::new(move |id, _| Command::PlaceOrder(NewOrder::of(id, terms).with(values.clone())))
+    let typed = TYPED.iter().filter(|(name, _)| !form.get(name).is_empty());
+    let button = match (form.get("do"), &typed.map(|(_, button)| *button).collect::<Vec<_>>()[..]) {
+        ("", [button]) => *button,
+        (button, _) => button,
     };
-    Ok(match form.get("do") {
+    let act = |verb, rest, commands| Some(Act { commands, verb, rest });
+    // One customer, as for a litter. Without a price, each has its own.
+    let order = |terms: OrderTerms, errors: &mut Errors| -> ForPet {
+        let values = order_inputs::read(form, |name| !form.get(name).is_empty(), errors);
+        Box::new(move |id, version, _| {
+            let new = NewOrder::of(id, terms).with(values.clone());
+            vec![change(id, version, PetPatch::default()), Command::PlaceOrder(new)]
+        })
+    };
+    let patched = |patch: PetPatch| -> ForPet {
+        Box::new(move |id, version, _| vec![change(id, version, patch.clone())])
+    };
+    Ok(match button {
         "reserve" => {
             let end = errors.take("until", forms::end_of_day(form, desk.visit.now));
             let until = texts::until_day(form.get("until"));
-            end.map(|end| (order(OrderTerms::ReservedUntil(end)), texts::RESERVE, until))
+            let terms = end.map(OrderTerms::ReservedUntil);
+            terms.and_then(|terms| act(texts::RESERVE, until, order(terms, errors)))
         }
-        "sell" => Some((order(OrderTerms::Completed), texts::SELL, String::new())),
+        "sell" => act(texts::SELL, String::new(), order(OrderTerms::Completed, errors)),
+        CANCEL => act(
+            texts::CANCEL_RESERVATIONS,
+            String::new(),
+            Box::new(|id, version, order| {
+                // No animal has the version 0.
+                let check = change(id, order.map_or(0, |_| version), PetPatch::default());
+                let cancel = order.map(|order| Command::CancelOrder {
+                    id: order.id,
+                    reason: None,
+                    preconditions: Preconditions::version(order.version),
+                });
+                [check].into_iter().chain(cancel).collect()
+            }),
+        ),
         "withdraw" => {
             let reason = errors.take("why", forms::withdrawal_reason(form.get("why")));
-            reason.map(|reason| -> (ForPet, &'static str, String) {
-                let withdraw = move |id, version| Command::WithdrawPet {
-                    id,
-                    reason,
-                    note: None,
-                    preconditions: Preconditions::version(version),
+            reason.and_then(|reason| {
+                let withdraw = move |id, version, _: Option<&Order>| {
+                    let preconditions = Preconditions::version(version);
+                    vec![Command::WithdrawPet { id, reason, note: None, preconditions }]
                 };
-                (Box::new(withdraw), texts::WITHDRAW, texts::because(reason))
+                act(texts::WITHDRAW, texts::because(reason), Box::new(withdraw))
             })
         }
+        "value" => errors.take("value", value(desk, fields)).and_then(|(name, given, rest)| {
+            let fields = FieldPatch::from([(name, given)]);
+            act(texts::CHANGE_VERB, rest, patched(PetPatch { fields, ..PetPatch::default() }))
+        }),
         _ => {
             let categories = desk.categories_typed([form.get("to")]).await?;
             let id = errors.take("to", forms::category(form.get("to"), &categories));
-            id.map(|id| -> (ForPet, &'static str, String) {
+            id.and_then(|id| {
+                let rest = texts::to_category(&markup::category(&categories, id));
                 let patch = PetPatch { category_id: Some(id), ..PetPatch::default() };
-                let change = move |pet, version| Command::PatchPet {
-                    id: pet,
-                    patch: patch.clone(),
-                    preconditions: Preconditions::version(version),
-                };
-                (
-                    Box::new(change),
-                    texts::MOVE_VERB,
-                    texts::to_category(&markup::category(&categories, id)),
-                )
+                act(texts::MOVE_VERB, rest, patched(patch))
             })
         }
     })
+}
+
+/// The field that is chosen, the value that is typed for it as in a cell of a spreadsheet, and both in words.
+fn value(desk: &Desk<'_>, fields: &FieldSet) -> Result<(String, Given, String), String> {
+    let field = fields.find(desk.visit.form.get("of")).filter(|field| !field.is_unique);
+    let field = field.ok_or_else(|| texts::FIELD_MISSING.to_owned())?;
+    let (id, name) = (values::input_of(field), field.name.as_str().to_owned());
+    let typed = cells::as_input(field, desk.visit.form.get("value"), desk.currency())?;
+    let words = values::in_words(fields.all(), desk.currency(), &id, &typed);
+    let rest = words.map_or_else(String::new, |(label, value)| texts::so_that(&label, &value));
+    let mut wrong = Errors::default();
+    let form = Form::with(&[(&*id, &*typed)]);
+    let before = (&FieldValues::NONE, desk.visit.now);
+    let given = values::patch(fields, &form, before, &mut wrong).remove(&name);
+    match wrong.messages().next() {
+        Some(why) => Err(why.to_owned()),
+        None => Ok((name, given.unwrap_or(Given::Clear), rest)),
+    }
 }

@@ -1,7 +1,10 @@
 //! How what a member just did can be undone: the form of the button in the message about it.
 
 use crate::{
-    console::pages::parts::link,
+    console::pages::{
+        parts::link,
+        selected::{CANCEL, UNDOES},
+    },
     domain::store_area::{
         Change, ChangeType, Decimal, Decision, Note, Order, OrderStatus, PhotoId, Resource,
         StorePet,
@@ -18,7 +21,7 @@ pub(super) fn form(decisions: &[Decision]) -> Option<String> {
     let form = if let Some(Resource::Order(order)) = &last.result {
         let is_one = decisions.iter().all(|decision| subject(decision) == Some(order.pet_id.get()));
         let kind = last.changes.first().map(|change| change.kind)?;
-        is_one.then(|| of_order(kind, before(decisions), order))?
+        if is_one { of_order(kind, before(decisions), order) } else { reserved_together(decisions) }
     } else if decisions.len() > 1 && subject(first) == subject(last) {
         let form = of_animal(last)?;
         match &first.result {
@@ -74,6 +77,26 @@ fn of_order(kind: ChangeType, before: Option<&Order>, order: &Order) -> Option<S
     Some(link(&path, &fields))
 }
 
+/// Animals that were reserved.
+fn reserved_together(decisions: &[Decision]) -> Option<String> {
+    let mut pets = Vec::new();
+    // Without checks of a version, which change nothing.
+    for decision in decisions.iter().filter(|decision| !decision.changes.is_empty()) {
+        let is_placed = |change: &Change| change.kind == ChangeType::OrderPlaced;
+        let (_, after) = decision.changes.iter().find_map(animals)?;
+        pets.push(format!("{}:{}", after.id, after.version));
+        decision.changes.iter().any(is_placed).then_some(())?;
+    }
+    Some(of_several(&[("do", CANCEL)], &pets))
+}
+
+/// The form that changes several animals.
+fn of_several(act: &[(&str, &str)], pets: &[String]) -> String {
+    let pets = pets.iter().map(|pet| ("pet", pet.as_str()));
+    let all: Vec<_> = act.iter().copied().chain([(UNDOES, "yes")]).chain(pets).collect();
+    link("/animals/selected", &all)
+}
+
 /// Animals that were moved from one category to another.
 fn moved_together(decisions: &[Decision]) -> Option<String> {
     let (mut from, mut pets) = (None, Vec::new());
@@ -85,10 +108,7 @@ fn moved_together(decisions: &[Decision]) -> Option<String> {
         }
         pets.push(format!("{}:{}", after.id, after.version));
     }
-    let from = from?.to_string();
-    let pets = pets.iter().map(|pet| ("pet", pet.as_str()));
-    let fields: Vec<_> = [("do", "move"), ("to", &from)].into_iter().chain(pets).collect();
-    Some(link("/animals/selected", &fields))
+    Some(of_several(&[("do", "move"), ("to", &from?.to_string())], &pets))
 }
 
 fn of_animal(decision: &Decision) -> Option<String> {

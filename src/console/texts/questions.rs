@@ -39,9 +39,16 @@ pub(crate) fn cancels(order: i64) -> String {
 
 // Several animals at once
 pub(crate) const MOVE_VERB: &str = "Move";
+pub(crate) const CHANGE_VERB: &str = "Change";
 
 pub(crate) fn change_selected(verb: &str, count: usize, rest: &str) -> String {
-    format!("{verb} {}{rest}?", animals(i64::try_from(count).unwrap_or(i64::MAX)))
+    let of = if verb == super::CANCEL_RESERVATIONS { " of" } else { "" };
+    format!("{verb}{of} {}{rest}?", animals(i64::try_from(count).unwrap_or(i64::MAX)))
+}
+
+/// A value that animals get.
+pub(crate) fn so_that(label: &str, value: &str) -> String {
+    format!(" so that {label} is “{value}”")
 }
 
 /// The day is one of the reader, as the browser sends it.
@@ -187,6 +194,8 @@ pub(crate) fn field(name: &str) -> Option<&'static str> {
         "name" | "label" => super::NAME,
         "category" | "to" => super::CATEGORY,
         "number" => super::NUMBER,
+        "of" => super::FIELD,
+        "value" => super::VALUE,
         "status" => super::STATUS,
         "until" => super::UNTIL,
         "remark" => super::NOTE,

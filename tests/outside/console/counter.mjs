@@ -231,7 +231,7 @@ async function focusAndTouch(ben) {
   assert(steps < 25, `${steps} times Tab to the link to the actions`);
   await page.keyboard.press("Enter");
   await page.keyboard.press("Tab");
-  assert(await page.evaluate(() => document.activeElement.matches("#selected :is(input, button)")));
+  assert(await page.evaluate(() => document.activeElement.matches("#selected :is(summary, button)")));
 
   await page.setViewport({ width: 390, height: 800, hasTouch: true });
   for (const path of ["/", "/animals", "/orders", "/orders?status=all", "/categories"]) {

@@ -39,17 +39,24 @@ async function severalAnimals(ben) {
   const { page } = ben;
   const list = `${origin}/animals?q=Pip&status=available`;
   await page.goto(list);
-  const isInView = () => page.$eval("button[value=reserve]", (button) => button.getBoundingClientRect().bottom <= innerHeight);
+  const isInView = () => page.$eval("button[value=cancel]", (button) => button.getBoundingClientRect().bottom <= innerHeight);
+  const open = (input) => press(ben, `#selected details:has(${input}) summary`);
   assert(!(await isInView()), "the list is too short to test this");
   await press(ben, "input[name=pet]");
   assert(await isInView());
   await measure(ben, undefined, "a ticked animal");
+  await open("#to");
+  // The bar leaves room for the list.
+  const height = await page.$eval("#selected", (bar) => bar.getBoundingClientRect().height / innerHeight);
+  assert(height < 0.45, `the bar has ${height} of the window`);
+  await measure(ben, undefined, "the bar for ticked animals");
   await page.type("#to", "Dogs");
   await Promise.all([page.waitForNavigation(), page.keyboard.press("Enter")]);
   await says(ben, "Saved.");
 
   await page.goto(list);
   for (const row of [1, 2]) await press(ben, `tbody tr:nth-child(${row}) input[name=pet]`);
+  await open("#until");
   await submit(ben, "button[value=reserve]");
   assert.match(await text(ben, "h1"), /^Reserve 2 animals until the end of \d+ \w+ \d{4}\?$/);
   await measure(ben, undefined, "a question about two animals");
