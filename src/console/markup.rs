@@ -1,7 +1,8 @@
 //! Values as HTML.
 
 use jiff::Timestamp;
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
+use qrcode::{QrCode, render::svg};
 
 use super::texts;
 use crate::domain::{
@@ -106,6 +107,20 @@ pub(super) fn category(categories: &[Category], id: i64) -> String {
         Some(category) => readable(category.label.as_str(), SHORT),
         None => texts::category_number(id),
     }
+}
+
+/// The picture of a URI for a camera. Black on white, because apps cannot read the opposite.
+pub(super) fn qr_code(uri: &str, label: &str) -> Markup {
+    let Ok(code) = QrCode::new(uri) else { return html! {} };
+    let picture = code
+        .render::<svg::Color<'_>>()
+        .min_dimensions(200, 200)
+        .dark_color(svg::Color("#000"))
+        .light_color(svg::Color("#fff"))
+        .build();
+    // Without the declaration of XML, which is not allowed within a page.
+    let picture = picture.split_once("?>").map_or(&*picture, |(_, rest)| rest);
+    html! { p role="img" aria-label=(label) { (PreEscaped(picture)) } }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Every text of the pages, so that another language needs no change of other code.
 
 mod fields;
+mod lists;
 mod manager;
 mod orders;
 mod photos;
@@ -9,7 +10,7 @@ mod staff;
 mod times;
 
 pub(super) use self::{
-    fields::*, manager::*, orders::*, photos::*, questions::*, staff::*, times::*,
+    fields::*, lists::*, manager::*, orders::*, photos::*, questions::*, staff::*, times::*,
 };
 
 use crate::domain::{
@@ -82,42 +83,16 @@ pub(super) const ENDING_LATER: &str = "Until the day after, or later";
 pub(super) const CALL: &str = "Call";
 pub(super) const ENDING: &str = "Reservations that end soon";
 pub(super) const NONE_ENDING: &str = "No reservation ends in the next three days.";
+pub(super) const INCOMPLETE: &str = "Arrived this week, without a photo or a microchip";
+pub(super) const NO_PHOTO: &str = "no photo";
+pub(super) const NO_CHIP: &str = "no microchip";
+pub(super) const NEWEST_ANIMALS: &str = "Newest animals";
 pub(super) const COUNTING: &str = "counting …";
 pub(super) const ALL_RESERVATIONS: &str = "All reservations";
 pub(super) const EMPTY_STORE: &str = "There are no animals yet";
 pub(super) const EMPTY_STORE_HINT: &str = "Add the first one, or paste many from a spreadsheet.";
 pub(super) const ADD_ANIMALS: &str = "Add animals";
 pub(super) const NUMBERS: &str = "Numbers of animals";
-
-// Animals
-pub(super) const ANY_STATUS: &str = "In the store";
-pub(super) const ALSO_SOLD: &str = "In the store or sold";
-pub(super) const FILTER: &str = "Filter";
-pub(super) const FILTERS: &str = "Filters";
-pub(super) const ADD_SOLD: &str = "Also sold ones";
-pub(super) const TAKE_OFF: &str = " (take off)";
-pub(super) const SHOW: &str = "Show";
-pub(super) const ANY_CATEGORY: &str = "All";
-pub(super) const NOTHING_FOUND: &str = "No animal found";
-pub(super) const NOTHING_FOUND_HINT: &str =
-    "Check the spelling, or type only the beginning of the name.";
-pub(super) const SELECT_ALL: &str = "Select all on this page";
-pub(super) const SKIP_LIST: &str = "Skip the list, to the actions";
-pub(super) const WITH_SELECTED: &str = "Change the selected animals";
-pub(super) const ALL_OR_NONE: &str = "Either all of them change, or none.";
-pub(super) const RESERVE_OR_SELL: &str = "Reserve or sell…";
-pub(super) const MOVE_MORE: &str = "Move…";
-pub(super) const MOVE: &str = "Move to category";
-pub(super) const VALUE_MORE: &str = "Change a value…";
-pub(super) const VALUE: &str = "New value";
-pub(super) const VALUE_HINT: &str =
-    "As in a spreadsheet: a choice, yes or no, a date. Nothing takes the value off.";
-pub(super) const FIELD: &str = "Field";
-pub(super) const CHOOSE_FIELD: &str = "Choose a field";
-pub(super) const FIELD_MISSING: &str = "Choose the field whose value changes.";
-pub(super) const WITHDRAW_SEVERAL: &str = "Record a departure…";
-pub(super) const CANCEL_RESERVATIONS: &str = "Cancel reservations";
-pub(super) const CLEAR: &str = "Clear all";
 
 // Animal
 pub(super) const EDIT: &str = "Edit";
@@ -187,6 +162,7 @@ pub(super) const ALL: &str = "All";
 pub(super) const PRINT: &str = "Print";
 pub(super) const SIGNATURE: &str = "Signature of the customer";
 pub(super) const SIGNATURE_OF_STORE: &str = "Signature for the store";
+pub(super) const SHOWN_HERE: &str = "On this page:";
 pub(super) const ONLY_FIRST: &str = "The 100 reservations that end first are shown.";
 
 // Problems
@@ -311,18 +287,6 @@ pub(super) fn too_long(label: &str, most: usize) -> String {
     let width = if most < 1_000 { 0 } else { 3 };
     let (label, rest) = (label.to_lowercase(), most % 1_000);
     format!("The {label} must have at most {thousands}{rest:0width$} characters.")
-}
-
-/// A filter of the list.
-pub(super) fn chip(label: &str, value: &str) -> String {
-    format!("{label}: {value}")
-}
-
-pub(super) fn too_many_filters(most: usize, left_out: &[String]) -> String {
-    format!(
-        "At most {most} fields filter at once, so {} is left out. Take off one of the others first.",
-        left_out.join(", ")
-    )
 }
 
 pub(super) fn select(name: &str) -> String {

@@ -15,6 +15,7 @@ mod merging;
 mod one_step;
 mod origin;
 mod pages;
+mod paper;
 mod paste;
 mod photos;
 mod putting_right;

@@ -24,7 +24,8 @@ async fn today_says_whom_to_expect_today_and_tomorrow_and_how_to_call_them() {
         .await;
     let page = clerk.get("/").await.expect(200).text;
     let place = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"));
-    let parts = ["<h3>To collect today</h3>", "Rex", "<h3>Until tomorrow</h3>", "Max"];
+    let parts =
+        ["<h3>To collect today (1)</h3>", "<bdi>Rex", "<h3>Until tomorrow (1)</h3>", "<bdi>Max"];
     assert!(parts.map(place).is_sorted(), "{page}");
     assert!(page.contains("href=\"tel:+49301234567\""), "{page}");
     // The number of a room and a day are no telephone numbers.
@@ -67,9 +68,58 @@ async fn a_page_of_sold_orders_says_what_they_brought() {
         clerk.post(&path, &[("price", price)]).await.expect(303);
     }
     let page = clerk.get("/orders?status=completed").await.expect(200).text;
-    assert!(page.contains("2 sold with a price, 200.50 EUR together"), "{page}");
+    assert!(page.contains("Sold: 2 with a price, 200.50 EUR together"), "{page}");
     assert!(page.contains("<th scope=\"col\">Sold on</th>"), "{page}");
     assert!(!page.contains("Closed"), "{page}");
     let page = clerk.get("/orders?status=cancelled").await.expect(200).text;
-    assert!(!page.contains("sold with a price"), "{page}");
+    assert!(!page.contains("with a price"), "{page}");
+}
+
+#[tokio::test]
+async fn today_counts_all_reservations_and_names_what_new_animals_lack() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    for number in 1..=21 {
+        reserve(&mut clerk, &format!("Pet {number}"), "Ann", "2026-12-01").await;
+    }
+    let page = clerk.get("/").await.expect(200);
+    // It shows the first 20.
+    assert!(page.text.contains("<h3>To collect today (21)</h3>"), "{page:?}");
+    assert_eq!(page.text.matches("<td class=\"first\">").count(), 20, "{page:?}");
+    let add = [("name", "Mia"), ("category", "1"), ("status", "available")];
+    let chip = [("name", "Max"), add[1], add[2], ("field.microchip", "276")];
+    for form in [&add[..], &chip] {
+        clerk.post("/add", form).await.expect(303);
+    }
+    let key = clerk.get("/animals/23").await.expect(200).key_before("name=\"pictures\"");
+    let picture = crate::api::pictures::png(8, 6);
+    clerk.upload("/animals/23/photos", &key, &[("a.png", &picture)]).await.expect(303);
+    // They arrived long ago.
+    let old = "UPDATE pets SET created_at = 1 WHERE id < 22";
+    shop.database().execute(old, []).unwrap();
+    let page = clerk.get("/").await.expect(200);
+    assert!(page.text.contains("without a photo or a microchip (1)</h2>"), "{page:?}");
+    let chips = page.between("<ul class=\"chips\">", "</ul>");
+    assert!(
+        chips.contains("<bdi>Mia</bdi><span class=\"muted\">no photo, no microchip<"),
+        "{chips}"
+    );
+}
+
+#[tokio::test]
+async fn a_list_of_orders_shows_its_animals_and_keeps_what_was_typed() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    reserve(&mut clerk, "Rex", "Ann", "2026-12-24").await;
+    let animal = [("name", "Rex"), ("category", "1"), ("version", "2")];
+    let species = [("field.species", "Cat"), ("field.colour", "Black")];
+    clerk.post("/animals/1/edit", &[&animal[..], &species].concat()).await.expect(303);
+    let page = clerk.get("/orders?q=ann&status=all").await.expect(200).text;
+    assert!(page.contains("<article class=\"pet\">") && page.contains("Cat · Black"), "{page}");
+    for status in ["reserved", "completed", "all"] {
+        let tab = format!("href=\"/orders?q=ann&amp;status={status}\"");
+        assert!(page.contains(&tab), "{tab}: {page}");
+    }
+    let sold = clerk.get("/orders?q=ann&status=completed").await.expect(200).text;
+    assert!(sold.contains("No order found"), "{sold}");
 }

@@ -42,6 +42,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             (animal_top::portrait(desk, &pet, (&categories, &fields)))
             div.stack {
                 (animal_top::title(desk, &pet, &fields))
+                (animal_top::card(desk, &pet, &fields))
                 div #work.stack {
                     @if desk.may_write() || order.is_some() || pet.withdrawn.is_some() {
                         (work(desk, (&pet, &fields), order.as_ref(), errors))
@@ -56,7 +57,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 section.card.no-print { h2 { (texts::HISTORY) } (history) }
             }
             div.stack {
-                div.card #facts { (facts(desk, &pet, (&categories, &fields))) }
+                div.card.no-print #facts { (facts(desk, &pet, (&categories, &fields))) }
                 @if desk.may_write() && pet.withdrawn.is_none() {
                     (withdrawal(desk, &pet, errors))
                 }

@@ -135,7 +135,9 @@ impl<'f> Filters<'f> {
             // What the printed list has.
             p.print {
                 @if self.query.on_offer { (texts::ANY_STATUS) }
-                @for (_, words) in &chips { " " bdi { (words) } }
+                @for (at, (_, words)) in chips.iter().enumerate() {
+                    @if at > 0 || self.query.on_offer { ", " } bdi { (words) }
+                }
             }
             @if !chips.is_empty() {
                 ul.chips.no-print aria-label=(texts::FILTERS) {

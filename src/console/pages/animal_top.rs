@@ -23,7 +23,7 @@ pub(super) fn portrait(
     let photos = if is_served { &*animal.photos } else { &[] };
     let large = |photo: &Photo| photo.path(PhotoSize::Large);
     html! {
-        div.portrait.no-print {
+        div.portrait {
             div.picture {
                 @if let Some(photo) = photos.first() {
                     a href=(large(photo)) { (PORTRAIT.picture(photo, &animal.alt(0, photo), 0, 1)) }
@@ -42,6 +42,24 @@ pub(super) fn portrait(
                 }
             }
             (drawings.symbols())
+        }
+    }
+}
+
+/// The address of its public page, if it has one.
+fn public_page(desk: &Desk<'_>, pet: &StorePet) -> Option<String> {
+    let url = desk.visit.console.settings.window.as_ref();
+    let url = url.filter(|_| pet.withdrawn.is_none() && pet.status != PetStatus::Sold);
+    url.map(|url| format!("{url}/animals/{}", pet.id))
+}
+
+/// What its card for the kennel has below its picture and its name, which everybody may see.
+pub(super) fn card(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup {
+    let animal = Animal::public(pet, fields);
+    html! {
+        div.print {
+            @if let Some(story) = animal.description() { p { (markup::text(story, LONG)) } }
+            @if let Some(page) = public_page(desk, pet) { (markup::qr_code(&page, &page)) p { (page) } }
         }
     }
 }
@@ -75,10 +93,7 @@ pub(super) fn tools(desk: &Desk<'_>, pet: &StorePet) -> Markup {
                 @if desk.may_write() && pet.withdrawn.is_none() {
                     a.button href={ "/animals/" (pet.id.get()) "/edit" } { (texts::EDIT) }
                 }
-                @if let Some(url) = &desk.visit.console.settings.window
-                    && pet.withdrawn.is_none() && pet.status != PetStatus::Sold {
-                    a.button href={ (url) "/animals/" (pet.id.get()) } { (texts::PUBLIC_PAGE) }
-                }
+                @if let Some(page) = public_page(desk, pet) { a.button href=(page) { (texts::PUBLIC_PAGE) } }
                 button type="button" data-print { (texts::PRINT) }
             }
         }

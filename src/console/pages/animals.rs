@@ -1,11 +1,9 @@
 //! The list of animals, and the form to change several of them.
 
-use jiff::tz::TimeZone;
-
 use super::{
     animal_filters::{AFTER, Filters, LONGEST, SORT},
     order_rows,
-    parts::{empty_store, pages},
+    parts::{card, empty_store, pages},
     selected,
 };
 use crate::console::prelude::*;
@@ -15,11 +13,10 @@ use crate::{
         PetId,
         store_area::{Category, FieldSet, Given, Order, PetQuery, StorePet},
     },
-    look::{Animal, Card, Drawings, ROW},
+    look::{Animal, Drawings},
 };
 
-/// How many pictures of a page are in the first view, and how many animals are counted.
-const AT_FIRST: usize = 8;
+/// How many animals are counted.
 const COUNTED: usize = 10_000;
 
 pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
@@ -189,16 +186,7 @@ fn table(
         }
         (markup::headings(&labels))
     };
-    let today = desk.visit.now.to_zoned(TimeZone::UTC).date();
     let mut drawings = Drawings::default();
-    let mut card =
-        |at: usize, pet: &StorePet, animal: &Animal<'_>| {
-            let category = markup::category(categories, pet.category_id);
-            let lines = [animal.line(today), category.clone()];
-            let (path, category) = (&*animal.path(), Some(&*category));
-            Card { animal, path, target: None, category, badge: None, lines: &lines, price: None }
-                .show(&ROW, &mut drawings, (at, AT_FIRST))
-        };
     let rows = html! {
         @for (at, pet) in pets.iter().enumerate() {
             @let animal = Animal::whole(pet, fields);
@@ -212,7 +200,8 @@ fn table(
                         }
                     }
                 }
-                td.first { (card(at, pet, &animal)) }
+                @let category = markup::category(categories, pet.category_id);
+                td.first { (card(desk, &animal, &category, (&mut drawings, at))) }
                 td.price {
                     @if let Some(price) = animal.price() { (texts::amount(price, desk.currency())) }
                 }

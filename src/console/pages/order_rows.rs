@@ -2,14 +2,15 @@
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use super::{category_names::AT_ONCE, photos};
+use super::{category_names::AT_ONCE, parts::card};
 use crate::console::prelude::*;
 use crate::{
     console::{
         merge,
         order_inputs::{ORDER_INPUTS, PRICE},
     },
-    domain::store_area::{Contact, Order, OrderId, OrderStatus, StorePet},
+    domain::store_area::{Contact, FieldSet, Order, OrderId, OrderStatus, StorePet},
+    look::{Animal, Drawings},
 };
 
 /// The input that names the page of a button, and its value on the page Today.
@@ -84,22 +85,24 @@ fn telephone(contact: &str) -> Option<String> {
     })
 }
 
-/// For how much the animals of these orders were sold; `None` if none has a price.
-pub(super) fn sold_sum(desk: &Desk<'_>, rows: &[Row]) -> Option<String> {
-    let sold = rows.iter().filter(|(order, _)| order.status == OrderStatus::Completed);
-    let prices = sold.filter_map(|(order, _)| Some(order.price.as_ref()?.ten_thousandths()));
-    let prices: Vec<i64> = prices.collect();
-    if prices.is_empty() {
-        return None;
-    }
-    let sum = prices.iter().copied().fold(0, i64::saturating_add);
-    let sum = format!("{}.{:04}", sum / 10_000, sum % 10_000);
-    let sum = sum.trim_end_matches('0').trim_end_matches('.');
-    Some(texts::sold_for(prices.len(), &texts::amount(sum, desk.currency())))
+/// What these orders bring: those that are sold, and those that are reserved, as far as they have a price.
+pub(super) fn sums(desk: &Desk<'_>, rows: &[Row]) -> String {
+    let sum = |status| {
+        let of_status = rows.iter().filter(|(order, _)| order.status == status);
+        let prices =
+            of_status.filter_map(|(order, _)| Some(order.price.as_ref()?.ten_thousandths()));
+        let (count, sum) =
+            prices.fold((0, 0_i64), |(count, sum), price| (count + 1, sum.saturating_add(price)));
+        let sum = format!("{}.{:04}", sum / 10_000, sum % 10_000);
+        let sum = texts::amount(sum.trim_end_matches('0').trim_end_matches('.'), desk.currency());
+        (count > 0).then(|| texts::sum_of(texts::order_status(status), count, &sum))
+    };
+    let sums = [OrderStatus::Completed, OrderStatus::Reserved].into_iter().filter_map(sum);
+    sums.collect::<Vec<_>>().join(" · ")
 }
 
 /// Orders with their animals.
-pub(super) fn table(desk: &Desk<'_>, rows: &[Row]) -> Markup {
+pub(super) fn table(desk: &Desk<'_>, fields: &FieldSet, rows: &[Row]) -> Markup {
     let has_buttons =
         desk.may_write() && rows.iter().any(|(order, _)| order.status == OrderStatus::Reserved);
     let have_contacts = rows.iter().any(|(order, _)| contact(desk, order).is_some());
@@ -118,8 +121,15 @@ pub(super) fn table(desk: &Desk<'_>, rows: &[Row]) -> Markup {
         (markup::headings(&labels))
         @if has_buttons { th scope="col" { span.hidden { (texts::ACTIONS) } } }
     };
-    let rows = html! { @for row in rows { (table_row(desk, row, has_buttons, have_contacts)) } };
-    markup::table(&headings, &rows)
+    let mut drawings = Drawings::default();
+    let rows = html! {
+        @for (at, row) in rows.iter().enumerate() {
+            @let animal = row.1.as_ref().map(|pet| Animal::whole(pet, fields));
+            @let card = animal.map(|animal| card(desk, &animal, "", (&mut drawings, at)));
+            (table_row(desk, row, card, (has_buttons, have_contacts)))
+        }
+    };
+    html! { (drawings.symbols()) (markup::table(&headings, &rows)) }
 }
 
 /// What the day of all these orders is.
@@ -136,16 +146,15 @@ fn ends<'o>(mut orders: impl Iterator<Item = &'o Order> + Clone) -> &'static str
 fn table_row(
     desk: &Desk<'_>,
     (order, pet): &Row,
-    has_buttons: bool,
-    have_contacts: bool,
+    card: Option<Markup>,
+    (has_buttons, have_contacts): (bool, bool),
 ) -> Markup {
     let end = order.closed_at.or(order.expires_at);
     let name = pet.as_ref().map_or("", |pet| pet.name.as_str());
     html! {
         tr {
             td.first {
-                @if let Some(pet) = pet { (photos::thumbnail(pet)) }
-                a href={ "/animals/" (order.pet_id.get()) } { (markup::name(name, SHORT)) }
+                @if let Some(card) = card { (card) } @else { (texts::NO_NAME) }
             }
             @if have_contacts {
                 td data-label=(texts::CONTACT) {

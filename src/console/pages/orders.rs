@@ -3,9 +3,9 @@
 use jiff::ToSpan;
 
 use super::{
-    order_rows::{FROM, TODAY, animals_of, form_of, sold_sum, table, with_animals, with_ids},
+    order_rows::{FROM, TODAY, animals_of, form_of, sums, table, with_animals, with_ids},
     order_search,
-    parts::{link, live, missing, pages},
+    parts::{card, link, live, missing, pages},
     values,
 };
 use crate::console::prelude::*;
@@ -22,6 +22,7 @@ use crate::{
             Preconditions, StorePet,
         },
     },
+    look::{Animal, Drawings},
 };
 
 /// How many orders a page shows.
@@ -61,6 +62,8 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         animals_of(desk, orders).await?
     };
     let first = after.map(|_| link("/orders", &[("status", status)]));
+    let fields = desk.store().fields().await?;
+    let sums = sums(desk, &rows);
     let content = html! {
         h1 { (texts::ORDERS) }
         form.card method="get" action="/orders" role="search" data-search {
@@ -75,15 +78,15 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                 button.main { (texts::FIND) }
             }
         }
-        nav.sub aria-label=(texts::STATUS) {
-            ul {
-                @for of in OrderStatus::ALL {
-                    (tab(of.as_str(), texts::order_status(of), status))
-                }
-                (tab("all", texts::ALL, if status.is_empty() { "all" } else { status }))
-            }
-        }
         div #results.stack data-live data-found=(texts::orders_found(rows.len(), next.is_some())) {
+            nav.sub aria-label=(texts::STATUS) {
+                ul {
+                    @for of in OrderStatus::ALL {
+                        (tab(typed, (of.as_str(), texts::order_status(of)), status))
+                    }
+                    (tab(typed, ("all", texts::ALL), if status.is_empty() { "all" } else { status }))
+                }
+            }
             @if rows.is_empty() {
                 div.card.empty {
                     @if typed.is_empty() {
@@ -105,8 +108,8 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                         @if is_cut { " " (texts::only_newest(order_search::SEARCHED)) }
                     }
                 } @else if is_cut { p.muted { (texts::ONLY_FIRST) } }
-                @if let Some(sum) = sold_sum(desk, &rows) { p.muted { (sum) } }
-                (table(desk, &rows))
+                @if !sums.is_empty() { p.muted { (texts::SHOWN_HERE) " " (sums) } }
+                (table(desk, &fields, &rows))
                 (pages(first.as_deref(), next.as_deref()))
             }
         }
@@ -114,10 +117,11 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     Ok(Page::new(texts::ORDERS, content).following(Follows::Everything).into())
 }
 
-fn tab(value: &str, label: &str, present: &str) -> Markup {
+/// The list of the orders in a status: of all, or of those that were found.
+fn tab(typed: &str, (value, label): (&str, &str), present: &str) -> Markup {
     html! {
         li {
-            a href={ "/orders?status=" (value) } aria-current=[(value == present).then_some("true")] {
+            a href=(link("/orders", &[("q", typed), ("status", value)])) aria-current=[(value == present).then_some("true")] {
                 (label)
             }
         }
@@ -132,6 +136,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     };
     let title = texts::title_of_order(order.id.get());
     let categories = desk.categories_of(pet.iter().map(|pet| pet.category_id).collect()).await?;
+    let (fields, mut drawings) = (desk.store().fields().await?, Drawings::default());
     let content = html! {
         div.head {
             h1 { (title) }
@@ -142,18 +147,18 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             section.card {
                 h2 { (texts::ANIMAL) }
                 @if let Some(pet) = &pet {
+                    @let animal = Animal::whole(pet, &fields);
+                    (card(desk, &animal, &markup::category(&categories, pet.category_id), (&mut drawings, 0)))
                     dl {
-                        dt { (texts::NAME) }
-                        dd {
-                            a href={ "/animals/" (pet.id.get()) } {
-                                (markup::name(pet.name.as_str(), LONG))
-                            }
-                        }
                         dt { (texts::NUMBER) }
                         dd { (pet.id.get()) }
-                        dt { (texts::CATEGORY) }
-                        dd { bdi { (markup::category(&categories, pet.category_id)) } }
+                        // Such as its microchip.
+                        @for (field, value) in animal.values.iter().filter(|(field, _)| field.is_unique) {
+                            dt { (markup::readable(field.label.as_str(), SHORT)) }
+                            dd { (values::one(desk, field, value)) }
+                        }
                     }
+                    (drawings.symbols())
                 }
             }
             section.card #order {

@@ -1,8 +1,13 @@
 //! Parts that several pages have.
 
 use hyper::StatusCode;
+use jiff::tz::TimeZone;
 
 use crate::console::prelude::*;
+use crate::look::{Animal, Card, Drawings, ROW};
+
+/// How many pictures of a list are in the first view.
+const AT_FIRST: usize = 8;
 
 /// A page about something that does not exist.
 pub(super) fn missing(message: &str) -> Reply {
@@ -33,6 +38,23 @@ pub(super) fn empty_store(desk: &Desk<'_>) -> Markup {
             }
         }
     }
+}
+
+/// An animal in a row of a list, at this position, with the label of its category if the list shows it.
+pub(super) fn card(
+    desk: &Desk<'_>,
+    animal: &Animal<'_>,
+    category: &str,
+    (drawings, at): (&mut Drawings, usize),
+) -> Markup {
+    let today = desk.visit.now.to_zoned(TimeZone::UTC).date();
+    let lines = [animal.line(today), category.to_owned()];
+    let (path, category) = (&*animal.path(), Some(category));
+    Card { animal, path, target: None, category, badge: None, lines: &lines, price: None }.show(
+        &ROW,
+        drawings,
+        (at, AT_FIRST),
+    )
 }
 
 /// A link to another part of a list, with these parameters.

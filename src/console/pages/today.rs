@@ -5,21 +5,25 @@ use std::time::Duration;
 use jiff::{Timestamp, ToSpan};
 use tokio::time;
 
-use super::{order_rows, parts::empty_store, webhooks};
+use super::{category_names, order_rows, parts::empty_store, webhooks};
 use crate::console::prelude::*;
 use crate::{
     console::layout::Follows,
     domain::{
         PetStatus, Role,
-        store_area::{Inventory, Order, OrderId},
+        store_area::{FieldSet, Inventory, Order, OrderId, StorePet},
     },
 };
 
 /// How long the page waits for the numbers of animals.
 const COUNTED_WITHIN: Duration = Duration::from_millis(100);
 
-/// How many reservations the page shows.
-const SHOWN: u32 = 20;
+/// How many reservations the page counts, how many of them it shows, and how many animals.
+const COUNTED: u32 = 1_000;
+const SHOWN: usize = 20;
+
+/// For so many hours, an animal has just arrived.
+const NEW: i64 = 7 * 24;
 
 /// How many values that several animals have it shows.
 const VALUES: usize = 5;
@@ -28,8 +32,11 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let inventory =
         time::timeout(COUNTED_WITHIN, desk.app().inventory.read()).await.ok().transpose()?;
     let until = desk.visit.now.checked_add(72.hours()).unwrap_or(desk.visit.now);
-    let due = desk.store().due_orders(None, until, SHOWN).await?;
-    let ending = order_rows::with_animals(desk, due.into_iter().map(|(id, _)| id)).await?;
+    let due = desk.store().due_orders(None, until, COUNTED).await?;
+    let ids = due.iter().take(SHOWN).map(|(id, _)| *id);
+    let ending = order_rows::with_animals(desk, ids).await?;
+    let fields = desk.store().fields().await?;
+    let incomplete = incomplete(desk, &fields).await?;
     let done = desk.visit.query.integer("order").and_then(OrderId::new);
     let done = order_rows::with_animals(desk, done.into_iter()).await?;
     let failing = if desk.role() >= Role::Manager { failing(desk).await? } else { 0 };
@@ -79,7 +86,6 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             (empty_store(desk))
         } @else {
             div #now.stack data-live {
-                section aria-label=(texts::NUMBERS) { (counts(inventory.as_ref())) }
                 section.stack {
                     div.head {
                         h2 { (texts::ENDING) }
@@ -88,23 +94,64 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                     @if ending.is_empty() {
                         p.card.muted { (texts::NONE_ENDING) }
                     } @else {
-                        @for group in ending.chunk_by(|(one, _), (other, _)| end(desk, one) == end(desk, other)) {
-                            @if let Some((order, _)) = group.first() { h3 { (end(desk, order)) } }
-                            (order_rows::table(desk, group))
+                        @let of = |order: &Order| end(desk, order.expires_at);
+                        @for group in ending.chunk_by(|(one, _), (other, _)| of(one) == of(other)) {
+                            @if let Some((order, _)) = group.first() {
+                                @let count = due.iter().filter(|(_, at)| end(desk, Some(*at)) == of(order)).count();
+                                h3 { (of(order)) " (" (count) ")" }
+                            }
+                            (order_rows::table(desk, &fields, group))
                         }
                     }
                 }
+                @if !incomplete.is_empty() {
+                    section.stack {
+                        div.head {
+                            h2 { (texts::INCOMPLETE) " (" (incomplete.len()) ")" }
+                            a href="/animals" { (texts::NEWEST_ANIMALS) }
+                        }
+                        ul.chips {
+                            @for (pet, lacks) in incomplete.iter().take(SHOWN) {
+                                li {
+                                    a href={ "/animals/" (pet.id.get()) } {
+                                        (markup::name(pet.name.as_str(), SHORT)) span.muted { (lacks) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+                section aria-label=(texts::NUMBERS) { (counts(inventory.as_ref())) }
             }
         }
     };
     Ok(Page::new(texts::TODAY, content).following(Follows::Everything).into())
 }
 
+/// The newest animals that arrived in the last week without a photo or a microchip, and what each lacks.
+async fn incomplete(
+    desk: &Desk<'_>,
+    fields: &FieldSet,
+) -> Result<Vec<(StorePet, String)>, StoreError> {
+    let since = desk.visit.now.checked_sub(NEW.hours()).unwrap_or(desk.visit.now);
+    let newest = desk.store().list_on_offer(None, category_names::most(), false).await?.0;
+    let (chip, has_photos) = (fields.find("microchip"), desk.app().photos.place().is_some());
+    let lacks = |pet: &StorePet| {
+        let has_chip = chip.is_none_or(|field| pet.fields.get(field.name.as_str()).is_some());
+        let has_none = has_photos && pet.photos.all().is_empty();
+        let lacks = [(has_none, texts::NO_PHOTO), (!has_chip, texts::NO_CHIP)];
+        lacks.into_iter().filter(|(is_it, _)| *is_it).map(|(_, what)| what).collect::<Vec<_>>()
+    };
+    let new = newest.into_iter().filter(|pet| pet.created_at.is_some_and(|at| at >= since));
+    let found = new.map(|pet| (lacks(&pet).join(", "), pet)).filter(|(lacks, _)| !lacks.is_empty());
+    Ok(found.map(|(lacks, pet)| (pet, lacks)).collect())
+}
+
 /// When a reservation ends, as far as it matters today. Days are those of UTC.
-fn end(desk: &Desk<'_>, order: &Order) -> &'static str {
+fn end(desk: &Desk<'_>, at: Option<Timestamp>) -> &'static str {
     let now = desk.visit.now;
     let day = |moment: Timestamp| moment.as_second().div_euclid(86_400);
-    match order.expires_at {
+    match at {
         Some(end) if end <= now => texts::OVERDUE_NOW,
         Some(end) => match day(end) - day(now) {
             0 => texts::ENDING_TODAY,

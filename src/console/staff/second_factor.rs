@@ -1,11 +1,9 @@
 //! A member's second factor: setting it up, its recovery codes, and removing it.
 
-use std::future::{Ready, ready};
-
-use std::sync::Arc;
-
-use maud::PreEscaped;
-use qrcode::{QrCode, render::svg};
+use std::{
+    future::{Ready, ready},
+    sync::Arc,
+};
 
 use super::{account_page, changed_meanwhile, code_input, make, sign_in::secret_of};
 use crate::console::prelude::*;
@@ -43,7 +41,7 @@ fn page(desk: &Desk<'_>, new: &TotpSecret, errors: &Errors) -> Reply {
                 li { (texts::OPEN_APP) }
                 li {
                     (texts::SCAN)
-                    (qr_code(&new.uri(member.name.as_str())))
+                    (markup::qr_code(&new.uri(member.name.as_str()), texts::QR_CODE))
                     code.secret { (new.spelled()) }
                 }
             }
@@ -75,20 +73,6 @@ fn page(desk: &Desk<'_>, new: &TotpSecret, errors: &Errors) -> Reply {
         }
     };
     account_page(texts::SECOND_FACTOR, errors, &content)
-}
-
-/// The picture of a URI. Black on white, because apps cannot read the opposite.
-fn qr_code(uri: &str) -> Markup {
-    let Ok(code) = QrCode::new(uri) else { return html! {} };
-    let picture = code
-        .render::<svg::Color<'_>>()
-        .min_dimensions(200, 200)
-        .dark_color(svg::Color("#000"))
-        .light_color(svg::Color("#fff"))
-        .build();
-    // Without the declaration of XML, which is not allowed within a page.
-    let picture = picture.split_once("?>").map_or(&*picture, |(_, rest)| rest);
-    html! { p role="img" aria-label=(texts::QR_CODE) { (PreEscaped(picture)) } }
 }
 
 /// `POST /account/second-factor`.

@@ -37,8 +37,9 @@ pub(crate) fn orders_found(count: usize, has_more: bool) -> String {
     format!("{count}{more} {orders}")
 }
 
-pub(crate) fn sold_for(count: usize, sum: &str) -> String {
-    format!("This page: {count} sold with a price, {sum} together")
+/// The orders in this status that have a price.
+pub(crate) fn sum_of(status: &str, count: usize, sum: &str) -> String {
+    format!("{status}: {count} with a price, {sum} together")
 }
 
 pub(crate) const CONTACT_TOO_LONG: &str = "Enter at most 500 characters.";

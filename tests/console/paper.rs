@@ -1,0 +1,82 @@
+//! What pages have on paper: the card for a kennel, and an order.
+
+use petstore::{
+    console::ConsoleSettings,
+    domain::{Role, store_area::Currency},
+};
+
+use super::browser::{Browser, Page, Shop};
+
+async fn luna(shop: &Shop) -> Browser<'_> {
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let form = [
+        ("name", "Luna"),
+        ("category", "1"),
+        ("status", "available"),
+        ("field.species", "Cat"),
+        ("field.microchip", "276 098"),
+        ("field.description", "Calm & <kind>"),
+    ];
+    clerk.post("/add", &form).await.expect(303);
+    clerk
+}
+
+async fn in_window() -> Shop {
+    let window = Some("https://pets.example".to_owned());
+    let currency = Currency::new("EUR");
+    Shop::with(ConsoleSettings { window, currency, ..ConsoleSettings::default() }).await
+}
+
+/// What only the paper has.
+fn card(page: &Page) -> &str {
+    page.between("<div class=\"print\">", "</div>")
+}
+
+#[tokio::test]
+async fn a_card_for_the_kennel_has_its_story_and_a_code_of_its_public_page_and_no_customer() {
+    let shop = in_window().await;
+    let mut clerk = luna(&shop).await;
+    let order = [("do", "reserve"), ("until", "2026-12-24"), ("contact", "Ann, 030 1")];
+    clerk.post("/animals/1/order", &order).await.expect(303);
+    let page = clerk.get("/animals/1").await.expect(200);
+    for part in ["<bdi>Calm &amp; &lt;kind&gt;</bdi>", "<svg", "https://pets.example/animals/1"] {
+        assert!(card(&page).contains(part), "{part}: {page:?}");
+    }
+    assert!(!card(&page).contains("Ann"), "{page:?}");
+    // The other values may be private. The picture is on paper as well.
+    assert!(page.text.contains("<div class=\"card no-print\" id=\"facts\">"), "{page:?}");
+    assert!(page.text.contains("<div class=\"portrait\">"), "{page:?}");
+    // Of an animal that is sold, the window has no page.
+    clerk.post("/orders/1/complete", &[("version", "1")]).await.expect(303);
+    let page = clerk.get("/animals/1").await.expect(200);
+    assert!(!card(&page).contains("<svg") && card(&page).contains("Calm"), "{page:?}");
+}
+
+#[tokio::test]
+async fn a_private_story_is_not_on_the_card_for_the_kennel() {
+    let shop = in_window().await;
+    let mut clerk = luna(&shop).await;
+    shop.database().execute("UPDATE fields SET is_public = 0", []).unwrap();
+    let page = clerk.get("/animals/1").await.expect(200);
+    assert!(!card(&page).contains("Calm") && card(&page).contains("<svg"), "{page:?}");
+}
+
+#[tokio::test]
+async fn an_order_on_paper_has_its_animal_with_the_chip_and_the_price() {
+    let shop = in_window().await;
+    let mut clerk = luna(&shop).await;
+    let order = [("do", "sell"), ("contact", "Ann, 030 1"), ("price", "95")];
+    clerk.post("/animals/1/order", &order).await.expect(303);
+    let page = clerk.get("/orders/1").await.expect(200);
+    for part in [
+        "<bdi>Luna</bdi>",
+        "<dt>Microchip</dt><dd><bdi>276 098</bdi></dd>",
+        "<use href=\"#d-cat\"",
+        "95.00 EUR",
+        "Ann, 030 1",
+        "Signature of the customer",
+        "Signature for the store",
+    ] {
+        assert!(page.text.contains(part), "{part}: {page:?}");
+    }
+}
