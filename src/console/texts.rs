@@ -83,6 +83,8 @@ pub(super) const ENDING_LATER: &str = "Until the day after, or later";
 pub(super) const CALL: &str = "Call";
 pub(super) const ENDING: &str = "Reservations that end soon";
 pub(super) const NONE_ENDING: &str = "No reservation ends in the next three days.";
+pub(super) const SOLD_TODAY: &str = "Sold today";
+pub(super) const ALL_SALES: &str = "All sales";
 pub(super) const INCOMPLETE: &str = "Arrived this week, without a photo or a microchip";
 pub(super) const NO_PHOTO: &str = "no photo";
 pub(super) const NO_CHIP: &str = "no microchip";
@@ -205,7 +207,7 @@ pub(super) fn order_status(status: OrderStatus) -> &'static str {
 
 pub(super) fn reason(reason: WithdrawalReason) -> &'static str {
     match reason {
-        WithdrawalReason::Died => "It died",
+        WithdrawalReason::Died => "Died",
         WithdrawalReason::Transferred => "Moved to another store or shelter",
         WithdrawalReason::Reclaimed => "Its owner took it back",
         WithdrawalReason::Mistake => "Added by mistake",

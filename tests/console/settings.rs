@@ -102,7 +102,12 @@ async fn what_ends_access_or_messages_is_asked_and_says_what_ends() {
     }
     for (path, command, title, effect) in [
         ("staff/2", "disable", "Disable Bo?", "All sessions of Bo end at once, and Bo cannot"),
-        ("staff/2", "reset", "Make a new link for Bo?", "The password and the second factor of Bo"),
+        (
+            "staff/2",
+            "reset",
+            "Create a new link for Bo?",
+            "The password and the second factor of Bo",
+        ),
         ("keys/1", "revoke", "Revoke till &lt;1&gt;?", "Every program with this key is rejected"),
         ("webhooks/1/disable", "", "Disable https://shop.example/hook?", "until you enable it."),
         ("webhooks/1/delete", "", "Delete https://shop.example/hook?", "cannot be undone."),

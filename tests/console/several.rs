@@ -81,7 +81,7 @@ async fn from_two_animals_on_a_change_is_asked_and_names_them() {
     for (button, title) in [
         ("reserve", "Reserve 2 animals until the end of 24 Dec 2026?"),
         ("sell", "Sell 2 animals?"),
-        ("withdraw", "Withdraw 2 animals (it died)?"),
+        ("withdraw", "Withdraw 2 animals (died)?"),
         ("move", "Move 2 animals to “Dogs”?"),
     ] {
         let form = [&both[..], &[("do", button)]].concat();

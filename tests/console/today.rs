@@ -123,3 +123,30 @@ async fn a_list_of_orders_shows_its_animals_and_keeps_what_was_typed() {
     let sold = clerk.get("/orders?q=ann&status=completed").await.expect(200).text;
     assert!(sold.contains("No order found"), "{sold}");
 }
+
+#[tokio::test]
+async fn today_says_what_was_sold_today_and_is_still_sold() {
+    let currency = Currency::new("EUR");
+    let shop = Shop::with(ConsoleSettings { currency, ..ConsoleSettings::default() }).await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    assert!(!clerk.get("/").await.text.contains("Sold today"));
+    for (at, (name, price)) in
+        [("Rex", "80"), ("Max", "120.5"), ("Mia", "60"), ("Moe", "7")].into_iter().enumerate()
+    {
+        reserve(&mut clerk, name, "Ann", "2026-12-24").await;
+        let path = format!("/orders/{}/complete", at + 1);
+        clerk.post(&path, &[("price", price)]).await.expect(303);
+    }
+    // One was a mistake, and one was sold yesterday.
+    clerk.post("/orders/3/reopen", &[]).await.expect(303);
+    let yesterday = "UPDATE orders SET closed_at = closed_at - 86400000 WHERE id = 4";
+    shop.database().execute(yesterday, []).unwrap();
+    let page = clerk.get("/").await.expect(200);
+    assert!(page.text.contains("<h2>Sold today (2)</h2>"), "{page:?}");
+    assert!(page.text.contains("<p>Sold: 2 with a price, 200.50 EUR together</p>"), "{page:?}");
+    let sold = page.between("<ul class=\"chips\">", "</ul>");
+    for part in ["/orders/1\"><bdi>Rex</bdi><span class=\"muted\">80.00 EUR", "<bdi>Max</bdi>"] {
+        assert!(sold.contains(part), "{part}: {sold}");
+    }
+    assert!(!sold.contains("Mia") && !sold.contains("Moe"), "{sold}");
+}

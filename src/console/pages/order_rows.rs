@@ -164,21 +164,17 @@ fn table_row(
                             " " a href={ "tel:" (telephone) } { (texts::CALL) }
                         }
                     }
-                    @else { "–" }
                 }
             }
             td { (markup::order_badge(order, desk.visit.now)) }
             td data-label=(ends([order].into_iter())) {
                 @if let Some(end) = end { (markup::time_and_distance(end, desk.visit.now)) } @else { "–" }
             }
-            td data-label=(texts::PRICE) {
+            td.price data-label=(texts::PRICE) {
                 @if let Some(price) = &order.price { (texts::amount(price.as_str(), desk.currency())) }
-                @else { "–" }
             }
             td data-label=(texts::REFERENCE) {
-                @if let Some(reference) = &order.reference {
-                    (markup::text(reference.as_str(), SHORT))
-                } @else { "–" }
+                @if let Some(reference) = &order.reference { (markup::text(reference.as_str(), SHORT)) }
             }
             td.number data-label=(texts::ORDER) {
                 a href={ "/orders/" (order.id) } { (order.id) }

@@ -1,6 +1,6 @@
 //! Animals and orders that need attention today.
 
-use std::time::Duration;
+use std::{cmp::Reverse, collections::BTreeSet, time::Duration};
 
 use jiff::{Timestamp, ToSpan};
 use tokio::time;
@@ -11,15 +11,19 @@ use crate::{
     console::layout::Follows,
     domain::{
         PetStatus, Role,
-        store_area::{FieldSet, Inventory, Order, OrderId, StorePet},
+        store_area::{
+            AuditEntry, AuditQuery, AuditType, ChangeType, FieldSet, Inventory, Order, OrderId,
+            OrderStatus, StorePet,
+        },
     },
 };
 
 /// How long the page waits for the numbers of animals.
 const COUNTED_WITHIN: Duration = Duration::from_millis(100);
 
-/// How many reservations the page counts, how many of them it shows, and how many animals.
+/// How many reservations and sales the page counts, and how many of them and of animals it shows.
 const COUNTED: u32 = 1_000;
+const MOST_SOLD: u32 = 100;
 const SHOWN: usize = 20;
 
 /// For so many hours, an animal has just arrived.
@@ -37,6 +41,8 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let ending = order_rows::with_animals(desk, ids).await?;
     let fields = desk.store().fields().await?;
     let incomplete = incomplete(desk, &fields).await?;
+    let (sold, is_cut) = sold_today(desk).await?;
+    let sums = order_rows::sums(desk, &sold);
     let done = desk.visit.query.integer("order").and_then(OrderId::new);
     let done = order_rows::with_animals(desk, done.into_iter()).await?;
     let failing = if desk.role() >= Role::Manager { failing(desk).await? } else { 0 };
@@ -104,28 +110,89 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                         }
                     }
                 }
-                @if !incomplete.is_empty() {
-                    section.stack {
-                        div.head {
-                            h2 { (texts::INCOMPLETE) " (" (incomplete.len()) ")" }
-                            a href="/animals" { (texts::NEWEST_ANIMALS) }
-                        }
-                        ul.chips {
-                            @for (pet, lacks) in incomplete.iter().take(SHOWN) {
-                                li {
-                                    a href={ "/animals/" (pet.id.get()) } {
-                                        (markup::name(pet.name.as_str(), SHORT)) span.muted { (lacks) }
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
+                (part(
+                    (texts::SOLD_TODAY, sold.len(), is_cut),
+                    ("/orders?status=completed", texts::ALL_SALES),
+                    &html! { @if !sums.is_empty() { p { (sums) } } },
+                    sold.iter().map(|(order, pet)| {
+                        let price = order.price.as_ref().map(|price| texts::amount(price.as_str(), desk.currency()));
+                        (format!("/orders/{}", order.id), pet.as_ref(), price.unwrap_or_default())
+                    }),
+                ))
+                (part(
+                    (texts::INCOMPLETE, incomplete.len(), false),
+                    ("/animals", texts::NEWEST_ANIMALS),
+                    &html! {},
+                    incomplete.iter().map(|(pet, lacks)| (format!("/animals/{}", pet.id), Some(pet), lacks.clone())),
+                ))
                 section aria-label=(texts::NUMBERS) { (counts(inventory.as_ref())) }
             }
         }
     };
     Ok(Page::new(texts::TODAY, content).following(Follows::Everything).into())
+}
+
+/// A part of the page: its title with the number, the link to its list, and its first animals.
+fn part<'p>(
+    (title, count, has_more): (&str, usize, bool),
+    (path, label): (&str, &str),
+    more: &Markup,
+    animals: impl Iterator<Item = (String, Option<&'p StorePet>, String)>,
+) -> Markup {
+    html! {
+        @if count > 0 {
+            section.stack {
+                div.head {
+                    h2 { (title) " (" (count) @if has_more { "+" } ")" }
+                    a href=(path) { (label) }
+                }
+                (more)
+                ul.chips {
+                    @for (path, pet, about) in animals.take(SHOWN) {
+                        li {
+                            a href=(path) {
+                                (markup::name(pet.map_or("", |pet| pet.name.as_str()), SHORT))
+                                span.muted { (about) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What was sold today and is still sold, the newest first, and whether there is more. The log says which
+/// orders were completed today, also those that were placed long ago.
+async fn sold_today(desk: &Desk<'_>) -> Result<(Vec<order_rows::Row>, bool), StoreError> {
+    let now = desk.visit.now;
+    let since = Timestamp::from_second(now.as_second().div_euclid(86_400) * 86_400).unwrap_or(now);
+    let kind = AuditType::parse(ChangeType::OrderCompleted.as_str());
+    let query = AuditQuery {
+        subject: None,
+        actor: None,
+        kind,
+        since: Some(since),
+        until: None,
+        after: None,
+        newest_first: true,
+        limit: MOST_SOLD,
+    };
+    let (entries, next) = desk.store().list_audit(&query).await?;
+    let id = |entry: AuditEntry| match entry {
+        AuditEntry::Change(change) => change.subject.id.and_then(OrderId::new),
+        AuditEntry::Act { .. } => None,
+    };
+    let ids: BTreeSet<OrderId> = entries.into_iter().filter_map(id).collect();
+    let mut orders = order_rows::with_ids(desk, ids.into_iter().rev()).await?;
+    orders.retain(|order| {
+        order.status == OrderStatus::Completed && order.closed_at.is_some_and(|at| at >= since)
+    });
+    orders.sort_by_key(|order| Reverse(order.closed_at));
+    let others = orders.split_off(orders.len().min(SHOWN));
+    let shown = order_rows::animals_of(desk, orders).await?;
+    let all = shown.into_iter().chain(others.into_iter().map(|order| (order, None)));
+    Ok((all.collect(), next.is_some()))
 }
 
 /// The newest animals that arrived in the last week without a photo or a microchip, and what each lacks.

@@ -84,9 +84,11 @@ pub(crate) fn price_in(currency: &Currency) -> String {
     format!("{PRICE} ({})", currency.as_str())
 }
 
-/// A price as it was written, in the currency of the store.
+/// A price in the currency of the store, or as it was written: 95.5 as 95.50.
 pub(crate) fn amount(price: &str, currency: Option<&Currency>) -> String {
-    currency.map_or_else(|| price.to_owned(), |currency| currency.amount(price))
+    let has_one_decimal = price.len() > 2 && price.as_bytes()[price.len() - 2] == b'.';
+    let written = || format!("{price}{}", if has_one_decimal { "0" } else { "" });
+    currency.map_or_else(written, |currency| currency.amount(price))
 }
 
 pub(crate) fn order_is(id: i64, status: OrderStatus) -> String {

@@ -132,7 +132,7 @@ pub(crate) fn ambiguous_date(one: &str, other: &str) -> String {
 }
 
 // Settings
-pub(crate) const MAKE_LINK: &str = "Make a new link";
+pub(crate) const MAKE_LINK: &str = "Create a new link";
 pub(crate) const REVOKE_EFFECT: &str =
     "Every program with this key is rejected from then on. A revoked key stays invalid.";
 
