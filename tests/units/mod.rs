@@ -25,6 +25,7 @@ mod order;
 mod page;
 mod password;
 mod pet;
+mod phrase;
 mod rate_limit;
 mod routes;
 mod sampler;

@@ -75,6 +75,7 @@ impl<'f> Filters<'f> {
             newest_first,
             limit: Limit::new(SHOWN).unwrap_or_default(),
             after: form.integer(AFTER).and_then(PetId::new),
+            ..PetQuery::default()
         };
         let members = [("q", typed), ("status", status), ("category", form.get("category"))];
         let members = members.map(|(name, value)| (name.to_owned(), value));

@@ -56,6 +56,13 @@ pub struct ValueFilter {
 }
 
 impl ValueFilter {
+    /// `None` if no search looks for the value.
+    pub(super) fn of(field: &FieldDefinition, value: &FieldValue) -> Option<Self> {
+        let FieldDefinition { name, kind, is_unique, .. } = field;
+        let key = kind.key(*is_unique, value)?;
+        Some(Self { field: name.clone(), kind: *kind, is_unique: *is_unique, key })
+    }
+
     pub(super) fn is_in(&self, fields: &FieldValues) -> bool {
         let value = fields.get(self.field.as_str());
         let key = value.and_then(|value| self.kind.key(self.is_unique, value));
@@ -204,19 +211,15 @@ impl FieldSet {
             return Err(FieldProblem::Invalid(problem));
         }
         // In one way, as in every parameter.
-        let key = match field.in_cell(text) {
+        let filter = match field.in_cell(text) {
             Given::Set(FieldValue::Integer(number)) if number.to_string() != text => None,
-            Given::Set(value) if field.kind.allows(&value) => {
-                field.kind.key(field.is_unique, &value)
-            }
+            Given::Set(value) if field.kind.allows(&value) => ValueFilter::of(field, &value),
             _ => None,
         };
-        let key = key.ok_or_else(|| FieldProblem::Invalid(field.is("field")))?;
-        let FieldDefinition { name, kind, is_unique, .. } = field.clone();
-        Ok(ValueFilter { field: name, kind, is_unique, key })
+        filter.ok_or_else(|| FieldProblem::Invalid(field.is("field")))
     }
 
-    fn unknown(&self, name: &str) -> FieldProblem {
+    pub(super) fn unknown(&self, name: &str) -> FieldProblem {
         let shown: String = name.chars().take(40).collect();
         let names: Vec<&str> = self.all().iter().map(|field| field.name.as_str()).collect();
         let message =

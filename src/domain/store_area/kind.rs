@@ -96,6 +96,11 @@ impl FieldKind {
         matches!(self, Self::Text | Self::Integer)
     }
 
+    /// Whether a search finds its values by their words.
+    pub const fn has_words(self) -> bool {
+        matches!(self, Self::Text | Self::Choice)
+    }
+
     /// The common key of values that a search does not tell apart: texts without regard to case
     /// and accents, those that are unique as [`unseparated`], numbers by what they are. `None` for what no
     /// search looks for.
@@ -140,7 +145,7 @@ pub fn unseparated(key: String) -> String {
 }
 
 /// Whether the text is a date, in the only form in which a date is written.
-pub(super) fn is_date(text: &str) -> bool {
+pub fn is_date(text: &str) -> bool {
     // Years before 0 have more digits.
     text.len() == 10 && text.parse::<Date>().is_ok_and(|date| date.to_string() == text)
 }

@@ -9,6 +9,7 @@ mod category;
 mod category_rules;
 mod change;
 mod command;
+mod date_range;
 mod decide;
 mod decimal;
 mod field;
@@ -24,6 +25,7 @@ mod pet_rules;
 mod photo;
 mod photo_file;
 mod photo_rules;
+mod phrase;
 mod query;
 mod rules;
 mod store_pet;
@@ -32,6 +34,7 @@ mod webhook;
 pub use category::{Category, Label};
 pub use change::{Change, ChangeType, Conflict, Decision, Present, Refusal, Resource};
 pub use command::{Command, IfMatch, PhotoPatch, Preconditions, Subject};
+pub use date_range::{Age, DateRange};
 pub use decide::decide;
 pub use decimal::{Currency, Decimal};
 pub use field::{Choices, FieldDefinition, FieldName, FieldSet};
@@ -43,9 +46,10 @@ pub use journal::{
     Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, ChangePage, Epoch,
     JournalEntry, JournalState, JournalSubject, SubjectKind,
 };
-pub use kind::{FieldKind, FieldValue, unseparated};
+pub use kind::{FieldKind, FieldValue, is_date, unseparated};
 pub use name_key::{
-    MOST_WORDS, NAME_KEY_LENGTH, NamePrefix, letters, name_keys, normalized, whole_key,
+    MOST_WORDS, MOST_WORDS_OF_VALUE, NAME_KEY_LENGTH, NamePrefix, letters, name_keys, normalized,
+    value_keys, whole_key,
 };
 pub use order::{
     Contact, NewOrder, Note, Order, OrderId, OrderPatch, OrderStatus, OrderTerms, Reason,
@@ -56,6 +60,7 @@ pub use patch::Patch;
 pub use photo::{AltText, Focus, NewPhoto, Photo, PhotoId, Photos};
 pub use photo_file::{PhotoFile, PhotoSize};
 pub use photo_rules::{EACH_PHOTO, may_get_photo};
+pub use phrase::{Phrase, Sought, Word};
 pub use query::{Inventory, OrderQuery, PetQuery, Reservations};
 pub use store_pet::{PetPatch, StorePet, Withdrawal, WithdrawalReason};
 pub use webhook::{

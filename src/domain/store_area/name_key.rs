@@ -13,6 +13,9 @@ const COMPARED_LENGTH: usize = 256;
 /// How many words of a name have a key.
 pub const MOST_WORDS: usize = 14;
 
+/// How many words of a value have a key. More would make long texts of short words slow.
+pub const MOST_WORDS_OF_VALUE: usize = 64;
+
 /// A text without regard to case and accents: the first [`NAME_KEY_LENGTH`] characters of its
 /// beginning after compatibility decomposition (Unicode Standard Annex 15), without combining marks,
 /// in lower case.
@@ -36,6 +39,17 @@ pub fn whole_key(text: &str) -> String {
 /// word, and the other characters with which the name begins. The whole name is first. None is the
 /// beginning of another one.
 pub fn name_keys(name: &str) -> Vec<String> {
+    keys(name, MOST_WORDS)
+}
+
+/// The keys by which a word finds a value: as those of a name, without other characters.
+pub fn value_keys(value: &str) -> Vec<String> {
+    let mut keys = keys(value, MOST_WORDS_OF_VALUE);
+    keys.retain(|key| key.starts_with(char::is_alphanumeric));
+    keys
+}
+
+fn keys(name: &str, most_words: usize) -> Vec<String> {
     let name = compared(name);
     if is_word(name) {
         // The same result, ten times as fast.
@@ -55,7 +69,7 @@ pub fn name_keys(name: &str) -> Vec<String> {
         in_word = character.is_alphanumeric();
     }
     let key = |characters: &[char]| characters.iter().take(NAME_KEY_LENGTH).collect::<String>();
-    let words = words.iter().take(MOST_WORDS).map(|&word| key(&letters[word..]));
+    let words = words.iter().take(most_words).map(|&word| key(&letters[word..]));
     let others = others.chars().take(NAME_KEY_LENGTH).collect();
     let found: Vec<String> = words.chain([others]).filter(|key| !key.is_empty()).collect();
     let is_needed = |(at, key): &(usize, &String)| {
@@ -102,6 +116,24 @@ impl NamePrefix {
         key.chars().nth(NAME_KEY_LENGTH).is_none().then_some(Self(key))
     }
 
+    /// The same of any text, without what a search ignores.
+    pub(super) fn beginning(text: &str) -> Self {
+        let all = comparable(compared(text)).filter(|character| !character.is_control());
+        Self(all.take(NAME_KEY_LENGTH).collect())
+    }
+
+    /// The letters and digits of a text. `None` if it has none.
+    pub(super) fn of_word(text: &str) -> Option<Self> {
+        let letters = comparable(text).filter(|character| character.is_alphanumeric());
+        let letters: String = letters.take(NAME_KEY_LENGTH).collect();
+        (!letters.is_empty()).then_some(Self(letters))
+    }
+
+    /// Whether one of these keys begins with it.
+    pub(super) fn begins_one(&self, keys: &[String]) -> bool {
+        keys.iter().any(|key| key.starts_with(&self.0))
+    }
+
     /// As keys have it.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -118,8 +150,7 @@ impl NamePrefix {
         if self.is_empty() {
             return true;
         }
-        (!name.is_ascii() || self.may_find(name.as_bytes()))
-            && name_keys(name).iter().any(|key| key.starts_with(&self.0))
+        (!name.is_ascii() || self.may_find(name.as_bytes())) && self.begins_one(&name_keys(name))
     }
 
     /// Whether the letters and digits from the beginning of some word begin with it, or it has none.

@@ -4,7 +4,9 @@
 
 use jiff::Timestamp;
 
-use super::{FieldValues, NamePrefix, OrderId, OrderStatus, Reference, ValueFilter};
+use super::{
+    DateRange, FieldValues, NamePrefix, OrderId, OrderStatus, Phrase, Reference, ValueFilter,
+};
 use crate::domain::{Limit, PetId, PetName, PetStatus};
 
 /// A page of animals, in the order of their identifiers. All filters apply together.
@@ -13,8 +15,11 @@ pub struct PetQuery {
     pub status: Option<PetStatus>,
     pub category_id: Option<i64>,
     pub name: Option<NamePrefix>,
+    pub phrase: Option<Phrase>,
     /// Of different fields.
     pub values: Vec<ValueFilter>,
+    /// Of another field.
+    pub dates: Option<DateRange>,
     /// Only animals that are available or pending. Without a status, and not withdrawn.
     pub on_offer: bool,
     /// Only withdrawn animals, or only those that are not.
@@ -26,7 +31,7 @@ pub struct PetQuery {
 }
 
 impl PetQuery {
-    /// By how many fields a program can search.
+    /// By how many fields a program can search, together with that of a range.
     pub const MOST_VALUES: usize = 3;
 
     /// The beginning of a word of the names, unless every name has it.
@@ -36,10 +41,19 @@ impl PetQuery {
 
     /// Whether the animals have more in common than a status.
     pub fn is_search(&self) -> bool {
-        self.category_id.is_some() || self.prefix().is_some() || !self.values.is_empty()
+        self.category_id.is_some()
+            || self.prefix().is_some()
+            || self.phrase.is_some()
+            || self.looks_at_values()
     }
 
-    /// Whether an animal has the status, the category, the name and the values that are wanted.
+    /// Whether the animals must have a value.
+    pub fn looks_at_values(&self) -> bool {
+        !self.values.is_empty() || self.dates.is_some()
+    }
+
+    /// Whether an animal has the status, the category, the name and the values that are wanted. Its
+    /// phrase depends on the fields: see [`Phrase::among`].
     pub fn has(
         &self,
         status: PetStatus,
@@ -52,6 +66,7 @@ impl PetQuery {
             && self.category_id.is_none_or(|wanted| wanted == category_id)
             && self.prefix().is_none_or(|prefix| prefix.finds(name.as_str()))
             && self.values.iter().all(|value| value.is_in(fields))
+            && self.dates.as_ref().is_none_or(|dates| dates.has(fields))
     }
 }
 

@@ -13,14 +13,14 @@ use futures_util::FutureExt;
 use roaring::{RoaringBitmap, RoaringTreemap};
 
 use super::{
-    Doing, Parameter, Sql, name_blocks,
+    Doing, Parameter, Sql, fields, name_blocks,
     search_sets::{BLOCK_BITS, of_category, of_list, of_value, pets},
     values,
 };
 use crate::{
     domain::{
         PetId, PetName, PetStatus,
-        store_area::{FieldValues, PetQuery, StorePet},
+        store_area::{FieldValues, PetQuery, Sought, StorePet},
     },
     store::{
         columns::{Cell, Columns},
@@ -136,6 +136,10 @@ async fn first<S: Sql>(
     wanted: usize,
 ) -> Result<Vec<PetId>, S::Error> {
     let order = Order::of(query);
+    let sought = match &query.phrase {
+        Some(phrase) => Some(phrase.among(&fields::list(on).await?)),
+        None => None,
+    };
     let (mut read, mut found, mut after) = (RoaringTreemap::new(), Vec::new(), order.after);
     'read: loop {
         let sql = &reads.unmerged[usize::from(order.is_descending)];
@@ -145,12 +149,17 @@ async fn first<S: Sql>(
             read.insert(after.unsigned_abs());
             let Some(status) = Option::<PetStatus>::read(row, 1)? else { continue };
             let name = PetName::read(row, 3)?;
-            let fields = if query.values.is_empty() {
-                FieldValues::NONE
-            } else {
+            let fields = if query.looks_at_values() || sought.is_some() {
                 FieldValues::read(row, 4)?
+            } else {
+                FieldValues::NONE
             };
-            if query.has(status, row.value(2)?, &name, &fields) {
+            let is_sought = |sought: &Sought| {
+                PetId::new(after).is_some_and(|id| sought.has(id, &name, &fields))
+            };
+            if query.has(status, row.value(2)?, &name, &fields)
+                && sought.as_ref().is_none_or(is_sought)
+            {
                 found.push(after);
                 if found.len() == wanted {
                     break 'read;
