@@ -64,6 +64,8 @@ impl Fields {
                     let refusal = field.map_or(FieldRefusal::NotFound, FieldRefusal::InUse);
                     return Ok(FieldChanged::Refused(refusal));
                 }
+                // With the kind of the field, values that it had leave the search.
+                while self.store.tend_search(0).await? {}
             }
             match self.store.write_field(change, act, response.clone(), context.clone()).await? {
                 Written::Done => return Ok(FieldChanged::Done(response)),

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use roaring::RoaringTreemap;
 
 use super::{
-    admin::{name_blocks, search_sets},
+    admin::{search_sets, word_blocks},
     columns::Columns,
 };
 use crate::domain::{
@@ -153,9 +153,9 @@ pub(super) struct ValueCheck {
     present: u64,
     /// The sum of the hashes of the photos of animals, without those of their table.
     photos: u64,
-    /// The same of the sets and names in the search, of animals that are merged.
+    /// The same of the sets and words in the search, of animals that are merged.
     sets: u64,
-    names: u64,
+    words: u64,
     /// Animals that are not merged: above the first identifier, up to the last one; and others.
     unmerged: (i64, i64),
     changed: RoaringTreemap,
@@ -169,7 +169,7 @@ impl ValueCheck {
             present: 0,
             photos: 0,
             sets: 0,
-            names: 0,
+            words: 0,
             unmerged: (0, 0),
             changed: RoaringTreemap::new(),
         }
@@ -186,12 +186,12 @@ impl ValueCheck {
             }
         }
         if self.is_merged(pet.id.get()) {
-            let (block, sets, names) = search_sets::entries(&self.fields, pet);
+            let (sets, words) = search_sets::entries(&self.fields, pet);
             for set in sets {
                 self.sets = self.sets.wrapping_add(hash_of(&(set, pet.id.get())));
             }
-            for entry in names {
-                self.names = self.names.wrapping_add(hash_of(&(block, &entry[..])));
+            for word in words {
+                self.words = self.words.wrapping_add(hash_of(&(pet.id.get(), &word[..])));
             }
         }
         let (FieldProblem::Unknown(problem) | FieldProblem::Invalid(problem)) =
@@ -222,7 +222,7 @@ impl ValueCheck {
     pub(super) fn add_set<R: Columns>(&mut self, row: &R) -> Result<(), R::Error> {
         let (block, set): (i64, i64) = (row.value(0)?, row.value(1)?);
         for low in search_sets::pets(row, 2)? {
-            let id = (block << search_sets::BLOCK_BITS) | i64::from(low);
+            let id = (block << word_blocks::BLOCK_BITS) | i64::from(low);
             if self.is_merged(id) {
                 self.sets = self.sets.wrapping_sub(hash_of(&(set, id)));
             }
@@ -230,17 +230,19 @@ impl ValueCheck {
         Ok(())
     }
 
-    /// A row of [`NAMES`].
-    pub(super) fn add_names<R: Columns>(&mut self, row: &R) -> Result<(), R::Error> {
+    /// A row of [`WORDS`].
+    pub(super) fn add_words<R: Columns>(&mut self, row: &R) -> Result<(), R::Error> {
         let block: i64 = row.value(0)?;
-        let mut names = self.names;
-        name_blocks::each(row, 1, |entry| {
-            let low = entry.last_chunk().copied().map_or(0, u16::from_be_bytes);
-            if self.is_merged((block << search_sets::BLOCK_BITS) | i64::from(low)) {
-                names = names.wrapping_sub(hash_of(&(block, entry)));
+        let mut words = self.words;
+        word_blocks::each(row, 1, |word, lows| {
+            for &low in lows {
+                let id = (block << word_blocks::BLOCK_BITS) | i64::from(low);
+                if self.is_merged(id) {
+                    words = words.wrapping_sub(hash_of(&(id, word)));
+                }
             }
         })?;
-        self.names = names;
+        self.words = words;
         Ok(())
     }
 
@@ -254,7 +256,7 @@ impl ValueCheck {
             ("unique_values", self.expected != self.present),
             ("photos", self.photos != 0),
             ("value_blocks", self.sets != 0),
-            ("name_blocks", self.names != 0),
+            ("word_blocks", self.words != 0),
         ];
         let wrong = tables.into_iter().filter(|(_, is_wrong)| *is_wrong);
         wrong.map(|(table, _)| format!("{table} does not agree with the animals"))
@@ -289,9 +291,9 @@ pub(super) fn notes_of(owners: &[Owner]) -> impl Iterator<Item = String> {
 /// The animals that are not merged into the search: above an identifier, and up to another one.
 pub(super) const UNMERGED: &str = "SELECT merged, last FROM search_state
     UNION ALL SELECT pet_id - 1, pet_id FROM value_changes";
-/// The sets of the search, and its names.
+/// The sets of the search, and its words.
 pub(super) const SETS: &str = "SELECT block, value, pets FROM value_blocks";
-pub(super) const NAMES: &str = "SELECT block, entries FROM name_blocks";
+pub(super) const WORDS: &str = "SELECT block, words FROM word_blocks";
 
 /// The photos of all animals.
 pub(super) const PHOTOS: &str = "SELECT id, pet_id FROM photos";

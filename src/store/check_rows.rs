@@ -12,7 +12,7 @@ use super::{
         fields::{self, owner},
         keys,
     },
-    check::{Checkup, NAMES, OneKind, PHOTOS, SETS, UNIQUE_VALUES, UNMERGED, ValueCheck, notes_of},
+    check::{Checkup, OneKind, PHOTOS, SETS, UNIQUE_VALUES, UNMERGED, ValueCheck, WORDS, notes_of},
     columns::Columns,
     tables::Table,
     whole::{Failed, Shown, Whole},
@@ -109,8 +109,8 @@ pub(super) fn values<W: Whole>(on: &mut W, found: &mut Checkup) -> Result<u64, F
     let sets = |_: &Shown<'_, W>| Ok(Some("value_blocks".to_owned()));
     read_each(on, SETS, problems, sets, |row, _| values.add_set(row))?;
     let problems = OneKind::of(&mut found.problems);
-    let names = |_: &Shown<'_, W>| Ok(Some("name_blocks".to_owned()));
-    read_each(on, NAMES, problems, names, |row, _| values.add_names(row))?;
+    let words = |_: &Shown<'_, W>| Ok(Some("word_blocks".to_owned()));
+    read_each(on, WORDS, problems, words, |row, _| values.add_words(row))?;
     found.problems.extend(values.disagreements());
     Ok(animals)
 }

@@ -61,6 +61,9 @@ macro_rules! area_suite {
             of_many_animals_with_one_unique_value_one_is_added,
             no_two_animals_have_one_chip_while_many_add_withdraw_and_restore,
             a_search_by_values_is_exact_while_animals_change_and_are_merged,
+            a_search_by_words_and_dates_is_exact_while_animals_change_and_are_merged,
+            a_phrase_finds_no_private_value_for_everybody_and_each_label_at_once,
+            many_animals_with_the_same_words_are_found_by_all_of_them,
             a_search_among_many_that_are_not_merged_fills_its_pages,
             values_of_many_bytes_are_merged_in_small_steps_and_found_before_that,
             the_animal_with_a_unique_value_is_found_without_the_search,
@@ -81,7 +84,7 @@ macro_rules! area_suite {
 }
 pub(crate) use crate::store::{
     area_commands::*, area_field_search::*, area_fields::*, area_lists::*, area_offers::*,
-    area_orders::*, area_photos::*, area_requests::*, times::*,
+    area_orders::*, area_photos::*, area_requests::*, area_words::*, times::*,
 };
 pub(crate) use area_suite;
 

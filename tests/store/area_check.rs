@@ -23,7 +23,7 @@ use crate::store::{
 
 /// Changes by hand, and how the problem that each makes begins.
 pub(crate) const DISAGREEMENTS: [(&str, &str); 28] = [
-    ("DELETE FROM name_blocks", "name_blocks does not agree with the animals"),
+    ("DELETE FROM word_blocks", "word_blocks does not agree with the animals"),
     ("DELETE FROM value_blocks", "value_blocks does not agree with the animals"),
     ("DELETE FROM value_changes", "value_blocks does not agree with the animals"),
     (

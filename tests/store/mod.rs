@@ -11,6 +11,7 @@ mod area_offers;
 mod area_orders;
 mod area_photos;
 mod area_requests;
+mod area_words;
 mod audit;
 mod journal;
 mod large_pages;

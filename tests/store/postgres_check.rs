@@ -66,7 +66,7 @@ async fn each_disagreement_in_the_store_area_is_found() {
             "UPDATE pg_index SET indisvalid = FALSE WHERE indexrelid = 'pets_by_status'::regclass",
             "the index pets_by_status is missing or incomplete",
         ),
-        ("UPDATE name_blocks SET entries = '\\x00'", "name_blocks is invalid"),
+        ("UPDATE word_blocks SET words = '\\x00'", "word_blocks is invalid"),
         ("UPDATE value_blocks SET pets = '\\x00'", "value_blocks is invalid"),
     ];
     for (by_hand, expected) in DISAGREEMENTS.into_iter().chain(of_postgres) {

@@ -52,7 +52,7 @@ async fn each_disagreement_in_the_store_area_is_found() {
             "UPDATE sqlite_sequence SET seq = 9007199254740991 WHERE name = 'pets'",
             "the last id of pets is above 9006649498927104",
         ),
-        ("UPDATE name_blocks SET entries = x'00'", "name_blocks is invalid"),
+        ("UPDATE word_blocks SET words = x'00'", "word_blocks is invalid"),
         ("UPDATE value_blocks SET pets = x'00'", "value_blocks is invalid"),
         ("DROP TRIGGER search_changed", "search_changed is missing"),
     ];

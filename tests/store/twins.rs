@@ -38,7 +38,7 @@ pub(crate) const BEFORE: &str = r#"
     UPDATE pets SET fields = '{"microchip":"X-7"}' WHERE id = 5;
     INSERT INTO unique_values (field, key, pet_id) VALUES ('microchip', '276098106234567', 1),
         ('microchip', '276 098 106 234 567', 2), ('microchip', '- -', 4), ('microchip', 'x-7', 5);
-    DELETE FROM value_changes; DELETE FROM value_blocks; DELETE FROM name_blocks;
+    DELETE FROM value_changes; DELETE FROM value_blocks; DELETE FROM word_blocks;
     UPDATE search_state SET merged = 0, last = 9223372036854775807"#;
 
 fn chip(text: &str) -> FieldPatch {

@@ -49,6 +49,7 @@ mod store {
     mod area_orders;
     mod area_photos;
     mod area_requests;
+    mod area_words;
     mod audit;
     mod bulk;
     mod journal;

@@ -6,7 +6,7 @@ use petstore::domain::{
     Limit, PetId, PetName,
     store_area::{
         AltText, ChangeType, Choices, Contact, FieldDefinition, FieldName, FieldValues, Label,
-        NAME_KEY_LENGTH, Note, PetQuery, PhotoSize, Photos, Reason, Reference, Webhook,
+        NAME_KEY_LENGTH, Note, PetQuery, PhotoSize, Photos, Phrase, Reason, Reference, Webhook,
     },
 };
 use serde_json::Value;
@@ -105,6 +105,9 @@ fn every_highest_number_in_the_document_is_that_of_the_code() {
         ("/schemas/BatchResults/maxItems", commands),
         ("/schemas/BatchError/properties/failedIndex/maximum", commands - 1),
         ("/parameters/NameFilter/schema/maxLength", size(NAME_KEY_LENGTH)),
+        ("/parameters/PhraseFilter/schema/maxLength", size(Phrase::LENGTH)),
+        // Both ends of a range.
+        ("/parameters/DateFilter/schema/maxProperties", 2),
         ("/parameters/FieldFilter/schema/maxProperties", size(PetQuery::MOST_VALUES)),
         ("/schemas/FieldValues/maxProperties", size(FieldDefinition::MAX)),
         ("/schemas/Fields/maxItems", size(FieldDefinition::MAX)),

@@ -1,6 +1,6 @@
 //! The operations on animals.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use hyper::StatusCode;
 
@@ -18,8 +18,8 @@ use crate::{
     domain::{
         PetId,
         store_area::{
-            Command, FieldProblem, NamePrefix, Note, PetPatch, PetQuery, Resource, StorePet,
-            ValueFilter, WithdrawalReason,
+            Command, DateRange, FieldProblem, NamePrefix, Note, PetPatch, PetQuery, Phrase,
+            Resource, StorePet, ValueFilter, WithdrawalReason,
         },
     },
     edge::{ApiError, Problem, Response, body::Accepted, response},
@@ -40,15 +40,16 @@ pub(super) struct WithdrawPet {
 
 /// The beginning of the name of a parameter that searches for the value of a field.
 const FIELD: &str = "field.";
+const FIELDS: &str = "field.NAME=VALUE, field.NAME.from=DATE, field.NAME.to=DATE";
 
 /// `GET /v1/store/pets`: a page of animals, and a link to the next one.
 pub(crate) async fn list_pets(
     area: &StoreArea,
     Call { request, caller, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    let names = ["status", "categoryId", "name", "withdrawn", "limit", "cursor"];
-    let ([status, category_id, name, withdrawn, limit, cursor], values) =
-        query::parameters_and(request.uri.query(), names, FIELD, "field.NAME=VALUE")?;
+    let names = ["status", "categoryId", "name", "q", "withdrawn", "limit", "cursor"];
+    let ([status, category_id, name, q, withdrawn, limit, cursor], values) =
+        query::parameters_and(request.uri.query(), names, FIELD, FIELDS)?;
     let is_status = "one of available, pending and sold";
     let is_name = "at most 64 letters and digits, counted without accents (64 characters if it has \
                    none), and without U+0000";
@@ -61,30 +62,38 @@ pub(crate) async fn list_pets(
             query::AN_INTEGER,
         )?,
         name: query::filter("name", name.as_ref(), prefix, is_name)?,
+        phrase: query::filter("q", q.as_ref(), Phrase::new, Phrase::IS)?,
         withdrawn: query::filter("withdrawn", withdrawn.as_ref(), boolean, "true or false")?
             .unwrap_or_default(),
         limit: query::limit(limit.as_ref())?,
-        values: Vec::new(),
         ..PetQuery::default()
     };
     query::check_utf8(request.uri.query())?;
-    query.values = searched(area, &values).await?;
+    (query.values, query.dates) = searched(area, &values).await?;
     let values: Vec<_> =
         values.iter().map(|(name, value)| (format!("{FIELD}{name}"), &**value)).collect();
     let mut filters = vec![
         ("status", status.as_deref()),
         ("categoryId", category_id.as_deref()),
         ("name", name.as_deref()),
+        ("q", q.as_deref()),
         ("withdrawn", withdrawn.as_deref().filter(|_| query.withdrawn)),
     ];
     let name = query.name.as_ref().map(NamePrefix::as_str);
-    let mut of_walk = vec![filters[0].1, filters[1].1, name, filters[3].1];
+    let mut of_walk = vec![filters[0].1, filters[1].1, name, filters[4].1];
     filters.extend(values.iter().map(|(name, value)| (name.as_str(), Some(*value))));
     // The same filters in another order or case are the same walk.
     let mut wanted: Vec<_> =
         query.values.iter().map(|value| (value.field.as_str(), value.key.as_str())).collect();
     wanted.sort_unstable();
     of_walk.extend(wanted.into_iter().flat_map(|(field, key)| [Some(field), Some(key)]));
+    // As no field is called.
+    let phrase = query.phrase.iter().flat_map(|phrase| ["?q", phrase.as_str()]);
+    of_walk.extend(phrase.map(Some));
+    let dates = query.dates.iter().map(|dates| (dates.field.as_str(), dates.bounds()));
+    let dates: Vec<_> = dates.collect();
+    let dates = dates.iter().flat_map(|(field, [from, to])| ["?dates", field, from, to]);
+    of_walk.extend(dates.map(Some));
     let walk = Walk::new(cursor::PETS, &of_walk);
     if let Some(cursor) = cursor {
         let (key, id) = walk.decode(&cursor)?;
@@ -110,25 +119,49 @@ pub(crate) async fn list_pets(
     Ok(response)
 }
 
-/// The values that the animals must have.
+/// The values and the dates that the animals must have.
 async fn searched(
     area: &StoreArea,
-    values: &[(String, Cow<'_, str>)],
-) -> Result<Vec<ValueFilter>, ApiError> {
-    if values.is_empty() {
-        return Ok(Vec::new());
+    given: &[(String, Cow<'_, str>)],
+) -> Result<(Vec<ValueFilter>, Option<DateRange>), ApiError> {
+    if given.is_empty() {
+        return Ok((Vec::new(), None));
     }
-    if values.len() > PetQuery::MOST_VALUES {
-        let message = format!(
-            "{} fields are given as field.NAME. A search has at most {}.",
-            values.len(),
-            PetQuery::MOST_VALUES
-        );
-        return Err(ApiError::new(Problem::InvalidParameter, message));
+    let invalid = |message: String| Err(ApiError::new(Problem::InvalidParameter, message));
+    let (mut values, mut ranges) = (Vec::new(), BTreeMap::<&str, [Option<&str>; 2]>::new());
+    for (name, value) in given {
+        if let Some(name) = name.strip_suffix(".from") {
+            ranges.entry(name).or_default()[0] = Some(value);
+        } else if let Some(name) = name.strip_suffix(".to") {
+            ranges.entry(name).or_default()[1] = Some(value);
+        } else {
+            values.push((name.as_str(), value));
+        }
+    }
+    if ranges.len() > 1 {
+        return invalid(format!(
+            "Ranges of {} fields are given as field.NAME.from and field.NAME.to. A search has at most one.",
+            ranges.len()
+        ));
+    }
+    if let Some((name, _)) = values.iter().find(|(name, _)| ranges.contains_key(name)) {
+        return invalid(format!(
+            "field.{name} is given with field.{name}.from or field.{name}.to. Give a value or a range."
+        ));
+    }
+    let count = values.len() + ranges.len();
+    if count > PetQuery::MOST_VALUES {
+        let most = PetQuery::MOST_VALUES;
+        return invalid(format!(
+            "{count} fields are given as field.NAME. A search has at most {most}."
+        ));
     }
     let fields = area.app.store.fields().await?;
-    let searched = values.iter().map(|(name, value)| fields.searched(name, value));
-    searched.collect::<Result<_, _>>().map_err(|problem| match problem {
+    let values: Result<Vec<_>, _> =
+        values.into_iter().map(|(name, value)| fields.searched(name, value)).collect();
+    let dates = ranges.pop_first().map(|(name, ends)| fields.dates(name, ends)).transpose();
+    let searched = values.and_then(|values| Ok((values, dates?)));
+    searched.map_err(|problem| match problem {
         FieldProblem::Unknown(message) => ApiError::new(Problem::UnknownField, message),
         FieldProblem::Invalid(message) => ApiError::new(Problem::InvalidParameter, message),
     })

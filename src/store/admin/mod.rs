@@ -7,14 +7,15 @@ pub(super) mod fields;
 pub(in crate::store) mod journal;
 pub(super) mod keys;
 pub(super) mod lists;
-pub(super) mod name_blocks;
 mod photos;
 pub(super) mod plans;
 mod requests;
 pub(super) mod search;
+mod search_blocks;
 pub(super) mod search_sets;
 mod staff;
 mod webhooks;
+pub(super) mod word_blocks;
 
 pub use self::{
     deliveries::KEPT_ATTEMPTS,

@@ -1,5 +1,5 @@
 //! The search for animals. Each value of a field, each category and each status has a set of the animals
-//! that have it, in blocks of successive identifiers (`value_blocks`); `name_blocks.rs` has those of
+//! that have it, in blocks of successive identifiers (`value_blocks`); `word_blocks.rs` has those of
 //! words. A search intersects the sets of what it looks for.
 //!
 //! The sets run behind. Triggers note each change of an animal (`value_changes`), with what the sets
@@ -7,16 +7,12 @@
 //! merges all these, and a search reads them one by one until its page is full, so its result is exact
 //! at every moment, and only takes longer while many are not merged.
 
-use std::{collections::BTreeMap, iter};
+use std::iter;
 
 use futures_util::FutureExt;
-use roaring::{RoaringBitmap, RoaringTreemap};
+use roaring::RoaringTreemap;
 
-use super::{
-    Doing, Parameter, Sql, fields, name_blocks,
-    search_sets::{BLOCK_BITS, of_category, of_list, of_value, pets},
-    values,
-};
+use super::{Doing, Parameter, Sql, fields, search_blocks::Wanted, word_blocks::BLOCK_BITS};
 use crate::{
     domain::{
         PetId, PetName, PetStatus,
@@ -32,12 +28,6 @@ use crate::{
 /// a million animals.
 const BLOCKS: [i64; 2] = [2, 16];
 
-const NEXT_BLOCK: [&str; 2] = [
-    "SELECT min(block) FROM value_blocks WHERE value = $1 AND block >= $2",
-    "SELECT max(block) FROM value_blocks WHERE value = $1 AND block <= $2",
-];
-const SET_OF: &str = "SELECT block, pets FROM value_blocks
-    WHERE value = $1 AND block >= $2 AND block < $3";
 /// A page of animals, and the position after it if more follow.
 pub(in crate::store) type Page = (Vec<StorePet>, Option<PetId>);
 
@@ -172,7 +162,8 @@ async fn first<S: Sql>(
     }
     // What is behind a full page is neither read nor wanted.
     let end = found.last().filter(|_| found.len() == wanted).copied();
-    found.extend(in_sets(on, query, order, (wanted, end), &read).await?);
+    let in_common = Wanted::of(query, sought.as_ref());
+    found.extend(in_sets(on, &in_common, order, (wanted, end), &read).await?);
     found.sort_unstable_by_key(|&id| order.key(id));
     Ok(found.into_iter().take(wanted).filter_map(PetId::new).collect())
 }
@@ -206,28 +197,14 @@ impl Order {
 /// and none that are behind the block of the second identifier.
 async fn in_sets<S: Sql>(
     on: &mut S,
-    query: &PetQuery,
+    wanted: &Wanted<'_>,
     order: Order,
-    (wanted, end): (usize, Option<i64>),
+    (most, end): (usize, Option<i64>),
     read: &RoaringTreemap,
 ) -> Result<Vec<i64>, S::Error> {
-    let statuses = PetStatus::ALL.into_iter();
-    let lists: Vec<i64> = statuses
-        .filter(|&status| query.status.is_none_or(|wanted| wanted == status))
-        .filter(|&status| !(query.on_offer && status == PetStatus::Sold))
-        .map(|status| of_list(status, query.withdrawn))
-        .collect();
-    let mut all: Vec<i64> =
-        query.values.iter().map(|value| of_value(value.field.as_str(), &value.key)).collect();
-    all.extend(query.category_id.map(of_category));
     let (mut found, mut from) = (Vec::new(), order.after >> BLOCK_BITS);
     for blocks in BLOCKS.into_iter().chain(iter::repeat(BLOCKS[1])) {
-        let at = usize::from(order.is_descending);
-        let next = match all.first() {
-            Some(value) => on.rows(NEXT_BLOCK[at], &[value, &from]).await?,
-            None => on.rows(name_blocks::NEXT[at], &[&from]).await?,
-        };
-        let next = next.first().map(|row| row.value::<Option<i64>>(0)).transpose()?.flatten();
+        let next = wanted.next_block(on, order.is_descending, from).await?;
         let is_wanted =
             |block: &i64| end.is_none_or(|end| order.key(*block) <= order.key(end >> BLOCK_BITS));
         let Some(next) = next.filter(is_wanted) else { break };
@@ -236,41 +213,21 @@ async fn in_sets<S: Sql>(
         } else {
             (next, next.saturating_add(blocks))
         };
-        let sets = lists.iter().chain(&all).map(|&set| values![set, lowest, until]).collect();
-        let mut sets = on.rows_each(SET_OF, sets).await?.into_iter();
-        let mut by_block: BTreeMap<i64, RoaringBitmap> = BTreeMap::new();
-        for row in sets.by_ref().take(lists.len()).flatten() {
-            *by_block.entry(order.key(row.value(0)?)).or_default() |= pets(&row, 1)?;
+        let by_block = wanted.find(on, [lowest, until]).await?.into_iter();
+        let id = |block: i64, low| (block << BLOCK_BITS) | i64::from(low);
+        let is_next = |id: &i64| order.has(*id) && !read.contains(id.unsigned_abs());
+        let missing = most - found.len();
+        if order.is_descending {
+            let ids = by_block
+                .rev()
+                .flat_map(|(block, pets)| pets.into_iter().rev().map(move |low| id(block, low)));
+            found.extend(ids.filter(is_next).take(missing));
+        } else {
+            let ids =
+                by_block.flat_map(|(block, pets)| pets.into_iter().map(move |low| id(block, low)));
+            found.extend(ids.filter(is_next).take(missing));
         }
-        for of_value in sets {
-            let mut both = BTreeMap::new();
-            for row in of_value {
-                let block = order.key(row.value(0)?);
-                if let Some(before) = by_block.remove(&block) {
-                    both.insert(block, before & pets(&row, 1)?);
-                }
-            }
-            by_block = both;
-        }
-        by_block.retain(|_, pets| !pets.is_empty());
-        if let Some(prefix) = query.prefix() {
-            let blocks = by_block.keys().map(|&block| order.key(block)).collect();
-            let named = name_blocks::find(on, blocks, prefix).await?;
-            for (pets, named) in by_block.values_mut().zip(named) {
-                *pets &= named;
-            }
-        }
-        for (block, pets) in by_block {
-            let id = |low| (order.key(block) << BLOCK_BITS) | i64::from(low);
-            let is_next = |id: &i64| order.has(*id) && !read.contains(id.unsigned_abs());
-            let missing = wanted - found.len();
-            if order.is_descending {
-                found.extend(pets.into_iter().rev().map(id).filter(is_next).take(missing));
-            } else {
-                found.extend(pets.into_iter().map(id).filter(is_next).take(missing));
-            }
-        }
-        if found.len() == wanted {
+        if found.len() == most {
             break;
         }
         from = if order.is_descending { lowest - 1 } else { until };

@@ -6,11 +6,16 @@ use futures_util::FutureExt;
 use roaring::RoaringBitmap;
 use sha2::{Digest, Sha256};
 
-use super::{Doing, Parameter, Sql, fields, name_blocks, values};
+use super::{
+    Doing, Parameter, Sql, fields, values,
+    word_blocks::{self, BLOCK_BITS},
+};
 use crate::{
     domain::{
         PetStatus,
-        store_area::{FieldSet, FieldValues, StorePet, name_keys},
+        store_area::{
+            FieldKind, FieldSet, FieldValue, FieldValues, StorePet, is_date, name_keys, value_keys,
+        },
     },
     store::columns::{Cell, Columns},
 };
@@ -19,9 +24,6 @@ use crate::{
 /// names and values.
 const STEP: usize = 4_096;
 const STEP_BYTES: usize = 2 << 20;
-
-/// An identifier without these bits is the number of its block.
-pub(in crate::store) const BLOCK_BITS: u32 = 16;
 
 /// How many animals wait, counted up to $1, and the bytes of their names and values. No store reads
 /// these for this.
@@ -123,7 +125,7 @@ pub(in crate::store) fn merge<'t, S: Sql>(on: &'t mut S, (): &'t ()) -> Doing<'t
 struct Changes {
     /// By set and block: the animals that leave it, and then those that join it.
     sets: BTreeMap<(i64, i64), Vec<(u32, bool)>>,
-    names: name_blocks::Changes,
+    words: word_blocks::Changes,
     /// Of the names and values that were read.
     bytes: usize,
 }
@@ -149,8 +151,8 @@ impl Changes {
         }
         let name = row.text(at + 4)?;
         self.bytes += row.text(at + 3)?.map_or(0, str::len) + name.map_or(0, str::len);
-        for key in name.filter(|_| has_name).iter().flat_map(|name| name_keys(name)) {
-            self.names.insert((block, name_blocks::entry(&key, low)), is_in);
+        for word in words_of(fields, name.filter(|_| has_name), &values) {
+            self.words.insert((block, word_blocks::entry(&word, low)), is_in);
         }
         Ok(name.is_some())
     }
@@ -178,20 +180,37 @@ impl Changes {
         }
         on.execute_each(PUT, put).await?;
         on.execute_each(REMOVE, remove).await?;
-        name_blocks::write(on, self.names).await
+        word_blocks::write(on, self.words).await
     }
 }
 
-/// The number of the block of an animal that is merged, its sets, and its entries in `name_blocks`.
+/// The sets of an animal that is merged, and its words in `word_blocks`.
 pub(in crate::store) fn entries<'p>(
     fields: &'p FieldSet,
     pet: &'p StorePet,
-) -> (i64, impl Iterator<Item = i64> + 'p, impl Iterator<Item = Vec<u8>> + 'p) {
-    let id = pet.id.get();
+) -> (impl Iterator<Item = i64> + 'p, impl Iterator<Item = Vec<u8>> + 'p) {
     let list = of_list(pet.status, pet.withdrawn.is_some());
     let sets = [list].into_iter().chain(sets_of(fields, pet.category_id, &pet.fields));
-    let names = name_keys(pet.name.as_str()).into_iter();
-    (id >> BLOCK_BITS, sets, names.map(move |key| name_blocks::entry(&key, low(id))))
+    (sets, words_of(fields, Some(pet.name.as_str()), &pet.fields))
+}
+
+/// The words of a name and of values, and their dates.
+fn words_of<'p>(
+    fields: &'p FieldSet,
+    name: Option<&'p str>,
+    values: &'p FieldValues,
+) -> impl Iterator<Item = Vec<u8>> + 'p {
+    let of_name = name.into_iter().flat_map(name_keys).map(|key| word_blocks::word(&key, ""));
+    let of_value = |(name, value): (&'p str, &FieldValue)| match (fields.find(name), value) {
+        (Some(field), FieldValue::Text(text)) if field.kind.has_words() => {
+            value_keys(text).iter().map(|key| word_blocks::word(key, name)).collect()
+        }
+        (Some(field), FieldValue::Text(text)) if field.kind == FieldKind::Date && is_date(text) => {
+            vec![word_blocks::date(name, text)]
+        }
+        _ => Vec::new(),
+    };
+    of_name.chain(values.iter().flat_map(of_value))
 }
 
 /// The sets of a category and of values.
@@ -222,7 +241,7 @@ pub(super) fn of_list(status: PetStatus, withdrawn: bool) -> i64 {
 }
 
 /// The place of an animal in its block.
-fn low(id: i64) -> u16 {
+pub(super) fn low(id: i64) -> u16 {
     u16::try_from(id & ((1 << BLOCK_BITS) - 1)).unwrap_or_default()
 }
 

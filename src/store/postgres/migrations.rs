@@ -41,10 +41,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0024_unique_texts.sql"),
     include_str!("../../../migrations/postgres/0025_choice_labels.sql"),
     include_str!("../../../migrations/postgres/0026_one_search.sql"),
+    include_str!("../../../migrations/postgres/0027_words_of_values.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 26;
+const KNOWN: u32 = 27;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

@@ -27,7 +27,7 @@ pub(super) fn quick_check(connection: &Connection) -> rusqlite::Result<Option<St
         "SELECT id, name FROM withdrawn_pets ORDER BY id DESC LIMIT 1",
         "SELECT id, reference FROM orders ORDER BY id DESC LIMIT 1",
         "SELECT id, label FROM categories ORDER BY id DESC LIMIT 1",
-        "SELECT first, entries FROM name_blocks ORDER BY block DESC LIMIT 1",
+        "SELECT first, words FROM word_blocks ORDER BY block DESC LIMIT 1",
         "SELECT merged FROM search_state",
     ] {
         connection.prepare(edge)?.query([])?.next()?;

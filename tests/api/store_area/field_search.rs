@@ -73,6 +73,45 @@ async fn a_walk_through_a_search_by_values_has_each_animal_once() {
 }
 
 #[tokio::test]
+async fn animals_are_found_by_words_of_names_values_and_labels_with_every_other_filter() {
+    let store = open().await;
+    let labels = json!({
+        "label": "Gender", "kind": "choice", "choices": ["F", "M"], "choiceLabels": { "F": "Female" }
+    });
+    store.define("gender", labels).await;
+    let luna = json!({
+        "species": "Cat", "colour": "Black", "size": "Small", "gender": "F", "born": "2024-02-29",
+        "microchip": "276 098"
+    });
+    let luna = store.new_with(luna).await;
+    let rex =
+        json!({ "species": "Dog", "colour": "black/tan", "gender": "M", "born": "2024-03-01" });
+    let rex = store.new_with(rex).await;
+    for q in ["small+black+female+cat", "bl%C3%A1+FEM", "276-098", "x+276098", "%231", "1+cat"] {
+        assert_eq!(found(&store, &format!("q={q}")).await, [luna], "{q}");
+    }
+    assert_eq!(found(&store, "q=black").await, [luna, rex]);
+    assert_eq!(found(&store, "q=tan+m").await, [rex]);
+    assert_eq!(found(&store, "q=black&field.gender=m").await, [rex]);
+    assert_eq!(found(&store, "q=black&categoryId=99").await, [0_i64; 0]);
+    assert_eq!(found(&store, "q=male").await, [0_i64; 0]);
+    let (from, to) = ("field.born.from=2024-02-29", "field.born.to=2024-02-29");
+    assert_eq!(found(&store, from).await, [luna, rex]);
+    assert_eq!(found(&store, &format!("{from}&{to}")).await, [luna]);
+    assert_eq!(found(&store, "field.born.from=2024-03-01&q=black").await, [rex]);
+    assert_eq!(found(&store, &format!("field.born.from=2024-03-01&{to}")).await, [0_i64; 0]);
+    // A walk belongs to its phrase and its range.
+    let filters = format!("/pets?q=black&{from}&limit=1");
+    let next = store.get(&filters).await.following("next");
+    assert_eq!(store.get(&next).await.ids(), [rex]);
+    for (old, new) in [("q=black", "q=tan"), ("from=2024-02-29", "from=2024-02-28")] {
+        assert!(next.contains(old), "{next}");
+        let other = next.replace(old, new);
+        store.get(&other).await.expect_error(400, "invalid_cursor");
+    }
+}
+
+#[tokio::test]
 async fn a_search_by_what_no_field_is_or_allows_is_400() {
     let store = open().await;
     store.define("litter", json!({ "label": "Litter", "kind": "integer" })).await;
@@ -97,6 +136,31 @@ async fn a_search_by_what_no_field_is_or_allows_is_400() {
             "at most 3",
         ),
         ("fields.sex=Male", "unknown_parameter", "field.NAME"),
+        ("q=", "invalid_parameter", "q must be a text of 1 to 64 characters and at most 16 words"),
+        ("q=+%C2%A0", "invalid_parameter", "q must be"),
+        ("q=a%00", "invalid_parameter", "q must be"),
+        ("q=%FF", "invalid_parameter", "must be UTF-8"),
+        ("q=a+b+c+d+e+f+g+h+i+j+k+l+m+n+o+p+q", "invalid_parameter", "q must be"),
+        ("field.color.from=2024-01-01", "unknown_field", "No field has the name \"color\""),
+        ("field.colour.to=2024-01-01", "invalid_parameter", "for fields of the kind date"),
+        ("field.born.from=2024", "invalid_parameter", "field.born.from must be a date of the form"),
+        ("field.born.to=2023-02-29", "invalid_parameter", "field.born.to must be a date"),
+        ("field.born.until=2023-02-28", "unknown_field", "No field has the name"),
+        (
+            "field.born=2024-01-01&field.born.to=2024-01-01",
+            "invalid_parameter",
+            "Give a value or a range.",
+        ),
+        (
+            "field.born.from=2024-01-01&field.seen.to=2024-01-01",
+            "invalid_parameter",
+            "Ranges of 2 fields",
+        ),
+        (
+            "field.sex=Male&field.colour=a&field.breed=b&field.born.to=2024-01-01",
+            "invalid_parameter",
+            "4 fields are given as field.NAME. A search has at most 3.",
+        ),
     ] {
         let reply = store.get(&format!("/pets?{query}")).await;
         reply.expect_error(400, code);
