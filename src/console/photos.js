@@ -156,7 +156,7 @@
       return post(photo, picture, attempt + 1);
     }
     const page = parse(responseText);
-    if (status === 200 && new URL(request.responseURL).pathname === target().replace("/photos", "")) return void absorb(page);
+    if (status === 200 && new URL(request.responseURL).pathname === target()) return void absorb(page);
     if (status === 413) return text("large");
     return reason(page);
   }
@@ -185,7 +185,7 @@
     showTimes(page);
     const rest = (of) => {
       const copy = of.getElementById("now").cloneNode(true);
-      for (const part of copy.querySelectorAll("[data-kept], #shown, .history, .portrait")) part.remove();
+      for (const part of copy.querySelectorAll("[data-kept], #shown")) part.remove();
       return copy.textContent;
     };
     const isOnlyOurs = rest(document) === rest(page) && [...shown.querySelectorAll("input[name^=alt]")]
@@ -205,7 +205,6 @@
     if (full) shown.append(full);
     upload().hidden = full !== null;
     if (!isOnlyOurs) return;
-    for (const part of [".history", ".portrait"]) document.querySelector(part)?.replaceWith(page.querySelector(part));
     for (const { value, form } of page.querySelectorAll("#now input[name=version]")) {
       const own = document.querySelectorAll(`form[action="${form.getAttribute("action")}"] [name=version]`);
       for (const field of own) field.value = value;
@@ -224,7 +223,7 @@
     const focus = document.activeElement;
     if (focus === document.body || focus.closest("#upload, #uploads, #done")) focusMessage();
     if (!created) return failed ? undefined : form?.[0].requestSubmit(form[1]);
-    const page = target().replace("/photos", "");
+    const page = target();
     sessionStorage.setItem("photos", document.getElementById("sent").textContent);
     if (!failed) return location.assign(page);
     if (!box().querySelector("a")) box().append(Object.assign(document.createElement("a"), { href: page, textContent: text("open") }));

@@ -195,6 +195,19 @@ impl Photos {
         Ok(Stored { id, width, height })
     }
 
+    /// Makes a photo of the large file of another one, turned by a right angle; `None` without this file.
+    pub async fn turn(&self, id: PhotoId, to_right: bool) -> Result<Option<Stored>, PhotoError> {
+        let place = self.place.as_ref().ok_or(PhotoError::Off)?;
+        let file = PhotoFile { id, size: PhotoSize::Large };
+        let Some(large) = place.read(file).await? else { return Ok(None) };
+        // A picture of a camera that was held so: behind the first two bytes, an EXIF orientation.
+        let orientation = if to_right { 6 } else { 8 };
+        let (start, rest) = large.split_at(large.len().min(2));
+        let exif = b"\xff\xe1\0\x22Exif\0\0MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0";
+        let picture = [start, exif, &[orientation, 0, 0, 0, 0, 0, 0], rest].concat();
+        self.add(picture.into(), Format::Jpeg).await.map(Some)
+    }
+
     /// Notes photos that have no file of the size [`PhotoSize::Card`].
     pub(crate) fn note_without_card(&self, photos: impl Iterator<Item = PhotoId>) {
         let mut waiting = self.without_card.lock().unwrap_or_else(PoisonError::into_inner);

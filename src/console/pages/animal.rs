@@ -4,7 +4,7 @@ use super::{
     animal_fields::facts,
     animal_top, history, order_rows, orders,
     parts::{live, missing},
-    photos, values,
+    values,
 };
 use crate::console::prelude::*;
 use crate::{
@@ -53,7 +53,6 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         }
         div.columns.wide {
             div.stack {
-                (photos::card(desk, &pet))
                 section.card.no-print { h2 { (texts::HISTORY) } (history) }
             }
             div.stack {
@@ -71,8 +70,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             }
         }
     };
-    let content = html! { (live(errors, &content)) (photos::script()) };
-    let page = Page::new(markup::plain_name(pet.name.as_str()), content);
+    let page = Page::new(markup::plain_name(pet.name.as_str()), live(errors, &content));
     let page = page.following(Follows::Pet(pet.id.get()));
     Ok(page.wrong_if(!errors.is_empty()).into())
 }

@@ -8,7 +8,7 @@ use crate::{
         PetStatus,
         store_area::{Category, FieldSet, PhotoSize, StorePet, asking_price},
     },
-    look::{Animal, Drawings, PORTRAIT, Photo},
+    look::{Animal, Drawings, PORTRAIT, Photo, focus},
 };
 
 /// The animal as it looks: its first photo, or the drawing of its kind, and the others below.
@@ -34,7 +34,7 @@ pub(super) fn portrait(
                     @for (at, photo) in photos.iter().enumerate().skip(1) {
                         li {
                             a href=(large(photo)) {
-                                img src=(photo.path(PhotoSize::Small)) alt=(animal.alt(at, photo))
+                                img class=[focus(photo.focus)] src=(photo.path(PhotoSize::Small)) alt=(animal.alt(at, photo))
                                     width="72" height="54" loading="lazy";
                             }
                         }
@@ -42,6 +42,9 @@ pub(super) fn portrait(
                 }
             }
             (drawings.symbols())
+            @if desk.may_write() && pet.withdrawn.is_none() && (is_served || !animal.photos.is_empty()) {
+                p { a.button href={ (animal.path()) "/photos" } { (texts::MANAGE_PHOTOS) } }
+            }
         }
     }
 }

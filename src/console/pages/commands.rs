@@ -154,6 +154,9 @@ fn flash(decisions: &[Decision]) -> Flash {
         (Some(ChangeType::PetWithdrawn), _) => ("withdrawn", id),
         (Some(ChangeType::PetRestored), _) => ("restored", id),
         (Some(ChangeType::OrderChanged), _) if is_extended(first) => ("extended", id),
+        _ if first.is_some_and(|of| undo::removes_photo(of) && of.photo.is_some()) => {
+            ("photo-turned", id)
+        }
         _ if first.is_some_and(undo::removes_photo) => ("photo-removed", id),
         (
             Some(ChangeType::OrderChanged | ChangeType::PetChanged | ChangeType::CategoryChanged),

@@ -59,8 +59,17 @@ const RECENT: u32 = 100;
 /// How long a deleted photo can be put back: its files are deleted a day after it.
 const PUT_BACK_WITHIN: SignedDuration = SignedDuration::from_hours(23);
 
-/// The photo that a change took from an animal, and its position before, while it can be put back.
-fn deleted_by(change: &JournalEntry, now: Timestamp) -> Option<(NewPhoto, usize)> {
+/// A photo that a change took from an animal.
+pub(super) struct Deleted {
+    pub(super) photo: NewPhoto,
+    /// Before the change.
+    pub(super) position: usize,
+    /// The photo in its place, such as the turned one.
+    pub(super) replaced_by: Option<PhotoId>,
+}
+
+/// The photo that a change took from an animal, while it can be put back.
+fn deleted_by(change: &JournalEntry, now: Timestamp) -> Option<Deleted> {
     let all = |of: &Option<Box<str>>| logged(of.as_deref())["photos"].as_array().cloned();
     let (before, after) = (all(&change.before)?, all(&change.after)?);
     let is_gone = |photo: &Value| after.iter().all(|other| other["id"] != photo["id"]);
@@ -76,18 +85,22 @@ fn deleted_by(change: &JournalEntry, now: Timestamp) -> Option<(NewPhoto, usize)
             [0, 1].map(|at| photo["focus"][at].to_string()).each_ref().map(|part| &**part),
         ),
     };
-    (now.duration_since(change.at) < PUT_BACK_WITHIN).then_some((new, at))
+    let is_replaced = before.len() == after.len();
+    let replaced_by = after.get(at).filter(|_| is_replaced).and_then(|by| by["id"].as_str());
+    let replaced_by = replaced_by.and_then(PhotoId::parse);
+    let deleted = Deleted { photo: new, position: at, replaced_by };
+    (now.duration_since(change.at) < PUT_BACK_WITHIN).then_some(deleted)
 }
 
-/// A photo that this animal had, and its position before, while it can be put back.
+/// A photo that this animal had, while it can be put back.
 pub(super) async fn deleted_photo(
     desk: &Desk<'_>,
     pet: PetId,
     photo: PhotoId,
-) -> Result<Option<(NewPhoto, usize)>, StoreError> {
+) -> Result<Option<Deleted>, StoreError> {
     let changes = desk.store().history(pet, i64::MAX, RECENT).await?;
     let mut deleted = changes.iter().filter_map(|change| deleted_by(change, desk.visit.now));
-    Ok(deleted.find(|(of, _)| of.id == photo))
+    Ok(deleted.find(|of| of.photo.id == photo))
 }
 
 /// The changes of an animal and of its orders, the newest first.
@@ -114,7 +127,7 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
     let may_change = desk.may_write() && pet.withdrawn.is_none();
     let deleted = |change| {
         let deleted = deleted_by(change, desk.visit.now).filter(|_| may_change);
-        deleted.map(|(photo, _)| photo.id).filter(|&id| pet.photos.position(id).is_none())
+        deleted.map(|of| of.photo.id).filter(|&id| pet.photos.position(id).is_none())
     };
     Ok(html! {
         @if changes.is_empty() && import.is_none() { p.muted { (texts::NO_HISTORY) } }
@@ -255,7 +268,7 @@ pub(super) fn differences(
         add(texts::REASON, None, reason);
         add(texts::NOTE, None, withdrawal["note"].as_str().map(str::to_owned));
     }
-    let others: Vec<&str> = photos(&before["photos"], &after["photos"]).collect();
+    let others = photos(&before["photos"], &after["photos"]);
     // The log has no contacts, which can be erased.
     let is_contact = change.kind == ChangeType::OrderChanged && lines.is_empty() && ends.is_none();
     html! {
@@ -281,7 +294,7 @@ fn names_of<'v>(before: &'v Value, after: &'v Value) -> BTreeSet<&'v str> {
 }
 
 /// The changes of the photos of an animal.
-fn photos(before: &Value, after: &Value) -> impl Iterator<Item = &'static str> {
+fn photos(before: &Value, after: &Value) -> Vec<&'static str> {
     let all = |of: &Value| of.as_array().cloned().unwrap_or_default();
     let (before, after) = (all(before), all(after));
     let ids = |of: &[Value]| of.iter().map(|photo| photo["id"].clone()).collect::<Vec<_>>();
@@ -292,6 +305,9 @@ fn photos(before: &Value, after: &Value) -> impl Iterator<Item = &'static str> {
     let order = match after.len().cmp(&before.len()) {
         Ordering::Greater => Some(texts::PHOTO_ADDED),
         Ordering::Less => Some(texts::PHOTO_DELETED),
+        Ordering::Equal if !ids(&before).iter().all(|id| ids(&after).contains(id)) => {
+            return vec![texts::PHOTO_TURNED];
+        }
         Ordering::Equal if ids(&before) != ids(&after) => Some(texts::PHOTOS_MOVED),
         Ordering::Equal => None,
     };
@@ -301,5 +317,5 @@ fn photos(before: &Value, after: &Value) -> impl Iterator<Item = &'static str> {
             after.len() == before.len() && each(&before, member) != each(&after, member);
         is_changed.then_some(text)
     });
-    order.into_iter().chain(changed.into_iter().flatten())
+    order.into_iter().chain(changed.into_iter().flatten()).collect()
 }

@@ -99,6 +99,7 @@ routes! {
     editForm           GET  "/animals/{id}/edit"               staff!(Clerk, edit::form);
     saveEdit           POST "/animals/{id}/edit"               staff!(Clerk, edit::save).does(texts::EDIT);
     placeOrder         POST "/animals/{id}/order"              staff!(Clerk, animal::place_order).does(texts::RESERVE);
+    photos             GET  "/animals/{id}/photos"             staff!(Clerk, photos::show, &Errors::default());
     addPhotos          POST "/animals/{id}/photos"             Target::Pictures(needed(Role::Clerk));
     changePhoto        POST "/animals/{id}/photos/change"      staff!(Clerk, photo_forms::change);
     withdraw           POST "/animals/{id}/withdraw"           staff!(Clerk, animal::withdraw).does(texts::WITHDRAW);

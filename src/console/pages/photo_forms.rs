@@ -7,11 +7,10 @@ use hyper::StatusCode;
 use sha2::{Digest, Sha256};
 
 use super::{
-    animal,
     commands::NotDone,
-    history,
+    history::{self, Deleted},
     parts::missing,
-    photos::{self, alt_input},
+    photos::{self, alt_input, look_input},
 };
 use crate::console::prelude::*;
 use crate::{
@@ -26,12 +25,12 @@ use crate::{
     domain::{
         PetId, StaffId,
         store_area::{
-            AltText, Command, IfMatch, NewPhoto, Patch, Photo, PhotoFile, PhotoId, PhotoPatch,
-            PhotoSize, Photos, Preconditions, StorePet,
+            AltText, Command, Focus, IfMatch, NewPhoto, Patch, Photo, PhotoFile, PhotoId,
+            PhotoPatch, PhotoSize, Photos, Preconditions, StorePet,
         },
     },
     edge::{UnreadBody, multipart::Multipart},
-    photos::{Format, PhotoError},
+    photos::{Format, PhotoError, Stored},
     text,
 };
 
@@ -71,7 +70,7 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             title: texts::really(texts::DELETE, &texts::this_photo(at + 1, &name)),
             effects: vec![texts::PHOTO_IS_GONE.to_owned()],
             yes: texts::DELETE,
-            back: &format!("/animals/{}", id.get()),
+            back: &path_of(id),
         };
         let shown = pet.photos.all().get(at).map(|photo| photos::small(photo, at, &name));
         if let Some(asked) = question.ask(desk, &html! { @if let Some(shown) = shown { (shown) } })
@@ -80,29 +79,26 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
     }
     let merged = Merged::of(form, &photos::form_of(&pet));
-    let number = |name: &str| {
-        pet.photos.all().iter().position(|photo| alt_input(photo.id) == name).map(|at| at + 1)
-    };
     let conflicts = merged.errors(true, |name, value| {
-        Some((texts::alt_of(number(name)?), markup::readable(value, markup::SHORT)))
+        let mut all = pet.photos.all().iter().zip(1..);
+        let label = all.find_map(|(photo, number)| {
+            let is_alt = (alt_input(photo.id) == name).then(|| texts::alt_of(number));
+            is_alt.or_else(|| (look_input(photo.id) == name).then(|| texts::look_at(number)))
+        });
+        Some((label?, markup::readable(value, markup::SHORT)))
     });
     // The first of them checks that nobody else changes the animal meanwhile.
     let mut first = Some(merged.preconditions(merged.is_conflict()));
     let any = Preconditions { if_match: Some(IfMatch::Any), if_absent: false };
     let mut preconditions = || first.take().unwrap_or_else(|| any.clone());
     let mut commands = Vec::new();
-    for Photo { id: photo, alt: present, .. } in pet.photos.all() {
-        let typed = merged.form.all(&alt_input(*photo)).next().map(str::trim);
-        let Some(typed) = typed else { continue };
-        let alt = match AltText::new(typed.to_owned()) {
-            _ if typed.is_empty() => Patch::Clear,
-            Some(alt) => Patch::Set(alt),
-            None => return animal::show(desk, &Errors::text(texts::ALT_TOO_LONG)).await,
+    for photo in pet.photos.all() {
+        let Some(patch) = typed(&merged.form, photo) else {
+            return photos::show(desk, &Errors::text(texts::ALT_TOO_LONG)).await;
         };
-        if typed != present.as_ref().map_or("", AltText::as_str) {
-            let patch = PhotoPatch { alt, ..PhotoPatch::default() };
+        if patch != PhotoPatch::default() {
             let preconditions = preconditions();
-            commands.push(Command::PatchPhoto { id, photo: *photo, patch, preconditions });
+            commands.push(Command::PatchPhoto { id, photo: photo.id, patch, preconditions });
         }
     }
     let position = match act {
@@ -117,6 +113,14 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Some(photo) if act == "delete" => {
             commands.push(Command::DeletePhoto { id, photo, preconditions: preconditions() });
         }
+        Some(photo) if ["left", "right"].contains(&act) => {
+            // After a second click, it is gone, and the first response is what counts.
+            let present = pet.photos.all().get(at).filter(|present| present.id == photo);
+            match turned(desk, present, act == "right").await? {
+                Ok(by) => commands.push(Command::ReplacePhoto { id, photo, by }),
+                Err(why) => return photos::show(desk, &Errors::text(&why)).await,
+            }
+        }
         Some(photo) if position.is_some() => {
             let patch = PhotoPatch { position, ..PhotoPatch::default() };
             commands.push(Command::PatchPhoto { id, photo, patch, preconditions: preconditions() });
@@ -128,12 +132,62 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
     match desk.execute(commands).await? {
         Ok(flash) => Ok(see(id, flash)),
-        Err(_) if merged.is_conflict() => animal::show(desk, &conflicts).await,
-        Err(NotDone { why, .. }) => animal::show(desk, &Errors::text(&why)).await,
+        Err(_) if merged.is_conflict() => photos::show(desk, &conflicts).await,
+        Err(NotDone { why, .. }) => photos::show(desk, &Errors::text(&why)).await,
     }
 }
 
-/// Gives an animal a photo again that was deleted, at its place and with its text, while its files are there.
+/// What a form says of a photo that differs from what is there; `None` if its text is too long.
+fn typed(form: &Form, photo: &Photo) -> Option<PhotoPatch> {
+    let mut patch = PhotoPatch::default();
+    let text = form.all(&alt_input(photo.id)).next().map(str::trim);
+    let present = photo.alt.as_ref().map_or("", AltText::as_str);
+    if let Some(text) = text.filter(|text| *text != present) {
+        patch.alt =
+            if text.is_empty() { Patch::Clear } else { Patch::Set(AltText::new(text.to_owned())?) };
+    }
+    let chosen = form.all(&look_input(photo.id)).next();
+    if let Some(chosen) = chosen.filter(|chosen| *chosen != photos::look_value(photo.focus)) {
+        let point = chosen.split_once(',').and_then(|(x, y)| Focus::parse([x, y]));
+        patch.focus = point.map_or(Patch::Clear, Patch::Set);
+    }
+    // Where its picture was pressed, in pixels.
+    let part = |axis, side: u32| {
+        let at = form.integer(&format!("point-{}.{axis}", photo.id))?;
+        let share = at.clamp(0, side.into()) * 100 / i64::from(side);
+        u16::try_from(share * 100).ok()
+    };
+    let [width, height] = photos::pressed_sides(photo);
+    if let (Some(x), Some(y)) = (part("x", width), part("y", height)) {
+        let pressed = Focus::new([x, y]).filter(|&focus| photo.focus != Some(focus));
+        patch.focus = pressed.map_or(Patch::Keep, Patch::Set);
+    }
+    Some(patch)
+}
+
+/// A photo turned by a right angle, or why it is not turned.
+async fn turned(
+    desk: &Desk<'_>,
+    photo: Option<&Photo>,
+    to_right: bool,
+) -> Result<Result<NewPhoto, String>, ApiError> {
+    let Some(photo) = photo else {
+        return Ok(Ok(NewPhoto { id: PhotoId(0), alt: None, width: 0, height: 0, focus: None }));
+    };
+    let focus = photo.focus.map(|focus| focus.turned(to_right));
+    Ok(match desk.app().photos.turn(photo.id, to_right).await {
+        Ok(Some(Stored { id, width, height })) => {
+            Ok(NewPhoto { id, alt: None, width, height, focus })
+        }
+        Ok(None) => Err(texts::PHOTO_FILE_MISSING.to_owned()),
+        Err(PhotoError::Invalid(why)) => Err(why),
+        Err(PhotoError::Busy) => Err(texts::TOO_MANY_PICTURES.to_owned()),
+        Err(error) => return Err(error.into()),
+    })
+}
+
+/// Gives an animal a photo again that was deleted or turned, at its place and with its text, while its files are
+/// there.
 async fn restore(desk: &Desk<'_>, pet: &StorePet, photo: PhotoId) -> Result<Reply, ApiError> {
     let deleted = history::deleted_photo(desk, pet.id, photo).await?;
     let large = PhotoFile { id: photo, size: PhotoSize::Large };
@@ -142,21 +196,31 @@ async fn restore(desk: &Desk<'_>, pet: &StorePet, photo: PhotoId) -> Result<Repl
         Some(place) => place.length(large).await.map_err(PhotoError::from)?.is_some(),
         None => false,
     };
-    let Some((photo, position)) = deleted.filter(|_| is_there) else {
-        return animal::show(desk, &Errors::text(texts::PHOTO_NOT_KEPT)).await;
+    let Some(Deleted { photo, position, replaced_by }) = deleted.filter(|_| is_there) else {
+        return photos::show(desk, &Errors::text(texts::PHOTO_NOT_KEPT)).await;
     };
     let (id, preconditions) =
         (pet.id, Preconditions { if_match: Some(IfMatch::Any), if_absent: false });
     let patch = PhotoPatch { position: Some(position), ..PhotoPatch::default() };
-    let to = Command::PatchPhoto { id, photo: photo.id, patch, preconditions };
-    match desk.execute(vec![Command::AddPhoto { id, photo }, to]).await? {
+    let in_its_place = replaced_by.filter(|&by| pet.photos.position(by).is_some());
+    let commands = if let Some(replaced) = in_its_place {
+        vec![Command::ReplacePhoto { id, photo: replaced, by: photo }]
+    } else {
+        let to = Command::PatchPhoto { id, photo: photo.id, patch, preconditions };
+        vec![Command::AddPhoto { id, photo }, to]
+    };
+    match desk.execute(commands).await? {
         Ok(_) => Ok(see(id, Flash::new("photo-restored", id.get()))),
-        Err(NotDone { why, .. }) => animal::show(desk, &Errors::text(&why)).await,
+        Err(NotDone { why, .. }) => photos::show(desk, &Errors::text(&why)).await,
     }
 }
 
+fn path_of(id: PetId) -> String {
+    format!("/animals/{id}/photos")
+}
+
 fn see(id: PetId, flash: Flash) -> Reply {
-    Reply::See(format!("/animals/{}#photos", id.get()), Some(flash))
+    Reply::See(path_of(id), Some(flash))
 }
 
 /// Adds the pictures of a form, each by itself: those that arrive are kept, whatever becomes of the
@@ -180,7 +244,7 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
                 // A page that another member has left open.
                 let owner = owner_of(&Form::sent(&[(KEY_FIELD, &key)]));
                 if owner.is_some_and(|owner| owner != desk.session.member.id) {
-                    return animal::show(desk, &Errors::text(texts::ANOTHER_MEMBER)).await;
+                    return photos::show(desk, &Errors::text(texts::ANOTHER_MEMBER)).await;
                 }
             }
             // A form without a choice has an empty file.
@@ -200,7 +264,7 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
         let flash = Flash::new("photos-added", added.into());
         // The script says it by itself, and the message on the next page is another one.
         if session::is_in_background(desk.visit.request) {
-            return Ok(Reply::See(format!("/animals/{}", pet.id), None));
+            return Ok(Reply::See(path_of(pet.id), None));
         }
         return Ok(see(pet.id, flash));
     }
@@ -212,7 +276,7 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
             }
         }
     };
-    Ok(match animal::show(desk, &Errors::other(problem)).await? {
+    Ok(match photos::show(desk, &Errors::other(problem)).await? {
         Reply::Page(page) => page.with_status(StatusCode::UNPROCESSABLE_ENTITY).into(),
         reply => reply,
     })

@@ -1,17 +1,34 @@
 //! The photos of an animal, and the forms that change them.
 
+use super::parts::{live, missing};
 use crate::console::prelude::*;
 use crate::{
-    console::{layout, merge},
-    domain::store_area::{AltText, Photo, PhotoId, Photos, StorePet},
+    console::{layout, layout::Follows, merge},
+    domain::store_area::{AltText, Focus, Photo, PhotoId, Photos, StorePet},
     look,
 };
 
 /// The field of the form with the pictures.
 const PICTURES: &str = "pictures";
 
+/// The page of the photos of an animal.
+pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+    let Some(pet) = desk.pet().await? else { return Ok(missing(texts::NO_PET)) };
+    let title = texts::photos_of(&markup::plain_name(pet.name.as_str()));
+    let content = html! {
+        div.head {
+            h1 { (title) }
+            a href={ "/animals/" (pet.id) } { (texts::TO_ANIMAL) }
+        }
+        (card(desk, &pet))
+    };
+    let content = html! { (live(errors, &content)) (script()) };
+    let page = Page::new(title, content).following(Follows::Pet(pet.id.get()));
+    Ok(page.wrong_if(!errors.is_empty()).into())
+}
+
 /// The photos, and the forms that change them.
-pub(super) fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
+fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     let path = format!("/animals/{}", pet.id.get());
     let (all, name) = (pet.photos.all(), markup::plain_name(pet.name.as_str()));
     let may_change = desk.may_write() && pet.withdrawn.is_none();
@@ -19,7 +36,6 @@ pub(super) fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     html! {
         @if !all.is_empty() || may_add {
             section.card.no-print #photos {
-                h2 { (texts::PHOTOS) }
                 div #shown {
                     @if !all.is_empty() && may_change {
                         form method="post" action={ (path) "/photos/change" } {
@@ -76,7 +92,7 @@ fn uploads() -> Markup {
 }
 
 /// Outside of what is replaced, because a script runs only once.
-pub(super) fn script() -> Markup {
+fn script() -> Markup {
     html! { script defer src=(layout::photos_script()) {} }
 }
 
@@ -139,20 +155,69 @@ fn change(desk: &Desk<'_>, at: usize, photo: &Photo, is_last: bool) -> Markup {
                     (press("up", texts::MOVE_UP))
                 }
                 @if !is_last { (press("down", texts::MOVE_DOWN)) }
+                (press("left", texts::TURN_LEFT))
+                (press("right", texts::TURN_RIGHT))
                 (press("delete", texts::DELETE))
             }
+            (look_at(desk, at + 1, photo))
         }
     }
 }
 
-/// The values of the inputs with the texts of the photos.
+/// The longer side of the picture that people press, in pixels: without a script, the service cannot ask.
+const PRESSED_SIDE: u32 = 240;
+
+/// The sides of the picture that people press.
+pub(super) fn pressed_sides(photo: &Photo) -> [u32; 2] {
+    let longer = photo.width.max(photo.height).max(1);
+    [photo.width, photo.height].map(|side| (side * PRESSED_SIDE / longer).max(1))
+}
+
+/// What says where to look when a photo is cropped: the whole photo, to be pressed there, and for a keyboard a
+/// choice. It is closed, because few photos need it.
+fn look_at(desk: &Desk<'_>, number: usize, photo: &Photo) -> Markup {
+    let (id, sent) = (look_input(photo.id), &desk.visit.form);
+    let kept = look_value(photo.focus);
+    let value = sent.all(&id).next().filter(|_| merge::is_touched(sent, &id)).unwrap_or(&kept);
+    let point = |&(value, label): &(&str, &str)| (value.to_owned(), label.to_owned());
+    let mut points: Vec<_> = texts::LOOK_AT.iter().map(point).collect();
+    if points.iter().all(|(of, _)| of != value) {
+        points.push((value.to_owned(), texts::LOOK_AT_PRESSED.to_owned()));
+    }
+    let label = texts::look_at(number);
+    let [width, height] = pressed_sides(photo);
+    html! {
+        details {
+            summary { (texts::LOOK_MORE) }
+            p.hint { (texts::LOOK_HINT) }
+            div.point {
+                input type="image" name={ "point-" (photo.id) } src={ "/photos/" (photo.id) "-small.jpg" }
+                    width=(width) height=(height) alt=(label) tabindex="-1";
+                @if let Some(class) = look::focus(photo.focus) { span.{ "mark " (class) } {} }
+            }
+            (Input { id: &id, label: &label, value, ..Input::default() }.choose(&points))
+        }
+    }
+}
+
+/// A focus as an input has it.
+pub(super) fn look_value(focus: Option<Focus>) -> String {
+    focus.map(|focus| focus.to_string().replace(['[', ']'], "")).unwrap_or_default()
+}
+
+/// The values of the inputs of the photos.
 pub(super) fn form_of(pet: &StorePet) -> Form {
-    let text = |photo: &Photo| {
+    let inputs = |photo: &Photo| {
         let text = photo.alt.as_ref().map_or("", AltText::as_str);
-        (alt_input(photo.id), text.to_owned())
+        [(alt_input(photo.id), text.to_owned()), (look_input(photo.id), look_value(photo.focus))]
     };
-    let texts = pet.photos.all().iter().map(text);
-    std::iter::once(("version".to_owned(), pet.version.to_string())).chain(texts).collect()
+    let inputs = pet.photos.all().iter().flat_map(inputs);
+    std::iter::once(("version".to_owned(), pet.version.to_string())).chain(inputs).collect()
+}
+
+/// The name of the input with the focus of a photo.
+pub(super) fn look_input(photo: PhotoId) -> String {
+    format!("look-{photo}")
 }
 
 /// The name of the input with the text of a photo.

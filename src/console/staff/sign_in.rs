@@ -56,8 +56,7 @@ impl Then {
             return Self { next: path, kept: None, lost: None, store };
         }
         if visit.has_pictures {
-            let next = path.trim_end_matches("/photos").to_owned();
-            return Self { next, kept: None, lost: Some(texts::PHOTOS_NOT_KEPT), store };
+            return Self { next: path, kept: None, lost: Some(texts::PHOTOS_NOT_KEPT), store };
         }
         let is_too_long = visit.form.bytes().len() > MAX_KEPT;
         let kept = (!is_too_long).then(|| (path, visit.form.clone()));

@@ -1,15 +1,35 @@
 //! Photos.
 
-pub(crate) const PHOTOS: &str = "Photos";
+pub(crate) const MANAGE_PHOTOS: &str = "Manage photos";
+pub(crate) const TO_ANIMAL: &str = "Back to the animal";
 pub(crate) const ADD_PHOTOS: &str = "Add photos";
 pub(crate) const PHOTOS_HINT: &str = "JPEG, PNG, WebP or GIF. You can choose several, or take one.";
 pub(crate) const UPLOAD: &str = "Upload";
 pub(crate) const SAVE_TEXTS_FIRST: &str =
-    "Save the descriptions before you press Upload. Upload does not save them.";
+    "Press Save before you press Upload. Upload does not save the descriptions.";
 pub(crate) const MAKE_MAIN: &str = "Use as main photo";
 pub(crate) const MOVE_UP: &str = "Move left";
 pub(crate) const MOVE_DOWN: &str = "Move right";
-pub(crate) const SAVE_TEXTS: &str = "Save the descriptions";
+pub(crate) const TURN_LEFT: &str = "Turn left";
+pub(crate) const TURN_RIGHT: &str = "Turn right";
+pub(crate) const LOOK_MORE: &str = "What stays in view";
+pub(crate) const LOOK_HINT: &str =
+    "Lists show a part of a photo. Press the point of it that they must show, or choose it below.";
+/// The points of a photo that people can choose, from left and top.
+pub(crate) const LOOK_AT: &[(&str, &str)] = &[
+    ("", "Nothing chosen"),
+    ("0.2,0.2", "Top left"),
+    ("0.5,0.2", "Top"),
+    ("0.8,0.2", "Top right"),
+    ("0.2,0.5", "Left"),
+    ("0.5,0.5", "Centre"),
+    ("0.8,0.5", "Right"),
+    ("0.2,0.8", "Bottom left"),
+    ("0.5,0.8", "Bottom"),
+    ("0.8,0.8", "Bottom right"),
+];
+pub(crate) const LOOK_AT_PRESSED: &str = "The point that was pressed";
+pub(crate) const SAVE_TEXTS: &str = "Save";
 /// The texts of the script about the pictures that it sends.
 pub(crate) const UPLOADS: &[(&str, &str)] = &[
     ("waiting", "Waiting"),
@@ -50,10 +70,13 @@ pub(crate) const PHOTO_NOT_KEPT: &str =
     "This photo cannot be put back: it was deleted too long ago. Add it again.";
 pub(crate) const PUT_BACK: &str = "Put it back";
 pub(crate) const PHOTO_ADDED: &str = "Photo added";
+pub(crate) const PHOTO_TURNED: &str = "Photo turned";
 pub(crate) const PHOTO_DELETED: &str = "Photo deleted";
 pub(crate) const PHOTOS_MOVED: &str = "Photos put in another order";
 pub(crate) const PHOTO_FOCUSED: &str = "Part of a photo chosen that stays in view";
 pub(crate) const PHOTO_DESCRIBED: &str = "Photo described";
+pub(crate) const PHOTO_FILE_MISSING: &str =
+    "The file of this photo is missing, so it cannot be turned. Tell the operator.";
 pub(crate) const ALT_TOO_LONG: &str = "Enter at most 500 characters.";
 
 /// The text of a photo for people who cannot see it.
@@ -64,6 +87,16 @@ pub(crate) fn photo_of(number: usize, animal: &str, alt: Option<&str>) -> String
 /// A photo in the middle of a sentence.
 pub(crate) fn this_photo(number: usize, animal: &str) -> String {
     format!("photo {number} of {animal}")
+}
+
+/// The title of the page of the photos of an animal.
+pub(crate) fn photos_of(animal: &str) -> String {
+    format!("Photos of {animal}")
+}
+
+/// The label of the choice of the point that stays in view.
+pub(crate) fn look_at(number: usize) -> String {
+    format!("Keep in view of photo {number}")
 }
 
 /// The label of the field with the text of a photo.

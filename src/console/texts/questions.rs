@@ -224,6 +224,7 @@ pub(crate) fn flash(code: &str, id: i64) -> Option<(String, Option<(String, &'st
         "cancelled" => "The reservation is cancelled. The animal is available.",
         "returned" => "Taken back. The animal is available.",
         "photo-removed" => "Photo removed.",
+        "photo-turned" => "Photo turned.",
         "photo-restored" => "The photo is back.",
         "photos-added" => return Some((photos_added(u32::try_from(id).unwrap_or(u32::MAX)), None)),
         "extended" => "The end of the reservation is changed.",

@@ -36,6 +36,12 @@ pub enum Command {
         id: PetId,
         photo: NewPhoto,
     },
+    /// Puts a photo in the place of another one, with its text.
+    ReplacePhoto {
+        id: PetId,
+        photo: PhotoId,
+        by: NewPhoto,
+    },
     PatchPhoto {
         id: PetId,
         photo: PhotoId,
@@ -130,6 +136,7 @@ impl Command {
             | Self::WithdrawPet { id, .. }
             | Self::RestorePet { id, .. }
             | Self::AddPhoto { id, .. }
+            | Self::ReplacePhoto { id, .. }
             | Self::PatchPhoto { id, .. }
             | Self::OrderPhotos { id, .. }
             | Self::DeletePhoto { id, .. } => Subject::Pet(*id),

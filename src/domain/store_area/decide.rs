@@ -10,7 +10,7 @@ use super::{
         reopen_order, return_order,
     },
     pet_rules::{add_pet, patch_pet, restore_pet, withdraw_pet},
-    photo_rules::{add_photo, delete_photo, order_photos, patch_photo},
+    photo_rules::{add_photo, delete_photo, order_photos, patch_photo, replace_photo},
 };
 
 /// Decides what `command` changes at `now`. This is the only place with these rules; every store,
@@ -28,6 +28,7 @@ pub fn decide(command: &Command, present: &Present, now: Timestamp) -> Result<De
         }
         Command::RestorePet { preconditions, .. } => restore_pet(preconditions, present, now),
         Command::AddPhoto { photo, .. } => add_photo(photo, present, now),
+        Command::ReplacePhoto { photo, by, .. } => replace_photo(*photo, by, present, now),
         Command::PatchPhoto { photo, patch, preconditions, .. } => {
             patch_photo(*photo, patch, preconditions, present, now)
         }

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::{
-    ChangeType, Decision, NewPhoto, Photo, PhotoId, PhotoPatch, Photos, Preconditions, Present,
-    Refusal, StorePet,
+    ChangeType, Decision, IfMatch, NewPhoto, Photo, PhotoId, PhotoPatch, Photos, Preconditions,
+    Present, Refusal, StorePet,
     pet_rules::withdrawn,
     rules::{NO_PET, changed, existing, require},
 };
@@ -29,6 +29,23 @@ pub(super) fn add_photo(
     let photo = Photo { id, alt, width, height, focus, added_at: now };
     let all = pet.photos.all().iter().cloned().chain([photo]);
     Ok(with_photos(pet, all.collect(), Some(id), now))
+}
+
+pub(super) fn replace_photo(
+    id: PhotoId,
+    by: &NewPhoto,
+    present: &Present,
+    now: Timestamp,
+) -> Result<Decision, Refusal> {
+    let any = Preconditions { if_match: Some(IfMatch::Any), if_absent: false };
+    let (pet, at) = subject(id, &any, present)?;
+    if pet.photos.position(by.id).is_some() {
+        return Ok(Decision { photo: Some(by.id), ..Decision::unchanged(pet) });
+    }
+    let mut all = pet.photos.all().to_vec();
+    let NewPhoto { id, width, height, focus, .. } = *by;
+    all[at] = Photo { id, width, height, focus, ..all[at].clone() };
+    Ok(with_photos(pet, all, Some(id), now))
 }
 
 /// Rejects a photo of an animal that cannot get one.

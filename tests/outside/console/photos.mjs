@@ -54,8 +54,8 @@ async function add(at, name) {
   // After the last photo, the page of the animal is loaded again.
   await at.page.waitForFunction(() => document.querySelectorAll(".photos img").length === 3);
   done(at, "add");
-  assert.match(at.page.url(), /\/animals\/\d+$/);
-  assert.equal(await text(at, "h1"), name);
+  assert.match(at.page.url(), /\/animals\/\d+\/photos$/);
+  assert.equal(await text(at, "h1"), `Photos of ${name}`);
   await measure(at, undefined, "an animal with photos", [1280, 390, 320]);
   await at.page.setViewport({ width: 390, height: 844, hasTouch: true });
 }
@@ -69,13 +69,26 @@ async function theirOrder(at) {
   await fill(at, alt, "Pepper on a chair");
   await submit(at, "form:has(.photos) > .buttons button");
   assert.equal(await value(at, alt), "Pepper on a chair");
+  // The head is in view, and a photo that lies on its side is turned.
+  await press(at, ".photos > li:nth-child(1) summary");
+  const place = await at.page.$eval(".photos > li:nth-child(1) .point input", (image) => image.getBoundingClientRect().toJSON());
+  await submit(at, ".photos > li:nth-child(1) .point input");
+  assert.deepEqual([Math.max(place.width, place.height), await value(at, ".photos > li:nth-child(1) select")], [240, "0.5,0.5"]);
+  const sides = () => at.page.$eval(".photos > li:nth-child(1) .point input", ({ width, height }) => [width, height]);
+  const before = await sides();
+  await submit(at, ".photos > li:nth-child(1) button[value^=left]");
+  await says(at, "Photo turned.");
+  assert.deepEqual(await sides(), before.reverse());
+  assert.equal(await value(at, ".photos > li:nth-child(1) input[name^=alt]"), "Pepper on a chair");
   done(at, "order and text");
   await at.page.setViewport({ width: 1280, height: 2000 });
   const moved = at.page.waitForNavigation();
+  const [top, , last] = await shown(at);
   const [from, to] = [await at.page.$(".photos > li:nth-child(3) img"), await at.page.$(".photos > li:nth-child(1) img")];
   await to.drop(from);
   await moved;
-  assert.deepEqual(await shown(at), [three, two, one]);
+  assert.deepEqual(await shown(at), [last, top, one]);
+  assert.deepEqual([last, one], [three, one]);
   await at.page.setViewport({ width: 390, height: 844, hasTouch: true });
   Object.assign(at, { presses: 0, fields: 0 });
 }
@@ -127,6 +140,7 @@ async function withoutScript() {
   await fill(at, "#name", "Piper");
   await fill(at, "#category", "Dogs");
   await submit(at, "form[action='/add'] button.main");
+  await submit(at, "a[href$='/photos']");
   await choosePictures(at, pictures.slice(0, 2));
   await submit(at, "#upload button");
   await says(at, "2 photos");
