@@ -252,6 +252,16 @@ if (member && member === who() && isLost && !unsent) {
     if (["checkbox", "radio"].includes(field.type)) field.checked = values.includes(field.value);
     else if (values.length) field.value = values[0];
   }
+  // Photos that had arrived, which the page does not show after it is loaded again.
+  const list = unsent.querySelector("#waiting");
+  for (const [, value] of fields.filter(([name]) => list && name === "photo")) {
+    const place = document.createElement("li");
+    place.innerHTML = '<label><img alt=""><input type="checkbox" name="photo" checked></label>';
+    place.querySelector("img").src = `/photos/${value.split(".")[0]}-small.jpg`;
+    place.querySelector("input").value = value;
+    place.firstChild.append(list.dataset.label);
+    list.append(place);
+  }
   for (const closed of unsent.querySelectorAll("details")) closed.open = true;
   unsent.closest("details")?.setAttribute("open", "");
   edited.add(unsent);

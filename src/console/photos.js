@@ -1,5 +1,5 @@
 // Photos are sent as soon as they are chosen, each by itself, so that one that fails keeps no other back. Nothing else
-// on the page changes meanwhile. A new animal is added first; its page is shown when its photos are there.
+// on the page changes meanwhile. Those of a new animal wait for it in its form.
 "use strict";
 {
   // The service keeps no more pixels than this on a side, so more are not sent.
@@ -13,16 +13,15 @@
     box().querySelector(`[data-text=${name}]`).textContent);
   const say = (...parts) => { document.getElementById("sent").textContent = parts.filter(Boolean).join(" "); };
   const parse = (html) => new DOMParser().parseFromString(html, "text/html");
-  // Where photos are sent: to the animal of this page, or to the one that this page has added.
+  // Where photos are sent: to the animal of this page, or to wait for the one that is being added.
   const upload = () => document.getElementById("upload");
-  let created;
-  const target = () => created ?? upload()?.getAttribute("action");
+  const target = () => upload()?.getAttribute("action") ?? box().dataset.target;
 
   // The photos that the service does not have: they wait, are being sent, or failed.
   const unsent = new Set();
   const are = (...states) => [...unsent].filter(({ state }) => states.includes(state));
   const isBusy = () => are("waiting", "sending", "answer").length > 0;
-  let added = 0, notice = "", held, isAdding = false;
+  let added = 0, notice = "", held;
   addEventListener("beforeunload", (event) => { if (unsent.size) event.preventDefault(); });
 
   function show(photo, state, why = "") {
@@ -108,7 +107,6 @@
   });
 
   function sendNext() {
-    if (!target()) return;
     for (const photo of are("waiting").slice(0, Math.max(0, AT_ONCE - are("sending", "answer").length))) send(photo);
     if (!isBusy()) finish();
   }
@@ -178,9 +176,14 @@
   // other inputs stays.
   let newest = 0;
   function absorb(page) {
+    const form = document.getElementById("waiting");
+    if (form) {
+      edited.add(form.closest("form"));
+      return form.append(...page.querySelectorAll(".photos > li"));
+    }
     const at = Number(page.querySelector("main").dataset.after);
     const [shown, next] = [document, page].map((of) => of.getElementById("shown"));
-    if (created || !next || at < newest) return;
+    if (!next || at < newest) return;
     newest = at;
     showTimes(page);
     const rest = (of) => {
@@ -222,11 +225,7 @@
     say(added && (added === 1 ? text("one") : text("many", added)), failed && text("unsent", failed), notice);
     const focus = document.activeElement;
     if (focus === document.body || focus.closest("#upload, #uploads, #done")) focusMessage();
-    if (!created) return failed ? undefined : form?.[0].requestSubmit(form[1]);
-    const page = target();
-    sessionStorage.setItem("photos", document.getElementById("sent").textContent);
-    if (!failed) return location.assign(page);
-    if (!box().querySelector("a")) box().append(Object.assign(document.createElement("a"), { href: page, textContent: text("open") }));
+    if (!failed) form?.[0].requestSubmit(form[1]);
   }
   addEventListener("online", () => {
     for (const photo of are("failed")) if (photo.isLost) show(photo, "waiting");
@@ -236,52 +235,12 @@
   // What leaves the page waits for the photos, or, after one has failed, asks.
   addEventListener("submit", (event) => {
     const { target: form, submitter } = event;
-    const isNew = !target() && form.contains(box()) && unsent.size > 0;
-    if (form.id !== "upload" && !isNew && (form.method !== "post" || !target() || !isBusy())) return;
+    if (form.id !== "upload" && (form.method !== "post" || !isBusy())) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     if (form.id === "upload") return;
-    if (isNew) return void addFirst(form, submitter);
     edited.add(form);
     held ??= [form, submitter];
     say(text("wait"));
   }, { capture: true });
-
-  // Adds the animal without leaving the page, which keeps its photos whatever the answer is.
-  async function addFirst(form, submitter) {
-    if (isAdding) return;
-    isAdding = true;
-    say(text("sending"));
-    const typed = [...new FormData(form, submitter)].filter(([, value]) => typeof value === "string");
-    const [body, headers] = [new URLSearchParams(typed), { "X-Petstore-Send": "1" }];
-    const response = await fetch(form.action, { method: "POST", body, headers }).catch(() => {});
-    const page = parse(await response?.text().catch(() => {}) ?? "");
-    isAdding = false;
-    const path = response ? new URL(response.url).pathname : "";
-    if (response?.redirected && /^\/animals\/\d+$/.test(path)) {
-      created = `${path}/photos`;
-      form.replaceChildren(box());
-      say(text("created"));
-      focusMessage();
-      return sendNext();
-    }
-    const again = page.querySelector("form[action='/add'] #uploads");
-    if (!again) {
-      say(reason(page), text("unsent", unsent.size));
-      return focusMessage();
-    }
-    const main = page.querySelector("main");
-    again.replaceWith(box());
-    document.querySelector("main").replaceWith(document.adoptNode(main));
-    document.title = page.title;
-    say("");
-    showScripted();
-    main.querySelector("[autofocus]")?.focus();
-  }
-
-  // After "back", the form for the next animal is empty.
-  addEventListener("pageshow", ({ persisted }) => { if (persisted && created) location.reload(); });
-  const late = upload() && sessionStorage.getItem("photos");
-  sessionStorage.removeItem("photos");
-  if (late) say(late);
 }

@@ -1,5 +1,6 @@
 //! Every text of the pages, so that another language needs no change of other code.
 
+mod adding;
 mod fields;
 mod lists;
 mod manager;
@@ -10,7 +11,8 @@ mod staff;
 mod times;
 
 pub(super) use self::{
-    fields::*, lists::*, manager::*, orders::*, photos::*, questions::*, staff::*, times::*,
+    adding::*, fields::*, lists::*, manager::*, orders::*, photos::*, questions::*, staff::*,
+    times::*,
 };
 
 use crate::domain::{

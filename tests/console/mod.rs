@@ -12,6 +12,7 @@ mod frame;
 mod guessing;
 mod lists;
 mod merging;
+mod new_animal;
 mod one_step;
 mod origin;
 mod pages;

@@ -1,117 +1,18 @@
-//! Adding one animal, or many at once.
+//! Adding many animals at once.
 
 use std::collections::{HashMap, HashSet, hash_map::Entry};
 
 use super::{
-    animal_fields,
     commands::called,
+    new_animal::page,
     paste::{self, Column, Known, Line, Pasted},
-    photos, values,
+    values,
 };
 use crate::console::prelude::*;
 use crate::domain::{
     NewPet,
-    store_area::{
-        Category, Command, FieldPatch, FieldSet, FieldValues, Given, Label, Preconditions,
-    },
+    store_area::{Category, Command, FieldPatch, FieldSet, Given},
 };
-
-pub(super) async fn add_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let categories = desk.categories_with([].into()).await?;
-    let fields = desk.store().fields().await?;
-    Ok(page(desk, (&categories, &fields), &Errors::default()).into())
-}
-
-/// Both forms, with what was typed and what is wrong with it.
-fn page(desk: &Desk<'_>, known: (&[Category], &FieldSet), errors: &Errors) -> Page {
-    let (categories, _) = known;
-    let lines = Input::of("lines", texts::PASTE, &desk.visit.form, errors).hint(texts::PASTE_HINT);
-    let content = html! {
-        div.head {
-            h1 { (texts::ADD_ANIMALS) }
-            a href="/categories" { (texts::CATEGORIES) }
-        }
-        (errors.summary())
-        div.columns {
-            section.card {
-                h2 { (texts::ADD_ONE) }
-                form.fields method="post" action="/add" {
-                    (desk.key("add"))
-                    (animal_fields::inputs(&desk.visit.form, known, errors, None))
-                    (photos::of_new_animal(desk))
-                    @let new = new_category(desk, categories)
-                        .filter(|_| errors.of("category").is_some());
-                    @let unused = forms::category(desk.visit.form.get("category"), categories)
-                        .ok()
-                        .filter(|_| errors.of("category").is_some());
-                    div.buttons {
-                        // Enter presses it. If the category is corrected, none is added.
-                        @if let Some(label) = new {
-                            button.main name="new-category" value=(label.as_str()) {
-                                (texts::add_with_category(&markup::readable(label.as_str(), SHORT)))
-                            }
-                        } @else {
-                            button.main { (texts::ADD_ANIMAL) }
-                            @if unused.is_some() {
-                                button name="new-category" value="yes" { (texts::ADD_TO_NUMBER) }
-                            }
-                        }
-                    }
-                }
-            }
-            section.card {
-                h2 { (texts::ADD_MANY) }
-                form.fields method="post" action="/add/preview" {
-                    (lines.long().show())
-                    div { button { (texts::PREVIEW) } }
-                }
-            }
-        }
-    };
-    Page::new(texts::ADD_ANIMALS, content).wrong_if(!errors.is_empty())
-}
-
-/// The name of the category that is typed but does not exist.
-fn new_category(desk: &Desk<'_>, categories: &[Category]) -> Option<Label> {
-    let typed = desk.visit.form.get("category");
-    let is_new = forms::category(typed, categories).is_err()
-        && !categories.iter().any(|category| forms::is_named(category, typed));
-    is_new.then(|| forms::label(typed).ok()).flatten()
-}
-
-pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let (form, mut errors) = (&desk.visit.form, Errors::default());
-    let categories = desk.categories_typed([form.get("category")]).await?;
-    let name = errors.take("name", forms::name(form.raw("name")));
-    let is_wanted = ["yes", form.get("category")].contains(&form.get("new-category"));
-    let new = new_category(desk, &categories).filter(|_| is_wanted);
-    let category = match &new {
-        Some(_) => desk.free_number().await?.ok_or_else(|| texts::NO_FREE_NUMBER.to_owned()),
-        None => forms::category(form.get("category"), &categories),
-    };
-    let category = match category {
-        Ok(id) if !is_wanted && !desk.is_used(id).await? => Err(texts::no_category(id)),
-        category => category,
-    };
-    let category = errors.take("category", category);
-    let status = errors.take("status", forms::status(form.get("status")));
-    let fields = desk.store().fields().await?;
-    values::name_removed(&fields, form, &mut errors);
-    let given = values::patch(&fields, form, (&FieldValues::NONE, desk.visit.now), &mut errors);
-    let (Some(name), Some(category_id), Some(status), true) =
-        (name, category, status, errors.is_empty())
-    else {
-        return Ok(page(desk, (&categories, &fields), &errors).into());
-    };
-    let pet = NewPet { name, category_id, status };
-    let preconditions = Preconditions { if_match: None, if_absent: true };
-    let category = new.map(|label| Command::PutCategory { id: category_id, label, preconditions });
-    let commands = [Command::AddPet(pet, given)].into_iter().chain(category).collect();
-    match desk.execute(commands).await? {
-        Ok(flash) => Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash))),
-        Err(not_done) => Ok(page(desk, (&categories, &fields), &not_done.errors(&fields)).into()),
-    }
-}
 
 /// The lines pasted into the form, with the categories and the fields of the store. A number that neither
 /// a category nor an animal has is no category.
@@ -172,7 +73,7 @@ pub(super) async fn preview(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     if pasted.lines.is_empty() {
         let mut errors = Errors::default();
         errors.add("lines", texts::NOTHING_PASTED);
-        return Ok(page(desk, (&categories, &fields), &errors).into());
+        return Ok(page(desk, &desk.visit.form, (&categories, &fields), &errors).into());
     }
     let shown = (&pasted, (&*categories, &fields));
     Ok(show_preview(desk, &desk.visit.form, shown, &Errors::default(), 0).into())

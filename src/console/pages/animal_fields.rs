@@ -39,18 +39,30 @@ pub(super) fn typed_again(form: &Form, categories: &[Category]) -> Form {
     form.fields().iter().map(again).collect()
 }
 
-/// The inputs for an animal: a new one, or this one.
+/// The input for the category.
+pub(super) fn category(
+    form: &Form,
+    categories: &[Category],
+    errors: &Errors,
+    hint: &str,
+) -> Markup {
+    let category = Input::of("category", texts::CATEGORY, form, errors).hint(hint);
+    html! {
+        (Input { list: Some("categories"), ..category }.show())
+        (forms::category_list(categories))
+    }
+}
+
+/// The inputs for an animal.
 pub(super) fn inputs(
     form: &Form,
     (categories, fields): (&[Category], &FieldSet),
     errors: &Errors,
     held: Option<(&StorePet, &Order)>,
 ) -> Markup {
-    let category = Input::of("category", texts::CATEGORY, form, errors).hint(texts::CATEGORY_HINT);
     html! {
         (Input::of("name", texts::NAME, form, errors).show())
-        (Input { list: Some("categories"), ..category }.show())
-        (forms::category_list(categories))
+        (category(form, categories, errors, texts::CATEGORY_HINT))
         @if let Some((pet, order)) = held {
             div.field {
                 strong { (texts::STATUS) }
@@ -63,7 +75,7 @@ pub(super) fn inputs(
         } @else {
             (Input::of("status", texts::STATUS, form, errors).choose(&forms::statuses()))
         }
-        (values::inputs(fields, form, errors))
+        (values::inputs(fields, &[], form, errors))
     }
 }
 

@@ -3,12 +3,12 @@
 use std::sync::{Arc, PoisonError, Weak};
 
 use bytes::Bytes;
-use hyper::StatusCode;
 use sha2::{Digest, Sha256};
 
 use super::{
     commands::NotDone,
     history::{self, Deleted},
+    new_animal,
     parts::missing,
     photos::{self, alt_input, look_input},
 };
@@ -175,15 +175,11 @@ async fn turned(
         return Ok(Ok(NewPhoto { id: PhotoId(0), alt: None, width: 0, height: 0, focus: None }));
     };
     let focus = photo.focus.map(|focus| focus.turned(to_right));
-    Ok(match desk.app().photos.turn(photo.id, to_right).await {
-        Ok(Some(Stored { id, width, height })) => {
-            Ok(NewPhoto { id, alt: None, width, height, focus })
-        }
-        Ok(None) => Err(texts::PHOTO_FILE_MISSING.to_owned()),
-        Err(PhotoError::Invalid(why)) => Err(why),
-        Err(PhotoError::Busy) => Err(texts::TOO_MANY_PICTURES.to_owned()),
-        Err(error) => return Err(error.into()),
-    })
+    let turned = of_stored(desk.app().photos.turn(photo.id, to_right).await)?;
+    Ok(turned.and_then(|turned| {
+        let Stored { id, width, height } = turned.ok_or(texts::PHOTO_FILE_MISSING)?;
+        Ok(NewPhoto { id, alt: None, width, height, focus })
+    }))
 }
 
 /// Gives an animal a photo again that was deleted or turned, at its place and with its text, while its files are
@@ -224,9 +220,12 @@ fn see(id: PetId, flash: Flash) -> Reply {
 }
 
 /// Adds the pictures of a form, each by itself: those that arrive are kept, whatever becomes of the
-/// others.
+/// others. Without an animal in the path, they wait for the one that is being added.
 pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, ApiError> {
-    let Some(pet) = desk.pet().await? else { return Ok(missing(texts::NO_PET)) };
+    let pet = desk.pet().await?;
+    if pet.is_none() && !desk.visit.parameter.is_empty() {
+        return Ok(missing(texts::NO_PET));
+    }
     let console = desk.visit.console;
     let (edge, _arriving) = (&console.edge, arriving(console, desk.session.member.id)?);
     let max = desk.app().photos.max_size();
@@ -237,6 +236,7 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
     let max_form = (Photos::MAX + 1) * max;
     let mut form = Multipart::of(&desk.visit.request.headers, body, timeout, max_form)?;
     let (mut key, mut added, mut failed) = (String::new(), 0_u32, Vec::new());
+    let mut waiting = Vec::new();
     while let Some(part) = form.next(max).await? {
         match (part.file, part.content) {
             (None, Some(content)) if part.name == KEY_FIELD => {
@@ -244,13 +244,18 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
                 // A page that another member has left open.
                 let owner = owner_of(&Form::sent(&[(KEY_FIELD, &key)]));
                 if owner.is_some_and(|owner| owner != desk.session.member.id) {
-                    return photos::show(desk, &Errors::text(texts::ANOTHER_MEMBER)).await;
+                    return wrong(desk, &Errors::text(texts::ANOTHER_MEMBER)).await;
                 }
             }
             // A form without a choice has an empty file.
             (Some(file), Some(content)) if !file.is_empty() || !content.is_empty() => {
                 let number = added as usize + failed.len();
-                let one = add_one(desk, pet.id, &key, number, content).await?;
+                let one = match &pet {
+                    Some(pet) => add_one(desk, pet.id, &key, number, content).await?,
+                    None => stored(desk, content).await?.map(|stored| {
+                        waiting.push(photos::waiting(&new_animal::waiting(desk, stored)));
+                    }),
+                };
                 match one {
                     Ok(()) => added += 1,
                     Err(why) => failed.push((file, why)),
@@ -260,7 +265,11 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
             _ => {}
         }
     }
-    if failed.is_empty() {
+    if failed.is_empty() && pet.is_none() {
+        let list = html! { ol.photos { @for photo in waiting { (photo) } } };
+        return Ok(Page::new(texts::PHOTOS, list).into());
+    }
+    if let (Some(pet), true) = (&pet, failed.is_empty()) {
         let flash = Flash::new("photos-added", added.into());
         // The script says it by itself, and the message on the next page is another one.
         if session::is_in_background(desk.visit.request) {
@@ -276,10 +285,15 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
             }
         }
     };
-    Ok(match photos::show(desk, &Errors::other(problem)).await? {
-        Reply::Page(page) => page.with_status(StatusCode::UNPROCESSABLE_ENTITY).into(),
-        reply => reply,
-    })
+    wrong(desk, &Errors::other(problem)).await
+}
+
+/// The page with what is wrong about pictures.
+async fn wrong(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+    if desk.visit.parameter.is_empty() {
+        return Ok(Page::new(texts::PHOTOS, errors.summary()).wrong_if(true).into());
+    }
+    photos::show(desk, errors).await
 }
 
 /// Adds a picture. A repetition of the same form adds it once.
@@ -291,16 +305,9 @@ async fn add_one(
     picture: Bytes,
 ) -> Result<Result<(), String>, ApiError> {
     let digest = Sha256::digest(&picture);
-    let Some(format) = Format::of(&picture) else {
-        // `ftyp` and the name of the format, behind a length of four bytes.
-        let is_heic = matches!(picture.get(4..12), Some(b"ftypheic" | b"ftypheix" | b"ftypmif1"));
-        return Ok(Err(if is_heic { texts::HEIC } else { texts::NO_PICTURE }.to_owned()));
-    };
-    let stored = match desk.app().photos.add(picture, format).await {
+    let stored = match stored(desk, picture).await? {
         Ok(stored) => stored,
-        Err(PhotoError::Invalid(why)) => return Ok(Err(why)),
-        Err(PhotoError::Busy) => return Ok(Err(texts::TOO_MANY_PICTURES.to_owned())),
-        Err(error) => return Err(error.into()),
+        Err(why) => return Ok(Err(why)),
     };
     let (key, digest) = (format!("{key}-{number}"), text::hex_digits(&digest));
     let fields = [("picture", &*digest), (KEY_FIELD, &*key)];
@@ -314,4 +321,23 @@ async fn add_one(
         focus: None,
     };
     Ok(desk.execute(vec![Command::AddPhoto { id, photo }]).await?.map(drop).map_err(|not| not.why))
+}
+
+/// The photo that is made of a picture, or why none is.
+async fn stored(desk: &Desk<'_>, picture: Bytes) -> Result<Result<Stored, String>, ApiError> {
+    let Some(format) = Format::of(&picture) else {
+        // `ftyp` and the name of the format, behind a length of four bytes.
+        let is_heic = matches!(picture.get(4..12), Some(b"ftypheic" | b"ftypheix" | b"ftypmif1"));
+        return Ok(Err(if is_heic { texts::HEIC } else { texts::NO_PICTURE }.to_owned()));
+    };
+    of_stored(desk.app().photos.add(picture, format).await)
+}
+
+fn of_stored<T>(stored: Result<T, PhotoError>) -> Result<Result<T, String>, ApiError> {
+    match stored {
+        Ok(stored) => Ok(Ok(stored)),
+        Err(PhotoError::Invalid(why)) => Ok(Err(why)),
+        Err(PhotoError::Busy) => Ok(Err(texts::TOO_MANY_PICTURES.to_owned())),
+        Err(error) => Err(error.into()),
+    }
 }

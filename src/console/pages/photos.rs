@@ -11,6 +11,9 @@ use crate::{
 /// The field of the form with the pictures.
 const PICTURES: &str = "pictures";
 
+/// The field of the form of a new animal with each photo that has arrived.
+pub(super) const PHOTO: &str = "photo";
+
 /// The page of the photos of an animal.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else { return Ok(missing(texts::NO_PET)) };
@@ -61,7 +64,7 @@ fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
                             div.buttons { button.main { (texts::UPLOAD) } }
                         }
                     }
-                    (uploads())
+                    (uploads(None))
                 }
             }
         }
@@ -80,10 +83,10 @@ fn input(is_disabled: bool) -> Markup {
     }
 }
 
-/// The list of the pictures that the script sends, with its texts about them.
-fn uploads() -> Markup {
+/// The list of the pictures that the script sends, with its texts about them; to this path, if no form has one.
+fn uploads(target: Option<&str>) -> Markup {
     html! {
-        div #uploads data-kept data-most=(Photos::MAX) {
+        div #uploads data-kept data-most=(Photos::MAX) data-target=[target] {
             @for (name, text) in texts::UPLOADS { span hidden data-text=(name) { (text) } }
             p #sent role="status" tabindex="-1" {}
             ul.uploads {}
@@ -96,14 +99,29 @@ fn script() -> Markup {
     html! { script defer src=(layout::photos_script()) {} }
 }
 
-/// The photos of an animal that is being added. Only the script can send them: it adds the animal, and
-/// then sends them to its page.
-pub(super) fn of_new_animal(desk: &Desk<'_>) -> Markup {
+/// The photos of an animal that is being added. Only the script can send them while the rest is typed.
+pub(super) fn of_new_animal(desk: &Desk<'_>, form: &Form) -> Markup {
     html! {
         @if desk.app().photos.place().is_some() {
             div hidden data-scripted { (input(true)) }
-            (uploads())
+            noscript { p.hint { (texts::PHOTOS_AFTER) } }
+            ol.photos.waiting #waiting data-label=(texts::TAKE_PHOTO) { @for field in form.all(PHOTO) { (waiting(field)) } }
+            (uploads(Some("/add/photo")))
             (script())
+        }
+    }
+}
+
+/// A photo that waits for its animal. Without its tick, it is left out.
+pub(super) fn waiting(field: &str) -> Markup {
+    let id = field.split('.').next().unwrap_or_default();
+    html! {
+        li {
+            label {
+                img src={ "/photos/" (id) "-small.jpg" } alt="";
+                input type="checkbox" name=(PHOTO) value=(field) checked;
+                (texts::TAKE_PHOTO)
+            }
         }
     }
 }

@@ -31,10 +31,13 @@ pub(super) fn typed(fields: &FieldSet, values: &FieldValues) -> Vec<(String, Str
     fields.all().iter().map(typed).collect()
 }
 
-/// An input for each field, in their order. Those behind the first ones are closed if none has a value.
-pub(super) fn inputs(fields: &FieldSet, form: &Form, errors: &Errors) -> Markup {
-    let (first, others) = fields.all().split_at(fields.all().len().min(SHOWN));
-    let is_used = |field: &FieldDefinition| {
+/// An input for each field but those with these names, in their order. Those behind the first ones are closed if
+/// none has a value.
+pub(super) fn inputs(fields: &FieldSet, but: &[&str], form: &Form, errors: &Errors) -> Markup {
+    let shown = fields.all().iter().filter(|field| !but.contains(&field.name.as_str()));
+    let shown: Vec<_> = shown.collect();
+    let (first, others) = shown.split_at(shown.len().min(SHOWN));
+    let is_used = |field: &&FieldDefinition| {
         let id = input_of(field);
         !form.get(&id).is_empty() || errors.of(&id).is_some()
     };
@@ -68,7 +71,7 @@ pub(super) fn name_removed(fields: &FieldSet, form: &Form, errors: &mut Errors) 
     }
 }
 
-fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Markup {
+pub(super) fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Markup {
     let id = input_of(field);
     let label = markup::readable(field.label.as_str(), SHORT);
     let input = Input::of(&id, &label, form, errors);

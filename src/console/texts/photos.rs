@@ -51,9 +51,11 @@ pub(crate) const UPLOADS: &[(&str, &str)] = &[
     ("many", "{} photos added."),
     ("unsent", "{} not added."),
     ("wait", "The photos are sent first."),
-    ("created", "The animal is added. Its photos are being sent."),
-    ("open", "Show the animal"),
 ];
+pub(crate) const PHOTOS: &str = "Photos";
+pub(crate) const PHOTOS_AFTER: &str =
+    "Add the animal first. Then add its photos: press “Manage photos” on its page.";
+pub(crate) const TAKE_PHOTO: &str = "Take it";
 pub(crate) const NO_PICTURE: &str =
     "This is not a picture that the store can keep. Choose a JPEG, PNG, WebP or GIF.";
 pub(crate) const PICTURE_TOO_LARGE: &str = "This picture is too large. Choose a smaller one.";
@@ -107,6 +109,14 @@ pub(crate) fn alt_of(number: usize) -> String {
 /// The name of a button, with the number of its photo.
 pub(crate) fn photo_button(label: &str, number: usize) -> String {
     format!("{label}: photo {number}")
+}
+
+/// Photos that came with a form, and cannot be added any more.
+pub(crate) fn photos_lost(count: usize) -> String {
+    let photos = if count == 1 { "1 photo".to_owned() } else { format!("{count} photos") };
+    format!(
+        "{photos} waited too long or did not fit, and will not be added. Choose again what is missing, and send the form again."
+    )
 }
 
 pub(crate) fn photos_added(count: u32) -> String {

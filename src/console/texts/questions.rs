@@ -214,11 +214,16 @@ pub(crate) const UNDO: &str = "Undo";
 /// A message after a change was made, and what it links to. `id` is what the change was about.
 pub(crate) fn flash(code: &str, id: i64) -> Option<(String, Option<(String, &'static str)>)> {
     let to_order = Some((format!("/orders/{id}"), "Show the order"));
-    let to_next = Some(("/add".to_owned(), "Add another one"));
+    let to_next = Some((format!("/add?like={id}"), "Add another like this"));
     let message = match code {
         "reserved" => return Some((format!("Reserved as order {id}."), to_order)),
         "sold" => return Some((format!("Sold as order {id}."), to_order)),
         "added" => return Some((format!("Added as animal {id}."), to_next)),
+        "added-about" => {
+            let message =
+                format!("Added as animal {id}. Its day of birth is counted back from its age.");
+            return Some((message, to_next));
+        }
         "added-many" => return Some((format!("{} added.", animals(id)), None)),
         "changed-many" => return Some((format!("{} changed.", animals(id)), None)),
         "cancelled" => "The reservation is cancelled. The animal is available.",

@@ -14,6 +14,7 @@ use crate::domain::{NewPet, PetId};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     AddPet(NewPet, FieldPatch),
+    AddPetWithPhotos(NewPet, FieldPatch, Vec<NewPhoto>),
     PatchPet {
         id: PetId,
         patch: PetPatch,
@@ -131,7 +132,7 @@ pub enum Subject {
 impl Command {
     pub fn subject(&self) -> Subject {
         match self {
-            Self::AddPet(..) => Subject::New,
+            Self::AddPet(..) | Self::AddPetWithPhotos(..) => Subject::New,
             Self::PatchPet { id, .. }
             | Self::WithdrawPet { id, .. }
             | Self::RestorePet { id, .. }
@@ -164,9 +165,9 @@ impl Command {
     /// The change of the fields of an animal.
     pub fn fields(&self) -> Option<&FieldPatch> {
         match self {
-            Self::AddPet(_, fields) | Self::PatchPet { patch: PetPatch { fields, .. }, .. } => {
-                Some(fields)
-            }
+            Self::AddPet(_, fields)
+            | Self::AddPetWithPhotos(_, fields, _)
+            | Self::PatchPet { patch: PetPatch { fields, .. }, .. } => Some(fields),
             _ => None,
         }
     }

@@ -3,21 +3,24 @@
 use jiff::Timestamp;
 
 use super::{
-    ChangeType, Conflict, Decision, FieldPatch, FieldValues, OrderId, Owner, PetPatch,
-    Preconditions, Present, Refusal, StorePet, Withdrawal,
+    ChangeType, Conflict, Decision, FieldPatch, FieldValues, NewPhoto, OrderId, Owner, PetPatch,
+    Photos, Preconditions, Present, Refusal, StorePet, Withdrawal,
     rules::{NO_PET, changed, existing, invalid_transition, require},
 };
 use crate::domain::NewPet;
 
 pub(super) fn add_pet(
-    new: &NewPet,
-    fields: &FieldPatch,
+    (new, fields, photos): (&NewPet, &FieldPatch, &[NewPhoto]),
     present: &Present,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     let fields = present.fields.apply(&FieldValues::NONE, fields, now)?;
     let id = present.next_pet.ok_or(Refusal::NoIdentifierLeft)?;
-    let pet = StorePet { fields, ..StorePet::added(id, new.clone(), now) };
+    if photos.len() > Photos::MAX {
+        return Err(Refusal::TooManyPhotos);
+    }
+    let photos = Photos::new(photos.iter().map(|new| new.clone().added(now)).collect());
+    let pet = StorePet { fields, photos, ..StorePet::added(id, new.clone(), now) };
     check_unique(None, &pet, present)?;
     Ok(Decision::of(ChangeType::PetAdded, None, pet))
 }

@@ -97,6 +97,14 @@ pub struct NewPhoto {
     pub focus: Option<Focus>,
 }
 
+impl NewPhoto {
+    /// The photo of the animal to which it is added at this time.
+    pub fn added(self, added_at: Timestamp) -> Photo {
+        let Self { id, alt, width, height, focus } = self;
+        Photo { id, alt, width, height, focus, added_at }
+    }
+}
+
 /// The photos of an animal, in the order that the store chose. The first one is the portrait.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Photos(Option<Box<List>>);

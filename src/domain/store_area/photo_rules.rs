@@ -22,12 +22,11 @@ pub(super) fn add_photo(
 ) -> Result<Decision, Refusal> {
     let pet = existing(present.pet.as_ref(), NO_PET)?;
     may_get_photo(pet)?;
-    let NewPhoto { id, alt, width, height, focus } = new.clone();
+    let id = new.id;
     if pet.photos.position(id).is_some() {
         return Ok(Decision { photo: Some(id), ..Decision::unchanged(pet) });
     }
-    let photo = Photo { id, alt, width, height, focus, added_at: now };
-    let all = pet.photos.all().iter().cloned().chain([photo]);
+    let all = pet.photos.all().iter().cloned().chain([new.clone().added(now)]);
     Ok(with_photos(pet, all.collect(), Some(id), now))
 }
 

@@ -42,21 +42,40 @@ async function choosePictures(at, files) {
 
 const shown = (at) => at.page.$$eval(".photos img", (all) => all.map(({ src }) => src));
 
+// The first screen of a phone has what people ask first. Three photos are sent while nine values are typed, and nothing is lost.
 async function add(at, name) {
   await at.page.goto(`${origin}/add`);
-  await fill(at, "#name", name);
-  await fill(at, "#category", "Dogs");
-  await choose(at, "[name='field.sex']", "Female");
-  await press(at, "form[action='/add'] details summary");
-  await fill(at, "[name='field.microchip']", "276098106234567");
+  const first = ["#pictures", "#name", "[name='field.species']", "[name='field.sex']", "[name='field.born']", "#about",
+    "[name='field.microchip']", "[name='field.price']"];
+  const ends = await at.page.evaluate((all) => all.map((part) => Math.round(document.querySelector(part).getBoundingClientRect().bottom)), first);
+  assert(Math.max(...ends) <= 844, `the first screen ends at ${ends}`);
   await choosePictures(at, pictures);
+  await fill(at, "#name", name);
+  await choose(at, "[name='field.species']", "Dog");
+  await choose(at, "[name='field.sex']", "Female");
+  await fill(at, "#about", "2");
+  await fill(at, "[name='field.microchip']", "276098106234567");
+  await fill(at, "[name='field.price']", "249.50");
+  await fill(at, "[name='field.breed']", "Beagle");
+  await fill(at, "[name='field.colour']", "Black");
+  await fill(at, "[name='field.description']", "Loves children.");
   await press(at, "form[action='/add'] button.main");
-  // After the last photo, the page of the animal is loaded again.
-  await at.page.waitForFunction(() => document.querySelectorAll(".photos img").length === 3);
+  await at.page.waitForFunction(() => document.querySelectorAll(".portrait img").length === 3);
   done(at, "add");
-  assert.match(at.page.url(), /\/animals\/\d+\/photos$/);
-  assert.equal(await text(at, "h1"), `Photos of ${name}`);
+  console.log(`The first screen of Add at 390 x 844 ends at ${Math.max(...ends)} px.`);
+  assert.match(at.page.url(), /\/animals\/\d+$/);
+  assert.equal(await text(at, "h1"), name);
+  await says(at, "Its day of birth is counted back from its age.");
+  const facts = await text(at, "#facts");
+  for (const value of ["Dog", "Female", "276098106234567", "249.50", "Beagle", "Black", "Loves children."]) {
+    assert(facts.includes(value), `${value}: ${facts}`);
+  }
+  const born = new Date().getUTCFullYear() - 2;
+  assert(facts.includes(`${born}`), facts);
   await measure(at, undefined, "an animal with photos", [1280, 390, 320]);
+  await at.page.setViewport({ width: 390, height: 844, hasTouch: true });
+  await submit(at, "a[href$='/photos']");
+  await measure(at, undefined, "the photos of an animal", [1280, 390, 320]);
   await at.page.setViewport({ width: 390, height: 844, hasTouch: true });
 }
 
@@ -114,23 +133,21 @@ async function wrongForms(at) {
   await at.page.goto(`${origin}/add`);
   await fill(at, "#category", "Dogs");
   await choosePictures(at, [pictures[0], letter]);
-  await press(at, "form[action='/add'] button.main");
-  await at.page.waitForSelector("#name[aria-invalid=true]");
-  assert.equal((await at.page.$$(".uploads li")).length, 2);
-  assert.equal(await value(at, "#category"), "Dogs");
-  await fill(at, "#name", "Poppy");
-  await press(at, "form[action='/add'] button.main");
   await at.page.waitForFunction(() => document.getElementById("sent").textContent.trim() === "1 photo added. 1 not added.");
   assert.match(await text(at, ".uploads"), /letter\.txt\s+.*Not added\. This is not a picture/);
-  // Without it, the animal is shown.
-  await submit(at, ".uploads li button:last-child");
-  assert.equal(await text(at, "#sent"), "1 photo added.");
+  await press(at, ".uploads li button:last-child");
+  await submit(at, "form[action='/add'] button.main");
+  assert(await isThere(at, "#name[aria-invalid=true]"));
+  assert.deepEqual([await value(at, "#category"), (await at.page.$$("#waiting [name=photo]:checked")).length], ["Dogs", 1]);
+  await fill(at, "#name", "Poppy");
+  await submit(at, "form[action='/add'] button.main");
+  await submit(at, "a[href$='/photos']");
   assert.equal((await shown(at)).length, 1);
   await confirm(at, ".photos button[value^=delete]");
   assert.equal((await shown(at)).length, 0);
 }
 
-// Without the script, photos are added on the page of the animal.
+// Without the script, photos are added on their page.
 async function withoutScript() {
   const at = await person();
   await at.page.setJavaScriptEnabled(false);

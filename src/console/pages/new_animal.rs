@@ -1,0 +1,288 @@
+//! Adding one animal: its photos first, and then what people ask first.
+
+use jiff::{SignedDuration, ToSpan, civil::Date, tz::TimeZone};
+use ring::hmac;
+
+use super::{
+    animal_fields,
+    photos::{self, PHOTO},
+    values,
+};
+use crate::console::prelude::*;
+use crate::{
+    console::reply::Flash,
+    domain::{
+        NewPet, PetId, PetStatus,
+        store_area::{
+            Category, Command, FieldDefinition, FieldKind, FieldSet, FieldValues, Label, NewPhoto,
+            PhotoFile, PhotoId, PhotoSize, Photos, Preconditions, StorePet,
+        },
+    },
+    photos::{PhotoError, Stored},
+    text,
+};
+
+/// The fields of the first screen, in this order, if the store has them.
+const FIRST: [&str; 5] = ["species", "sex", "born", "microchip", "price"];
+
+/// The input for an age in place of the day of birth.
+const ABOUT: &str = "about";
+
+/// How long a photo waits for its animal. The service keeps its files for a day.
+const KEPT_FOR: SignedDuration = SignedDuration::from_hours(20);
+
+pub(super) async fn add_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let fields = desk.store().fields().await?;
+    let pet = match desk.visit.query.integer("like").and_then(PetId::new) {
+        Some(id) => desk.store().get_store_pet(id).await?,
+        None => None,
+    };
+    let category = pet.iter().map(|pet| pet.category_id).collect();
+    let categories = desk.categories_with(category).await?;
+    let like = pet.map(|pet| like(&pet, &categories, &fields)).unwrap_or_default();
+    Ok(page(desk, &like, (&categories, &fields), &Errors::default()).into())
+}
+
+/// The page with both forms, with what was typed and what is wrong with it.
+pub(super) fn page(
+    desk: &Desk<'_>,
+    form: &Form,
+    known: (&[Category], &FieldSet),
+    errors: &Errors,
+) -> Page {
+    let lines = Input::of("lines", texts::PASTE, form, errors).hint(texts::PASTE_HINT);
+    let content = html! {
+        div.head {
+            h1 { (texts::ADD_ANIMALS) }
+            a href="/categories" { (texts::CATEGORIES) }
+        }
+        (errors.summary())
+        div.columns {
+            section.card {
+                h2 { (texts::ADD_ONE) }
+                (inputs(desk, form, known, errors))
+            }
+            section.card {
+                h2 { (texts::ADD_MANY) }
+                form.fields method="post" action="/add/preview" {
+                    (lines.long().show())
+                    div { button { (texts::PREVIEW) } }
+                }
+            }
+        }
+    };
+    Page::new(texts::ADD_ANIMALS, content).wrong_if(!errors.is_empty())
+}
+
+/// The form, with what was typed and what is wrong with it.
+fn inputs(
+    desk: &Desk<'_>,
+    form: &Form,
+    (categories, fields): (&[Category], &FieldSet),
+    errors: &Errors,
+) -> Markup {
+    let place = |field: &&FieldDefinition| FIRST.iter().position(|of| *of == field.name.as_str());
+    let mut first: Vec<_> = fields.all().iter().filter(|field| place(field).is_some()).collect();
+    first.sort_by_key(place);
+    let about = Input::of(ABOUT, texts::OR_ABOUT, form, errors);
+    let is_wrong = errors.of("category").is_some();
+    let new = new_category(form.get("category"), categories).filter(|_| is_wrong);
+    let unused = forms::category(form.get("category"), categories).ok().filter(|_| is_wrong);
+    html! {
+        form.fields method="post" action="/add" {
+            (desk.key("add"))
+            (photos::of_new_animal(desk, form))
+            div.pairs {
+                (Input::of("name", texts::NAME, form, errors).show())
+                @for field in first {
+                    (values::input(field, form, errors))
+                    @if field.is_birth() { (about.show()) }
+                }
+            }
+            @if fields.all().iter().any(FieldDefinition::is_birth) { p.hint { (texts::ABOUT_HINT) } }
+            (values::inputs(fields, &FIRST, form, errors))
+            (animal_fields::category(form, categories, errors, texts::CATEGORY_OF_SPECIES))
+            (Input::of("status", texts::STATUS, form, errors).choose(&forms::statuses()))
+            div.buttons {
+                // Enter presses it. If the category is corrected, none is added.
+                @if let Some(label) = new {
+                    button.main name="new-category" value=(label.as_str()) {
+                        (texts::add_with_category(&markup::readable(label.as_str(), SHORT)))
+                    }
+                } @else {
+                    button.main { (texts::ADD_ANIMAL) }
+                    @if unused.is_some() {
+                        button name="new-category" value="yes" { (texts::ADD_TO_NUMBER) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The form for another animal like this one, such as of the same litter: without what only this one has.
+fn like(pet: &StorePet, categories: &[Category], fields: &FieldSet) -> Form {
+    let is_own = |name: &String| {
+        let field = fields.all().iter().find(|field| values::input_of(field) == *name);
+        let is_text =
+            |field: &FieldDefinition| field.is_unique || field.kind == FieldKind::LongText;
+        ["name", "status", "version"].contains(&name.as_str()) || field.is_some_and(is_text)
+    };
+    let all = animal_fields::form_of(pet, categories, fields);
+    all.fields().iter().filter(|(name, _)| !is_own(name)).cloned().collect()
+}
+
+/// The name of a category that is typed but does not exist.
+fn new_category(typed: &str, categories: &[Category]) -> Option<Label> {
+    let is_new = forms::category(typed, categories).is_err()
+        && !categories.iter().any(|category| forms::is_named(category, typed));
+    is_new.then(|| forms::label(typed).ok()).flatten()
+}
+
+/// What the species that was chosen is called.
+fn species(form: &Form, fields: &FieldSet) -> Option<String> {
+    let field = fields.find("species")?;
+    let chosen = form.get(&values::input_of(field)).to_owned();
+    (!chosen.is_empty()).then(|| field.shown(&chosen).to_owned())
+}
+
+/// The day that lies as far back as an age says: years, or months or weeks such as "8 months".
+fn birth(age: &str, today: Date) -> Option<Date> {
+    let age = age.to_lowercase();
+    let end = age.find(|c: char| !c.is_ascii_digit()).unwrap_or(age.len());
+    let (number, unit) = age.split_at(end);
+    let number: i16 = number.parse().ok().filter(|&number| number <= 500)?;
+    let span = match unit.trim() {
+        "" | "y" | "year" | "years" => number.years(),
+        "m" | "month" | "months" => number.months(),
+        "w" | "week" | "weeks" => number.weeks(),
+        _ => return None,
+    };
+    today.checked_sub(span).ok()
+}
+
+/// The form with a day of birth in place of an age.
+fn with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut Errors) -> Form {
+    let form = &desk.visit.form;
+    let field = fields.all().iter().find(|field| field.is_birth()).map(values::input_of);
+    let Some(field) = field.filter(|_| !form.get(ABOUT).is_empty()) else { return form.clone() };
+    let today = desk.visit.now.to_zoned(TimeZone::UTC).date();
+    let born = match birth(form.get(ABOUT), today) {
+        _ if !form.get(&field).is_empty() => Err(texts::BORN_OR_AGE),
+        Some(born) => Ok(born.to_string()),
+        None => Err(texts::AGE_INVALID),
+    };
+    let born = errors.take(ABOUT, born.map_err(str::to_owned)).unwrap_or_default();
+    let others = form.fields().iter().filter(|(name, _)| *name != field).cloned();
+    others.chain([(field.clone(), born)]).collect()
+}
+
+pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let mut errors = Errors::default();
+    let fields = desk.store().fields().await?;
+    let form = with_birth(desk, &fields, &mut errors);
+    let of_species = species(&form, &fields).filter(|_| form.get("category").is_empty());
+    let typed = of_species.as_deref().unwrap_or(form.get("category"));
+    let categories = desk.categories_typed([typed]).await?;
+    let name = errors.take("name", forms::name(form.raw("name")));
+    let is_wanted = of_species.is_some() || ["yes", typed].contains(&form.get("new-category"));
+    let new = new_category(typed, &categories).filter(|_| is_wanted);
+    let category = match &new {
+        Some(_) => desk.free_number().await?.ok_or_else(|| texts::NO_FREE_NUMBER.to_owned()),
+        None if typed.is_empty() => Err(texts::SPECIES_OR_CATEGORY.to_owned()),
+        None => forms::category(typed, &categories),
+    };
+    let category = match category {
+        Ok(id) if !is_wanted && !desk.is_used(id).await? => Err(texts::no_category(id)),
+        category => category,
+    };
+    let category = errors.take("category", category);
+    let status = match form.get("status") {
+        "" => Ok(PetStatus::Available),
+        typed => forms::status(typed),
+    };
+    let status = errors.take("status", status);
+    values::name_removed(&fields, &form, &mut errors);
+    let given = values::patch(&fields, &form, (&FieldValues::NONE, desk.visit.now), &mut errors);
+    let (photos, kept) = arrived(desk).await?;
+    if let Err(why) = &photos {
+        errors.add("pictures", why);
+    }
+    let page = |errors: &Errors| {
+        let others = desk.visit.form.fields().iter().filter(|(name, _)| name != PHOTO).cloned();
+        let form = others.chain(kept.iter().map(|token| (PHOTO.to_owned(), token.clone())));
+        self::page(desk, &form.collect(), (&categories, &fields), errors).into()
+    };
+    let (Some(name), Some(category_id), Some(status), Ok(photos), true) =
+        (name, category, status, photos, errors.is_empty())
+    else {
+        return Ok(page(&errors));
+    };
+    let pet = NewPet { name, category_id, status };
+    let preconditions = Preconditions { if_match: None, if_absent: true };
+    let category = new.map(|label| Command::PutCategory { id: category_id, label, preconditions });
+    let add = Command::AddPetWithPhotos(pet, given, photos);
+    match desk.execute([add].into_iter().chain(category).collect()).await? {
+        Ok(flash) => {
+            let is_about = flash.code == "added" && !desk.visit.form.get(ABOUT).is_empty();
+            let code = if is_about { "added-about" } else { &flash.code };
+            let path = format!("/animals/{}", flash.id);
+            Ok(Reply::See(
+                path,
+                Some(Flash { undo: flash.undo.clone(), ..Flash::new(code, flash.id) }),
+            ))
+        }
+        Err(not_done) => Ok(page(&not_done.errors(&fields))),
+    }
+}
+
+/// A photo that waits for its animal, as a field of the form has it. Only this member can add it, so the service
+/// needs no list of them; those that are never added are deleted after a day.
+pub(super) fn waiting(desk: &Desk<'_>, Stored { id, width, height }: Stored) -> String {
+    let photo = format!("{id}.{width}.{height}.{}", desk.visit.now.as_second());
+    let mark = mark(desk, &photo);
+    format!("{photo}.{mark}")
+}
+
+fn mark(desk: &Desk<'_>, photo: &str) -> String {
+    let text = format!("waiting photo of staff {} {photo}", desk.session.member.id);
+    text::hex_digits(hmac::sign(&desk.visit.secret_key(), text.as_bytes()).as_ref())
+}
+
+/// The photo in a field of the form; `None` if it waits too long, or is of another member.
+fn photo(desk: &Desk<'_>, field: &str) -> Option<NewPhoto> {
+    let (text, given) = field.rsplit_once('.')?;
+    let parts: Vec<&str> = text.split('.').collect();
+    let &[id, width, height, since] = &parts[..] else { return None };
+    let waits = desk.visit.now.as_second().saturating_sub(since.parse().ok()?);
+    let is_valid = mark(desk, text) == given && waits < KEPT_FOR.as_secs();
+    let (id, width, height) = (PhotoId::parse(id)?, width.parse().ok()?, height.parse().ok()?);
+    is_valid.then_some(NewPhoto { id, alt: None, width, height, focus: None })
+}
+
+/// The photos of the form whose files are there, or why not all can be added; and the fields of those that can.
+async fn arrived(
+    desk: &Desk<'_>,
+) -> Result<(Result<Vec<NewPhoto>, String>, Vec<String>), ApiError> {
+    let (mut photos, mut kept, mut lost) = (Vec::new(), Vec::new(), 0);
+    for field in desk.visit.form.all(PHOTO) {
+        let new = photo(desk, field);
+        let is_there = match (&new, desk.app().photos.place()) {
+            (Some(NewPhoto { id, .. }), Some(place)) => {
+                let large = PhotoFile { id: *id, size: PhotoSize::Large };
+                place.length(large).await.map_err(PhotoError::from)?.is_some()
+            }
+            _ => false,
+        };
+        match new.filter(|_| is_there && photos.len() < Photos::MAX) {
+            Some(new) if photos.contains(&new) => {}
+            Some(new) => {
+                photos.push(new);
+                kept.push(field.to_owned());
+            }
+            None => lost += 1,
+        }
+    }
+    let photos = if lost == 0 { Ok(photos) } else { Err(texts::photos_lost(lost)) };
+    Ok((photos, kept))
+}
