@@ -328,6 +328,10 @@ impl Shop<'_> {
 
     /// Sends the examples of the query parameters.
     async fn parameters(&mut self) {
+        // The story has defined others.
+        let born = json!({ "label": "Born", "kind": "date" });
+        let new = [("if-none-match", "*")];
+        assert_eq!(self.store.send("PUT /fields/born", &new, born).await.status, 201);
         for operation in operations() {
             let query: Vec<String> = operation.query_examples().collect();
             if !query.is_empty() {
