@@ -91,7 +91,7 @@ async fn today_counts_all_reservations_and_names_what_new_animals_lack() {
     for form in [&add[..], &chip] {
         clerk.post("/add", form).await.expect(303);
     }
-    let key = clerk.get("/animals/23").await.expect(200).key_before("name=\"pictures\"");
+    let key = clerk.get("/animals/23/photos").await.expect(200).key_before("name=\"pictures\"");
     let picture = crate::api::pictures::png(8, 6);
     clerk.upload("/animals/23/photos", &key, &[("a.png", &picture)]).await.expect(303);
     // They arrived long ago.
