@@ -6,13 +6,7 @@ use ::csv::WriterBuilder;
 use bytes::Bytes;
 use futures_util::stream;
 
-use super::{
-    labels::Labels,
-    query::Filter,
-    selection::{passes, wanted},
-    shop::Shop,
-    walk,
-};
+use super::{labels::Labels, query::Filter, selection::Passing, shop::Shop, walk};
 use crate::{
     domain::store_area::{FieldSet, FieldValue, PhotoSize},
     edge::{ApiError, Reservation, Response},
@@ -36,13 +30,13 @@ pub(super) async fn file(
     let fields = shop.store().fields().await?;
     let labels = Labels::first(shop.store()).await?;
     let heading = row(&headings(&fields))?;
-    let wanted = wanted(filter, &fields);
-    let start = (Arc::clone(shop), fields, labels, Some(None), wanted, permit);
+    let passing = Passing::of(filter, &fields);
+    let start = (Arc::clone(shop), fields, labels, Some(None), passing, permit);
     let rows = stream::try_unfold(start, async |mut state| {
-        let (shop, fields, labels, position, wanted, _) = &mut state;
+        let (shop, fields, labels, position, passing, _) = &mut state;
         let Some(before) = position.take() else { return Ok(None) };
         let (mut pets, next) = walk::step(shop, before).await?;
-        pets.retain(|pet| passes(wanted.as_ref(), pet));
+        pets.retain(|pet| passing.has(pet));
         // Otherwise, a value could be in the file that is not public any more.
         if shop.store().fields().await?.version != fields.version {
             return Err(StoreError::Unavailable(Arc::new(FieldsChanged)));

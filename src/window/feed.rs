@@ -4,14 +4,7 @@ use std::{cmp::Reverse, collections::HashMap, fmt::Write};
 
 use jiff::Timestamp;
 
-use super::{
-    query::Query,
-    rendered::Made,
-    selection::{passes, wanted},
-    shop::Shop,
-    texts,
-    xml::escaped,
-};
+use super::{query::Query, rendered::Made, selection::Passing, shop::Shop, texts, xml::escaped};
 use crate::{
     domain::{
         PetId, PetStatus,
@@ -38,13 +31,13 @@ pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
     let added_at = |animal: &Animal| animal.created_at.unwrap_or(Timestamp::UNIX_EPOCH);
     let new = listed.animals.into_iter().map(|animal| (added_at(&animal), animal.path(), animal));
     let mut entries: Vec<_> = new.collect();
-    let wanted = wanted(&query.filter, &fields);
+    let passing = Passing::of(&query.filter, &fields);
     let mut back: Vec<_> = came_back(shop).await?.into_iter().collect();
     back.sort_unstable_by_key(|(_, (number, _))| Reverse(*number));
     for (id, (number, at)) in back.into_iter().take(query.limit.get().into()) {
         let pet = shop.store().get_store_pet(id).await?;
         let is_here = |pet: &StorePet| pet.withdrawn.is_none() && pet.status != PetStatus::Sold;
-        if let Some(pet) = pet.filter(|pet| is_here(pet) && passes(wanted.as_ref(), pet)) {
+        if let Some(pet) = pet.filter(|pet| is_here(pet) && passing.has(pet)) {
             let animal = Animal::public(&pet, &fields);
             entries.push((at, format!("{}#back-{number}", animal.path()), animal));
         }

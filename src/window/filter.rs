@@ -3,19 +3,22 @@
 use maud::{Markup, html};
 
 use super::{
-    query::{Parameter, Query, is_offered, offered},
+    query::{Parameter, Query, birth, is_offered, offered},
     selection::{COUNTED, FEW, Kind},
     shop::Listed,
     texts,
 };
 use crate::{
-    domain::store_area::{Choices, FieldDefinition, FieldKind, FieldValue},
+    domain::store_area::{Age, Choices, FieldDefinition, FieldKind, FieldValue, Phrase},
     look::{Drawings, shown},
     text::readable::{SHORT, readable},
 };
 
 /// The fields that the form offers first.
 const FIRST: [&str; 3] = ["species", "sex", "size"];
+
+/// How many fields the search names as an example of what it finds.
+const SEARCHED: usize = 2;
 
 /// What a visitor has chosen of what there is.
 pub(super) struct Choice<'a> {
@@ -98,8 +101,7 @@ impl Choice<'_> {
     pub(super) fn in_words(&self, one: &Parameter) -> String {
         let label = match offered(&one.0, self.listed.fields) {
             Some(field) => readable(field.label.as_str(), SHORT),
-            None if one.0 == "name" => texts::NAME.to_owned(),
-            None => texts::KIND.to_owned(),
+            None => texts::parameter(&one.0).to_owned(),
         };
         format!("{label}: {}", self.value_in_words(one))
     }
@@ -109,15 +111,24 @@ impl Choice<'_> {
             return in_words(field, value);
         }
         let category = || self.listed.labels.shown(value.parse().ok()?);
-        let category = if name == "categoryId" { category() } else { None };
-        category.unwrap_or_else(|| readable(value, SHORT))
+        let known = match &**name {
+            "categoryId" => category(),
+            "age" => value.parse().ok().map(|age| texts::age(age).to_owned()),
+            _ => None,
+        };
+        known.unwrap_or_else(|| readable(value, SHORT))
     }
 
     /// The form by which a visitor chooses. All but its search is closed, also with a filter.
     pub(super) fn form(&self) -> Markup {
         let Self { query, listed, .. } = self;
         let wanted = &query.filter;
-        let name = wanted.name.as_ref().map(|(name, _)| name.as_str());
+        let phrase = wanted.phrase.as_ref().map(Phrase::as_str);
+        let texts = listed.fields.all().iter();
+        let texts = texts.filter(|field| field.is_public && field.kind == FieldKind::Text);
+        let labels = texts.map(|field| readable(field.label.as_str(), SHORT)).take(SEARCHED);
+        let searched =
+            [texts::NAME.to_owned()].into_iter().chain(labels).collect::<Vec<_>>().join(", ");
         let first = FIRST.map(|name| offered(&format!("field.{name}"), listed.fields));
         let is_other =
             |field: &&FieldDefinition| is_offered(field) && !FIRST.contains(&field.name.as_str());
@@ -126,14 +137,22 @@ impl Choice<'_> {
         let is_open = wanted.category_id.is_some() || others.iter().any(is_chosen);
         html! {
             form.find method="get" action="/" role="search" {
-                label.hidden for="name" { (texts::NAME) }
-                input #name type="search" name="name" value=[name] placeholder=(texts::NAME)
+                label.hidden for="q" { (texts::SEARCH) ": " (searched) }
+                input #q type="search" name="q" value=[phrase] placeholder=(searched)
                     autocomplete="off" maxlength="64";
-                button.button { (texts::SEARCH) }
+                // Of a link from before.
+                @if let Some((name, _)) = &wanted.name { input type="hidden" name="name" value=(name); }
+                button.button {
+                    span.hidden { (texts::SEARCH) }
+                    svg viewBox="0 0 24 24" aria-hidden="true" { path d="M21 21l-5-5m2-6a8 8 0 1 1-16 0a8 8 0 0 1 16 0" {} }
+                }
                 details.filter {
                     summary { (texts::FILTER) }
                     div.panel {
-                        div.fields { @for field in first.into_iter().flatten() { (self.select(field)) } }
+                        div.fields {
+                            @for field in first.into_iter().flatten() { (self.select(field)) }
+                            @if birth(listed.fields).is_some() { (self.ages()) }
+                        }
                         @if !others.is_empty() || !listed.labels.first.is_empty() || is_open {
                             details open[is_open] {
                                 summary { (texts::MORE) }
@@ -165,6 +184,13 @@ impl Choice<'_> {
         values.extend(chosen.filter(|chosen| !values.contains(chosen)));
         let options = values.into_iter().map(|value| (value.to_owned(), in_words(field, value)));
         select(&id, &readable(field.label.as_str(), SHORT), options.collect(), chosen)
+    }
+
+    fn ages(&self) -> Markup {
+        let chosen = self.query.filter.age.as_ref().map(|(age, _)| age.as_str());
+        let ages = Age::ALL.into_iter();
+        let options = ages.map(|age| (age.to_string(), texts::age(age).to_owned())).collect();
+        select("age", texts::AGE, options, chosen)
     }
 
     fn categories(&self) -> Markup {

@@ -127,7 +127,7 @@ impl Window {
         };
         let query = async |takes_limit| {
             let fields = shop.fields_at(version).await?;
-            Query::parse(request.uri.query(), &fields, takes_limit)
+            Query::parse(request.uri.query(), &fields, takes_limit, shop.today())
         };
         // Ages depend on the day.
         let key = |form: &str, of: &str| format!("{form} {} {of}", shop.today());

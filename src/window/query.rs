@@ -6,12 +6,13 @@ use std::{
     ops::RangeInclusive,
 };
 
+use jiff::civil::Date;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::{
     domain::{
         Limit, PetId,
-        store_area::{FieldDefinition, FieldKind, FieldSet, NamePrefix},
+        store_area::{Age, DateRange, FieldDefinition, FieldKind, FieldSet, NamePrefix, Phrase},
     },
     edge::{ApiError, Problem},
     text::integer,
@@ -35,8 +36,12 @@ pub(super) struct Filter {
     pub(super) category_id: Option<i64>,
     /// The values of public fields of a kind that the form offers, by the names of the fields.
     pub(super) fields: BTreeMap<String, String>,
+    /// With the days of birth that animals of this age have.
+    pub(super) age: Option<(Age, DateRange)>,
     /// As it was typed, and what it finds.
     pub(super) name: Option<(String, NamePrefix)>,
+    /// It finds only what is public.
+    pub(super) phrase: Option<Phrase>,
 }
 
 /// The name and the value of a parameter.
@@ -58,7 +63,7 @@ pub(super) struct Query {
 impl Filter {
     /// Whether every animal passes.
     pub(super) fn is_empty(&self) -> bool {
-        self.category_id.is_none() && self.fields.is_empty() && self.name.is_none()
+        self.parameters().is_empty()
     }
 
     /// The same species, or else the same category: without the rest of the filter, if it has one.
@@ -66,7 +71,7 @@ impl Filter {
         let species = self.fields.get_key_value("species");
         let fields = species.map(|(name, value)| (name.clone(), value.clone())).into_iter();
         let category_id = if species.is_none() { self.category_id } else { None };
-        let similar = Self { category_id, fields: fields.collect(), name: None };
+        let similar = Self { category_id, fields: fields.collect(), ..Self::default() };
         (!similar.is_empty() && similar.parameters() != self.parameters()).then_some(similar)
     }
 
@@ -75,7 +80,9 @@ impl Filter {
         let mut rest = self.clone();
         match parameter {
             "categoryId" => rest.category_id = None,
+            "age" => rest.age = None,
             "name" => rest.name = None,
+            "q" => rest.phrase = None,
             field => _ = rest.fields.remove(field.trim_start_matches("field.")),
         }
         rest
@@ -93,16 +100,19 @@ impl Filter {
 
     /// Whether a visitor has typed a part of it: there are any number of such filters.
     pub(super) fn is_typed(&self) -> bool {
-        self.name.is_some()
+        self.name.is_some() || self.phrase.is_some()
     }
 
     /// Its parameters in their only order.
     pub(super) fn parameters(&self) -> Vec<Parameter> {
         let category = self.category_id.map(|id| ("categoryId".to_owned(), id.to_string()));
+        let age = self.age.as_ref().map(|(age, _)| ("age".to_owned(), age.to_string()));
         let name = self.name.as_ref().map(|(name, _)| ("name".to_owned(), name.clone()));
+        let phrase =
+            self.phrase.as_ref().map(|phrase| ("q".to_owned(), phrase.as_str().to_owned()));
         let fields = self.fields.iter();
         let fields = fields.map(|(name, value)| (format!("field.{name}"), value.clone()));
-        category.into_iter().chain(fields).chain(name).collect()
+        category.into_iter().chain(fields).chain(age).chain(name).chain(phrase).collect()
     }
 }
 
@@ -123,23 +133,27 @@ impl Query {
     }
 
     /// Parses the query of a request. Parameters that the window does not know, and empty ones, count
-    /// as absent. `takes_limit`: whether the length of the page is one of the parameters. Fails with 400.
+    /// as absent. `takes_limit`: whether the length of the page is one of the parameters. `today`: on which
+    /// animals have their ages. Fails with 400.
     pub(super) fn parse(
         query: Option<&str>,
         fields: &FieldSet,
         takes_limit: bool,
+        today: Date,
     ) -> Result<Self, ApiError> {
         let query = query.unwrap_or_default();
         let mut parsed = Self::first();
         let mut seen = HashSet::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             let is_known = match &*name {
-                "categoryId" | "name" | "cursor" | "sort" => true,
+                "categoryId" | "name" | "q" | "cursor" | "sort" => true,
+                "age" => birth(fields).is_some(),
                 "limit" => takes_limit,
                 other => offered(other, fields).is_some(),
             };
-            parsed.has_empty |= value.is_empty() && is_known;
-            if value.is_empty() || !is_known {
+            let is_empty = value.is_empty() || name == "q" && value.trim().is_empty();
+            parsed.has_empty |= is_empty && is_known;
+            if is_empty || !is_known {
                 continue;
             }
             // In place of bytes that are not UTF-8.
@@ -148,6 +162,12 @@ impl Query {
             }
             if !seen.insert(name.clone().into_owned()) {
                 return Err(invalid(format!("The address has {name} more than once.")));
+            }
+            if let Some(born) = birth(fields).filter(|_| name == "age") {
+                let age: Option<Age> = value.parse().ok();
+                let age = age.ok_or_else(|| invalid("age must be 0, 1, 3 or 8."))?;
+                parsed.filter.age = Some((age, age.range(&born.name, today)));
+                continue;
             }
             let field = offered(&name, fields);
             if field.is_some_and(|field| field.kind == FieldKind::Boolean)
@@ -160,7 +180,7 @@ impl Query {
             let choice = choices.and_then(|choices| choices.find(&value));
             parsed.take(&name, choice.map_or(&*value, |choice| choice))?;
         }
-        let chosen = parsed.filter.fields.len();
+        let chosen = parsed.filter.fields.len() + usize::from(parsed.filter.age.is_some());
         if chosen > MOST_FIELDS {
             return Err(invalid(format!(
                 "At most {MOST_FIELDS} properties can be chosen at once, but these are {chosen}. Go back, and take \
@@ -183,6 +203,13 @@ impl Query {
                 let prefix = NamePrefix::new(value)
                     .ok_or_else(|| invalid("The name must not be longer than 64 characters."))?;
                 self.filter.name = (!prefix.is_empty()).then(|| (value.to_owned(), prefix));
+            }
+            "q" => {
+                let phrase = Phrase::new(value);
+                let phrase = phrase.ok_or_else(|| {
+                    invalid("A search must not be longer than 64 characters and 16 words.")
+                })?;
+                self.filter.phrase = Some(phrase.public());
             }
             "cursor" => {
                 let id = integer(value).and_then(PetId::new);
@@ -237,6 +264,11 @@ impl Query {
 /// Whether a visitor can choose by a field.
 pub(super) fn is_offered(field: &FieldDefinition) -> bool {
     field.is_public && matches!(field.kind, FieldKind::Choice | FieldKind::Boolean)
+}
+
+/// The days of birth, if everybody may see them.
+pub(super) fn birth(fields: &FieldSet) -> Option<&FieldDefinition> {
+    fields.all().iter().find(|field| field.is_public && field.is_birth())
 }
 
 /// The field that a parameter chooses by.

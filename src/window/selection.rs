@@ -7,7 +7,7 @@ use super::{
 use crate::{
     domain::{
         PetId,
-        store_area::{Choices, FieldSet, PetQuery, StorePet},
+        store_area::{Choices, FieldSet, PetQuery, Sought, StorePet},
     },
     store::{Store, StoreError},
 };
@@ -79,19 +79,38 @@ pub(super) async fn kinds(store: &dyn Store, fields: &FieldSet) -> Result<Vec<Ki
 }
 
 /// The animals that a filter wants. `None` if none can have its values.
-pub(super) fn wanted(filter: &Filter, fields: &FieldSet) -> Option<PetQuery> {
-    let Filter { category_id, fields: values, name } = filter;
+fn wanted(filter: &Filter, fields: &FieldSet) -> Option<PetQuery> {
+    let Filter { category_id, fields: values, age, name, phrase } = filter;
     let values = values.iter().map(|(name, value)| fields.searched(name, value).ok());
     Some(PetQuery {
         category_id: *category_id,
         name: name.as_ref().map(|(_, prefix)| prefix.clone()),
+        phrase: phrase.clone(),
         values: values.collect::<Option<_>>()?,
+        dates: age.as_ref().map(|(_, dates)| dates.clone()),
         on_offer: true,
         ..PetQuery::default()
     })
 }
 
-/// Whether an animal is one of those that are wanted.
-pub(super) fn passes(wanted: Option<&PetQuery>, pet: &StorePet) -> bool {
-    wanted.is_some_and(|wanted| wanted.has(pet.status, pet.category_id, &pet.name, &pet.fields))
+/// What animals are compared with that do not come from a search.
+pub(super) struct Passing {
+    wanted: Option<PetQuery>,
+    sought: Option<Sought>,
+}
+
+impl Passing {
+    pub(super) fn of(filter: &Filter, fields: &FieldSet) -> Self {
+        let sought = filter.phrase.as_ref().map(|phrase| phrase.among(fields));
+        Self { wanted: wanted(filter, fields), sought }
+    }
+
+    /// Whether an animal is one of those that are wanted.
+    pub(super) fn has(&self, pet: &StorePet) -> bool {
+        let Self { wanted, sought } = self;
+        let has =
+            |wanted: &PetQuery| wanted.has(pet.status, pet.category_id, &pet.name, &pet.fields);
+        let is_sought = |sought: &Sought| sought.has(pet.id, &pet.name, &pet.fields);
+        wanted.as_ref().is_some_and(has) && sought.as_ref().is_none_or(is_sought)
+    }
 }

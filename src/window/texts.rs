@@ -1,6 +1,9 @@
 //! The texts of the pages.
 
-use crate::{domain::store_area::Currency, edge::Problem};
+use crate::{
+    domain::store_area::{Age, Currency},
+    edge::Problem,
+};
 
 pub(super) const LANGUAGE: &str = "en";
 pub(super) const NO_STORE: &str = "Our animals";
@@ -15,6 +18,7 @@ pub(super) const SEARCH: &str = "Search";
 pub(super) const MORE: &str = "More";
 pub(super) const WITHOUT: &str = "Without ";
 pub(super) const NAME: &str = "Name";
+pub(super) const AGE: &str = "Age";
 pub(super) const KIND: &str = "Category";
 pub(super) const NEWEST_FIRST: &str = "Newest first";
 pub(super) const LONGEST_FIRST: &str = "Longest with us first";
@@ -75,6 +79,25 @@ pub(super) fn count(count: usize, most: usize) -> String {
         1 => "1 animal".to_owned(),
         _ if count > most => format!("More than {} animals", in_digits(most)),
         _ => format!("{} animals", in_digits(count)),
+    }
+}
+
+/// The name of a parameter that is of no field.
+pub(super) fn parameter(name: &str) -> &'static str {
+    match name {
+        "age" => AGE,
+        "name" => NAME,
+        "q" => SEARCH,
+        _ => KIND,
+    }
+}
+
+pub(super) fn age(age: Age) -> &'static str {
+    match age {
+        Age::UnderOne => "Under 1 year",
+        Age::OneToThree => "1 to 3 years",
+        Age::ThreeToEight => "3 to 8 years",
+        Age::EightOrMore => "8 years or older",
     }
 }
 

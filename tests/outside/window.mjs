@@ -59,6 +59,8 @@ const PAGES = {
   "a filter": "/?field.species=Cat&field.sex=Female&name=luna",
   "those that wait longest first": "/?sort=longest&field.species=Cat",
   "a filter that finds nothing": "/?field.species=Cat&name=nobody",
+  "a search": "/?q=european+cat&age=3&field.species=Cat",
+  "a search that finds nothing": "/?q=nobody&age=8",
   embed: "/embed?limit=8",
   animal: new URL(luna.url).pathname,
   "an animal without a price": new URL(ziggy.url).pathname,
@@ -121,6 +123,23 @@ try {
   const first = await page.$eval(".cards .pet", (of) => Math.round(of.getBoundingClientRect().top));
   assert(first <= 300, `with a filter, the first animal begins at ${first} px`);
   console.log(`With a filter, the first animal begins at ${first} px on a phone.`);
+  // To the animal in three touches: its species, the filter, the animal.
+  await page.goto(origin);
+  const touch = async (what, of = page) => Promise.all([page.waitForNavigation(), (await of.waitForSelector(what)).click()]);
+  await touch(".kinds a[href='/?field.species=Cat']");
+  await page.click(".filter summary");
+  await page.select("select[name='age']", "3");
+  await touch(".panel button");
+  const address = new URL(page.url()).search;
+  assert.equal(address, "?field.species=Cat&age=3", "an address with empty parameters");
+  await touch(".cards a");
+  // The button is in view from the first line to the last, and covers none of them at the end.
+  for (const share of [0, 0.5, 1]) {
+    await page.evaluate((of) => scrollTo(0, of * document.body.scrollHeight), share);
+    const [button, facts] = await page.evaluate(() => [".ask .button", ".facts"].map((what) => document.querySelector(what).getBoundingClientRect().toJSON()));
+    assert(button.bottom <= 844 || share === 1, `the button ends at ${button.bottom} px`);
+    assert(share < 1 || facts.bottom <= button.top, "the button covers the facts");
+  }
   for (const [name, path, width, height] of [["list", "/", 1280, 900], ["animal", PAGES.animal, 1280, 900], ["phone", "/", 390, 844]]) {
     await page.setViewport({ width, height });
     await page.goto(`${origin}${path}`);

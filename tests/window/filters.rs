@@ -176,7 +176,8 @@ async fn a_visitor_chooses_by_every_public_choice_and_by_yes_or_no() {
     // Species, sex and size come first, and the rest is closed.
     let labels =
         page.text.split("<label for=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
-    let expected = ["field.species", "field.sex", "field.size", "field.child", "field.energy"];
+    let expected =
+        ["field.species", "field.sex", "field.size", "age", "field.child", "field.energy"];
     assert_eq!(labels.collect::<Vec<_>>(), expected);
     assert!(page.text.contains("<details><summary>More</summary>"), "{page:?}");
     for (query, expected) in [

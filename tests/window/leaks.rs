@@ -160,3 +160,46 @@ async fn a_filter_by_a_private_field_finds_the_same_animals_as_none() {
         assert_eq!(found, all, "{query}");
     }
 }
+
+#[tokio::test]
+async fn a_search_finds_nothing_private_and_an_age_only_days_of_birth_that_are_public() {
+    let street = marked_street().await;
+    street.choice("mood", &["zq7mood"]).await;
+    street.label_choices("mood", &[("zq7mood", "zq7moody")]).await;
+    let mood = [("mood", "zq7mood"), ("born", "2026-11-30"), ("breed", "Ragdoll")];
+    let id = street.add("Nala", &mood).await;
+    let found = async |query: &str| {
+        let page = street.get(&format!("/animals.json?{query}")).await.expect(200).json();
+        let ids = page.as_array().unwrap().iter().map(|animal| animal["id"].as_i64().unwrap());
+        ids.collect::<Vec<_>>()
+    };
+    for is_merged in [false, true] {
+        if is_merged {
+            while street.store.tend_search(0).await.unwrap() {}
+        }
+        assert_eq!(found("q=zq7mood").await, [id], "{is_merged}");
+        assert_eq!(found("q=zq7moody").await, [id], "{is_merged}");
+        assert_eq!(found("age=0").await, [id], "{is_merged}");
+    }
+    let all = found("").await;
+    street.make_private(&["mood", "born"]).await;
+    let contact = mark("contact");
+    for query in ["zq7", "zq7mood", "zq7moody", "zq7chip", "zq7vet", "zq7shy", "zq7label", &contact]
+    {
+        for path in ["/", "/embed", "/animals.json", "/animals.csv", "/animals.atom"] {
+            let text = street.get(&format!("{path}?q={query}")).await.expect(200).text;
+            assert!(!text.contains("/animals/"), "{path} {query}: {text}");
+        }
+    }
+    // Animals that are not here any more, and long texts, which nothing finds.
+    for query in
+        ["Lunasell", "Lunawithdraw", "zq7reference", "zq7ordernote", "zq7note", "2026-11-30"]
+    {
+        assert_eq!(found(&format!("q={query}")).await, [0; 0], "{query}");
+    }
+    assert_eq!(found("q=ragdoll").await, [id]);
+    // As every parameter that it does not know.
+    assert_eq!(found("age=0").await, all);
+    assert_eq!(found("age=8").await, all);
+    assert!(!street.get("/").await.text.contains("name=\"age\""));
+}

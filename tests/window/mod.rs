@@ -9,5 +9,6 @@ mod hostile;
 mod leaks;
 mod list;
 mod photos;
+mod search;
 mod sitemap;
 mod street;

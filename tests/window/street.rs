@@ -215,6 +215,15 @@ impl Street {
         self.define(fields.version, after).await;
     }
 
+    /// Lets only the staff see the values of these fields.
+    pub(crate) async fn make_private(&self, names: &[&str]) {
+        for name in names {
+            let fields = self.store.fields().await.unwrap();
+            let after = FieldDefinition { is_public: false, ..fields.find(name).unwrap().clone() };
+            self.define(fields.version, after).await;
+        }
+    }
+
     async fn define(&self, seen: i64, after: FieldDefinition) {
         let (name, after) = (after.name.clone(), Some(after));
         let change = FieldChange { seen, name, after, must_be_unused: false };
