@@ -137,8 +137,8 @@ async fn today_says_what_was_sold_today_and_is_still_sold() {
         let path = format!("/orders/{}/complete", at + 1);
         clerk.post(&path, &[("price", price)]).await.expect(303);
     }
-    // One was a mistake, and one was sold yesterday.
-    clerk.post("/orders/3/reopen", &[]).await.expect(303);
+    // One was taken back, and one was sold yesterday.
+    clerk.post("/orders/3/return", &[]).await.expect(303);
     let yesterday = "UPDATE orders SET closed_at = closed_at - 86400000 WHERE id = 4";
     shop.database().execute(yesterday, []).unwrap();
     let page = clerk.get("/").await.expect(200);

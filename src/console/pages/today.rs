@@ -23,7 +23,7 @@ const COUNTED_WITHIN: Duration = Duration::from_millis(100);
 
 /// How many reservations and sales the page counts, and how many of them and of animals it shows.
 const COUNTED: u32 = 1_000;
-const MOST_SOLD: u32 = 100;
+const MOST_SOLD: u32 = 500;
 const SHOWN: usize = 20;
 
 /// For so many hours, an animal has just arrived.
