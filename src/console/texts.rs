@@ -76,7 +76,7 @@ pub(super) const MEMBERS: &[(&str, &str)] =
 pub(super) const BEFORE_NUMBER: &[&str] = &["#", "no.", "no", "number", "animal", "order"];
 
 // Today
-pub(super) const FIND_LABEL: &str = "Find an animal by name, number or microchip";
+pub(super) const FIND_LABEL: &str = "Find an animal: name, number, microchip, breed, colour …";
 pub(super) const FIND: &str = "Search";
 pub(super) const OVERDUE_NOW: &str = "Overdue";
 pub(super) const ENDING_TODAY: &str = "To collect today";

@@ -67,6 +67,13 @@ async fn every_choice_filters_and_each_filter_is_a_chip_that_can_be_taken_off() 
             ("“m”", "/animals?field.species=Cat&field.kennel=k1&sort=longest"),
             ("Species: Cat", "/animals?q=m&field.kennel=k1&sort=longest"),
             ("Kennel: k1", "/animals?q=m&field.species=Cat&sort=longest"),
+            ("Under 1 year", "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=0"),
+            ("1 to 3 years", "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=1"),
+            ("3 to 8 years", "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=3"),
+            (
+                "8 years or older",
+                "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=8"
+            ),
             (
                 "Also sold ones",
                 "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&status=all"
@@ -119,4 +126,41 @@ async fn filters_survive_pages_and_actions() {
     }
     let moved = [&parameters[..], &[("do", "move"), ("to", "9"), ("pet", "1:1")]].concat();
     assert_eq!(clerk.post("/animals/selected", &moved).await.next(), path);
+}
+
+#[tokio::test]
+async fn a_small_black_female_cat_of_an_age_is_found_with_a_search_and_a_chip() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let black = [("field.sex", "Female"), ("field.size", "Small"), ("field.colour", "Black")];
+    let born = |day| [&black[..], &[("field.born", day)]].concat();
+    let (young, old) = (born("2024-06-01"), born("2010-06-01"));
+    add_cat(&mut clerk, "Young", &young).await;
+    add_cat(&mut clerk, "Old", &old).await;
+    add_cat(&mut clerk, "White", &[&young[..2], &[("field.colour", "White")]].concat()).await;
+    // What the first page and the list have: one field, which has the focus.
+    for path in ["/", "/animals"] {
+        let page = clerk.get(path).await.expect(200).text;
+        let (_, field) = page.split_once("name=\"q\" type=\"search\"").unwrap();
+        assert!(field.split('>').next().unwrap().contains(" autofocus"), "{page}");
+    }
+    let path = "/animals?q=small+black+female+cat";
+    assert_eq!(walk(&mut clerk, path).await, ["Old", "Young"]);
+    let page = clerk.get(path).await.expect(200).text;
+    let (_, link) = chips(&page).into_iter().find(|(words, _)| words == "1 to 3 years").unwrap();
+    assert_eq!(walk(&mut clerk, &link).await, ["Young"]);
+    let page = clerk.get(&link).await.expect(200).text;
+    assert!(chips(&page).contains(&("1 to 3 years".to_owned(), path.to_owned())), "{page}");
+    let selected = "<option value=\"1\" selected>1 to 3 years</option>";
+    assert!(page.contains(selected), "{page}");
+    // It is one of the three, and the fourth is left out, whichever it is.
+    let three = "/animals?age=1&field.sex=Female&field.size=Small";
+    let page = clerk.get(&format!("{three}&field.species=Cat&kept=age&kept=sex&kept=size")).await;
+    assert!(page.text.contains("so Species is left out."), "{page:?}");
+    let full = "/animals?age=1&field.species=Dog&field.sex=Male&field.size=Large";
+    let page = clerk.get(&format!("{full}&kept=species&kept=sex&kept=size")).await;
+    assert!(page.text.contains("so Age is left out."), "{page:?}");
+    // More than the search takes finds nothing, and the page says so.
+    let page = clerk.get(&format!("/animals?q={}", "n".repeat(65))).await.expect(200);
+    assert!(page.text.contains("No animal found"), "{page:?}");
 }

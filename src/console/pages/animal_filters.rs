@@ -1,11 +1,13 @@
 //! What the list of animals is filtered by: its parameters, the form for them, and a chip for each.
 
+use jiff::civil::Date;
+
 use super::{category_names::PROPOSED, parts::link, values};
 use crate::console::{prelude::*, words};
 use crate::domain::{
     Limit, PetId,
     store_area::{
-        Category, Choices, FieldDefinition, FieldKind, FieldSet, NamePrefix, PetQuery, ValueFilter,
+        Age, Category, Choices, FieldDefinition, FieldKind, FieldSet, PetQuery, Phrase, ValueFilter,
     },
 };
 
@@ -15,6 +17,9 @@ pub(super) const LONGEST: &str = "longest";
 
 /// The parameter with the last animal of the page before.
 pub(super) const AFTER: &str = "after";
+
+/// The parameter with an age. It counts as a field.
+const AGE: &str = "age";
 
 /// The fields that filtered before. They go on if one more is chosen than the search takes.
 const KEPT: &str = "kept";
@@ -31,15 +36,15 @@ pub(super) struct Filters<'f> {
     /// Those that have a value, and the order of the list.
     pub(super) parameters: Vec<(String, &'f str)>,
     pub(super) query: PetQuery,
-    /// Whether no animal can have the name.
+    /// Whether nothing can be meant by what was typed.
     pub(super) is_impossible: bool,
-    /// The fields that were chosen when there was no room for more.
-    left_out: Vec<&'f FieldDefinition>,
+    /// The labels of what was chosen when there was no room for more.
+    left_out: Vec<String>,
 }
 
 /// Whether a parameter belongs to the list, and stays after a change of animals on it.
 pub(super) fn is_of_list(name: &str) -> bool {
-    ["q", "status", "category", SORT, AFTER].contains(&name) || name.starts_with(words::PREFIX)
+    ["q", "status", "category", AGE, SORT, AFTER].contains(&name) || name.starts_with(words::PREFIX)
 }
 
 /// The fields by which the list can be filtered.
@@ -50,7 +55,7 @@ fn offered(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
 }
 
 impl<'f> Filters<'f> {
-    pub(super) fn of(form: &'f Form, fields: &'f FieldSet) -> Self {
+    pub(super) fn of(form: &'f Form, fields: &'f FieldSet, today: Date) -> Self {
         let kept: Vec<&str> = form.all(KEPT).collect();
         let chosen = |field: &'f FieldDefinition| {
             let value = form.get(&values::input_of(field));
@@ -60,15 +65,23 @@ impl<'f> Filters<'f> {
         let mut chosen: Vec<(&FieldDefinition, &str, ValueFilter)> =
             offered(fields).filter_map(chosen).collect();
         chosen.sort_by_key(|(field, ..)| !kept.contains(&field.name.as_str()));
-        let left_out = chosen.split_off(chosen.len().min(PetQuery::MOST_VALUES));
+        let born = fields.all().iter().find(|field| field.is_birth());
+        let age = form.get(AGE).parse().ok().zip(born);
+        let dates = age.map(|(age, born): (Age, _)| age.range(&born.name, today));
+        let has_room = kept.len() < PetQuery::MOST_VALUES || kept.contains(&AGE);
+        let (dates, without) = if has_room { (dates, None) } else { (None, dates) };
+        let room = PetQuery::MOST_VALUES - usize::from(dates.is_some());
+        let left_out = chosen.split_off(chosen.len().min(room));
         let (typed, status) = (form.get("q"), form.get("status"));
-        let prefix = NamePrefix::new(typed).filter(|_| !typed.contains('\0'));
-        let (is_impossible, name) = (prefix.is_none(), prefix.filter(|_| !typed.is_empty()));
+        let phrase = Phrase::new(typed);
+        let is_impossible = phrase.is_none() && !typed.is_empty();
+        let age = if dates.is_some() { form.get(AGE) } else { "" };
         let newest_first = form.get(SORT) != LONGEST;
         let query = PetQuery {
             status: status.parse().ok(),
             category_id: form.integer("category"),
-            name,
+            phrase,
+            dates,
             values: chosen.iter().map(|(.., searched)| searched.clone()).collect(),
             on_offer: status.is_empty(),
             withdrawn: status == WITHDRAWN,
@@ -77,7 +90,8 @@ impl<'f> Filters<'f> {
             after: form.integer(AFTER).and_then(PetId::new),
             ..PetQuery::default()
         };
-        let members = [("q", typed), ("status", status), ("category", form.get("category"))];
+        let category = form.get("category");
+        let members = [("q", typed), ("status", status), ("category", category), (AGE, age)];
         let members = members.map(|(name, value)| (name.to_owned(), value));
         let of_fields = chosen.iter().map(|(field, value, _)| (values::input_of(field), *value));
         let order = (SORT.to_owned(), if newest_first { "" } else { LONGEST });
@@ -87,7 +101,11 @@ impl<'f> Filters<'f> {
             parameters: all.filter(|(_, value)| !value.is_empty()).collect(),
             query,
             is_impossible,
-            left_out: left_out.into_iter().map(|(field, ..)| field).collect(),
+            left_out: left_out
+                .iter()
+                .map(|(field, ..)| markup::readable(field.label.as_str(), SHORT))
+                .chain(without.map(|_| texts::AGE.to_owned()))
+                .collect(),
         }
     }
 
@@ -117,20 +135,22 @@ impl<'f> Filters<'f> {
                 status.map_or(value, |(_, label)| label).to_owned()
             }
             ("category", Some(id)) => markup::category(categories, id),
+            (AGE, _) => texts::age(value.parse().unwrap_or(Age::UnderOne)).to_owned(),
             _ => {
                 let words = words::in_words(self.fields.all(), desk.currency(), name, value);
                 words.map_or_else(String::new, |(label, value)| texts::chip(&label, &value))
             }
         };
         let chips: Vec<_> = filters.map(|(name, value)| (name, in_words(name, value))).collect();
-        let is_full = self.query.values.len() == PetQuery::MOST_VALUES;
+        let of_fields = self.query.values.iter().map(|value| value.field.as_str());
+        let filtering: Vec<_> = of_fields.chain(self.query.dates.as_ref().map(|_| AGE)).collect();
+        let is_full = filtering.len() == PetQuery::MOST_VALUES;
+        let has_ages = self.query.dates.is_none() && !is_full && self.has_ages();
         let adds_sold = self.query.on_offer && !self.get("q").is_empty();
-        let label = |field: &&FieldDefinition| markup::readable(field.label.as_str(), SHORT);
-        let left_out: Vec<_> = self.left_out.iter().map(label).collect();
         html! {
-            @if !left_out.is_empty() {
+            @if !self.left_out.is_empty() {
                 p.notice.flash role="alert" {
-                    (texts::too_many_filters(PetQuery::MOST_VALUES, &left_out))
+                    (texts::too_many_filters(PetQuery::MOST_VALUES, &self.left_out))
                 }
             }
             // What the printed list has.
@@ -140,7 +160,7 @@ impl<'f> Filters<'f> {
                     @if at > 0 || self.query.on_offer { ", " } bdi { (words) }
                 }
             }
-            @if !chips.is_empty() {
+            @if !chips.is_empty() || has_ages {
                 ul.chips.no-print aria-label=(texts::FILTERS) {
                     @for (name, words) in &chips {
                         li {
@@ -148,6 +168,11 @@ impl<'f> Filters<'f> {
                                 bdi { (words) } " " span aria-hidden="true" { "✕" }
                                 span.hidden { (texts::TAKE_OFF) }
                             }
+                        }
+                    }
+                    @if has_ages {
+                        @for age in Age::ALL {
+                            li { a.more href=(self.to(&[(AGE, age.as_str())])) { (texts::age(age)) } }
                         }
                     }
                     @if adds_sold {
@@ -159,7 +184,7 @@ impl<'f> Filters<'f> {
                 }
             }
             @if is_full {
-                @for name in self.query.values.iter().map(|value| value.field.as_str()) {
+                @for name in &filtering {
                     input type="hidden" form="find" name=(KEPT) value=(name);
                 }
             }
@@ -193,6 +218,9 @@ impl<'f> Filters<'f> {
             hint,
             ..Input::default()
         };
+        let age = Input { id: AGE, label: texts::AGE, value: self.get(AGE), ..Input::default() };
+        let ages = Age::ALL.map(|age| (age.as_str(), texts::age(age)));
+        let ages = [&[("", texts::ANY_VALUE)], &ages[..]].concat();
         html! {
             form.card #find method="get" action="/animals" role="search" data-search {
                 @if !self.query.newest_first { input type="hidden" name=(SORT) value=(LONGEST); }
@@ -200,7 +228,7 @@ impl<'f> Filters<'f> {
                     div.field.search {
                         label for="q" { (texts::FIND_LABEL) }
                         input #q name="q" type="search" value=(self.get("q")) autocomplete="off"
-                            dir="auto" maxlength="200" autofocus;
+                            dir="auto" maxlength=(Phrase::LENGTH) autofocus;
                     }
                     button.main { (texts::FIND) }
                 }
@@ -209,12 +237,18 @@ impl<'f> Filters<'f> {
                     div.row {
                         (status.choose(&statuses()))
                         (category.choose(&choices))
+                        @if self.has_ages() { (age.choose(&ages)) }
                         @for field in offered(self.fields) { (self.choice(field)) }
                         button { (texts::SHOW) }
                     }
                 }
             }
         }
+    }
+
+    /// Whether animals have a day of birth.
+    fn has_ages(&self) -> bool {
+        self.fields.all().iter().any(FieldDefinition::is_birth)
     }
 
     /// The choice of a value of a field.

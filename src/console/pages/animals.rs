@@ -3,7 +3,7 @@
 use super::{
     animal_filters::{AFTER, Filters, LONGEST, SORT},
     order_rows,
-    parts::{card, empty_store, pages},
+    parts::{self, card, empty_store, pages},
     selected,
 };
 use crate::console::prelude::*;
@@ -27,7 +27,7 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, ApiError> {
     let typed = form.get("q");
     let fields = desk.store().fields().await?;
-    let filters = Filters::of(form, &fields);
+    let filters = Filters::of(form, &fields, parts::today(desk));
     let query = &filters.query;
     let (mut pets, next) = if filters.is_impossible {
         (Vec::new(), None)

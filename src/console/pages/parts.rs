@@ -1,7 +1,7 @@
 //! Parts that several pages have.
 
 use hyper::StatusCode;
-use jiff::tz::TimeZone;
+use jiff::{civil::Date, tz::TimeZone};
 
 use crate::console::prelude::*;
 use crate::look::{Animal, Card, Drawings, ROW};
@@ -40,6 +40,11 @@ pub(super) fn empty_store(desk: &Desk<'_>) -> Markup {
     }
 }
 
+/// The day. Days are those of UTC.
+pub(super) fn today(desk: &Desk<'_>) -> Date {
+    desk.visit.now.to_zoned(TimeZone::UTC).date()
+}
+
 /// An animal in a row of a list, at this position, with the label of its category if the list shows it.
 pub(super) fn card(
     desk: &Desk<'_>,
@@ -47,8 +52,7 @@ pub(super) fn card(
     category: &str,
     (drawings, at): (&mut Drawings, usize),
 ) -> Markup {
-    let today = desk.visit.now.to_zoned(TimeZone::UTC).date();
-    let lines = [animal.line(today), category.to_owned()];
+    let lines = [animal.line(today(desk)), category.to_owned()];
     let (path, category) = (&*animal.path(), Some(category));
     Card { animal, path, target: None, category, badge: None, lines: &lines, price: None }.show(
         &ROW,

@@ -1,5 +1,7 @@
 //! The list of animals, and its bar.
 
+use crate::domain::store_area::Age;
+
 pub(crate) const ANY_STATUS: &str = "In the store";
 pub(crate) const ALSO_SOLD: &str = "In the store or sold";
 pub(crate) const FILTER: &str = "Filter";
@@ -28,6 +30,17 @@ pub(crate) const FIELD_MISSING: &str = "Choose the field whose value changes.";
 pub(crate) const WITHDRAW_SEVERAL: &str = "Record a departure…";
 pub(crate) const CANCEL_RESERVATIONS: &str = "Cancel reservations";
 pub(crate) const CLEAR: &str = "Clear all";
+
+pub(crate) const AGE: &str = "Age";
+
+pub(crate) fn age(age: Age) -> &'static str {
+    match age {
+        Age::UnderOne => "Under 1 year",
+        Age::OneToThree => "1 to 3 years",
+        Age::ThreeToEight => "3 to 8 years",
+        Age::EightOrMore => "8 years or older",
+    }
+}
 
 /// A filter of the list.
 pub(crate) fn chip(label: &str, value: &str) -> String {
