@@ -8,7 +8,7 @@ const READ: [(&str, &[&str]); 5] = [
     ("animal_page.rs", &["name", "status", "withdrawn"]),
     ("csv.rs", &["category_id"]),
     ("feed.rs", &["and_then", "filter", "status", "withdrawn"]),
-    ("selection.rs", &["category_id", "fields", "name", "status"]),
+    ("selection.rs", &["category_id", "fields", "id", "name", "status"]),
     ("sitemap.rs", &["and_then", "created_at", "id", "updated_at"]),
 ];
 
