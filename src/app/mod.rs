@@ -7,6 +7,7 @@ pub mod journal;
 mod keys;
 mod latest;
 mod photos;
+mod profile;
 mod upkeep;
 mod webhooks;
 
@@ -25,6 +26,7 @@ pub(crate) use self::{
     fields::FieldChanged,
     idempotency::{NotEntered, Requests},
     keys::{Caller, KeyError, KeyRing},
+    profile::{ProfileChanged, change_profile},
     webhooks::{WebhookChanged, WebhookError},
 };
 use crate::{

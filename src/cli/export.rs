@@ -96,6 +96,11 @@ impl Export {
             Format::Ndjson if !self.all => write(&mut NdjsonWriter::new(out)),
             Format::Ndjson => {
                 let mut writer = NdjsonWriter::new(out);
+                let profile = snapshot.profile().context("cannot read the database")?;
+                // The release before does not know it.
+                if !profile.is_empty() {
+                    _ = step(writer.write_profile(&profile));
+                }
                 let fields = snapshot.fields().context("cannot read the database")?;
                 for field in fields.all() {
                     if step(writer.write_field(field)).is_break() {

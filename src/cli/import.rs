@@ -122,8 +122,8 @@ impl Import {
         };
         let mut rejects = self.rejects.as_deref().map(Rejects::create).transpose()?;
         let checked = self.check(&source, format, rejects.as_mut(), catalogue)?;
-        let Checked { valid, orders, categories, photos, invalid, .. } = checked;
-        let others = orders + categories + checked.fields.count();
+        let Checked { valid, orders, categories, profiles, photos, invalid, .. } = checked;
+        let others = orders + categories + profiles + checked.fields.count();
         if invalid > 0 && !self.skip_invalid {
             let rows = valid + invalid;
             let or_skip = ", or add --skip-invalid --rejects FILE to import the others";
@@ -222,7 +222,7 @@ impl Import {
             let invalid = match row {
                 Err(invalid) => invalid,
                 Ok(row) => {
-                    checked.is_connected |= matches!(row, Row::Resource(..) | Row::Field(_));
+                    checked.is_connected |= !matches!(row, Row::Pet { .. });
                     ensure!(
                         !checked.is_connected || !self.skip_invalid,
                         BadSetting(
@@ -317,6 +317,15 @@ impl Import {
                     last.pet = last.pet.max(id.map_or(0, PetId::get));
                 }
                 Row::Field(_) => {}
+                Row::Profile(profile) => {
+                    if !load.set_profile(&profile)? {
+                        progress.suspend(|| {
+                            super::output::print_message(
+                                "The database has a profile, so that of the file was left out.",
+                            );
+                        });
+                    }
+                }
                 Row::Resource(resource, _) => {
                     load.add(&resource)?;
                     match resource {

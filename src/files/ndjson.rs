@@ -21,7 +21,7 @@ use super::{
 use crate::{
     domain::{
         NewPet, PetId, PetRef,
-        store_area::{FieldDefinition, Resource},
+        store_area::{FieldDefinition, Profile, Resource},
     },
     json::{self, members::imported},
 };
@@ -186,6 +186,13 @@ impl<W: Write> NdjsonWriter<W> {
     /// Writes nothing yet.
     pub fn new(out: W) -> Self {
         Self { out: BufWriter::with_capacity(BUFFER, out), line: Vec::new() }
+    }
+
+    /// Writes the profile of the store.
+    pub fn write_profile(&mut self, profile: &Profile) -> io::Result<()> {
+        self.line.clear();
+        resources::write_profile(&mut self.line, profile);
+        self.out.write_all(&self.line)
     }
 
     /// Writes a field.

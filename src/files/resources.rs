@@ -1,10 +1,10 @@
-//! Lines with a field, an animal, an order or a category of the store area: `{"field":{…}}`,
-//! `{"pet":{…}}`, `{"order":{…}}` or `{"category":{…}}`, each as in a response of the service. An
+//! Lines with the profile, a field, an animal, an order or a category of the store area:
+//! `{"profile":{…}}`, `{"field":{…}}`, `{"pet":{…}}`, `{"order":{…}}` or `{"category":{…}}`, each as in a response of the service. An
 //! order also says whether it holds its animal.
 
 use super::row::{InvalidRow, Row};
 use crate::{
-    domain::store_area::{FieldDefinition, Resource},
+    domain::store_area::{FieldDefinition, Profile, Resource},
     json::{self, Invalid},
 };
 
@@ -12,6 +12,13 @@ const PET: &str = "pet";
 const ORDER: &str = "order";
 const CATEGORY: &str = "category";
 const FIELD: &str = "field";
+const PROFILE: &str = "profile";
+
+pub(super) fn write_profile(out: &mut Vec<u8>, profile: &Profile) {
+    out.extend_from_slice(format!("{{\"{PROFILE}\":").as_bytes());
+    json::write_profile(out, profile);
+    out.extend_from_slice(b"}\n");
+}
 
 pub(super) fn write_field(out: &mut Vec<u8>, field: &FieldDefinition) {
     out.extend_from_slice(format!("{{\"{FIELD}\":").as_bytes());
@@ -38,7 +45,7 @@ pub(super) fn write(out: &mut Vec<u8>, resource: &Resource) {
 pub(super) fn is_tagged(line: &str) -> bool {
     let first = line.trim_start().strip_prefix('{');
     let first = first.and_then(|line| line.trim_start().strip_prefix('"')?.split_once('"'));
-    first.is_some_and(|(name, _)| [PET, ORDER, CATEGORY, FIELD].contains(&name))
+    first.is_some_and(|(name, _)| [PET, ORDER, CATEGORY, FIELD, PROFILE].contains(&name))
 }
 
 /// Parses a line that [`is_tagged`].
@@ -46,12 +53,13 @@ pub(super) fn parse(line: &str) -> Result<Row, InvalidRow> {
     let parsed = || {
         let line = json::members(line.trim_end().as_bytes(), "The line")?;
         let [(tag, object)] = &line[..] else {
-            let reason = "the line must have one member: field, pet, order or category";
+            let reason = "the line must have one member: profile, field, pet, order or category";
             return Err(Invalid::Value(reason.to_owned()));
         };
         let object = object.get().as_bytes();
         let resource = match tag.as_str() {
             FIELD => return json::read_whole_field(object).map(Row::Field),
+            PROFILE => return json::read_profile(object).map(Box::new).map(Row::Profile),
             PET => {
                 let (pet, photos) = json::read_store_pet(object)?;
                 return Ok(Row::Resource(pet.into(), photos));

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fmt, io, ops::ControlFlow};
 use crate::{
     domain::{
         NewPet, PetId, PetName, PetRef, PetStatus,
-        store_area::{FieldDefinition, FieldPatch, Resource},
+        store_area::{FieldDefinition, FieldPatch, Profile, Resource},
     },
     json::members::UP_TO_HIGHEST_IMPORTED,
     text::compared,
@@ -28,6 +28,8 @@ pub enum Row {
     Resource(Resource, u64),
     /// A field with which animals are described.
     Field(FieldDefinition),
+    /// What the store says about itself.
+    Profile(Box<Profile>),
 }
 
 /// The problems of a row that is not valid, each with the column or member, by its name in the file,

@@ -6,7 +6,7 @@ use super::{
     context::Call,
     documents::{self, Documents, openapi::OpenApi},
     store_area::{
-        StoreArea, audit, batch, categories, feed, fields, orders, pets, photos, webhooks,
+        StoreArea, audit, batch, categories, feed, fields, orders, pets, photos, profile, webhooks,
     },
 };
 use crate::{
@@ -65,6 +65,8 @@ routes! {
     listFields          GET    "/v1/store/fields"                                  area!(StoreRead, fields::list_fields);
     putField            PUT    "/v1/store/fields/{name}"                           area!(StoreAdmin, fields::put_field);
     deleteField         DELETE "/v1/store/fields/{name}"                           area!(StoreAdmin, fields::delete_field);
+    getProfile          GET    "/v1/store/profile"                                 area!(StoreRead, profile::get_profile);
+    patchProfile        PATCH  "/v1/store/profile"                                 area!(StoreAdmin, profile::patch_profile);
     runBatch            POST   "/v1/store/batch"                                   area!(StoreWrite, batch::run);
     followChanges       GET    "/v1/store/changes"                                 area!(StoreRead, feed::follow_changes).waiting(feed::MAX_WAIT);
     listAudit           GET    "/v1/store/audit"                                   area!(StoreAdmin, audit::list);

@@ -10,7 +10,8 @@ use crate::domain::{
     PetId, PetName, PetStatus,
     pet::HIGHEST_IMPORTED,
     store_area::{
-        Contact, Decimal, FieldKind, OrderId, OrderStatus, Patch, Text, WithdrawalReason,
+        Contact, Decimal, FieldKind, Language, OrderId, OrderStatus, Patch, StoreKind, Text,
+        WithdrawalReason,
     },
     words::UnknownWord,
 };
@@ -130,7 +131,7 @@ macro_rules! words {
     };
 }
 
-words!(PetStatus, OrderStatus, WithdrawalReason, FieldKind);
+words!(PetStatus, OrderStatus, WithdrawalReason, FieldKind, Language, StoreKind);
 
 values! {
     PetName: "a string of Unicode text without U+0000", |value| Self::new(string(value)?);

@@ -6,8 +6,9 @@ use jiff::{Timestamp, fmt::temporal::DateTimePrinter};
 use crate::domain::{
     PetId, PetName, PetStatus,
     store_area::{
-        Contact, Decimal, DisabledReason, FieldKind, FieldName, OrderId, OrderStatus, Text,
-        WithdrawalReason,
+        About, Address, Colour, Contact, ContactPage, Currency, Decimal, DisabledReason,
+        EmailAddress, FieldKind, FieldName, Language, LinkLabel, LinkUrl, OrderId, OrderStatus,
+        StoreKind, StoreName, TelephoneNumber, Text, WithdrawalReason,
     },
 };
 
@@ -74,7 +75,8 @@ shows! {
         OrderId: |id| id.get();
     }
     PetName, PetStatus, OrderStatus, WithdrawalReason, FieldKind, FieldName, Contact, Decimal,
-    DisabledReason
+    DisabledReason, StoreName, Language, Currency, EmailAddress, TelephoneNumber, ContactPage, Address,
+    About, Colour, StoreKind, LinkLabel, LinkUrl
 }
 
 /// A JSON object that is being written.

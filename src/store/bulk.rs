@@ -16,7 +16,7 @@ use super::StoreError;
 pub use super::columns::Value;
 use crate::domain::{
     IdempotencyKey, KeyId, NewPet, PetId, PetRef, PetStatus, StoredResponse,
-    store_area::{Act, FieldDefinition, FieldSet, FieldValues, Resource},
+    store_area::{Act, FieldDefinition, FieldSet, FieldValues, Profile, Resource},
 };
 
 /// The content of a store at one moment, whatever is written meanwhile.
@@ -57,6 +57,8 @@ pub trait Snapshot {
 
     fn fields(&mut self) -> Result<FieldSet, StoreError>;
 
+    fn profile(&mut self) -> Result<Profile, StoreError>;
+
     /// The highest identifiers that were ever given.
     fn last_ids(&mut self) -> Result<LastIds, StoreError>;
 }
@@ -89,6 +91,9 @@ pub trait Load {
 
     /// Replaces all fields by these.
     fn set_fields(&mut self, fields: &[FieldDefinition]) -> Result<(), StoreError>;
+
+    /// Replaces the profile, if it says nothing. Returns whether it did.
+    fn set_profile(&mut self, profile: &Profile) -> Result<bool, StoreError>;
 
     fn add_request(&mut self, request: &StoredRequest) -> Result<(), StoreError>;
 

@@ -24,7 +24,7 @@ mod whole;
 pub use self::{
     admin::{
         Fields, Journal, KEPT_ATTEMPTS, Keys, Lists, PhotoFiles, Requests, Staff, StaffKey,
-        StaffWritten, Webhooks, Written,
+        StaffWritten, StoreProfile, Webhooks, Written,
     },
     check::Checkup,
     database_url::DatabaseUrl,
@@ -55,5 +55,5 @@ all! {
 ///
 /// A method that carries out the act of an actor takes a [`crate::domain::WriteContext`]. Those that
 /// only keep the store tidy take none, because nobody asks later who did that.
-Store: Pets, StoreArea, Lists, Fields, PhotoFiles, Journal, Webhooks, Keys, Staff, Requests, Health
+Store: Pets, StoreArea, Lists, Fields, StoreProfile, PhotoFiles, Journal, Webhooks, Keys, Staff, Requests, Health
 }

@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 
 use super::{
     StoreError,
-    admin::{Parameters, Sql, Work, fields},
+    admin::{Parameters, Sql, Work, fields, profile},
     bulk::{LastIds, Snapshot, StoredRequest, Table, Value},
     columns::Columns,
     request_rows,
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::domain::{
     PetRef, PetStatus,
-    store_area::{FieldSet, Resource},
+    store_area::{FieldSet, Profile, Resource},
 };
 
 const COUNT: &str = "SELECT count(*) FROM pets WHERE CAST($1 AS text) IS NULL OR status = $1";
@@ -120,6 +120,10 @@ impl<W: Whole> Snapshot for W {
 
     fn fields(&mut self) -> Result<FieldSet, StoreError> {
         self.run(&(), |on, ()| fields::list(on).boxed()).map_err(Into::into)
+    }
+
+    fn profile(&mut self) -> Result<Profile, StoreError> {
+        self.run(&(), |on, ()| profile::read(on).boxed()).map_err(Into::into)
     }
 
     fn last_ids(&mut self) -> Result<LastIds, StoreError> {

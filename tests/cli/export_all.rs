@@ -19,12 +19,16 @@ const EVERYTHING: &str = r#"{"pet":{"id":3,"name":"Max \u0001 \"é\"","categoryI
 {"category":{"id":-7,"label":"cats","version":3}}
 "#;
 
+/// What a store says about itself.
+pub(super) const PROFILE: &str = r##"{"profile":{"name":"Refuge \"1\"","language":"fr","currency":null,"email":null,"telephone":"+33 4 78","contactPage":null,"address":"1 rue\n69001 Lyon","hours":null,"about":null,"links":[{"label":"L","url":"https://a.example"}],"colour":"#AABBCC","kind":"shelter","version":9}}
+"##;
+
 /// The fields of a store.
 const FIELDS: &str = r#"{"field":{"name":"temper","label":"Temper \"é\"","kind":"choice","choices":["Calm","Shy"],"choiceLabels":{"Calm":"Ruhig \"1\"","Wild":"W"},"public":true,"unique":false,"position":0,"version":7}}
 {"field":{"name":"microchip","label":"Chip","kind":"text","choices":null,"choiceLabels":null,"public":false,"unique":true,"position":5,"version":2}}
 "#;
 
-fn export_with_fields(here: &Path, database: &str) -> String {
+pub(super) fn export_with_fields(here: &Path, database: &str) -> String {
     let done = run(here, &["export", "--all", "--database", database]).expect_success();
     assert_eq!(done.stderr, "");
     done.stdout
@@ -43,7 +47,7 @@ fn without_fields(all: &str) -> String {
 #[tokio::test]
 async fn everything_is_exported_as_it_was_imported_from_each_database_into_the_other() {
     let here = directory();
-    let everything = [FIELDS, EVERYTHING].concat();
+    let everything = [PROFILE, FIELDS, EVERYTHING].concat();
     fs::write(here.path().join("0.ndjson"), &everything).unwrap();
     for (number, backend) in ["sqlite", "postgres", "sqlite"].into_iter().enumerate() {
         let database = fresh(backend, &number.to_string()).await;

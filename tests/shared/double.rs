@@ -16,12 +16,12 @@ macro_rules! double {
                         Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage,
                         ChangeType, Command, DeliveryUpdate, FieldChange, FieldName, FieldSet, Inventory, JournalState, JournalEntry,
                         Order, OrderId, OrderQuery, PhotoId, PetQuery, Reservations, StorePet,
-                        Owner, StoredWebhook, TestMessage, UniqueKey, Waiting, WebhookChange,
+                        Owner, Profile, ProfileDecision, StoredWebhook, TestMessage, UniqueKey, Waiting, WebhookChange,
                     },
                 },
                 store::{
                     Executed, Fields, Journal, Lists, PhotoFiles, RespondTo, Staff, StaffKey, StaffWritten, StoreArea,
-                    StoreError, Written, Webhooks,
+                    StoreError, StoreProfile, Written, Webhooks,
                 },
             };
 
@@ -48,6 +48,12 @@ macro_rules! double {
                 $how => write_field(
                     change: Option<FieldChange>, act: Option<Act>, response: StoredResponse,
                     context: WriteContext
+                ) -> Written;
+            }
+            methods! { $double, StoreProfile:
+                $how => profile() -> Profile;
+                $how => write_profile(
+                    decision: ProfileDecision, response: StoredResponse, context: WriteContext
                 ) -> Written;
             }
             methods! { $double, PhotoFiles:

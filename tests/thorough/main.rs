@@ -94,6 +94,7 @@ mod cli {
     mod metrics;
     mod photos_on_disk;
     mod postgres;
+    mod profile;
     pub(crate) mod program;
     mod release_before;
     mod restore;

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use petstore::domain::{
     Limit, PetId, PetName,
     store_area::{
-        AltText, ChangeType, Choices, Contact, FieldDefinition, FieldName, FieldValues, Label,
-        NAME_KEY_LENGTH, Note, PetQuery, PhotoSize, Photos, Phrase, Reason, Reference, Webhook,
+        About, Address, AltText, ChangeType, Choices, Contact, FieldDefinition, FieldName,
+        FieldValues, Label, LinkLabel, Links, NAME_KEY_LENGTH, Note, PetQuery, PhotoSize, Photos,
+        Phrase, Reason, Reference, StoreName, Webhook,
     },
 };
 use serde_json::Value;
@@ -26,7 +27,7 @@ fn has_label(value: &str, label: &str) -> bool {
 type Takes = fn(String) -> bool;
 
 /// The texts of the document, with what takes them.
-const TEXTS: [(&str, Takes); 11] = [
+const TEXTS: [(&str, Takes); 16] = [
     ("Reference", |text| Reference::new(text).is_some()),
     ("Note", |text| Note::new(text).is_some()),
     ("ReasonText", |text| Reason::new(text).is_some()),
@@ -34,6 +35,11 @@ const TEXTS: [(&str, Takes); 11] = [
     ("Alt", |text| AltText::new(text).is_some()),
     ("CategoryLabel", |text| Label::new(text).is_some()),
     ("FieldLabel", |text| Label::new(text).is_some()),
+    ("ProfileName", |text| StoreName::new(text).is_some()),
+    ("ProfileAddress", |text| Address::new(text).is_some()),
+    ("ProfileHours", |text| Address::new(text).is_some()),
+    ("ProfileAbout", |text| About::new(text).is_some()),
+    ("ProfileLink/properties/label", |text| LinkLabel::new(text).is_some()),
     ("WebhookDescription", |text| Label::new(text).is_some()),
     ("Choices/items", |text| Choices::new(vec![text]).is_some()),
     ("ChoiceLabels/propertyNames", |text| has_label(&text, "Quiet")),
@@ -121,6 +127,8 @@ fn every_highest_number_in_the_document_is_that_of_the_code() {
         ("/schemas/Photo/properties/width/maximum", longer_side),
         ("/schemas/Photo/properties/height/maximum", longer_side),
         ("/schemas/Webhooks/maxItems", Webhook::MAX.cast_unsigned()),
+        ("/schemas/ProfileLinks/maxItems", size(Links::MAX)),
+        ("/schemas/ProfilePatch/properties/links/maxItems", size(Links::MAX)),
         ("/schemas/WebhookTypes/maxItems", size(ChangeType::ALL.len())),
     ]);
     // Of these, the lengths of texts and the choices are compared with what the types take.
@@ -135,6 +143,10 @@ fn every_highest_number_in_the_document_is_that_of_the_code() {
         "/schemas/Attempt/properties/status/maximum",
         "/schemas/WebhookTestMessage/properties/data/maxProperties",
         "/schemas/WebhookUrl/maxLength",
+        "/schemas/ProfileEmail/maxLength",
+        "/schemas/ProfileTelephone/maxLength",
+        "/schemas/ProfileContactPage/maxLength",
+        "/schemas/ProfileLink/properties/url/maxLength",
     ];
     let known: BTreeSet<&str> = of_texts.iter().map(String::as_str).chain(others).collect();
     for (path, limit) in &declared_limits {

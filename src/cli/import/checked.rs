@@ -18,6 +18,8 @@ pub(super) struct Checked {
     /// How many of the valid rows are orders, and how many categories.
     pub(super) orders: u64,
     pub(super) categories: u64,
+    /// At most 1.
+    pub(super) profiles: u64,
     /// How many photos were ignored.
     pub(super) photos: u64,
     /// Whether the rows depend on each other, because some are of the store area.
@@ -30,8 +32,9 @@ pub(super) struct Checked {
 
 impl Checked {
     pub(super) fn new(ids: SeenIds, fields: ImportedFields) -> Self {
-        let (valid, orders, categories, photos, invalid) = (0, 0, 0, 0, 0);
-        Self { valid, orders, categories, photos, is_connected: false, invalid, ids, fields }
+        let (valid, orders, categories, profiles, photos, invalid) = (0, 0, 0, 0, 0, 0);
+        let is_connected = false;
+        Self { valid, orders, categories, profiles, photos, is_connected, invalid, ids, fields }
     }
 
     /// Why a row that could be parsed is invalid, if so: its id is taken, or it does not agree with
@@ -45,6 +48,10 @@ impl Checked {
         let ids = &self.ids;
         let (id, taken) = match row {
             Row::Field(field) => return Ok(self.fields.add(field)),
+            Row::Profile(_) if self.profiles > 0 => {
+                return Ok(Some(InvalidRow::whole("the file has a profile already")));
+            }
+            Row::Profile(_) => return Ok(None),
             Row::Pet { id: None, .. } => (0, None),
             Row::Pet { id: Some(id), .. } => (id.get(), ids.record(*id, number)?),
             Row::Resource(resource, _) => (id_of(resource), ids.record_resource(resource, number)?),
@@ -53,7 +60,7 @@ impl Checked {
             (None, Row::Pet { fields, .. }) => {
                 return self.fields.problem_of_new(fields, ids, number, rows);
             }
-            (None, Row::Field(_)) => return Ok(None),
+            (None, Row::Field(_) | Row::Profile(_)) => return Ok(None),
             (None, Row::Resource(resource, _)) => {
                 if let Resource::Pet(pet) = resource
                     && let Some(invalid) = self.fields.problem_of(pet, ids, number, rows)?
@@ -85,6 +92,7 @@ impl Checked {
             Row::Resource(Resource::Order(_), _) => self.orders += 1,
             Row::Resource(Resource::Category(_), _) => self.categories += 1,
             Row::Resource(Resource::Pet(_), photos) => self.photos += photos,
+            Row::Profile(_) => self.profiles += 1,
             Row::Pet { .. } | Row::Field(_) => {}
         }
     }

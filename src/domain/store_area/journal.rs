@@ -90,6 +90,8 @@ words! {
         Webhook = "webhook",
         /// A field. Its name is in the details of the act.
         Field = "field",
+        /// What the store says about itself.
+        Profile = "profile",
         /// The whole database: a copy, or a restored backup.
         Database = "database",
     }
@@ -114,8 +116,10 @@ impl JournalSubject {
             None => (text, None),
         };
         let kind: SubjectKind = kind.parse().ok()?;
-        let has_id =
-            !matches!(kind, SubjectKind::Pets | SubjectKind::Field | SubjectKind::Database);
+        let has_id = !matches!(
+            kind,
+            SubjectKind::Pets | SubjectKind::Field | SubjectKind::Profile | SubjectKind::Database
+        );
         let subject = Self { kind: kind.into(), id };
         // An integer has one spelling.
         (id.is_some() == has_id && subject.to_string() == text).then_some(subject)
@@ -164,6 +168,7 @@ words! {
         FieldAdded = "field.added",
         FieldChanged = "field.changed",
         FieldDeleted = "field.deleted",
+        ProfileChanged = "profile.changed",
         StaffAdded = "staff.added",
         StaffRoleChanged = "staff.role_changed",
         StaffReset = "staff.reset",

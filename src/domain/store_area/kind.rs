@@ -156,7 +156,7 @@ pub(super) fn is_text(text: &str, max: usize) -> bool {
 }
 
 /// Whether a reader can see the character, and not only its effect on others.
-fn is_visible(character: char) -> bool {
+pub(super) fn is_visible(character: char) -> bool {
     let is_ignorable = matches!(character, '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}'
         | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}'
         | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}'

@@ -26,6 +26,7 @@ mod photo;
 mod photo_file;
 mod photo_rules;
 mod phrase;
+mod profile;
 mod query;
 mod rules;
 mod store_pet;
@@ -61,6 +62,11 @@ pub use photo::{AltText, Focus, NewPhoto, Photo, PhotoId, Photos};
 pub use photo_file::{PhotoFile, PhotoSize};
 pub use photo_rules::{EACH_PHOTO, may_get_photo};
 pub use phrase::{Phrase, Sought, Word};
+pub use profile::{
+    About, Address, Colour, ContactPage, EmailAddress, Language, Link, LinkLabel, LinkUrl, Links,
+    Profile, ProfileDecision, ProfilePatch, ProfileRefusal, StoreKind, StoreName, TelephoneNumber,
+    decide_profile,
+};
 pub use query::{Inventory, OrderQuery, PetQuery, Reservations};
 pub use store_pet::{PetPatch, StorePet, Withdrawal, WithdrawalReason};
 pub use webhook::{

@@ -13,6 +13,7 @@ mod page;
 pub(super) mod pets;
 pub(super) mod photos;
 mod preconditions;
+pub(super) mod profile;
 mod shared;
 mod turns;
 pub(super) mod webhooks;

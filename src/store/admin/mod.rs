@@ -9,6 +9,7 @@ pub(super) mod keys;
 pub(super) mod lists;
 mod photos;
 pub(super) mod plans;
+pub(super) mod profile;
 mod requests;
 pub(super) mod search;
 mod search_blocks;
@@ -24,6 +25,7 @@ pub use self::{
     keys::Keys,
     lists::Lists,
     photos::PhotoFiles,
+    profile::StoreProfile,
     requests::Requests,
     staff::{Staff, StaffKey, StaffWritten},
     webhooks::{Webhooks, Written},

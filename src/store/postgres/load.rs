@@ -19,12 +19,13 @@ use crate::{
     domain::{
         Actor, NewPet, PetId, WriteContext,
         store_area::{
-            Act, FieldDefinition, FieldSet, FieldValues, Order, Owner, PhotoId, Resource, StorePet,
+            Act, FieldDefinition, FieldSet, FieldValues, Order, Owner, PhotoId, Profile, Resource,
+            StorePet,
         },
     },
     store::{
         OpenError, OpenMode, StoreError,
-        admin::{fields, record},
+        admin::{fields, profile, record},
         bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
         journal_rows::{Entry, Imported},
         request_rows::NEWEST_MARK,
@@ -262,6 +263,11 @@ impl Load for PostgresLoad {
             self.connection.run(field, |on, field| fields::put(on, field).boxed())?;
         }
         self.read_fields()
+    }
+
+    fn set_profile(&mut self, profile: &Profile) -> Result<bool, StoreError> {
+        self.finish_copying()?;
+        Ok(self.connection.run(profile, |on, profile| profile::fill(on, profile).boxed())?)
     }
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {

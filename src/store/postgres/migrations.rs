@@ -42,10 +42,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0025_choice_labels.sql"),
     include_str!("../../../migrations/postgres/0026_one_search.sql"),
     include_str!("../../../migrations/postgres/0027_words_of_values.sql"),
+    include_str!("../../../migrations/postgres/0028_profile.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 27;
+const KNOWN: u32 = 28;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

@@ -28,11 +28,11 @@ use super::{
 use crate::{
     domain::{
         Actor, NewPet, PetId, WriteContext,
-        store_area::{Act, FieldDefinition, FieldSet, FieldValues, Resource, StorePet},
+        store_area::{Act, FieldDefinition, FieldSet, FieldValues, Profile, Resource, StorePet},
     },
     store::{
         OpenError, OpenMode, StoreError,
-        admin::{fields, record},
+        admin::{fields, profile, record},
         bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
         journal_rows::{Entry, Imported},
         request_rows::REMEMBER,
@@ -178,6 +178,10 @@ impl Load for SqliteLoad {
         }
         self.fields = store_fields::read(&self.connection)?;
         Ok(())
+    }
+
+    fn set_profile(&mut self, profile: &Profile) -> Result<bool, StoreError> {
+        Ok(done(profile::fill(&mut self.connection, profile).boxed())?)
     }
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {

@@ -16,6 +16,7 @@ mod patch_pet;
 mod pets;
 mod photos;
 mod prices;
+mod profile;
 mod reopen;
 mod retries;
 mod scopes;

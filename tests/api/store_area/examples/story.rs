@@ -44,6 +44,7 @@ pub(super) async fn tell(book: &mut Book) {
     let mut shop = Shop { store, book, sent: 0 };
     shop.at("2026-11-22T10:00:00Z");
     shop.categories().await;
+    shop.profile().await;
     shop.fields().await;
     shop.corrections().await;
     shop.reservation().await;
@@ -110,6 +111,13 @@ impl Shop<'_> {
         self.change("deleteCategory 412 precondition_failed", "1", 1, "").await;
         self.store.send("PUT /categories/2", &new, json!({ "label": "Cats" })).await;
         self.read("listCategories 200 all", "", "").await;
+    }
+
+    async fn profile(&mut self) {
+        self.change("patchProfile 200 entered", "", 1, "shelter").await;
+        self.read("getProfile 200 shelter", "", "").await;
+        self.change("patchProfile 412 precondition_failed", "", 1, "hours").await;
+        self.change("patchProfile 200 changed", "", 2, "hours").await;
     }
 
     async fn fields(&mut self) {

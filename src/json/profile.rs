@@ -1,0 +1,112 @@
+//! The profile of a store as JSON.
+
+use serde_json::value::RawValue;
+
+use super::{
+    Invalid, Object,
+    members::{Body, Members, Version, bodies, values},
+};
+use crate::domain::store_area::{
+    About, Address, Colour, ContactPage, Currency, EmailAddress, Link, LinkLabel, LinkUrl, Links,
+    Profile, ProfilePatch, StoreName, TelephoneNumber,
+};
+
+bodies! {
+    ProfilePatch: name, language, currency, email, telephone, contact_page as contactPage, address,
+        hours, about, links, colour, kind;
+    Link: label, url;
+}
+
+/// Declares texts with a rule.
+macro_rules! texts {
+    ($($text:ty),+) => {
+        values! {
+            $($text: Self::IS, |value| Self::new(super::string(value)?);)+
+        }
+    };
+}
+
+texts!(
+    StoreName,
+    EmailAddress,
+    TelephoneNumber,
+    ContactPage,
+    Address,
+    About,
+    Colour,
+    LinkLabel,
+    LinkUrl
+);
+
+values! {
+    Currency: "a code of three capital letters (ISO 4217), such as EUR",
+        |value| Self::new(&super::string(value)?);
+    Links: "an array of at most 8 objects with a label (1 to 60 characters without control characters) and a url (an https URL of at most 500 characters)",
+        |value| links(value);
+}
+
+fn links(value: &RawValue) -> Option<Links> {
+    let elements = super::elements(value.get().as_bytes()).ok()?;
+    let link = |element: &RawValue| {
+        Members::of(element.get().as_bytes(), "The link", Link::NAMES).ok()?.read().ok()
+    };
+    Links::new(elements.into_iter().map(link).collect::<Option<_>>()?)
+}
+
+/// The profile in its text in the database.
+pub(crate) fn stored_profile(text: &str, version: i64) -> Option<Profile> {
+    let members = Members::of(text.as_bytes(), "The profile", ProfilePatch::NAMES).ok()?;
+    let patch: ProfilePatch = members.read().ok()?;
+    Some(Profile { version, ..Profile::default().changed_by(&patch) })
+}
+
+/// The profile in a file.
+pub(crate) fn read_profile(object: &[u8]) -> Result<Profile, Invalid> {
+    let names = [&["version"], ProfilePatch::NAMES].concat();
+    let members = Members::of(object, "The profile", &names)?;
+    let Version(version) = members.required("version")?;
+    Ok(Profile { version, ..Profile::default().changed_by(&members.read()?) })
+}
+
+/// The members of a profile that can be changed, as an object that is not at its end.
+fn begin<'o>(out: &'o mut Vec<u8>, profile: &Profile) -> Object<'o> {
+    let mut object = Object::begin(out);
+    object.put("name", &profile.name);
+    object.put("language", &profile.language);
+    object.put("currency", &profile.currency);
+    object.put("email", &profile.email);
+    object.put("telephone", &profile.telephone);
+    object.put("contactPage", &profile.contact_page);
+    object.put("address", &profile.address);
+    object.put("hours", &profile.hours);
+    object.put("about", &profile.about);
+    let links = object.name("links");
+    links.push(b'[');
+    for (at, link) in profile.links.iter().flat_map(Links::all).enumerate() {
+        if at > 0 {
+            links.push(b',');
+        }
+        let mut object = Object::begin(links);
+        object.put("label", &link.label);
+        object.put("url", &link.url);
+        object.end();
+    }
+    links.push(b']');
+    object.put("colour", &profile.colour);
+    object.put("kind", &profile.kind);
+    object
+}
+
+/// The text of a profile in the database.
+pub(crate) fn store_profile(profile: &Profile) -> String {
+    let mut out = Vec::new();
+    begin(&mut out, profile).end();
+    String::from_utf8(out).unwrap_or_default()
+}
+
+/// The profile for clients and in a file.
+pub(crate) fn write_profile(out: &mut Vec<u8>, profile: &Profile) {
+    let mut object = begin(out, profile);
+    object.integer("version", profile.version);
+    object.end();
+}
