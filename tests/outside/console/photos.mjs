@@ -118,14 +118,14 @@ async function found(at, name) {
   at.presses += 1;
   await Promise.all([at.page.waitForNavigation(), at.page.keyboard.press("Enter")]);
   if (!at.page.url().includes("/animals/")) {
-    assert(await isThere(at, "td.first .thumbnail"));
+    assert(await isThere(at, "td.first .picture img"));
     await submit(at, "td.first a");
   }
   done(at, "find");
   assert.equal(await text(at, "h1"), name);
   await submit(at, "#work button[value=reserve]");
   await at.page.goto(`${origin}/orders`);
-  assert(await isThere(at, "td.first .thumbnail"), "an order shows the portrait");
+  assert(await isThere(at, "td.first .picture img"), "an order shows the portrait");
 }
 
 // What is wrong with the animal, or with a picture, is said, and what was chosen stays.

@@ -315,7 +315,7 @@ async function adding(at) {
   assert.equal(await ofAnimal(at), 3);
   assert.equal(await page.$$eval("nav a[aria-current=page]", ([{ pathname }]) => pathname), "/animals");
   await submit(at, ".flash a[href^='/add?like=']");
-  assert.deepEqual([await value(at, "#name"), await value(at, "#category"), await waiting(at)], ["", "Category 1", 0]);
+  assert.deepEqual([await value(at, "#name"), await value(at, "#category"), await waiting(at)], ["", "Dogs", 0]);
   await page.goto(`${origin}/add`);
   await slowly(at, 100_000);
   await fillNew(at, "Next", await pictures(at, 2, 700, 500));
