@@ -50,7 +50,7 @@ async function severalAnimals(ben) {
   const height = await page.$eval("#selected", (bar) => bar.getBoundingClientRect().height / innerHeight);
   assert(height < 0.45, `the bar has ${height} of the window`);
   await measure(ben, undefined, "the bar for ticked animals");
-  await page.type("#to", "Dogs");
+  await fill(ben, "#to", "Dogs");
   await Promise.all([page.waitForNavigation(), page.keyboard.press("Enter")]);
   await says(ben, "Saved.");
 
