@@ -42,9 +42,6 @@ pub(super) fn portrait(
                 }
             }
             (drawings.symbols())
-            @if desk.may_write() && pet.withdrawn.is_none() && (is_served || !animal.photos.is_empty()) {
-                p { a.button href={ (animal.path()) "/photos" } { (texts::MANAGE_PHOTOS) } }
-            }
         }
     }
 }
@@ -90,11 +87,14 @@ pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Marku
 }
 
 pub(super) fn tools(desk: &Desk<'_>, pet: &StorePet) -> Markup {
+    let path = format!("/animals/{}", pet.id);
+    let has_photos = desk.app().photos.place().is_some() || !pet.photos.all().is_empty();
     html! {
         div.head {
             div.buttons {
                 @if desk.may_write() && pet.withdrawn.is_none() {
-                    a.button href={ "/animals/" (pet.id.get()) "/edit" } { (texts::EDIT) }
+                    a.button href={ (path) "/edit" } { (texts::EDIT) }
+                    @if has_photos { a.button href={ (path) "/photos" } { (texts::MANAGE_PHOTOS) } }
                 }
                 @if let Some(page) = public_page(desk, pet) { a.button href=(page) { (texts::PUBLIC_PAGE) } }
                 button type="button" data-print { (texts::PRINT) }

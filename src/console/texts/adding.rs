@@ -3,7 +3,7 @@
 pub(crate) const CATEGORY_OF_SPECIES: &str =
     "If it is empty, the category of the species is taken.";
 pub(crate) const SPECIES_OR_CATEGORY: &str = "Choose a species, or a category.";
-pub(crate) const OR_ABOUT: &str = "Or about … years old";
+pub(crate) const OR_ABOUT: &str = "Or approximate age";
 pub(crate) const ABOUT_HINT: &str =
     "For an age such as 2, or 8 months, the day of birth is written down that far back from today.";
 pub(crate) const AGE_INVALID: &str =
