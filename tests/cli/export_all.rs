@@ -223,7 +223,7 @@ fn each_line_of_the_store_area_that_is_invalid_or_does_not_agree_with_others_is_
     // The line number, a part of the line and its replacement; and what is reported.
     for (line, part, other, expected) in [
         (1, r#"{"pet""#, r#"{"extra":1,"pet""#, "not a valid JSON animal"),
-        (1, r"[]}}", r#"[]},"order":{}}"#, "the line must have one member: field, pet, order or"),
+        (1, r"[]}}", r#"[]},"order":{}}"#, "the line must have one member: profile, field, pet,"),
         (1, r"[]}}", r"[]}", "The line is not valid JSON, at byte "),
         (1, r#""id":3"#, r#""id":0"#, "id must be an integer from 1 to 9006099743113216"),
         (1, r#""id":3,"#, "", "id is missing; it must be an integer from 1"),
