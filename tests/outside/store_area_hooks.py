@@ -5,7 +5,7 @@ valid request gets a subject that it fits: a new animal, with a new order where 
 operation needs one, and the present version as `If-Match`. A request that
 follows a link keeps its animal or category, if that fits. Cursors are taken from a
 page with the same filters, the feed waits for a second at most, `expiresAt` is in the future, and no `Idempotency-Key` is
-used twice. A picture is the same for every photo. Fields are defined and deleted under one name, and animals get values of another one. Invalid requests
+used twice. A picture is the same for every photo. Texts of a search and of the profile have a visible character. Fields are defined and deleted under one name, and animals get values of another one. Invalid requests
 stay unchanged.
 
 Reads PETSTORE_URL (with the version segment) and PETSTORE_KEY.
@@ -198,6 +198,8 @@ def before_call(context, case, kwargs):
         use_position(case)
     if "webhookId" in (case.path_parameters or {}) and "If-Match" in (case.headers or {}):
         use_present_version(case)
+    if operation == "patchProfile":
+        use_valid_profile(case)
     if operation in ("putField", "deleteField"):
         use_own_field(case, is_put=operation == "putField")
     for animal in case.body if isinstance(case.body, list) else [case.body]:
@@ -344,6 +346,23 @@ def use_valid_members(field):
         field.pop("unique", None)
 
 
+def use_valid_profile(case):
+    """Texts that a reader can see, URLs that have a host, and the present version."""
+    case.headers["If-Match"] = send("GET", "/store/profile")[1]["ETag"]
+    use_visible_texts(case.body, ("name", "address", "hours", "about"))
+    if case.body.get("contactPage"):
+        case.body["contactPage"] = "https://shelter.example/ask?animal={id}"
+    for link in case.body.get("links") or []:
+        use_visible_texts(link, ("label",))
+        link["url"] = "https://shelter.example/imprint"
+
+
+def use_visible_texts(values, names):
+    for name in names:
+        if isinstance(values.get(name), str) and not re.search("[!-~]", values[name]):
+            values[name] = "Paws"
+
+
 def use_valid_values(animal):
     """Values of a field that exists, as its kind allows them."""
     if isinstance(animal, dict) and animal.get("fields"):
@@ -383,6 +402,10 @@ def use_plain_values(query):
         # In JSON Schema, 1.0 is an integer; a query has one spelling.
         if isinstance(value, float):
             query[name] = int(value)
+    if "q" in query:
+        # One character is visible, and there are at most 16 words.
+        use_visible_texts(query, ("q",))
+        query["q"] = " ".join(str(query["q"]).split()[:16])
     folded = unicodedata.normalize("NFKD", str(query.get("name", ""))).casefold()
     if len(unicodedata.normalize("NFKD", folded)) > 64:
         # One character becomes 18 at most.
