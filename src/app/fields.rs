@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::changed::{Changed, MAX_TRIES};
 use crate::{
     domain::{
         StoredResponse, WriteContext,
@@ -10,21 +11,9 @@ use crate::{
     store::{Store, StoreError, Written},
 };
 
-/// How often a change is decided again because another one was faster.
-const MAX_TRIES: u32 = 10;
-
 /// The fields with which the store describes its animals.
 pub(crate) struct Fields {
     store: Arc<dyn Store>,
-}
-
-/// The outcome of a request to change a field.
-pub(crate) enum FieldChanged {
-    /// The change was made, now or for the same request before. This is the response.
-    Done(StoredResponse),
-    Refused(FieldRefusal),
-    /// The idempotency key was used for another request.
-    IdempotencyConflict,
 }
 
 impl Fields {
@@ -40,17 +29,17 @@ impl Fields {
         preconditions: &Preconditions,
         context: WriteContext,
         respond: fn(&FieldDecision) -> StoredResponse,
-    ) -> Result<FieldChanged, StoreError> {
+    ) -> Result<Changed<FieldRefusal>, StoreError> {
         if let Some(request) = &context.idempotency
             && let Some(written) = self.store.recall_request(request.clone()).await?
         {
-            return Ok(known(written));
+            return Ok(Changed::known(written));
         }
         for _ in 0..MAX_TRIES {
             let present = self.store.fields().await?;
             let decision = match decide_field(wish, preconditions, &present) {
                 Ok(decision) => decision,
-                Err(refusal) => return Ok(FieldChanged::Refused(refusal)),
+                Err(refusal) => return Ok(Changed::Refused(refusal)),
             };
             let response = respond(&decision);
             let FieldDecision { mut change, act, .. } = decision;
@@ -62,25 +51,18 @@ impl Fields {
                 if self.store.has_values(&change.name).await? {
                     let field = present.find(change.name.as_str()).cloned().map(Box::new);
                     let refusal = field.map_or(FieldRefusal::NotFound, FieldRefusal::InUse);
-                    return Ok(FieldChanged::Refused(refusal));
+                    return Ok(Changed::Refused(refusal));
                 }
-                // With the kind of the field, values that it had leave the search.
+                // The kind of the field decides what leaves the search. This ends as soon as nothing waits, and with
+                // the time of the request at the latest.
                 while self.store.tend_search(0).await? {}
             }
             match self.store.write_field(change, act, response.clone(), context.clone()).await? {
-                Written::Done => return Ok(FieldChanged::Done(response)),
+                Written::Done => return Ok(Changed::Done(response)),
                 Written::Stale => {}
-                other => return Ok(known(other)),
+                other => return Ok(Changed::known(other)),
             }
         }
         Err(StoreError::Overloaded)
-    }
-}
-
-/// The outcome of a request that changed nothing now.
-fn known(written: Written) -> FieldChanged {
-    match written {
-        Written::Replayed(response) => FieldChanged::Done(response),
-        _ => FieldChanged::IdempotencyConflict,
     }
 }

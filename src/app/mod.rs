@@ -1,5 +1,6 @@
 //! The work of the service for a program, for a page of the console, or because it is time.
 
+mod changed;
 mod commands;
 mod fields;
 mod idempotency;
@@ -18,16 +19,16 @@ use std::{
 
 use jiff::Timestamp;
 
+pub(crate) use self::{
+    changed::Changed,
+    idempotency::{NotEntered, Requests},
+    keys::{Caller, KeyError, KeyRing},
+    profile::change_profile,
+    webhooks::{WebhookChanged, WebhookError},
+};
 use self::{
     commands::Commands, fields::Fields, journal::Journal, latest::InventoryCount,
     webhooks::Webhooks,
-};
-pub(crate) use self::{
-    fields::FieldChanged,
-    idempotency::{NotEntered, Requests},
-    keys::{Caller, KeyError, KeyRing},
-    profile::{ProfileChanged, change_profile},
-    webhooks::{WebhookChanged, WebhookError},
 };
 use crate::{
     confirmed_clock::ConfirmedClock,

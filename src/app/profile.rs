@@ -1,5 +1,6 @@
 //! Changes of the profile of the store.
 
+use super::changed::{Changed, MAX_TRIES};
 use crate::{
     domain::{
         StoredResponse, WriteContext,
@@ -7,18 +8,6 @@ use crate::{
     },
     store::{Store, StoreError, Written},
 };
-
-/// How often a change is decided again because another one was faster.
-const MAX_TRIES: u32 = 10;
-
-/// The outcome of a request to change the profile.
-pub(crate) enum ProfileChanged {
-    /// The change was made, now or for the same request before. This is the response.
-    Done(StoredResponse),
-    Refused(ProfileRefusal),
-    /// The idempotency key was used for another request.
-    IdempotencyConflict,
-}
 
 /// Makes a change, once for all repetitions of the request. A replay comes before the state is looked
 /// at.
@@ -28,32 +17,24 @@ pub(crate) async fn change_profile(
     preconditions: &Preconditions,
     context: WriteContext,
     respond: fn(&Profile) -> StoredResponse,
-) -> Result<ProfileChanged, StoreError> {
+) -> Result<Changed<ProfileRefusal>, StoreError> {
     if let Some(request) = &context.idempotency
         && let Some(written) = store.recall_request(request.clone()).await?
     {
-        return Ok(known(written));
+        return Ok(Changed::known(written));
     }
     for _ in 0..MAX_TRIES {
         let present = store.profile().await?;
         let decision = match decide_profile(patch, preconditions, &present) {
             Ok(decision) => decision,
-            Err(refusal) => return Ok(ProfileChanged::Refused(refusal)),
+            Err(refusal) => return Ok(Changed::Refused(refusal)),
         };
         let response = respond(&decision.profile);
         match store.write_profile(decision, response.clone(), context.clone()).await? {
-            Written::Done => return Ok(ProfileChanged::Done(response)),
+            Written::Done => return Ok(Changed::Done(response)),
             Written::Stale => {}
-            other => return Ok(known(other)),
+            other => return Ok(Changed::known(other)),
         }
     }
     Err(StoreError::Overloaded)
-}
-
-/// The outcome of a request that changed nothing now.
-fn known(written: Written) -> ProfileChanged {
-    match written {
-        Written::Replayed(response) => ProfileChanged::Done(response),
-        _ => ProfileChanged::IdempotencyConflict,
-    }
 }

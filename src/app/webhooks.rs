@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::changed::MAX_TRIES;
 /// Why it is not known what became of a request, or why nothing did.
 pub(crate) use crate::delivery::DecisionError as WebhookError;
 use crate::{
@@ -12,9 +13,6 @@ use crate::{
     },
     store::{Store, StoreError, Written},
 };
-
-/// How often a change is decided again because another one was faster.
-const MAX_TRIES: u32 = 10;
 
 /// The webhooks of the store, and what judges their URLs and makes their secrets.
 pub(crate) struct Webhooks {

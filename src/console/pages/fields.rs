@@ -6,7 +6,7 @@ use super::{
 };
 use crate::console::prelude::*;
 use crate::{
-    app::FieldChanged,
+    app::Changed,
     console::{
         ask::Question,
         merge::{self, Merged},
@@ -246,11 +246,11 @@ async fn change(
     let respond = |_: &FieldDecision| StoredResponse { status: 200, ..StoredResponse::default() };
     let changed = desk.app().fields.change(&wish, &preconditions, desk.context(), respond).await?;
     Ok(match changed {
-        FieldChanged::Done(_) => Ok(()),
-        FieldChanged::Refused(FieldRefusal::NotFound) => Err(texts::NO_FIELD),
-        FieldChanged::Refused(FieldRefusal::TooMany) => Err(texts::TOO_MANY_FIELDS),
-        FieldChanged::Refused(FieldRefusal::InUse(_)) => Err(texts::FIELD_IN_USE),
-        FieldChanged::Refused(_) if version.is_none() => Err(texts::FIELD_NAME_TAKEN),
-        FieldChanged::Refused(_) | FieldChanged::IdempotencyConflict => Err(texts::FIELD_CHANGED),
+        Changed::Done(_) => Ok(()),
+        Changed::Refused(FieldRefusal::NotFound) => Err(texts::NO_FIELD),
+        Changed::Refused(FieldRefusal::TooMany) => Err(texts::TOO_MANY_FIELDS),
+        Changed::Refused(FieldRefusal::InUse(_)) => Err(texts::FIELD_IN_USE),
+        Changed::Refused(_) if version.is_none() => Err(texts::FIELD_NAME_TAKEN),
+        Changed::Refused(_) | Changed::IdempotencyConflict => Err(texts::FIELD_CHANGED),
     })
 }

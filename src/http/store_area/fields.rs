@@ -10,7 +10,6 @@ use super::{
     write::{self, Write},
 };
 use crate::{
-    app::FieldChanged,
     domain::{
         StoredResponse,
         store_area::{
@@ -61,11 +60,8 @@ async fn execute(
     let context = write.context(area).await?;
     let request = context.idempotency.clone();
     let _entered = request.as_ref().map(|request| area.app.requests.enter(request)).transpose()?;
-    match area.app.fields.change(&wish, &preconditions, context, response_to).await? {
-        FieldChanged::Done(stored) => Ok(write.respond_with(area, stored)),
-        FieldChanged::Refused(refusal) => Err(refused(refusal)),
-        FieldChanged::IdempotencyConflict => Err(write::idempotency_conflict()),
-    }
+    let changed = area.app.fields.change(&wish, &preconditions, context, response_to).await?;
+    write.respond_to(area, changed, refused)
 }
 
 /// The name in the path.

@@ -10,7 +10,7 @@ use super::{
     write::{self, Write},
 };
 use crate::{
-    app::{ProfileChanged, change_profile},
+    app::change_profile,
     domain::{
         StoredResponse,
         store_area::{Profile, ProfilePatch, ProfileRefusal},
@@ -39,11 +39,8 @@ pub(crate) async fn patch_profile(area: &StoreArea, call: Call<'_>) -> Result<Re
     let request = context.idempotency.clone();
     let _entered = request.as_ref().map(|request| area.app.requests.enter(request)).transpose()?;
     let store = area.app.store.as_ref();
-    match change_profile(store, &patch, &preconditions, context, response_to).await? {
-        ProfileChanged::Done(stored) => Ok(write.respond_with(area, stored)),
-        ProfileChanged::Refused(refusal) => Err(refused(refusal)),
-        ProfileChanged::IdempotencyConflict => Err(write::idempotency_conflict()),
-    }
+    let changed = change_profile(store, &patch, &preconditions, context, response_to).await?;
+    write.respond_to(area, changed, refused)
 }
 
 fn response_to(profile: &Profile) -> StoredResponse {

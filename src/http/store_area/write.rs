@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::{contacts, members::Members, shared::StoreArea, wire};
 use crate::{
+    app::Changed,
     domain::{
         IdempotencyKey, KeyId, NamedActor, PetId, StoredResponse, WriteContext,
         rate_limit::Reading,
@@ -206,6 +207,20 @@ impl<'r> Write<'r> {
         };
         let request_id = self.request_id.to_str().ok().map(str::to_owned);
         Ok(WriteContext { actor: self.actor.clone(), now: self.now, request_id, idempotency })
+    }
+
+    /// The response to a change of administration. `refused` says why it was not made.
+    pub(super) fn respond_to<R>(
+        self,
+        area: &StoreArea,
+        changed: Changed<R>,
+        refused: impl FnOnce(R) -> ApiError,
+    ) -> Result<Response, ApiError> {
+        match changed {
+            Changed::Done(stored) => Ok(self.respond_with(area, stored)),
+            Changed::Refused(refusal) => Err(refused(refusal)),
+            Changed::IdempotencyConflict => Err(idempotency_conflict()),
+        }
     }
 
     pub(super) fn respond_with(self, area: &StoreArea, stored: StoredResponse) -> Response {

@@ -3,7 +3,9 @@
 use futures_util::FutureExt;
 
 use super::{
-    Database, Parameter, Sql, Values, nothing, promise, record, requests, values, webhooks::Written,
+    Database, Parameter, Sql, Values, nothing, promise,
+    requests::{self, Written},
+    values,
 };
 use crate::{
     domain::{
@@ -168,10 +170,8 @@ async fn write<S: Sql>(
     response: &StoredResponse,
     context: &WriteContext,
 ) -> Result<Result<i64, Written>, S::Error> {
-    if let Some(request) = &context.idempotency
-        && let Some(seen) = requests::recall(on, request).await?
-    {
-        return Ok(Err(seen.into()));
+    if let Some(known) = requests::recalled(on, context).await? {
+        return Ok(Err(known));
     }
     if let Some(FieldChange { seen, name, after, must_be_unused }) = change {
         if on.execute(CHANGE, &[seen]).await? != 1
@@ -184,13 +184,7 @@ async fn write<S: Sql>(
             None => on.execute(DELETE, &[&name.as_str()]).await?,
         };
     }
-    if let Some(act) = act {
-        record(on, act, context).await?;
-    }
-    if let Some(request) = &context.idempotency {
-        requests::remember(on, request, context.now, response).await?;
-    }
-    Ok(Ok(0))
+    requests::finish(on, act, response, context).await
 }
 
 pub(in crate::store) async fn put<S: Sql>(

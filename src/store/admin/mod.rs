@@ -26,9 +26,9 @@ pub use self::{
     lists::Lists,
     photos::PhotoFiles,
     profile::StoreProfile,
-    requests::Requests,
+    requests::{Requests, Written},
     staff::{Staff, StaffKey, StaffWritten},
-    webhooks::{Webhooks, Written},
+    webhooks::Webhooks,
 };
 
 use std::{fmt::Display, ops::ControlFlow};

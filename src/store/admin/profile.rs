@@ -2,7 +2,10 @@
 
 use futures_util::FutureExt;
 
-use super::{Database, Sql, nothing, promise, record, requests, webhooks::Written};
+use super::{
+    Database, Sql, nothing, promise,
+    requests::{self, Written},
+};
 use crate::{
     domain::{
         StoredResponse, WriteContext,
@@ -57,21 +60,13 @@ async fn write<S: Sql>(
     response: &StoredResponse,
     context: &WriteContext,
 ) -> Result<Result<i64, Written>, S::Error> {
-    if let Some(request) = &context.idempotency
-        && let Some(seen) = requests::recall(on, request).await?
-    {
-        return Ok(Err(seen.into()));
+    if let Some(known) = requests::recalled(on, context).await? {
+        return Ok(Err(known));
     }
-    if let Some(act) = act {
-        if put(on, profile, profile.version - 1).await? != 1 {
-            return Ok(Err(Written::Stale));
-        }
-        record(on, act, context).await?;
+    if act.is_some() && put(on, profile, profile.version - 1).await? != 1 {
+        return Ok(Err(Written::Stale));
     }
-    if let Some(request) = &context.idempotency {
-        requests::remember(on, request, context.now, response).await?;
-    }
-    Ok(Ok(0))
+    requests::finish(on, act.as_ref(), response, context).await
 }
 
 /// Replaces the profile, if it says nothing. Returns whether it did.
@@ -82,8 +77,7 @@ pub(in crate::store) async fn fill<S: Sql>(on: &mut S, by: &Profile) -> Result<b
     }
     // Nobody has seen this version.
     let version = by.version.max(present.version + 1);
-    put(on, &Profile { version, ..by.clone() }, present.version).await?;
-    Ok(true)
+    Ok(put(on, &Profile { version, ..by.clone() }, present.version).await? == 1)
 }
 
 /// Writes the profile, if the one in the store has this version. Returns how many rows.

@@ -3,9 +3,12 @@
 use futures_util::FutureExt;
 use jiff::Timestamp;
 
-use super::{Database, Sql, promise};
+use super::{Database, Sql, promise, record};
 use crate::{
-    domain::{IdempotentRequest, StoredResponse, idempotency::REMEMBERED_FOR_MARKS},
+    domain::{
+        IdempotentRequest, StoredResponse, WriteContext, idempotency::REMEMBERED_FOR_MARKS,
+        store_area::Act,
+    },
     store::{
         StoreError,
         request_rows::{FORGET_AS_BEFORE, NEWEST_MARK, RECALL, REMEMBER, Seen, seen},
@@ -36,6 +39,31 @@ Requests {
         self.write((marks, limit), |on, (marks, limit)| forget(on, *marks, *limit).boxed()).await
     }
 }
+}
+
+/// The result of a write of administration, such as [`super::Webhooks::write_webhook`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Written {
+    /// It was done.
+    Done,
+    /// The same request was carried out before. This was the response.
+    Replayed(StoredResponse),
+    /// Nothing was done: the idempotency key was used before, for another request.
+    IdempotencyConflict,
+    /// Nothing was done: it has another version than was seen, or does not exist.
+    Stale,
+    /// Nothing was done: there are [`crate::domain::store_area::Webhook::MAX`] webhooks, or
+    /// [`crate::domain::store_area::Webhook::MAX_TESTS`] test messages wait.
+    Full,
+}
+
+impl From<Seen> for Written {
+    fn from(seen: Seen) -> Self {
+        match seen {
+            Seen::Same(response) => Self::Replayed(response),
+            Seen::Other => Self::IdempotencyConflict,
+        }
+    }
 }
 
 async fn mark<S: Sql>(on: &mut S, seen: Option<i64>) -> Result<i64, S::Error> {
@@ -86,4 +114,32 @@ pub(super) async fn remember<S: Sql>(
     )
     .await?;
     Ok(())
+}
+
+/// What became of the request of this write before, if it was carried out.
+pub(super) async fn recalled<S: Sql>(
+    on: &mut S,
+    context: &WriteContext,
+) -> Result<Option<Written>, S::Error> {
+    match &context.idempotency {
+        Some(request) => Ok(recall(on, request).await?.map(Written::from)),
+        None => Ok(None),
+    }
+}
+
+/// Ends a write of administration: records its act, and remembers the response if the client may repeat the
+/// request.
+pub(super) async fn finish<S: Sql>(
+    on: &mut S,
+    act: Option<&Act>,
+    response: &StoredResponse,
+    context: &WriteContext,
+) -> Result<Result<i64, Written>, S::Error> {
+    if let Some(act) = act {
+        record(on, act, context).await?;
+    }
+    if let Some(request) = &context.idempotency {
+        remember(on, request, context.now, response).await?;
+    }
+    Ok(Ok(0))
 }

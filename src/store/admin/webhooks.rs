@@ -5,7 +5,9 @@ use futures_util::FutureExt;
 use super::{
     Database, ONE_ADDS, Parameter, Sql,
     deliveries::{self, ATTEMPTS, LOCK, TESTS, WAITING},
-    nothing, promise, record, requests, values,
+    nothing, promise,
+    requests::{self, Written},
+    values,
 };
 use crate::{
     domain::{
@@ -15,7 +17,7 @@ use crate::{
             SealedSecrets, StoredWebhook, TestMessage, Waiting, Webhook, WebhookChange,
         },
     },
-    store::{StoreError, columns::Columns, request_rows::Seen},
+    store::{StoreError, columns::Columns},
 };
 
 const LIST: &str = "SELECT id, url, types, description, disabled_reason, created_at,
@@ -130,31 +132,6 @@ Webhooks {
 }
 }
 
-/// The result of [`Webhooks::write_webhook`] and [`super::Fields::write_field`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Written {
-    /// It was done.
-    Done,
-    /// The same request was carried out before. This was the response.
-    Replayed(StoredResponse),
-    /// Nothing was done: the idempotency key was used before, for another request.
-    IdempotencyConflict,
-    /// Nothing was done: it has another version than was seen, or does not exist.
-    Stale,
-    /// Nothing was done: there are [`crate::domain::store_area::Webhook::MAX`] webhooks, or
-    /// [`crate::domain::store_area::Webhook::MAX_TESTS`] test messages wait.
-    Full,
-}
-
-impl From<Seen> for Written {
-    fn from(seen: Seen) -> Self {
-        match seen {
-            Seen::Same(response) => Self::Replayed(response),
-            Seen::Other => Self::IdempotencyConflict,
-        }
-    }
-}
-
 /// Refuses in any case, because it does nothing.
 async fn recall<S: Sql>(
     on: &mut S,
@@ -170,10 +147,8 @@ async fn write<S: Sql>(
     response: &StoredResponse,
     context: &WriteContext,
 ) -> Result<Result<i64, Written>, S::Error> {
-    if let Some(request) = &context.idempotency
-        && let Some(seen) = requests::recall(on, request).await?
-    {
-        return Ok(Err(seen.into()));
+    if let Some(known) = requests::recalled(on, context).await? {
+        return Ok(Err(known));
     }
     let limit = match change {
         WebhookChange::Add(_) => Some((COUNT, Webhook::MAX)),
@@ -207,13 +182,7 @@ async fn write<S: Sql>(
     if changed != 1 {
         return Ok(Err(Written::Stale));
     }
-    if let Some(act) = act {
-        record(on, act, context).await?;
-    }
-    if let Some(request) = &context.idempotency {
-        requests::remember(on, request, context.now, response).await?;
-    }
-    Ok(Ok(0))
+    requests::finish(on, act, response, context).await
 }
 
 async fn insert<S: Sql>(on: &mut S, new: &StoredWebhook) -> Result<u64, S::Error> {

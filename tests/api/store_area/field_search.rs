@@ -181,3 +181,18 @@ async fn a_client_that_changes_values_without_a_pause_does_not_keep_the_search_a
     }
     assert_eq!(found(&store, "field.species=cat&limit=3").await, [1, 2, 3]);
 }
+
+#[tokio::test]
+async fn a_field_that_gets_another_kind_leaves_nothing_of_the_values_before() {
+    let store = open().await;
+    let merge = async || while store.server.store.tend_search(0).await.unwrap() {};
+    let pet = store.new_with(json!({ "price": "5.0" })).await;
+    merge().await;
+    let clear = json!({ "fields": { "price": null } });
+    store.change(&format!("PATCH /pets/{pet}"), 1, clear).await.ok();
+    let text = json!({ "label": "Price", "kind": "text" });
+    store.change("PUT /fields/price", 1, text).await.ok();
+    merge().await;
+    // The key of the number, in ten-thousandths.
+    assert_eq!(found(&store, "field.price=50000").await, [0_i64; 0]);
+}
