@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hyper::{
     header::{self, HeaderValue},
     http::request::Parts,
 };
-use ring::hmac;
 
 use super::visit::Visit;
 use crate::{
@@ -162,10 +160,8 @@ fn presented_tags<'v>(visit: &'v Visit<'_>) -> impl Iterator<Item = &'v str> {
 /// Whether the member has signed in in this browser before, with the present password. See
 /// [`super::guesses`].
 pub(super) fn is_known_browser(visit: &Visit<'_>, member: &StaffMember) -> bool {
-    let (key, text) = (visit.secret_key(), browser_text(member));
-    presented_tags(visit)
-        .filter_map(|tag| URL_SAFE_NO_PAD.decode(tag).ok())
-        .any(|tag| hmac::verify(&key, &text, &tag).is_ok())
+    let text = browser_text(member);
+    presented_tags(visit).any(|tag| visit.is_tag_of(tag, &text))
 }
 
 /// How long a browser is remembered, in seconds: 400 days, the longest that browsers allow.
@@ -184,7 +180,7 @@ pub(super) fn sign_in(
 
 /// Remembers the browser of a member who is signed in, with those of other members.
 pub(super) fn remember(visit: &Visit<'_>, response: &mut Response, member: &StaffMember) {
-    let tag = URL_SAFE_NO_PAD.encode(hmac::sign(&visit.secret_key(), &browser_text(member)));
+    let tag = visit.tag_of(&browser_text(member));
     let others = presented_tags(visit).filter(|other| other.len() == tag.len() && *other != tag);
     let tags: Vec<_> = std::iter::once(&*tag).chain(others).take(MAX_KNOWN).collect();
     Cookie::Browser.set(visit, response, &tags.join("."), Some(REMEMBERED_FOR));

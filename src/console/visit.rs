@@ -1,5 +1,6 @@
 //! A request for a page, with its form.
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use hyper::{Method, header::HeaderValue, http::request::Parts};
 use jiff::Timestamp;
@@ -42,6 +43,16 @@ impl Visit<'_> {
     /// A key that every process on the database has, and that is in no response.
     pub(super) fn secret_key(&self) -> hmac::Key {
         hmac::Key::new(hmac::HMAC_SHA256, &self.console.app.store.etag_key())
+    }
+
+    /// The tag of a text that a browser keeps, by which the service knows that it made the text.
+    pub(super) fn tag_of(&self, text: &[u8]) -> String {
+        URL_SAFE_NO_PAD.encode(hmac::sign(&self.secret_key(), text))
+    }
+
+    pub(super) fn is_tag_of(&self, tag: &str, text: &[u8]) -> bool {
+        let tag = URL_SAFE_NO_PAD.decode(tag);
+        tag.is_ok_and(|tag| hmac::verify(&self.secret_key(), text, &tag).is_ok())
     }
 
     /// The circumstances of a change that is made each time that it is sent.

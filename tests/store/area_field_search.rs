@@ -73,7 +73,7 @@ pub(crate) async fn a_search_by_values_is_exact_while_animals_change_and_are_mer
         let name = ["Max", "Maxine", "Luna"].choose(&mut random).unwrap();
         let status = *PetStatus::ALL.choose(&mut random).unwrap();
         let new = new_pet(name, random.random_range(0..3), status);
-        change(&store, Command::AddPet(new, given(&values))).await;
+        change(&store, Command::AddPet(new, given(&values), Vec::new())).await;
         for _ in 0..random.random_range(0..4) {
             let id = pet_id(random.random_range(1..=round + 1));
             let category_id = Some(random.random_range(0..3));
@@ -127,7 +127,8 @@ pub(crate) async fn texts_are_found_without_regard_to_case_and_accents_and_numbe
 ) {
     for values in [[("colour", "BLÁCK"), ("price", "10")], [("colour", "grey"), ("price", "9.99")]]
     {
-        change(&store, Command::AddPet(new_pet("Rex", 1, Available), given(&values))).await;
+        change(&store, Command::AddPet(new_pet("Rex", 1, Available), given(&values), Vec::new()))
+            .await;
     }
     for _ in 0..2 {
         assert_eq!(found(&store, &[("colour", "black")]).await, [1]);
@@ -140,7 +141,11 @@ pub(crate) async fn texts_are_found_without_regard_to_case_and_accents_and_numbe
 
 pub(crate) async fn values_of_a_field_that_gets_another_kind_are_not_mixed_up(store: AnyStore) {
     let clear = || FieldPatch::from([("price".to_owned(), Given::Clear)]);
-    change(&store, Command::AddPet(new_pet("Rex", 1, Available), given(&[("price", "1.0")]))).await;
+    change(
+        &store,
+        Command::AddPet(new_pet("Rex", 1, Available), given(&[("price", "1.0")]), Vec::new()),
+    )
+    .await;
     merge(&store).await;
     change(&store, patch(pet_id(1), PetPatch { fields: clear(), ..PetPatch::default() })).await;
     let fields = store.fields().await.unwrap();
@@ -167,7 +172,7 @@ pub(crate) async fn a_search_among_many_that_are_not_merged_fills_its_pages(stor
     for number in 0..9 {
         let add = |at: usize| {
             let name = if at == 7 { "Luna" } else { "Rex" };
-            Command::AddPet(new_pet(name, 1, Available), given(&[("sex", "Male")]))
+            Command::AddPet(new_pet(name, 1, Available), given(&[("sex", "Male")]), Vec::new())
         };
         let commands = (0..1_000).map(add).collect();
         assert!(matches!(execute(&store, commands).await, Executed::Done { .. }));
@@ -200,7 +205,7 @@ pub(crate) async fn values_of_many_bytes_are_merged_in_small_steps_and_found_bef
     let long = "🐈".repeat(6_500);
     let values = [("description", long.as_str()), ("sex", "Male")];
     for _ in 0..17 {
-        let add = || Command::AddPet(new_pet("Rex", 1, Available), given(&values));
+        let add = || Command::AddPet(new_pet("Rex", 1, Available), given(&values), Vec::new());
         let done = execute(&store, (0..10).map(|_| add()).collect()).await;
         assert!(matches!(done, Executed::Done { .. }));
     }
@@ -215,7 +220,7 @@ pub(crate) async fn values_of_many_bytes_are_merged_in_small_steps_and_found_bef
 
 pub(crate) async fn the_animal_with_a_unique_value_is_found_without_the_search(store: AnyStore) {
     let chip = [("microchip", "Ä 1")];
-    change(&store, Command::AddPet(new_pet("Rex", 1, Available), given(&chip))).await;
+    change(&store, Command::AddPet(new_pet("Rex", 1, Available), given(&chip), Vec::new())).await;
     let key = |text: &str| ("microchip".to_owned(), text.to_owned());
     assert_eq!(store.owners(key("a1")).await.unwrap(), [pet_id(1)]);
     assert_eq!(store.owners(key("Ä 1")).await.unwrap(), []);

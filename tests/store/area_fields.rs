@@ -25,7 +25,11 @@ use crate::store::{
 /// Adds an animal with this value of a field.
 pub(crate) fn with_value(field: &str, value: &str) -> Command {
     let value = Given::Set(FieldValue::Text(value.to_owned()));
-    Command::AddPet(new_pet("Rex", 1, Available), FieldPatch::from([(field.to_owned(), value)]))
+    Command::AddPet(
+        new_pet("Rex", 1, Available),
+        FieldPatch::from([(field.to_owned(), value)]),
+        Vec::new(),
+    )
 }
 
 pub(crate) fn with_chip(chip: &str) -> Command {

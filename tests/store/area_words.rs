@@ -138,7 +138,7 @@ pub(crate) async fn a_search_by_words_and_dates_is_exact_while_animals_change_an
             };
             values.extend(Some((name, text)).filter(|_| !is_taken));
         }
-        change(&store, Command::AddPet(new, given(&values))).await;
+        change(&store, Command::AddPet(new, given(&values), Vec::new())).await;
         for _ in 0..random.random_range(0..4) {
             let id = pet_id(random.random_range(1..=round + 1));
             let (field, text) = *VALUES.choose(&mut random).unwrap();
@@ -185,9 +185,9 @@ pub(crate) async fn a_phrase_finds_no_private_value_for_everybody_and_each_label
         set_field(&store, name, public.contains(&name), &[]).await;
     }
     let luna = [("size", "Small"), ("colour", "Grey"), ("microchip", "276-1"), ("sex", "Female")];
-    change(&store, Command::AddPet(new_pet("Luna", 1, Available), given(&luna))).await;
+    change(&store, Command::AddPet(new_pet("Luna", 1, Available), given(&luna), Vec::new())).await;
     let rex = [("size", "Large"), ("sex", "Male")];
-    change(&store, Command::AddPet(new_pet("Rex", 1, Available), given(&rex))).await;
+    change(&store, Command::AddPet(new_pet("Rex", 1, Available), given(&rex), Vec::new())).await;
     let of =
         |phrase: Phrase| found(&store, PetQuery { phrase: Some(phrase), ..PetQuery::default() });
     for labels in [["Wee", "Girl"], ["Toy", "Lady"]] {
@@ -220,7 +220,7 @@ pub(crate) async fn many_animals_with_the_same_words_are_found_by_all_of_them(st
         let born = if at % 7 == 0 { "1960-02-29" } else { "1955-01-01" };
         given(&[("colour", colour), ("born", born), ("sex", "Male")])
     };
-    let add = |at| Command::AddPet(new_pet("Rex", 1, Available), values(at));
+    let add = |at| Command::AddPet(new_pet("Rex", 1, Available), values(at), Vec::new());
     for block in 0..6 {
         let commands = (1..=1_000).map(|at| add(block * 1_000 + at)).collect();
         let done = execute(&store, commands).await;

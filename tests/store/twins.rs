@@ -46,7 +46,7 @@ fn chip(text: &str) -> FieldPatch {
 }
 
 fn add(text: &str) -> Command {
-    Command::AddPet(new_pet("Max", 1, Available), chip(text))
+    Command::AddPet(new_pet("Max", 1, Available), chip(text), Vec::new())
 }
 
 fn give(id: i64, text: &str) -> Command {

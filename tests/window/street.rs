@@ -150,7 +150,7 @@ impl Street {
         let value = |text: &str| Given::Set(FieldValue::Text(text.to_owned()));
         let values = values.iter().map(|(name, text)| ((*name).to_owned(), value(text)));
         let pet = NewPet { name, category_id: 1, status };
-        let add = Command::AddPet(pet, values.collect::<FieldPatch>());
+        let add = Command::AddPet(pet, values.collect::<FieldPatch>(), Vec::new());
         // Now, because animals of the past have a day of birth.
         let context = WriteContext { now: self.clock.now(), ..act(0) };
         match self.store.execute(vec![add], context, respond).await.unwrap() {

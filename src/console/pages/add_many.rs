@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet, hash_map::Entry};
 
 use super::{
+    add_one::page,
     commands::called,
-    new_animal::page,
     paste::{self, Column, Known, Line, Pasted},
     values,
 };
@@ -219,7 +219,7 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let adds: Result<Vec<_>, _> = pasted
         .lines
         .iter()
-        .map(|line| line.result.clone().map(|(pet, given)| Command::AddPet(pet, given)))
+        .map(|line| line.result.clone().map(|(pet, given)| Command::AddPet(pet, given, Vec::new())))
         .collect();
     let commands = match adds {
         Ok(commands) if !commands.is_empty() && pasted.problems.is_empty() => commands,

@@ -1,7 +1,6 @@
 //! Adding one animal: its photos first, and then what people ask first.
 
 use jiff::{SignedDuration, ToSpan, civil::Date, tz::TimeZone};
-use ring::hmac;
 
 use super::{
     animal_fields,
@@ -19,7 +18,6 @@ use crate::{
         },
     },
     photos::{PhotoError, Stored},
-    text,
 };
 
 /// The fields of the first screen, in this order, if the store has them.
@@ -221,7 +219,7 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let pet = NewPet { name, category_id, status };
     let preconditions = Preconditions { if_match: None, if_absent: true };
     let category = new.map(|label| Command::PutCategory { id: category_id, label, preconditions });
-    let add = Command::AddPetWithPhotos(pet, given, photos);
+    let add = Command::AddPet(pet, given, photos);
     match desk.execute([add].into_iter().chain(category).collect()).await? {
         Ok(flash) => {
             let is_about = flash.code == "added" && !desk.visit.form.get(ABOUT).is_empty();
@@ -240,22 +238,21 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 /// needs no list of them; those that are never added are deleted after a day.
 pub(super) fn waiting(desk: &Desk<'_>, Stored { id, width, height }: Stored) -> String {
     let photo = format!("{id}.{width}.{height}.{}", desk.visit.now.as_second());
-    let mark = mark(desk, &photo);
-    format!("{photo}.{mark}")
+    format!("{photo}.{}", desk.visit.tag_of(&signed(desk, &photo)))
 }
 
-fn mark(desk: &Desk<'_>, photo: &str) -> String {
-    let text = format!("waiting photo of staff {} {photo}", desk.session.member.id);
-    text::hex_digits(hmac::sign(&desk.visit.secret_key(), text.as_bytes()).as_ref())
+/// What the tag of a photo that waits is of.
+fn signed(desk: &Desk<'_>, photo: &str) -> Vec<u8> {
+    format!("waiting photo of staff {} {photo}", desk.session.member.id).into_bytes()
 }
 
 /// The photo in a field of the form; `None` if it waits too long, or is of another member.
 fn photo(desk: &Desk<'_>, field: &str) -> Option<NewPhoto> {
-    let (text, given) = field.rsplit_once('.')?;
+    let (text, tag) = field.rsplit_once('.')?;
     let parts: Vec<&str> = text.split('.').collect();
     let &[id, width, height, since] = &parts[..] else { return None };
     let waits = desk.visit.now.as_second().saturating_sub(since.parse().ok()?);
-    let is_valid = mark(desk, text) == given && waits < KEPT_FOR.as_secs();
+    let is_valid = desk.visit.is_tag_of(tag, &signed(desk, text)) && waits < KEPT_FOR.as_secs();
     let (id, width, height) = (PhotoId::parse(id)?, width.parse().ok()?, height.parse().ok()?);
     is_valid.then_some(NewPhoto { id, alt: None, width, height, focus: None })
 }

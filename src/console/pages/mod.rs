@@ -3,7 +3,8 @@
 //! [`super::staff`].
 
 mod activity;
-mod add;
+mod add_many;
+mod add_one;
 mod animal;
 mod animal_fields;
 mod animal_filters;
@@ -19,7 +20,6 @@ mod field_form;
 mod fields;
 mod history;
 mod live;
-mod new_animal;
 mod order_rows;
 mod order_search;
 mod orders;
@@ -105,11 +105,11 @@ routes! {
     changePhoto        POST "/animals/{id}/photos/change"      staff!(Clerk, photo_forms::change);
     withdraw           POST "/animals/{id}/withdraw"           staff!(Clerk, animal::withdraw).does(texts::WITHDRAW);
     restore            POST "/animals/{id}/restore"            staff!(Clerk, animal::restore).does(texts::RESTORE);
-    addForm            GET  "/add"                             staff!(Clerk, new_animal::add_form);
-    addOne             POST "/add"                             staff!(Clerk, new_animal::add_one).does(texts::ADD_ANIMAL);
+    addForm            GET  "/add"                             staff!(Clerk, add_one::add_form);
+    addOne             POST "/add"                             staff!(Clerk, add_one::add_one).does(texts::ADD_ANIMAL);
     sendPhoto          POST "/add/photo"                       Target::Pictures(needed(Role::Clerk));
-    preview            POST "/add/preview"                     staff!(Clerk, add::preview).does(texts::ADD_ANIMALS);
-    addMany            POST "/add/many"                        staff!(Clerk, add::add_many).does(texts::ADD_ANIMALS);
+    preview            POST "/add/preview"                     staff!(Clerk, add_many::preview).does(texts::ADD_ANIMALS);
+    addMany            POST "/add/many"                        staff!(Clerk, add_many::add_many).does(texts::ADD_ANIMALS);
     categories         GET  "/categories"                      staff!(Viewer, categories::list, &Errors::default());
     saveCategory       POST "/categories"                      staff!(Clerk, categories::save).does(texts::NAME_CATEGORY);
     orders             GET  "/orders"                          staff!(Viewer, orders::list);

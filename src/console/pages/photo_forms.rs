@@ -6,9 +6,9 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
 use super::{
+    add_one,
     commands::NotDone,
     history::{self, Deleted},
-    new_animal,
     parts::missing,
     photos::{self, alt_input, look_input},
 };
@@ -253,7 +253,7 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
                 let one = match &pet {
                     Some(pet) => add_one(desk, pet.id, &key, number, content).await?,
                     None => stored(desk, content).await?.map(|stored| {
-                        waiting.push(photos::waiting(&new_animal::waiting(desk, stored)));
+                        waiting.push(photos::waiting(&add_one::waiting(desk, stored)));
                     }),
                 };
                 match one {

@@ -13,8 +13,7 @@ use crate::domain::{NewPet, PetId};
 /// One change of the store. [`super::decide`] has the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    AddPet(NewPet, FieldPatch),
-    AddPetWithPhotos(NewPet, FieldPatch, Vec<NewPhoto>),
+    AddPet(NewPet, FieldPatch, Vec<NewPhoto>),
     PatchPet {
         id: PetId,
         patch: PetPatch,
@@ -132,7 +131,7 @@ pub enum Subject {
 impl Command {
     pub fn subject(&self) -> Subject {
         match self {
-            Self::AddPet(..) | Self::AddPetWithPhotos(..) => Subject::New,
+            Self::AddPet(..) => Subject::New,
             Self::PatchPet { id, .. }
             | Self::WithdrawPet { id, .. }
             | Self::RestorePet { id, .. }
@@ -159,15 +158,15 @@ impl Command {
 impl Command {
     /// Adds an animal without values.
     pub fn add(pet: NewPet) -> Self {
-        Self::AddPet(pet, FieldPatch::default())
+        Self::AddPet(pet, FieldPatch::default(), Vec::new())
     }
 
     /// The change of the fields of an animal.
     pub fn fields(&self) -> Option<&FieldPatch> {
         match self {
-            Self::AddPet(_, fields)
-            | Self::AddPetWithPhotos(_, fields, _)
-            | Self::PatchPet { patch: PetPatch { fields, .. }, .. } => Some(fields),
+            Self::AddPet(_, fields, _) | Self::PatchPet { patch: PetPatch { fields, .. }, .. } => {
+                Some(fields)
+            }
             _ => None,
         }
     }

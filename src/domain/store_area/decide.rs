@@ -18,10 +18,7 @@ use super::{
 /// invalid, not found, precondition, state.
 pub fn decide(command: &Command, present: &Present, now: Timestamp) -> Result<Decision, Refusal> {
     match command {
-        Command::AddPet(new, fields) => add_pet((new, fields, &[]), present, now),
-        Command::AddPetWithPhotos(new, fields, photos) => {
-            add_pet((new, fields, photos), present, now)
-        }
+        Command::AddPet(new, fields, photos) => add_pet((new, fields, photos), present, now),
         Command::PatchPet { patch, preconditions, .. } => {
             patch_pet(patch, preconditions, present, now)
         }

@@ -61,7 +61,7 @@ fn parse(area: &StoreArea, element: &RawValue, write: &Write<'_>) -> Result<Comm
         "addPet" => {
             check(AddPet::NAMES)?;
             let (pet, fields) = members.read::<AddPet>()?.pet()?;
-            Ok(Command::AddPet(pet, fields))
+            Ok(Command::AddPet(pet, fields, Vec::new()))
         }
         "patchPet" => {
             with_pet(PetPatch::NAMES)?;

@@ -194,7 +194,7 @@ pub(crate) async fn get_pet(
 pub(crate) async fn add_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let (pet, fields) = write.members(AddPet::NAMES)?.read::<AddPet>()?.pet()?;
-    write.execute(area, Command::AddPet(pet, fields), wire::created).await
+    write.execute(area, Command::AddPet(pet, fields, Vec::new()), wire::created).await
 }
 
 /// `PATCH /v1/store/pets/{petId}`.
