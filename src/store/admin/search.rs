@@ -162,8 +162,8 @@ async fn first<S: Sql>(
     }
     // What is behind a full page is neither read nor wanted.
     let end = found.last().filter(|_| found.len() == wanted).copied();
-    let in_common = Wanted::of(query, sought.as_ref());
-    found.extend(in_sets(on, &in_common, order, (wanted, end), &read).await?);
+    let mut in_common = Wanted::of(query, sought.as_ref());
+    found.extend(in_sets(on, &mut in_common, order, (wanted, end), &read).await?);
     found.sort_unstable_by_key(|&id| order.key(id));
     Ok(found.into_iter().take(wanted).filter_map(PetId::new).collect())
 }
@@ -197,7 +197,7 @@ impl Order {
 /// and none that are behind the block of the second identifier.
 async fn in_sets<S: Sql>(
     on: &mut S,
-    wanted: &Wanted<'_>,
+    wanted: &mut Wanted<'_>,
     order: Order,
     (most, end): (usize, Option<i64>),
     read: &RoaringTreemap,

@@ -2,6 +2,8 @@
 
 use std::slice;
 
+use roaring::RoaringBitmap;
+
 use super::{
     Parameter, Sql,
     search_sets::{low, of_category, of_list, of_value, pets},
@@ -27,6 +29,8 @@ const SET_OF: &str = "SELECT block, pets FROM value_blocks
 pub(super) struct Wanted<'q> {
     query: &'q PetQuery,
     sought: Option<&'q Sought>,
+    /// The words of what is sought, those that few animals have first: how many of the blocks that were read.
+    words: Vec<(u64, &'q Word)>,
     /// They are in one of these sets, and in all of the others.
     lists: Vec<i64>,
     all: Vec<i64>,
@@ -42,7 +46,8 @@ impl<'q> Wanted<'q> {
             .collect();
         let all = query.values.iter().map(of_filter);
         let all = all.chain(query.category_id.map(of_category)).collect();
-        Self { query, sought, lists, all }
+        let words = sought.iter().flat_map(|sought| &sought.words).map(|word| (0, word)).collect();
+        Self { query, sought, words, lists, all }
     }
 
     /// The first block from this one on, in ascending or descending order, that may have animals.
@@ -61,9 +66,10 @@ impl<'q> Wanted<'q> {
         Ok(if is_descending { next.max() } else { next.min() })
     }
 
-    /// The animals from one block up to another one.
+    /// The animals from one block up to another one. Words that few animals have are read first, because
+    /// the others are only read where these left animals.
     pub(super) async fn find<S: Sql>(
-        &self,
+        &mut self,
         on: &mut S,
         [lowest, until]: [i64; 2],
     ) -> Result<Blocks, S::Error> {
@@ -85,9 +91,13 @@ impl<'q> Wanted<'q> {
         if let Some(sought) = self.sought {
             let mut with_unique = found.clone();
             narrow(&mut with_unique, &in_sets(on, &sought.unique, [lowest, until]).await?);
-            for word in &sought.words {
-                with_word(on, &mut found, sought, word).await?;
+            for (count, word) in &mut self.words {
+                if let Some(have) = with_word(on, &found, sought, word).await? {
+                    *count = have.values().map(RoaringBitmap::len).sum();
+                    narrow(&mut found, &have);
+                }
             }
+            self.words.sort_by_key(|(count, _)| *count);
             for (block, pets) in with_unique {
                 *found.entry(block).or_default() |= pets;
             }
@@ -96,17 +106,18 @@ impl<'q> Wanted<'q> {
     }
 }
 
-/// Keeps the animals that have a word, in their names, their values, as a label, or as their number.
+/// The animals of these blocks that have a word, in their names, their values, as a label, or as their number. `None`
+/// if there are no blocks, or if every animal has it.
 async fn with_word<S: Sql>(
     on: &mut S,
-    found: &mut Blocks,
+    found: &Blocks,
     sought: &Sought,
     word: &Word,
-) -> Result<(), S::Error> {
+) -> Result<Option<Blocks>, S::Error> {
     let blocks = blocks_of(found);
-    let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else { return Ok(()) };
+    let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else { return Ok(None) };
     if word.prefix.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let range = Range::beginning(word.prefix.as_str());
     let mut have = range.find(on, &blocks, |field| sought.looks_at(field, word)).await?;
@@ -116,8 +127,7 @@ async fn with_word<S: Sql>(
     if let Some(id) = word.id {
         have.entry(id.get() >> BLOCK_BITS).or_default().insert(low(id.get()).into());
     }
-    narrow(found, &have);
-    Ok(())
+    Ok(Some(have))
 }
 
 /// The animals that have one of these values.
