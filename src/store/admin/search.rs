@@ -24,9 +24,9 @@ use crate::{
     },
 };
 
-/// How many blocks a search reads at once: few for the first page of what many animals have, and then
+/// How many blocks a search reads at once: few for the first page of what many animals have, and at last
 /// a million animals.
-const BLOCKS: [i64; 2] = [2, 16];
+const BLOCKS: [i64; 3] = [1, 4, 16];
 
 /// A page of animals, and the position after it if more follow.
 pub(in crate::store) type Page = (Vec<StorePet>, Option<PetId>);
@@ -203,7 +203,7 @@ async fn in_sets<S: Sql>(
     read: &RoaringTreemap,
 ) -> Result<Vec<i64>, S::Error> {
     let (mut found, mut from) = (Vec::new(), order.after >> BLOCK_BITS);
-    for blocks in BLOCKS.into_iter().chain(iter::repeat(BLOCKS[1])) {
+    for blocks in BLOCKS.into_iter().chain(iter::repeat(BLOCKS[2])) {
         let next = wanted.next_block(on, order.is_descending, from).await?;
         let is_wanted =
             |block: &i64| end.is_none_or(|end| order.key(*block) <= order.key(end >> BLOCK_BITS));
