@@ -164,7 +164,7 @@ def merge(petstore: Path, database: Path, size: int) -> None:
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         while merged < size - 500 and server.poll() is None:
             time.sleep(0.1)
-            (merged,) = connection.execute("SELECT last_merged_id FROM search_state").fetchone()
+            (merged,) = connection.execute("SELECT merged FROM search_state").fetchone()
     server.terminate()
     if server.wait() != 0:
         raise CannotRun("the server did not run until the search had all animals")
