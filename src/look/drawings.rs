@@ -41,6 +41,13 @@ fn kind(text: &str) -> Option<usize> {
 pub(crate) struct Drawings([bool; KINDS.len()]);
 
 impl Drawings {
+    /// Adds those of a part of the page that was made before.
+    pub(crate) fn add(&mut self, others: &Self) {
+        for (used, other) in self.0.iter_mut().zip(others.0) {
+            *used |= other;
+        }
+    }
+
     /// The drawing of an animal in a category with this label, in its place: by its species, or by that
     /// label.
     pub(crate) fn of(&mut self, animal: &Animal<'_>, category: Option<&str>) -> Markup {

@@ -10,7 +10,7 @@ use super::{
     rendered::Made,
     schema,
     selection::{COUNTED, FEW},
-    shop::{Listed, Shop},
+    shop::{Listed, Other, Shop},
     texts,
 };
 use crate::{
@@ -137,18 +137,35 @@ pub(super) async fn others(
     drawings: &mut Drawings,
 ) -> Result<Markup, ApiError> {
     let title = if filter.is_empty() { texts::NEWEST } else { texts::SIMILAR };
-    let limit = Limit::new(i64::from(OTHERS) + 1).unwrap_or_default();
-    let mut listed = shop.list(&Query { filter, limit, ..Query::first() }, fields).await?;
-    listed.animals.retain(|animal| but != Some(animal.id));
-    listed.animals.truncate(OTHERS.into());
+    let key = filter.parameters();
+    // One more than are shown, in place of the animal itself.
+    let others = shop.others(key, async || {
+        let limit = Limit::new(i64::from(OTHERS) + 1).unwrap_or_default();
+        let listed = shop.list(&Query { filter, limit, ..Query::first() }, fields).await?;
+        Ok(listed.animals.iter().map(|animal| other(shop, &listed, animal)).collect())
+    });
+    let others = others.await?;
+    let shown = others.iter().filter(|other| but != Some(other.id)).take(OTHERS.into());
     Ok(html! {
-        @if !listed.animals.is_empty() {
+        @if shown.clone().next().is_some() {
             section.others {
                 h2 { (title) }
-                (cards(shop, &listed, drawings, false))
+                ul.cards {
+                    @for Other { card, drawn, .. } in shown {
+                        @let () = drawings.add(drawn);
+                        li { (card) }
+                    }
+                }
             }
         }
     })
+}
+
+/// The card of an animal at the end of a page. Its picture is loaded when it is near.
+fn other(shop: &Shop, listed: &Listed, animal: &Animal) -> Other {
+    let mut drawn = Drawings::default();
+    let card = card(shop, listed, animal, shop.today(), AT_FIRST, &mut drawn, false);
+    Other { id: animal.id, card, drawn }
 }
 
 /// Links to the lists with one filter less, as far as these find animals, or else to the whole list.

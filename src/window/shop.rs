@@ -1,16 +1,18 @@
 //! The data that all pages and files read.
 
 use std::{
+    collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use jiff::{civil::Date, tz::TimeZone};
+use maud::Markup;
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 
 use super::{
     labels::Labels,
-    query::{Filter, Query},
+    query::{Filter, Parameter, Query},
     selection::{self, Kind},
     settings::WindowSettings,
 };
@@ -20,7 +22,7 @@ use crate::{
         PetId,
         store_area::{FieldSet, PhotoSize},
     },
-    look::Animal,
+    look::{Animal, Drawings},
     store::{Store, StoreError, Version},
 };
 
@@ -35,11 +37,26 @@ pub(super) struct Shop {
     fields: Mutex<Option<(Version, Arc<FieldSet>)>>,
     /// The kinds of animals, and the version at which they were counted.
     kinds: AsyncMutex<Option<(Version, Arc<Vec<Kind>>)>>,
+    /// The animals at the ends of pages, by filter, with the day and the version at which they were read.
+    others: Mutex<OthersAt>,
     /// The version that was read from the database, when, and after how many writes of this process.
     version: AsyncMutex<Option<(Instant, u64, Option<Version>)>>,
     /// Visitors who search leave connections of the store to others.
     searches: Semaphore,
 }
+
+/// For how many filters the animals at the ends of pages are kept.
+const MOST_OTHERS: usize = 64;
+
+/// An animal at the end of a page.
+pub(super) struct Other {
+    pub(super) id: PetId,
+    pub(super) card: Markup,
+    pub(super) drawn: Drawings,
+}
+
+type Others = Arc<Vec<Other>>;
+type OthersAt = (Option<(Date, Version)>, HashMap<Vec<Parameter>, Others>);
 
 /// A page of the list, as it was read.
 pub(super) struct Listed<'f> {
@@ -57,6 +74,7 @@ impl Shop {
             settings,
             fields: Mutex::default(),
             kinds: AsyncMutex::default(),
+            others: Mutex::default(),
             version: AsyncMutex::default(),
             searches: Semaphore::new(2),
         }
@@ -151,6 +169,33 @@ impl Shop {
         let kinds = Arc::new(selection::kinds(self.store(), fields).await?);
         *known = version.map(|version| (version, Arc::clone(&kinds)));
         Ok(kinds)
+    }
+
+    /// The animals at the end of a page. They are read and their cards are made once after each write, because the
+    /// page of every animal of a kind ends with the same ones.
+    pub(super) async fn others(
+        &self,
+        filter: Vec<Parameter>,
+        read: impl AsyncFnOnce() -> Result<Vec<Other>, StoreError>,
+    ) -> Result<Others, StoreError> {
+        let now = self.version().await?.map(|version| (self.today(), version));
+        let known = || self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = Some(known())
+            .filter(|known| known.0 == now)
+            .and_then(|known| known.1.get(&filter).cloned());
+        if let Some(others) = found {
+            return Ok(others);
+        }
+        let others = Arc::new(read().await?);
+        let (of, all) = &mut *known();
+        if *of != now || all.len() >= MOST_OTHERS {
+            all.clear();
+        }
+        *of = now;
+        if now.is_some() {
+            all.insert(filter, Arc::clone(&others));
+        }
+        Ok(others)
     }
 
     /// Reads a page of the list, with these fields.
