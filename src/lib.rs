@@ -20,6 +20,7 @@ pub mod files;
 pub mod http;
 mod http_client;
 mod json;
+mod languages;
 mod look;
 pub mod observe;
 pub mod owner;

@@ -6,9 +6,9 @@ use super::{
     desk::Desk,
     markup::{self, SHORT},
     reply::{Page, Reply},
-    texts,
     visit::Form,
 };
+use crate::languages::console_texts as texts;
 
 /// The field of a form with the question to which the member said yes.
 const SURE: &str = "sure";
@@ -38,7 +38,7 @@ impl Question<'_> {
         effect: String,
         back: &str,
     ) -> Option<Reply> {
-        let title = texts::really(verb, &markup::readable(what, SHORT));
+        let title = texts().really(verb, &markup::readable(what, SHORT));
         Question { title, effects: vec![effect], yes: verb, back }.ask(desk, &html! {})
     }
 
@@ -61,7 +61,7 @@ impl Question<'_> {
                     }
                     input type="hidden" name=(SURE) value=(question);
                     button.main { (self.yes) }
-                    a.button.quiet href=(self.back) { (texts::CANCEL) }
+                    a.button.quiet href=(self.back) { (texts().cancel) }
                 }
             }
         };

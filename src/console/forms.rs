@@ -6,12 +6,13 @@ use std::borrow::Cow;
 use jiff::{SignedDuration, Timestamp, ToSpan, civil::Date, tz::TimeZone};
 use maud::{Markup, html};
 
-use super::{markup, texts, visit::Form};
+use super::{markup, visit::Form};
 use crate::{
     domain::{
         PetName, PetStatus,
         store_area::{Category, Contact, Decimal, Label, Order, Text, WithdrawalReason},
     },
+    languages::console_texts as texts,
     text,
 };
 
@@ -67,7 +68,7 @@ impl Errors {
             }
             @if !self.by_field.is_empty() {
                 div.problem role="alert" tabindex="-1" autofocus {
-                    h2 { (texts::PROBLEM) }
+                    h2 { (texts().problem_heading) }
                     ul {
                         @for (field, message) in &self.by_field {
                             li { a href={ "#" (field) } { (message) } }
@@ -158,7 +159,7 @@ impl<'a> Input<'a> {
             div.field {
                 label for={ (self.of_form) (self.id) } {
                     (self.label)
-                    @if self.is_optional { " " span.hint { (texts::OPTIONAL) } }
+                    @if self.is_optional { " " span.hint { (texts().optional) } }
                 }
                 (control)
                 @if let Some(hint) = self.hint { div.hint id={ (self.of_form) (self.id) "-hint" } { (hint) } }
@@ -197,14 +198,14 @@ pub(super) fn category_list(categories: &[Category]) -> Markup {
 /// The number of an animal or an order as people write it: `7`, `#7` or `No. 7`.
 pub(super) fn number(typed: &str) -> Option<i64> {
     let typed = typed.trim().to_lowercase();
-    let number = texts::BEFORE_NUMBER.iter().find_map(|before| typed.strip_prefix(before));
+    let number = texts().before_number.iter().find_map(|before| typed.strip_prefix(before));
     text::integer(number.unwrap_or(&typed).trim())
 }
 
 /// A category by its name or its number.
 pub(super) fn category(typed: &str, categories: &[Category]) -> Result<i64, String> {
     if typed.is_empty() {
-        return Err(texts::CATEGORY_MISSING.to_owned());
+        return Err(texts().category_missing.to_owned());
     }
     let mut named: Vec<i64> = categories
         .iter()
@@ -213,12 +214,12 @@ pub(super) fn category(typed: &str, categories: &[Category]) -> Result<i64, Stri
         .collect();
     named.sort_unstable();
     named.dedup();
-    let number = || text::integer(typed.strip_prefix(texts::CATEGORY_PREFIX).unwrap_or(typed));
+    let number = || text::integer(typed.strip_prefix(texts().category_prefix).unwrap_or(typed));
     let shown = || markup::readable(typed, markup::SHORT);
     match *named {
         [id] => Ok(id),
-        [] => number().ok_or_else(|| texts::unknown_category(&shown())),
-        [one, other, ..] => Err(texts::ambiguous_category(&shown(), one, other)),
+        [] => number().ok_or_else(|| texts().unknown_category(&shown())),
+        [one, other, ..] => Err(texts().ambiguous_category(&shown(), one, other)),
     }
 }
 
@@ -230,7 +231,7 @@ pub(super) fn is_named(category: &Category, typed: &str) -> bool {
 /// The names of a category: its label in full and as it is shown, and its number.
 pub(super) fn names_of(category: &Category) -> [String; 4] {
     let (label, id) = (category.label.as_str(), category.id);
-    let number = texts::category_number(id);
+    let number = texts().category_number(id);
     [label.to_owned(), markup::readable(label, markup::SHORT), number, id.to_string()]
 }
 
@@ -238,28 +239,28 @@ pub(super) fn names_of(category: &Category) -> [String; 4] {
 pub(super) fn status(typed: &str) -> Result<PetStatus, String> {
     let typed = typed.to_lowercase();
     let is_it = |status: &PetStatus| {
-        status.as_str() == typed || texts::status(*status).to_lowercase() == typed
+        status.as_str() == typed || texts().status(*status).to_lowercase() == typed
     };
-    PetStatus::ALL.into_iter().find(is_it).ok_or_else(|| texts::STATUS_INVALID.to_owned())
+    PetStatus::ALL.into_iter().find(is_it).ok_or_else(|| texts().status_invalid.to_owned())
 }
 
 /// The name of an animal. The interface for programs also accepts an empty one.
 pub(super) fn name(typed: &str) -> Result<PetName, String> {
     if typed.contains('\0') {
-        return Err(texts::NOT_IN_TEXT.to_owned());
+        return Err(texts().not_in_text.to_owned());
     }
     if !markup::is_visible(typed) {
-        return Err(texts::NAME_MISSING.to_owned());
+        return Err(texts().name_missing.to_owned());
     }
-    PetName::new(typed.to_owned()).ok_or_else(|| texts::NAME_TOO_LONG.to_owned())
+    PetName::new(typed.to_owned()).ok_or_else(|| texts().name_too_long.to_owned())
 }
 
 /// The name of a category. The interface for programs also accepts an invisible one.
 pub(super) fn label(typed: &str) -> Result<Label, String> {
     if !markup::is_visible(typed) {
-        return Err(texts::LABEL_MISSING.to_owned());
+        return Err(texts().label_missing.to_owned());
     }
-    Label::new(typed.to_owned()).ok_or_else(|| texts::LABEL_INVALID.to_owned())
+    Label::new(typed.to_owned()).ok_or_else(|| texts().label_invalid.to_owned())
 }
 
 /// A text with this label that may be left out.
@@ -271,11 +272,11 @@ pub(super) fn optional<const MAX: usize>(
         return Ok(None);
     }
     if typed.contains('\0') {
-        return Err(texts::NOT_IN_TEXT.to_owned());
+        return Err(texts().not_in_text.to_owned());
     }
     // Browsers send CR LF, which counts as one character for people.
     let text = Text::new(typed.replace("\r\n", "\n"));
-    text.map(Some).ok_or_else(|| texts::too_long(label, MAX))
+    text.map(Some).ok_or_else(|| texts().too_long(label, MAX))
 }
 
 /// A number with decimals as people type it, in the form that the store has: `1 249,50` and `1.249,50` are
@@ -300,7 +301,13 @@ pub(super) fn amount(typed: &str) -> Result<String, String> {
     };
     match (read(',', '.'), read('.', ',')) {
         (Some(one), Some(other)) if one != other => {
-            Err(texts::ambiguous_amount(&number, one.as_str(), other.as_str()))
+            let (exact, whole) =
+                if one.as_str().contains('.') { (one, other) } else { (other, one) };
+            let (exact, whole) = (exact.as_str(), whole.as_str());
+            let short = exact.trim_end_matches('0').trim_end_matches('.');
+            // Three digits behind the point would have two meanings again.
+            let clear = if short == exact { format!("{exact}0") } else { short.to_owned() };
+            Err(texts().ambiguous(&number, [whole, short], [whole, &clear]))
         }
         (Some(amount), _) | (_, Some(amount)) => Ok(amount.as_str().to_owned()),
         (None, None) => Ok(number),
@@ -313,32 +320,32 @@ pub(super) fn price(typed: &str) -> Result<Option<Decimal>, String> {
         return Ok(None);
     }
     let price = Decimal::new(&amount(typed)?).filter(|price| !price.has_minus());
-    price.map(Some).ok_or_else(|| texts::PRICE_INVALID.to_owned())
+    price.map(Some).ok_or_else(|| texts().price_invalid.to_owned())
 }
 
 pub(super) fn contact(typed: &str) -> Result<Option<Contact>, String> {
     if typed.contains('\0') {
-        return Err(texts::NOT_IN_TEXT.to_owned());
+        return Err(texts().not_in_text.to_owned());
     }
     if typed.is_empty() {
         return Ok(None);
     }
-    Contact::new(typed.to_owned()).map(Some).ok_or_else(|| texts::CONTACT_TOO_LONG.to_owned())
+    Contact::new(typed.to_owned()).map(Some).ok_or_else(|| texts().contact_too_long.to_owned())
 }
 
 pub(super) fn withdrawal_reason(typed: &str) -> Result<WithdrawalReason, String> {
-    typed.parse().map_err(|_| texts::REASON_MISSING.to_owned())
+    typed.parse().map_err(|_| texts().reason_missing.to_owned())
 }
 
 /// The choices of a reason for a withdrawal.
 pub(super) fn withdrawal_reasons() -> Vec<(&'static str, &'static str)> {
-    let all = WithdrawalReason::ALL.map(|reason| (reason.as_str(), texts::reason(reason)));
-    [("", texts::CHOOSE)].into_iter().chain(all).collect()
+    let all = WithdrawalReason::ALL.map(|reason| (reason.as_str(), texts().reason(reason)));
+    [("", texts().choose)].into_iter().chain(all).collect()
 }
 
 /// The choices of a status.
 pub(super) fn statuses() -> Vec<(&'static str, &'static str)> {
-    PetStatus::ALL.map(|status| (status.as_str(), texts::status(status))).to_vec()
+    PetStatus::ALL.map(|status| (status.as_str(), texts().status(status))).to_vec()
 }
 
 /// The end of a day in the zone of the reader, whose script sends the offset in minutes.
@@ -351,13 +358,13 @@ pub(super) fn end_of_day(form: &Form, now: Timestamp) -> Result<Timestamp, Strin
         let span = end.duration_since(now);
         (span > SignedDuration::ZERO && span <= Order::LONGEST_RESERVATION).then_some(end)
     };
-    end().ok_or_else(|| texts::DAY_INVALID.to_owned())
+    end().ok_or_else(|| texts().day_invalid.to_owned())
 }
 
 /// The input for such a day.
 pub(super) fn day_input(value: &str, error: Option<&str>) -> Markup {
     let input =
-        Input { id: "until", label: texts::UNTIL, value, error, kind: "date", ..Input::default() };
+        Input { id: "until", label: texts().until, value, error, kind: "date", ..Input::default() };
     html! {
         (input.show())
         input type="hidden" name="until-offset" value="0";

@@ -10,10 +10,10 @@ use std::{
 use highway::{HighwayBuildHasher, Key};
 use rand::{RngExt, rngs::StdRng};
 
-use super::texts;
 use crate::{
     domain::{RateLimit, StaffId, client::ClientAddress, rate_limit::Meter},
     edge::ApiError,
+    languages::console_texts as texts,
 };
 
 /// The number of meters of each kind. Names and addresses share meters at random, which nobody can
@@ -64,7 +64,7 @@ impl Guesses {
             .map(|limit| meter.take(limit, since))
         {
             Some(reading) if !reading.within => {
-                let message = texts::too_many_attempts(reading.more_in);
+                let message = texts().too_many_attempts(reading.more_in.div_ceil(60));
                 Err(ApiError::rate_limited(message, reading.more_in))
             }
             _ => Ok(()),

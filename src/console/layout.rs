@@ -10,21 +10,23 @@ use hyper::{
 use maud::{DOCTYPE, Markup, html};
 use sha2::{Digest, Sha256};
 
-use super::{state::ConsoleSettings, texts};
+use super::state::ConsoleSettings;
+use crate::languages::console::Label;
 use crate::{
     domain::Role,
     edge::{ApiError, Body, Response, response},
+    languages::console_texts as texts,
     look, text,
 };
 
 /// The main menu: the path of each entry, its label, and the least role.
-const MENU: &[(&str, &str, Role)] = &[
-    ("/", texts::TODAY, Role::Viewer),
-    ("/animals", texts::ANIMALS, Role::Viewer),
-    ("/add", texts::ADD, Role::Clerk),
-    ("/orders", texts::ORDERS, Role::Viewer),
-    ("/activity", texts::ACTIVITY, Role::Manager),
-    ("/settings", texts::SETTINGS, Role::Manager),
+const MENU: &[(&str, Label, Role)] = &[
+    ("/", |of| of.today, Role::Viewer),
+    ("/animals", |of| of.animals_heading, Role::Viewer),
+    ("/add", |of| of.add, Role::Clerk),
+    ("/orders", |of| of.orders, Role::Viewer),
+    ("/activity", |of| of.activity, Role::Manager),
+    ("/settings", |of| of.settings, Role::Manager),
 ];
 
 /// The path of the entry to which a page belongs: the first part of its own path.
@@ -133,7 +135,7 @@ pub(super) fn page(status: StatusCode, store: &str, title: &str, content: &Marku
 
 /// A page of somebody who is signed in.
 pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup {
-    let store = frame.settings.store_name.as_deref().unwrap_or(texts::SITE);
+    let store = frame.settings.store_name.as_deref().unwrap_or(texts().site);
     let pet = if let Follows::Pet(id) = frame.follows { Some(id) } else { None };
     let entry = entry_of(frame.path);
     let follows = frame.follows != Follows::Nothing;
@@ -143,25 +145,25 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
             header {
                 div.bar {
                     a.brand href="/" { (icon()) (store) }
-                    nav aria-label=(texts::MAIN_MENU) {
+                    nav aria-label=(texts().main_menu) {
                         ul {
                             @for (path, label, _) in
                                 MENU.iter().filter(|(_, _, needed)| frame.role >= *needed) {
                                 li {
                                     a href=(path) aria-current=[(entry == *path).then_some("page")] {
-                                        (label)
+                                        (label(texts()))
                                     }
                                 }
                             }
                             @if let Some(url) = &frame.settings.window {
-                                li { a href=(url) { (texts::WEB_SITE) } }
+                                li { a href=(url) { (texts().web_site) } }
                             }
                         }
                     }
                     div.who {
                         a href="/account" { bdi { (frame.name) } }
                         form method="post" action="/sign-out" {
-                            button.quiet { (texts::SIGN_OUT) }
+                            button.quiet { (texts().sign_out) }
                         }
                     }
                 }
@@ -169,10 +171,10 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
             main #main tabindex="-1" data-pet=[pet] data-follow[follows] data-after=[follows.then_some(frame.after)] {
                 p.print { strong { (store) } }
                 @if follows {
-                    div.notice.no-print #news role="status" hidden data-changed=(texts::PAGE_CHANGED)
-                        data-lost=(texts::CONNECTION_LOST) data-out=(texts::SIGNED_OUT)
-                        data-one=(texts::SHOW_CHANGE) data-many=(texts::SHOW_CHANGES) {
-                        span {} " " a href="" { (texts::RELOAD) } button type="button" hidden {}
+                    div.notice.no-print #news role="status" hidden data-changed=(texts().page_changed)
+                        data-lost=(texts().connection_lost) data-out=(texts().signed_out)
+                        data-one=(texts().show_change) data-many=(texts().show_changes) {
+                        span {} " " a href="" { (texts().reload) } button type="button" hidden {}
                     }
                 }
                 div.hidden #heard role="status" {}
@@ -194,7 +196,7 @@ fn document((title, store): (&str, &str), body: &Markup) -> Markup {
     let [style, script, icon, favicon, touch_icon, _] = &*ASSETS;
     html! {
         (DOCTYPE)
-        html lang=(texts::LANGUAGE) {
+        html lang=(texts().language) {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
@@ -207,7 +209,7 @@ fn document((title, store): (&str, &str), body: &Markup) -> Markup {
                 script defer src=(script.path) {}
             }
             body {
-                a.skip href="#main" { (texts::SKIP) }
+                a.skip href="#main" { (texts().skip) }
                 (body)
             }
         }

@@ -4,17 +4,20 @@ use jiff::Timestamp;
 use maud::{Markup, PreEscaped, html};
 use qrcode::{QrCode, render::svg};
 
-use super::texts;
-use crate::domain::{
-    PetStatus,
-    store_area::{Category, Order, OrderStatus, StorePet},
-};
+use super::wording;
 pub(super) use crate::text::readable::{LONG, SHORT, is_visible, readable};
+use crate::{
+    domain::{
+        PetStatus,
+        store_area::{Category, Order, OrderStatus, StorePet},
+    },
+    languages::console_texts as texts,
+};
 
 /// The name of an animal, as plain text.
 pub(super) fn plain_name(name: &str) -> String {
     let shown = readable(name, SHORT);
-    if is_visible(&shown) { shown } else { texts::NO_NAME.to_owned() }
+    if is_visible(&shown) { shown } else { texts().no_name.to_owned() }
 }
 
 /// A text of a person, in its own direction.
@@ -26,18 +29,18 @@ pub(super) fn text(text: &str, longest: usize) -> Markup {
 pub(super) fn name(name: &str, longest: usize) -> Markup {
     let shown = readable(name, longest);
     html! {
-        @if is_visible(&shown) { bdi { (shown) } } @else { (texts::NO_NAME) }
+        @if is_visible(&shown) { bdi { (shown) } } @else { (texts().no_name) }
     }
 }
 
 /// A moment, relative if it is near.
 pub(super) fn time(at: Timestamp, now: Timestamp) -> Markup {
-    let exact = texts::exact(at);
-    let shown = texts::relative(at, now).unwrap_or_else(|| exact.clone());
+    let exact = wording::exact(at);
+    let shown = wording::relative(at, now).unwrap_or_else(|| exact.clone());
     // What has happened stays in the past, also for a device whose clock is behind.
-    let soon = (at > now).then_some(texts::SOON);
+    let soon = (at > now).then_some(texts().soon);
     html! {
-        time datetime=(at) title=(exact) data-now=(texts::JUST_NOW) data-soon=[soon] {
+        time datetime=(at) title=(exact) data-now=(texts().just_now) data-soon=[soon] {
             (shown)
         }
     }
@@ -45,14 +48,14 @@ pub(super) fn time(at: Timestamp, now: Timestamp) -> Markup {
 
 /// A moment with its day.
 pub(super) fn exact_time(at: Timestamp) -> Markup {
-    html! { time datetime=(at) data-exact { (texts::exact(at)) } }
+    html! { time datetime=(at) data-exact { (wording::exact(at)) } }
 }
 
 /// The same, and how far it is.
 pub(super) fn time_and_distance(at: Timestamp, now: Timestamp) -> Markup {
     html! {
         (exact_time(at))
-        @if texts::relative(at, now).is_some() {
+        @if wording::relative(at, now).is_some() {
             " " span.muted { "(" (time(at, now)) ")" }
         }
     }
@@ -61,13 +64,13 @@ pub(super) fn time_and_distance(at: Timestamp, now: Timestamp) -> Markup {
 /// The status of an animal, as a word with a shape.
 pub(super) fn pet_badge(pet: &StorePet) -> Markup {
     if pet.withdrawn.is_some() {
-        return badge("withdrawn", texts::WITHDRAWN);
+        return badge("withdrawn", texts().withdrawn);
     }
     status_badge(pet.status)
 }
 
 pub(super) fn status_badge(status: PetStatus) -> Markup {
-    badge(status.as_str(), texts::status(status))
+    badge(status.as_str(), texts().status(status))
 }
 
 /// The status of an order. A reservation is overdue until its end is carried out.
@@ -75,9 +78,9 @@ pub(super) fn order_badge(order: &Order, now: Timestamp) -> Markup {
     let is_overdue =
         order.status == OrderStatus::Reserved && order.expires_at.is_some_and(|end| end <= now);
     if is_overdue {
-        return badge("overdue", texts::OVERDUE);
+        return badge("overdue", texts().overdue);
     }
-    badge(order.status.as_str(), texts::order_status(order.status))
+    badge(order.status.as_str(), texts().order_status(order.status))
 }
 
 pub(super) fn badge(class: &str, word: &str) -> Markup {
@@ -105,7 +108,7 @@ pub(super) fn headings(labels: &[&str]) -> Markup {
 pub(super) fn category(categories: &[Category], id: i64) -> String {
     match categories.iter().find(|category| category.id == id) {
         Some(category) => readable(category.label.as_str(), SHORT),
-        None => texts::category_number(id),
+        None => texts().category_number(id),
     }
 }
 
@@ -134,13 +137,13 @@ mod tests {
         assert_eq!(shown("a\u{1}\nb"), "<bdi>a\u{fffd} b</bdi>");
         assert_eq!(shown("\u{202e}evil"), "<bdi>\u{fffd}evil</bdi>");
         assert_eq!(shown("🐕🐕🐕🐕🐕🐕"), "<bdi>🐕🐕🐕🐕🐕…</bdi>");
-        assert_eq!(shown(" \n"), texts::NO_NAME);
+        assert_eq!(shown(" \n"), texts().no_name);
     }
 
     #[test]
     fn a_moment_within_a_week_is_shown_by_its_distance() {
         let now: Timestamp = "2026-11-22T12:00:00Z".parse().unwrap();
-        let shown = |at: &str| texts::relative(at.parse().unwrap(), now);
+        let shown = |at: &str| wording::relative(at.parse().unwrap(), now);
         assert_eq!(shown("2026-11-22T11:59:01Z").unwrap(), "just now");
         assert_eq!(shown("2026-11-22T12:00:00Z").unwrap(), "just now");
         assert_eq!(shown("2026-11-22T12:00:59Z").unwrap(), "in less than a minute");
@@ -152,7 +155,7 @@ mod tests {
         assert_eq!(shown("2026-11-24T13:00:00Z").unwrap(), "in 2 days");
         assert_eq!(shown("2026-11-20T12:00:00Z").unwrap(), "2 days ago");
         assert_eq!(shown("2026-11-29T12:00:00Z"), None);
-        let exact = texts::exact("2026-01-02T03:04:05Z".parse().unwrap());
-        assert_eq!(exact, "2 Jan 2026, 03:04 UTC");
+        let exact = wording::exact("2026-01-02T03:04:05Z".parse().unwrap());
+        assert_eq!(exact, "2 January 2026, 03:04 UTC");
     }
 }

@@ -5,10 +5,9 @@ use maud::{Markup, html};
 
 use super::{
     forms::{self, Errors},
-    texts,
     visit::Form,
 };
-use crate::domain::store_area::Preconditions;
+use crate::{domain::store_area::Preconditions, languages::console_texts as texts};
 
 /// How the name of the hidden field begins that has what an input showed.
 const WAS: &str = "was-";
@@ -120,7 +119,7 @@ impl Merged {
         for Change { name, was, now, is_touched } in &self.changes {
             let was = was.as_ref().and_then(|was| words(name, was)).map(|(_, was)| was);
             if let Some((label, now)) = words(name, now).filter(|_| *is_touched || !counts_typed) {
-                errors.add(name.clone(), texts::now_changed(&label, &now, was.as_deref()));
+                errors.add(name.clone(), texts().now_changed(&label, &now, was.as_deref()));
             }
         }
         errors

@@ -18,8 +18,8 @@ mod reply;
 mod session;
 mod staff;
 mod state;
-mod texts;
 mod visit;
+mod wording;
 mod words;
 
 use std::time::Duration;
@@ -44,6 +44,7 @@ use crate::{
         UnreadBody, body, photos,
     },
     json::times,
+    languages::console_texts as texts,
     store::Cause,
 };
 
@@ -193,11 +194,11 @@ impl Interface for Console {
             return self.hold(client, request, staff::required(&visit, None));
         };
         if !client.trust() {
-            return Err(ApiError::new(Problem::Unavailable, texts::CONNECTION_REPLACED));
+            return Err(ApiError::new(Problem::Unavailable, texts().connection_replaced));
         }
         facts.principal = Some(Actor::Staff(session.member.id));
         if session.member.role < needed.role {
-            let error = ApiError::new(Problem::InsufficientScope, texts::NOT_ALLOWED);
+            let error = ApiError::new(Problem::InsufficientScope, texts().not_allowed);
             return Err(problem::with_menu(error, &visit, Some(&session)));
         }
         let is_protected = session.member.second_factor.is_some();

@@ -8,10 +8,14 @@ use maud::Markup;
 use super::{
     desk::Desk,
     forms::{self, Errors, Input},
-    texts,
     visit::Form,
+    wording,
 };
-use crate::domain::store_area::{Contact, Decimal, Order, OrderPatch, Patch, Text};
+use crate::languages::console::Label;
+use crate::{
+    domain::store_area::{Contact, Decimal, Order, OrderPatch, Patch, Text},
+    languages::console_texts as texts,
+};
 
 /// The name of the input for the price.
 pub(super) const PRICE: &str = "price";
@@ -20,7 +24,7 @@ pub(super) const PRICE: &str = "price";
 pub(super) struct OrderInput {
     /// The name of its input, and of the member in the log of changes.
     pub(super) name: &'static str,
-    pub(super) label: &'static str,
+    label: Label,
     /// See [`Input::kind`] and [`Input::inputmode`].
     kind: &'static str,
     inputmode: &'static str,
@@ -39,8 +43,8 @@ pub(super) struct OrderInput {
 pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
     OrderInput {
         name: "contact",
-        label: texts::CONTACT,
-        hint: |_, kept| Some(texts::contact_hint(kept)),
+        label: |of| of.contact,
+        hint: |_, kept| Some(texts().contact_hint(wording::days(kept))),
         is_detail: false,
         is_private: true,
         stored: |order| order.contact.as_ref().map(Contact::as_str),
@@ -49,7 +53,7 @@ pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
     },
     OrderInput {
         name: PRICE,
-        label: texts::PRICE,
+        label: |of| of.price,
         inputmode: "decimal",
         is_detail: false,
         stored: |order| order.price.as_ref().map(Decimal::as_str),
@@ -58,18 +62,18 @@ pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
     },
     OrderInput {
         name: "reference",
-        label: texts::REFERENCE,
-        hint: |is_new, _| is_new.then(|| texts::REFERENCE_HINT.to_owned()),
+        label: |of| of.reference,
+        hint: |is_new, _| is_new.then(|| texts().reference_hint.to_owned()),
         stored: |order| order.reference.as_ref().map(Text::as_str),
-        read: |typed, order| set(&mut order.reference, forms::optional(typed, texts::REFERENCE)),
+        read: |typed, order| set(&mut order.reference, forms::optional(typed, texts().reference)),
         ..TEXT
     },
     OrderInput {
         name: "note",
-        label: texts::NOTE,
+        label: |of| of.note,
         kind: "textarea",
         stored: |order| order.note.as_ref().map(Text::as_str),
-        read: |typed, order| set(&mut order.note, forms::optional(typed, texts::NOTE)),
+        read: |typed, order| set(&mut order.note, forms::optional(typed, texts().note)),
         ..TEXT
     },
 ];
@@ -77,7 +81,7 @@ pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
 /// A line of text for everybody.
 const TEXT: OrderInput = OrderInput {
     name: "",
-    label: "",
+    label: |_| "",
     kind: "",
     inputmode: "",
     hint: |_, _| None,
@@ -93,6 +97,10 @@ fn set<T>(member: &mut Patch<T>, read: Result<Option<T>, String>) -> Result<(), 
 }
 
 impl OrderInput {
+    pub(super) fn label(&self) -> &'static str {
+        (self.label)(texts())
+    }
+
     /// The stored value, if the member of the staff may see it.
     pub(super) fn of<'o>(&self, desk: &Desk<'_>, order: &'o Order) -> Option<&'o str> {
         (self.stored)(order).filter(|_| !self.is_private || desk.may_write())
@@ -101,7 +109,7 @@ impl OrderInput {
     /// The same as pages show it.
     pub(super) fn shown(&self, desk: &Desk<'_>, order: &Order) -> Option<String> {
         let currency = desk.currency().filter(|_| self.name == PRICE);
-        self.of(desk, order).map(|value| texts::amount(value, currency))
+        self.of(desk, order).map(|value| wording::amount(value, currency))
     }
 
     /// The input with what was typed into it. One in a closed part has its hint there: that it is optional.
@@ -111,7 +119,7 @@ impl OrderInput {
         (form, errors): (&Form, &Errors),
         (is_new, of_form): (bool, &str),
     ) -> Markup {
-        let in_currency = desk.currency().filter(|_| self.name == PRICE).map(texts::price_in);
+        let in_currency = desk.currency().filter(|_| self.name == PRICE).map(wording::price_in);
         let hint = (self.hint)(is_new, desk.app().keep_contacts);
         Input {
             hint: hint.as_deref(),
@@ -119,7 +127,7 @@ impl OrderInput {
             kind: self.kind,
             inputmode: self.inputmode,
             is_optional: !(is_new && self.is_detail),
-            ..Input::of(self.name, in_currency.as_deref().unwrap_or(self.label), form, errors)
+            ..Input::of(self.name, in_currency.as_deref().unwrap_or(self.label()), form, errors)
         }
         .show()
     }

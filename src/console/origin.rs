@@ -9,10 +9,11 @@ use hyper::{
     http::request::Parts,
 };
 
-use super::{state::ConsoleSettings, texts};
+use super::state::ConsoleSettings;
 use crate::{
     domain::Client,
     edge::{ApiError, Origin, Problem, forwarded, request},
+    languages::console_texts as texts,
 };
 
 /// Who sends a request, as far as its way shows.
@@ -41,7 +42,7 @@ pub(super) fn visitor(
     let name = request::without_port(&host);
     let address: Option<IpAddr> = name.parse().ok();
     if !is_configured && address.is_none() && name != "localhost" {
-        let message = texts::foreign_host(&host, configured);
+        let message = texts().foreign_host(&host, configured);
         return Err(ApiError::new(Problem::InvalidRequest, message));
     }
     let peer = client.address();
@@ -54,7 +55,7 @@ pub(super) fn visitor(
         peer.is_loopback() && (is_here || is_configured)
     };
     if !is_safe {
-        return Err(ApiError::new(Problem::InsufficientScope, texts::NEEDS_HTTPS));
+        return Err(ApiError::new(Problem::InsufficientScope, texts().needs_https));
     }
     let address = forwarded::client(peer, &request.headers, &settings.trusted_proxies);
     let origin = format!("{}://{host}", if is_secure { "https" } else { "http" });
@@ -80,5 +81,5 @@ pub(super) fn check_site(visitor: &Visitor, headers: &HeaderMap) -> Result<(), A
     if is_own {
         return Ok(());
     }
-    Err(ApiError::new(Problem::InsufficientScope, texts::FOREIGN_FORM))
+    Err(ApiError::new(Problem::InsufficientScope, texts().foreign_form))
 }

@@ -7,7 +7,11 @@ pub(super) use super::{
     forms::{self, Errors, Input},
     markup::{self, LONG, SHORT},
     reply::{Page, Reply},
-    texts,
     visit::Form,
+    wording,
 };
-pub(super) use crate::{edge::ApiError, store::StoreError};
+pub(super) use crate::{
+    edge::ApiError,
+    languages::{console_texts as texts, window_texts},
+    store::StoreError,
+};

@@ -6,22 +6,23 @@ use maud::{Markup, html};
 use super::{
     layout::{self, Follows, Frame},
     session::Session,
-    texts,
     visit::Visit,
 };
 use crate::{
     edge::{ApiError, Response},
+    languages::console_texts as texts,
     store::Cause,
 };
 
 /// The problem, the next step, and the id by which an operator finds the cause in the log.
 fn content(error: &ApiError, request_id: &HeaderValue) -> (&'static str, Markup) {
-    let (title, message, next) = texts::problem(error.problem(), error.message());
+    let (title, message, next) = texts().problem(error.problem());
+    let message = message.unwrap_or_else(|| error.message());
     let content = html! {
         p data-failed { (message) }
         p { (next) }
-        p { a href="/" { (texts::TO_FIRST_PAGE) } }
-        p { small { (texts::REQUEST) code { (request_id.to_str().unwrap_or_default()) } } }
+        p { a href="/" { (texts().to_first_page) } }
+        p { small { (texts().request) code { (request_id.to_str().unwrap_or_default()) } } }
     };
     (title, content)
 }
@@ -59,7 +60,7 @@ pub(super) fn page(
         layout::html(status, *page)
     } else {
         let (title, content) = content(&error, request_id);
-        layout::page(status, texts::SITE, title, &content)
+        layout::page(status, texts().site, title, &content)
     };
     // `Allow`, `Retry-After` and `Connection` are as for programs.
     let (for_programs, cause) = error.into_response();

@@ -10,11 +10,12 @@ use super::{
     desk::Desk,
     layout::{self, Follows, Frame},
     session::{self, Cookie},
-    texts,
     visit::Form,
+    wording,
 };
 use crate::{
     edge::{ApiError, Body, Response, response},
+    languages::console_texts as texts,
     text,
 };
 
@@ -54,7 +55,7 @@ impl Page {
         if !is_wrong {
             return self;
         }
-        let title = format!("{}{}", texts::ERROR_PREFIX, self.title);
+        let title = format!("{}{}", texts().error_prefix, self.title);
         let follows = Follows::Nothing;
         Self { title, follows, ..self.with_status(StatusCode::UNPROCESSABLE_ENTITY) }
     }
@@ -95,7 +96,7 @@ impl Flash {
 
     /// The message, with what it links to, and with the button that undoes what was done.
     fn show(&self, desk: &Desk<'_>) -> Option<Markup> {
-        let (message, link) = texts::flash(&self.code, self.id)?;
+        let (message, link) = wording::flash(&self.code, self.id)?;
         let undo = self.undo.as_deref().map(|undo| undo.split_once('?').unwrap_or((undo, "")));
         let undo = undo.filter(|(path, _)| (desk.visit.find)(&Method::POST, path).is_some());
         Some(html! {
@@ -108,7 +109,7 @@ impl Flash {
                     @for (name, value) in Form::of(fields.to_owned().into()).fields() {
                         input type="hidden" name=(name) value=(value);
                     }
-                    button { (texts::UNDO) }
+                    button { (texts().undo) }
                 }
             }
         })
@@ -188,6 +189,6 @@ mod tests {
         for text in ["", "saved", "saved.", "saved.x", "<b>.1", "a;b.1", "Saved.1"] {
             assert_eq!(Flash::parse(text), None, "{text}");
         }
-        assert_eq!(texts::flash("unknown", 1), None);
+        assert_eq!(wording::flash("unknown", 1), None);
     }
 }

@@ -6,9 +6,10 @@ use hyper::{Method, header::HeaderValue, http::request::Parts};
 use jiff::Timestamp;
 use ring::hmac;
 
-use super::{origin::Visitor, state::Console, texts};
+use super::{origin::Visitor, state::Console};
 use crate::{
     domain::{NamedActor, WriteContext},
+    languages::console_texts as texts,
     text,
 };
 
@@ -37,7 +38,7 @@ pub(super) struct Visit<'r> {
 impl Visit<'_> {
     /// The name of the store, which all pages show.
     pub(super) fn store_name(&self) -> &str {
-        self.console.settings.store_name.as_deref().unwrap_or(texts::SITE)
+        self.console.settings.store_name.as_deref().unwrap_or(texts().site)
     }
 
     /// A key that every process on the database has, and that is in no response.

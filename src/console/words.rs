@@ -3,10 +3,13 @@
 use super::{
     forms,
     markup::{self, SHORT},
-    order_inputs::{ORDER_INPUTS, PRICE},
-    texts,
+    order_inputs::{ORDER_INPUTS, OrderInput, PRICE},
+    wording,
 };
-use crate::domain::store_area::{Currency, Decimal, FieldDefinition, FieldKind};
+use crate::{
+    domain::store_area::{Currency, Decimal, FieldDefinition, FieldKind},
+    languages::{console_texts as texts, window_texts},
+};
 
 /// The beginning of the name of an input, before the name of the field.
 pub(super) const PREFIX: &str = "field.";
@@ -32,14 +35,14 @@ pub(crate) fn in_words(
     let typed = field.map_or(typed, |field| field.shown(typed));
     let is_price = field.map_or(name == PRICE, FieldDefinition::is_price);
     let words = match typed {
-        "" => texts::NO_VALUE.to_owned(),
-        "true" if kind == Some(FieldKind::Boolean) => texts::YES.to_owned(),
-        "false" if kind == Some(FieldKind::Boolean) => texts::NO.to_owned(),
-        price if is_price && Decimal::new(price).is_some() => texts::amount(price, currency),
-        day if name == "until" || kind == Some(FieldKind::Date) => texts::day(day),
+        "" => texts().no_value.to_owned(),
+        "true" if kind == Some(FieldKind::Boolean) => window_texts().yes.to_owned(),
+        "false" if kind == Some(FieldKind::Boolean) => window_texts().no.to_owned(),
+        price if is_price && Decimal::new(price).is_some() => wording::amount(price, currency),
+        day if name == "until" || kind == Some(FieldKind::Date) => wording::day(day),
         status if name == "status" => match (forms::status(status), status.parse()) {
-            (Ok(status), _) => texts::status(status).to_owned(),
-            (_, Ok(status)) => texts::order_status(status).to_owned(),
+            (Ok(status), _) => texts().status(status).to_owned(),
+            (_, Ok(status)) => texts().order_status(status).to_owned(),
             _ => status.to_owned(),
         },
         typed => markup::readable(typed, SHORT),
@@ -50,5 +53,5 @@ pub(crate) fn in_words(
 /// The label of an input that is not for a field of animals.
 fn label(name: &str) -> Option<&'static str> {
     let of_order = ORDER_INPUTS.iter().find(|input| input.name == name);
-    of_order.map(|input| input.label).or_else(|| texts::field(name))
+    of_order.map(OrderInput::label).or_else(|| wording::field(name))
 }

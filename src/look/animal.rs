@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, civil::Date};
 
-use super::texts;
+use super::age::age;
 use crate::{
     domain::{
         PetId, PetStatus,
@@ -11,6 +11,7 @@ use crate::{
             PhotoSize, StorePet,
         },
     },
+    languages::window_texts as texts,
     text::readable::{LONG, SHORT, is_visible, readable},
 };
 
@@ -128,7 +129,7 @@ impl<'f> Animal<'f> {
 
     /// How old it is on this day.
     pub(crate) fn age(&self, today: Date) -> Option<String> {
-        texts::age(self.born()?, today)
+        age(self.born()?, today)
     }
 
     pub(crate) fn price(&self) -> Option<&str> {
@@ -166,7 +167,7 @@ impl<'f> Animal<'f> {
         if let Some(alt) = &photo.alt {
             return readable(alt, LONG);
         }
-        texts::photo(at + 1, &self.short_name(), self.word("species").as_deref())
+        texts().photo(at + 1, &self.short_name(), self.word("species").as_deref())
     }
 }
 
@@ -200,19 +201,19 @@ impl Photo {
 /// A name as people can read it.
 pub(crate) fn shown_name(name: &str, longest: usize) -> String {
     let shown = readable(name, longest);
-    if is_visible(&shown) { shown } else { texts::NO_NAME.to_owned() }
+    if is_visible(&shown) { shown } else { texts().no_name.to_owned() }
 }
 
 /// A value as people read it, on one line.
 pub(crate) fn shown(field: &FieldDefinition, value: &FieldValue) -> String {
     match (field.kind, value) {
         (FieldKind::Date, FieldValue::Text(text)) => {
-            text.parse().map_or_else(|_| readable(text, SHORT), texts::date)
+            text.parse().map_or_else(|_| readable(text, SHORT), |of| texts().date(of))
         }
         (_, FieldValue::Text(text)) => readable(field.shown(text), LONG),
         (_, FieldValue::Integer(number)) => number.to_string(),
-        (_, FieldValue::Boolean(true)) => texts::YES.to_owned(),
-        (_, FieldValue::Boolean(false)) => texts::NO.to_owned(),
+        (_, FieldValue::Boolean(true)) => texts().yes.to_owned(),
+        (_, FieldValue::Boolean(false)) => texts().no.to_owned(),
     }
 }
 
@@ -238,6 +239,6 @@ mod tests {
         let animal = Animal::public(&pet, &fields);
         assert_eq!(animal.alt(1, &flat), "At\u{fffd}home");
         assert_eq!(animal.alt(1, &Photo { alt: None, ..flat }), "Photo 2 of Luna");
-        assert_eq!(texts::photo(2, "Luna", Some("Dog")), "Photo 2 of Luna, dog");
+        assert_eq!(texts().photo(2, "Luna", Some("Dog")), "Photo 2 of Luna, dog");
     }
 }

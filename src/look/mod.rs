@@ -1,11 +1,11 @@
 //! How an animal looks, in the window and in the console: its picture, its line and its card, and the
 //! style sheet with the colours and the type of both.
 
+mod age;
 mod animal;
 mod card;
 mod drawings;
 mod pictures;
-mod texts;
 
 pub(crate) use animal::{Animal, Photo, shown, shown_name};
 pub(crate) use card::Card;

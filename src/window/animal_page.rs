@@ -11,7 +11,6 @@ use super::{
     rendered::Made,
     schema,
     shop::Shop,
-    texts,
 };
 use crate::{
     domain::{
@@ -19,6 +18,7 @@ use crate::{
         store_area::{FieldDefinition, FieldKind, FieldValue, PhotoSize},
     },
     edge::{ApiError, Problem},
+    languages::window_texts as texts,
     look::{Animal, Drawings, in_gallery, shown, shown_name},
     text::{
         integer,
@@ -35,10 +35,10 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
     let id = integer(id).and_then(PetId::new).ok_or_else(missing)?;
     let pet = shop.store().get_store_pet(id).await?.ok_or_else(missing)?;
     if pet.withdrawn.is_some() {
-        return gone(shop, layout, texts::GONE).await;
+        return gone(shop, layout, texts().gone).await;
     }
     if pet.status == PetStatus::Sold {
-        let title = texts::found_a_home(&shown_name(pet.name.as_str(), SHORT));
+        let title = texts().found_a_home(&shown_name(pet.name.as_str(), SHORT));
         return gone(shop, layout, &title).await;
     }
     let fields = shop.fields().await?;
@@ -56,17 +56,17 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
     }
     let others = list::others(shop, &fields, (similar, Some(id)), &mut drawings).await?;
     let content = html! {
-        p.back { a href="/" { (texts::BACK) } }
+        p.back { a href="/" { (texts().back) } }
         article.animal {
             (gallery(&animal, &labels, &mut drawings))
             div.about {
                 h1 { bdi { (animal.long_name()) } }
                 @if !line.is_empty() { p.kind { bdi { (line.join(" · ")) } } }
                 @if let Some(price) = animal.price() {
-                    p.price { (texts::price(price, shop.settings.currency.as_ref())) }
+                    p.price { (shop.price(price)) }
                 }
                 @if animal.is_reserved() {
-                    p.reserved { bdi { (texts::is_reserved(&name)) } }
+                    p.reserved { bdi { (texts().is_reserved(&name)) } }
                 }
                 (ask(shop, &animal, &name))
                 @for (field, value) in &animal.values {
@@ -84,7 +84,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
         (viewer(&animal))
     };
     let about = animal.summary(SUMMARY);
-    let about = about.unwrap_or_else(|| texts::about_animal(&name, &kind, shop.name()));
+    let about = about.unwrap_or_else(|| texts().about_animal(&name, &kind, shop.name()));
     let title = kind.iter().rev().fold(name.clone(), |title, word| title + ", " + word);
     let head = Head {
         title: &title,
@@ -103,7 +103,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
 /// The page of an animal that is not here any more, with some that are. It says nothing of the animal besides its title.
 async fn gone(shop: &Shop, layout: &Layout, title: &str) -> Result<Made, ApiError> {
     let (fields, mut drawings) = (shop.fields().await?, Drawings::default());
-    let next = html! { p { (texts::GONE_NEXT) } };
+    let next = html! { p { (texts().gone_next) } };
     let others = list::others(shop, &fields, (Filter::default(), None), &mut drawings).await?;
     let content = html! { (drawings.symbols()) (others) };
     Ok(layout.message(StatusCode::GONE, title, &next, &content))
@@ -118,7 +118,7 @@ fn gallery(animal: &Animal, labels: &Labels, drawings: &mut Drawings) -> Markup 
     }
     let is_upright = animal.photos.first().is_some_and(|photo| photo.ratio() < 1.0);
     html! {
-        ul.gallery.upright[is_upright] #photos aria-label=(texts::PHOTOS) {
+        ul.gallery.upright[is_upright] #photos aria-label=(texts().photos) {
             @for (at, photo) in animal.photos.iter().enumerate() {
                 @let room = in_gallery(at == 0, is_upright);
                 li {
@@ -137,14 +137,14 @@ fn viewer(animal: &Animal) -> Markup {
     html! {
         @for (at, photo) in animal.photos.iter().enumerate() {
             @let (number, (width, height)) = (at + 1, photo.within(PhotoSize::Large));
-            section.viewer id={ "photo-" (number) } aria-label=(texts::photo_of(number, count)) {
-                a.close href="#photos" { (texts::CLOSE) }
+            section.viewer id={ "photo-" (number) } aria-label=(texts().photo_of(number, count)) {
+                a.close href="#photos" { (texts().close) }
                 img src=(photo.path(PhotoSize::Large)) width=(width) height=(height) loading="lazy"
                     alt=(animal.alt(at, photo));
                 p {
-                    @if at > 0 { a href={ "#photo-" (at) } { (texts::PREVIOUS_PHOTO) } }
-                    span { (texts::photo_of(number, count)) }
-                    @if number < count { a href={ "#photo-" (number + 1) } { (texts::NEXT_PHOTO) } }
+                    @if at > 0 { a href={ "#photo-" (at) } { (texts().previous_photo) } }
+                    span { (texts().photo_of(number, count)) }
+                    @if number < count { a href={ "#photo-" (number + 1) } { (texts().next_photo) } }
                 }
             }
         }
@@ -158,10 +158,10 @@ fn ask(shop: &Shop, animal: &Animal, name: &str) -> Markup {
         p.ask.sticks[shop.settings.contact.is_some()] {
             @if let Some(contact) = &shop.settings.contact {
                 @let subject = format!("{name} ({number})");
-                a.button href=(contact.about(&subject)) { bdi { (texts::ask(name)) } }
-                span.muted { (texts::number(number)) }
+                a.button href=(contact.about(&subject)) { bdi { (texts().ask(name)) } }
+                span.muted { (texts().number(number)) }
             } @else {
-                bdi { (texts::ask_here(name, number)) }
+                bdi { (texts().ask_here(name, number)) }
             }
         }
         p.paper {
@@ -191,7 +191,7 @@ fn facts(animal: &Animal, labels: &Labels) -> Markup {
                 }
             }
             @if let Some(category) = category {
-                div { dt { (texts::KIND) } dd { bdi { (category) } } }
+                div { dt { (texts().kind) } dd { bdi { (category) } } }
             }
         }
     }

@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::HashMap, fmt::Write};
 
 use jiff::Timestamp;
 
-use super::{query::Query, rendered::Made, selection::Passing, shop::Shop, texts, xml::escaped};
+use super::{query::Query, rendered::Made, selection::Passing, shop::Shop, xml::escaped};
 use crate::{
     domain::{
         PetId, PetStatus,
@@ -14,6 +14,7 @@ use crate::{
         },
     },
     edge::ApiError,
+    languages::window_texts as texts,
     look::Animal,
     store::StoreError,
     text::readable::LONG,
@@ -46,7 +47,7 @@ pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
     entries.truncate(query.limit.get().into());
     let newest = entries.first().map_or(Timestamp::UNIX_EPOCH, |(at, ..)| *at);
     let own = shop.url(&format!("/animals.atom{}", query.canonical()));
-    let title = shop.name().unwrap_or(texts::NO_STORE);
+    let title = shop.name().unwrap_or(texts().no_store);
     let mut feed = String::new();
     let _ = write!(
         feed,
@@ -56,7 +57,7 @@ pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
          <author><name>{}</name></author>\n\
          <link rel=\"self\" type=\"application/atom+xml\" href=\"{}\"/>\n\
          <link rel=\"alternate\" type=\"text/html\" href=\"{}\"/>\n",
-        texts::LANGUAGE,
+        texts().language,
         escaped(&own),
         escaped(title),
         escaped(title),
@@ -67,7 +68,7 @@ pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
         let (name, url) = (animal.short_name(), escaped(&shop.url(&animal.path())));
         let about = animal.summary(LONG);
         let about =
-            about.unwrap_or_else(|| texts::about_animal(&name, &animal.kind(), shop.name()));
+            about.unwrap_or_else(|| texts().about_animal(&name, &animal.kind(), shop.name()));
         // Later changes may be of values that are not public, so they are not told.
         let _ = write!(
             feed,

@@ -6,10 +6,11 @@ use super::{
     query::{Parameter, Query, birth, is_offered, offered},
     selection::{COUNTED, FEW, Kind},
     shop::Listed,
-    texts,
 };
 use crate::{
     domain::store_area::{Age, Choices, FieldDefinition, FieldKind, FieldValue, Phrase},
+    languages::in_digits,
+    languages::window_texts as texts,
     look::{Drawings, shown},
     text::readable::{SHORT, readable},
 };
@@ -32,7 +33,7 @@ impl Choice<'_> {
     pub(super) fn kinds(&self, drawings: &mut Drawings) -> Markup {
         html! {
             @if !self.kinds.is_empty() {
-                ul.kinds aria-label=(texts::KINDS) {
+                ul.kinds aria-label=(texts().kinds) {
                     @for kind in self.kinds { li { (self.kind(kind, drawings)) } }
                 }
             }
@@ -49,12 +50,12 @@ impl Choice<'_> {
         html! {
             a href=(self.query.path_with(filter)) aria-current=[is_chosen.then_some("true")] {
                 (drawings.of_texts([one.1.as_str(), label.as_str()]))
-                @if is_chosen { span.hidden { (texts::TAKE_OFF) } }
+                @if is_chosen { span.hidden { (texts().take_off) } }
                 bdi { (label) }
                 @if is_chosen {
                     span aria-hidden="true" { "×" }
                 } @else if has_count {
-                    span.muted { (texts::number_of(*count, FEW)) }
+                    span.muted { (in_digits((*count).min(FEW))) @if *count > FEW { "+" } }
                 }
             }
         }
@@ -68,16 +69,16 @@ impl Choice<'_> {
         let all = query.filter.parameters();
         let all: Vec<_> = all.iter().filter(|one| !has_link(one)).collect();
         let other = Query { longest_first: !query.longest_first, ..Query::first() };
-        let order = [texts::NEWEST_FIRST, texts::LONGEST_FIRST];
+        let order = [texts().newest_first, texts().longest_first];
         html! {
             div.found {
-                @if count > 0 { p.muted { (texts::count(count, COUNTED)) } }
+                @if count > 0 { p.muted { (texts().count(count, COUNTED)) } }
                 @if !all.is_empty() {
-                    ul.chosen aria-label=(texts::CHOSEN) {
+                    ul.chosen aria-label=(texts().chosen) {
                         @for one in all {
                             li {
                                 a href=(query.path_with(query.filter.without(&one.0))) {
-                                    span.hidden { (texts::TAKE_OFF) }
+                                    span.hidden { (texts().take_off) }
                                     bdi { (self.in_words(one)) }
                                     span aria-hidden="true" { "×" }
                                 }
@@ -101,7 +102,7 @@ impl Choice<'_> {
     pub(super) fn in_words(&self, one: &Parameter) -> String {
         let label = match offered(&one.0, self.listed.fields) {
             Some(field) => readable(field.label.as_str(), SHORT),
-            None => texts::parameter(&one.0).to_owned(),
+            None => parameter(&one.0).to_owned(),
         };
         format!("{label}: {}", self.value_in_words(one))
     }
@@ -113,7 +114,7 @@ impl Choice<'_> {
         let category = || self.listed.labels.shown(value.parse().ok()?);
         let known = match &**name {
             "categoryId" => category(),
-            "age" => value.parse().ok().map(|age| texts::age(age).to_owned()),
+            "age" => value.parse().ok().map(|age| texts().age_range(age).to_owned()),
             _ => None,
         };
         known.unwrap_or_else(|| readable(value, SHORT))
@@ -124,11 +125,11 @@ impl Choice<'_> {
         let Self { query, listed, .. } = self;
         let wanted = &query.filter;
         let phrase = wanted.phrase.as_ref().map(Phrase::as_str);
-        let texts = listed.fields.all().iter();
-        let texts = texts.filter(|field| field.is_public && field.kind == FieldKind::Text);
-        let labels = texts.map(|field| readable(field.label.as_str(), SHORT)).take(SEARCHED);
+        let searched = listed.fields.all().iter();
+        let searched = searched.filter(|field| field.is_public && field.kind == FieldKind::Text);
+        let labels = searched.map(|field| readable(field.label.as_str(), SHORT)).take(SEARCHED);
         let searched =
-            [texts::NAME.to_owned()].into_iter().chain(labels).collect::<Vec<_>>().join(", ");
+            [texts().name.to_owned()].into_iter().chain(labels).collect::<Vec<_>>().join(", ");
         let first = FIRST.map(|name| offered(&format!("field.{name}"), listed.fields));
         let is_other =
             |field: &&FieldDefinition| is_offered(field) && !FIRST.contains(&field.name.as_str());
@@ -137,17 +138,17 @@ impl Choice<'_> {
         let is_open = wanted.category_id.is_some() || others.iter().any(is_chosen);
         html! {
             form.find method="get" action="/" role="search" {
-                label.hidden for="q" { (texts::SEARCH) ": " (searched) }
+                label.hidden for="q" { (texts().search) ": " (searched) }
                 input #q type="search" name="q" value=[phrase] placeholder=(searched)
                     autocomplete="off" maxlength="64";
                 // Of a link from before.
                 @if let Some((name, _)) = &wanted.name { input type="hidden" name="name" value=(name); }
                 button.button {
-                    span.hidden { (texts::SEARCH) }
+                    span.hidden { (texts().search) }
                     svg viewBox="0 0 24 24" aria-hidden="true" { path d="M21 21l-5-5m2-6a8 8 0 1 1-16 0a8 8 0 0 1 16 0" {} }
                 }
                 details.filter {
-                    summary { (texts::FILTER) }
+                    summary { (texts().filter) }
                     div.panel {
                         div.fields {
                             @for field in first.into_iter().flatten() { (self.select(field)) }
@@ -155,7 +156,7 @@ impl Choice<'_> {
                         }
                         @if !others.is_empty() || !listed.labels.first.is_empty() || is_open {
                             details open[is_open] {
-                                summary { (texts::MORE) }
+                                summary { (texts().more) }
                                 div.fields {
                                     @for field in others { (self.select(field)) }
                                     (self.categories())
@@ -164,8 +165,8 @@ impl Choice<'_> {
                         }
                         @if query.longest_first { input type="hidden" name="sort" value="longest"; }
                         div.do {
-                            button.button { (texts::SHOW) }
-                            @if !wanted.is_empty() { a href="/" { (texts::CLEAR) } }
+                            button.button { (texts().show) }
+                            @if !wanted.is_empty() { a href="/" { (texts().clear) } }
                         }
                     }
                 }
@@ -189,8 +190,9 @@ impl Choice<'_> {
     fn ages(&self) -> Markup {
         let chosen = self.query.filter.age.as_ref().map(|(age, _)| age.as_str());
         let ages = Age::ALL.into_iter();
-        let options = ages.map(|age| (age.to_string(), texts::age(age).to_owned())).collect();
-        select("age", texts::AGE, options, chosen)
+        let options =
+            ages.map(|age| (age.to_string(), texts().age_range(age).to_owned())).collect();
+        select("age", texts().age, options, chosen)
     }
 
     fn categories(&self) -> Markup {
@@ -201,7 +203,7 @@ impl Choice<'_> {
         let label = |id: i64| labels.shown(id).unwrap_or_else(|| id.to_string());
         let options: Vec<_> = ids.into_iter().map(|id| (id.to_string(), label(id))).collect();
         html! {
-            @if !options.is_empty() { (select("categoryId", texts::KIND, options, chosen.as_deref())) }
+            @if !options.is_empty() { (select("categoryId", texts().kind, options, chosen.as_deref())) }
         }
     }
 }
@@ -220,11 +222,21 @@ fn select(name: &str, label: &str, options: Vec<(String, String)>, chosen: Optio
         div.field {
             label for=(name) { (label) }
             select id=(name) name=(name) {
-                option value="" { (texts::ANY) }
+                option value="" { (texts().any) }
                 @for (value, label) in options {
                     option value=(value) selected[chosen == Some(value.as_str())] { (label) }
                 }
             }
         }
+    }
+}
+
+/// The name of a parameter that is of no field.
+fn parameter(name: &str) -> &'static str {
+    match name {
+        "age" => texts().age,
+        "name" => texts().name,
+        "q" => texts().search,
+        _ => texts().kind,
     }
 }

@@ -12,10 +12,10 @@ use sha2::{Digest, Sha256};
 use super::{
     rendered::Made,
     settings::{ContactUrl, WindowSettings},
-    texts,
 };
 use crate::{
     edge::{ApiError, Body, Response},
+    languages::window_texts as texts,
     look,
     store::Cause,
     text,
@@ -110,7 +110,7 @@ impl Layout {
         request: &Parts,
         request_id: &HeaderValue,
     ) -> (Response, Option<Cause>) {
-        let (title, next) = texts::problem(error.problem());
+        let (title, next) = texts().problem(error.problem());
         let message = error.message().to_owned();
         let (mut response, cause) = error.into_response();
         let no_store = HeaderValue::from_static("no-store");
@@ -121,7 +121,7 @@ impl Layout {
         let content = html! {
             p { (message) }
             p { (next) }
-            p.small { (texts::REQUEST) code { (request_id.to_str().unwrap_or_default()) } }
+            p.small { (texts().request) code { (request_id.to_str().unwrap_or_default()) } }
         };
         let page = self.message(response.status(), title, &content, &html! {});
         *response.body_mut() = Body::Whole(page.body.into());
@@ -132,24 +132,24 @@ impl Layout {
 
     /// The name of the store, or what stands instead of it.
     pub(super) fn store_name(&self) -> &str {
-        self.store_name.as_deref().unwrap_or(texts::NO_STORE)
+        self.store_name.as_deref().unwrap_or(texts().no_store)
     }
 
     /// A page with its frame.
     pub(super) fn page(&self, head: &Head<'_>, content: &Markup) -> Made {
         let top = html! {
-            a.skip href="#main" { (texts::SKIP) }
+            a.skip href="#main" { (texts().skip) }
             header.top {
                 a.brand href="/" { (self.icon()) span { (self.store_name()) } }
                 @if let Some(contact) = &self.contact {
-                    a.contact href=(contact.as_str()) { (texts::CONTACT) }
+                    a.contact href=(contact.as_str()) { (texts().contact) }
                 }
             }
         };
         let bottom = html! {
             footer.bottom {
                 span { (self.store_name()) }
-                a href={ "/animals.atom" (head.feed) } type="application/atom+xml" { (texts::FEED) }
+                a href={ "/animals.atom" (head.feed) } type="application/atom+xml" { (texts().feed) }
             }
         };
         self.document(head, "page", &top, content, &bottom)
@@ -183,7 +183,7 @@ impl Layout {
         let address = |path: &str| format!("{}{path}", self.url);
         let document = html! {
             (DOCTYPE)
-            html lang=(texts::LANGUAGE) {
+            html lang=(texts().language) {
                 head {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
@@ -218,7 +218,7 @@ impl Layout {
                             _ => { link rel="stylesheet" href=(asset.path); }
                         }
                     }
-                    link rel="alternate" type="application/atom+xml" title=(texts::FEED)
+                    link rel="alternate" type="application/atom+xml" title=(texts().feed)
                         href={ "/animals.atom" (head.feed) };
                     @if let Some(schema) = &head.schema {
                         script type="application/ld+json" { (schema) }
@@ -259,7 +259,7 @@ impl Layout {
             div.message {
                 h1 { (title) }
                 (content)
-                p { a.button href="/" { (texts::BACK) } }
+                p { a.button href="/" { (texts().back) } }
             }
             (below)
         };

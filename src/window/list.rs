@@ -11,11 +11,11 @@ use super::{
     schema,
     selection::{COUNTED, FEW},
     shop::{Listed, Other, Shop},
-    texts,
 };
 use crate::{
     domain::{Limit, PetId, store_area::FieldSet},
     edge::ApiError,
+    languages::window_texts as texts,
     look::{Animal, CARD, Card, Drawings, EMBEDDED_CARD},
 };
 
@@ -51,7 +51,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
         Some(filter) if none_fits => others(shop, &fields, (filter, None), &mut drawings).await?,
         _ => html! {},
     };
-    let title = if query.after.is_some() { texts::LATER_PAGE } else { texts::LIST };
+    let title = if query.after.is_some() { texts().later_page } else { texts().list };
     let words = query.filter.parameters();
     let words: Vec<_> = words.iter().map(|one| choice.in_words(one)).collect();
     let content = html! {
@@ -68,10 +68,10 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
         }
         nav.pages aria-label="Pages" {
             @if query.after.is_some() {
-                a href={ "/" (query.with_cursor(None)) } { (texts::FIRST) }
+                a href={ "/" (query.with_cursor(None)) } { (texts().first) }
             }
             @if let Some(next) = &next {
-                a.button rel="next" href=(next) { (texts::NEXT) }
+                a.button rel="next" href=(next) { (texts().next) }
             }
         }
     };
@@ -79,7 +79,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
         if words.is_empty() { title.to_owned() } else { format!("{title}: {}", words.join(", ")) };
     let head = Head {
         title: &title,
-        description: &texts::about_list(shop.name()),
+        description: &texts().about_list(shop.name()),
         canonical: Some(&format!("/{}", query.canonical())),
         is_indexed: query.is_indexed() && !listed.animals.is_empty(),
         feed: &query.clone().first_page().canonical(),
@@ -99,7 +99,7 @@ pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result
     let cards = cards(shop, &listed, &mut drawings, true);
     let all = format!("/{}", query.with_cursor(None));
     let content = html! {
-        h1.hidden { (texts::LIST) }
+        h1.hidden { (texts().list) }
         @if listed.animals.is_empty() {
             p.none { (none(query, &listed)) }
         } @else {
@@ -107,13 +107,13 @@ pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result
         }
         @if listed.next.is_some() || query.after.is_some() {
             nav.pages aria-label="Pages" {
-                a.button href=(all) target="_top" { (texts::BACK) }
+                a.button href=(all) target="_top" { (texts().back) }
             }
         }
     };
     let head = Head {
-        title: texts::LIST,
-        description: &texts::about_list(shop.name()),
+        title: texts().list,
+        description: &texts().about_list(shop.name()),
         canonical: None,
         is_indexed: false,
         feed: "",
@@ -136,7 +136,7 @@ pub(super) async fn others(
     (filter, but): (Filter, Option<PetId>),
     drawings: &mut Drawings,
 ) -> Result<Markup, ApiError> {
-    let title = if filter.is_empty() { texts::NEWEST } else { texts::SIMILAR };
+    let title = if filter.is_empty() { texts().newest } else { texts().similar };
     let key = filter.parameters();
     // One more than are shown, in place of the animal itself.
     let others = shop.others(key, async || {
@@ -182,23 +182,23 @@ async fn instead(shop: &Shop, choice: &Choice<'_>) -> Result<Markup, ApiError> {
                 @for (one, rest, count) in found {
                     li {
                         a href=(query.path_with(rest)) {
-                            (texts::WITHOUT) "“" bdi { (choice.in_words(&one)) } "”"
+                            (texts().without) "“" bdi { (choice.in_words(&one)) } "”"
                         }
-                        ": " (texts::count(count, FEW))
+                        ": " (texts().count(count, FEW))
                     }
                 }
             }
         } @else if !query.filter.is_empty() {
-            p { a href=(query.path_with(Filter::default())) { (texts::CLEAR) } }
+            p { a href=(query.path_with(Filter::default())) { (texts().clear) } }
         }
     })
 }
 
 fn none(query: &Query, listed: &Listed) -> &'static str {
     match (listed.next.is_some(), query.filter.is_empty()) {
-        (true, _) => texts::NONE_HERE_YET,
-        (false, true) => texts::NONE_AT_ALL,
-        (false, false) => texts::NONE_FOUND,
+        (true, _) => texts().none_here_yet,
+        (false, true) => texts().none_at_all,
+        (false, false) => texts().none_found,
     }
 }
 
@@ -236,7 +236,7 @@ fn card(
         category,
         badge: badge(animal, today),
         lines: &[kind, facts.join(" · ")],
-        price: price.map(|price| texts::price(price, shop.settings.currency.as_ref())),
+        price: price.map(|price| shop.price(price)),
     };
     card.show(if is_embedded { &EMBEDDED_CARD } else { &CARD }, drawings, (at, AT_FIRST))
 }
@@ -244,12 +244,12 @@ fn card(
 /// That it is reserved, or for how long it has been here.
 fn badge(animal: &Animal, today: Date) -> Option<Markup> {
     if animal.is_reserved() {
-        return Some(html! { p.badge.pending { (texts::RESERVED) } });
+        return Some(html! { p.badge.pending { (texts().reserved) } });
     }
     let added = animal.created_at?.to_zoned(TimeZone::UTC).date();
     let label = match (today - added).get_days() {
-        0..NEW => texts::NEW,
-        YEAR.. => texts::ONE_YEAR,
+        0..NEW => texts().new,
+        YEAR.. => texts().one_year,
         _ => return None,
     };
     Some(html! { p.badge { (label) } })

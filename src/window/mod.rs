@@ -17,7 +17,6 @@ mod selection;
 mod settings;
 mod shop;
 mod sitemap;
-mod texts;
 mod walk;
 mod xml;
 

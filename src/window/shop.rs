@@ -198,6 +198,12 @@ impl Shop {
         Ok(others)
     }
 
+    /// A price with its currency.
+    pub(super) fn price(&self, price: &str) -> String {
+        let currency = self.settings.currency.as_ref();
+        currency.map_or_else(|| price.to_owned(), |currency| currency.amount(price))
+    }
+
     /// Reads a page of the list, with these fields.
     pub(super) async fn list<'f>(
         &self,

@@ -121,7 +121,7 @@ async fn a_price_is_typed_for_an_order_and_shown_in_the_currency_of_the_store() 
     // It could be a thousand or one.
     let typed = [("do", "sell"), ("price", "1,249")];
     let page = clerk.post("/animals/1/order", &typed).await.expect(422);
-    assert!(page.text.contains("1,249 can mean 1249 or 1.249. Type 1249 or 1.2490."), "{page:?}");
+    assert!(page.text.contains("1,249 can mean 1249 or 1.249. Write 1249 or 1.2490."), "{page:?}");
     assert!(page.text.contains("value=\"1,249\""), "{page:?}");
     clerk.post("/animals/1/order", &[("do", "sell"), ("price", "1 249,5")]).await.expect(303);
     add(&mut clerk, "Max", "available").await;
@@ -322,8 +322,8 @@ async fn the_history_says_when_and_shows_ends_in_the_zone_of_the_reader() {
     clerk.post("/orders/1/change", &form).await.expect(303);
     let page = clerk.get("/animals/1").await.expect(200);
     // The script writes these times in the zone of the device.
-    let ends = "Ends: <del><time datetime=\"2026-12-24T23:59:59Z\" data-exact>24 Dec 2026, 23:59 UTC</time></del> \
-        → <ins><time datetime=\"2026-12-31T22:59:59Z\" data-exact>31 Dec 2026, 22:59 UTC</time></ins>";
+    let ends = "Ends: <del><time datetime=\"2026-12-24T23:59:59Z\" data-exact>24 December 2026, 23:59 UTC</time></del> \
+        → <ins><time datetime=\"2026-12-31T22:59:59Z\" data-exact>31 December 2026, 22:59 UTC</time></ins>";
     assert!(page.text.contains(ends), "{page:?}");
 }
 

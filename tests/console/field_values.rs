@@ -46,9 +46,9 @@ async fn an_amount_is_read_as_people_type_it_unless_it_has_two_meanings() {
         assert_eq!(values(&shop, id).await, format!("{{\"price\":\"{price}\"}}"), "{typed}");
     }
     for (typed, message) in [
-        ("1.250", "1.250 can mean 1250 or 1.25. Type 1250 or 1.25."),
-        ("1,000", "1,000 can mean 1000 or 1. Type 1000 or 1."),
-        ("12,345", "12,345 can mean 12345 or 12.345. Type 12345 or 12.3450."),
+        ("1.250", "1.250 can mean 1250 or 1.25. Write 1250 or 1.25."),
+        ("1,000", "1,000 can mean 1000 or 1. Write 1000 or 1."),
+        ("12,345", "12,345 can mean 12345 or 12.345. Write 12345 or 12.3450."),
         ("-5", "Price: Enter a price such as 249.00, without a minus"),
         ("1.25.0", "Price: Enter a price"),
         ("1,25.00", "Price: Enter a price"),

@@ -95,7 +95,7 @@ async fn all_that_is_wrong_with_a_line_is_named_with_its_columns() {
     let lines = "Name,Category,Status,Species,Born,Price\n,95,lost,Dgo,03/04/2024,1.250\n\
                  Rex,Cows,,Dog,31.2.2024,$$\nMax,4,,,,,x";
     let page = preview(&mut clerk, lines).await.expect(422);
-    let two = "It can mean 3 Apr 2024 or 4 Mar 2024. Write 2024-04-03 or 2024-03-04.";
+    let two = "03/04/2024 can mean 3 April 2024 or 4 March 2024. Write 2024-04-03 or 2024-03-04.";
     for error in [
         "Name: Enter the name of the animal.",
         "Status: The status must be",

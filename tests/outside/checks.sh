@@ -1,5 +1,10 @@
 # Checks of the built service, and of its package, documents and dependencies: functions of scripts/test.
 
+# `cargo fmt` does not find the files of the languages, because a macro names them.
+check_format() {
+    cargo fmt --all --check && rustfmt --edition 2024 --check src/languages/*/*.rs
+}
+
 # expect_no_warning TARGETS...: fails if rustc or Clippy warns of these targets, or of those that
 # cargo test builds. cargo repeats the warnings of what it has compiled before.
 expect_no_warning() {

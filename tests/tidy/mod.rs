@@ -39,6 +39,10 @@ pub(crate) fn files(folders: &[impl AsRef<Path>], ending: &str) -> Vec<(PathBuf,
 fn no_source_file_is_longer_than_400_lines() {
     for (path, text) in files(&["src", "tests"], ".rs") {
         let lines = text.lines().count();
+        // The texts of one language are one file, and so is their declaration.
+        if path.to_str().unwrap().contains("src/languages/") {
+            continue;
+        }
         assert!(lines <= 400, "{} has {lines} lines", path.display());
     }
 }
@@ -168,9 +172,6 @@ fn the_source_is_in_plain_language() {
 fn every_text_of_the_console_is_in_one_place() {
     for (path, text) in files(&["src/console"], ".rs") {
         let name = path.to_str().unwrap();
-        if name.contains("/texts") {
-            continue;
-        }
         let code = text.split("#[cfg(test)]").next().unwrap();
         let code = code.lines().filter(|line| !line.trim_start().starts_with("//"));
         for literal in code.flat_map(|line| line.split('"').skip(1).step_by(2)) {

@@ -95,14 +95,14 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let first = after.map(|_| link("/activity", &filters));
     let content = html! {
         div.head {
-            h1 { (texts::ACTIVITY) }
-            a.button href=(link("/activity/export", &filters)) { (texts::EXPORT) }
+            h1 { (texts().activity) }
+            a.button href=(link("/activity/export", &filters)) { (texts().export) }
         }
         (form(fields))
         @if entries.is_empty() {
             @let (what, hint) = match next {
-                None => (texts::NO_ACTIVITY, texts::NO_ACTIVITY_HINT),
-                Some(_) => (texts::NO_ACTIVITY_YET, texts::NO_ACTIVITY_YET_HINT),
+                None => (texts().no_activity, texts().no_activity_hint),
+                Some(_) => (texts().no_activity_yet, texts().no_activity_yet_hint),
             };
             div.card.empty { strong { (what) } p { (hint) } }
         } @else {
@@ -110,23 +110,24 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
         (pages(first.as_deref(), next.as_deref()))
     };
-    Ok(Page::new(texts::ACTIVITY, content).into())
+    Ok(Page::new(texts().activity, content).into())
 }
 
 fn form(fields: &Form) -> Markup {
     let input =
         |id, label, kind| Input { id, label, value: fields.get(id), kind, ..Input::default() };
     let is_invalid = !fields.get("animal").is_empty() && fields.integer("animal").is_none();
-    let invalid = is_invalid.then_some(texts::NUMBER_INVALID);
-    let mut types = vec![("", texts::ANY_TYPE.to_owned())];
-    types.extend(AuditType::all().map(AuditType::as_str).map(|kind| (kind, texts::audited(kind))));
+    let invalid = is_invalid.then_some(texts().number_invalid);
+    let mut types = vec![("", texts().any_type.to_owned())];
+    types
+        .extend(AuditType::all().map(AuditType::as_str).map(|kind| (kind, wording::audited(kind))));
     html! {
         form.card.row method="get" action="/activity" role="search" {
-            (input("since", texts::SINCE, "date").show())
-            (input("until", texts::UP_TO, "date").show())
-            (Input { error: invalid, ..input("animal", texts::ANIMAL_NUMBER, "text") }.show())
-            (input("type", texts::WHAT, "").choose(&types))
-            button.main { (texts::FIND) }
+            (input("since", texts().since, "date").show())
+            (input("until", texts().up_to, "date").show())
+            (Input { error: invalid, ..input("animal", texts().animal_number, "text") }.show())
+            (input("type", texts().what, "").choose(&types))
+            button.main { (texts().find) }
         }
     }
 }
@@ -145,12 +146,15 @@ fn shown(entry: &AuditEntry) -> Shown<'_> {
             at: change.at,
             actor: &change.actor,
             what: history::replaced(change)
-                .map_or_else(|| texts::audited(change.kind.as_str()), str::to_owned),
+                .map_or_else(|| wording::audited(change.kind.as_str()), str::to_owned),
             subject: &change.subject,
         },
-        AuditEntry::Act { at, act, actor, .. } => {
-            Shown { at: *at, actor, what: texts::audited(act.kind.as_str()), subject: &act.subject }
-        }
+        AuditEntry::Act { at, act, actor, .. } => Shown {
+            at: *at,
+            actor,
+            what: wording::audited(act.kind.as_str()),
+            subject: &act.subject,
+        },
     }
 }
 
@@ -161,15 +165,15 @@ fn table(
     staff: &[StaffMember],
     orders: &[order_rows::Row],
 ) -> Markup {
-    let labels = [texts::WHEN, texts::WHO, texts::WHAT, texts::ABOUT, texts::DIFFERENCE];
+    let labels = [texts().when, texts().who, texts().what, texts().about, texts().difference];
     let rows = html! {
         @for entry in entries {
             @let Shown { at, actor, what, subject } = shown(entry);
             tr {
-                td data-label=(texts::WHEN) { (markup::time(at, desk.visit.now)) }
-                td data-label=(texts::WHO) { bdi { (texts::actor(actor)) } }
+                td data-label=(texts().when) { (markup::time(at, desk.visit.now)) }
+                td data-label=(texts().who) { bdi { (wording::actor(actor)) } }
                 td.first { (what) }
-                td data-label=(texts::ABOUT) {
+                td data-label=(texts().about) {
                     (link_to(subject, staff, history::name(entry)))
                     @if let Some((_, Some(pet))) = orders.iter().find(|(order, _)| {
                         subject.kind == SubjectKind::Order && subject.id == Some(order.id.get())
@@ -190,7 +194,7 @@ fn link_to(subject: &JournalSubject, staff: &[StaffMember], name: Option<String>
         return html! { bdi { (member.name.as_str()) } };
     }
     let label = name.map(|name| markup::name(&name, SHORT));
-    let label = label.unwrap_or_else(|| html! { (texts::subject(subject)) });
+    let label = label.unwrap_or_else(|| html! { (wording::subject(subject)) });
     let path = match (subject.kind.known(), subject.id) {
         (Some(SubjectKind::Pet), Some(id)) => Some(format!("/animals/{id}")),
         (Some(SubjectKind::Order), Some(id)) => Some(format!("/orders/{id}")),
@@ -238,7 +242,7 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         // A write to memory cannot fail.
         let _ = writer.write_record(cells.map(without_formulas).map(Cow::into_owned));
     };
-    row(&mut writer, texts::EXPORT_COLUMNS);
+    row(&mut writer, ["time", "who", "what", "about", "before", "after"]);
     for part in 1.. {
         let (entries, next) = desk.store().list_audit(&query).await?;
         for entry in &entries {
@@ -248,7 +252,7 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                 AuditEntry::Act { .. } => (None, None),
             };
             let (at, subject) = (at.to_string(), subject.to_string());
-            let who = texts::actor(actor);
+            let who = wording::actor(actor);
             let cells = [&at, &*who, &what, &subject, before.unwrap_or(""), after.unwrap_or("")];
             size += cells.iter().map(|cell| cell.len()).sum::<usize>();
             row(&mut writer, cells);
@@ -258,7 +262,7 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             break;
         }
         if size >= EXPORTED || part == EXPORTED_PARTS {
-            row(&mut writer, [texts::EXPORT_CUT, "", "", "", "", ""]);
+            row(&mut writer, [texts().export_cut, "", "", "", "", ""]);
             break;
         }
     }

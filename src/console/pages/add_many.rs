@@ -30,7 +30,7 @@ async fn read(desk: &Desk<'_>, form: &Form) -> Result<(Pasted, Vec<Category>, Fi
             entry.insert(is_named || desk.is_used(id).await?);
         }
         if !checked[&id] {
-            line.result = Err(vec![texts::no_category(id)]);
+            line.result = Err(vec![texts().no_category(id)]);
         }
     }
     Ok((pasted, categories, fields))
@@ -54,9 +54,9 @@ async fn name_taken(
                 None => None,
             };
             let is_new = before.insert(key);
-            if let Some(other) = owner.or((!is_new).then(|| texts::OTHER_NEW.to_owned())) {
+            if let Some(other) = owner.or((!is_new).then(|| texts().other_new.to_owned())) {
                 let label = markup::readable(field.label.as_str(), SHORT);
-                problems.push(texts::value_taken(&label, &other));
+                problems.push(texts().value_taken(&label, &other));
             }
         }
         if !problems.is_empty() {
@@ -72,7 +72,7 @@ pub(super) async fn preview(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     name_taken(desk, &mut pasted, &fields).await?;
     if pasted.lines.is_empty() {
         let mut errors = Errors::default();
-        errors.add("lines", texts::NOTHING_PASTED);
+        errors.add("lines", texts().nothing_pasted);
         return Ok(page(desk, &desk.visit.form, (&categories, &fields), &errors).into());
     }
     let shown = (&pasted, (&*categories, &fields));
@@ -93,13 +93,13 @@ fn show_preview(
     let left_out = pasted.left_out();
     let hidden = |name: &str, value: &str| html! { input type="hidden" name=(name) value=(value); };
     let content = html! {
-        h1 { (texts::PREVIEW) }
-        @if added > 0 { div.flash role="status" { (texts::lines_added(added)) } }
+        h1 { (texts().preview) }
+        @if added > 0 { div.flash role="status" { (texts().lines_added(added)) } }
         (errors.summary())
         (problems.summary())
-        @if *more > 0 { p { (texts::first_lines(lines.len(), *more)) } }
+        @if *more > 0 { p { (texts().first_lines(lines.len(), *more)) } }
         @if wrong > 0 && problems.is_empty() {
-            div.problem role="alert" tabindex="-1" autofocus { (texts::wrong_lines(wrong)) }
+            div.problem role="alert" tabindex="-1" autofocus { (texts().wrong_lines(wrong)) }
         } @else if problems.is_empty() {
             form.card.stack method="post" action="/add/many" {
                 (desk.key(&format!("many-{more}")))
@@ -107,9 +107,9 @@ fn show_preview(
                 (hidden(paste::HEADINGS, is_first_line(pasted)))
                 @for column in columns { (hidden(&column.id, &column.of)) }
                 @if !left_out.is_empty() {
-                    @let label = texts::left_out(&left_out);
+                    @let label = texts().left_out(&left_out);
                     fieldset {
-                        p { (texts::LEFT_OUT) }
+                        p { (texts().left_out_hint) }
                         label {
                             input #left-out type="checkbox" name="left-out" value=(label) required;
                             (label)
@@ -117,8 +117,8 @@ fn show_preview(
                     }
                 }
                 div.buttons {
-                    button.main { (texts::add_count(lines.len())) }
-                    span.muted { (texts::PREVIEW_HINT) }
+                    button.main { (texts().add_count(lines.len())) }
+                    span.muted { (texts().preview_hint) }
                 }
             }
         }
@@ -126,37 +126,39 @@ fn show_preview(
         form.card.stack method="post" action="/add/preview" {
             (choose_columns(pasted, known.1))
             details open[is_wrong] {
-                summary { (texts::CHANGE_LINES) }
-                (Input::of("lines", texts::PASTE, form, errors).long().show())
+                summary { (texts().change_lines) }
+                (Input::of("lines", texts().paste, form, errors).long().show())
             }
-            div { button { (texts::PREVIEW_AGAIN) } }
+            div { button { (texts().preview_again) } }
         }
     };
-    Page::new(texts::PREVIEW, content).wrong_if(is_wrong)
+    Page::new(texts().preview, content).wrong_if(is_wrong)
 }
+
+/// What the first line is: an animal, or headings.
+const FIRST_LINE: [&str; 2] = ["no", "yes"];
 
 /// Whether the first line has headings, as the input for that says it.
 fn is_first_line(pasted: &Pasted) -> &'static str {
-    let [(animal, _), (headings, _)] = texts::FIRST_LINE_IS;
-    if pasted.has_headings { headings } else { animal }
+    FIRST_LINE[usize::from(pasted.has_headings)]
 }
 
 /// The meaning of each column, for a person to change.
 fn choose_columns(pasted: &Pasted, fields: &FieldSet) -> Markup {
-    let mut choices = vec![(String::new(), texts::LEAVE_OUT.to_owned())];
+    let mut choices = vec![(String::new(), texts().leave_out.to_owned())];
     choices.extend(paste::choices(fields));
     let first = Input {
         id: paste::HEADINGS,
-        label: texts::FIRST_LINE,
+        label: texts().first_line,
         value: is_first_line(pasted),
         ..Input::default()
     };
     html! {
-        h2 { (texts::COLUMNS) }
+        h2 { (texts().columns) }
         div.fields {
-            (first.choose(&texts::FIRST_LINE_IS))
+            (first.choose(&std::array::from_fn::<_, 2, _>(|at| (FIRST_LINE[at], texts().first_line_is[at]))))
             @for Column { id, heading, of, .. } in &pasted.columns {
-                @let label = texts::column(heading);
+                @let label = texts().column(heading);
                 @let error = pasted.problems.of(id);
                 (Input { id, label: &label, value: of, error, ..Input::default() }.choose(&choices))
             }
@@ -172,9 +174,9 @@ fn table(
 ) -> Markup {
     let is_taken = |(_, column): &(usize, &Column)| !column.of.is_empty();
     let taken: Vec<_> = (0..).zip(&pasted.columns).filter(is_taken).collect();
-    let mut labels = vec![texts::LINE];
+    let mut labels = vec![texts().line];
     labels.extend(taken.iter().map(|(_, column)| &*column.label));
-    labels.push(texts::CHECK);
+    labels.push(texts().check);
     let added = |of: &str, (pet, given): &(NewPet, FieldPatch)| {
         let field = fields.all().iter().find(|field| values::input_of(field) == of);
         Some(match (of, field) {
@@ -191,7 +193,7 @@ fn table(
     let rows = html! {
         @for Line { number, cells, result } in &pasted.lines {
             tr.wrong[result.is_err()] {
-                td.number data-label=(texts::LINE) { (number) }
+                td.number data-label=(texts().line) { (number) }
                 @for (at, column) in &taken {
                     td.first[column.of == "name"] data-label=(column.label) {
                         @match result.as_ref().ok().and_then(|pet| added(&column.of, pet)) {
@@ -200,9 +202,9 @@ fn table(
                         }
                     }
                 }
-                td data-label=(texts::CHECK) {
+                td data-label=(texts().check) {
                     @match result {
-                        Ok(_) => (texts::FINE),
+                        Ok(_) => (texts().fine),
                         Err(errors) => @for error in errors { p.error { (error) } },
                     }
                 }
@@ -228,9 +230,9 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
     let shown = (&pasted, (&*categories, &fields));
     let (left_out, count) = (pasted.left_out(), commands.len());
-    if !left_out.is_empty() && form.raw("left-out") != texts::left_out(&left_out) {
+    if !left_out.is_empty() && form.raw("left-out") != texts().left_out(&left_out) {
         let mut errors = Errors::default();
-        errors.add("left-out", texts::LEAVE_OUT_FIRST);
+        errors.add("left-out", texts().leave_out_first);
         return Ok(show_preview(desk, form, shown, &errors, 0).into());
     }
     match desk.execute(commands).await? {
@@ -252,7 +254,7 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Ok(flash) => Ok(Reply::See("/animals".to_owned(), Some(flash))),
         Err(not_done) => {
             let line = not_done.index.and_then(|at| pasted.lines.get(at));
-            let why = line.map(|line| texts::on_line(line.number, &not_done.why));
+            let why = line.map(|line| texts().on_line(line.number, &not_done.why));
             let errors = Errors::text(&why.unwrap_or(not_done.why));
             Ok(show_preview(desk, form, shown, &errors, 0).into())
         }

@@ -48,28 +48,28 @@ pub(super) fn page(
     known: (&[Category], &FieldSet),
     errors: &Errors,
 ) -> Page {
-    let lines = Input::of("lines", texts::PASTE, form, errors).hint(texts::PASTE_HINT);
+    let lines = Input::of("lines", texts().paste, form, errors).hint(texts().paste_hint);
     let content = html! {
         div.head {
-            h1 { (texts::ADD_ANIMALS) }
-            a href="/categories" { (texts::CATEGORIES) }
+            h1 { (texts().add_animals) }
+            a href="/categories" { (texts().categories) }
         }
         (errors.summary())
         div.columns {
             section.card {
-                h2 { (texts::ADD_ONE) }
+                h2 { (texts().add_one) }
                 (inputs(desk, form, known, errors))
             }
             section.card {
-                h2 { (texts::ADD_MANY) }
+                h2 { (texts().add_many) }
                 form.fields method="post" action="/add/preview" {
                     (lines.long().show())
-                    div { button { (texts::PREVIEW) } }
+                    div { button { (texts().preview) } }
                 }
             }
         }
     };
-    Page::new(texts::ADD_ANIMALS, content).wrong_if(!errors.is_empty())
+    Page::new(texts().add_animals, content).wrong_if(!errors.is_empty())
 }
 
 /// The form, with what was typed and what is wrong with it.
@@ -82,7 +82,7 @@ fn inputs(
     let place = |field: &&FieldDefinition| FIRST.iter().position(|of| *of == field.name.as_str());
     let mut first: Vec<_> = fields.all().iter().filter(|field| place(field).is_some()).collect();
     first.sort_by_key(place);
-    let about = Input::of(ABOUT, texts::OR_ABOUT, form, errors);
+    let about = Input::of(ABOUT, texts().or_about, form, errors);
     let is_wrong = errors.of("category").is_some();
     let new = new_category(form.get("category"), categories).filter(|_| is_wrong);
     let unused = forms::category(form.get("category"), categories).ok().filter(|_| is_wrong);
@@ -91,26 +91,26 @@ fn inputs(
             (desk.key("add"))
             (photos::of_new_animal(desk, form))
             div.pairs {
-                (Input::of("name", texts::NAME, form, errors).show())
+                (Input::of("name", texts().name, form, errors).show())
                 @for field in first {
                     (values::input(field, form, errors))
                     @if field.is_birth() { (about.show()) }
                 }
             }
-            @if fields.all().iter().any(FieldDefinition::is_birth) { p.hint { (texts::ABOUT_HINT) } }
+            @if fields.all().iter().any(FieldDefinition::is_birth) { p.hint { (texts().about_hint) } }
             (values::inputs(fields, &FIRST, form, errors))
-            (animal_fields::category(form, categories, errors, texts::CATEGORY_OF_SPECIES))
-            (Input::of("status", texts::STATUS, form, errors).choose(&forms::statuses()))
+            (animal_fields::category(form, categories, errors, texts().category_of_species))
+            (Input::of("status", texts().status_label, form, errors).choose(&forms::statuses()))
             div.buttons {
                 // Enter presses it. If the category is corrected, none is added.
                 @if let Some(label) = new {
                     button.main name="new-category" value=(label.as_str()) {
-                        (texts::add_with_category(&markup::readable(label.as_str(), SHORT)))
+                        (texts().add_with_category(&markup::readable(label.as_str(), SHORT)))
                     }
                 } @else {
-                    button.main { (texts::ADD_ANIMAL) }
+                    button.main { (texts().add_animal) }
                     @if unused.is_some() {
-                        button name="new-category" value="yes" { (texts::ADD_TO_NUMBER) }
+                        button name="new-category" value="yes" { (texts().add_to_number) }
                     }
                 }
             }
@@ -166,9 +166,9 @@ fn with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut Errors) -> Form {
     let Some(field) = field.filter(|_| !form.get(ABOUT).is_empty()) else { return form.clone() };
     let today = desk.visit.now.to_zoned(TimeZone::UTC).date();
     let born = match birth(form.get(ABOUT), today) {
-        _ if !form.get(&field).is_empty() => Err(texts::BORN_OR_AGE),
+        _ if !form.get(&field).is_empty() => Err(texts().born_or_age),
         Some(born) => Ok(born.to_string()),
-        None => Err(texts::AGE_INVALID),
+        None => Err(texts().age_invalid),
     };
     let born = errors.take(ABOUT, born.map_err(str::to_owned)).unwrap_or_default();
     let others = form.fields().iter().filter(|(name, _)| *name != field).cloned();
@@ -186,12 +186,12 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let is_wanted = of_species.is_some() || ["yes", typed].contains(&form.get("new-category"));
     let new = new_category(typed, &categories).filter(|_| is_wanted);
     let category = match &new {
-        Some(_) => desk.free_number().await?.ok_or_else(|| texts::NO_FREE_NUMBER.to_owned()),
-        None if typed.is_empty() => Err(texts::SPECIES_OR_CATEGORY.to_owned()),
+        Some(_) => desk.free_number().await?.ok_or_else(|| texts().no_free_number.to_owned()),
+        None if typed.is_empty() => Err(texts().species_or_category.to_owned()),
         None => forms::category(typed, &categories),
     };
     let category = match category {
-        Ok(id) if !is_wanted && !desk.is_used(id).await? => Err(texts::no_category(id)),
+        Ok(id) if !is_wanted && !desk.is_used(id).await? => Err(texts().no_category(id)),
         category => category,
     };
     let category = errors.take("category", category);
@@ -280,6 +280,6 @@ async fn arrived(
             None => lost += 1,
         }
     }
-    let photos = if lost == 0 { Ok(photos) } else { Err(texts::photos_lost(lost)) };
+    let photos = if lost == 0 { Ok(photos) } else { Err(texts().photos_lost(lost)) };
     Ok((photos, kept))
 }

@@ -28,7 +28,7 @@ const NEWEST_ORDERS: i64 = 20;
 
 /// The page of the animal, with what is wrong about a change of it.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let Some(pet) = desk.pet().await? else { return Ok(missing(texts::NO_PET)) };
+    let Some(pet) = desk.pet().await? else { return Ok(missing(texts().no_pet)) };
     let categories = desk.categories_of([pet.category_id].into()).await?;
     let fields = desk.store().fields().await?;
     let order = holding_order(desk, &pet).await?;
@@ -53,7 +53,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         }
         div.columns.wide {
             div.stack {
-                section.card.no-print { h2 { (texts::HISTORY) } (history) }
+                section.card.no-print { h2 { (texts().history) } (history) }
             }
             div.stack {
                 div.card.no-print #facts { (facts(desk, &pet, (&categories, &fields))) }
@@ -62,8 +62,8 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 }
                 @if let Some(before) = &before {
                     p.hint.no-print {
-                        (texts::ORDER_BEFORE) ": "
-                        a href={ "/orders/" (before.id) } { (texts::title_of_order(before.id.get())) }
+                        (texts().order_before) ": "
+                        a href={ "/orders/" (before.id) } { (texts().title_of_order(before.id.get())) }
                         " " (markup::order_badge(before, desk.visit.now))
                     }
                 }
@@ -110,15 +110,15 @@ fn work(
     if let Some(withdrawal) = &pet.withdrawn {
         return html! {
             section.card {
-                h2 { (texts::WITHDRAWN) }
-                p { (texts::reason(withdrawal.reason)) ", " (markup::time(withdrawal.at, desk.visit.now)) }
+                h2 { (texts().withdrawn) }
+                p { (texts().reason(withdrawal.reason)) ", " (markup::time(withdrawal.at, desk.visit.now)) }
                 @if let Some(note) = &withdrawal.note { p { (markup::text(note.as_str(), LONG)) } }
                 @if desk.may_write() {
-                    p.hint { (texts::RESTORE_HINT) }
+                    p.hint { (texts().restore_hint) }
                     form method="post" action={ "/animals/" (pet.id.get()) "/restore" } {
                         (desk.key("restore"))
                         input type="hidden" name="version" value=(pet.version);
-                        button { (texts::RESTORE) }
+                        button { (texts().restore) }
                     }
                 }
             }
@@ -128,8 +128,8 @@ fn work(
         (_, Some(order)) => html! {
             section.card {
                 h2 {
-                    (texts::status(pet.status)) ", "
-                    a href={ "/orders/" (order.id) } { (texts::title_of_order(order.id.get())) }
+                    (texts().status(pet.status)) ", "
+                    a href={ "/orders/" (order.id) } { (texts().title_of_order(order.id.get())) }
                 }
                 // The card for a kennel hangs where everybody sees it.
                 div.no-print { (orders::details(desk, order)) }
@@ -138,11 +138,11 @@ fn work(
         },
         (PetStatus::Available, None) => new_order(desk, (pet, fields), errors),
         (PetStatus::Pending, None) => html! {
-            p { (texts::PENDING_WITHOUT_ORDER) }
+            p { (texts().pending_without_order) }
             (new_order(desk, (pet, fields), errors))
         },
         (PetStatus::Sold, None) => {
-            html! { section.card.no-print { p { (texts::SOLD_WITHOUT_ORDER) } } }
+            html! { section.card.no-print { p { (texts().sold_without_order) } } }
         }
     }
 }
@@ -179,8 +179,8 @@ fn new_order(desk: &Desk<'_>, (pet, fields): (&StorePet, &FieldSet), errors: &Er
     };
     html! {
         div.acts {
-            (panel("reserve", texts::RESERVE_MORE, texts::RESERVE))
-            (panel("sell", texts::SELL_MORE, texts::SELL_NOW))
+            (panel("reserve", texts().reserve_more, texts().reserve))
+            (panel("sell", texts().sell_more, texts().sell_now))
         }
     }
 }
@@ -197,7 +197,7 @@ fn inputs(
         typed => typed.to_owned(),
     };
     let (details, others): (Vec<_>, Vec<_>) = ORDER_INPUTS.iter().partition(|of| of.is_detail);
-    let labels: Vec<&str> = details.iter().map(|input| input.label).collect();
+    let labels: Vec<&str> = details.iter().map(|input| input.label()).collect();
     let is_used = details.iter().any(|input| !form.raw(input.name).is_empty());
     let show = |input: &OrderInput| input.show(desk, (form, errors), (true, of_form));
     html! {
@@ -206,7 +206,7 @@ fn inputs(
         @for input in others { (show(input)) }
         @if act == "reserve" { (forms::day_input(&until, errors.of("until"))) }
         details open[is_used] {
-            summary { (texts::labels(&labels)) " " (texts::OPTIONAL) }
+            summary { (texts().labels(&labels)) " " (texts().optional) }
             div.fields { @for input in details { (show(input)) } }
         }
     }
@@ -214,18 +214,18 @@ fn inputs(
 
 fn withdrawal(desk: &Desk<'_>, pet: &StorePet, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
-    let why = Input::of("why", texts::REASON, form, errors);
-    let note = Input::of("remark", texts::NOTE, form, errors).long().optional();
+    let why = Input::of("why", texts().reason_label, form, errors);
+    let note = Input::of("remark", texts().note, form, errors).long().optional();
     html! {
         details.card open[!form.raw("why").is_empty() || !form.raw("remark").is_empty() || errors.of("why").is_some()] {
-            summary { (texts::WITHDRAW_MORE) }
+            summary { (texts().withdraw_more) }
             form.fields method="post" action={ "/animals/" (pet.id.get()) "/withdraw" } {
-                p.hint { (texts::WITHDRAW_HINT) }
+                p.hint { (texts().withdraw_hint) }
                 (desk.key("withdraw"))
                 input type="hidden" name="version" value=(pet.version);
                 (why.choose(&forms::withdrawal_reasons()))
                 (note.show())
-                div { button.danger { (texts::WITHDRAW) } }
+                div { button.danger { (texts().withdraw) } }
             }
         }
     }
@@ -236,7 +236,7 @@ async fn act_on_animal(
     desk: &Desk<'_>,
     commands: impl FnOnce(PetId) -> Vec<Command>,
 ) -> Result<Reply, ApiError> {
-    let Some(id) = desk.id(PetId::new) else { return Ok(missing(texts::NO_PET)) };
+    let Some(id) = desk.id(PetId::new) else { return Ok(missing(texts().no_pet)) };
     match desk.execute(commands(id)).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", id.get()), Some(flash))),
         Err(not_done) => show(desk, &not_done.errors(&FieldSet::default())).await,
@@ -255,7 +255,7 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(terms) = terms.filter(|_| errors.is_empty()) else {
         return show(desk, &errors).await;
     };
-    let Some(pet) = desk.pet().await? else { return Ok(missing(texts::NO_PET)) };
+    let Some(pet) = desk.pet().await? else { return Ok(missing(texts().no_pet)) };
     let merged = Merged::of(form, &offer(&pet, &desk.store().fields().await?));
     let outdated =
         merged.errors(false, |name, value| values::in_words(&[], desk.currency(), name, value));
@@ -296,14 +296,14 @@ async fn lost(desk: &Desk<'_>, why: &str) -> Result<Markup, ApiError> {
         p {
             (why)
             @if let Some(order) = &held {
-                " " (texts::placed_by(who.as_ref())) " " (markup::time(order.created_at, desk.visit.now)) "."
+                " " (wording::placed_by(who.as_ref())) " " (markup::time(order.created_at, desk.visit.now)) "."
                 @if let Some(contact) = order_rows::contact(desk, order) {
-                    " " (texts::CONTACT) ": " (markup::text(contact, LONG)) "."
+                    " " (texts().contact) ": " (markup::text(contact, LONG)) "."
                 }
             }
         }
         @if held.is_some() && !typed.is_empty() {
-            p { (texts::TYPED_HERE) }
+            p { (texts().typed_here) }
             dl { @for (label, value) in typed { dt { (label) } dd { (markup::text(&value, LONG)) } } }
         }
     })
@@ -313,7 +313,7 @@ async fn lost(desk: &Desk<'_>, why: &str) -> Result<Markup, ApiError> {
 pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (form, mut errors) = (&desk.visit.form, Errors::default());
     let reason = errors.take("why", forms::withdrawal_reason(form.get("why")));
-    let note = errors.take("remark", forms::optional(form.get("remark"), texts::NOTE));
+    let note = errors.take("remark", forms::optional(form.get("remark"), texts().note));
     let (Some(reason), Some(note)) = (reason, note) else {
         return show(desk, &errors).await;
     };
@@ -324,9 +324,9 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return act_on_animal(desk, withdraw).await;
     };
     let question = Question {
-        title: texts::really(texts::WITHDRAW, &markup::plain_name(name.as_str())),
-        effects: vec![texts::cancels(order.get())],
-        yes: texts::WITHDRAW,
+        title: texts().really(texts().withdraw, &markup::plain_name(name.as_str())),
+        effects: vec![texts().cancels(order.get())],
+        yes: texts().withdraw,
         back: &format!("/animals/{}", desk.visit.parameter),
     };
     let held = desk.store().get_order(order).await?;

@@ -46,7 +46,7 @@ pub(super) fn category(
     errors: &Errors,
     hint: &str,
 ) -> Markup {
-    let category = Input::of("category", texts::CATEGORY, form, errors).hint(hint);
+    let category = Input::of("category", texts().category, form, errors).hint(hint);
     html! {
         (Input { list: Some("categories"), ..category }.show())
         (forms::category_list(categories))
@@ -61,19 +61,19 @@ pub(super) fn inputs(
     held: Option<(&StorePet, &Order)>,
 ) -> Markup {
     html! {
-        (Input::of("name", texts::NAME, form, errors).show())
-        (category(form, categories, errors, texts::CATEGORY_HINT))
+        (Input::of("name", texts().name, form, errors).show())
+        (category(form, categories, errors, texts().category_hint))
         @if let Some((pet, order)) = held {
             div.field {
-                strong { (texts::STATUS) }
+                strong { (texts().status_label) }
                 div {
                     (markup::pet_badge(pet)) ", "
-                    a href={ "/orders/" (order.id) } { (texts::title_of_order(order.id.get())) }
+                    a href={ "/orders/" (order.id) } { (texts().title_of_order(order.id.get())) }
                 }
-                div.hint { (texts::STATUS_HELD) }
+                div.hint { (texts().status_held) }
             }
         } @else {
-            (Input::of("status", texts::STATUS, form, errors).choose(&forms::statuses()))
+            (Input::of("status", texts().status_label, form, errors).choose(&forms::statuses()))
         }
         (values::inputs(fields, &[], form, errors))
     }
@@ -117,17 +117,17 @@ pub(super) fn compared(
     let status = typed.get("status");
     let members = [
         (
-            texts::NAME,
+            texts().name,
             markup::name(pet.name.as_str(), LONG),
             typed.raw("name") != as_typed(pet.name.as_str()),
         ),
         (
-            texts::CATEGORY,
+            texts().category,
             html! { bdi { (markup::category(categories, pet.category_id)) } },
             forms::category(typed.get("category"), categories) != Ok(pet.category_id),
         ),
         (
-            texts::STATUS,
+            texts().status_label,
             markup::pet_badge(pet),
             !status.is_empty() && status != pet.status.as_str(),
         ),
@@ -145,16 +145,16 @@ pub(super) fn facts(
     let now = desk.visit.now;
     html! {
         dl {
-            dt { (texts::NUMBER) }
+            dt { (texts().number) }
             dd { (pet.id.get()) }
-            dt { (texts::CATEGORY) }
+            dt { (texts().category) }
             dd { bdi { (markup::category(categories, pet.category_id)) } }
             @for (label, value) in values::shown(desk, fields, &pet.fields) {
                 dt { (label) }
                 dd { (value) }
             }
             @for (label, at) in
-                [(texts::ADDED_AT, pet.created_at), (texts::CHANGED_AT, pet.updated_at)] {
+                [(texts().added_at, pet.created_at), (texts().changed_at, pet.updated_at)] {
                 @if let Some(at) = at { dt { (label) } dd { (markup::time(at, now)) } }
             }
         }

@@ -104,7 +104,7 @@ impl<'f> Filters<'f> {
             left_out: left_out
                 .iter()
                 .map(|(field, ..)| markup::readable(field.label.as_str(), SHORT))
-                .chain(without.map(|_| texts::AGE.to_owned()))
+                .chain(without.map(|_| window_texts().age.to_owned()))
                 .collect(),
         }
     }
@@ -135,10 +135,10 @@ impl<'f> Filters<'f> {
                 status.map_or(value, |(_, label)| label).to_owned()
             }
             ("category", Some(id)) => markup::category(categories, id),
-            (AGE, _) => texts::age(value.parse().unwrap_or(Age::UnderOne)).to_owned(),
+            (AGE, _) => window_texts().age_range(value.parse().unwrap_or(Age::UnderOne)).to_owned(),
             _ => {
                 let words = words::in_words(self.fields.all(), desk.currency(), name, value);
-                words.map_or_else(String::new, |(label, value)| texts::chip(&label, &value))
+                words.map_or_else(String::new, |(label, value)| texts().chip(&label, &value))
             }
         };
         let chips: Vec<_> = filters.map(|(name, value)| (name, in_words(name, value))).collect();
@@ -150,36 +150,36 @@ impl<'f> Filters<'f> {
         html! {
             @if !self.left_out.is_empty() {
                 p.notice.flash role="alert" {
-                    (texts::too_many_filters(PetQuery::MOST_VALUES, &self.left_out))
+                    (texts().too_many_filters(PetQuery::MOST_VALUES, &self.left_out.join(", ")))
                 }
             }
             // What the printed list has.
             p.print {
-                @if self.query.on_offer { (texts::ANY_STATUS) }
+                @if self.query.on_offer { (texts().any_status) }
                 @for (at, (_, words)) in chips.iter().enumerate() {
                     @if at > 0 || self.query.on_offer { ", " } bdi { (words) }
                 }
             }
             @if !chips.is_empty() || has_ages {
-                ul.chips.no-print aria-label=(texts::FILTERS) {
+                ul.chips.no-print aria-label=(texts().filters) {
                     @for (name, words) in &chips {
                         li {
                             a href=(self.to(&[(name, "")])) {
                                 bdi { (words) } " " span aria-hidden="true" { "✕" }
-                                span.hidden { (texts::TAKE_OFF) }
+                                span.hidden { (texts().take_off) }
                             }
                         }
                     }
                     @if has_ages {
                         @for age in Age::ALL {
-                            li { a.more href=(self.to(&[(AGE, age.as_str())])) { (texts::age(age)) } }
+                            li { a.more href=(self.to(&[(AGE, age.as_str())])) { (window_texts().age_range(age)) } }
                         }
                     }
                     @if adds_sold {
-                        li { a.more href=(self.to(&[("status", ALL)])) { (texts::ADD_SOLD) } }
+                        li { a.more href=(self.to(&[("status", ALL)])) { (texts().add_sold) } }
                     }
                     @if chips.len() > 1 {
-                        li { a.more href=(link("/animals", &[(SORT, self.get(SORT))])) { (texts::CLEAR) } }
+                        li { a.more href=(link("/animals", &[(SORT, self.get(SORT))])) { (texts().clear) } }
                     }
                 }
             }
@@ -193,7 +193,7 @@ impl<'f> Filters<'f> {
 
     /// The form to search and to filter.
     pub(super) fn form(&self, categories: &[Category]) -> Markup {
-        let mut choices = vec![(String::new(), texts::ANY_CATEGORY.to_owned())];
+        let mut choices = vec![(String::new(), texts().any_category.to_owned())];
         choices.extend(categories.iter().map(|category| {
             (category.id.to_string(), markup::readable(category.label.as_str(), SHORT))
         }));
@@ -202,44 +202,45 @@ impl<'f> Filters<'f> {
         if let Some(id) = self.query.category_id
             && choices.iter().all(|(value, _)| value != chosen)
         {
-            choices.push((chosen.to_owned(), texts::category_number(id)));
+            choices.push((chosen.to_owned(), texts().category_number(id)));
         }
         let status = Input {
             id: "status",
-            label: texts::STATUS,
+            label: texts().status_label,
             value: self.get("status"),
             ..Input::default()
         };
-        let hint = (categories.len() >= PROPOSED).then_some(texts::MORE_CATEGORIES);
+        let hint = (categories.len() >= PROPOSED).then_some(texts().more_categories);
         let category = Input {
             id: "category",
-            label: texts::CATEGORY,
+            label: texts().category,
             value: chosen,
             hint,
             ..Input::default()
         };
-        let age = Input { id: AGE, label: texts::AGE, value: self.get(AGE), ..Input::default() };
-        let ages = Age::ALL.map(|age| (age.as_str(), texts::age(age)));
-        let ages = [&[("", texts::ANY_VALUE)], &ages[..]].concat();
+        let age =
+            Input { id: AGE, label: window_texts().age, value: self.get(AGE), ..Input::default() };
+        let ages = Age::ALL.map(|age| (age.as_str(), window_texts().age_range(age)));
+        let ages = [&[("", texts().any_value)], &ages[..]].concat();
         html! {
             form.card #find method="get" action="/animals" role="search" data-search {
                 @if !self.query.newest_first { input type="hidden" name=(SORT) value=(LONGEST); }
                 div.row {
                     div.field.search {
-                        label for="q" { (texts::FIND_LABEL) }
+                        label for="q" { (texts().find_label) }
                         input #q name="q" type="search" value=(self.get("q")) autocomplete="off"
                             dir="auto" maxlength=(Phrase::LENGTH) autofocus;
                     }
-                    button.main { (texts::FIND) }
+                    button.main { (texts().find) }
                 }
                 details {
-                    summary { (texts::FILTER) }
+                    summary { (texts().filter) }
                     div.row {
                         (status.choose(&statuses()))
                         (category.choose(&choices))
                         @if self.has_ages() { (age.choose(&ages)) }
                         @for field in offered(self.fields) { (self.choice(field)) }
-                        button { (texts::SHOW) }
+                        button { (texts().show) }
                     }
                 }
             }
@@ -254,9 +255,9 @@ impl<'f> Filters<'f> {
     /// The choice of a value of a field.
     fn choice(&self, field: &FieldDefinition) -> Markup {
         let (id, label) = (values::input_of(field), markup::readable(field.label.as_str(), SHORT));
-        let mut options = vec![(String::new(), texts::ANY_VALUE.to_owned())];
+        let mut options = vec![(String::new(), texts().any_value.to_owned())];
         let value = self.get(&id);
-        let words = [("true", texts::YES), ("false", texts::NO)];
+        let words = [("true", window_texts().yes), ("false", window_texts().no)];
         let words = words.map(|(value, word)| (value.to_owned(), word.to_owned()));
         if field.kind == FieldKind::Boolean {
             options.extend(words);
@@ -274,7 +275,7 @@ impl<'f> Filters<'f> {
 
 fn statuses() -> Vec<(&'static str, &'static str)> {
     let mut statuses = forms::statuses();
-    statuses.insert(0, ("", texts::ANY_STATUS));
-    statuses.extend([(ALL, texts::ALSO_SOLD), (WITHDRAWN, texts::WITHDRAWN)]);
+    statuses.insert(0, ("", texts().any_status));
+    statuses.extend([(ALL, texts().also_sold), (WITHDRAWN, texts().withdrawn)]);
     statuses
 }

@@ -78,9 +78,9 @@ pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Marku
             @if !line.is_empty() { p.line { bdi { (line) } } }
             p {
                 @if let Some(price) = &price {
-                    strong.price { (texts::amount(price.as_str(), desk.currency())) } " · "
+                    strong.price { (wording::amount(price.as_str(), desk.currency())) } " · "
                 }
-                span.muted { (texts::NUMBER) " " (pet.id.get()) }
+                span.muted { (texts().number) " " (pet.id.get()) }
             }
         }
     }
@@ -93,11 +93,11 @@ pub(super) fn tools(desk: &Desk<'_>, pet: &StorePet) -> Markup {
         div.head {
             div.buttons {
                 @if desk.may_write() && pet.withdrawn.is_none() {
-                    a.button href={ (path) "/edit" } { (texts::EDIT) }
-                    @if has_photos { a.button href={ (path) "/photos" } { (texts::MANAGE_PHOTOS) } }
+                    a.button href={ (path) "/edit" } { (texts().edit) }
+                    @if has_photos { a.button href={ (path) "/photos" } { (texts().manage_photos) } }
                 }
-                @if let Some(page) = public_page(desk, pet) { a.button href=(page) { (texts::PUBLIC_PAGE) } }
-                button type="button" data-print { (texts::PRINT) }
+                @if let Some(page) = public_page(desk, pet) { a.button href=(page) { (texts().public_page) } }
+                button type="button" data-print { (texts().print) }
             }
         }
     }

@@ -56,22 +56,22 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     let shown = pets.iter().map(|pet| pet.category_id).chain(query.category_id).collect();
     let categories = desk.categories_with(shown).await?;
     let order = if query.newest_first {
-        [(texts::NEWEST_FIRST, None), (texts::LONGEST_FIRST, Some(LONGEST))]
+        [(texts().newest_first, None), (texts().longest_first, Some(LONGEST))]
     } else {
-        [(texts::LONGEST_FIRST, None), (texts::NEWEST_FIRST, Some(""))]
+        [(texts().longest_first, None), (texts().newest_first, Some(""))]
     };
     let next = next.map(|id| filters.to(&[(AFTER, &id.get().to_string())]));
     let first = query.after.map(|_| filters.to(&[]));
     let end = desk.default_end().strftime("%F").to_string();
-    let found = texts::found(count, pets.len(), COUNTED);
+    let found = wording::found(count, pets.len(), COUNTED);
     let with_boxes = desk.may_write() && !query.withdrawn;
     let table = table(desk, &pets, &fields, &orders, &categories, with_boxes);
     let content = html! {
         div.head {
-            h1 { (texts::ANIMALS) }
+            h1 { (texts().animals_heading) }
             div.buttons {
-                a href="/categories" { (texts::CATEGORIES) }
-                @if desk.may_write() { a.button href="/add" { (texts::ADD_ANIMALS) } }
+                a href="/categories" { (texts().categories) }
+                @if desk.may_write() { a.button href="/add" { (texts().add_animals) } }
             }
         }
         (errors.summary())
@@ -90,8 +90,8 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
             }
             @if pets.is_empty() && filters.is_some() {
                 div.card.empty {
-                    strong { (texts::NOTHING_FOUND) }
-                    p { (texts::NOTHING_FOUND_HINT) }
+                    strong { (texts().nothing_found) }
+                    p { (texts().nothing_found_hint) }
                 }
             } @else if pets.is_empty() {
                 (empty_store(desk))
@@ -101,7 +101,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
                     // The page of the list.
                     input type="hidden" name=(AFTER) value=(form.raw(AFTER));
                     @for (name, value) in &filters.parameters { input type="hidden" name=(name) value=(value); }
-                    a.skip href="#selected" { (texts::SKIP_LIST) }
+                    a.skip href="#selected" { (texts().skip_list) }
                     (table)
                     (pages(first.as_deref(), next.as_deref()))
                     (selected::bar((&categories, &fields), (form, &end), errors))
@@ -112,7 +112,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
             }
         }
     };
-    let page = Page::new(texts::ANIMALS, content);
+    let page = Page::new(texts().animals_heading, content);
     let follows =
         if filters.is_some() || errors.is_empty() { Follows::Everything } else { Follows::Nothing };
     Ok(page.following(follows).into())
@@ -179,10 +179,11 @@ fn table(
             .all("pet")
             .any(|ticked| ticked.split_once(':').is_some_and(|(of, _)| of == id))
     };
-    let labels = [texts::NAME, texts::PRICE, texts::STATUS, texts::NUMBER, texts::CHANGED_AT];
+    let labels =
+        [texts().name, texts().price, texts().status_label, texts().number, texts().changed_at];
     let headings = html! {
         @if has_boxes {
-            td.tick { input type="checkbox" data-all aria-label=(texts::SELECT_ALL); }
+            td.tick { input type="checkbox" data-all aria-label=(texts().select_all); }
         }
         (markup::headings(&labels))
     };
@@ -196,14 +197,14 @@ fn table(
                         label {
                             input type="checkbox" name="pet" value={ (pet.id.get()) ":" (pet.version) }
                                 checked[ticked(pet)]
-                                aria-label=(texts::select(&markup::plain_name(pet.name.as_str())));
+                                aria-label=(texts().select(&markup::plain_name(pet.name.as_str())));
                         }
                     }
                 }
                 @let category = markup::category(categories, pet.category_id);
                 td.first { (card(desk, &animal, &category, (&mut drawings, at))) }
                 td.price {
-                    @if let Some(price) = animal.price() { (texts::amount(price, desk.currency())) }
+                    @if let Some(price) = animal.price() { (wording::amount(price, desk.currency())) }
                 }
                 td {
                     (markup::pet_badge(pet))
@@ -211,8 +212,8 @@ fn table(
                         div.hint.no-print { (markup::text(contact, SHORT)) }
                     }
                 }
-                td.number data-label=(texts::NUMBER) { small { (pet.id.get()) } }
-                td data-label=(texts::CHANGED_AT) {
+                td.number data-label=(texts().number) { small { (pet.id.get()) } }
+                td data-label=(texts().changed_at) {
                     small {
                         @if let Some(at) = pet.updated_at { (markup::time(at, desk.visit.now)) }
                         @else { "–" }

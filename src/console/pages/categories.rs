@@ -21,7 +21,8 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         _ => None,
     };
     let free = free.map(|free| free.to_string()).unwrap_or_default();
-    let number = Input::of("number", texts::NUMBER, form, errors).hint(texts::CATEGORY_NUMBER_HINT);
+    let number =
+        Input::of("number", texts().number, form, errors).hint(texts().category_number_hint);
     let value = if form.get("number").is_empty() { &free } else { number.value };
     let rows = html! {
         @for category in &categories {
@@ -31,36 +32,36 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                         (markup::text(category.label.as_str(), SHORT))
                     }
                 }
-                td.number data-label=(texts::NUMBER) { (category.id) }
+                td.number data-label=(texts().number) { (category.id) }
             }
         }
     };
     let content = html! {
-        h1 { (texts::CATEGORIES) }
+        h1 { (texts().categories) }
         (errors.summary())
         div.columns {
             @if categories.is_empty() {
-                div.card.empty { strong { (texts::NO_CATEGORIES) } p { (texts::NO_CATEGORIES_HINT) } }
+                div.card.empty { strong { (texts().no_categories) } p { (texts().no_categories_hint) } }
             } @else {
                 div.stack {
-                    (markup::table(&markup::headings(&[texts::NAME, texts::NUMBER]), &rows))
+                    (markup::table(&markup::headings(&[texts().name, texts().number]), &rows))
                     (pages(first, next.as_deref()))
                 }
             }
             @if desk.may_write() {
                 section.card {
-                    h2 { (texts::NAME_CATEGORY) }
+                    h2 { (texts().name_category_heading) }
                     form.fields method="post" action="/categories" {
                         (desk.key("category"))
-                        (Input::of("label", texts::NAME, form, errors).show())
+                        (Input::of("label", texts().name, form, errors).show())
                         (Input { value, ..number }.show())
-                        div { button.main { (texts::SAVE) } }
+                        div { button.main { (texts().save) } }
                     }
                 }
             }
         }
     };
-    Ok(Page::new(texts::CATEGORIES, content).wrong_if(!errors.is_empty()).into())
+    Ok(Page::new(texts().categories, content).wrong_if(!errors.is_empty()).into())
 }
 
 /// Gives a category a name, or another one. Asks first if animals show it, or if another category has
@@ -69,8 +70,8 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
     let label = errors.take("label", forms::label(desk.visit.form.get("label")));
     let id = match desk.visit.form.get("number") {
-        "" => desk.free_number().await?.ok_or(texts::NO_FREE_NUMBER),
-        _ => desk.visit.form.integer("number").ok_or(texts::NUMBER_INVALID),
+        "" => desk.free_number().await?.ok_or(texts().no_free_number),
+        _ => desk.visit.form.integer("number").ok_or(texts().number_invalid),
     };
     let id = errors.take("number", id.map_err(str::to_owned));
     let (Some(label), Some(id)) = (label, id) else {
@@ -107,16 +108,16 @@ async fn question(
     let mut effects = Vec::new();
     let count = desk.store().count_of_category(id).await?;
     if count > 0 || present.is_some() {
-        effects.push(texts::category_has(count));
+        effects.push(texts().category_has(usize::try_from(count).unwrap_or(usize::MAX)));
     }
     let same = |other: &&Category| other.id != id && forms::is_named(other, label.as_str());
     if let Some(other) = desk.categories_typed([label.as_str()]).await?.iter().find(same) {
-        effects.push(texts::label_taken(&shown(&other.label), other.id));
+        effects.push(texts().label_taken(&shown(&other.label), other.id));
     }
     let title = match present {
-        Some(present) => texts::rename_category(&shown(&present.label), &shown(label)),
-        None => texts::name_category(id, &shown(label)),
+        Some(present) => texts().rename_category(&shown(&present.label), &shown(label)),
+        None => texts().name_category(id, &shown(label)),
     };
-    let (yes, back) = (texts::NAME_IT, "/categories");
+    let (yes, back) = (texts().name_it, "/categories");
     Ok((!effects.is_empty()).then_some(Question { title, effects, yes, back }))
 }

@@ -3,8 +3,9 @@
 use jiff::civil::Date;
 
 use crate::{
-    console::{forms, markup, texts},
+    console::{forms, markup},
     domain::store_area::{Currency, FieldDefinition, FieldKind},
+    languages::{console_texts as texts, window_texts},
     text,
 };
 
@@ -31,7 +32,7 @@ pub(super) fn as_input(
         FieldKind::Choice if !cell.is_empty() => {
             let choices = field.choices.as_ref();
             let choice = choices.and_then(|choices| choices.meant(cell));
-            let shown = || texts::no_choice(&markup::readable(cell, markup::SHORT));
+            let shown = || texts().no_choice(&markup::readable(cell, markup::SHORT));
             choice.ok_or_else(shown)?.clone()
         }
         _ => cell.to_owned(),
@@ -78,7 +79,13 @@ fn date(cell: &str) -> Result<String, String> {
     let (day_first, month_first) = (day(third, second, first), day(third, first, second));
     match (day(first, second, third).or(day_first), month_first) {
         (Some(one), Some(other)) if one != other && !lower.contains('.') => {
-            Err(texts::ambiguous_date(&one.to_string(), &other.to_string()))
+            let spellings = [one, other].map(|day| day.to_string());
+            let meanings = [one, other].map(|day| window_texts().date(day));
+            Err(texts().ambiguous(
+                cell,
+                meanings.each_ref().map(|of| &**of),
+                spellings.each_ref().map(|of| &**of),
+            ))
         }
         (Some(date), _) => Ok(date.to_string()),
         (None, Some(date)) if !lower.contains('.') || named(first).is_some() => {

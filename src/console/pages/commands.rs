@@ -48,12 +48,12 @@ impl NotDone {
         let (other, link) = match other {
             Some(Resource::Pet(pet)) => {
                 let other = called(pet);
-                let link = (format!("/animals/{}", pet.id), texts::show_animal(&other));
+                let link = (format!("/animals/{}", pet.id), texts().show_animal(&other));
                 (other, Some(link))
             }
-            _ => (texts::OTHER_NEW.to_owned(), None),
+            _ => (texts().other_new.to_owned(), None),
         };
-        let why = texts::value_taken(&markup::readable(label, SHORT), &other);
+        let why = texts().value_taken(&markup::readable(label, SHORT), &other);
         Self { why, field: Some(field), link, ..self }
     }
 }
@@ -93,7 +93,7 @@ impl Desk<'_> {
                 Ok(Flash::parse(&text).unwrap_or_else(|| Flash::new("", 0)))
             }
             Executed::IdempotencyConflict => {
-                let why = texts::STALE.to_owned();
+                let why = texts().stale.to_owned();
                 Err(NotDone { why, ..NotDone::default() })
             }
             Executed::Refused { index, refusal } => {
@@ -187,24 +187,24 @@ fn is_extended(decision: Option<&Decision>) -> bool {
 /// Why a command was refused, for people.
 pub(super) fn refused(refusal: &Refusal) -> String {
     let of_state = |current: &Resource| match current {
-        Resource::Pet(StorePet { withdrawn: Some(_), .. }) => texts::IS_WITHDRAWN.to_owned(),
-        Resource::Pet(StorePet { order_id: Some(order), .. }) => texts::is_reserved(order.get()),
-        Resource::Pet(pet) => texts::is_in_status(pet.status),
-        Resource::Order(order) => texts::order_is(order.id.get(), order.status),
-        Resource::Category(_) => texts::STALE.to_owned(),
+        Resource::Pet(StorePet { withdrawn: Some(_), .. }) => texts().is_withdrawn.to_owned(),
+        Resource::Pet(StorePet { order_id: Some(order), .. }) => texts().is_reserved(order.get()),
+        Resource::Pet(pet) => texts().is_in_status(pet.status),
+        Resource::Order(order) => texts().order_is(order.id.get(), order.status),
+        Resource::Category(_) => texts().stale.to_owned(),
     };
     match refusal {
         Refusal::InvalidTransition(conflict) | Refusal::OpenOrder(conflict) => {
             of_state(&conflict.current)
         }
-        Refusal::NotFound(_) => texts::IS_GONE.to_owned(),
-        Refusal::Invalid(_) => texts::DAY_INVALID.to_owned(),
-        Refusal::TooManyPhotos => texts::TOO_MANY_PHOTOS.to_owned(),
+        Refusal::NotFound(_) => texts().is_gone.to_owned(),
+        Refusal::Invalid(_) => texts().day_invalid.to_owned(),
+        Refusal::TooManyPhotos => texts().too_many_photos.to_owned(),
         Refusal::PreconditionFailed(_)
         | Refusal::PreconditionRequired(_)
         | Refusal::TooLong
         | Refusal::Fields(_)
         | Refusal::DuplicateValue { .. }
-        | Refusal::NoIdentifierLeft => texts::STALE.to_owned(),
+        | Refusal::NoIdentifierLeft => texts().stale.to_owned(),
     }
 }

@@ -23,39 +23,39 @@ pub(super) async fn show(
     let now = animal_fields::form_of(theirs, known.0, known.1);
     let yours = Merged::of(&sent, &now).form;
     let content = html! {
-        h1 { (texts::CONFLICT) }
-        p { (texts::CONFLICT_HINT) }
+        h1 { (texts().conflict) }
+        p { (texts().conflict_hint) }
         div.columns {
             section.card #theirs {
-                h2 { (texts::THEIRS) }
+                h2 { (texts().theirs) }
                 dl {
                     @for (label, value, differs) in
                         animal_fields::compared(desk, theirs, &yours, known) {
                         dt { (label) }
                         dd {
                             (value)
-                            @if differs { " " span.badge.fails { (texts::DIFFERENT) } }
+                            @if differs { " " span.badge.fails { (texts().different) } }
                         }
                     }
                 }
                 @if let Some(last) = last {
                     p.hint {
-                        (texts::changed_by(&last.actor)) ", "
+                        (texts().changed_by(&wording::actor(&last.actor))) ", "
                         (markup::time(last.at, desk.visit.now))
                     }
                 }
-                a.button href=(path) { (texts::KEEP_THEIRS) }
+                a.button href=(path) { (texts().keep_theirs) }
             }
             section.card {
-                h2 { (texts::YOURS) }
+                h2 { (texts().yours) }
                 form.fields method="post" action={ (path) "/edit" } {
                     (desk.key("conflict"))
                     (merge::shown(&now))
                     (animal_fields::inputs(&yours, known, &Errors::default(), held))
-                    div.buttons { button.main { (texts::SAVE_MINE) } }
+                    div.buttons { button.main { (texts().save_mine) } }
                 }
             }
         }
     };
-    Ok(Page::new(texts::CONFLICT, content).with_status(StatusCode::CONFLICT).into())
+    Ok(Page::new(texts().conflict, content).with_status(StatusCode::CONFLICT).into())
 }

@@ -15,7 +15,7 @@ use crate::{
 };
 
 pub(super) async fn form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(pet) = desk.pet().await? else { return Ok(missing(texts::NO_PET)) };
+    let Some(pet) = desk.pet().await? else { return Ok(missing(texts().no_pet)) };
     let categories = desk.categories_with([pet.category_id].into()).await?;
     let fields = desk.store().fields().await?;
     let form = form_of(&pet, &categories, &fields);
@@ -32,17 +32,17 @@ async fn page(
     let order = animal::holding_order(desk, pet).await?;
     let held = order.as_ref().map(|order| (pet, order));
     let path = format!("/animals/{}", pet.id.get());
-    let title = format!("{} {}", texts::EDIT, markup::plain_name(pet.name.as_str()));
+    let title = format!("{} {}", texts().edit, markup::plain_name(pet.name.as_str()));
     let content = html! {
-        h1 { (texts::EDIT) " " (markup::name(pet.name.as_str(), markup::SHORT)) }
+        h1 { (texts().edit) " " (markup::name(pet.name.as_str(), markup::SHORT)) }
         (errors.summary())
         form.card.fields method="post" action={ (path) "/edit" } {
             (desk.key("edit"))
             (merge::shown(&form_of(pet, known.0, known.1)))
             (inputs(form, known, errors, held))
             div.buttons {
-                button.main { (texts::SAVE) }
-                a.button.quiet href=(path) { (texts::CANCEL) }
+                button.main { (texts().save) }
+                a.button.quiet href=(path) { (texts().cancel) }
             }
         }
     };
@@ -50,7 +50,7 @@ async fn page(
 }
 
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(pet) = desk.pet().await? else { return Ok(missing(texts::NO_PET)) };
+    let Some(pet) = desk.pet().await? else { return Ok(missing(texts().no_pet)) };
     let (form, mut errors) = (&desk.visit.form, Errors::default());
     let present = pet.category_id.to_string();
     let mut categories = desk.categories_typed([form.get("category"), &present]).await?;

@@ -5,20 +5,20 @@ use crate::domain::store_area::{Choices, FieldDefinition, FieldKind, FieldName, 
 
 /// The inputs for all members but the label and the name.
 pub(super) fn inputs(form: &Form, errors: &Errors) -> Markup {
-    let kinds = FieldKind::ALL.map(|kind| (kind.as_str(), texts::kind(kind).0));
-    let kinds = [[("", texts::CHOOSE_KIND)].as_slice(), &kinds].concat();
+    let kinds = FieldKind::ALL.map(|kind| (kind.as_str(), texts().kind(kind).0));
+    let kinds = [[("", texts().choose_kind)].as_slice(), &kinds].concat();
     let has_choices = form.fields().iter().any(|(name, _)| name.starts_with(LABEL));
-    let label = if has_choices { texts::MORE_CHOICES } else { texts::FIELD_CHOICES };
-    let choices = Input::of("choices", label, form, errors).hint(texts::FIELD_CHOICES_HINT);
-    let position = Input::of("position", texts::FIELD_POSITION, form, errors);
+    let label = if has_choices { texts().more_choices } else { texts().field_choices };
+    let choices = Input::of("choices", label, form, errors).hint(texts().field_choices_hint);
+    let position = Input::of("position", texts().field_position, form, errors);
     let boxes = [
-        ("public", texts::FIELD_PUBLIC, texts::FIELD_PUBLIC_HINT),
-        ("unique", texts::FIELD_UNIQUE, texts::FIELD_UNIQUE_HINT),
+        ("public", texts().field_public, texts().field_public_hint),
+        ("unique", texts().field_unique, texts().field_unique_hint),
     ];
     html! {
-        (Input::of("kind", texts::FIELD_KIND, form, errors).choose(&kinds))
+        (Input::of("kind", texts().field_kind, form, errors).choose(&kinds))
         (choices.long().optional().show())
-        (position.hint(texts::FIELD_POSITION_HINT).show())
+        (position.hint(texts().field_position_hint).show())
         fieldset {
             @for (name, label, hint) in boxes {
                 div {
@@ -66,8 +66,8 @@ pub(super) fn choices(field: &FieldDefinition, form: &Form, errors: &Errors) -> 
     html! {
         @if !values_of(field).is_empty() {
             fieldset {
-                legend { (texts::FIELD_CHOICES) }
-                p.hint { (texts::FIELD_LABELS_HINT) }
+                legend { (texts().field_choices) }
+                p.hint { (texts().field_labels_hint) }
                 @for value in values_of(field) {
                     @let (id, shown) = (label_of(value), markup::readable(value, SHORT));
                     div.row {
@@ -79,7 +79,7 @@ pub(super) fn choices(field: &FieldDefinition, form: &Form, errors: &Errors) -> 
                         label {
                             input type="checkbox" name="remove" value=(value)
                                 checked[form.all("remove").any(|removed| removed == value)];
-                            (texts::REMOVE_CHOICE) " " span.hidden { (shown) }
+                            (texts().remove_choice) " " span.hidden { (shown) }
                         }
                     }
                 }
@@ -110,9 +110,9 @@ fn read_choices(
             labels.insert(value.clone(), typed.to_owned());
         }
     }
-    let choices = Choices::new(values).ok_or_else(|| texts::FIELD_CHOICES_INVALID.to_owned());
+    let choices = Choices::new(values).ok_or_else(|| texts().field_choices_invalid.to_owned());
     let choices = errors.take("choices", choices)?;
-    let choices = choices.labelled(labels).ok_or_else(|| texts::FIELD_LABELS_INVALID.to_owned());
+    let choices = choices.labelled(labels).ok_or_else(|| texts().field_labels_invalid.to_owned());
     errors.take("choices", choices)
 }
 
@@ -125,13 +125,13 @@ pub(super) fn read(
     errors: &mut Errors,
 ) -> Option<FieldDefinition> {
     let label = forms::label(form.get("label"));
-    let label = errors.take("label", label.map_err(|_| texts::FIELD_LABEL_INVALID.to_owned()));
+    let label = errors.take("label", label.map_err(|_| texts().field_label_invalid.to_owned()));
     let kind: Result<FieldKind, _> = form.get("kind").parse();
-    let kind = errors.take("kind", kind.map_err(|_| texts::FIELD_KIND_MISSING.to_owned()));
+    let kind = errors.take("kind", kind.map_err(|_| texts().field_kind_missing.to_owned()));
     let choices = match kind {
         Some(FieldKind::Choice) => read_choices(before, form, errors),
         _ if !form.get("choices").is_empty() => {
-            errors.take("choices", Err(texts::FIELD_CHOICES_HINT.to_owned()))
+            errors.take("choices", Err(texts().field_choices_hint.to_owned()))
         }
         _ => None,
     };
@@ -141,7 +141,7 @@ pub(super) fn read(
     };
     let position = position.filter(|at| (0..=FieldDefinition::HIGHEST_POSITION).contains(at));
     let position =
-        errors.take("position", position.ok_or_else(|| texts::FIELD_POSITION_INVALID.to_owned()));
+        errors.take("position", position.ok_or_else(|| texts().field_position_invalid.to_owned()));
     let is = |name| !form.get(name).is_empty();
     let (is_public, is_unique) = (is("public"), is("unique"));
     let (name, label, kind, position) = (name?, label?, kind?, position?);
@@ -151,7 +151,7 @@ pub(super) fn read(
     let field =
         FieldDefinition { name, label, kind, choices, is_public, is_unique, position, version: 0 };
     if field.problem().is_some() {
-        errors.add("unique", texts::FIELD_UNIQUE_HINT);
+        errors.add("unique", texts().field_unique_hint);
     }
     errors.is_empty().then_some(field)
 }
@@ -168,18 +168,18 @@ pub(super) fn name_of(label: &str) -> String {
 /// The label of an input of the form, and a value of it in words.
 pub(super) fn in_words(name: &str, value: &str) -> Option<(String, String)> {
     let label = match name {
-        "label" => texts::FIELD_LABEL,
-        "kind" => texts::FIELD_KIND,
-        "position" => texts::FIELD_POSITION,
-        "public" => texts::FIELD_PUBLIC,
-        "unique" => texts::FIELD_UNIQUE,
+        "label" => texts().field_label,
+        "kind" => texts().field_kind,
+        "position" => texts().field_position,
+        "public" => texts().field_public,
+        "unique" => texts().field_unique,
         choice => choice.strip_prefix(LABEL)?,
     };
     let words = match (name, value) {
-        ("public" | "unique", "") => texts::NO.to_owned(),
-        ("public" | "unique", _) => texts::YES.to_owned(),
+        ("public" | "unique", "") => window_texts().no.to_owned(),
+        ("public" | "unique", _) => window_texts().yes.to_owned(),
         ("kind", kind) => {
-            kind.parse().map_or_else(|_| kind.to_owned(), |kind| texts::kind(kind).0.to_owned())
+            kind.parse().map_or_else(|_| kind.to_owned(), |kind| texts().kind(kind).0.to_owned())
         }
         _ => markup::readable(value, SHORT),
     };

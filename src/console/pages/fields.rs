@@ -26,14 +26,14 @@ const PAGE: &str = "/settings/fields";
 pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
     let labels = [
-        texts::FIELD_LABEL,
-        texts::FIELD_NAME,
-        texts::FIELD_KIND,
-        texts::FIELD_PUBLIC,
-        texts::FIELD_UNIQUE,
-        texts::FIELD_POSITION,
+        texts().field_label,
+        texts().field_name,
+        texts().field_kind,
+        texts().field_public,
+        texts().field_unique,
+        texts().field_position,
     ];
-    let yes_or_no = |yes| if yes { texts::YES } else { texts::NO };
+    let yes_or_no = |yes| if yes { window_texts().yes } else { window_texts().no };
     let rows = html! {
         @for field in fields.all() {
             tr {
@@ -43,7 +43,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                     }
                 }
                 td data-label=(labels[1]) { (field.name.as_str()) }
-                td data-label=(labels[2]) { (texts::kind(field.kind).0) }
+                td data-label=(labels[2]) { (texts().kind(field.kind).0) }
                 td data-label=(labels[3]) { (yes_or_no(field.is_public)) }
                 td data-label=(labels[4]) { (yes_or_no(field.is_unique)) }
                 td.number data-label=(labels[5]) { (field.position) }
@@ -51,29 +51,30 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         }
     };
     let form = &desk.visit.form;
-    let label = Input::of("label", texts::FIELD_LABEL, form, errors).hint(texts::FIELD_LABEL_HINT);
-    let name = Input::of("name", texts::FIELD_NAME, form, errors).hint(texts::FIELD_NAME_HINT);
+    let label =
+        Input::of("label", texts().field_label, form, errors).hint(texts().field_label_hint);
+    let name = Input::of("name", texts().field_name, form, errors).hint(texts().field_name_hint);
     let content = html! {
-        h1 { (texts::FIELDS) }
-        (staff::settings_menu(texts::FIELDS))
-        p.muted { (texts::FIELDS_HINT) }
+        h1 { (texts().fields) }
+        (staff::settings_menu(texts().fields))
+        p.muted { (texts().fields_hint) }
         (errors.summary())
         @if !fields.all().is_empty() { (markup::table(&markup::headings(&labels), &rows)) }
         details.card open[!errors.is_empty() || fields.all().is_empty()] {
-            summary { (texts::ADD_FIELD) }
+            summary { (texts().add_field) }
             form.fields method="post" action=(PAGE) {
                 (desk.key("field"))
                 (label.show())
                 (inputs(form, errors))
                 details open[errors.of("name").is_some()] {
-                    summary { (texts::FIELD_NAME) }
+                    summary { (texts().field_name) }
                     div.fields { (name.optional().show()) }
                 }
-                div { button.main { (texts::ADD_FIELD) } }
+                div { button.main { (texts().add_field) } }
             }
         }
     };
-    Ok(Page::new(texts::FIELDS, content).wrong_if(!errors.is_empty()).into())
+    Ok(Page::new(texts().fields, content).wrong_if(!errors.is_empty()).into())
 }
 
 pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
@@ -82,7 +83,7 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         "" => name_of(form.get("label")),
         typed => typed.to_owned(),
     });
-    let name = errors.take("name", name.ok_or_else(|| texts::FIELD_NAME_INVALID.to_owned()));
+    let name = errors.take("name", name.ok_or_else(|| texts().field_name_invalid.to_owned()));
     let fields = desk.store().fields().await?;
     let last = fields.all().iter().map(|field| field.position).max();
     let next = last.map_or(0, |last| (last + 10).min(FieldDefinition::HIGHEST_POSITION));
@@ -91,7 +92,7 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
     match change(desk, FieldWish::Put(field), None).await? {
         Ok(()) => Ok(staff::see(PAGE, "saved")),
-        Err(why) if why == texts::FIELD_NAME_TAKEN => {
+        Err(why) if why == texts().field_name_taken => {
             errors.add("name", why);
             list(desk, &errors).await
         }
@@ -100,7 +101,7 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 }
 
 pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(field) = present(desk).await? else { return Ok(missing(texts::NO_FIELD)) };
+    let Some(field) = present(desk).await? else { return Ok(missing(texts().no_field)) };
     Ok(page(desk, &field, &form_of(&field), &Errors::default()))
 }
 
@@ -109,31 +110,31 @@ fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) 
     let label = markup::readable(field.label.as_str(), SHORT);
     let content = html! {
         h1 { (markup::text(field.label.as_str(), LONG)) }
-        (staff::settings_menu(texts::FIELDS))
-        p.muted { (texts::FIELD_NAME) ": " (field.name.as_str()) }
+        (staff::settings_menu(texts().fields))
+        p.muted { (texts().field_name) ": " (field.name.as_str()) }
         (errors.summary())
         form.card.fields method="post" action=(path) {
             (desk.key("field"))
             (merge::shown(&form_of(field)))
-            (Input::of("label", texts::FIELD_LABEL, form, errors).show())
+            (Input::of("label", texts().field_label, form, errors).show())
             (choices(field, form, errors))
             (inputs(form, errors))
             div.buttons {
-                button.main { (texts::SAVE) }
-                a.button.quiet href=(PAGE) { (texts::CANCEL) }
+                button.main { (texts().save) }
+                a.button.quiet href=(PAGE) { (texts().cancel) }
             }
         }
         form method="post" action={ (path) "/delete" } {
             (desk.key("delete"))
             input type="hidden" name="version" value=(field.version);
-            button { (texts::DELETE_FIELD) }
+            button { (texts().delete_field) }
         }
     };
     Page::new(label, content).wrong_if(!errors.is_empty()).into()
 }
 
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(field) = present(desk).await? else { return Ok(missing(texts::NO_FIELD)) };
+    let Some(field) = present(desk).await? else { return Ok(missing(texts().no_field)) };
     // A browser does not send a box without a tick.
     let sent = &desk.visit.form;
     let without = ["public", "unique"].into_iter().filter(|name| sent.all(name).next().is_none());
@@ -150,9 +151,9 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
     let effects = effects(desk, &field, &wanted).await?;
     if !effects.is_empty() {
-        let title = texts::really(texts::SAVE, &markup::readable(field.label.as_str(), SHORT));
+        let title = texts().really(texts().save, &markup::readable(field.label.as_str(), SHORT));
         let path = format!("{PAGE}/{}", field.name.as_str());
-        let question = Question { title, effects, yes: texts::SAVE, back: &path };
+        let question = Question { title, effects, yes: texts().save, back: &path };
         if let Some(asked) = question.ask(desk, &html! {}) {
             return Ok(asked);
         }
@@ -192,7 +193,7 @@ async fn effects(
         }
         if count > 0 {
             let shown = markup::readable(before.shown(value), SHORT);
-            effects.push(texts::choice_in_use(count, COUNTED, &shown));
+            effects.push(texts().choice_in_use(count, COUNTED, &shown));
         }
     }
     if wanted.is_public && !before.is_public {
@@ -208,16 +209,17 @@ async fn effects(
             }
         }
         if count > 0 || after.is_some() {
-            effects.push(texts::becomes_public(count, after.is_some()));
+            effects.push(texts().becomes_public(count, after.is_some()));
         }
     }
     Ok(effects)
 }
 
 pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(field) = present(desk).await? else { return Ok(missing(texts::NO_FIELD)) };
-    let effect = texts::FIELD_DELETED_EFFECT.to_owned();
-    let asked = Question::of_setting(desk, texts::DELETE_FIELD, field.label.as_str(), effect, PAGE);
+    let Some(field) = present(desk).await? else { return Ok(missing(texts().no_field)) };
+    let effect = texts().field_deleted_effect.to_owned();
+    let asked =
+        Question::of_setting(desk, texts().delete_field, field.label.as_str(), effect, PAGE);
     if let Some(asked) = asked {
         return Ok(asked);
     }
@@ -247,10 +249,10 @@ async fn change(
     let changed = desk.app().fields.change(&wish, &preconditions, desk.context(), respond).await?;
     Ok(match changed {
         Changed::Done(_) => Ok(()),
-        Changed::Refused(FieldRefusal::NotFound) => Err(texts::NO_FIELD),
-        Changed::Refused(FieldRefusal::TooMany) => Err(texts::TOO_MANY_FIELDS),
-        Changed::Refused(FieldRefusal::InUse(_)) => Err(texts::FIELD_IN_USE),
-        Changed::Refused(_) if version.is_none() => Err(texts::FIELD_NAME_TAKEN),
-        Changed::Refused(_) | Changed::IdempotencyConflict => Err(texts::FIELD_CHANGED),
+        Changed::Refused(FieldRefusal::NotFound) => Err(texts().no_field),
+        Changed::Refused(FieldRefusal::TooMany) => Err(texts().too_many_fields),
+        Changed::Refused(FieldRefusal::InUse(_)) => Err(texts().field_in_use),
+        Changed::Refused(_) if version.is_none() => Err(texts().field_name_taken),
+        Changed::Refused(_) | Changed::IdempotencyConflict => Err(texts().field_changed),
     })
 }

@@ -130,29 +130,29 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
         deleted.map(|of| of.photo.id).filter(|&id| pet.photos.position(id).is_none())
     };
     Ok(html! {
-        @if changes.is_empty() && import.is_none() { p.muted { (texts::NO_HISTORY) } }
+        @if changes.is_empty() && import.is_none() { p.muted { (texts().no_history) } }
         ol.history {
             @for change in shown {
                 li {
                     div {
-                        strong { (replaced(change).map_or_else(|| texts::logged(&change.kind), str::to_owned)) }
+                        strong { (replaced(change).map_or_else(|| wording::logged(&change.kind), str::to_owned)) }
                         @if let (Some(SubjectKind::Order), Some(order)) =
                             (change.subject.kind.known(), change.subject.id) {
-                            ", " a href={ "/orders/" (order) } { (texts::title_of_order(order)) }
+                            ", " a href={ "/orders/" (order) } { (texts().title_of_order(order)) }
                         }
                     }
                     @if change.kind != ChangeType::PetsImported { (differences(change, (&categories, &fields))) }
                     @if let Some(photo) = deleted(change) {
                         form method="post" action={ (path) "/photos/change" } {
                             (desk.key("put-back"))
-                            button name="do" value={ "restore-" (photo) } { (texts::PUT_BACK) }
+                            button name="do" value={ "restore-" (photo) } { (texts().put_back) }
                         }
                     }
-                    div.hint { (texts::actor(&change.actor)) ", " (markup::time(change.at, desk.visit.now)) }
+                    div.hint { (wording::actor(&change.actor)) ", " (markup::time(change.at, desk.visit.now)) }
                 }
             }
         }
-        @if let Some(older) = older { a href=(older) { (texts::OLDER) } }
+        @if let Some(older) = older { a href=(older) { (texts().older) } }
     })
 }
 
@@ -160,8 +160,8 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
 pub(super) fn replaced(change: &JournalEntry) -> Option<&'static str> {
     let [before, after] = [&change.before, &change.after].map(|text| logged(text.as_deref()));
     match change.kind.known()? {
-        ChangeType::OrderChanged if end(&before) < end(&after) => Some(texts::EXTENDED),
-        ChangeType::CategoryChanged if before["label"].as_str().is_some() => Some(texts::RENAMED),
+        ChangeType::OrderChanged if end(&before) < end(&after) => Some(texts().extended),
+        ChangeType::CategoryChanged if before["label"].as_str().is_some() => Some(texts().renamed),
         _ => None,
     }
 }
@@ -219,14 +219,14 @@ pub(super) fn differences(
     let is_new = change.before.is_none();
     let category = |id: i64| match categories.iter().find(|category| category.id == id) {
         Some(category) => {
-            texts::category_now(id, &markup::readable(category.label.as_str(), SHORT))
+            texts().category_now(id, &markup::readable(category.label.as_str(), SHORT))
         }
         None => id.to_string(),
     };
     let value = |of: &Value, member: &str| match member {
         "categoryId" => of[member].as_i64().map(category),
         "status" => of[member].as_str().map(|text| {
-            forms::status(text).map_or(text, |status| texts::status(status)).to_owned()
+            forms::status(text).map_or(text, |status| texts().status(status)).to_owned()
         }),
         _ => of[member].as_str().map(str::to_owned),
     };
@@ -235,14 +235,21 @@ pub(super) fn differences(
     let mut add = |label: &str, old: Option<String>, new: Option<String>| {
         // A value that is gone is also shown, unless all of it is gone.
         let is_gone = old.is_some() && change.after.is_some();
-        let new = new.or_else(|| is_gone.then(|| texts::NO_VALUE.to_owned()));
+        let new = new.or_else(|| is_gone.then(|| texts().no_value.to_owned()));
         if let Some(new) = new.filter(|new| old.as_ref() != Some(new)) {
             lines.push((label.to_owned(), old, new));
         }
     };
-    let of_order = ORDER_INPUTS.iter().map(|input| (input.name, input.label));
-    let members = texts::MEMBERS.iter().copied().chain(of_order);
-    for (member, label) in members.chain([("reason", texts::REASON)]) {
+    let of_order = ORDER_INPUTS.iter().map(|input| (input.name, input.label()));
+    let (name, category) = (texts().name, texts().category);
+    let members = [
+        ("name", name),
+        ("label", name),
+        ("categoryId", category),
+        ("status", texts().status_label),
+    ];
+    let members = members.into_iter().chain(of_order);
+    for (member, label) in members.chain([("reason", texts().reason_label)]) {
         if member != "status" || (change.subject.kind == SubjectKind::Pet && !is_new) {
             add(label, value(&before, member), value(&after, member));
         }
@@ -252,7 +259,7 @@ pub(super) fn differences(
         let label = field.map_or(name, |field| field.label.as_str());
         let value = |value: &Value| match (field, value) {
             (Some(field), Value::String(text)) => field.shown(text).to_owned(),
-            _ => texts::value(value),
+            _ => wording::value(value),
         };
         let [old, new] = [&before, &after].map(|of| of["fields"].get(name).map(value));
         add(&markup::readable(label, SHORT), old, new);
@@ -263,17 +270,17 @@ pub(super) fn differences(
     let withdrawal = &after["withdrawn"];
     if before["withdrawn"].is_null() && withdrawal.is_object() {
         let reason = withdrawal["reason"].as_str().map(|text| {
-            forms::withdrawal_reason(text).map_or(text, |reason| texts::reason(reason)).to_owned()
+            forms::withdrawal_reason(text).map_or(text, |reason| texts().reason(reason)).to_owned()
         });
-        add(texts::REASON, None, reason);
-        add(texts::NOTE, None, withdrawal["note"].as_str().map(str::to_owned));
+        add(texts().reason_label, None, reason);
+        add(texts().note, None, withdrawal["note"].as_str().map(str::to_owned));
     }
     let others = photos(&before["photos"], &after["photos"]);
     // The log has no contacts, which can be erased.
     let is_contact = change.kind == ChangeType::OrderChanged && lines.is_empty() && ends.is_none();
     html! {
         @for what in others { div { (what) } }
-        @if is_contact { div { (texts::CONTACT_CHANGED) } }
+        @if is_contact { div { (texts().contact_changed) } }
         @for (label, old, new) in lines {
             div {
                 (label) ": "
@@ -282,7 +289,7 @@ pub(super) fn differences(
             }
         }
         @if let Some((old, new)) = ends {
-            div { (texts::ENDS) ": " del { (markup::exact_time(old)) } " → " ins { (markup::exact_time(new)) } }
+            div { (texts().ends) ": " del { (markup::exact_time(old)) } " → " ins { (markup::exact_time(new)) } }
         }
     }
 }
@@ -303,15 +310,15 @@ fn photos(before: &Value, after: &Value) -> Vec<&'static str> {
         all.collect::<BTreeMap<_, _>>()
     };
     let order = match after.len().cmp(&before.len()) {
-        Ordering::Greater => Some(texts::PHOTO_ADDED),
-        Ordering::Less => Some(texts::PHOTO_DELETED),
+        Ordering::Greater => Some(texts().photo_added),
+        Ordering::Less => Some(texts().photo_deleted),
         Ordering::Equal if !ids(&before).iter().all(|id| ids(&after).contains(id)) => {
-            return vec![texts::PHOTO_TURNED];
+            return vec![texts().photo_turned];
         }
-        Ordering::Equal if ids(&before) != ids(&after) => Some(texts::PHOTOS_MOVED),
+        Ordering::Equal if ids(&before) != ids(&after) => Some(texts().photos_moved),
         Ordering::Equal => None,
     };
-    let members = [("alt", texts::PHOTO_DESCRIBED), ("focus", texts::PHOTO_FOCUSED)];
+    let members = [("alt", texts().photo_described), ("focus", texts().photo_focused)];
     let changed = members.map(|(member, text)| {
         let is_changed =
             after.len() == before.len() && each(&before, member) != each(&after, member);

@@ -40,6 +40,7 @@ use hyper::Method;
 
 use super::{staff, visit::Visit};
 use crate::console::prelude::*;
+use crate::languages::console::Label;
 use crate::{
     delivery::Wanted,
     domain::Role,
@@ -86,39 +87,39 @@ routes! {
     newRecoveryCodes   POST "/account/recovery-codes"          staff!(Viewer, staff::new_recovery_codes).after_password();
     settings           GET  "/settings"                        staff!(Manager, staff::settings);
     members            GET  "/settings/staff"                  staff!(Manager, staff::members, &Errors::default());
-    addMember          POST "/settings/staff"                  staff!(Manager, staff::add_member).after_password().does(texts::ADD_MEMBER);
-    changeMember       POST "/settings/staff/{id}"             staff!(Manager, staff::change_member).after_password().does(texts::STAFF);
-    endSessionOfMember POST "/settings/sessions/end"           staff!(Manager, staff::end_session_of_member).after_password().does(texts::STAFF);
+    addMember          POST "/settings/staff"                  staff!(Manager, staff::add_member).after_password().does(|of| of.add_member);
+    changeMember       POST "/settings/staff/{id}"             staff!(Manager, staff::change_member).after_password().does(|of| of.staff);
+    endSessionOfMember POST "/settings/sessions/end"           staff!(Manager, staff::end_session_of_member).after_password().does(|of| of.staff);
     keys               GET  "/settings/keys"                   staff!(Manager, staff::keys, &Errors::default());
-    addKey             POST "/settings/keys"                   staff!(Manager, staff::add_key).after_password().does(texts::ADD_KEY);
-    changeKey          POST "/settings/keys/{id}"              staff!(Manager, staff::change_key).after_password().does(texts::KEYS);
+    addKey             POST "/settings/keys"                   staff!(Manager, staff::add_key).after_password().does(|of| of.add_key);
+    changeKey          POST "/settings/keys/{id}"              staff!(Manager, staff::change_key).after_password().does(|of| of.keys);
     today              GET  "/"                                staff!(Viewer, today::today);
     live               GET  "/live"                            staff!(Viewer, live::follow);
     animals            GET  "/animals"                         staff!(Viewer, animals::list);
-    changeSelected     POST "/animals/selected"                staff!(Clerk, several::change_selected).does(texts::WITH_SELECTED);
+    changeSelected     POST "/animals/selected"                staff!(Clerk, several::change_selected).does(|of| of.with_selected);
     animal             GET  "/animals/{id}"                    staff!(Viewer, animal::show, &Errors::default());
     editForm           GET  "/animals/{id}/edit"               staff!(Clerk, edit::form);
-    saveEdit           POST "/animals/{id}/edit"               staff!(Clerk, edit::save).does(texts::EDIT);
-    placeOrder         POST "/animals/{id}/order"              staff!(Clerk, animal::place_order).does(texts::RESERVE);
+    saveEdit           POST "/animals/{id}/edit"               staff!(Clerk, edit::save).does(|of| of.edit);
+    placeOrder         POST "/animals/{id}/order"              staff!(Clerk, animal::place_order).does(|of| of.reserve);
     photos             GET  "/animals/{id}/photos"             staff!(Clerk, photos::show, &Errors::default());
     addPhotos          POST "/animals/{id}/photos"             Target::Pictures(needed(Role::Clerk));
     changePhoto        POST "/animals/{id}/photos/change"      staff!(Clerk, photo_forms::change);
-    withdraw           POST "/animals/{id}/withdraw"           staff!(Clerk, animal::withdraw).does(texts::WITHDRAW);
-    restore            POST "/animals/{id}/restore"            staff!(Clerk, animal::restore).does(texts::RESTORE);
+    withdraw           POST "/animals/{id}/withdraw"           staff!(Clerk, animal::withdraw).does(|of| of.withdraw);
+    restore            POST "/animals/{id}/restore"            staff!(Clerk, animal::restore).does(|of| of.restore);
     addForm            GET  "/add"                             staff!(Clerk, add_one::add_form);
-    addOne             POST "/add"                             staff!(Clerk, add_one::add_one).does(texts::ADD_ANIMAL);
+    addOne             POST "/add"                             staff!(Clerk, add_one::add_one).does(|of| of.add_animal);
     sendPhoto          POST "/add/photo"                       Target::Pictures(needed(Role::Clerk));
-    preview            POST "/add/preview"                     staff!(Clerk, add_many::preview).does(texts::ADD_ANIMALS);
-    addMany            POST "/add/many"                        staff!(Clerk, add_many::add_many).does(texts::ADD_ANIMALS);
+    preview            POST "/add/preview"                     staff!(Clerk, add_many::preview).does(|of| of.add_animals);
+    addMany            POST "/add/many"                        staff!(Clerk, add_many::add_many).does(|of| of.add_animals);
     categories         GET  "/categories"                      staff!(Viewer, categories::list, &Errors::default());
-    saveCategory       POST "/categories"                      staff!(Clerk, categories::save).does(texts::NAME_CATEGORY);
+    saveCategory       POST "/categories"                      staff!(Clerk, categories::save).does(|of| of.name_category_heading);
     orders             GET  "/orders"                          staff!(Viewer, orders::list);
     order              GET  "/orders/{id}"                     staff!(Viewer, orders::show, &Errors::default());
-    completeOrder      POST "/orders/{id}/complete"            staff!(Clerk, orders::complete).does(texts::SELL);
-    cancelOrder        POST "/orders/{id}/cancel"              staff!(Clerk, orders::cancel).does(texts::CANCEL_RESERVATION);
-    saveOrder          POST "/orders/{id}/change"              staff!(Clerk, orders::save).does(texts::CHANGE_ORDER);
-    returnOrder        POST "/orders/{id}/return"              staff!(Clerk, orders::take_back).does(texts::TAKE_BACK);
-    reopenOrder        POST "/orders/{id}/reopen"              staff!(Clerk, orders::reopen).does(texts::RESERVE);
+    completeOrder      POST "/orders/{id}/complete"            staff!(Clerk, orders::complete).does(|of| of.sell);
+    cancelOrder        POST "/orders/{id}/cancel"              staff!(Clerk, orders::cancel).does(|of| of.cancel_reservation);
+    saveOrder          POST "/orders/{id}/change"              staff!(Clerk, orders::save).does(|of| of.change_order);
+    returnOrder        POST "/orders/{id}/return"              staff!(Clerk, orders::take_back).does(|of| of.take_back);
+    reopenOrder        POST "/orders/{id}/reopen"              staff!(Clerk, orders::reopen).does(|of| of.reserve);
     activity           GET  "/activity"                        staff!(Manager, activity::activity);
     exportActivity     GET  "/activity/export"                 staff!(Manager, activity::export);
     fields             GET  "/settings/fields"                 staff!(Manager, fields::list, &Errors::default());
@@ -127,14 +128,14 @@ routes! {
     saveField          POST "/settings/fields/{id}"            staff!(Manager, fields::save);
     deleteField        POST "/settings/fields/{id}/delete"     staff!(Manager, fields::delete);
     webhooks           GET  "/settings/webhooks"               staff!(Manager, webhooks::list, &Errors::default());
-    addWebhook         POST "/settings/webhooks"               staff!(Manager, webhooks::add).after_password().does(texts::WEBHOOKS);
+    addWebhook         POST "/settings/webhooks"               staff!(Manager, webhooks::add).after_password().does(|of| of.webhooks);
     webhook            GET  "/settings/webhooks/{id}"          staff!(Manager, webhooks::show, &Errors::default());
-    testWebhook        POST "/settings/webhooks/{id}/test"     staff!(Manager, webhooks::press, Wanted::Test, "tested").after_password().does(texts::WEBHOOKS);
-    resumeWebhook      POST "/settings/webhooks/{id}/resume"   staff!(Manager, webhooks::press, Wanted::Enable { resumes: true }, "enabled").after_password().does(texts::WEBHOOKS);
-    enableWebhook      POST "/settings/webhooks/{id}/enable"   staff!(Manager, webhooks::press, Wanted::Enable { resumes: false }, "enabled").after_password().does(texts::WEBHOOKS);
-    disableWebhook     POST "/settings/webhooks/{id}/disable"  staff!(Manager, webhooks::disable).after_password().does(texts::WEBHOOKS);
-    rotateWebhook      POST "/settings/webhooks/{id}/rotate"   staff!(Manager, webhooks::press, Wanted::RotateSecret, "saved").after_password().does(texts::WEBHOOKS);
-    deleteWebhook      POST "/settings/webhooks/{id}/delete"   staff!(Manager, webhooks::press, Wanted::Delete, "deleted").after_password().does(texts::WEBHOOKS);
+    testWebhook        POST "/settings/webhooks/{id}/test"     staff!(Manager, webhooks::press, Wanted::Test, "tested").after_password().does(|of| of.webhooks);
+    resumeWebhook      POST "/settings/webhooks/{id}/resume"   staff!(Manager, webhooks::press, Wanted::Enable { resumes: true }, "enabled").after_password().does(|of| of.webhooks);
+    enableWebhook      POST "/settings/webhooks/{id}/enable"   staff!(Manager, webhooks::press, Wanted::Enable { resumes: false }, "enabled").after_password().does(|of| of.webhooks);
+    disableWebhook     POST "/settings/webhooks/{id}/disable"  staff!(Manager, webhooks::disable).after_password().does(|of| of.webhooks);
+    rotateWebhook      POST "/settings/webhooks/{id}/rotate"   staff!(Manager, webhooks::press, Wanted::RotateSecret, "saved").after_password().does(|of| of.webhooks);
+    deleteWebhook      POST "/settings/webhooks/{id}/delete"   staff!(Manager, webhooks::press, Wanted::Delete, "deleted").after_password().does(|of| of.webhooks);
 }
 
 /// What a page becomes. Boxed, because the largest future decides how much memory each request needs.
@@ -164,11 +165,11 @@ pub(super) struct Needed {
     /// Only after the member has set up the second factor, if the settings require one.
     pub(super) second_factor: bool,
     /// The action of its form. A member reads it if the session ends before the form is sent.
-    does: &'static str,
+    does: Label,
 }
 
 const fn needed(role: Role) -> Needed {
-    Needed { role, password: false, second_factor: true, does: texts::SETTINGS }
+    Needed { role, password: false, second_factor: true, does: |of| of.settings }
 }
 
 impl Target {
@@ -188,7 +189,7 @@ impl Target {
         }
     }
 
-    const fn does(self, does: &'static str) -> Self {
+    const fn does(self, does: Label) -> Self {
         match self {
             Self::Staff(needed, page) => Self::Staff(Needed { does, ..needed }, page),
             other => other,
@@ -234,8 +235,8 @@ pub(super) fn may_wait(method: &Method, path: &str) -> Duration {
 pub(super) fn find<'p>(method: &Method, path: &'p str) -> Option<(&'static str, &'p str)> {
     let (route, [parameter, _]) = route(method, path).ok()?;
     let does = match route.target {
-        Target::Staff(needed, _) => needed.does,
-        _ => texts::SETTINGS,
+        Target::Staff(needed, _) => (needed.does)(texts()),
+        _ => texts().settings,
     };
     Some((does, parameter))
 }

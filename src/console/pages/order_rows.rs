@@ -94,8 +94,8 @@ pub(super) fn sums(desk: &Desk<'_>, rows: &[Row]) -> String {
         let (count, sum) =
             prices.fold((0, 0_i64), |(count, sum), price| (count + 1, sum.saturating_add(price)));
         let sum = format!("{}.{:04}", sum / 10_000, sum % 10_000);
-        let sum = texts::amount(sum.trim_end_matches('0').trim_end_matches('.'), desk.currency());
-        (count > 0).then(|| texts::sum_of(texts::order_status(status), count, &sum))
+        let sum = wording::amount(sum.trim_end_matches('0').trim_end_matches('.'), desk.currency());
+        (count > 0).then(|| texts().sum_of(texts().order_status(status), count, &sum))
     };
     let sums = [OrderStatus::Completed, OrderStatus::Reserved].into_iter().filter_map(sum);
     sums.collect::<Vec<_>>().join(" · ")
@@ -107,19 +107,19 @@ pub(super) fn table(desk: &Desk<'_>, fields: &FieldSet, rows: &[Row]) -> Markup 
         desk.may_write() && rows.iter().any(|(order, _)| order.status == OrderStatus::Reserved);
     let have_contacts = rows.iter().any(|(order, _)| contact(desk, order).is_some());
     let mut labels = vec![
-        texts::ANIMAL,
-        texts::STATUS,
+        texts().animal,
+        texts().status_label,
         ends(rows.iter().map(|(order, _)| order)),
-        texts::PRICE,
-        texts::REFERENCE,
-        texts::ORDER,
+        texts().price,
+        texts().reference,
+        texts().order,
     ];
     if have_contacts {
-        labels.insert(1, texts::CONTACT);
+        labels.insert(1, texts().contact);
     }
     let headings = html! {
         (markup::headings(&labels))
-        @if has_buttons { th scope="col" { span.hidden { (texts::ACTIONS) } } }
+        @if has_buttons { th scope="col" { span.hidden { (texts().actions) } } }
     };
     let mut drawings = Drawings::default();
     let rows = html! {
@@ -135,11 +135,11 @@ pub(super) fn table(desk: &Desk<'_>, fields: &FieldSet, rows: &[Row]) -> Markup 
 /// What the day of all these orders is.
 fn ends<'o>(mut orders: impl Iterator<Item = &'o Order> + Clone) -> &'static str {
     if orders.clone().all(|order| order.status == OrderStatus::Completed) {
-        texts::SOLD_AT
+        texts().sold_at
     } else if orders.all(|order| order.closed_at.is_some()) {
-        texts::CLOSED_AT
+        texts().closed_at
     } else {
-        texts::ENDS
+        texts().ends
     }
 }
 
@@ -154,14 +154,14 @@ fn table_row(
     html! {
         tr {
             td.first {
-                @if let Some(card) = card { (card) } @else { (texts::NO_NAME) }
+                @if let Some(card) = card { (card) } @else { (texts().no_name) }
             }
             @if have_contacts {
-                td data-label=(texts::CONTACT) {
+                td data-label=(texts().contact) {
                     @if let Some(contact) = contact(desk, order) {
                         (markup::text(contact, SHORT))
                         @if let Some(telephone) = telephone(contact) {
-                            " " a href={ "tel:" (telephone) } { (texts::CALL) }
+                            " " a href={ "tel:" (telephone) } { (texts().call) }
                         }
                     }
                 }
@@ -170,13 +170,13 @@ fn table_row(
             td data-label=(ends([order].into_iter())) {
                 @if let Some(end) = end { (markup::time_and_distance(end, desk.visit.now)) } @else { "–" }
             }
-            td.price data-label=(texts::PRICE) {
-                @if let Some(price) = &order.price { (texts::amount(price.as_str(), desk.currency())) }
+            td.price data-label=(texts().price) {
+                @if let Some(price) = &order.price { (wording::amount(price.as_str(), desk.currency())) }
             }
-            td data-label=(texts::REFERENCE) {
+            td data-label=(texts().reference) {
                 @if let Some(reference) = &order.reference { (markup::text(reference.as_str(), SHORT)) }
             }
-            td.number data-label=(texts::ORDER) {
+            td.number data-label=(texts().order) {
                 a href={ "/orders/" (order.id) } { (order.id) }
             }
             @if has_buttons {
@@ -189,7 +189,7 @@ fn table_row(
                                 input type="hidden" name=(FROM) value=(TODAY);
                             }
                             button {
-                                (texts::SELL) span.hidden { " " (markup::plain_name(name)) }
+                                (texts().sell) span.hidden { " " (markup::plain_name(name)) }
                             }
                         }
                     }

@@ -65,56 +65,56 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
     let sums = sums(desk, &rows);
     let content = html! {
-        h1 { (texts::ORDERS) }
+        h1 { (texts().orders) }
         form.card method="get" action="/orders" role="search" data-search {
             label for="q" {
-                @if desk.may_write() { (texts::FIND_ORDER) } @else { (texts::FIND_ORDER_BY_ANIMAL) }
+                @if desk.may_write() { (texts().find_order) } @else { (texts().find_order_by_animal) }
             }
             div.row {
                 div.field.search {
                     input #q name="q" type="search" value=(typed) autocomplete="off" dir="auto";
                 }
                 input type="hidden" name="status" value="all";
-                button.main { (texts::FIND) }
+                button.main { (texts().find) }
             }
         }
-        div #results.stack data-live data-found=(texts::orders_found(rows.len(), next.is_some())) {
-            nav.sub aria-label=(texts::STATUS) {
+        div #results.stack data-live data-found=(texts().orders_found(rows.len(), next.is_some())) {
+            nav.sub aria-label=(texts().status_label) {
                 ul {
                     @for of in OrderStatus::ALL {
-                        (tab(typed, (of.as_str(), texts::order_status(of)), status))
+                        (tab(typed, (of.as_str(), texts().order_status(of)), status))
                     }
-                    (tab(typed, ("all", texts::ALL), if status.is_empty() { "all" } else { status }))
+                    (tab(typed, ("all", texts().all), if status.is_empty() { "all" } else { status }))
                 }
             }
             @if rows.is_empty() {
                 div.card.empty {
                     @if typed.is_empty() {
-                        strong { (texts::NO_ORDERS) }
-                        p { (texts::NO_ORDERS_HINT) }
-                        a.button href="/animals?status=available" { (texts::ANIMALS) }
+                        strong { (texts().no_orders) }
+                        p { (texts().no_orders_hint) }
+                        a.button href="/animals?status=available" { (texts().animals_heading) }
                     } @else {
-                        strong { (texts::NO_ORDER_FOUND) }
+                        strong { (texts().no_order_found) }
                         @if desk.may_write() {
-                            p { (texts::no_order_found_hint(desk.app().keep_contacts)) }
+                            p { (texts().no_order_found_hint(wording::days(desk.app().keep_contacts))) }
                         }
-                        @if is_cut { p { (texts::only_newest(order_search::SEARCHED)) } }
+                        @if is_cut { p { (texts().only_newest(order_search::SEARCHED)) } }
                     }
                 }
             } @else {
                 @if !typed.is_empty() {
                     p.muted {
-                        (texts::orders_found(rows.len(), is_cut))
-                        @if is_cut { " " (texts::only_newest(order_search::SEARCHED)) }
+                        (texts().orders_found(rows.len(), is_cut))
+                        @if is_cut { " " (texts().only_newest(order_search::SEARCHED)) }
                     }
-                } @else if is_cut { p.muted { (texts::ONLY_FIRST) } }
-                @if !sums.is_empty() { p.muted { (texts::SHOWN_HERE) " " (sums) } }
+                } @else if is_cut { p.muted { (texts().only_first) } }
+                @if !sums.is_empty() { p.muted { (texts().shown_here) " " (sums) } }
                 (table(desk, &fields, &rows))
                 (pages(first.as_deref(), next.as_deref()))
             }
         }
     };
-    Ok(Page::new(texts::ORDERS, content).following(Follows::Everything).into())
+    Ok(Page::new(texts().orders, content).following(Follows::Everything).into())
 }
 
 /// The list of the orders in a status: of all, or of those that were found.
@@ -132,25 +132,25 @@ fn tab(typed: &str, (value, label): (&str, &str), present: &str) -> Markup {
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let ids = desk.id(OrderId::new).into_iter();
     let Some((order, pet)) = with_animals(desk, ids).await?.into_iter().next() else {
-        return Ok(missing(texts::NO_ORDER));
+        return Ok(missing(texts().no_order));
     };
-    let title = texts::title_of_order(order.id.get());
+    let title = texts().title_of_order(order.id.get());
     let categories = desk.categories_of(pet.iter().map(|pet| pet.category_id).collect()).await?;
     let (fields, mut drawings) = (desk.store().fields().await?, Drawings::default());
     let content = html! {
         div.head {
             h1 { (title) }
             (markup::order_badge(&order, desk.visit.now))
-            button type="button" data-print { (texts::PRINT) }
+            button type="button" data-print { (texts().print) }
         }
         div.columns {
             section.card {
-                h2 { (texts::ANIMAL) }
+                h2 { (texts().animal) }
                 @if let Some(pet) = &pet {
                     @let animal = Animal::whole(pet, &fields);
                     (card(desk, &animal, &markup::category(&categories, pet.category_id), (&mut drawings, 0)))
                     dl {
-                        dt { (texts::NUMBER) }
+                        dt { (texts().number) }
                         dd { (pet.id.get()) }
                         // Such as its microchip.
                         @for (field, value) in animal.values.iter().filter(|(field, _)| field.is_unique) {
@@ -162,12 +162,12 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 }
             }
             section.card #order {
-                h2 { (texts::ORDER) }
+                h2 { (texts().order) }
                 (details(desk, &order))
                 (form(desk, &order, pet.as_ref(), errors))
             }
         }
-        @for label in [texts::SIGNATURE, texts::SIGNATURE_OF_STORE] {
+        @for label in [texts().signature, texts().signature_of_store] {
             p.print { (label) ": ______________________________" }
         }
     };
@@ -178,19 +178,19 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
 
 /// The values of an order, beginning with the customer's contact data.
 pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
-    let members = ORDER_INPUTS.iter().map(|input| (input.label, input.shown(desk, order)));
+    let members = ORDER_INPUTS.iter().map(|input| (input.label(), input.shown(desk, order)));
     let reason = order.reason.as_ref().map(|reason| reason.as_str().to_owned());
     let is_sold = order.status == OrderStatus::Completed;
-    let closed_at = if is_sold { texts::SOLD_AT } else { texts::CLOSED_AT };
+    let closed_at = if is_sold { texts().sold_at } else { texts().closed_at };
     let ends = order.expires_at.filter(|_| order.status == OrderStatus::Reserved);
     let times = [
-        (texts::ENDS, ends),
-        (texts::PLACED_AT, Some(order.created_at)),
+        (texts().ends, ends),
+        (texts().placed_at, Some(order.created_at)),
         (closed_at, order.closed_at),
     ];
     html! {
         dl {
-            @for (label, text) in members.chain([(texts::REASON, reason)]) {
+            @for (label, text) in members.chain([(texts().reason_label, reason)]) {
                 @if let Some(text) = text { dt { (label) } dd { (markup::text(&text, LONG)) } }
             }
             @for (label, at) in times {
@@ -228,7 +228,7 @@ pub(super) fn form(
     let inputs = ORDER_INPUTS.iter().filter(|input| now.all(input.name).next().is_some());
     let (price, others): (Vec<_>, Vec<_>) =
         inputs.partition(|input| is_reserved && input.name == PRICE);
-    let reason = Input::of("reason", texts::REASON, &form, errors).optional();
+    let reason = Input::of("reason", texts().reason_label, &form, errors).optional();
     let is_free =
         pet.is_some_and(|pet| pet.status == PetStatus::Available && pet.withdrawn.is_none());
     let may_reopen = if order.status == OrderStatus::Completed { order.holds } else { is_free };
@@ -237,32 +237,32 @@ pub(super) fn form(
             (desk.key("order"))
             (merge::shown(&now))
             // For the Enter key, which presses the first button.
-            button.hidden tabindex="-1" aria-hidden="true" { (texts::SAVE) }
+            button.hidden tabindex="-1" aria-hidden="true" { (texts().save) }
             @if is_reserved {
                 div.row {
                     @for input in price { (input.show(desk, (&form, errors), (false, ""))) }
-                    (press("complete", "main", texts::SELL))
-                    (press("cancel", "", texts::CANCEL_RESERVATION))
+                    (press("complete", "main", texts().sell))
+                    (press("cancel", "", texts().cancel_reservation))
                 }
             } @else if may_reopen {
-                div.buttons { (press("reopen", "", texts::reopen(order.status))) }
+                div.buttons { (press("reopen", "", texts().reopen(order.status))) }
             }
             @if order.status == OrderStatus::Completed && order.holds {
                 details open[errors.of("reason").is_some()] {
-                    summary { (texts::TAKE_BACK) }
+                    summary { (texts().take_back) }
                     div.fields {
-                        p.hint { (texts::TAKE_BACK_HINT) }
+                        p.hint { (texts().take_back_hint) }
                         (reason.show())
-                        div { (press("return", "", texts::TAKE_BACK)) }
+                        div { (press("return", "", texts().take_back)) }
                     }
                 }
             }
             details open[is_sent] {
-                summary { @if is_reserved { (texts::EXTEND_OR_CHANGE) } @else { (texts::CHANGE_ORDER) } }
+                summary { @if is_reserved { (texts().extend_or_change) } @else { (texts().change_order) } }
                 div.fields {
                     @if is_reserved { (forms::day_input(form.get("until"), errors.of("until"))) }
                     @for input in others { (input.show(desk, (&form, errors), (false, ""))) }
-                    div { button { (texts::SAVE) } }
+                    div { button { (texts().save) } }
                 }
             }
         }
@@ -284,7 +284,7 @@ async fn act_on_order(
     commands: impl FnOnce(OrderId, Patch<Decimal>, &mut Errors) -> Vec<Command>,
 ) -> Result<Reply, ApiError> {
     let Some(order) = with_ids(desk, desk.id(OrderId::new).into_iter()).await?.pop() else {
-        return Ok(missing(texts::NO_ORDER));
+        return Ok(missing(texts().no_order));
     };
     let now = form_of(desk, &order);
     let merged = Merged::of(&desk.visit.form, &now);
@@ -314,7 +314,8 @@ async fn act_on_order(
         Err(not_done) => {
             let pet = desk.store().get_store_pet(order.pet_id).await?;
             let other = pet.and_then(|pet| pet.order_id).filter(|other| *other != order.id);
-            let other = other.map_or(String::new(), |other| texts::animal_is_reserved(other.get()));
+            let other =
+                other.map_or(String::new(), |other| texts().animal_is_reserved(other.get()));
             show(desk, &Errors::text(&(not_done.why + &other))).await
         }
     }
@@ -343,7 +344,7 @@ pub(super) async fn cancel(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     act_on_order(desk, |id, _, errors| {
         let typed = desk.visit.form.get("reason");
-        let reason = errors.take("reason", forms::optional(typed, texts::REASON)).flatten();
+        let reason = errors.take("reason", forms::optional(typed, texts().reason_label)).flatten();
         vec![Command::ReturnOrder { id, reason, preconditions: Preconditions::default() }]
     })
     .await

@@ -12,11 +12,11 @@ const AT_FIRST: usize = 8;
 /// A page about something that does not exist.
 pub(super) fn missing(message: &str) -> Reply {
     let content = html! {
-        h1 { (texts::NOT_FOUND) }
+        h1 { (texts().not_found) }
         p { (message) }
-        p { a href="/" { (texts::TO_FIRST_PAGE) } }
+        p { a href="/" { (texts().to_first_page) } }
     };
-    Page::new(texts::NOT_FOUND, content).with_status(StatusCode::NOT_FOUND).into()
+    Page::new(texts().not_found, content).with_status(StatusCode::NOT_FOUND).into()
 }
 
 /// Content that is replaced as a whole when something changes, so that no part contradicts another.
@@ -31,10 +31,10 @@ pub(super) fn live(errors: &Errors, content: &Markup) -> Markup {
 pub(super) fn empty_store(desk: &Desk<'_>) -> Markup {
     html! {
         div.card.empty {
-            strong { (texts::EMPTY_STORE) }
+            strong { (texts().empty_store) }
             @if desk.may_write() {
-                p { (texts::EMPTY_STORE_HINT) }
-                a.button.main href="/add" { (texts::ADD_ANIMALS) }
+                p { (texts().empty_store_hint) }
+                a.button.main href="/add" { (texts().add_animals) }
             }
         }
     }
@@ -72,11 +72,11 @@ pub(super) fn link(path: &str, parameters: &[(&str, &str)]) -> String {
 /// The links below a list: to its beginning if this is a later page, and to the next page.
 pub(super) fn pages(first: Option<&str>, next: Option<&str>) -> Markup {
     html! {
-        @if next.is_some() { p.print { (texts::MORE_FOLLOW) } }
+        @if next.is_some() { p.print { (texts().more_follow) } }
         @if first.is_some() || next.is_some() {
             div.pages.no-print {
-                span { @if let Some(first) = first { a href=(first) { (texts::FIRST_PAGE) } } }
-                span { @if let Some(next) = next { a href=(next) { (texts::NEXT_PAGE) } } }
+                span { @if let Some(first) = first { a href=(first) { (texts().first_page) } } }
+                span { @if let Some(next) = next { a href=(next) { (texts().next_page) } } }
             }
         }
     }

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use super::{cells, values};
 use crate::console::prelude::*;
+use crate::languages::console::Label;
 use crate::{
     domain::{
         NewPet, PetStatus,
@@ -29,8 +30,8 @@ const COLUMN: &str = "column-";
 pub(super) const HEADINGS: &str = "headings";
 
 /// The members that a column can have, besides the fields: the inputs for them, and their labels.
-const MEMBERS: [(&str, &str); 3] =
-    [("name", texts::NAME), ("category", texts::CATEGORY), ("status", texts::STATUS)];
+const MEMBERS: [(&str, Label); 3] =
+    [("name", |of| of.name), ("category", |of| of.category), ("status", |of| of.status_label)];
 
 /// The categories, the fields and the currency of the store.
 pub(super) struct Known<'k> {
@@ -76,9 +77,10 @@ pub(super) struct Pasted {
 
 impl Pasted {
     /// The headings of the columns that are left out.
-    pub(super) fn left_out(&self) -> Vec<String> {
+    pub(super) fn left_out(&self) -> String {
         let is_left_out = |column: &&Column| column.of.is_empty() && !column.is_empty;
-        self.columns.iter().filter(is_left_out).map(|column| column.heading.clone()).collect()
+        let headings = self.columns.iter().filter(is_left_out);
+        headings.map(|column| format!("“{}”", column.heading)).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -86,7 +88,10 @@ impl Pasted {
 pub(super) fn choices(fields: &FieldSet) -> impl Iterator<Item = (String, String)> {
     let label = |field: &FieldDefinition| markup::readable(field.label.as_str(), SHORT);
     let fields = fields.all().iter().map(move |field| (values::input_of(field), label(field)));
-    MEMBERS.into_iter().map(|(name, label)| (name.to_owned(), label.to_owned())).chain(fields)
+    MEMBERS
+        .into_iter()
+        .map(|(name, label)| (name.to_owned(), label(texts()).to_owned()))
+        .chain(fields)
 }
 
 /// All cells, among them the categories.
@@ -176,16 +181,16 @@ fn columns(
         let known = choices(fields).find(|(name, _)| *name == of);
         let is_taken = !of.is_empty() && columns.iter().any(|column| column.of == of);
         if let (Some((_, label)), Some(_), true) = (&known, chosen, is_taken) {
-            problems.add(id.clone(), texts::chosen_twice(label));
+            problems.add(id.clone(), texts().chosen_twice(label));
         }
         let (of, label) = known.filter(|_| !is_taken).unwrap_or_default();
         let has_none = |(_, cells): &(_, Vec<String>)| cells.get(at).is_none_or(String::is_empty);
         let is_empty = heading.is_empty() && records.iter().all(has_none);
-        columns.push(Column { id, heading: texts::heading(at, heading), of, label, is_empty });
+        columns.push(Column { id, heading: wording::heading(at, heading), of, label, is_empty });
     }
     for (name, label) in &MEMBERS[..2] {
         if columns.iter().all(|column| column.of != *name) {
-            problems.add(format!("{COLUMN}1"), texts::column_missing(label));
+            problems.add(format!("{COLUMN}1"), texts().column_missing(label(texts())));
         }
     }
     columns
@@ -201,7 +206,7 @@ fn line(number: usize, cells: &[String], columns: &[Column], known: &Known<'_>) 
             _ if cell.contains(LINE_END)
                 && field.is_none_or(|field| field.kind != FieldKind::LongText) =>
             {
-                Err(texts::SEVERAL_LINES.to_owned())
+                Err(texts().several_lines.to_owned())
             }
             Some(field) => cells::as_input(field, cell, known.currency),
             None => Ok(cell.clone()),
@@ -212,10 +217,11 @@ fn line(number: usize, cells: &[String], columns: &[Column], known: &Known<'_>) 
         }
     }
     if cells.iter().skip(columns.len()).any(|cell| !cell.is_empty()) {
-        errors.add("", texts::NO_HEADING);
+        errors.add("", texts().no_heading);
     }
     let form: Form = typed.into_iter().collect();
-    let member = |(name, label): (&str, &str)| (form.get(name).to_owned(), label.to_owned());
+    let member =
+        |(name, label): (&str, Label)| (form.get(name).to_owned(), label(texts()).to_owned());
     let [name, category, status] = MEMBERS.map(member);
     let mut take = |(_, label): &(String, String), message: String| {
         errors.add("", labelled(label, &message));

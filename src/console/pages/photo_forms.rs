@@ -55,7 +55,7 @@ fn arriving(console: &Console, member: StaffId) -> Result<Arc<StaffId>, PhotoErr
 /// Saves the texts of all photos, and moves or deletes one of them.
 pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
-    let Some(pet) = desk.pet().await? else { return Ok(missing(texts::NO_PET)) };
+    let Some(pet) = desk.pet().await? else { return Ok(missing(texts().no_pet)) };
     let id = pet.id;
     let (act, photo) = form.get("do").split_once('-').unwrap_or(("save", ""));
     let chosen = PhotoId::parse(photo);
@@ -67,9 +67,9 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     if act == "delete" && pet.photos.all().get(at).map(|photo| photo.id) == chosen {
         let name = markup::plain_name(pet.name.as_str());
         let question = Question {
-            title: texts::really(texts::DELETE, &texts::this_photo(at + 1, &name)),
-            effects: vec![texts::PHOTO_IS_GONE.to_owned()],
-            yes: texts::DELETE,
+            title: texts().really(texts().delete, &texts().this_photo(at + 1, &name)),
+            effects: vec![texts().photo_is_gone.to_owned()],
+            yes: texts().delete,
             back: &path_of(id),
         };
         let shown = pet.photos.all().get(at).map(|photo| photos::small(photo, at, &name));
@@ -82,8 +82,8 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let conflicts = merged.errors(true, |name, value| {
         let mut all = pet.photos.all().iter().zip(1..);
         let label = all.find_map(|(photo, number)| {
-            let is_alt = (alt_input(photo.id) == name).then(|| texts::alt_of(number));
-            is_alt.or_else(|| (look_input(photo.id) == name).then(|| texts::look_at(number)))
+            let is_alt = (alt_input(photo.id) == name).then(|| texts().alt_of(number));
+            is_alt.or_else(|| (look_input(photo.id) == name).then(|| texts().look_at(number)))
         });
         Some((label?, markup::readable(value, markup::SHORT)))
     });
@@ -94,7 +94,7 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut commands = Vec::new();
     for photo in pet.photos.all() {
         let Some(patch) = typed(&merged.form, photo) else {
-            return photos::show(desk, &Errors::text(texts::ALT_TOO_LONG)).await;
+            return photos::show(desk, &Errors::text(texts().alt_too_long)).await;
         };
         if patch != PhotoPatch::default() {
             let preconditions = preconditions();
@@ -177,7 +177,7 @@ async fn turned(
     let focus = photo.focus.map(|focus| focus.turned(to_right));
     let turned = of_stored(desk.app().photos.turn(photo.id, to_right).await)?;
     Ok(turned.and_then(|turned| {
-        let Stored { id, width, height } = turned.ok_or(texts::PHOTO_FILE_MISSING)?;
+        let Stored { id, width, height } = turned.ok_or(texts().photo_file_missing)?;
         Ok(NewPhoto { id, alt: None, width, height, focus })
     }))
 }
@@ -193,7 +193,7 @@ async fn restore(desk: &Desk<'_>, pet: &StorePet, photo: PhotoId) -> Result<Repl
         None => false,
     };
     let Some(Deleted { photo, position, replaced_by }) = deleted.filter(|_| is_there) else {
-        return photos::show(desk, &Errors::text(texts::PHOTO_NOT_KEPT)).await;
+        return photos::show(desk, &Errors::text(texts().photo_not_kept)).await;
     };
     let (id, preconditions) =
         (pet.id, Preconditions { if_match: Some(IfMatch::Any), if_absent: false });
@@ -224,7 +224,7 @@ fn see(id: PetId, flash: Flash) -> Reply {
 pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, ApiError> {
     let pet = desk.pet().await?;
     if pet.is_none() && !desk.visit.parameter.is_empty() {
-        return Ok(missing(texts::NO_PET));
+        return Ok(missing(texts().no_pet));
     }
     let console = desk.visit.console;
     let (edge, _arriving) = (&console.edge, arriving(console, desk.session.member.id)?);
@@ -244,7 +244,7 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
                 // A page that another member has left open.
                 let owner = owner_of(&Form::sent(&[(KEY_FIELD, &key)]));
                 if owner.is_some_and(|owner| owner != desk.session.member.id) {
-                    return wrong(desk, &Errors::text(texts::ANOTHER_MEMBER)).await;
+                    return wrong(desk, &Errors::text(texts().another_member)).await;
                 }
             }
             // A form without a choice has an empty file.
@@ -261,13 +261,13 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
                     Err(why) => failed.push((file, why)),
                 }
             }
-            (Some(file), None) => failed.push((file, texts::PICTURE_TOO_LARGE.to_owned())),
+            (Some(file), None) => failed.push((file, texts().picture_too_large.to_owned())),
             _ => {}
         }
     }
     if failed.is_empty() && pet.is_none() {
         let list = html! { ol.photos { @for photo in waiting { (photo) } } };
-        return Ok(Page::new(texts::PHOTOS, list).into());
+        return Ok(Page::new(texts().photos, list).into());
     }
     if let (Some(pet), true) = (&pet, failed.is_empty()) {
         let flash = Flash::new("photos-added", added.into());
@@ -278,7 +278,7 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
         return Ok(see(pet.id, flash));
     }
     let problem = html! {
-        @if added > 0 { p { (texts::photos_added(added)) } }
+        @if added > 0 { p { (texts().photos_added(usize::try_from(added).unwrap_or(usize::MAX))) } }
         ul {
             @for (file, why) in &failed {
                 li { (markup::text(file, markup::SHORT)) ": " span { (why) } }
@@ -291,7 +291,7 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
 /// The page with what is wrong about pictures.
 async fn wrong(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     if desk.visit.parameter.is_empty() {
-        return Ok(Page::new(texts::PHOTOS, errors.summary()).wrong_if(true).into());
+        return Ok(Page::new(texts().photos, errors.summary()).wrong_if(true).into());
     }
     photos::show(desk, errors).await
 }
@@ -328,7 +328,7 @@ async fn stored(desk: &Desk<'_>, picture: Bytes) -> Result<Result<Stored, String
     let Some(format) = Format::of(&picture) else {
         // `ftyp` and the name of the format, behind a length of four bytes.
         let is_heic = matches!(picture.get(4..12), Some(b"ftypheic" | b"ftypheix" | b"ftypmif1"));
-        return Ok(Err(if is_heic { texts::HEIC } else { texts::NO_PICTURE }.to_owned()));
+        return Ok(Err(if is_heic { texts().heic } else { texts().no_picture }.to_owned()));
     };
     of_stored(desk.app().photos.add(picture, format).await)
 }
@@ -337,7 +337,7 @@ fn of_stored<T>(stored: Result<T, PhotoError>) -> Result<Result<T, String>, ApiE
     match stored {
         Ok(stored) => Ok(Ok(stored)),
         Err(PhotoError::Invalid(why)) => Ok(Err(why)),
-        Err(PhotoError::Busy) => Ok(Err(texts::TOO_MANY_PICTURES.to_owned())),
+        Err(PhotoError::Busy) => Ok(Err(texts().too_many_pictures.to_owned())),
         Err(error) => Err(error.into()),
     }
 }

@@ -16,12 +16,12 @@ pub(super) const PHOTO: &str = "photo";
 
 /// The page of the photos of an animal.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let Some(pet) = desk.pet().await? else { return Ok(missing(texts::NO_PET)) };
-    let title = texts::photos_of(&markup::plain_name(pet.name.as_str()));
+    let Some(pet) = desk.pet().await? else { return Ok(missing(texts().no_pet)) };
+    let title = texts().photos_of(&markup::plain_name(pet.name.as_str()));
     let content = html! {
         div.head {
             h1 { (title) }
-            a href={ "/animals/" (pet.id) } { (texts::TO_ANIMAL) }
+            a href={ "/animals/" (pet.id) } { (texts().to_animal) }
         }
         (card(desk, &pet))
     };
@@ -45,14 +45,14 @@ fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
                             (desk.key("photos-change"))
                             (merge::shown(&form_of(pet)))
                             // For the Enter key, which presses the first button.
-                            button.hidden name="do" value="save" tabindex="-1" aria-hidden="true" { (texts::SAVE) }
+                            button.hidden name="do" value="save" tabindex="-1" aria-hidden="true" { (texts().save) }
                             (list(desk, all, &name, may_change))
-                            div.buttons { button name="do" value="save" { (texts::SAVE_TEXTS) } }
+                            div.buttons { button name="do" value="save" { (texts().save_texts) } }
                         }
                     } @else if !all.is_empty() {
                         (list(desk, all, &name, may_change))
                     }
-                    @if may_add && all.len() >= Photos::MAX { p.hint { (texts::TOO_MANY_PHOTOS) } }
+                    @if may_add && all.len() >= Photos::MAX { p.hint { (texts().too_many_photos) } }
                 }
                 @if may_add {
                     form.fields #upload data-kept method="post" action={ (path) "/photos" } enctype="multipart/form-data"
@@ -60,8 +60,8 @@ fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
                         (desk.key("photos"))
                         (input(false))
                         noscript {
-                            @if !all.is_empty() { p.hint { (texts::SAVE_TEXTS_FIRST) } }
-                            div.buttons { button.main { (texts::UPLOAD) } }
+                            @if !all.is_empty() { p.hint { (texts().save_texts_first) } }
+                            div.buttons { button.main { (texts().upload) } }
                         }
                     }
                     (uploads(None))
@@ -75,19 +75,31 @@ fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
 fn input(is_disabled: bool) -> Markup {
     html! {
         div.field {
-            label for="pictures" { (texts::ADD_PHOTOS) }
-            p.hint #pictures-hint { (texts::PHOTOS_HINT) }
+            label for="pictures" { (texts().add_photos) }
+            p.hint #pictures-hint { (texts().photos_hint) }
             input #pictures type="file" name=(PICTURES) accept="image/jpeg,image/png,image/webp,image/gif" multiple
                 required[!is_disabled] disabled[is_disabled] aria-describedby="pictures-hint";
         }
     }
 }
 
+/// The names by which the script finds its texts.
+const UPLOADS: [&str; 16] = [
+    "waiting", "sending", "answer", "added", "failed", "again", "drop", "large", "lost", "out",
+    "same", "fit", "one", "many", "unsent", "wait",
+];
+
+/// The points of a photo that people can choose, from left and top; the first one is none.
+const POINTS: [&str; 10] = [
+    "", "0.2,0.2", "0.5,0.2", "0.8,0.2", "0.2,0.5", "0.5,0.5", "0.8,0.5", "0.2,0.8", "0.5,0.8",
+    "0.8,0.8",
+];
+
 /// The list of the pictures that the script sends, with its texts about them; to this path, if no form has one.
 fn uploads(target: Option<&str>) -> Markup {
     html! {
         div #uploads data-kept data-most=(Photos::MAX) data-target=[target] {
-            @for (name, text) in texts::UPLOADS { span hidden data-text=(name) { (text) } }
+            @for (name, text) in UPLOADS.iter().zip(texts().uploads) { span hidden data-text=(name) { (text) } }
             p #sent role="status" tabindex="-1" {}
             ul.uploads {}
         }
@@ -104,8 +116,8 @@ pub(super) fn of_new_animal(desk: &Desk<'_>, form: &Form) -> Markup {
     html! {
         @if desk.app().photos.place().is_some() {
             div hidden data-scripted { (input(true)) }
-            noscript { p.hint { (texts::PHOTOS_AFTER) } }
-            ol.photos.waiting #waiting data-label=(texts::TAKE_PHOTO) { @for field in form.all(PHOTO) { (waiting(field)) } }
+            noscript { p.hint { (texts().photos_after) } }
+            ol.photos.waiting #waiting data-label=(texts().take_photo) { @for field in form.all(PHOTO) { (waiting(field)) } }
             (uploads(Some("/add/photo")))
             (script())
         }
@@ -120,7 +132,7 @@ pub(super) fn waiting(field: &str) -> Markup {
             label {
                 img src={ "/photos/" (id) "-small.jpg" } alt="";
                 input type="checkbox" name=(PHOTO) value=(field) checked;
-                (texts::TAKE_PHOTO)
+                (texts().take_photo)
             }
         }
     }
@@ -144,7 +156,7 @@ fn list(desk: &Desk<'_>, all: &[Photo], name: &str, may_change: bool) -> Markup 
 
 /// A photo of this animal, small.
 pub(super) fn small(photo: &Photo, at: usize, animal: &str) -> Markup {
-    let alt = texts::photo_of(at + 1, animal, photo.alt.as_ref().map(AltText::as_str));
+    let alt = texts().photo_of(at + 1, animal, photo.alt.as_ref().map(AltText::as_str));
     html! { img class=[look::focus(photo.focus)] src={ "/photos/" (photo.id) "-small.jpg" } loading="lazy" alt=(alt); }
 }
 
@@ -156,7 +168,7 @@ fn change(desk: &Desk<'_>, at: usize, photo: &Photo, is_last: bool) -> Markup {
     let alt = sent.all(&id).next().filter(|_| merge::is_touched(sent, &id)).unwrap_or(kept);
     let press = |act: &str, label: &str| {
         html! {
-            button name="do" value={ (act) "-" (photo.id) } aria-label=(texts::photo_button(label, at + 1)) {
+            button name="do" value={ (act) "-" (photo.id) } aria-label=(texts().photo_button(label, at + 1)) {
                 (label)
             }
         }
@@ -164,18 +176,18 @@ fn change(desk: &Desk<'_>, at: usize, photo: &Photo, is_last: bool) -> Markup {
     html! {
         div.fields {
             div.field {
-                label for=(id) { (texts::alt_of(at + 1)) }
+                label for=(id) { (texts().alt_of(at + 1)) }
                 input #(id) name=(id) type="text" value=(alt) maxlength="500" dir="auto" autocomplete="off";
             }
             div.buttons {
                 @if at > 0 {
-                    (press("first", texts::MAKE_MAIN))
-                    (press("up", texts::MOVE_UP))
+                    (press("first", texts().make_main))
+                    (press("up", texts().move_up))
                 }
-                @if !is_last { (press("down", texts::MOVE_DOWN)) }
-                (press("left", texts::TURN_LEFT))
-                (press("right", texts::TURN_RIGHT))
-                (press("delete", texts::DELETE))
+                @if !is_last { (press("down", texts().move_down)) }
+                (press("left", texts().turn_left))
+                (press("right", texts().turn_right))
+                (press("delete", texts().delete))
             }
             (look_at(desk, at + 1, photo))
         }
@@ -197,17 +209,17 @@ fn look_at(desk: &Desk<'_>, number: usize, photo: &Photo) -> Markup {
     let (id, sent) = (look_input(photo.id), &desk.visit.form);
     let kept = look_value(photo.focus);
     let value = sent.all(&id).next().filter(|_| merge::is_touched(sent, &id)).unwrap_or(&kept);
-    let point = |&(value, label): &(&str, &str)| (value.to_owned(), label.to_owned());
-    let mut points: Vec<_> = texts::LOOK_AT.iter().map(point).collect();
+    let point = |(value, label): (&str, &str)| (value.to_owned(), label.to_owned());
+    let mut points: Vec<_> = POINTS.into_iter().zip(texts().points).map(point).collect();
     if points.iter().all(|(of, _)| of != value) {
-        points.push((value.to_owned(), texts::LOOK_AT_PRESSED.to_owned()));
+        points.push((value.to_owned(), texts().look_at_pressed.to_owned()));
     }
-    let label = texts::look_at(number);
+    let label = texts().look_at(number);
     let [width, height] = pressed_sides(photo);
     html! {
         details {
-            summary { (texts::LOOK_MORE) }
-            p.hint { (texts::LOOK_HINT) }
+            summary { (texts().look_more) }
+            p.hint { (texts().look_hint) }
             div.point {
                 input type="image" name={ "point-" (photo.id) } src={ "/photos/" (photo.id) "-small.jpg" }
                     width=(width) height=(height) alt=(label) tabindex="-1";

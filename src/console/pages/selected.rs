@@ -23,7 +23,7 @@ pub(super) fn bar(
     let given: Vec<&FieldDefinition> =
         fields.all().iter().filter(|field| !field.is_unique).collect();
     let label = |field: &FieldDefinition| markup::readable(field.label.as_str(), SHORT);
-    let mut of = vec![(String::new(), texts::CHOOSE_FIELD.to_owned())];
+    let mut of = vec![(String::new(), texts().choose_field.to_owned())];
     of.extend(given.iter().map(|field| (field.name.as_str().to_owned(), label(field))));
     let choices = given.iter().filter_map(|field| Some((field, field.choices.as_ref()?)));
     let words =
@@ -39,30 +39,30 @@ pub(super) fn bar(
     };
     html! {
         fieldset.card #selected tabindex="-1" {
-            legend { (texts::WITH_SELECTED) " " span.ticked {} span.hint { (texts::ALL_OR_NONE) } }
+            legend { (texts().with_selected) " " span.ticked {} span.hint { (texts().all_or_none) } }
             // For the Enter key, which presses the first button.
-            button.hidden name="do" value="" tabindex="-1" aria-hidden="true" { (texts::SAVE) }
+            button.hidden name="do" value="" tabindex="-1" aria-hidden="true" { (texts().save) }
             div.acts {
-                (part(texts::RESERVE_OR_SELL, &["until", "contact", "price"], html! {
+                (part(texts().reserve_or_sell, &["until", "contact", "price"], html! {
                     (forms::day_input(until, errors.of("until")))
-                    (input("contact", texts::CONTACT).show())
-                    (Input { inputmode: "decimal", ..input("price", texts::PRICE_OF_EACH) }.show())
-                    button name="do" value="reserve" { (texts::RESERVE) }
-                    button name="do" value="sell" { (texts::SELL) }
+                    (input("contact", texts().contact).show())
+                    (Input { inputmode: "decimal", ..input("price", texts().price_of_each) }.show())
+                    button name="do" value="reserve" { (texts().reserve) }
+                    button name="do" value="sell" { (texts().sell) }
                 }))
-                button name="do" value=(CANCEL) { (texts::CANCEL_RESERVATIONS) }
-                (part(texts::MOVE_MORE, &["to"], html! {
-                    (Input { list: Some("categories"), ..input("to", texts::CATEGORY) }.show())
-                    button name="do" value="move" { (texts::MOVE) }
+                button name="do" value=(CANCEL) { (texts().cancel_reservations) }
+                (part(texts().move_more, &["to"], html! {
+                    (Input { list: Some("categories"), ..input("to", texts().category) }.show())
+                    button name="do" value="move" { (texts().move_label) }
                 }))
-                (part(texts::VALUE_MORE, &["value"], html! {
-                    (input("of", texts::FIELD).choose(&of))
-                    (Input { list: Some("values"), ..input("value", texts::VALUE).hint(texts::VALUE_HINT) }.show())
-                    button name="do" value="value" { (texts::CHANGE_VERB) }
+                (part(texts().value_more, &["value"], html! {
+                    (input("of", texts().field_of_animals).choose(&of))
+                    (Input { list: Some("values"), ..input("value", texts().new_value).hint(texts().value_hint) }.show())
+                    button name="do" value="value" { (texts().change_verb) }
                 }))
-                (part(texts::WITHDRAW_SEVERAL, &["why"], html! {
-                    (input("why", texts::REASON).choose(&forms::withdrawal_reasons()))
-                    button.danger name="do" value="withdraw" { (texts::WITHDRAW) }
+                (part(texts().withdraw_several, &["why"], html! {
+                    (input("why", texts().reason_label).choose(&forms::withdrawal_reasons()))
+                    button.danger name="do" value="withdraw" { (texts().withdraw) }
                 }))
             }
             (forms::category_list(categories))

@@ -33,9 +33,9 @@ const TYPED: [(&str, &str); 4] =
 struct Act {
     /// The commands for an animal with this version, and with its open order.
     commands: ForPet,
-    /// The words before and after the number of animals.
-    verb: &'static str,
-    rest: String,
+    /// The question before it is done, and the label of the button that says yes.
+    question: String,
+    yes: &'static str,
 }
 
 type ForPet = Box<dyn Fn(PetId, i64, Option<&Order>) -> Vec<Command> + Send + Sync>;
@@ -53,10 +53,10 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
         .collect();
     let mut errors = Errors::default();
     if selected.is_empty() {
-        errors.add("results", texts::NONE_SELECTED);
+        errors.add("results", texts().none_selected);
     }
     let fields = Arc::new(desk.store().fields().await?);
-    let act = act(desk, &fields, &mut errors).await?;
+    let act = act(desk, &fields, selected.len(), &mut errors).await?;
     let (Some(act), true) = (act, errors.is_empty()) else {
         return animals::show(desk, form, &errors).await;
     };
@@ -96,7 +96,7 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
     }
     let problem = html! {
         div {
-            p { (texts::NOTHING_CHANGED) }
+            p { (texts().nothing_changed) }
             ul {
                 @for (pet, why) in problems {
                     li {
@@ -129,7 +129,7 @@ fn problem(
     let refusal = |command| decide(command, &present, desk.visit.now).err();
     let refusal = commands.iter().rev().find_map(refusal)?;
     let has_none = desk.visit.form.get("do") == CANCEL && order.is_none();
-    Some(if has_none { texts::HAS_NO_RESERVATION.to_owned() } else { refused(&refusal) })
+    Some(if has_none { texts().has_no_reservation.to_owned() } else { refused(&refusal) })
 }
 
 /// The list from which the form was sent.
@@ -152,9 +152,9 @@ fn ask(desk: &Desk<'_>, (pets, orders): (&[StorePet], &[Order]), act: &Act) -> O
         }
     };
     let question = Question {
-        title: texts::change_selected(act.verb, pets.len(), &act.rest),
-        effects: vec![texts::ALL_OR_NONE.to_owned()],
-        yes: act.verb,
+        title: act.question.clone(),
+        effects: vec![texts().all_or_none.to_owned()],
+        yes: act.yes,
         back: &list_of(&desk.visit.form),
     };
     question.ask(desk, &details)
@@ -169,6 +169,7 @@ fn change(id: PetId, version: i64, patch: PetPatch) -> Command {
 async fn act(
     desk: &Desk<'_>,
     fields: &FieldSet,
+    count: usize,
     errors: &mut Errors,
 ) -> Result<Option<Act>, StoreError> {
     let form = &desk.visit.form;
@@ -177,7 +178,7 @@ async fn act(
         ("", [button]) => *button,
         (button, _) => button,
     };
-    let act = |verb, rest, commands| Some(Act { commands, verb, rest });
+    let act = |yes, question, commands| Some(Act { commands, question, yes });
     // One customer, as for a litter. Without a price, each has its own.
     let order = |terms: OrderTerms, errors: &mut Errors| -> ForPet {
         let values = order_inputs::read(form, |name| !form.get(name).is_empty(), errors);
@@ -192,14 +193,18 @@ async fn act(
     Ok(match button {
         "reserve" => {
             let end = errors.take("until", forms::end_of_day(form, desk.visit.now));
-            let until = texts::until_day(form.get("until"));
+            let until = wording::day(form.get("until"));
             let terms = end.map(OrderTerms::ReservedUntil);
-            terms.and_then(|terms| act(texts::RESERVE, until, order(terms, errors)))
+            terms.and_then(|terms| {
+                act(texts().reserve, texts().reserve_animals(count, &until), order(terms, errors))
+            })
         }
-        "sell" => act(texts::SELL, String::new(), order(OrderTerms::Completed, errors)),
+        "sell" => {
+            act(texts().sell, texts().sell_animals(count), order(OrderTerms::Completed, errors))
+        }
         CANCEL => act(
-            texts::CANCEL_RESERVATIONS,
-            String::new(),
+            texts().cancel_reservations,
+            texts().cancel_reservations_of(count),
             Box::new(|id, version, order| {
                 // No animal has the version 0.
                 let check = change(id, order.map_or(0, |_| version), PetPatch::default());
@@ -218,39 +223,50 @@ async fn act(
                     let preconditions = Preconditions::version(version);
                     vec![Command::WithdrawPet { id, reason, note: None, preconditions }]
                 };
-                act(texts::WITHDRAW, texts::because(reason), Box::new(withdraw))
+                act(texts().withdraw, texts().withdraw_animals(count, reason), Box::new(withdraw))
             })
         }
-        "value" => errors.take("value", value(desk, fields)).and_then(|(name, given, rest)| {
-            let fields = FieldPatch::from([(name, given)]);
-            act(texts::CHANGE_VERB, rest, patched(PetPatch { fields, ..PetPatch::default() }))
-        }),
+        "value" => {
+            errors.take("value", value(desk, fields, count)).and_then(|(name, given, question)| {
+                let fields = FieldPatch::from([(name, given)]);
+                act(
+                    texts().change_verb,
+                    question,
+                    patched(PetPatch { fields, ..PetPatch::default() }),
+                )
+            })
+        }
         _ => {
             let categories = desk.categories_typed([form.get("to")]).await?;
             let id = errors.take("to", forms::category(form.get("to"), &categories));
             id.and_then(|id| {
-                let rest = texts::to_category(&markup::category(&categories, id));
+                let question = texts().move_animals(count, &markup::category(&categories, id));
                 let patch = PetPatch { category_id: Some(id), ..PetPatch::default() };
-                act(texts::MOVE_VERB, rest, patched(patch))
+                act(texts().move_label, question, patched(patch))
             })
         }
     })
 }
 
-/// The field that is chosen, the value that is typed for it as in a cell of a spreadsheet, and both in words.
-fn value(desk: &Desk<'_>, fields: &FieldSet) -> Result<(String, Given, String), String> {
+/// The field that is chosen, the value that is typed for it as in a cell of a spreadsheet, and the question about both.
+fn value(
+    desk: &Desk<'_>,
+    fields: &FieldSet,
+    count: usize,
+) -> Result<(String, Given, String), String> {
     let field = fields.find(desk.visit.form.get("of")).filter(|field| !field.is_unique);
-    let field = field.ok_or_else(|| texts::FIELD_MISSING.to_owned())?;
+    let field = field.ok_or_else(|| texts().field_missing.to_owned())?;
     let (id, name) = (values::input_of(field), field.name.as_str().to_owned());
     let typed = cells::as_input(field, desk.visit.form.get("value"), desk.currency())?;
     let words = values::in_words(fields.all(), desk.currency(), &id, &typed);
-    let rest = words.map_or_else(String::new, |(label, value)| texts::so_that(&label, &value));
+    let (label, value) = words.unwrap_or_default();
+    let question = texts().change_animals(count, &label, &value);
     let mut wrong = Errors::default();
     let form = Form::with(&[(&*id, &*typed)]);
     let before = (&FieldValues::NONE, desk.visit.now);
     let given = values::patch(fields, &form, before, &mut wrong).remove(&name);
     match wrong.messages().next() {
         Some(why) => Err(why.to_owned()),
-        None => Ok((name, given.unwrap_or(Given::Clear), rest)),
+        None => Ok((name, given.unwrap_or(Given::Clear), question)),
     }
 }

@@ -51,7 +51,7 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         inventory.available + inventory.pending + inventory.sold + inventory.withdrawn == 0
     });
     let content = html! {
-        h1 { (texts::TODAY) }
+        h1 { (texts().today) }
         // The message says the number of the order, and people know animals by their names.
         @for (order, pet) in &done {
             @if let Some(pet) = pet {
@@ -63,29 +63,29 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
         @if let Some(doubt) = desk.app().confirmed_clock.doubt() {
             div.flash.notice role="status" {
-                (texts::doubted_clock(doubt.now, doubt.confirmed, doubt.rest.as_hours() + 1))
+                (texts().doubted_clock(&wording::exact(doubt.now), &wording::exact(doubt.confirmed), doubt.rest.as_hours() + 1))
             }
         }
         @if failing > 0 {
             div.flash.notice {
-                (texts::failing_webhooks(failing)) " "
-                a href="/settings/webhooks" { (texts::SHOW_WEBHOOKS) }
+                (texts().failing_webhooks(failing)) " "
+                a href="/settings/webhooks" { (texts().show_webhooks) }
             }
         }
         // The last value may be incomplete.
         @for of in shared.chunk_by(|one, other| one.0 == other.0).filter(|of| of.len() > 1).take(VALUES) {
             div.flash.notice {
-                @if let Some(((field, _), _)) = of.first() { (texts::shared_value(field)) }
+                @if let Some(((field, _), _)) = of.first() { (texts().shared_value(&wording::readable_name(field))) }
                 @for (_, id) in of {
-                    " " a href={ "/animals/" (id.get()) } { (texts::ANIMAL) " " (id.get()) }
+                    " " a href={ "/animals/" (id.get()) } { (texts().animal) " " (id.get()) }
                 }
             }
         }
         form.card method="get" action="/animals" role="search" {
-            label for="q" { (texts::FIND_LABEL) }
+            label for="q" { (texts().find_label) }
             div.row {
                 div.field.search { input #q name="q" type="search" autocomplete="off" autofocus; }
-                button.main { (texts::FIND) }
+                button.main { (texts().find) }
             }
         }
         @if is_empty {
@@ -94,11 +94,11 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             div #now.stack data-live {
                 section.stack {
                     div.head {
-                        h2 { (texts::ENDING) }
-                        a href="/orders" { (texts::ALL_RESERVATIONS) }
+                        h2 { (texts().ending) }
+                        a href="/orders" { (texts().all_reservations) }
                     }
                     @if ending.is_empty() {
-                        p.card.muted { (texts::NONE_ENDING) }
+                        p.card.muted { (texts().none_ending) }
                     } @else {
                         @let of = |order: &Order| end(desk, order.expires_at);
                         @for group in ending.chunk_by(|(one, _), (other, _)| of(one) == of(other)) {
@@ -111,25 +111,25 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                     }
                 }
                 (part(
-                    (texts::SOLD_TODAY, sold.len(), is_cut),
-                    ("/orders?status=completed", texts::ALL_SALES),
+                    (texts().sold_today, sold.len(), is_cut),
+                    ("/orders?status=completed", texts().all_sales),
                     &html! { @if !sums.is_empty() { p { (sums) } } },
                     sold.iter().map(|(order, pet)| {
-                        let price = order.price.as_ref().map(|price| texts::amount(price.as_str(), desk.currency()));
+                        let price = order.price.as_ref().map(|price| wording::amount(price.as_str(), desk.currency()));
                         (format!("/orders/{}", order.id), pet.as_ref(), price.unwrap_or_default())
                     }),
                 ))
                 (part(
-                    (texts::INCOMPLETE, incomplete.len(), false),
-                    ("/animals", texts::NEWEST_ANIMALS),
+                    (texts().incomplete, incomplete.len(), false),
+                    ("/animals", texts().newest_animals),
                     &html! {},
                     incomplete.iter().map(|(pet, lacks)| (format!("/animals/{}", pet.id), Some(pet), lacks.clone())),
                 ))
-                section aria-label=(texts::NUMBERS) { (counts(inventory.as_ref())) }
+                section aria-label=(texts().numbers) { (counts(inventory.as_ref())) }
             }
         }
     };
-    Ok(Page::new(texts::TODAY, content).following(Follows::Everything).into())
+    Ok(Page::new(texts().today, content).following(Follows::Everything).into())
 }
 
 /// A part of the page: its title with the number, the link to its list, and its first animals.
@@ -206,7 +206,7 @@ async fn incomplete(
     let lacks = |pet: &StorePet| {
         let has_chip = chip.is_none_or(|field| pet.fields.get(field.name.as_str()).is_some());
         let has_none = has_photos && pet.photos.all().is_empty();
-        let lacks = [(has_none, texts::NO_PHOTO), (!has_chip, texts::NO_CHIP)];
+        let lacks = [(has_none, texts().no_photo), (!has_chip, texts().no_chip)];
         lacks.into_iter().filter(|(is_it, _)| *is_it).map(|(_, what)| what).collect::<Vec<_>>()
     };
     let new = newest.into_iter().filter(|pet| pet.created_at.is_some_and(|at| at >= since));
@@ -219,13 +219,13 @@ fn end(desk: &Desk<'_>, at: Option<Timestamp>) -> &'static str {
     let now = desk.visit.now;
     let day = |moment: Timestamp| moment.as_second().div_euclid(86_400);
     match at {
-        Some(end) if end <= now => texts::OVERDUE_NOW,
+        Some(end) if end <= now => texts().overdue_now,
         Some(end) => match day(end) - day(now) {
-            0 => texts::ENDING_TODAY,
-            1 => texts::ENDING_TOMORROW,
-            _ => texts::ENDING_LATER,
+            0 => texts().ending_today,
+            1 => texts().ending_tomorrow,
+            _ => texts().ending_later,
         },
-        None => texts::ENDING_LATER,
+        None => texts().ending_later,
     }
 }
 
@@ -243,7 +243,7 @@ fn counts(inventory: Option<&Inventory>) -> Markup {
                 a href=(path) {
                     @match count {
                         Some(count) => strong { (count) },
-                        None => strong.muted { (texts::COUNTING) },
+                        None => strong.muted { (texts().counting) },
                     }
                     (badge)
                 }
@@ -261,7 +261,7 @@ fn counts(inventory: Option<&Inventory>) -> Markup {
             }
             (entry(
                 "/animals?status=withdrawn",
-                &markup::badge("withdrawn", texts::WITHDRAWN),
+                &markup::badge("withdrawn", texts().withdrawn),
                 inventory.map(|inventory| inventory.withdrawn),
             ))
         }

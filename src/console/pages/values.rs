@@ -45,7 +45,7 @@ pub(super) fn inputs(fields: &FieldSet, but: &[&str], form: &Form, errors: &Erro
         @for field in first { (input(field, form, errors)) }
         @if !others.is_empty() {
             details open[others.iter().any(is_used)] {
-                summary { (texts::MORE_FIELDS) }
+                summary { (texts().more_fields) }
                 div.fields { @for field in others { (input(field, form, errors)) } }
             }
         }
@@ -67,7 +67,10 @@ fn removed<'f>(fields: &FieldSet, form: &'f Form) -> impl Iterator<Item = &'f (S
 pub(super) fn name_removed(fields: &FieldSet, form: &Form, errors: &mut Errors) {
     for (name, typed) in removed(fields, form) {
         let field = name.trim_start_matches(PREFIX);
-        errors.add(name.clone(), texts::field_removed(field, &markup::readable(typed, LONG)));
+        errors.add(
+            name.clone(),
+            texts().field_removed(&wording::readable_name(field), &markup::readable(typed, LONG)),
+        );
     }
 }
 
@@ -75,7 +78,7 @@ pub(super) fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Ma
     let id = input_of(field);
     let label = markup::readable(field.label.as_str(), SHORT);
     let input = Input::of(&id, &label, form, errors);
-    let none = || (String::new(), texts::NO_VALUE.to_owned());
+    let none = || (String::new(), texts().no_value.to_owned());
     match field.kind {
         FieldKind::Choice => {
             let all = field.choices.as_ref().map(Choices::all).unwrap_or_default();
@@ -89,7 +92,7 @@ pub(super) fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Ma
             input.choose(&options)
         }
         FieldKind::Boolean => {
-            let words = [("true", texts::YES), ("false", texts::NO)];
+            let words = [("true", window_texts().yes), ("false", window_texts().no)];
             let words = words.map(|(value, word)| (value.to_owned(), word.to_owned()));
             input.choose(&[[none()].as_slice(), &words].concat())
         }
@@ -143,9 +146,9 @@ pub(super) fn patch(
             if fields.apply(&FieldValues::NONE, &given, now).is_err() {
                 let message = match field.kind {
                     FieldKind::Choice => {
-                        texts::choice_removed(&label, &markup::readable(&typed, SHORT))
+                        texts().choice_removed(&label, &markup::readable(&typed, SHORT))
                     }
-                    _ => texts::value_invalid(&label, field),
+                    _ => wording::value_invalid(&label, field),
                 };
                 errors.add(id, message);
             }
@@ -172,13 +175,13 @@ pub(super) fn shown(
 pub(super) fn one(desk: &Desk<'_>, field: &FieldDefinition, value: &FieldValue) -> Markup {
     match value {
         FieldValue::Text(text) if field.is_price() => {
-            html! { (texts::amount(text, desk.currency())) }
+            html! { (wording::amount(text, desk.currency())) }
         }
-        FieldValue::Text(text) if field.kind == FieldKind::Date => html! { (texts::day(text)) },
+        FieldValue::Text(text) if field.kind == FieldKind::Date => html! { (wording::day(text)) },
         FieldValue::Text(text) => markup::text(field.shown(text), LONG),
         FieldValue::Integer(number) => html! { (number) },
-        FieldValue::Boolean(true) => html! { (texts::YES) },
-        FieldValue::Boolean(false) => html! { (texts::NO) },
+        FieldValue::Boolean(true) => html! { (window_texts().yes) },
+        FieldValue::Boolean(false) => html! { (window_texts().no) },
     }
 }
 
@@ -195,7 +198,7 @@ pub(super) fn compared(
     let row = |field: &FieldDefinition| {
         let name = field.name.as_str();
         let value = values.get(name).map(|value| one(desk, field, value));
-        let shown = value.unwrap_or_else(|| html! { (texts::NO_VALUE) });
+        let shown = value.unwrap_or_else(|| html! { (texts().no_value) });
         (markup::readable(field.label.as_str(), SHORT), shown, changes.contains_key(name))
     };
     fields.all().iter().filter(has_input).map(row).collect()

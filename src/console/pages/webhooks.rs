@@ -25,40 +25,40 @@ pub(super) fn is_failing(stored: &StoredWebhook) -> bool {
 
 fn badge(stored: &StoredWebhook) -> Markup {
     match stored.webhook.disabled {
-        Some(_) => markup::badge("off", texts::OFF),
-        None if is_failing(stored) => markup::badge("fails", texts::FAILS),
-        None if stored.progress.last.is_none() => markup::badge("off", texts::NOT_USED),
-        None => markup::badge("works", texts::WORKS),
+        Some(_) => markup::badge("off", texts().off),
+        None if is_failing(stored) => markup::badge("fails", texts().fails),
+        None if stored.progress.last.is_none() => markup::badge("off", texts().not_used),
+        None => markup::badge("works", texts().works),
     }
 }
 
 pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let webhooks = desk.store().list_webhooks().await?;
     let content = html! {
-        h1 { (texts::WEBHOOKS) }
-        (staff::settings_menu(texts::WEBHOOKS))
-        p.muted { (texts::WEBHOOKS_HINT) }
+        h1 { (texts().webhooks) }
+        (staff::settings_menu(texts().webhooks))
+        p.muted { (texts().webhooks_hint) }
         (errors.summary())
         @if webhooks.is_empty() {
-            div.card.empty { strong { (texts::NO_WEBHOOKS) } p { (texts::NO_WEBHOOKS_HINT) } }
+            div.card.empty { strong { (texts().no_webhooks) } p { (texts().no_webhooks_hint) } }
         } @else {
             (list_table(&webhooks))
         }
         details.card open[!errors.is_empty() || webhooks.is_empty()] {
-            summary { (texts::ADD_WEBHOOK) }
+            summary { (texts().add_webhook) }
             form.fields method="post" action="/settings/webhooks" {
                 (desk.key("webhook"))
                 (inputs(&desk.visit.form, errors))
                 (type_boxes(&desk.visit.form.all("type").collect::<Vec<_>>()))
-                div { button.main { (texts::ADD_WEBHOOK) } }
+                div { button.main { (texts().add_webhook) } }
             }
         }
     };
-    Ok(Page::new(texts::WEBHOOKS, content).wrong_if(!errors.is_empty()).into())
+    Ok(Page::new(texts().webhooks, content).wrong_if(!errors.is_empty()).into())
 }
 
 fn list_table(webhooks: &[StoredWebhook]) -> Markup {
-    let labels = [texts::ADDRESS, texts::STATUS, texts::SENDS, texts::DESCRIPTION];
+    let labels = [texts().address, texts().status_label, texts().sends, texts().description];
     let rows = html! {
         @for stored in webhooks {
             tr {
@@ -68,8 +68,8 @@ fn list_table(webhooks: &[StoredWebhook]) -> Markup {
                     }
                 }
                 td { (badge(stored)) }
-                td data-label=(texts::SENDS) { (types(&stored.webhook)) }
-                td data-label=(texts::DESCRIPTION) { (description(&stored.webhook)) }
+                td data-label=(texts().sends) { (types(&stored.webhook)) }
+                td data-label=(texts().description) { (description(&stored.webhook)) }
             }
         }
     };
@@ -78,8 +78,8 @@ fn list_table(webhooks: &[StoredWebhook]) -> Markup {
 
 fn types(webhook: &Webhook) -> String {
     match &webhook.types {
-        None => texts::EVERY_CHANGE.to_owned(),
-        Some(types) => types.iter().map(texts::logged).collect::<Vec<_>>().join(", "),
+        None => texts().every_change.to_owned(),
+        Some(types) => types.iter().map(wording::logged).collect::<Vec<_>>().join(", "),
     }
 }
 
@@ -92,21 +92,21 @@ fn description(webhook: &Webhook) -> Markup {
 }
 
 fn inputs(form: &Form, errors: &Errors) -> Markup {
-    let url = Input::of("url", texts::ADDRESS, form, errors).hint(texts::ADDRESS_HINT);
-    let description = Input::of("description", texts::DESCRIPTION, form, errors).optional();
+    let url = Input::of("url", texts().address, form, errors).hint(texts().address_hint);
+    let description = Input::of("description", texts().description, form, errors).optional();
     html! { (Input { kind: "url", ..url }.show()) (description.show()) }
 }
 
 fn type_boxes(chosen: &[&str]) -> Markup {
     html! {
         fieldset {
-            legend { (texts::SENDS) " " span.hint { (texts::SENDS_HINT) } }
+            legend { (texts().sends) " " span.hint { (texts().sends_hint) } }
             @for kind in ChangeType::ALL {
                 div {
                     label {
                         input type="checkbox" name="type" value=(kind.as_str())
                             checked[chosen.contains(&kind.as_str())];
-                        (texts::audited_change(kind))
+                        (texts().audited_change(kind))
                     }
                 }
             }
@@ -116,27 +116,27 @@ fn type_boxes(chosen: &[&str]) -> Markup {
 
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let Some(stored) = desk.app().webhooks.find(desk.id(Some)).await? else {
-        return Ok(missing(texts::NO_WEBHOOK));
+        return Ok(missing(texts().no_webhook));
     };
     let webhook = &stored.webhook;
     let attempts = newest_attempts(desk, webhook.id).await?;
     let content = html! {
         div.head { h1 { (markup::text(&webhook.url, LONG)) } (badge(&stored)) }
         (errors.summary())
-        @if let Some(reason) = webhook.disabled { p { (texts::disabled(reason)) } }
+        @if let Some(reason) = webhook.disabled { p { (texts().disabled(reason)) } }
         div.columns.wide {
             section.stack {
-                h2 { (texts::ATTEMPTS) }
+                h2 { (texts().attempts) }
                 (attempts_table(desk, &attempts))
             }
             div.stack {
                 div.card {
                     dl {
-                        dt { (texts::SENDS) } dd { (types(webhook)) }
-                        dt { (texts::DESCRIPTION) } dd { (description(webhook)) }
-                        dt { (texts::ADDED_AT) } dd { (markup::time(webhook.created_at, desk.visit.now)) }
+                        dt { (texts().sends) } dd { (types(webhook)) }
+                        dt { (texts().description) } dd { (description(webhook)) }
+                        dt { (texts().added_at) } dd { (markup::time(webhook.created_at, desk.visit.now)) }
                         @if let Some(since) = stored.progress.failing_since {
-                            dt { (texts::FAILS_SINCE) } dd { (markup::time(since, desk.visit.now)) }
+                            dt { (texts().fails_since) } dd { (markup::time(since, desk.visit.now)) }
                         }
                     }
                 }
@@ -163,7 +163,7 @@ async fn newest_attempts(desk: &Desk<'_>, id: i64) -> Result<Vec<Attempt>, Store
 
 fn attempts_table(desk: &Desk<'_>, attempts: &[Attempt]) -> Markup {
     if attempts.is_empty() {
-        return html! { p.card.muted { (texts::NO_ATTEMPTS) } };
+        return html! { p.card.muted { (texts().no_attempts) } };
     }
     let rows = html! {
         @for attempt in attempts {
@@ -171,16 +171,16 @@ fn attempts_table(desk: &Desk<'_>, attempts: &[Attempt]) -> Markup {
                 td.first { (markup::time(attempt.at, desk.visit.now)) }
                 td {
                     @match &attempt.error {
-                        None => (markup::badge("works", texts::DELIVERED)),
-                        Some(error) => { (markup::badge("fails", texts::FAILED)) " " (error) }
+                        None => (markup::badge("works", texts().delivered)),
+                        Some(error) => { (markup::badge("fails", texts().failed)) " " (error) }
                     }
                     @if let Some(status) = attempt.status { " (" (status) ")" }
                 }
-                td data-label=(texts::DURATION) { (attempt.duration_ms) " ms" }
+                td data-label=(texts().duration) { (attempt.duration_ms) " ms" }
             }
         }
     };
-    let labels = [texts::WHEN, texts::RESULT, texts::DURATION];
+    let labels = [texts().when, texts().result, texts().duration];
     markup::table(&markup::headings(&labels), &rows)
 }
 
@@ -197,16 +197,16 @@ fn buttons(desk: &Desk<'_>, webhook: &Webhook) -> Markup {
     html! {
         div.card.stack {
             @if webhook.disabled.is_some() {
-                (button("resume", "main", texts::ENABLE, texts::ENABLE_HINT))
-                (button("enable", "", texts::ENABLE_NOW, texts::ENABLE_NOW_HINT))
+                (button("resume", "main", texts().enable, texts().enable_hint))
+                (button("enable", "", texts().enable_now, texts().enable_now_hint))
             } @else {
-                (button("test", "main", texts::TEST, texts::TEST_HINT))
-                (button("disable", "", texts::DISABLE, texts::DISABLE_HINT))
+                (button("test", "main", texts().test, texts().test_hint))
+                (button("disable", "", texts().disable, texts().disable_hint))
             }
-            (button("rotate", "", texts::ROTATE, texts::ROTATE_HINT))
+            (button("rotate", "", texts().rotate, texts().rotate_hint))
             details {
-                summary { (texts::DELETE) }
-                (button("delete", "danger", texts::DELETE_WEBHOOK, texts::DELETE_HINT))
+                summary { (texts().delete) }
+                (button("delete", "danger", texts().delete_webhook, texts().delete_hint))
             }
         }
     }

@@ -12,6 +12,7 @@ use crate::{
         staff::{EndedSessions, StaffChange, StaffSession},
         store_area::ActType,
     },
+    languages::browser,
     store::{StaffKey, StaffWritten},
 };
 
@@ -23,35 +24,35 @@ pub(crate) async fn account(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, A
     let own = desk.store().list_sessions(Some(session.member.id)).await?.into_iter();
     let second = session.member.second_factor.as_ref();
     let content = html! {
-        p { (texts::you_are(session.member.name.as_str(), session.member.role)) }
+        p { (texts().you_are(session.member.name.as_str(), session.member.role)) }
         div.stack {
             section.card {
-                h2 { (texts::SECOND_FACTOR) }
+                h2 { (texts().second_factor) }
                 @if let Some(second) = second {
-                    p { (texts::second_factor_on(second.recovery.len())) }
+                    p { (texts().second_factor_on(second.recovery.len())) }
                 } @else {
-                    p { (texts::SECOND_FACTOR_OFF) }
+                    p { (texts().second_factor_off) }
                 }
                 p { a href="/account/second-factor" {
-                    (if second.is_some() { texts::CHANGE_SECOND_FACTOR } else { texts::SET_UP })
+                    (if second.is_some() { texts().change_second_factor } else { texts().set_up })
                 } }
             }
             section.card {
-                h2 { (texts::PASSWORD) }
+                h2 { (texts().password) }
                 form.fields method="post" action="/account/password" {
                     (desk.key("password"))
-                    (password_input("current", texts::CURRENT_PASSWORD, None))
+                    (password_input("current", texts().current_password, None))
                     (new_password())
-                    div.buttons { button { (texts::CHANGE_PASSWORD) } }
+                    div.buttons { button { (texts().change_password) } }
                 }
             }
             section {
-                h2 { (texts::OWN_SESSIONS) }
+                h2 { (texts().own_sessions) }
                 (sessions(own, now, &session.record, "/account/sessions/end", |_| None))
             }
         }
     };
-    Ok(account_page(texts::ACCOUNT, errors, &content))
+    Ok(account_page(texts().account, errors, &content))
 }
 
 /// How many sessions a page shows.
@@ -69,24 +70,24 @@ pub(super) fn sessions(
     let mut sessions: Vec<_> = sessions.filter(alive).collect();
     sessions.sort_by_key(|session| std::cmp::Reverse(session.seen_at));
     let is_cut = sessions.len() > SHOWN;
-    let labels = [texts::BROWSER, texts::IP_ADDRESS, texts::LAST_USED, texts::ACTIONS];
+    let labels = [texts().browser_label, texts().ip_address, texts().last_used, texts().actions];
     let rows = html! {
         @for session in sessions.into_iter().take(SHOWN) {
-            @let browser = texts::browser(&session.browser);
+            @let browser = shown_browser(&session.browser);
             tr {
-                td data-label=(texts::BROWSER) {
+                td data-label=(texts().browser_label) {
                     @if let Some(name) = of(&session) { bdi { (name) } ": " }
                     bdi { (browser) }
-                    @if present.digest == session.digest { (texts::THIS_SESSION) }
+                    @if present.digest == session.digest { (texts().this_session) }
                 }
-                td data-label=(texts::IP_ADDRESS) { (session.address) }
-                td data-label=(texts::LAST_USED) { (markup::time(session.seen_at, now)) }
-                td data-label=(texts::ACTIONS) {
+                td data-label=(texts().ip_address) { (session.address) }
+                td data-label=(texts().last_used) { (markup::time(session.seen_at, now)) }
+                td data-label=(texts().actions) {
                     form method="post" action=(end) {
                         input type="hidden" name="session" value=(session.digest.name());
                         button {
-                            (texts::END_SESSION)
-                            span.hidden { (texts::session_in(&browser)) }
+                            (texts().end_session)
+                            span.hidden { (texts().session_in(&browser)) }
                         }
                     }
                 }
@@ -95,7 +96,7 @@ pub(super) fn sessions(
     };
     html! {
         (markup::table(&markup::headings(&labels), &rows))
-        @if is_cut { p.muted { (texts::ONLY_LAST_SESSIONS) } }
+        @if is_cut { p.muted { (texts().only_last_sessions) } }
     }
 }
 
@@ -120,7 +121,7 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
     let (typed, present) = (visit.form.raw("current"), member.password.clone());
     if !passwords.is_right(place, typed, present).await? {
-        return account(desk, &Errors::text(texts::CURRENT_PASSWORD_WRONG)).await;
+        return account(desk, &Errors::text(texts().current_password_wrong)).await;
     }
     let after = member.clone().with_password(hash.clone());
     let ends = EndedSessions::Others(session.record.digest);
@@ -156,4 +157,10 @@ pub(super) async fn end_named_session(
     let change = StaffChange::new(member.version, member, ActType::StaffSessionsEnded)
         .ending(EndedSessions::One(ended.digest));
     make(desk, change, next, "session-ended").await
+}
+
+/// What a session says of its browser. All of it, if the browser is unknown.
+fn shown_browser(agent: &str) -> String {
+    let known = browser(agent).map(|(browser, system)| texts().browser_on(browser, system));
+    known.unwrap_or_else(|| agent.to_owned())
 }

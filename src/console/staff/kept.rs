@@ -27,20 +27,25 @@ pub(crate) async fn page(
     let what = what(visit, member, path, form).await?;
     let Some(owner) = desk::owner_of(form).filter(|owner| *owner != member.id) else {
         let content = html! {
-            p { (texts::SEND_KEPT_HINT) }
+            p { (texts().send_kept_hint) }
             (what)
-            (send(path, form, true, &html! { button.main autofocus { (texts::SEND_KEPT) } }))
+            (send(path, form, true, &html! { button.main autofocus { (texts().send_kept) } }))
         };
-        return Ok(layout::page(StatusCode::OK, visit.store_name(), texts::CONTINUE, &content));
+        return Ok(layout::page(
+            StatusCode::OK,
+            visit.store_name(),
+            texts().continue_label,
+            &content,
+        ));
     };
     let owner = visit.console.app.store.find_staff(StaffKey::Id(owner)).await?;
-    let owner = owner.map_or_else(|| texts::SOMEBODY.to_owned(), |of| of.name.as_str().to_owned());
+    let owner = owner.map_or_else(|| texts().somebody.to_owned(), |of| of.name.as_str().to_owned());
     let content = html! {
-        p { (texts::form_of(&owner, mine)) }
+        p { (texts().form_of(&owner, mine)) }
         (what)
-        (send(path, &desk::given_to(form, member.id), false, &html! { button { (texts::send_as(mine)) } }))
+        (send(path, &desk::given_to(form, member.id), false, &html! { button { (texts().send_as(mine)) } }))
     };
-    Ok(layout::page(StatusCode::CONFLICT, visit.store_name(), texts::FORM_OF_ANOTHER, &content))
+    Ok(layout::page(StatusCode::CONFLICT, visit.store_name(), texts().form_of_another, &content))
 }
 
 fn send(path: &str, form: &Form, at_once: bool, button: &Markup) -> Markup {
@@ -49,7 +54,7 @@ fn send(path: &str, form: &Form, at_once: bool, button: &Markup) -> Markup {
             @for (name, value) in form.fields() {
                 input type="hidden" name=(name) value=(value);
             }
-            div.buttons { (button) a href="/" { (texts::DROP_KEPT) } }
+            div.buttons { (button) a href="/" { (texts().drop_kept) } }
         }
     }
 }
@@ -96,19 +101,19 @@ async fn what(
             continue;
         }
         if name.starts_with("alt-") {
-            typed.push((texts::alt_of(photos), markup::readable(value, SHORT)));
+            typed.push((texts().alt_of(photos), markup::readable(value, SHORT)));
         }
         typed.extend(words::in_words(fields.all(), currency, name, value.trim()));
     }
     Ok(html! {
         dl.card {
             @if let Some((does, _)) = found {
-                dt { (texts::WHAT) }
-                dd { (texts::form(does, form.get("do"))) }
+                dt { (texts().what) }
+                dd { (wording::form(does, form.get("do"))) }
             }
-            @if let Some(order) = order { dt { (texts::ORDER) } dd { (order.id) } }
+            @if let Some(order) = order { dt { (texts().order) } dd { (order.id) } }
             @for pet in animals {
-                dt { (texts::ANIMAL) }
+                dt { (texts().animal) }
                 dd { (markup::name(pet.name.as_str(), SHORT)) " (" (pet.id) ")" }
             }
             @for (label, value) in typed {

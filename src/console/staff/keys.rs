@@ -21,32 +21,32 @@ pub(crate) async fn keys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     let deployment = desk.visit.console.settings.deployment;
     let own = all.iter().filter(|key| key.deployment == deployment);
     let form = &desk.visit.form;
-    let name = Input::of("name", texts::NAME, form, errors).hint(texts::KEY_NAME_HINT);
+    let name = Input::of("name", texts().name, form, errors).hint(texts().key_name_hint);
     let scope = Input {
         value: match form.raw("scope") {
             "" => Scope::default().as_str(),
             scope => scope,
         },
-        ..Input::of("scope", texts::WHAT_KEY_ALLOWS, form, errors)
+        ..Input::of("scope", texts().what_key_allows, form, errors)
     };
-    let scopes = Scope::ALL.map(|of| (of.as_str(), texts::scope(of)));
-    let labels = [texts::NAME, texts::ALLOWS, texts::LAST_USED, texts::STATE, texts::ACTIONS];
+    let scopes = Scope::ALL.map(|of| (of.as_str(), texts().scope(of)));
+    let labels = [texts().name, texts().allows, texts().last_used, texts().state, texts().actions];
     let rows = html! { @for key in own { (row(desk, key)) } };
     let content = html! {
         div.stack {
             (markup::table(&markup::headings(&labels), &rows))
             section.card {
-                h2 { (texts::ADD_KEY) }
+                h2 { (texts().add_key) }
                 form.fields method="post" action=(PAGE) {
                     (desk.key("add"))
                     (name.required().show())
                     (scope.choose(&scopes))
-                    div.buttons { button.main { (texts::ADD_KEY) } }
+                    div.buttons { button.main { (texts().add_key) } }
                 }
             }
         }
     };
-    Ok(settings_page(texts::KEYS, errors, &content))
+    Ok(settings_page(texts().keys, errors, &content))
 }
 
 fn row(desk: &Desk<'_>, key: &KeyRecord) -> Markup {
@@ -64,25 +64,25 @@ fn row(desk: &Desk<'_>, key: &KeyRecord) -> Markup {
     html! {
         tr {
             td.first { bdi { (key.name) } " (" (key.id) ")" }
-            td data-label=(texts::ALLOWS) { (texts::scope(key.scope)) }
-            td data-label=(texts::LAST_USED) {
-                @if let Some(at) = key.last_used_at { (markup::time(at, now)) } @else { (texts::NEVER) }
+            td data-label=(texts().allows) { (texts().scope(key.scope)) }
+            td data-label=(texts().last_used) {
+                @if let Some(at) = key.last_used_at { (markup::time(at, now)) } @else { (texts().never) }
                 @if let Some(at) = key.last_deprecated_call_at {
-                    br; (texts::CALLED_GET_PET) (markup::time(at, now))
+                    br; (texts().called_get_pet) (markup::time(at, now))
                 }
             }
-            td data-label=(texts::STATE) {
-                @if let Some(at) = key.revoked_at { (texts::REVOKED) (markup::time(at, now)) }
+            td data-label=(texts().state) {
+                @if let Some(at) = key.revoked_at { (texts().revoked) (markup::time(at, now)) }
                 @else if let Some(at) = key.expires_at {
-                    @if at <= now { (texts::EXPIRED) (markup::time(at, now)) }
-                    @else { (texts::VALID_UNTIL) (markup::time_and_distance(at, now)) }
-                } @else { (texts::VALID) }
+                    @if at <= now { (texts().expired) (markup::time(at, now)) }
+                    @else { (texts().valid_until) (markup::time_and_distance(at, now)) }
+                } @else { (texts().valid) }
             }
-            td data-label=(texts::ACTIONS) {
+            td data-label=(texts().actions) {
                 @if key.is_valid_at(now) {
                     div.buttons {
-                        @if key.successor.is_none() { (button("rotate", "", texts::ROTATE_KEY)) }
-                        (button("revoke", "danger", texts::REVOKE_KEY))
+                        @if key.successor.is_none() { (button("rotate", "", texts().rotate_key)) }
+                        (button("revoke", "danger", texts().revoke_key))
                     }
                 }
             }
@@ -97,7 +97,7 @@ pub(crate) async fn add_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let scope = Scope::ALL.into_iter().find(|scope| scope.as_str() == form.raw("scope"));
     let is_name = (1..=255).contains(&name.chars().count()) && !name.contains(char::is_control);
     let (true, Some(scope)) = (is_name, scope) else {
-        return keys(desk, &Errors::text(texts::KEY_NAME_INVALID)).await;
+        return keys(desk, &Errors::text(texts().key_name_invalid)).await;
     };
     let deployment = desk.visit.console.settings.deployment;
     let key = ApiKey::generate(deployment, &mut desk.random_of_form());
@@ -122,8 +122,8 @@ async fn was_made(desk: &Desk<'_>, key: &ApiKey) -> Result<bool, ApiError> {
 
 /// Shows a key once.
 fn key_page(key: &ApiKey) -> Reply {
-    let content = shown_once(&html! { (texts::NEW_KEY_HINT) }, key.reveal(), PAGE);
-    settings_page(texts::NEW_KEY, &Errors::default(), &content)
+    let content = shown_once(&html! { (texts().new_key_hint) }, key.reveal(), PAGE);
+    settings_page(texts().new_key, &Errors::default(), &content)
 }
 
 /// `POST /settings/keys/{id}`: `do` is `rotate` or `revoke`.
@@ -134,7 +134,7 @@ pub(crate) async fn change_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let context = desk.visit.context(desk.session.actor());
     match desk.visit.form.raw("do") {
         "revoke" => {
-            let (verb, effect) = (texts::REVOKE_KEY, texts::REVOKE_EFFECT.to_owned());
+            let (verb, effect) = (texts().revoke_key, texts().revoke_effect.to_owned());
             if let Some(asked) = Question::of_setting(desk, verb, &key.name, effect, PAGE) {
                 return Ok(asked);
             }
@@ -152,8 +152,8 @@ pub(crate) async fn change_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             if rotated.is_some() || was_made(desk, &secret).await? {
                 return Ok(key_page(&secret));
             }
-            keys(desk, &Errors::text(texts::KEY_NOT_ROTATED)).await
+            keys(desk, &Errors::text(texts().key_not_rotated)).await
         }
-        _ => Err(ApiError::new(Problem::InvalidBody, texts::INCOMPLETE_FORM)),
+        _ => Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form)),
     }
 }

@@ -5,12 +5,13 @@ use maud::html;
 
 use super::{changed_meanwhile, new_password, problem, status_of};
 use crate::{
-    console::{layout, passwords::random_for_thread, session, texts, visit::Visit},
+    console::{layout, passwords::random_for_thread, session, visit::Visit},
     domain::{
         staff::{EndedSessions, Password, StaffChange, StaffMember, TokenDigest},
         store_area::ActType,
     },
     edge::{ApiError, Response},
+    languages::console_texts as texts,
     store::{StaffKey, StaffWritten},
 };
 
@@ -60,29 +61,29 @@ async fn member_of(visit: &Visit<'_>) -> Result<Option<StaffMember>, ApiError> {
 /// The new password in a form, or what is wrong with it.
 pub(super) fn chosen(visit: &Visit<'_>, member: &StaffMember) -> Result<Password, String> {
     if visit.form.raw("new") != visit.form.raw("again") {
-        return Err(texts::PASSWORDS_DIFFERENT.to_owned());
+        return Err(texts().passwords_different.to_owned());
     }
-    Password::chosen(visit.form.raw("new"), &member.name).map_err(texts::weak)
+    Password::chosen(visit.form.raw("new"), &member.name).map_err(|of| texts().weak(of))
 }
 
 fn form(visit: &Visit<'_>, member: &StaffMember, path: &str, wrong: Option<&str>) -> Response {
     let content = html! {
         (problem(wrong))
-        p { (texts::welcome(member.name.as_str())) }
+        p { (texts().welcome(member.name.as_str())) }
         form.fields.card method="post" action=(path) {
             // For password managers.
             input type="hidden" name="username" autocomplete="username" value=(member.name.as_str());
             (new_password())
-            div.buttons { button.main { (texts::SAVE_PASSWORD) } }
+            div.buttons { button.main { (texts().save_password) } }
         }
     };
-    layout::page(status_of(wrong), visit.store_name(), texts::CHOOSE_PASSWORD, &content)
+    layout::page(status_of(wrong), visit.store_name(), texts().choose_password, &content)
 }
 
 fn invalid(visit: &Visit<'_>) -> Response {
     let content = html! {
-        p { (texts::LINK_INVALID_HINT) }
-        p { a href="/sign-in" { (texts::SIGN_IN) } }
+        p { (texts().link_invalid_hint) }
+        p { a href="/sign-in" { (texts().sign_in) } }
     };
-    layout::page(StatusCode::NOT_FOUND, visit.store_name(), texts::LINK_INVALID, &content)
+    layout::page(StatusCode::NOT_FOUND, visit.store_name(), texts().link_invalid, &content)
 }

@@ -26,34 +26,34 @@ pub(crate) async fn members(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, A
         staff.iter().find(|member| member.id == of.staff).map(|of| of.name.as_str().to_owned())
     };
     let form = &desk.visit.form;
-    let name = Input::of("name", texts::NAME, form, errors).hint(texts::MEMBER_NAME_HINT);
+    let name = Input::of("name", texts().name, form, errors).hint(texts().member_name_hint);
     let role = Input {
         value: form.raw("role").parse().unwrap_or(Role::Clerk).as_str(),
-        ..Input::of("role", texts::ROLE, form, errors)
+        ..Input::of("role", texts().role_label, form, errors)
     };
-    let roles = Role::ALL.map(|of| (of.as_str(), texts::what_role_may(of)));
-    let labels = [texts::NAME, texts::ROLE, texts::STATE, texts::ACTIONS];
+    let roles = Role::ALL.map(|of| (of.as_str(), texts().what_role_may(of)));
+    let labels = [texts().name, texts().role_label, texts().state, texts().actions];
     let rows = html! { @for member in &staff { (row(desk, member)) } };
     let content = html! {
         div.stack {
             (markup::table(&markup::headings(&labels), &rows))
             section.card {
-                h2 { (texts::ADD_MEMBER) }
+                h2 { (texts().add_member) }
                 form.fields method="post" action=(PAGE) {
                     (desk.key("add"))
                     (name.required().show())
                     (role.choose(&roles))
-                    div.buttons { button.main { (texts::ADD_MEMBER_BUTTON) } }
+                    div.buttons { button.main { (texts().add_member_button) } }
                 }
             }
             section {
-                h2 { (texts::SESSIONS) }
+                h2 { (texts().sessions) }
                 (sessions(begun.into_iter(), desk.visit.now, &desk.session.record,
                     "/settings/sessions/end", name_of))
             }
         }
     };
-    Ok(settings_page(texts::STAFF, errors, &content))
+    Ok(settings_page(texts().staff, errors, &content))
 }
 
 fn row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
@@ -65,46 +65,46 @@ fn row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
                 (desk.key(&format!("{act}-{}", member.id)))
                 input type="hidden" name="version" value=(member.version);
                 input type="hidden" name="do" value=(act);
-                button { (label) span.hidden { (texts::for_member(member.name.as_str())) } }
+                button { (label) span.hidden { (texts().for_member(member.name.as_str())) } }
             }
         }
     };
     html! {
         tr {
             td.first { bdi { (member.name.as_str()) } }
-            td data-label=(texts::ROLE) {
-                @if is_self { (texts::role(member.role)) } @else {
+            td data-label=(texts().role_label) {
+                @if is_self { (texts().role(member.role)) } @else {
                     form.row method="post" action=(action) {
                         (desk.key("role"))
                         input type="hidden" name="do" value="role";
-                        select name="role" aria-label=(texts::role_of(member.name.as_str())) {
+                        select name="role" aria-label=(texts().role_of(member.name.as_str())) {
                             @for role in Role::ALL {
                                 option value=(role.as_str()) selected[role == member.role] {
-                                    (texts::role(role))
+                                    (texts().role(role))
                                 }
                             }
                         }
                         button {
-                            (texts::CHANGE)
-                            span.hidden { (texts::for_member(member.name.as_str())) }
+                            (texts().change_label)
+                            span.hidden { (texts().for_member(member.name.as_str())) }
                         }
                     }
                 }
             }
-            td data-label=(texts::STATE) {
-                @if let Some(at) = member.disabled_at { (texts::DISABLED) " " (markup::time(at, now)) }
+            td data-label=(texts().state) {
+                @if let Some(at) = member.disabled_at { (texts().disabled_state) " " (markup::time(at, now)) }
                 @else if member.password.is_some() && member.second_factor.is_some() {
-                    (texts::ACTIVE_WITH_SECOND_FACTOR)
+                    (texts().active_with_second_factor)
                 }
-                @else if member.password.is_some() { (texts::ACTIVE) }
-                @else if member.has_link_at(now) { (texts::HAS_LINK) }
-                @else { (texts::LINK_EXPIRED) }
+                @else if member.password.is_some() { (texts().active) }
+                @else if member.has_link_at(now) { (texts().has_link) }
+                @else { (texts().link_expired) }
             }
-            td data-label=(texts::ACTIONS) {
+            td data-label=(texts().actions) {
                 div.buttons {
-                    @if is_self { (texts::YOU) } @else {
-                        (button("reset", texts::NEW_LINK))
-                        @if member.disabled_at.is_none() { (button("disable", texts::DISABLE)) }
+                    @if is_self { (texts().you) } @else {
+                        (button("reset", texts().new_link))
+                        @if member.disabled_at.is_none() { (button("disable", texts().disable)) }
                     }
                 }
             }
@@ -118,7 +118,7 @@ pub(crate) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (Some(name), Some(role)) =
         (StaffName::new(form.raw("name")), form.raw("role").parse().ok())
     else {
-        return members(desk, &Errors::text(texts::MEMBER_NAME_INVALID)).await;
+        return members(desk, &Errors::text(texts().member_name_invalid)).await;
     };
     let link = Token::generate(&mut desk.random_of_form());
     let new = StaffMember::new(name.clone(), role, &link, desk.visit.now);
@@ -128,8 +128,8 @@ pub(crate) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         StaffWritten::NameTaken if was_made(desk, &link).await? => {
             return Ok(link_page(desk, &name, &link));
         }
-        StaffWritten::NameTaken => texts::MEMBER_NAME_TAKEN,
-        StaffWritten::Full | StaffWritten::Stale => texts::TOO_MANY_MEMBERS,
+        StaffWritten::NameTaken => texts().member_name_taken,
+        StaffWritten::Full | StaffWritten::Stale => texts().too_many_members,
     };
     members(desk, &Errors::text(wrong)).await
 }
@@ -142,8 +142,8 @@ async fn was_made(desk: &Desk<'_>, link: &Token) -> Result<bool, ApiError> {
 /// Shows a link once.
 fn link_page(desk: &Desk<'_>, name: &StaffName, link: &Token) -> Reply {
     let url = format!("{}/link/{}", desk.visit.visitor.origin, link.reveal());
-    let content = shown_once(&texts::give_link(name.as_str()), &url, PAGE);
-    settings_page(texts::LINK, &Errors::default(), &content)
+    let content = shown_once(&texts().give_link(name.as_str()), &url, PAGE);
+    settings_page(texts().link, &Errors::default(), &content)
 }
 
 /// `POST /settings/staff/{id}`: `do` is `role`, `reset` or `disable`.
@@ -152,19 +152,19 @@ pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let id = desk.id(|id| Some(StaffId(id))).ok_or_else(ApiError::no_such_path)?;
     if id == session.member.id {
         // So there is always a manager.
-        return Err(ApiError::new(Problem::InsufficientScope, texts::OWN_ACCESS));
+        return Err(ApiError::new(Problem::InsufficientScope, texts().own_access));
     }
     let member = desk.store().find_staff(StaffKey::Id(id)).await?;
     let member = member.ok_or_else(ApiError::no_such_path)?;
     let (seen, name) = (member.version, member.name.clone());
-    let (shown, of) = (name.as_str(), texts::for_member(name.as_str()));
+    let (shown, of) = (name.as_str(), texts().for_member(name.as_str()));
     let role: Option<Role> = visit.form.raw("role").parse().ok();
     let question = match visit.form.raw("do") {
-        "disable" => Some((texts::DISABLE, shown, texts::disable_member(shown))),
-        "reset" => Some((texts::MAKE_LINK, of.trim(), texts::reset_member(shown))),
+        "disable" => Some((texts().disable, shown, texts().disable_member(shown))),
+        "reset" => Some((texts().make_link, of.trim(), texts().reset_member(shown))),
         "role" if role.is_some_and(|role| role != member.role) => {
-            let effect = role.map(|role| texts::role_becomes(shown, member.role, role));
-            Some((texts::CHANGE_ROLE, of.trim(), effect.unwrap_or_default()))
+            let effect = role.map(|role| texts().role_becomes(shown, member.role, role));
+            Some((texts().change_role, of.trim(), effect.unwrap_or_default()))
         }
         _ => None,
     };
@@ -197,7 +197,7 @@ pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             }
             Err(changed_meanwhile())
         }
-        _ => Err(ApiError::new(Problem::InvalidBody, texts::INCOMPLETE_FORM)),
+        _ => Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form)),
     }
 }
 

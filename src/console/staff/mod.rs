@@ -41,8 +41,8 @@ fn password<'a>(id: &'a str, label: &'a str) -> Input<'a> {
 /// A field for a new password, twice.
 fn new_password() -> Markup {
     html! {
-        (password_input("new", texts::NEW_PASSWORD, Some(texts::NEW_PASSWORD_HINT)))
-        (password_input("again", texts::NEW_PASSWORD_AGAIN, None))
+        (password_input("new", texts().new_password, Some(texts().new_password_hint)))
+        (password_input("again", texts().new_password_again, None))
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) fn shown_once(hint: &Markup, secret: &str, next: &str) -> Markup {
         div.card {
             p { (hint) }
             code.secret { (secret) }
-            a.button.main href=(next) { (texts::COPIED) }
+            a.button.main href=(next) { (texts().copied) }
         }
     }
 }
@@ -76,13 +76,13 @@ fn status_of(problem: Option<&str>) -> StatusCode {
 /// The menu of the settings. `title` is that of the present page.
 pub(super) fn settings_menu(title: &str) -> Markup {
     let pages = [
-        ("/settings/staff", texts::STAFF),
-        ("/settings/keys", texts::KEYS),
-        ("/settings/fields", texts::FIELDS),
-        ("/settings/webhooks", texts::WEBHOOKS),
+        ("/settings/staff", texts().staff),
+        ("/settings/keys", texts().keys),
+        ("/settings/fields", texts().fields),
+        ("/settings/webhooks", texts().webhooks),
     ];
     html! {
-        nav.sub aria-label=(texts::SETTINGS) {
+        nav.sub aria-label=(texts().settings) {
             ul {
                 @for (path, name) in pages {
                     li { a href=(path) aria-current=[(name == title).then_some("page")] { (name) } }
@@ -134,5 +134,5 @@ async fn make(
 
 /// The error when two people change a member at once.
 fn changed_meanwhile() -> ApiError {
-    ApiError::new(Problem::InvalidTransition, texts::CHANGED_MEANWHILE)
+    ApiError::new(Problem::InvalidTransition, texts().changed_meanwhile)
 }

@@ -33,46 +33,46 @@ fn page(desk: &Desk<'_>, new: &TotpSecret, errors: &Errors) -> Reply {
     let is_required = desk.visit.console.settings.second_factor.includes(member.role);
     let content = html! {
         @if is_required && member.second_factor.is_none() {
-            p { (texts::SECOND_FACTOR_REQUIRED) }
+            p { (texts().second_factor_required) }
         }
         section.card {
-            h2 { (texts::SET_UP_APP) }
+            h2 { (texts().set_up_app) }
             ol {
-                li { (texts::OPEN_APP) }
+                li { (texts().open_app) }
                 li {
-                    (texts::SCAN)
-                    (markup::qr_code(&new.uri(member.name.as_str()), texts::QR_CODE))
+                    (texts().scan)
+                    (markup::qr_code(&new.uri(member.name.as_str()), texts().qr_code))
                     code.secret { (new.spelled()) }
                 }
             }
             form.fields method="post" action=(PAGE) {
                 (desk.key("set"))
                 input type="hidden" name="secret" value=(new.spelled());
-                (code_input(texts::APP_CODE, None))
-                div.buttons { button.main { (texts::USE_APP) } }
+                (code_input(texts().app_code, None))
+                div.buttons { button.main { (texts().use_app) } }
             }
         }
         @if member.second_factor.is_some() {
             section.card {
-                h2 { (texts::RECOVERY_CODES) }
-                p { (texts::NEW_CODES_HINT) }
+                h2 { (texts().recovery_codes) }
+                p { (texts().new_codes_hint) }
                 form method="post" action="/account/recovery-codes" {
                     (desk.key("codes"))
-                    button { (texts::NEW_CODES) }
+                    button { (texts().new_codes) }
                 }
             }
             @if !is_required {
                 section.card {
-                    h2 { (texts::WITHOUT_SECOND_FACTOR) }
+                    h2 { (texts().without_second_factor) }
                     form method="post" action="/account/second-factor/remove" {
                         (desk.key("remove"))
-                        button.danger { (texts::REMOVE_SECOND_FACTOR) }
+                        button.danger { (texts().remove_second_factor) }
                     }
                 }
             }
         }
     };
-    account_page(texts::SECOND_FACTOR, errors, &content)
+    account_page(texts().second_factor, errors, &content)
 }
 
 /// `POST /account/second-factor`.
@@ -87,7 +87,7 @@ pub(crate) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError
     }
     let unused = SecondFactor { sealed_secret: vec![], last_period: 0, recovery: vec![] };
     let Some(used) = unused.after(visit.form.raw("code"), &new, visit.now) else {
-        return Ok(page(desk, &new, &Errors::text(texts::APP_CODE_WRONG)));
+        return Ok(page(desk, &new, &Errors::text(texts().app_code_wrong)));
     };
     // A key file that exists already, on another machine, has encrypted what is there.
     let is_first = !delivery::has_secrets(desk.store()).await?;
@@ -148,23 +148,23 @@ fn shown_again(desk: &Desk<'_>, member: &StaffMember) -> Option<Reply> {
 
 fn codes_page(desk: &Desk<'_>, codes: &[String]) -> Reply {
     let are_new = desk.visit.form.raw("secret").is_empty();
-    let message = if are_new { texts::CODES_REPLACED } else { texts::SECOND_FACTOR_SET };
+    let message = if are_new { texts().codes_replaced } else { texts().second_factor_set };
     let content = html! {
         div.flash role="status" { p { (message) } }
         div.card {
-            p { (texts::CODES_HINT) }
+            p { (texts().codes_hint) }
             ul { @for code in codes { li { code { (code) } } } }
-            a.button.main href="/account" { (texts::CODES_KEPT) }
+            a.button.main href="/account" { (texts().codes_kept) }
         }
     };
-    account_page(texts::RECOVERY_CODES, &Errors::default(), &content)
+    account_page(texts().recovery_codes, &Errors::default(), &content)
 }
 
 /// `POST /account/second-factor/remove`.
 pub(crate) async fn remove_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let member = desk.session.member.clone();
     if desk.visit.console.settings.second_factor.includes(member.role) {
-        return Err(ApiError::new(Problem::InsufficientScope, texts::SECOND_FACTOR_STAYS));
+        return Err(ApiError::new(Problem::InsufficientScope, texts().second_factor_stays));
     }
     let seen = member.version;
     let after = member.with_second_factor(None);

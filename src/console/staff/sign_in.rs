@@ -56,11 +56,11 @@ impl Then {
             return Self { next: path, kept: None, lost: None, store };
         }
         if visit.has_pictures {
-            return Self { next: path, kept: None, lost: Some(texts::PHOTOS_NOT_KEPT), store };
+            return Self { next: path, kept: None, lost: Some(texts().photos_not_kept), store };
         }
         let is_too_long = visit.form.bytes().len() > MAX_KEPT;
         let kept = (!is_too_long).then(|| (path, visit.form.clone()));
-        let lost = is_too_long.then_some(texts::FORM_TOO_LONG);
+        let lost = is_too_long.then_some(texts().form_too_long);
         Self { next: "/".to_owned(), kept, lost, store }
     }
 
@@ -122,7 +122,7 @@ pub(crate) fn required(visit: &Visit<'_>, session: Option<&Session>) -> Response
 fn form(then: &Then, wrong: Option<&str>, name: &str, status: StatusCode) -> Response {
     let name = Input {
         id: "name",
-        label: texts::NAME,
+        label: texts().name,
         value: name,
         autocomplete: "username",
         is_required: true,
@@ -134,19 +134,19 @@ fn form(then: &Then, wrong: Option<&str>, name: &str, status: StatusCode) -> Res
         @if let Some(lost) = then.lost {
             (problem(Some(lost)))
         } @else if wrong.is_none() && !name.value.is_empty() {
-            p { (texts::PASSWORD_AGAIN) }
+            p { (texts().password_again) }
         } @else if then.kept.is_some() && wrong.is_none() {
-            p { (texts::FORM_KEPT) }
+            p { (texts().form_kept) }
         }
         form.fields.card method="post" action="/sign-in" {
             (name.show())
-            (Input { is_first: !name.value.is_empty(), ..password("password", texts::PASSWORD) }.show())
+            (Input { is_first: !name.value.is_empty(), ..password("password", texts().password) }.show())
             (then.fields())
-            div.buttons { button.main { (texts::SIGN_IN) } }
+            div.buttons { button.main { (texts().sign_in) } }
         }
-        p.hint { (texts::NO_PASSWORD) }
+        p.hint { (texts().no_password) }
     };
-    layout::page(status, &then.store, texts::SIGN_IN, &content)
+    layout::page(status, &then.store, texts().sign_in, &content)
 }
 
 /// `POST /sign-in`.
@@ -171,7 +171,7 @@ pub(crate) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
         Some(member) if is_right => member,
         wrong => {
             record_failure(visit, wrong.as_ref()).await?;
-            return Ok(again(texts::SIGN_IN_WRONG, StatusCode::FORBIDDEN));
+            return Ok(again(texts().sign_in_wrong, StatusCode::FORBIDDEN));
         }
     };
     let needs_code = member.second_factor.is_some();
@@ -182,7 +182,7 @@ pub(crate) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let after = member.clone();
     let change = StaffChange { seen: member.version, after, ends, begins: Some(begun), act };
     if visit.write(change, actor).await? == StaffWritten::Stale {
-        return Ok(again(texts::SIGN_IN_WRONG, StatusCode::FORBIDDEN));
+        return Ok(again(texts().sign_in_wrong, StatusCode::FORBIDDEN));
     }
     if needs_code {
         let mut response = code_form(&then, None);
@@ -196,12 +196,12 @@ fn code_form(then: &Then, wrong: Option<&str>) -> Response {
     let content = html! {
         (problem(wrong))
         form.fields.card method="post" action="/sign-in/code" {
-            (code_input(texts::CODE, Some(texts::CODE_HINT)))
+            (code_input(texts().code, Some(texts().code_hint)))
             (then.fields())
-            div.buttons { button.main { (texts::CONTINUE) } }
+            div.buttons { button.main { (texts().continue_label) } }
         }
     };
-    layout::page(status_of(wrong), &then.store, texts::SIGN_IN, &content)
+    layout::page(status_of(wrong), &then.store, texts().sign_in, &content)
 }
 
 /// `POST /sign-in/code`.
@@ -211,7 +211,7 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let Some(Session { member, record }) =
         begun.filter(|begun| begun.record.confirmed_at.is_none())
     else {
-        return Ok(form(&then, Some(texts::SIGN_IN_ENDED), "", StatusCode::FORBIDDEN));
+        return Ok(form(&then, Some(texts().sign_in_ended), "", StatusCode::FORBIDDEN));
     };
     let known = session::is_known_browser(visit, &member).then_some(member.id);
     if let Err(error) = visit.guess(&member.name.key(), known) {
@@ -226,7 +226,7 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
     };
     let Some(second) = accepted else {
         record_failure(visit, Some(&member)).await?;
-        return Ok(code_form(&then, Some(texts::CODE_WRONG)));
+        return Ok(code_form(&then, Some(texts().code_wrong)));
     };
     let (token, begun) = session::begin(visit, member.id, true);
     let (seen, actor) = (member.version, session::actor(&member));
@@ -238,7 +238,7 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
     };
     // Another request has used the code, or the member was changed.
     if visit.write(change, actor).await? == StaffWritten::Stale {
-        return Ok(code_form(&then, Some(texts::CODE_WRONG)));
+        return Ok(code_form(&then, Some(texts().code_wrong)));
     }
     then.go(visit, &token, &member).await
 }

@@ -62,6 +62,7 @@ pub use photo::{AltText, Focus, NewPhoto, Photo, PhotoId, Photos};
 pub use photo_file::{PhotoFile, PhotoSize};
 pub use photo_rules::{EACH_PHOTO, may_get_photo};
 pub use phrase::{Phrase, Sought, Word};
+pub(crate) use profile::each_language;
 pub use profile::{
     About, Address, Colour, ContactPage, EmailAddress, Language, Link, LinkLabel, LinkUrl, Links,
     Profile, ProfileDecision, ProfilePatch, ProfileRefusal, StoreKind, StoreName, TelephoneNumber,

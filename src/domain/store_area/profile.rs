@@ -9,15 +9,30 @@ use super::{
 };
 use crate::domain::words::words;
 
-words! {
-    /// A language of the window and the console (BCP 47).
-    pub enum Language {
-        English = "en",
-        German = "de",
-        French = "fr",
-        Spanish = "es",
-    }
+/// The languages of the window and the console (BCP 47), each with the folder of its texts.
+macro_rules! each_language {
+    ($with:ident) => {
+        $with! {
+            English = "en" in en,
+            German = "de" in de,
+            French = "fr" in fr,
+            Spanish = "es" in es,
+        }
+    };
 }
+pub(crate) use each_language;
+
+macro_rules! language {
+    ($($language:ident = $code:literal in $folder:ident,)+) => {
+        words! {
+            /// A language of the window and the console.
+            pub enum Language {
+                $($language = $code,)+
+            }
+        }
+    };
+}
+each_language!(language);
 
 words! {
     /// What a sale is called, and a customer.

@@ -19,18 +19,23 @@ const LIST: &str = "/settings/webhooks";
 pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (form, mut errors) = (&desk.visit.form, Errors::default());
     let url = match form.get("url") {
-        "" => Err(texts::URL_MISSING.to_owned()),
-        typed => {
-            desk.app().webhooks.registrar.check_url(typed).map_err(|why| texts::url_invalid(&why))
-        }
+        "" => Err(texts().url_missing.to_owned()),
+        typed => desk
+            .app()
+            .webhooks
+            .registrar
+            .check_url(typed)
+            .map_err(|_| texts().url_invalid.to_owned()),
     };
     let url = errors.take("url", url);
     let description = match form.get("description") {
         "" => Some(None),
         text => {
             let label = Label::new(text.to_owned());
-            errors
-                .take("description", label.map(Some).ok_or_else(|| texts::LABEL_INVALID.to_owned()))
+            errors.take(
+                "description",
+                label.map(Some).ok_or_else(|| texts().label_invalid.to_owned()),
+            )
         }
     };
     let (Some(url), Some(description)) = (url, description) else {
@@ -51,11 +56,11 @@ pub(in super::super) async fn press(
     wanted: Wanted,
     code: &'static str,
 ) -> Result<Reply, ApiError> {
-    let Some(id) = desk.id(Some) else { return Ok(missing(texts::NO_WEBHOOK)) };
+    let Some(id) = desk.id(Some) else { return Ok(missing(texts().no_webhook)) };
     let path = format!("{LIST}/{id}");
     let effect = match wanted {
-        Wanted::Patch(_) => Some((texts::DISABLE, texts::DISABLE_HINT)),
-        Wanted::Delete => Some((texts::DELETE, texts::DELETE_HINT)),
+        Wanted::Patch(_) => Some((texts().disable, texts().disable_hint)),
+        Wanted::Delete => Some((texts().delete, texts().delete_hint)),
         _ => None,
     };
     if let Some((verb, effect)) = effect
@@ -100,17 +105,17 @@ async fn change(
                 None => secret_page(&text, next),
             })
         }
-        WebhookChanged::NotFound | WebhookChanged::OtherVersion(_) => Err(texts::NO_WEBHOOK),
-        WebhookChanged::Full => Err(texts::TOO_MANY_WEBHOOKS),
-        WebhookChanged::IdempotencyConflict => Err(texts::STALE),
+        WebhookChanged::NotFound | WebhookChanged::OtherVersion(_) => Err(texts().no_webhook),
+        WebhookChanged::Full => Err(texts().too_many_webhooks),
+        WebhookChanged::IdempotencyConflict => Err(texts().stale),
     })
 }
 
 /// The page with a new secret, which is not shown again.
 fn secret_page(secret: &str, next: &str) -> Reply {
     let content = html! {
-        h1 { (texts::SECRET) }
-        (staff::shown_once(&html! { (texts::SECRET_HINT) }, secret, next))
+        h1 { (texts().secret) }
+        (staff::shown_once(&html! { (texts().secret_hint) }, secret, next))
     };
-    Page::new(texts::SECRET, content).into()
+    Page::new(texts().secret, content).into()
 }

@@ -1,16 +1,8 @@
-//! The texts about an animal that the pages for the public and those for the staff have.
+//! The age of an animal in words.
 
 use jiff::civil::Date;
 
-pub(crate) const NO_NAME: &str = "No name yet";
-pub(crate) const YES: &str = "Yes";
-pub(crate) const NO: &str = "No";
-
-/// The alt text of a photo without one of its own.
-pub(crate) fn photo(number: usize, name: &str, species: Option<&str>) -> String {
-    let species = species.map(|species| format!(", {}", species.to_lowercase()));
-    format!("Photo {number} of {name}{}", species.unwrap_or_default())
-}
+use crate::languages::window_texts as texts;
 
 /// The age on this day of what was born on that day: in days below two weeks, in weeks below three
 /// months, in months below a year, then in years. `None` for a day that is still to come.
@@ -23,24 +15,15 @@ pub(crate) fn age(born: Date, today: Date) -> Option<String> {
         + i64::from(today.month() - born.month())
         - i64::from(today.day() < born.day());
     Some(match (days, months) {
-        (0..14, _) => many(days, "day"),
-        (_, 0..3) => many(days / 7, "week"),
-        (_, 3..12) => many(months, "month"),
-        _ => many(months / 12, "year"),
+        (0..14, _) => texts().days(days),
+        (_, 0..3) => texts().weeks(days / 7),
+        (_, 3..12) => texts().months(months),
+        _ => texts().years(months / 12),
     })
 }
 
 /// In years. A day that makes an animal older is a mistake.
 const OLDEST: i16 = 120;
-
-fn many(count: i64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-/// A day that every reader understands in the same way, such as 3 May 2024.
-pub(crate) fn date(date: Date) -> String {
-    date.strftime("%-d %B %Y").to_string()
-}
 
 #[cfg(test)]
 mod tests {
@@ -68,6 +51,6 @@ mod tests {
         }
         let leap_day = age("2024-02-29".parse().unwrap(), "2025-02-28".parse().unwrap());
         assert_eq!(leap_day.unwrap(), "11 months");
-        assert_eq!(date("2024-05-03".parse().unwrap()), "3 May 2024");
+        assert_eq!(texts().date("2024-05-03".parse().unwrap()), "3 May 2024");
     }
 }

@@ -1,0 +1,41 @@
+//! How texts are declared, and what they are made of.
+
+/// Declares the texts of pages: one, one with arguments, or several.
+macro_rules! texts {
+    ($($(#[$about:meta])* $name:ident $(: [$($several:tt)+])? $(($($of:ident: $type:ty),*) -> $result:ty)?;)+) => {
+        /// Every text, in one language.
+                pub(crate) struct Texts {
+            $($(#[$about])* pub $name: texts!(@type $([$($several)+])? $(($($type),*) -> $result)?),)+
+        }
+
+        impl Texts {
+            $(texts!(@call $name $([$($several)+])? $(($($of: $type),*) -> $result)?);)+
+        }
+    };
+    (@type) => { &'static str };
+    (@type ($($type:ty),*) -> $result:ty) => { fn($($type),*) -> $result };
+    (@type [$($several:tt)+]) => { [$($several)+] };
+    (@call $name:ident $([$($several:tt)+])?) => {};
+    (@call $name:ident ($($of:ident: $type:ty),*) -> $result:ty) => {
+        pub(crate) fn $name(&self, $($of: $type),*) -> $result {
+            (self.$name)($($of),*)
+        }
+    };
+}
+pub(super) use texts;
+
+/// A unit of time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Unit {
+    Minute,
+    Hour,
+    Day,
+}
+
+/// A number below a million.
+pub(crate) fn in_digits(number: usize) -> String {
+    match (number / 1000, number % 1000) {
+        (0, number) => number.to_string(),
+        (thousands, rest) => format!("{thousands},{rest:03}"),
+    }
+}

@@ -1,0 +1,1379 @@
+//! The texts of the pages for the staff.
+
+use maud::{Markup, html};
+
+use crate::{
+    domain::{
+        PetStatus, Role, Scope,
+        staff::{Password, WeakPassword},
+        store_area::{
+            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, SubjectKind,
+            WithdrawalReason,
+        },
+    },
+    edge::Problem,
+    languages::{
+        console::Texts,
+        declaration::{Unit, in_digits},
+    },
+};
+
+pub(in crate::languages) static TEXTS: Texts = Texts {
+    language: "en-GB",
+    site: "Petstore",
+    skip: "Skip to content",
+    main_menu: "Main menu",
+    sign_out: "Sign out",
+    today: "Today",
+    animals_heading: "Animals",
+    add: "Add",
+    orders: "Orders",
+    activity: "Activity",
+    web_site: "Web site",
+    public_page: "See the public page",
+    settings: "Settings",
+    categories: "Categories",
+    webhooks: "Webhooks",
+    error_prefix: "Error: ",
+    problem_heading: "There is a problem",
+    cancel: "Cancel",
+    next_page: "Next page",
+    first_page: "First page",
+    no_name: "(no name)",
+    actions: "Actions",
+
+    // Values.
+    name: "Name",
+    number: "Number",
+    category: "Category",
+    status_label: "Status",
+    added_at: "Added",
+    changed_at: "Last change",
+    staff_member: "staff",
+    program,
+    a_program: "a program",
+    the_service: "the service",
+    the_operator: "the operator",
+    reference: "Reference",
+    reference_hint: "Your own number for it, such as an invoice or ticket. Not the name of the customer.",
+    note: "Note",
+    reason_label: "Reason",
+    optional: "(optional)",
+    until: "Hold until (end of day)",
+    category_hint: "Choose a category, or type its number.",
+    animal: "Animal",
+    order: "Order",
+    placed_at: "Placed",
+    ends: "Ends",
+    closed_at: "Closed",
+    sold_at: "Sold on",
+    before_number: ["#", "no.", "no", "number", "animal", "order"],
+
+    // Today.
+    find_label: "Find an animal: name, number, microchip, breed, colour …",
+    find: "Search",
+    overdue_now: "Overdue",
+    ending_today: "To collect today",
+    ending_tomorrow: "Until tomorrow",
+    ending_later: "Until the day after, or later",
+    call: "Call",
+    ending: "Reservations that end soon",
+    none_ending: "No reservation ends in the next three days.",
+    sold_today: "Sold today",
+    all_sales: "All sales",
+    incomplete: "Arrived this week, without a photo or a microchip",
+    no_photo: "no photo",
+    no_chip: "no microchip",
+    newest_animals: "Newest animals",
+    counting: "counting …",
+    all_reservations: "All reservations",
+    empty_store: "There are no animals yet",
+    empty_store_hint: "Add the first one, or paste many from a spreadsheet.",
+    add_animals: "Add animals",
+    numbers: "Numbers of animals",
+
+    // Animal.
+    edit: "Edit",
+    save: "Save",
+    reserve_more: "Reserve…",
+    sell_more: "Sell…",
+    reserve: "Reserve",
+    sell: "Sell",
+    sell_now: "Sell now",
+    cancel_reservation: "Cancel the reservation",
+    take_back: "Take it back",
+    take_back_hint: "The customer returns the animal. It becomes available again.",
+    sold_without_order: "It was marked as sold without an order. To correct this, edit its status.",
+    pending_without_order: "It was marked as reserved without an order, so the reservation has no end. Reserve it here to \
+     give it one, sell it, or edit its status.",
+    withdraw: "Withdraw",
+    withdraw_more: "Record a departure",
+    withdraw_hint: "It leaves all lists of animals. Its history stays, and it can be restored.",
+    restore: "Restore",
+    restore_hint: "It returns to the lists as it was.",
+    choose: "Choose a reason",
+    history: "History",
+    older: "Older entries",
+    no_history: "No change was recorded.",
+    status_held: "An order holds the animal. To change its status, open the order.",
+
+    // Conflict.
+    conflict: "Somebody else changed this animal",
+    conflict_hint: "It changed while you were editing it. Nothing of yours is saved yet. Compare both, change yours if \
+     you like, and decide.",
+    theirs: "Now in the store",
+    yours: "Yours",
+    save_mine: "Save mine",
+    keep_theirs: "Keep what is in the store",
+    different: "different",
+
+    // Add.
+    add_one: "One animal",
+    add_many: "Many from a spreadsheet",
+    add_animal: "Add the animal",
+    add_to_number: "Add the animal to this number, without a name",
+    paste: "Lines of the spreadsheet",
+    paste_hint: "Copy the rows and paste them here: one animal on each line, with its name and its \
+     category. With headings in the first line, also its status and the values of its fields. You see a \
+     preview before anything is added.",
+    preview: "Preview",
+    line: "Line",
+    check: "Check",
+    fine: "OK",
+    preview_hint: "Nothing is added yet. Either all of them are added, or none.",
+    change_lines: "Edit the lines",
+    preview_again: "Preview again",
+
+    // Orders.
+    find_order: "Find an order by customer, telephone, animal, reference or number",
+    find_order_by_animal: "Find an order by animal, reference or number",
+    no_orders: "No orders here",
+    no_orders_hint: "Open an animal to reserve or sell it.",
+    no_order_found: "No order found",
+    all: "All",
+    print: "Print",
+    signature: "Signature of the customer",
+    signature_of_store: "Signature for the store",
+    shown_here: "On this page:",
+    only_first: "The 100 reservations that end first are shown.",
+
+    // Problems.
+    no_pet: "No animal has this number.",
+    no_order: "No order has this number.",
+    not_found: "Not found",
+    name_too_long: "The name is too long.",
+    name_missing: "Enter the name of the animal.",
+    category_missing: "Enter the category.",
+    status_invalid: "The status must be available, reserved or sold.",
+    reason_missing: "Choose a reason.",
+    day_invalid: "Enter a day in the future, at most 400 days from now.",
+    none_selected: "Select at least one animal first.",
+    nothing_pasted: "Paste at least one line.",
+    stale: "Somebody else has changed it in the meantime, so nothing was changed \
+     this time. Look at the current state, and retry.",
+    nothing_changed: "Nothing was changed. It is not possible for these animals:",
+    status,
+    withdrawn: "Withdrawn",
+    overdue: "Overdue",
+    order_status,
+    reason,
+    extended: "Extended",
+    renamed: "Category renamed",
+    change,
+    animals,
+    more_than,
+    first_shown,
+    title_of_order,
+    labels,
+    too_long,
+    select,
+    add_count,
+    wrong_lines,
+    add_with_category,
+    unknown_category,
+    ambiguous_category,
+    category_prefix: "Category ",
+    category_number,
+    changed_by,
+    is_withdrawn: "It is withdrawn. Restore it first.",
+    has_no_reservation: "It has no reservation.",
+    is_gone: "It no longer exists.",
+    is_reserved,
+    animal_is_reserved,
+    is_in_status,
+
+    // Categories.
+    no_categories: "No category has a name yet",
+    no_categories_hint: "Give the first one a name, such as Dogs. Everybody can then choose it by this name.",
+    name_category_heading: "Add or rename a category",
+    category_number_hint: "A free number is filled in. To change the name of a category, enter its number.",
+    label_missing: "Enter the name of the category.",
+    label_invalid: "Enter 1 to 255 characters.",
+    no_free_number: "No free number is found. Enter a number on the page Categories.",
+    number_invalid: "Enter a whole number.",
+
+    // Adding one animal.
+    category_of_species: "If it is empty, the category of the species is taken.",
+    species_or_category: "Choose a species, or a category.",
+    or_about: "Or approximate age",
+    about_hint: "For an age such as 2, or 8 months, the day of birth is written down that far back from today.",
+    age_invalid: "Enter an age in years such as 2, or such as 8 months or 10 weeks.",
+    born_or_age: "Enter the day of birth or the age, and leave the other one empty.",
+
+    // The texts about fields and their values.
+    fields: "Fields",
+    fields_hint: "Fields describe your animals: in the forms, on their pages, and for programs.",
+    more_fields: "More fields",
+    any_value: "Any",
+    no_value: "–",
+    field_label: "Label",
+    field_label_hint: "What people read, such as Breed.",
+    field_name: "Name for programs",
+    field_name_hint: "Lower-case letters, digits and underscores, such as coat_length. If it is empty, it is made from the label. It cannot change.",
+    field_name_invalid: "Enter a name for programs: 1 to 32 lower-case letters, digits and underscores, the first of them a letter.",
+    field_name_taken: "Another field has this name for programs. Enter a different one.",
+    field_kind: "Type",
+    choose_kind: "Choose a type",
+    field_label_invalid: "Enter a label of 1 to 255 characters.",
+    field_kind_missing: "Choose a type.",
+    field_choices: "Choices",
+    more_choices: "More choices",
+    remove_choice: "Remove",
+    field_labels_hint: "Change what people read to rename a choice: no animal changes. Programs go on using the first name.",
+    field_labels_invalid: "Each choice needs a name of 1 to 100 characters that no other choice has or had. Capital and small letters \
+     count as the same.",
+    field_choices_hint: "Only for the type Choice from a list: one on each line, 1 to 100, each with at most 64 characters.",
+    field_choices_invalid: "Enter 1 to 100 different choices, one on each line, each with at most 64 characters. Capital and small letters count as the same.",
+    field_position: "Position",
+    field_position_hint: "From 0 to 10,000. Fields with lower positions come first. If it is empty, the field is the last one.",
+    field_position_invalid: "Enter a position from 0 to 10,000.",
+    field_public: "Show on the web site",
+    field_public_hint: "Everybody can see the values.",
+    field_unique: "Unique",
+    field_unique_hint: "No two animals have the same value, as with a microchip. Only for text and whole numbers.",
+    add_field: "Add a field",
+    delete_field: "Delete field",
+    field_deleted_effect: "It disappears from all forms and pages. This is possible only while no animal has a value.",
+    birth_invalid: "Enter a date such as 2024-05-03, not in the future.",
+    no_field: "There is no such field.",
+    field_in_use: "Animals have values of this field. It cannot be deleted, and its type and Unique cannot change, until no \
+     animal has a value, withdrawn animals included.",
+    too_many_fields: "There are 50 fields already. Delete one before you add another.",
+    field_changed: "Somebody else changed this field at the same time. Check what it is now, and save again.",
+    choice_in_use,
+    becomes_public,
+    kind,
+    value_taken,
+    other_new: "Another of these animals",
+    show_animal,
+    shared_value,
+    field_removed,
+    choice_removed,
+
+    // The list of animals, and its bar.
+    any_status: "In the store",
+    also_sold: "In the store or sold",
+    filter: "Filter",
+    filters: "Filters",
+    add_sold: "Also sold ones",
+    take_off: " (take off)",
+    show: "Show",
+    any_category: "All",
+    nothing_found: "No animal found",
+    nothing_found_hint: "Check the spelling, or type only the beginning of the name.",
+    select_all: "Select all on this page",
+    skip_list: "Skip the list, to the actions",
+    with_selected: "Change the selected animals",
+    all_or_none: "Either all of them change, or none.",
+    reserve_or_sell: "Reserve or sell…",
+    move_more: "Move…",
+    move_label: "Move to category",
+    value_more: "Change a value…",
+    new_value: "New value",
+    value_hint: "As in a spreadsheet: a choice, yes or no, a date. Nothing takes the value off.",
+    field_of_animals: "Field",
+    choose_field: "Choose a field",
+    field_missing: "Choose the field whose value changes.",
+    withdraw_several: "Record a departure…",
+    cancel_reservations: "Cancel reservations",
+    clear: "Clear all",
+    chip,
+    too_many_filters,
+
+    // The texts of the pages for managers.
+
+    // Activity.
+    export: "Export as CSV",
+    no_activity: "Nothing happened in this period",
+    no_activity_hint: "Choose other days, or remove a filter.",
+    no_activity_yet: "Nothing found yet",
+    no_activity_yet_hint: "The newest entries do not match. The next page continues with older ones.",
+    since: "From (day)",
+    up_to: "To (end of day)",
+    animal_number: "Animal number",
+    any_type: "Everything",
+    when: "When",
+    who: "Who",
+    what: "What",
+    about: "About",
+    difference: "Details",
+    export_cut: "More entries follow. Export fewer days at a time.",
+    audited_change,
+    act,
+    subject,
+
+    // Webhooks.
+    webhooks_hint: "A webhook tells another program about each change, such as your web site or your accounts.",
+    no_webhooks: "No webhooks yet",
+    no_webhooks_hint: "Add one with the address that the other program gives you.",
+    no_webhook: "No webhook has this number.",
+    add_webhook: "Add a webhook",
+    address: "Address",
+    address_hint: "It begins with https://.",
+    description: "Description",
+    sends: "Sends",
+    sends_hint: "If you choose none, every change is sent.",
+    every_change: "Every change",
+    works: "Works",
+    not_used: "Not used yet",
+    url_missing: "Enter the address.",
+    url_invalid: "Enter an address such as https://shop.example/hooks, without spaces, a user name, a password or a part behind #. The operator can permit http:// and addresses inside the network with --webhook-allow.",
+    fails: "Fails",
+    off: "Off",
+    fails_since: "Fails since",
+    attempts: "Newest attempts",
+    no_attempts: "Nothing was sent yet.",
+    result: "Result",
+    duration: "Duration",
+    delivered: "Delivered",
+    failed: "Failed",
+    test: "Send a test message",
+    test_hint: "The result is in the list of attempts a moment later.",
+    enable: "Continue where it stopped",
+    enable_hint: "Everything since then is sent.",
+    enable_now: "Continue from now on",
+    enable_now_hint: "What happened in the meantime is never sent.",
+    disable: "Disable",
+    disable_hint: "Nothing more is sent until you enable it.",
+    rotate: "Create a new secret",
+    rotate_hint: "The old one is valid for 24 more hours.",
+    delete: "Delete",
+    delete_webhook: "Delete this webhook",
+    delete_hint: "This also deletes its list of attempts, and cannot be undone.",
+    secret: "The secret of the webhook",
+    secret_hint: "Copy it into the settings of the program now. It is not shown again.",
+    too_many_webhooks: "There are 100 webhooks already. Delete one first.",
+    failing_webhooks,
+    show_webhooks: "Show the webhooks",
+    disabled,
+
+    // Orders.
+    price: "Price",
+    contact: "Customer",
+    contact_hint,
+    no_order_found_hint,
+    only_newest,
+    orders_found,
+    sum_of,
+    contact_too_long: "Enter at most 500 characters.",
+    contact_changed: "Customer changed or deleted",
+    change_order: "Change the order",
+    extend_or_change: "Hold it until another day, or change the order",
+    price_invalid: "Enter a price such as 249.00, without a minus, with at most 12 digits before the point and 4 after it.",
+    ambiguous,
+    reopen,
+    typed_here: "You typed this, and it is not saved:",
+    that_was: "That was",
+    did_that,
+    order_before: "The order before",
+    price_of_each: "Price of each (if it is another one)",
+    order_is,
+
+    // Photos.
+    manage_photos: "Manage photos",
+    to_animal: "Back to the animal",
+    add_photos: "Add photos",
+    photos_hint: "JPEG, PNG, WebP or GIF. You can choose several, or take one.",
+    upload: "Upload",
+    save_texts_first: "Press Save before you press Upload. Upload does not save the descriptions.",
+    make_main: "Use as main photo",
+    move_up: "Move left",
+    move_down: "Move right",
+    turn_left: "Turn left",
+    turn_right: "Turn right",
+    look_more: "What stays in view",
+    look_hint: "Lists show a part of a photo. Press the point of it that they must show, or choose it below.",
+    points: [
+        "Nothing chosen",
+        "Top left",
+        "Top",
+        "Top right",
+        "Left",
+        "Centre",
+        "Right",
+        "Bottom left",
+        "Bottom",
+        "Bottom right",
+    ],
+    look_at_pressed: "The point that was pressed",
+    save_texts: "Save",
+    uploads: [
+        "Waiting",
+        "Sending",
+        "Waiting for the connection",
+        "Added",
+        "Not added.",
+        "Try again",
+        "Leave it out",
+        "It is larger than the limit of the service or its proxy. Choose a smaller one, or tell the operator.",
+        "The service cannot be reached.",
+        "You are signed out. Sign in in another tab, and press the button again.",
+        "It is the same picture as {}.",
+        "20 photos fit; {} of these are not sent: {}",
+        "1 photo added.",
+        "{} photos added.",
+        "{} not added.",
+        "The photos are sent first.",
+    ],
+    photos: "Photos",
+    photos_after: "Add the animal first. Then add its photos: press “Manage photos” on its page.",
+    take_photo: "Take it",
+    no_picture: "This is not a picture that the store can keep. Choose a JPEG, PNG, WebP or GIF.",
+    picture_too_large: "This picture is too large. Choose a smaller one.",
+    too_many_pictures: "Too many pictures wait at the moment. Try again.",
+    photos_not_kept: "The session is over. The photos were not added: sign in, and choose them again.",
+    heic: "This is a HEIC picture. Set the camera to “Most compatible” (on an iPhone: \
+     Settings, Camera, Formats), and take it again, or choose a JPEG.",
+    another_member: "Another member is signed in now. Sign in as yourself in another tab, \
+     and press the button again. Without JavaScript, choose the photos again.",
+    too_many_photos: "20 of 20 photos. Delete one to add another.",
+    photo_is_gone: "The photo is removed. You have a day to undo this.",
+    photo_not_kept: "This photo cannot be put back: it was deleted too long ago. Add it again.",
+    put_back: "Put it back",
+    photo_added: "Photo added",
+    photo_turned: "Photo turned",
+    photo_deleted: "Photo deleted",
+    photos_moved: "Photos put in another order",
+    photo_focused: "Part of a photo chosen that stays in view",
+    photo_described: "Photo described",
+    photo_file_missing: "The file of this photo is missing, so it cannot be turned. Tell the operator.",
+    alt_too_long: "Enter at most 500 characters.",
+    photo_of,
+    this_photo,
+    photos_of,
+    look_at,
+    alt_of,
+    photo_button,
+    photos_lost,
+    photos_added,
+
+    // What the pages ask before they do something, and what they say first afterwards.
+
+    // Categories.
+    more_categories: "For others, open Categories.",
+    name_it: "Give it this name",
+    rename_category,
+    name_category,
+    category_now,
+    category_has,
+    label_taken,
+    cancels,
+
+    // Several animals at once.
+    change_verb: "Change",
+    move_animals,
+    change_animals,
+    reserve_animals,
+    sell_animals,
+    cancel_reservations_of,
+    withdraw_animals,
+
+    // Pasted lines.
+    no_heading: "It has more cells than there are columns.",
+    several_lines: "The cell has several lines. Is a quote not closed?",
+    columns: "Columns",
+    leave_out: "Leave out",
+    first_line: "The first line",
+    first_line_is: ["is an animal", "has the headings"],
+    column,
+    chosen_twice,
+    column_missing,
+    left_out,
+    left_out_hint: "These columns are not taken. Choose below what they are, or confirm that they are left out:",
+    column_number,
+    leave_out_first: "Tick the box to leave out the other columns, or choose what they are.",
+    first_lines,
+    lines_added,
+    on_line,
+    no_category,
+    no_choice,
+
+    // Settings.
+    make_link: "Create a new link",
+    revoke_effect: "Every program with this key is rejected from then on. A revoked key stays invalid.",
+    really,
+    disable_member,
+    change_role: "Change the role",
+    role_becomes,
+    reset_member,
+
+    // Forms that several people fill in.
+    now_changed,
+
+    // Forms that outlived their session.
+    form_of_another: "Somebody else filled in this form",
+    somebody: "Somebody else",
+    form_of,
+    send_as,
+
+    // After something was done.
+    undo: "Undo",
+    show_order: "Show the order",
+    add_another: "Add another like this",
+    reserved_as,
+    sold_as,
+    added_as,
+    added_about,
+    added_many,
+    changed_many,
+    reservation_cancelled: "The reservation is cancelled. The animal is available.",
+    taken_back: "Taken back. The animal is available.",
+    photo_was_removed: "Photo removed.",
+    photo_was_turned: "Photo turned.",
+    photo_is_back: "The photo is back.",
+    reservation_extended: "The end of the reservation is changed.",
+    saved: "Saved.",
+    was_withdrawn: "Withdrawn.",
+    was_restored: "Restored.",
+    was_deleted: "Deleted.",
+    webhook_disabled: "Nothing more is sent to it.",
+    webhook_enabled: "It is enabled.",
+    webhook_tested: "A test message is on its way. Reload in a moment to see the result.",
+    password_changed: "Your password is changed. Your other sessions have ended.",
+    session_ended: "The session has ended.",
+    second_factor_removed: "Your second factor is removed. Your other sessions have ended.",
+    role_changed: "The role is changed.",
+    member_disabled: "This member can no longer sign in. Their sessions have ended.",
+    key_revoked: "The key is revoked.",
+
+    // The texts of the pages with which staff sign in, and manage their accounts, each other and API keys; those of requests that are rejected; and those of open pages.
+
+    // Signing in.
+    sign_in: "Sign in",
+    password: "Password",
+    code: "Code",
+    continue_label: "Continue",
+    sign_in_wrong: "The name or the password is wrong. Check both, and retry.",
+    code_hint: "The six digits that your app shows, or one of your recovery codes.",
+    code_wrong: "This code is wrong, or was used before. Wait until the app shows the next code.",
+    sign_in_ended: "Sign in again. This sign-in took too long, or its code was sent twice.",
+    form_kept: "Enter your password to continue. What you typed is kept, and is sent afterwards.",
+    form_too_long: "Your session has ended, and your text is too long to be kept here. Sign in in another tab, go back in this one, and send it again.",
+    no_password: "No password yet, or forgotten? A manager can give you a link.",
+    send_kept_hint: "You are signed in. Send what you typed now.",
+    send_kept: "Send what I typed",
+    drop_kept: "Do not send it",
+    changed_meanwhile: "Somebody else has changed this in the meantime, so nothing was changed this time. Reload the page, and look at the current state.",
+
+    // Passwords and links.
+    choose_password: "Choose a password",
+    new_password: "New password",
+    new_password_again: "New password again",
+    new_password_hint: "At least 12 characters, such as four random words. You can paste it.",
+    passwords_different: "The two passwords are different. Enter the same one twice.",
+    save_password: "Save and sign in",
+    link_invalid: "This link is not valid",
+    link_invalid_hint: "It was used before, is more than 24 hours old, or was replaced by a newer one. If you have chosen a password, sign in with it. Otherwise, ask a manager for another link.",
+
+    // Account.
+    account: "Your account",
+    current_password: "Current password",
+    change_password: "Change the password",
+    current_password_wrong: "The current password is wrong. Enter the password with which you sign in now.",
+    sessions: "Sessions",
+    only_last_sessions: "The 100 sessions that were used last are shown.",
+    own_sessions: "Where you are signed in",
+    browser_label: "Browser",
+    ip_address: "Address",
+    last_used: "Last used",
+    this_session: " (this one)",
+    browser_on,
+    end_session: "End",
+
+    // The second factor.
+    second_factor: "Second factor",
+    second_factor_off: "Protect your account with an app on your phone that shows a code.",
+    second_factor_required: "Your role needs a second factor. Set it up to continue.",
+    second_factor_stays: "Your role needs a second factor, so you cannot remove it. You can set up another app.",
+    second_factor_set: "Your second factor is set up. Your other sessions have ended.",
+    set_up: "Set up a second factor",
+    change_second_factor: "Change the second factor",
+    remove_second_factor: "Remove the second factor",
+    without_second_factor: "Without a second factor",
+    set_up_app: "Set up an app",
+    open_app: "Open an authenticator app on your phone.",
+    scan: "Scan this picture, or enter the setup key by hand.",
+    qr_code: "QR code with the setup key",
+    app_code: "Code that the app shows",
+    use_app: "Use this app",
+    app_code_wrong: "This is not the code of this app. Check the clock of the phone, and enter the code that the app shows now.",
+    recovery_codes: "Recovery codes",
+    new_codes_hint: "Make new recovery codes if you have used or lost some. The old ones become invalid.",
+    new_codes: "Make new recovery codes",
+    codes_replaced: "These codes replace the old ones. Your other sessions have ended.",
+    codes_hint: "Keep these recovery codes where you can find them without your phone, such as on paper. Each one signs you in once. They are not shown again.",
+    codes_kept: "I have saved them",
+
+    // Staff.
+    staff: "Staff",
+    role_label: "Role",
+    state: "State",
+    you: "you",
+    add_member: "Add a member",
+    password_again: "This needs your password again, because it is more than five minutes old. What you \
+     typed is kept, and is done afterwards.",
+    add_member_button: "Add and create a link",
+    member_name_hint: "The member signs in with this name.",
+    member_name_invalid: "The name must be one line of 1 to 64 characters.",
+    member_name_taken: "There is a member with this name. Choose another one.",
+    too_many_members: "There are 1,000 members already. No more can be added.",
+    own_access: "You cannot change your own role or access. Ask another manager.",
+    change_label: "Change",
+    new_link: "New link",
+    disabled_state: "disabled",
+    active: "active",
+    active_with_second_factor: "active, with a second factor",
+    has_link: "has a link",
+    link_expired: "link expired",
+    link: "A link to choose a password",
+    copied: "I have copied it",
+
+    // API keys.
+    keys: "API keys",
+    add_key: "Create a key",
+    key_name_hint: "The program or person that uses the key, such as website.",
+    key_name_invalid: "The name must be one line of 1 to 255 characters.",
+    allows: "Allows",
+    what_key_allows: "What it allows",
+    never: "never",
+    called_get_pet: "still called getPet: ",
+    revoked: "revoked ",
+    expired: "expired ",
+    valid_until: "valid until ",
+    valid: "valid",
+    rotate_key: "Rotate",
+    revoke_key: "Revoke",
+    key_not_rotated: "This key was rotated or revoked before, or has expired.",
+    new_key: "A new API key",
+    new_key_hint: "Copy the key into the settings of the program now. It is not shown again.",
+
+    // Requests that are rejected.
+    incomplete_form: "This form is not complete. Reload the page, and send it again.",
+    not_allowed: "Your role does not include this page.",
+    foreign_host,
+    needs_https: "The console needs HTTPS, because a password must not be sent in the clear. Open it with https://, or on the machine where it runs.",
+    foreign_form: "This form was sent by another site, so it was not carried out. Open the console and send the form there.",
+    connection_replaced: "Too many connections are open. Wait a moment, and reload the page.",
+    to_first_page: "Go to Today",
+    request: "Request ",
+
+    // Open pages.
+    page_changed: "Somebody changed what this page shows. It stays as it is while you use it.",
+    connection_lost: "The connection to the service is lost. This page may be out of date.",
+    signed_out: "You are signed out, so this page may be out of date. Sign in in another tab, or reload it.",
+    show_change: "1 change – show it",
+    show_changes: "{} changes – show them",
+    reload: "Reload the page",
+    more_follow: "More entries follow on the next page of the console.",
+    not_in_text: "The control character U+0000 is not allowed. Type the text again instead of pasting it.",
+    newest_first: "Newest first",
+    longest_first: "Longest stay first",
+    too_many_attempts,
+    weak,
+    welcome,
+    you_are,
+    second_factor_on,
+    session_in,
+    for_member,
+    role_of,
+    give_link,
+    role,
+    what_role_may,
+    scope,
+    problem,
+
+    // Moments in words.
+    just_now: "just now",
+    tomorrow: "tomorrow",
+    yesterday: "yesterday",
+    ago,
+    ahead,
+    soon: "in less than a minute",
+    doubted_clock,
+};
+
+fn status(status: PetStatus) -> &'static str {
+    match status {
+        PetStatus::Available => "Available",
+        PetStatus::Pending => "Reserved",
+        PetStatus::Sold => "Sold",
+    }
+}
+
+fn order_status(status: OrderStatus) -> &'static str {
+    match status {
+        OrderStatus::Reserved => "Reserved",
+        OrderStatus::Completed => "Sold",
+        OrderStatus::Cancelled => "Cancelled",
+        OrderStatus::Expired => "Expired",
+        OrderStatus::Returned => "Returned",
+    }
+}
+
+fn reason(reason: WithdrawalReason) -> &'static str {
+    match reason {
+        WithdrawalReason::Died => "Died",
+        WithdrawalReason::Transferred => "Moved to another store or shelter",
+        WithdrawalReason::Reclaimed => "Its owner took it back",
+        WithdrawalReason::Mistake => "Added by mistake",
+        WithdrawalReason::Other => "Another reason",
+    }
+}
+
+fn change(kind: ChangeType) -> &'static str {
+    match kind {
+        ChangeType::PetAdded => "Added",
+        ChangeType::PetChanged => "Changed",
+        ChangeType::PetWithdrawn => "Withdrawn",
+        ChangeType::PetRestored => "Restored",
+        ChangeType::OrderPlaced => "Reserved",
+        ChangeType::OrderChanged => "Order changed",
+        ChangeType::OrderCompleted => "Sold",
+        ChangeType::OrderCancelled => "Reservation cancelled",
+        ChangeType::OrderExpired => "Reservation expired",
+        ChangeType::OrderReturned => "Taken back",
+        ChangeType::OrderReopened => "Reserved again",
+        ChangeType::CategoryChanged => "Category named",
+        ChangeType::CategoryDeleted => "Category name deleted",
+        ChangeType::PetsImported => "Imported",
+    }
+}
+
+fn animals(count: usize) -> String {
+    if count == 1 { "1 animal".to_owned() } else { format!("{} animals", in_digits(count)) }
+}
+
+fn title_of_order(id: i64) -> String {
+    format!("Order {id}")
+}
+
+fn labels(all: &[&str]) -> String {
+    let (last, others) = all.split_last().map_or(("", all), |(last, others)| (*last, others));
+    let others = others.join(", ");
+    let both = if others.is_empty() { last.to_owned() } else { format!("{others} and {last}") };
+    let mut letters = both.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + &letters.as_str().to_lowercase()
+}
+
+fn too_long(label: &str, most: usize) -> String {
+    let thousands = if most < 1_000 { String::new() } else { format!("{},", most / 1_000) };
+    let width = if most < 1_000 { 0 } else { 3 };
+    let (label, rest) = (label.to_lowercase(), most % 1_000);
+    format!("The {label} must have at most {thousands}{rest:0width$} characters.")
+}
+
+fn select(name: &str) -> String {
+    format!("Select {name}")
+}
+
+fn add_count(count: usize) -> String {
+    format!("Add {}", animals(count))
+}
+
+fn wrong_lines(count: usize) -> String {
+    if count == 1 {
+        "1 line has a problem. Correct it below, and preview again.".to_owned()
+    } else {
+        format!("{count} lines have a problem. Correct them below, and preview again.")
+    }
+}
+
+fn add_with_category(label: &str) -> String {
+    format!("Add the animal, and the category “{label}”")
+}
+
+fn unknown_category(text: &str) -> String {
+    format!("There is no category “{text}”. Choose one from the list, or type its number.")
+}
+
+fn ambiguous_category(text: &str, one: i64, other: i64) -> String {
+    format!(
+        "More than one category has the name “{text}”. Type its number, such as {one} or {other}."
+    )
+}
+
+fn category_number(id: i64) -> String {
+    format!("Category {id}")
+}
+
+fn changed_by(name: &str) -> String {
+    format!("Changed by {name}")
+}
+
+fn is_reserved(order: i64) -> String {
+    format!("It is reserved by order {order}.")
+}
+
+fn animal_is_reserved(order: i64) -> String {
+    format!(" The animal is reserved by order {order}.")
+}
+
+fn is_in_status(status: PetStatus) -> String {
+    match status {
+        PetStatus::Available => "It is available.".to_owned(),
+        PetStatus::Pending => "It is reserved already.".to_owned(),
+        PetStatus::Sold => "It is sold already.".to_owned(),
+    }
+}
+
+fn choice_in_use(count: usize, most: usize, shown: &str) -> String {
+    let animals = match count {
+        1 => "1 animal has".to_owned(),
+        _ if count > most => "More than 1,000 animals have".to_owned(),
+        _ => format!("{count} animals have"),
+    };
+    format!(
+        "{animals} “{shown}”. What animals have stays and is shown. No other animal can get it. To rename it, change what people read."
+    )
+}
+
+fn becomes_public(count: usize, has_more: bool) -> String {
+    let animals = match count {
+        _ if has_more => "Many animals can have".to_owned(),
+        1 => "1 animal has".to_owned(),
+        count => format!("{count} animals have"),
+    };
+    format!("{animals} a value. Everybody will see it.")
+}
+
+fn kind(kind: FieldKind) -> (&'static str, &'static str) {
+    match kind {
+        FieldKind::Text => ("Text", "Enter at most 255 characters."),
+        FieldKind::LongText => ("Long text", "Enter at most 8,000 characters."),
+        FieldKind::Integer => ("Whole number", "Enter a whole number, such as 4."),
+        FieldKind::Decimal => (
+            "Number with decimals",
+            "Enter a number such as 249.00, with at most 12 digits before the point and 4 after it.",
+        ),
+        FieldKind::Date => ("Date", "Enter a date, such as 2024-05-03."),
+        FieldKind::Boolean => ("Yes or no", "Choose yes or no."),
+        FieldKind::Choice => ("Choice from a list", "Choose one from the list."),
+    }
+}
+
+fn value_taken(label: &str, other: &str) -> String {
+    format!("{label}: {other} already has this value, and no two animals may have the same one.")
+}
+
+fn show_animal(other: &str) -> String {
+    format!("Show {other}")
+}
+
+fn shared_value(label: &str) -> String {
+    format!("{label}: these animals have the same value, which must be unique. Change all but one:")
+}
+
+fn field_removed(label: &str, typed: &str) -> String {
+    format!(
+        "{label} was removed. What you typed: {typed}. It is not saved when you send the form again."
+    )
+}
+
+fn choice_removed(label: &str, chosen: &str) -> String {
+    format!("{label}: {chosen} is not a choice any more. Choose another one, or none.")
+}
+
+fn chip(label: &str, value: &str) -> String {
+    format!("{label}: {value}")
+}
+
+fn too_many_filters(most: usize, left_out: &str) -> String {
+    format!(
+        "At most {most} fields filter at once, so {left_out} is left out. Take off one of the others first."
+    )
+}
+
+fn audited_change(kind: ChangeType) -> &'static str {
+    match kind {
+        ChangeType::PetAdded => "Animal added",
+        ChangeType::PetChanged => "Animal changed",
+        ChangeType::PetWithdrawn => "Animal withdrawn",
+        ChangeType::PetRestored => "Animal restored",
+        ChangeType::PetsImported => "Animals imported",
+        ChangeType::OrderPlaced => "Animal reserved",
+        ChangeType::OrderCompleted => "Animal sold",
+        ChangeType::OrderReturned => "Animal taken back",
+        ChangeType::OrderReopened => "Animal reserved again",
+        other => change(other),
+    }
+}
+
+fn failing_webhooks(count: usize) -> String {
+    match count {
+        1 => "1 webhook does not get its messages.".to_owned(),
+        count => format!("{count} webhooks do not get their messages."),
+    }
+}
+
+fn disabled(reason: DisabledReason) -> &'static str {
+    match reason {
+        DisabledReason::Failures => "Disabled, because every message failed for five days",
+        DisabledReason::Gone => "Disabled, because the receiver wants no more messages",
+        DisabledReason::Request => "Disabled by hand",
+    }
+}
+
+fn contact_hint(kept: u64) -> String {
+    format!("Such as a name and a telephone number. It is deleted {} after the sale.", days(kept))
+}
+
+fn no_order_found_hint(kept: u64) -> String {
+    format!("Check the spelling. The customer of a closed order is known for {}.", days(kept))
+}
+
+fn days(count: u64) -> String {
+    if count == 1 { "1 day".to_owned() } else { format!("{count} days") }
+}
+
+fn only_newest(searched: usize) -> String {
+    format!("Only the newest {searched} orders were searched, and the first animals with the name.")
+}
+
+fn orders_found(count: usize, has_more: bool) -> String {
+    let more = if has_more { " or more" } else { "" };
+    let orders = if count == 1 && !has_more { "order" } else { "orders" };
+    format!("{count}{more} {orders}")
+}
+
+fn sum_of(status: &str, count: usize, sum: &str) -> String {
+    format!("{status}: {count} with a price, {sum} together")
+}
+
+fn ambiguous(typed: &str, [one, other]: [&str; 2], [first, second]: [&str; 2]) -> String {
+    format!("{typed} can mean {one} or {other}. Write {first} or {second}.")
+}
+
+fn reopen(status: OrderStatus) -> &'static str {
+    match status {
+        OrderStatus::Completed => "Sold by mistake? Make it a reservation again",
+        OrderStatus::Cancelled => "Cancelled by mistake? Make it a reservation again",
+        _ => "Make it a reservation again",
+    }
+}
+
+fn order_is(id: i64, status: OrderStatus) -> String {
+    let is = match status {
+        OrderStatus::Reserved => "is still reserved",
+        OrderStatus::Completed => "is sold, and the animal was changed since",
+        OrderStatus::Cancelled => "is cancelled already",
+        OrderStatus::Expired => "has expired",
+        OrderStatus::Returned => "was returned already",
+    };
+    format!("Order {id} {is}. Nothing was changed this time.")
+}
+
+fn photo_of(number: usize, animal: &str, alt: Option<&str>) -> String {
+    alt.map_or_else(|| format!("Photo {number} of {animal}"), str::to_owned)
+}
+
+fn this_photo(number: usize, animal: &str) -> String {
+    format!("photo {number} of {animal}")
+}
+
+fn photos_of(animal: &str) -> String {
+    format!("Photos of {animal}")
+}
+
+fn look_at(number: usize) -> String {
+    format!("Keep in view of photo {number}")
+}
+
+fn alt_of(number: usize) -> String {
+    format!("Describe photo {number} (for people who cannot see it)")
+}
+
+fn photo_button(label: &str, number: usize) -> String {
+    format!("{label}: photo {number}")
+}
+
+fn photos_lost(count: usize) -> String {
+    let photos = if count == 1 { "1 photo".to_owned() } else { format!("{count} photos") };
+    format!(
+        "{photos} waited too long or did not fit, and will not be added. Choose again what is missing, and send the form again."
+    )
+}
+
+fn photos_added(count: usize) -> String {
+    if count == 1 { "1 photo added.".to_owned() } else { format!("{count} photos added.") }
+}
+
+fn rename_category(old: &str, new: &str) -> String {
+    format!("Rename the category “{old}” to “{new}”?")
+}
+
+fn name_category(id: i64, label: &str) -> String {
+    format!("Give category {id} the name “{label}”?")
+}
+
+fn category_now(id: i64, label: &str) -> String {
+    format!("{id} (now “{label}”)")
+}
+
+fn category_has(count: usize) -> String {
+    let (is, show) = if count == 1 { ("is", "shows") } else { ("are", "show") };
+    format!("{} {is} in this category and {show} this name from then on.", animals(count))
+}
+
+fn label_taken(label: &str, id: i64) -> String {
+    format!("Category {id} already has the name “{label}”. Both would look the same in all lists.")
+}
+
+fn cancels(order: i64) -> String {
+    format!("The animal is reserved. Its reservation, order {order}, is cancelled.")
+}
+
+fn column(heading: &str) -> String {
+    format!("“{heading}” is")
+}
+
+fn chosen_twice(label: &str) -> String {
+    format!("Two columns are {label}. Choose something else for one of them.")
+}
+
+fn column_missing(label: &str) -> String {
+    format!("Choose the column that is {label}.")
+}
+
+fn left_out(headings: &str) -> String {
+    format!("Leave out {headings}")
+}
+
+fn first_lines(taken: usize, rest: usize) -> String {
+    format!(
+        "At most {taken} animals are added at once. The other {rest} stay here and follow in the next \
+         preview."
+    )
+}
+
+fn lines_added(added: usize) -> String {
+    format!("{added} animals added. Here are the next ones.")
+}
+
+fn on_line(number: usize, why: &str) -> String {
+    format!("Line {number}: {why}")
+}
+
+fn no_category(number: i64) -> String {
+    format!(
+        "There is no category {number}. Name it on the page Categories first, or correct the number."
+    )
+}
+
+fn no_choice(typed: &str) -> String {
+    format!("“{typed}” is none of the choices.")
+}
+
+fn really(verb: &str, what: &str) -> String {
+    format!("{verb} {what}?")
+}
+
+fn disable_member(name: &str) -> String {
+    format!("All sessions of {name} end at once, and {name} cannot sign in any more.")
+}
+
+fn role_becomes(name: &str, old: Role, new: Role) -> String {
+    format!("{name} is {} now, and {} from then on: {}", role(old), role(new), what_role_may(new))
+}
+
+fn reset_member(name: &str) -> String {
+    format!(
+        "All sessions of {name} end at once. The password and the second factor of {name} become invalid. \
+         {name} chooses a new password with the link."
+    )
+}
+
+fn now_changed(label: &str, now: &str, was: Option<&str>) -> String {
+    let was = was.map(|was| if was.is_empty() { "empty" } else { was });
+    let it_was = was.map(|was| format!("; it was {was}")).unwrap_or_default();
+    format!(
+        "{label} is now {now}{it_was}. Nothing is changed yet. Check what is typed here, and press again."
+    )
+}
+
+fn form_of(owner: &str, you: &str) -> String {
+    format!("{owner} filled in this form, and you are signed in as {you}. Nothing is changed yet.")
+}
+
+fn send_as(you: &str) -> String {
+    format!("Send it as {you}")
+}
+
+fn foreign_host(host: &str, expected: &str) -> String {
+    let expected = if expected.is_empty() { "not set" } else { expected };
+    format!(
+        "The request is for the host \"{host:.255}\", and that of --console-url is {expected}. Open the console at its own address. A proxy must pass on the host with its port (nginx: proxy_set_header Host $http_host)."
+    )
+}
+
+fn too_many_attempts(minutes: u64) -> String {
+    format!(
+        "There were too many attempts to sign in. Wait {minutes} minutes, or ask a manager for a link."
+    )
+}
+
+fn weak(weak: WeakPassword) -> String {
+    match weak {
+        WeakPassword::Short => {
+            format!("The password must have at least {} characters.", Password::MIN_LENGTH)
+        }
+        WeakPassword::Long => {
+            format!("The password must have at most {} characters.", Password::MAX_LENGTH)
+        }
+        WeakPassword::Common => "This password is easy to guess. Choose another one, such as four \
+                                 random words."
+            .to_owned(),
+    }
+}
+
+fn welcome(name: &str) -> Markup {
+    html! { "Welcome, " bdi { (name) } ". Choose the password with which you will sign in." }
+}
+
+fn you_are(name: &str, of: Role) -> Markup {
+    html! { "Signed in as " bdi { (name) } " (" (role(of)) ")" }
+}
+
+fn second_factor_on(recovery_codes: usize) -> String {
+    let plural = if recovery_codes == 1 { "" } else { "s" };
+    format!("You need your app to sign in. You have {recovery_codes} recovery code{plural} left.")
+}
+
+fn session_in(browser: &str) -> String {
+    format!(" the session in {browser}")
+}
+
+fn for_member(name: &str) -> String {
+    format!(" for {name}")
+}
+
+fn role_of(name: &str) -> String {
+    format!("Role of {name}")
+}
+
+fn give_link(name: &str) -> Markup {
+    html! {
+        "Give this link to " bdi { (name) } ", and to nobody else. It is valid for 24 hours and is not "
+        "shown again."
+    }
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::Viewer => "viewer",
+        Role::Clerk => "clerk",
+        Role::Manager => "manager",
+    }
+}
+
+fn what_role_may(role: Role) -> &'static str {
+    match role {
+        Role::Viewer => "Viewer: only looks",
+        Role::Clerk => "Clerk: changes animals and orders",
+        Role::Manager => "Manager: also staff, keys, webhooks and activity",
+    }
+}
+
+fn scope(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Read => "Read animals",
+        Scope::Write => "Read and add animals",
+        Scope::StoreRead => "Read animals and orders of the store",
+        Scope::StoreWrite => "Change animals and orders of the store",
+        Scope::StoreAdmin => "Administer the store",
+    }
+}
+
+fn problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static str) {
+    match problem {
+        Problem::NotFound | Problem::OperationRemoved => {
+            (TEXTS.not_found, Some("There is no such page."), "Check the address, or go to Today.")
+        }
+        Problem::Internal => (
+            "Something went wrong",
+            Some("This is an error in the service. Nothing that you typed was wrong."),
+            "Retry. If it happens again, tell the operator of the service the number below.",
+        ),
+        Problem::Unavailable | Problem::IdempotencyInProgress => (
+            "The service is busy",
+            Some(
+                "The service could not complete the request. A change may or may not have been made.",
+            ),
+            "Wait a moment, and reload the page. The same form is never carried out twice.",
+        ),
+        Problem::StorageFull => (
+            "The disk is full",
+            Some(
+                "The service cannot save anything, because the disk of its server is full. Nothing was changed.",
+            ),
+            "Ask the operator of the service to make room. Then go back, and send the form again.",
+        ),
+        Problem::BodyTooLarge => ("Too much text", None, "Go back, and send it in several parts."),
+        Problem::InsufficientScope => ("Not allowed", None, "Go back, or ask a manager."),
+        _ => ("This did not work", None, "Go back, and check what you sent."),
+    }
+}
+
+fn doubted_clock(now: &str, confirmed: &str, hours: i64) -> String {
+    format!(
+        "The clock of the server shows {now}, but the last confirmed time is {confirmed}. No reservation ends until \
+         this is settled. Tell the people who run the server: correct the clock, or if it is right, \
+         run “petstore clock confirm”. If the clock keeps running evenly, it counts as right in \
+         {hours} h."
+    )
+}
+
+fn program(name: &str) -> String {
+    format!("program “{name}”")
+}
+
+fn act(kind: ActType) -> &'static str {
+    match kind {
+        ActType::KeyCreated => "API key created",
+        ActType::KeyRotated => "API key rotated",
+        ActType::KeyRevoked => "API key revoked",
+        ActType::WebhookAdded => "Webhook added",
+        ActType::WebhookChanged => "Webhook changed",
+        ActType::WebhookDeleted => "Webhook deleted",
+        ActType::WebhookSecretRotated => "Webhook secret rotated",
+        ActType::WebhookEnabled => "Webhook enabled",
+        ActType::WebhookDisabled => "Webhook disabled",
+        ActType::FieldAdded => "Field added",
+        ActType::FieldChanged => "Field changed",
+        ActType::FieldDeleted => "Field deleted",
+        ActType::ProfileChanged => "Store profile changed",
+        ActType::StaffAdded => "Member added",
+        ActType::StaffRoleChanged => "Role of a member changed",
+        ActType::StaffReset => "Member reset",
+        ActType::StaffDisabled => "Member disabled",
+        ActType::StaffPasswordSet => "Password set",
+        ActType::StaffSecondFactorSet => "Second factor set up",
+        ActType::StaffSecondFactorRemoved => "Second factor removed",
+        ActType::StaffSignedIn => "Signed in",
+        ActType::StaffSignInFailed => "Sign-in failed",
+        ActType::StaffSessionsEnded => "Sessions ended",
+        ActType::DatabaseCopied => "Database copied",
+        ActType::DatabaseRestored => "Database restored",
+        ActType::DatabaseTimeConfirmed => "Time of the database confirmed",
+    }
+}
+
+fn subject(kind: SubjectKind) -> &'static str {
+    match kind {
+        SubjectKind::Pet => "Animal",
+        SubjectKind::Pets => "Animals",
+        SubjectKind::Order => "Order",
+        SubjectKind::Category => "Category",
+        SubjectKind::Key => "API key",
+        SubjectKind::Staff => "Member",
+        SubjectKind::Webhook => "Webhook",
+        SubjectKind::Field => "Field",
+        SubjectKind::Profile => "Store profile",
+        SubjectKind::Database => "Database",
+    }
+}
+
+fn did_that(name: &str) -> String {
+    format!("{name} did that")
+}
+
+fn ago(count: i64, unit: Unit) -> String {
+    format!("{} ago", span(count, unit))
+}
+
+fn ahead(count: i64, unit: Unit) -> String {
+    format!("in {}", span(count, unit))
+}
+
+fn span(count: i64, unit: Unit) -> String {
+    let unit = match unit {
+        Unit::Minute => "minute",
+        Unit::Hour => "hour",
+        Unit::Day => "day",
+    };
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+}
+
+fn more_than(count: usize) -> String {
+    format!("More than {}", animals(count))
+}
+
+fn first_shown(count: usize) -> String {
+    format!("The first {} are shown.", animals(count))
+}
+
+fn move_animals(count: usize, category: &str) -> String {
+    format!("Move {} to “{category}”?", animals(count))
+}
+
+fn change_animals(count: usize, label: &str, value: &str) -> String {
+    format!("Change {} so that {label} is “{value}”?", animals(count))
+}
+
+fn reserve_animals(count: usize, end: &str) -> String {
+    format!("Reserve {} until the end of {end}?", animals(count))
+}
+
+fn sell_animals(count: usize) -> String {
+    format!("Sell {}?", animals(count))
+}
+
+fn cancel_reservations_of(count: usize) -> String {
+    format!("Cancel reservations of {}?", animals(count))
+}
+
+fn withdraw_animals(count: usize, why: WithdrawalReason) -> String {
+    format!("Withdraw {} ({})?", animals(count), reason(why).to_lowercase())
+}
+
+fn column_number(number: usize) -> String {
+    format!("column {number}")
+}
+
+fn browser_on(browser: &str, system: &str) -> String {
+    format!("{browser} on {system}")
+}
+
+fn reserved_as(order: i64) -> String {
+    format!("Reserved as order {order}.")
+}
+
+fn sold_as(order: i64) -> String {
+    format!("Sold as order {order}.")
+}
+
+fn added_as(animal: i64) -> String {
+    format!("Added as animal {animal}.")
+}
+
+fn added_about(animal: i64) -> String {
+    format!("Added as animal {animal}. Its day of birth is counted back from its age.")
+}
+
+fn added_many(count: usize) -> String {
+    format!("{} added.", animals(count))
+}
+
+fn changed_many(count: usize) -> String {
+    format!("{} changed.", animals(count))
+}

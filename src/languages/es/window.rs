@@ -1,0 +1,171 @@
+//! The texts of the pages for the public, and of what the pages for the staff share with them.
+
+use jiff::civil::Date;
+
+use crate::{
+    domain::store_area::Age,
+    edge::Problem,
+    languages::{declaration::in_digits, window::Texts},
+};
+
+pub(in crate::languages) static TEXTS: Texts = Texts {
+    // The texts about an animal that the pages for the public and those for the staff have.
+    no_name: "No name yet",
+    yes: "Yes",
+    days,
+    weeks,
+    months,
+    years,
+    no: "No",
+    photo,
+    date,
+
+    // The texts of the pages.
+    language: "en",
+    no_store: "Our animals",
+    skip: "Skip to content",
+    list: "Meet our animals",
+    later_page: "More animals",
+    back: "All animals",
+    reserved: "Reserved",
+    filter: "Filter",
+    kinds: "Kinds of animals",
+    search: "Search",
+    more: "More",
+    without: "Without ",
+    name: "Name",
+    age: "Age",
+    kind: "Category",
+    newest_first: "Newest first",
+    longest_first: "Longest with us first",
+    chosen: "Chosen",
+    take_off: "Take off ",
+    any: "Any",
+    show: "Show animals",
+    clear: "Show all",
+    next: "More animals",
+    first: "Back to the newest",
+    none_found: "None of our animals fits that.",
+    none_here_yet: "None of the animals so far fits that. There are more.",
+    none_at_all: "No animal is looking for a home at the moment. Come back soon.",
+    contact: "Contact us",
+    feed: "New animals as a feed",
+    gone: "This animal is no longer here",
+    gone_next: "Others are still looking for a home.",
+    photos: "Photos",
+    close: "Close",
+    previous_photo: "Previous photo",
+    next_photo: "Next photo",
+    similar: "Similar animals",
+    newest: "Our newest animals",
+    new: "New",
+    one_year: "With us for over a year",
+    request: "Request ",
+    found_a_home,
+    ask,
+    ask_here,
+    number,
+    is_reserved,
+    photo_of,
+    count,
+    age_range,
+    about_list,
+    about_animal,
+    problem,
+};
+
+fn photo(number: usize, name: &str, species: Option<&str>) -> String {
+    let species = species.map(|species| format!(", {}", species.to_lowercase()));
+    format!("Photo {number} of {name}{}", species.unwrap_or_default())
+}
+
+fn date(date: Date) -> String {
+    date.strftime("%-d %B %Y").to_string()
+}
+
+fn found_a_home(name: &str) -> String {
+    format!("{name} has found a home")
+}
+
+fn ask(name: &str) -> String {
+    format!("Ask about {name}")
+}
+
+fn ask_here(name: &str, number: i64) -> String {
+    format!("Ask us about {name}, number {number}.")
+}
+
+fn number(number: i64) -> String {
+    format!("Number {number}")
+}
+
+fn is_reserved(name: &str) -> String {
+    format!("{name} is reserved at the moment.")
+}
+
+fn photo_of(number: usize, count: usize) -> String {
+    format!("Photo {number} of {count}")
+}
+
+fn count(count: usize, most: usize) -> String {
+    match count {
+        1 => "1 animal".to_owned(),
+        _ if count > most => format!("More than {} animals", in_digits(most)),
+        _ => format!("{} animals", in_digits(count)),
+    }
+}
+
+fn age_range(age: Age) -> &'static str {
+    match age {
+        Age::UnderOne => "Under 1 year",
+        Age::OneToThree => "1 to 3 years",
+        Age::ThreeToEight => "3 to 8 years",
+        Age::EightOrMore => "8 years or older",
+    }
+}
+
+fn about_list(store: Option<&str>) -> String {
+    match store {
+        Some(store) => format!("Newest first: the animals that are looking for a home at {store}"),
+        None => "Newest first: the animals that are looking for a home".to_owned(),
+    }
+}
+
+fn about_animal(name: &str, kind: &[String], store: Option<&str>) -> String {
+    let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
+    let at = store.map(|store| format!(" at {store}")).unwrap_or_default();
+    format!("{name}{kind} is looking for a home{at}")
+}
+
+fn problem(problem: Problem) -> (&'static str, &'static str) {
+    match problem {
+        Problem::NotFound => ("Not found", "Go to all animals."),
+        Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
+            ("That address is not valid", "Go to all animals.")
+        }
+        Problem::MethodNotAllowed => ("That is not possible here", "Go to all animals."),
+        Problem::HeadTooLarge => ("That address is too long", "Go to all animals."),
+        Problem::OldVersion => ("That needs HTTP/1.1", "Go to all animals."),
+        _ => ("Something went wrong", "Wait for a moment, then load the page again."),
+    }
+}
+
+fn days(count: i64) -> String {
+    many(count, "day")
+}
+
+fn weeks(count: i64) -> String {
+    many(count, "week")
+}
+
+fn months(count: i64) -> String {
+    many(count, "month")
+}
+
+fn years(count: i64) -> String {
+    many(count, "year")
+}
+
+fn many(count: i64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
