@@ -9,6 +9,7 @@ mod keys;
 mod latest;
 mod photos;
 mod profile;
+mod store_facts;
 mod upkeep;
 mod webhooks;
 
@@ -19,6 +20,7 @@ use std::{
 
 use jiff::Timestamp;
 
+pub use self::store_facts::{Contact, InForce, Source, StoreFacts, StoreOptions};
 pub(crate) use self::{
     changed::Changed,
     idempotency::{NotEntered, Requests},

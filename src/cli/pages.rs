@@ -18,12 +18,15 @@ use super::{
     values::{self, ListenOrOff},
 };
 use crate::{
-    app::App,
+    app::{App, StoreOptions},
     console::{self, Console, ConsoleSettings, RequireSecondFactor},
-    domain::{Deployment, store_area::Currency},
+    domain::{
+        Deployment,
+        store_area::{ContactUrl, Currency, Language},
+    },
     edge::{Edge, Origin},
     server::{self, Limits, Tls},
-    window::{self, ContactUrl, Style, Window, WindowSettings},
+    window::{self, Style, Window, WindowSettings},
 };
 
 /// The options for pages.
@@ -46,6 +49,10 @@ struct StoreArgs {
     /// The name of the store, which the console, the window and printed orders show
     #[arg(long, value_name = "NAME", env = "PETSTORE_STORE_NAME", value_parser = NonEmptyStringValueParser::new())]
     store_name: Option<String>,
+
+    /// The language of the window, and of the console for members who have not chosen one
+    #[arg(long, value_enum, env = "PETSTORE_LANGUAGE")]
+    language: Option<Language>,
 
     /// The currency of all prices, such as EUR (ISO 4217), which the console and the window show
     /// with each
@@ -269,11 +276,15 @@ impl PagesArgs {
     ) {
         let url = self.urls(&listeners, tls.is_some()).window;
         let Faces { console, window, style } = listeners;
+        let store = StoreOptions {
+            name: self.store.store_name,
+            language: self.store.language,
+            currency: self.store.currency,
+            contact: self.window.store_contact,
+        };
         let of_window = WindowSettings {
             url: url.clone().unwrap_or_default(),
-            store_name: self.store.store_name.clone(),
-            contact: self.window.store_contact,
-            currency: self.store.currency.clone(),
+            store: store.clone(),
             style,
             embed: self.window.window_embed,
         };
@@ -281,9 +292,8 @@ impl PagesArgs {
             url: self.console.url.console_url,
             tls: tls.is_some(),
             trusted_proxies: limits.trusted_proxies.clone(),
-            store_name: self.store.store_name,
+            store,
             window: url,
-            currency: self.store.currency,
             deployment,
             second_factor: self.console.require_second_factor,
         };

@@ -18,7 +18,7 @@ use crate::{
     console::RequireSecondFactor,
     domain::{
         Deployment, PetStatus, RateLimit, Role, Scope,
-        store_area::{Currency, Order},
+        store_area::{Currency, Language, Order},
     },
     files::Format,
     http::documents::openapi,
@@ -185,6 +185,7 @@ macro_rules! options {
 options!(
     Deployment,
     Format,
+    Language,
     LogFormat,
     openapi::Format,
     PetStatus,

@@ -73,7 +73,7 @@ impl<'r> Desk<'r> {
     }
 
     pub(super) fn currency(&self) -> Option<&Currency> {
-        self.visit.console.settings.currency.as_ref()
+        self.visit.facts.currency().value
     }
 
     pub(super) fn may_write(&self) -> bool {

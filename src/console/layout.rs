@@ -10,12 +10,10 @@ use hyper::{
 use maud::{DOCTYPE, Markup, html};
 use sha2::{Digest, Sha256};
 
-use super::state::ConsoleSettings;
-use crate::languages::console::Label;
 use crate::{
     domain::Role,
     edge::{ApiError, Body, Response, response},
-    languages::console_texts as texts,
+    languages::{console::Label, console_texts as texts},
     look, text,
 };
 
@@ -94,7 +92,9 @@ pub(super) fn of_type(media_type: &'static str, content: Body) -> Response {
 /// Who looks at a page, and what it says first.
 pub(super) struct Frame<'a> {
     pub(super) name: &'a str,
-    pub(super) settings: &'a ConsoleSettings,
+    pub(super) store: &'a str,
+    /// Where the public reaches the window, if there is one.
+    pub(super) window: Option<&'a str>,
     pub(super) role: Role,
     /// The path of the page; empty without an entry in the menu.
     pub(super) path: &'a str,
@@ -135,7 +135,7 @@ pub(super) fn page(status: StatusCode, store: &str, title: &str, content: &Marku
 
 /// A page of somebody who is signed in.
 pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup {
-    let store = frame.settings.store_name.as_deref().unwrap_or(texts().site);
+    let store = frame.store;
     let pet = if let Follows::Pet(id) = frame.follows { Some(id) } else { None };
     let entry = entry_of(frame.path);
     let follows = frame.follows != Follows::Nothing;
@@ -155,7 +155,7 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
                                     }
                                 }
                             }
-                            @if let Some(url) = &frame.settings.window {
+                            @if let Some(url) = frame.window {
                                 li { a href=(url) { (texts().web_site) } }
                             }
                         }

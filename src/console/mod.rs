@@ -38,6 +38,7 @@ use self::{
     visit::{Form, Visit},
 };
 use crate::{
+    app::StoreFacts,
     domain::{Actor, Client},
     edge::{
         ApiError, Edge, Facts, Interface, Problem, Reader, RequestBody, Reservation, Response,
@@ -145,6 +146,10 @@ impl Interface for Console {
                 Ok((route, parameters)) => (route, parameters, None),
                 Err(error) => (&PAGES[0], [""; 2], Some(error)),
             };
+        let store_facts = match route.target {
+            Target::Asset | Target::Photo => StoreFacts::default(),
+            _ => StoreFacts::read(&*self.app.store, &self.settings.store).await?,
+        };
         let (page, has_pictures) = (route.label.id, route.target.has_pictures());
         let query = Form::of(request.uri.query().unwrap_or_default().to_owned().into());
         let (console, now, form) =
@@ -153,6 +158,7 @@ impl Interface for Console {
             console,
             request,
             request_id,
+            facts: store_facts,
             page,
             has_pictures,
             find: pages::find,

@@ -14,7 +14,7 @@ use super::{
 use crate::languages::console::Label;
 use crate::{
     domain::store_area::{Contact, Decimal, Order, OrderPatch, Patch, Text},
-    languages::console_texts as texts,
+    languages::{amount, console_texts as texts},
 };
 
 /// The name of the input for the price.
@@ -109,7 +109,7 @@ impl OrderInput {
     /// The same as pages show it.
     pub(super) fn shown(&self, desk: &Desk<'_>, order: &Order) -> Option<String> {
         let currency = desk.currency().filter(|_| self.name == PRICE);
-        self.of(desk, order).map(|value| wording::amount(value, currency))
+        self.of(desk, order).map(|value| amount(value, currency))
     }
 
     /// The input with what was typed into it. One in a closed part has its hint there: that it is optional.

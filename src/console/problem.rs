@@ -37,7 +37,8 @@ pub(super) fn with_menu(
     let (title, content) = content(&error, visit.request_id);
     let frame = Frame {
         name: session.member.name.as_str(),
-        settings: &visit.console.settings,
+        store: visit.store_name(),
+        window: visit.console.settings.window.as_deref(),
         role: session.member.role,
         path: "",
         flash: None,

@@ -139,7 +139,8 @@ impl Reply {
                 let flash = shown.and_then(Flash::parse);
                 let frame = Frame {
                     name: desk.session.member.name.as_str(),
-                    settings: &visit.console.settings,
+                    store: visit.store_name(),
+                    window: visit.console.settings.window.as_deref(),
                     role: desk.role(),
                     path: visit.request.uri.path(),
                     flash: flash.and_then(|flash| flash.show(desk)),

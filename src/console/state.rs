@@ -6,8 +6,8 @@ use rand::rngs::StdRng;
 
 use super::{guesses::Guesses, passwords::Passwords};
 use crate::{
-    app::App,
-    domain::{Deployment, Networks, Role, StaffId, store_area::Currency, words::words},
+    app::{App, StoreOptions},
+    domain::{Deployment, Networks, Role, StaffId, words::words},
     edge::{Edge, Origin},
 };
 
@@ -64,12 +64,10 @@ pub struct ConsoleSettings {
     pub tls: bool,
     /// The proxies whose header fields name the address of the client.
     pub trusted_proxies: Networks,
-    /// The name that its pages show.
-    pub store_name: Option<String>,
+    /// What holds if the profile of the store does not say it.
+    pub store: StoreOptions,
     /// Where the public reaches the window, if there is one.
     pub window: Option<String>,
-    /// The currency of all prices.
-    pub currency: Option<Currency>,
     /// The deployment whose API keys are shown and made.
     pub deployment: Deployment,
     /// Who must have a second factor.

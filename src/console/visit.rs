@@ -8,6 +8,7 @@ use ring::hmac;
 
 use super::{origin::Visitor, state::Console};
 use crate::{
+    app::StoreFacts,
     domain::{NamedActor, WriteContext},
     languages::console_texts as texts,
     text,
@@ -18,6 +19,8 @@ pub(super) struct Visit<'r> {
     pub(super) console: &'r Console,
     pub(super) request: &'r Parts,
     pub(super) request_id: &'r HeaderValue,
+    /// What the store says about itself.
+    pub(super) facts: StoreFacts,
     /// The name of the page.
     pub(super) page: &'static str,
     /// Whether its form has pictures, which are read one by one.
@@ -38,7 +41,7 @@ pub(super) struct Visit<'r> {
 impl Visit<'_> {
     /// The name of the store, which all pages show.
     pub(super) fn store_name(&self) -> &str {
-        self.console.settings.store_name.as_deref().unwrap_or(texts().site)
+        self.facts.name().value.unwrap_or(texts().site)
     }
 
     /// A key that every process on the database has, and that is in no response.

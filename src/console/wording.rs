@@ -106,13 +106,6 @@ pub(super) fn price_in(currency: &Currency) -> String {
     format!("{} ({})", texts().price, currency.as_str())
 }
 
-/// A price in the currency of the store, or as it was written: 95.5 as 95.50.
-pub(super) fn amount(price: &str, currency: Option<&Currency>) -> String {
-    let has_one_decimal = price.len() > 2 && price.as_bytes()[price.len() - 2] == b'.';
-    let written = || format!("{price}{}", if has_one_decimal { "0" } else { "" });
-    currency.map_or_else(written, |currency| currency.amount(price))
-}
-
 /// How many days the contact of an order is kept after it closed.
 pub(super) fn days(kept: Duration) -> u64 {
     kept.as_secs() / (24 * 60 * 60)

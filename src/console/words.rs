@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     domain::store_area::{Currency, Decimal, FieldDefinition, FieldKind},
-    languages::{console_texts as texts, window_texts},
+    languages::{amount, console_texts as texts, window_texts},
 };
 
 /// The beginning of the name of an input, before the name of the field.
@@ -38,7 +38,7 @@ pub(crate) fn in_words(
         "" => texts().no_value.to_owned(),
         "true" if kind == Some(FieldKind::Boolean) => window_texts().yes.to_owned(),
         "false" if kind == Some(FieldKind::Boolean) => window_texts().no.to_owned(),
-        price if is_price && Decimal::new(price).is_some() => wording::amount(price, currency),
+        price if is_price && Decimal::new(price).is_some() => amount(price, currency),
         day if name == "until" || kind == Some(FieldKind::Date) => wording::day(day),
         status if name == "status" => match (forms::status(status), status.parse()) {
             (Ok(status), _) => texts().status(status).to_owned(),

@@ -13,7 +13,7 @@ use tokio::task_local;
 
 pub(crate) use self::{
     browsers::browser,
-    declaration::{Unit, in_digits},
+    declaration::{Unit, amount, in_digits},
 };
 use crate::domain::store_area::{Language, StoreKind, each_language};
 

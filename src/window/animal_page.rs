@@ -4,6 +4,7 @@ use hyper::StatusCode;
 use maud::{Markup, html};
 
 use super::{
+    contact,
     labels::Labels,
     layout::{Head, Layout},
     list,
@@ -13,12 +14,13 @@ use super::{
     shop::Shop,
 };
 use crate::{
+    app::StoreFacts,
     domain::{
         PetId, PetStatus,
         store_area::{FieldDefinition, FieldKind, FieldValue, PhotoSize},
     },
     edge::{ApiError, Problem},
-    languages::window_texts as texts,
+    languages::{amount, window_texts as texts},
     look::{Animal, Drawings, in_gallery, shown, shown_name},
     text::{
         integer,
@@ -41,7 +43,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
         let title = texts().found_a_home(&shown_name(pet.name.as_str(), SHORT));
         return gone(shop, layout, &title).await;
     }
-    let fields = shop.fields().await?;
+    let (fields, facts) = (shop.fields().await?, shop.facts().await?);
     let animal = Animal::public(&pet, &fields);
     let mut labels = Labels::default();
     labels.learn(shop.store(), [animal.category_id]).await?;
@@ -63,12 +65,12 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
                 h1 { bdi { (animal.long_name()) } }
                 @if !line.is_empty() { p.kind { bdi { (line.join(" · ")) } } }
                 @if let Some(price) = animal.price() {
-                    p.price { (shop.price(price)) }
+                    p.price { (amount(price, facts.currency().value)) }
                 }
                 @if animal.is_reserved() {
                     p.reserved { bdi { (texts().is_reserved(&name)) } }
                 }
-                (ask(shop, &animal, &name))
+                (ask(shop, &facts, &animal, &name))
                 @for (field, value) in &animal.values {
                     @if let (FieldKind::LongText, FieldValue::Text(text)) = (field.kind, value) {
                         section.text {
@@ -77,14 +79,14 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
                         }
                     }
                 }
-                (facts(&animal, &labels))
+                (values(&animal, &labels))
             }
         }
         (others)
         (viewer(&animal))
     };
     let about = animal.summary(SUMMARY);
-    let about = about.unwrap_or_else(|| texts().about_animal(&name, &kind, shop.name()));
+    let about = about.unwrap_or_else(|| texts().about_animal(&name, &kind, facts.name().value));
     let title = kind.iter().rev().fold(name.clone(), |title, word| title + ", " + word);
     let head = Head {
         title: &title,
@@ -94,19 +96,20 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
         feed: "",
         next: None,
         picture: shop.preview(&animal),
-        schema: Some(schema::animal(shop, &animal, &labels)),
+        schema: Some(schema::animal(shop, &facts, &animal, &labels)),
         drawings: drawings.symbols(),
     };
-    Ok(layout.page(&head, &content))
+    Ok(layout.page(&facts, &head, &content))
 }
 
 /// The page of an animal that is not here any more, with some that are. It says nothing of the animal besides its title.
 async fn gone(shop: &Shop, layout: &Layout, title: &str) -> Result<Made, ApiError> {
-    let (fields, mut drawings) = (shop.fields().await?, Drawings::default());
+    let (fields, facts) = (shop.fields().await?, shop.facts().await?);
+    let mut drawings = Drawings::default();
     let next = html! { p { (texts().gone_next) } };
     let others = list::others(shop, &fields, (Filter::default(), None), &mut drawings).await?;
     let content = html! { (drawings.symbols()) (others) };
-    Ok(layout.message(StatusCode::GONE, title, &next, &content))
+    Ok(layout.message(&facts, (StatusCode::GONE, title), &next, &content))
 }
 
 /// The photos, the first of them large. Each opens the viewer.
@@ -152,27 +155,27 @@ fn viewer(animal: &Animal) -> Markup {
 }
 
 /// The one way to ask.
-fn ask(shop: &Shop, animal: &Animal, name: &str) -> Markup {
+fn ask(shop: &Shop, facts: &StoreFacts, animal: &Animal, name: &str) -> Markup {
     let number = animal.id.get();
+    let address = contact::about(facts, animal.id, &format!("{name} ({number})"));
     html! {
-        p.ask.sticks[shop.settings.contact.is_some()] {
-            @if let Some(contact) = &shop.settings.contact {
-                @let subject = format!("{name} ({number})");
-                a.button href=(contact.about(&subject)) { bdi { (texts().ask(name)) } }
+        p.ask.sticks[address.is_some()] {
+            @if let Some(address) = address {
+                a.button href=(address) { bdi { (texts().ask(name)) } }
                 span.muted { (texts().number(number)) }
             } @else {
                 bdi { (texts().ask_here(name, number)) }
             }
         }
         p.paper {
-            @if let Some(contact) = &shop.settings.contact { (contact.shown()) br; }
+            @if let Some(contact) = contact::on_paper(facts, animal.id) { (contact) br; }
             (shop.url(&animal.path()))
         }
     }
 }
 
 /// The public values that are not above, with their labels.
-fn facts(animal: &Animal, labels: &Labels) -> Markup {
+fn values(animal: &Animal, labels: &Labels) -> Markup {
     let is_said = |name: &str| match name {
         "species" | "breed" => animal.word(name).is_some(),
         "sex" => animal.sex().is_some(),

@@ -12,9 +12,11 @@ use crate::{
 
 /// `GET /animals.json`.
 pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
-    let fields = shop.fields().await?;
+    let (fields, facts) = (shop.fields().await?, shop.facts().await?);
+    let currency = facts.currency().value;
     let listed = shop.list(query, &fields).await?;
-    let animals = listed.animals.iter().map(|animal| element(shop, animal, &listed.labels));
+    let animals =
+        listed.animals.iter().map(|animal| element(shop, animal, &listed.labels, currency));
     let body = Value::Array(animals.collect()).to_string().into_bytes();
     let link = listed.next.and_then(|next| {
         let (query, limit) = (query.with_cursor(Some(next)), query.limit.get());
@@ -24,7 +26,7 @@ pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
     Ok(Made { link, ..Made::new("application/json", body) })
 }
 
-fn element(shop: &Shop, animal: &Animal, labels: &Labels) -> Value {
+fn element(shop: &Shop, animal: &Animal, labels: &Labels, currency: Option<&Currency>) -> Value {
     let values = animal.values.iter().map(|(field, value)| {
         let value = match value {
             FieldValue::Text(text) => json!(field.shown(text)),
@@ -52,7 +54,7 @@ fn element(shop: &Shop, animal: &Animal, labels: &Labels) -> Value {
         "fields": values.collect::<Map<String, Value>>(),
         "photos": animal.photos.iter().enumerate().map(photo).collect::<Vec<_>>(),
         "url": shop.url(&animal.path()),
-        "currency": shop.settings.currency.as_ref().map(Currency::as_str),
+        "currency": currency.map(Currency::as_str),
         "updatedOn": animal.changed_at.map(|at| at.strftime("%F").to_string()),
     })
 }

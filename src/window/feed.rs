@@ -4,7 +4,9 @@ use std::{cmp::Reverse, collections::HashMap, fmt::Write};
 
 use jiff::Timestamp;
 
-use super::{query::Query, rendered::Made, selection::Passing, shop::Shop, xml::escaped};
+use super::{
+    layout::store_name, query::Query, rendered::Made, selection::Passing, shop::Shop, xml::escaped,
+};
 use crate::{
     domain::{
         PetId, PetStatus,
@@ -26,7 +28,7 @@ const READ: u32 = 100;
 
 /// `GET /animals.atom`: the newest animals that pass the filter, and those that came back, as entries of their own.
 pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
-    let fields = shop.fields().await?;
+    let (fields, facts) = (shop.fields().await?, shop.facts().await?);
     let listed = shop.list(query, &fields).await?;
     // An animal that is older than its times has none.
     let added_at = |animal: &Animal| animal.created_at.unwrap_or(Timestamp::UNIX_EPOCH);
@@ -47,7 +49,7 @@ pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
     entries.truncate(query.limit.get().into());
     let newest = entries.first().map_or(Timestamp::UNIX_EPOCH, |(at, ..)| *at);
     let own = shop.url(&format!("/animals.atom{}", query.canonical()));
-    let title = shop.name().unwrap_or(texts().no_store);
+    let title = store_name(&facts);
     let mut feed = String::new();
     let _ = write!(
         feed,
@@ -67,8 +69,8 @@ pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
     for (at, id, animal) in &entries {
         let (name, url) = (animal.short_name(), escaped(&shop.url(&animal.path())));
         let about = animal.summary(LONG);
-        let about =
-            about.unwrap_or_else(|| texts().about_animal(&name, &animal.kind(), shop.name()));
+        let about = about
+            .unwrap_or_else(|| texts().about_animal(&name, &animal.kind(), facts.name().value));
         // Later changes may be of values that are not public, so they are not told.
         let _ = write!(
             feed,

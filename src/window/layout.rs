@@ -9,11 +9,9 @@ use hyper::{
 use maud::{DOCTYPE, Markup, html};
 use sha2::{Digest, Sha256};
 
-use super::{
-    rendered::Made,
-    settings::{ContactUrl, WindowSettings},
-};
+use super::{contact, rendered::Made, settings::WindowSettings};
 use crate::{
+    app::StoreFacts,
     edge::{ApiError, Body, Response},
     languages::window_texts as texts,
     look,
@@ -35,8 +33,6 @@ struct Asset {
 pub(super) struct Layout {
     /// The style sheet, that of the store if it has one, and the icon.
     assets: Vec<Asset>,
-    store_name: Option<String>,
-    contact: Option<ContactUrl>,
     url: String,
 }
 
@@ -80,12 +76,7 @@ impl Layout {
             let sheet = style.sheet().clone();
             assets.push(Asset::new("store", "css", "text/css; charset=utf-8", sheet));
         }
-        Self {
-            assets,
-            store_name: settings.store_name.clone(),
-            contact: settings.contact.clone(),
-            url: settings.url.clone(),
-        }
+        Self { assets, url: settings.url.clone() }
     }
 
     /// The style or picture at this path. Fails with 404 for another path.
@@ -106,6 +97,7 @@ impl Layout {
     /// keeps it.
     pub(super) fn problem(
         &self,
+        facts: &StoreFacts,
         error: ApiError,
         request: &Parts,
         request_id: &HeaderValue,
@@ -123,42 +115,38 @@ impl Layout {
             p { (next) }
             p.small { (texts().request) code { (request_id.to_str().unwrap_or_default()) } }
         };
-        let page = self.message(response.status(), title, &content, &html! {});
+        let page = self.message(facts, (response.status(), title), &content, &html! {});
         *response.body_mut() = Body::Whole(page.body.into());
         let media_type = HeaderValue::from_static(page.media_type);
         response.headers_mut().insert(header::CONTENT_TYPE, media_type);
         (response, cause)
     }
 
-    /// The name of the store, or what stands instead of it.
-    pub(super) fn store_name(&self) -> &str {
-        self.store_name.as_deref().unwrap_or(texts().no_store)
-    }
-
     /// A page with its frame.
-    pub(super) fn page(&self, head: &Head<'_>, content: &Markup) -> Made {
+    pub(super) fn page(&self, facts: &StoreFacts, head: &Head<'_>, content: &Markup) -> Made {
+        let name = store_name(facts);
         let top = html! {
             a.skip href="#main" { (texts().skip) }
             header.top {
-                a.brand href="/" { (self.icon()) span { (self.store_name()) } }
-                @if let Some(contact) = &self.contact {
-                    a.contact href=(contact.as_str()) { (texts().contact) }
+                a.brand href="/" { (self.icon()) span { (name) } }
+                @if let Some(contact) = contact::in_general(facts) {
+                    a.contact href=(contact) { (texts().contact) }
                 }
             }
         };
         let bottom = html! {
             footer.bottom {
-                span { (self.store_name()) }
+                span { (name) }
                 a href={ "/animals.atom" (head.feed) } type="application/atom+xml" { (texts().feed) }
             }
         };
-        self.document(head, "page", &top, content, &bottom)
+        self.document(facts, head, "page", &top, content, &bottom)
     }
 
     /// A page for a frame of another site.
-    pub(super) fn embedded(&self, head: &Head<'_>, content: &Markup) -> Made {
+    pub(super) fn embedded(&self, facts: &StoreFacts, head: &Head<'_>, content: &Markup) -> Made {
         let none = html! {};
-        self.document(head, "embedded", &none, content, &none)
+        self.document(facts, head, "embedded", &none, content, &none)
     }
 
     fn icon(&self) -> Markup {
@@ -169,17 +157,16 @@ impl Layout {
 
     fn document(
         &self,
+        facts: &StoreFacts,
         head: &Head<'_>,
         class: &str,
         top: &Markup,
         content: &Markup,
         bottom: &Markup,
     ) -> Made {
-        let title = if head.title == self.store_name() {
-            head.title.to_owned()
-        } else {
-            format!("{} – {}", head.title, self.store_name())
-        };
+        let name = store_name(facts);
+        let title =
+            if head.title == name { name.to_owned() } else { format!("{} – {name}", head.title) };
         let address = |path: &str| format!("{}{path}", self.url);
         let document = html! {
             (DOCTYPE)
@@ -196,7 +183,7 @@ impl Layout {
                     @if !head.is_indexed { meta name="robots" content="noindex, follow"; }
                     @if let Some(path) = head.next { link rel="next" href=(path); }
                     meta property="og:type" content="website";
-                    meta property="og:site_name" content=(self.store_name());
+                    meta property="og:site_name" content=(name);
                     meta property="og:title" content=(head.title);
                     meta property="og:description" content=(head.description);
                     @if let Some((picture, (width, height), alt)) = &head.picture {
@@ -239,8 +226,8 @@ impl Layout {
     /// `below` is behind the way back.
     pub(super) fn message(
         &self,
-        status: StatusCode,
-        title: &str,
+        facts: &StoreFacts,
+        (status, title): (StatusCode, &str),
         content: &Markup,
         below: &Markup,
     ) -> Made {
@@ -263,8 +250,13 @@ impl Layout {
             }
             (below)
         };
-        Made { status, ..self.page(&head, &content) }
+        Made { status, ..self.page(facts, &head, &content) }
     }
+}
+
+/// The name of the store, or what stands instead of it.
+pub(super) fn store_name(facts: &StoreFacts) -> &str {
+    facts.name().value.unwrap_or(texts().no_store)
 }
 
 impl Asset {

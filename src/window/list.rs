@@ -13,9 +13,10 @@ use super::{
     shop::{Listed, Other, Shop},
 };
 use crate::{
+    app::StoreFacts,
     domain::{Limit, PetId, store_area::FieldSet},
     edge::ApiError,
-    languages::window_texts as texts,
+    languages::{amount, window_texts as texts},
     look::{Animal, CARD, Card, Drawings, EMBEDDED_CARD},
 };
 
@@ -30,11 +31,11 @@ const AT_FIRST: usize = 4;
 
 /// `GET /`.
 pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<Made, ApiError> {
-    let fields = shop.fields().await?;
+    let (fields, facts) = (shop.fields().await?, shop.facts().await?);
     let listed = shop.list(query, &fields).await?;
     let next = listed.next.map(|next| format!("/{}", query.with_cursor(Some(next))));
     let mut drawings = Drawings::default();
-    let cards = cards(shop, &listed, &mut drawings, false);
+    let cards = cards((shop, &facts), &listed, &mut drawings, false);
     let count = match listed.next.or(query.after) {
         Some(_) => shop.count(&query.filter, &fields, COUNTED).await?,
         None => listed.animals.len(),
@@ -79,7 +80,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
         if words.is_empty() { title.to_owned() } else { format!("{title}: {}", words.join(", ")) };
     let head = Head {
         title: &title,
-        description: &texts().about_list(shop.name()),
+        description: &texts().about_list(facts.name().value),
         canonical: Some(&format!("/{}", query.canonical())),
         is_indexed: query.is_indexed() && !listed.animals.is_empty(),
         feed: &query.clone().first_page().canonical(),
@@ -88,15 +89,15 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
         schema: Some(schema::list(shop, &listed.animals)),
         drawings: drawings.symbols(),
     };
-    Ok(layout.page(&head, &content))
+    Ok(layout.page(&facts, &head, &content))
 }
 
 /// `GET /embed`.
 pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result<Made, ApiError> {
-    let fields = shop.fields().await?;
+    let (fields, facts) = (shop.fields().await?, shop.facts().await?);
     let listed = shop.list(query, &fields).await?;
     let mut drawings = Drawings::default();
-    let cards = cards(shop, &listed, &mut drawings, true);
+    let cards = cards((shop, &facts), &listed, &mut drawings, true);
     let all = format!("/{}", query.with_cursor(None));
     let content = html! {
         h1.hidden { (texts().list) }
@@ -113,7 +114,7 @@ pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result
     };
     let head = Head {
         title: texts().list,
-        description: &texts().about_list(shop.name()),
+        description: &texts().about_list(facts.name().value),
         canonical: None,
         is_indexed: false,
         feed: "",
@@ -122,7 +123,7 @@ pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result
         schema: Some(schema::list(shop, &listed.animals)),
         drawings: drawings.symbols(),
     };
-    Ok(layout.embedded(&head, &content))
+    Ok(layout.embedded(&facts, &head, &content))
 }
 
 /// How many others the page of an animal shows.
@@ -142,7 +143,8 @@ pub(super) async fn others(
     let others = shop.others(key, async || {
         let limit = Limit::new(i64::from(OTHERS) + 1).unwrap_or_default();
         let listed = shop.list(&Query { filter, limit, ..Query::first() }, fields).await?;
-        Ok(listed.animals.iter().map(|animal| other(shop, &listed, animal)).collect())
+        let of = (shop, &*shop.facts().await?);
+        Ok(listed.animals.iter().map(|animal| other(of, &listed, animal)).collect())
     });
     let others = others.await?;
     let shown = others.iter().filter(|other| but != Some(other.id)).take(OTHERS.into());
@@ -162,9 +164,9 @@ pub(super) async fn others(
 }
 
 /// The card of an animal at the end of a page. Its picture is loaded when it is near.
-fn other(shop: &Shop, listed: &Listed, animal: &Animal) -> Other {
+fn other((shop, facts): (&Shop, &StoreFacts), listed: &Listed, animal: &Animal) -> Other {
     let mut drawn = Drawings::default();
-    let card = card(shop, listed, animal, shop.today(), AT_FIRST, &mut drawn, false);
+    let card = card(facts, listed, animal, shop.today(), AT_FIRST, &mut drawn, false);
     Other { id: animal.id, card, drawn }
 }
 
@@ -202,19 +204,24 @@ fn none(query: &Query, listed: &Listed) -> &'static str {
     }
 }
 
-fn cards(shop: &Shop, listed: &Listed, drawings: &mut Drawings, is_embedded: bool) -> Markup {
+fn cards(
+    (shop, facts): (&Shop, &StoreFacts),
+    listed: &Listed,
+    drawings: &mut Drawings,
+    is_embedded: bool,
+) -> Markup {
     let today = shop.today();
     html! {
         ul.cards {
             @for (at, animal) in listed.animals.iter().enumerate() {
-                li { (card(shop, listed, animal, today, at, drawings, is_embedded)) }
+                li { (card(facts, listed, animal, today, at, drawings, is_embedded)) }
             }
         }
     }
 }
 
 fn card(
-    shop: &Shop,
+    facts: &StoreFacts,
     listed: &Listed,
     animal: &Animal,
     today: Date,
@@ -222,7 +229,7 @@ fn card(
     drawings: &mut Drawings,
     is_embedded: bool,
 ) -> Markup {
-    let facts: Vec<String> = [animal.sex(), animal.age(today)].into_iter().flatten().collect();
+    let said: Vec<String> = [animal.sex(), animal.age(today)].into_iter().flatten().collect();
     let category = listed.labels.get(animal.category_id);
     let kind = match (animal.kind(), listed.labels.shown(animal.category_id)) {
         (kind, Some(category)) if kind.is_empty() => category,
@@ -235,8 +242,8 @@ fn card(
         target: is_embedded.then_some("_top"),
         category,
         badge: badge(animal, today),
-        lines: &[kind, facts.join(" · ")],
-        price: price.map(|price| shop.price(price)),
+        lines: &[kind, said.join(" · ")],
+        price: price.map(|price| amount(price, facts.currency().value)),
     };
     card.show(if is_embedded { &EMBEDDED_CARD } else { &CARD }, drawings, (at, AT_FIRST))
 }

@@ -2,6 +2,7 @@
 //! nothing here writes.
 
 mod animal_page;
+mod contact;
 mod csv;
 mod data;
 mod feed;
@@ -22,7 +23,7 @@ mod xml;
 
 use std::sync::Arc;
 
-pub use self::settings::{ContactUrl, Style, WindowSettings};
+pub use self::settings::{Style, WindowSettings};
 use self::{
     layout::Layout,
     query::Query,
@@ -246,10 +247,21 @@ impl Interface for Window {
         found: Found<Page>,
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
-        let (route, [parameter, _]) = found.route(&PAGES, request.uri.path())?;
-        facts.route = Some(route.label);
         let visitor = self.edge.strangers.address(client, &request.headers);
-        Box::pin(self.respond(route.target, parameter, request, visitor)).await
+        let response = match found.route(&PAGES, request.uri.path()) {
+            Ok((route, [parameter, _])) => {
+                facts.route = Some(route.label);
+                Box::pin(self.respond(route.target, parameter, request, visitor)).await
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = &response
+            && error.problem().code_and_status().1.is_client_error()
+        {
+            // The page about the error shows what the store says about itself now.
+            _ = self.shop.facts().await;
+        }
+        response
     }
 
     fn respond_to(
@@ -258,7 +270,7 @@ impl Interface for Window {
         request: &Parts,
         request_id: &HeaderValue,
     ) -> (Response, Option<Cause>) {
-        self.layout.problem(error, request, request_id)
+        self.layout.problem(&self.shop.last_facts(), error, request, request_id)
     }
 
     fn announce(&self, found: Found<Page>, _: &Facts, response: &mut Response) {

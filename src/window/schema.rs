@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::{labels::Labels, shop::Shop};
 use crate::{
+    app::StoreFacts,
     domain::store_area::{Decimal, FieldKind, FieldValue, PhotoSize},
     look::{Animal, shown},
     text::readable::{LONG, SHORT, readable},
@@ -120,11 +121,11 @@ pub(super) fn list(shop: &Shop, animals: &[Animal]) -> Markup {
 }
 
 /// An animal on its own page.
-pub(super) fn animal(shop: &Shop, animal: &Animal, labels: &Labels) -> Markup {
+pub(super) fn animal(shop: &Shop, facts: &StoreFacts, animal: &Animal, labels: &Labels) -> Markup {
     let (name, url) = (animal.short_name(), shop.url(&animal.path()));
     let description = animal.summary(LONG);
     let mut image = animal.photos.iter().map(|photo| shop.url(&photo.path(PhotoSize::Large)));
-    let Some(offers) = offer(shop, animal, &url) else {
+    let Some(offers) = offer(facts, animal, &url) else {
         let primary_image_of_page =
             image.next().map(|content_url| ImageObject { schema: "ImageObject", content_url });
         let (context, schema) = (CONTEXT, "WebPage");
@@ -178,11 +179,11 @@ pub(super) fn animal(shop: &Shop, animal: &Animal, labels: &Labels) -> Markup {
 }
 
 /// The offer, if there are a price and a currency.
-fn offer<'a>(shop: &'a Shop, animal: &'a Animal, url: &str) -> Option<Offer<'a>> {
+fn offer<'a>(facts: &'a StoreFacts, animal: &'a Animal, url: &str) -> Option<Offer<'a>> {
     let price = animal
         .price()
         .filter(|price| Decimal::new(price).is_some_and(|price| price.ten_thousandths() >= 0))?;
-    let currency = shop.settings.currency.as_ref()?;
+    let currency = facts.currency().value?;
     Some(Offer {
         schema: "Offer",
         url: url.to_owned(),

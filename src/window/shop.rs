@@ -17,10 +17,10 @@ use super::{
     settings::WindowSettings,
 };
 use crate::{
-    app::App,
+    app::{App, StoreFacts},
     domain::{
         PetId,
-        store_area::{FieldSet, PhotoSize},
+        store_area::{FieldSet, PhotoSize, Profile},
     },
     look::{Animal, Drawings},
     store::{Store, StoreError, Version},
@@ -35,6 +35,8 @@ pub(super) struct Shop {
     pub(super) settings: WindowSettings,
     /// The fields, and the version of the store at which they were read.
     fields: Mutex<Option<(Version, Arc<FieldSet>)>>,
+    /// What the store says about itself, and the version of the store at which it was read.
+    facts: Mutex<(Option<Version>, Arc<StoreFacts>)>,
     /// The kinds of animals, and the version at which they were counted.
     kinds: AsyncMutex<Option<(Version, Arc<Vec<Kind>>)>>,
     /// The animals at the ends of pages, by filter, with the day and the version at which they were read.
@@ -69,9 +71,11 @@ pub(super) struct Listed<'f> {
 
 impl Shop {
     pub(super) fn new(app: Arc<App>, settings: WindowSettings) -> Self {
+        let facts = StoreFacts::new(Profile::default(), &settings.store);
         Self {
             app,
             settings,
+            facts: Mutex::new((None, Arc::new(facts))),
             fields: Mutex::default(),
             kinds: AsyncMutex::default(),
             others: Mutex::default(),
@@ -120,16 +124,29 @@ impl Shop {
         Ok(fields)
     }
 
+    /// What the store says about itself.
+    pub(super) async fn facts(&self) -> Result<Arc<StoreFacts>, StoreError> {
+        let version = self.version().await?;
+        let known = || self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+        if version.is_some() && known().0 == version {
+            return Ok(self.last_facts());
+        }
+        let facts = Arc::new(StoreFacts::read(self.store(), &self.settings.store).await?);
+        *known() = (version, Arc::clone(&facts));
+        Ok(facts)
+    }
+
+    /// The same as it was read last, also if the store cannot be read now.
+    pub(super) fn last_facts(&self) -> Arc<StoreFacts> {
+        Arc::clone(&self.facts.lock().unwrap_or_else(PoisonError::into_inner).1)
+    }
+
     pub(super) fn store(&self) -> &dyn Store {
         &*self.app.store
     }
 
     pub(super) fn today(&self) -> Date {
         self.app.clock.now().to_zoned(TimeZone::UTC).date()
-    }
-
-    pub(super) fn name(&self) -> Option<&str> {
-        self.settings.store_name.as_deref()
     }
 
     /// The address for the public of a path of the window.
@@ -196,12 +213,6 @@ impl Shop {
             all.insert(filter, Arc::clone(&others));
         }
         Ok(others)
-    }
-
-    /// A price with its currency.
-    pub(super) fn price(&self, price: &str) -> String {
-        let currency = self.settings.currency.as_ref();
-        currency.map_or_else(|| price.to_owned(), |currency| currency.amount(price))
     }
 
     /// Reads a page of the list, with these fields.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use petstore::{
-    console::ConsoleSettings,
+    app::StoreOptions,
     domain::{
         Role,
         store_area::{Currency, OrderQuery},
@@ -92,8 +92,8 @@ async fn each_number_on_the_page_today_leads_to_a_list_with_as_many_rows() {
 
 #[tokio::test]
 async fn an_order_has_the_name_of_the_store() {
-    let store_name = Some("Tails & Co".to_owned());
-    let shop = Shop::with(ConsoleSettings { store_name, ..ConsoleSettings::default() }).await;
+    let name = Some("Tails & Co".to_owned());
+    let shop = Shop::of(StoreOptions { name, ..StoreOptions::default() }).await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     add(&mut clerk, "Rex", "available").await;
     clerk.post("/animals/1/order", &[("do", "sell")]).await.expect(303);
@@ -109,11 +109,8 @@ async fn an_order_has_the_name_of_the_store() {
 
 #[tokio::test]
 async fn a_price_is_typed_for_an_order_and_shown_in_the_currency_of_the_store() {
-    let shop = Shop::with(ConsoleSettings {
-        currency: Currency::new("EUR"),
-        ..ConsoleSettings::default()
-    })
-    .await;
+    let shop =
+        Shop::of(StoreOptions { currency: Currency::new("EUR"), ..StoreOptions::default() }).await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     add(&mut clerk, "Rex", "available").await;
     let form = clerk.get("/animals/1").await.expect(200);

@@ -2,9 +2,23 @@
 
 use futures_util::StreamExt;
 use http_body_util::BodyExt;
-use petstore::{console::ConsoleSettings, domain::Role};
+use petstore::{
+    app::StoreOptions,
+    console::ConsoleSettings,
+    domain::{
+        Actor, Clock, Role, WriteContext,
+        store_area::{Currency, Profile, StoreName},
+    },
+};
 
 use super::browser::Shop;
+
+impl Shop {
+    /// With these options about the store.
+    pub(crate) async fn of(store: StoreOptions) -> Self {
+        Self::with(ConsoleSettings { store, ..ConsoleSettings::default() }).await
+    }
+}
 
 #[tokio::test]
 async fn the_menu_shows_what_a_role_may_do_and_where_the_page_is() {
@@ -38,9 +52,37 @@ async fn the_console_leads_to_the_public_pages_of_the_store_and_of_an_animal_tha
 }
 
 #[tokio::test]
+async fn the_name_and_the_currency_of_the_profile_win_over_the_options_at_the_next_request() {
+    let (name, currency) = (Some("Paws".to_owned()), Currency::new("EUR"));
+    let shop = Shop::of(StoreOptions { name, currency, ..StoreOptions::default() }).await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let form = [("name", "Luna"), ("category", "1"), ("status", "available")];
+    let path = clerk.post("/add", &form).await.next().to_owned();
+    let profile = Profile {
+        name: StoreName::new("Claws".to_owned()),
+        currency: Currency::new("GBP"),
+        ..Profile::default()
+    };
+    for (profile, name, currency) in
+        [(Profile::default(), "Paws", "EUR"), (profile, "Claws", "GBP")]
+    {
+        let context = WriteContext::new(Actor::Command, shop.clock.now());
+        crate::profile::set(&*shop.store, context, profile).await;
+        let page = clerk.get(&path).await.expect(200);
+        assert!(page.text.contains(&format!(" – {name}</title>")), "{page:?}");
+        assert!(page.text.contains(&format!("Price ({currency})")), "{page:?}");
+        let stranger = shop.browser().get("/sign-in").await.expect(200);
+        assert!(
+            stranger.text.contains(&format!("<title>Sign in – {name}</title>")),
+            "{stranger:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn texts_of_people_are_never_markup_and_an_animal_is_followed_by_its_number() {
-    let store_name = Some("<b>".to_owned());
-    let shop = Shop::with(ConsoleSettings { store_name, ..ConsoleSettings::default() }).await;
+    let name = Some("<b>".to_owned());
+    let shop = Shop::of(StoreOptions { name, ..StoreOptions::default() }).await;
     let mut clerk = shop.member("<i>Anna</i>", Role::Clerk).await;
     let form = [("name", "<title> "), ("category", "1"), ("status", "available")];
     let path = clerk.post("/add", &form).await.next().to_owned();

@@ -1,7 +1,7 @@
 //! The list of animals: what it shows of each, how many there are, and its order.
 
 use petstore::{
-    console::ConsoleSettings,
+    app::StoreOptions,
     domain::{Role, store_area::Currency},
 };
 
@@ -13,7 +13,7 @@ use super::{
 #[tokio::test]
 async fn a_list_shows_what_tells_animals_apart() {
     let currency = Currency::new("EUR");
-    let shop = Shop::with(ConsoleSettings { currency, ..ConsoleSettings::default() }).await;
+    let shop = Shop::of(StoreOptions { currency, ..StoreOptions::default() }).await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     let form = [
         ("name", "Luna"),

@@ -1,6 +1,7 @@
 //! What pages have on paper: the card for a kennel, and an order.
 
 use petstore::{
+    app::StoreOptions,
     console::ConsoleSettings,
     domain::{Role, store_area::Currency},
 };
@@ -24,7 +25,12 @@ async fn luna(shop: &Shop) -> Browser<'_> {
 async fn in_window() -> Shop {
     let window = Some("https://pets.example".to_owned());
     let currency = Currency::new("EUR");
-    Shop::with(ConsoleSettings { window, currency, ..ConsoleSettings::default() }).await
+    Shop::with(ConsoleSettings {
+        window,
+        store: StoreOptions { currency, ..StoreOptions::default() },
+        ..ConsoleSettings::default()
+    })
+    .await
 }
 
 /// What only the paper has.

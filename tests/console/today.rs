@@ -1,7 +1,7 @@
 //! The reservations of the day, and the money of the orders on a page.
 
 use petstore::{
-    console::ConsoleSettings,
+    app::StoreOptions,
     domain::{Role, store_area::Currency},
 };
 
@@ -58,7 +58,7 @@ async fn a_sale_on_the_page_today_leads_back_to_it() {
 #[tokio::test]
 async fn a_page_of_sold_orders_says_what_they_brought() {
     let currency = Currency::new("EUR");
-    let shop = Shop::with(ConsoleSettings { currency, ..ConsoleSettings::default() }).await;
+    let shop = Shop::of(StoreOptions { currency, ..StoreOptions::default() }).await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     for (name, price) in [("Rex", "80"), ("Max", "120.5"), ("Mia", "")] {
         reserve(&mut clerk, name, "Ann", "2026-12-24").await;
@@ -127,7 +127,7 @@ async fn a_list_of_orders_shows_its_animals_and_keeps_what_was_typed() {
 #[tokio::test]
 async fn today_says_what_was_sold_today_and_is_still_sold() {
     let currency = Currency::new("EUR");
-    let shop = Shop::with(ConsoleSettings { currency, ..ConsoleSettings::default() }).await;
+    let shop = Shop::of(StoreOptions { currency, ..StoreOptions::default() }).await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     assert!(!clerk.get("/").await.text.contains("Sold today"));
     for (at, (name, price)) in

@@ -32,6 +32,8 @@ mod interface;
 mod photo_places;
 #[path = "../shared/postgres.rs"]
 mod postgres_cluster;
+#[path = "../shared/profile.rs"]
+mod profile;
 #[path = "../store/mod.rs"]
 mod store;
 #[path = "../tidy/mod.rs"]

@@ -1,11 +1,11 @@
 //! `/animals/{id}`: what a page of an animal shows, and what it shows of one that is gone.
 
 use petstore::{
+    app::StoreOptions,
     domain::{
         PetStatus::{Pending, Sold},
         store_area::{FieldKind, PetPatch},
     },
-    window::WindowSettings,
 };
 
 use super::street::{Street, settings};
@@ -50,7 +50,7 @@ async fn a_page_has_the_public_fields_with_their_labels_and_how_to_ask() {
 
 #[tokio::test]
 async fn without_a_contact_a_page_says_what_to_ask_for() {
-    let street = Street::with(WindowSettings { contact: None, ..settings() }).await;
+    let street = Street::of(StoreOptions { contact: None, ..settings().store }).await;
     let id = street.add("Luna", &[]).await;
     let page = street.get(&format!("/animals/{id}")).await.expect(200);
     assert!(page.text.contains("Ask us about Luna, number 1."), "{page:?}");
@@ -144,7 +144,7 @@ async fn json_ld_uses_the_names_of_schema_org_and_has_an_offer_with_price_and_cu
     street.patch(id, PetPatch { status: Some(Pending), ..PetPatch::default() }).await;
     let schema = street.get(&format!("/animals/{id}")).await.expect(200).schema();
     assert_eq!(schema["offers"]["availability"], "https://schema.org/Reserved");
-    let without = Street::with(WindowSettings { currency: None, ..settings() }).await;
+    let without = Street::of(StoreOptions { currency: None, ..settings().store }).await;
     let id = without.add("Luna", &ALL).await;
     let page = without.get(&format!("/animals/{id}")).await.expect(200);
     assert!(page.text.contains(">249.00<"), "{page:?}");

@@ -1,11 +1,11 @@
 //! Hostile names, labels and values, on every page and in every form.
 
 use petstore::{
+    app::StoreOptions,
     domain::{
         PetName,
         store_area::{FieldKind, PetPatch},
     },
-    window::WindowSettings,
 };
 
 use super::street::{Street, settings};
@@ -34,8 +34,8 @@ fn expect_xml(text: &str, elements: &[&str]) {
 
 #[tokio::test]
 async fn texts_of_people_are_never_markup_and_change_no_form() {
-    let store_name = Some("<b>\"Paws\"</b>".to_owned());
-    let street = Street::with(WindowSettings { store_name, ..settings() }).await;
+    let name = Some("<b>\"Paws\"</b>".to_owned());
+    let street = Street::of(StoreOptions { name, ..settings().store }).await;
     street.label(1, "<i>\"Cats\"</i>").await;
     street.field("hobby", "<u>Hobby</u>", FieldKind::Text, true).await;
     for text in TEXTS {

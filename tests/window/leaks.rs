@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use petstore::{
+    app::StoreOptions,
     domain::{
         ApiKey, Deployment, NewKey, PetId, Scope,
         store_area::{
@@ -10,7 +11,6 @@ use petstore::{
             Reason, Reference, WithdrawalReason,
         },
     },
-    window::WindowSettings,
 };
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -30,7 +30,7 @@ fn mark(place: &str) -> String {
 
 /// A store whose private places all have a mark.
 async fn marked_street() -> Street {
-    let street = Street::with(WindowSettings { contact: None, ..settings() }).await;
+    let street = Street::of(StoreOptions { contact: None, ..settings().store }).await;
     street.label(1, "Cats").await;
     street.field("vet", &mark("label"), FieldKind::LongText, false).await;
     street.field("shy", "Shy", FieldKind::Text, true).await;

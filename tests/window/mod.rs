@@ -9,6 +9,7 @@ mod hostile;
 mod leaks;
 mod list;
 mod photos;
+mod profile;
 mod search;
 mod sitemap;
 mod street;

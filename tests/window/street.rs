@@ -6,13 +6,13 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::{HeaderMap, Method, Request, StatusCode, Version, header};
 use petstore::{
-    app::{self, App},
+    app::{self, App, StoreOptions},
     domain::{
         Client, Clock, NewPet, PetId, PetName, PetStatus, StoredResponse, WriteContext,
         store_area::{
             AltText, Choices, Command, FieldChange, FieldDefinition, FieldKind, FieldName,
             FieldPatch, FieldValue, Focus, Given, IfMatch, Label, NewPhoto, Patch, PhotoId,
-            PhotoPatch, Preconditions, Resource,
+            PhotoPatch, Preconditions, Profile, Resource,
         },
     },
     edge::{self, Body},
@@ -60,9 +60,12 @@ pub(crate) struct Seen {
 pub(crate) fn settings() -> WindowSettings {
     WindowSettings {
         url: URL.to_owned(),
-        store_name: Some("Paws & Co.".to_owned()),
-        contact: Some("mailto:hello@paws.example".parse().unwrap()),
-        currency: petstore::domain::store_area::Currency::new("EUR"),
+        store: StoreOptions {
+            name: Some("Paws & Co.".to_owned()),
+            language: None,
+            currency: petstore::domain::store_area::Currency::new("EUR"),
+            contact: Some("mailto:hello@paws.example".parse().unwrap()),
+        },
         ..WindowSettings::default()
     }
 }
@@ -79,6 +82,11 @@ impl Street {
 
     pub(crate) async fn with(settings: WindowSettings) -> Self {
         Self::with_edge(settings, &edge::Settings::default()).await
+    }
+
+    /// With other options about the store.
+    pub(crate) async fn of(store: StoreOptions) -> Self {
+        Self::with(WindowSettings { store, ..settings() }).await
     }
 
     pub(crate) async fn with_edge(settings: WindowSettings, of_edge: &edge::Settings) -> Self {
@@ -231,6 +239,11 @@ impl Street {
         let written =
             self.store.write_field(Some(change), None, StoredResponse::default(), context).await;
         assert_eq!(written.unwrap(), Written::Done);
+    }
+
+    /// Says this about the store.
+    pub(crate) async fn say(&self, profile: Profile) {
+        crate::profile::set(&*self.store, act(0), profile).await;
     }
 
     /// Changes an animal by a command.

@@ -78,7 +78,7 @@ pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Marku
             @if !line.is_empty() { p.line { bdi { (line) } } }
             p {
                 @if let Some(price) = &price {
-                    strong.price { (wording::amount(price.as_str(), desk.currency())) } " · "
+                    strong.price { (amount(price.as_str(), desk.currency())) } " · "
                 }
                 span.muted { (texts().number) " " (pet.id.get()) }
             }

@@ -204,7 +204,7 @@ fn table(
                 @let category = markup::category(categories, pet.category_id);
                 td.first { (card(desk, &animal, &category, (&mut drawings, at))) }
                 td.price {
-                    @if let Some(price) = animal.price() { (wording::amount(price, desk.currency())) }
+                    @if let Some(price) = animal.price() { (amount(price, desk.currency())) }
                 }
                 td {
                     (markup::pet_badge(pet))

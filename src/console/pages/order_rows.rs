@@ -94,7 +94,7 @@ pub(super) fn sums(desk: &Desk<'_>, rows: &[Row]) -> String {
         let (count, sum) =
             prices.fold((0, 0_i64), |(count, sum), price| (count + 1, sum.saturating_add(price)));
         let sum = format!("{}.{:04}", sum / 10_000, sum % 10_000);
-        let sum = wording::amount(sum.trim_end_matches('0').trim_end_matches('.'), desk.currency());
+        let sum = amount(sum.trim_end_matches('0').trim_end_matches('.'), desk.currency());
         (count > 0).then(|| texts().sum_of(texts().order_status(status), count, &sum))
     };
     let sums = [OrderStatus::Completed, OrderStatus::Reserved].into_iter().filter_map(sum);
@@ -171,7 +171,7 @@ fn table_row(
                 @if let Some(end) = end { (markup::time_and_distance(end, desk.visit.now)) } @else { "–" }
             }
             td.price data-label=(texts().price) {
-                @if let Some(price) = &order.price { (wording::amount(price.as_str(), desk.currency())) }
+                @if let Some(price) = &order.price { (amount(price.as_str(), desk.currency())) }
             }
             td data-label=(texts().reference) {
                 @if let Some(reference) = &order.reference { (markup::text(reference.as_str(), SHORT)) }

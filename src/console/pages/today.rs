@@ -115,7 +115,7 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                     ("/orders?status=completed", texts().all_sales),
                     &html! { @if !sums.is_empty() { p { (sums) } } },
                     sold.iter().map(|(order, pet)| {
-                        let price = order.price.as_ref().map(|price| wording::amount(price.as_str(), desk.currency()));
+                        let price = order.price.as_ref().map(|price| amount(price.as_str(), desk.currency()));
                         (format!("/orders/{}", order.id), pet.as_ref(), price.unwrap_or_default())
                     }),
                 ))

@@ -175,7 +175,7 @@ pub(super) fn shown(
 pub(super) fn one(desk: &Desk<'_>, field: &FieldDefinition, value: &FieldValue) -> Markup {
     match value {
         FieldValue::Text(text) if field.is_price() => {
-            html! { (wording::amount(text, desk.currency())) }
+            html! { (amount(text, desk.currency())) }
         }
         FieldValue::Text(text) if field.kind == FieldKind::Date => html! { (wording::day(text)) },
         FieldValue::Text(text) => markup::text(field.shown(text), LONG),

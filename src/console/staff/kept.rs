@@ -84,7 +84,7 @@ async fn what(
         animals.extend(store.get_store_pet(id).await?);
     }
     let fields = store.fields().await?;
-    let currency = visit.console.settings.currency.as_ref();
+    let currency = visit.facts.currency().value;
     // The form for several animals also has the filters of their list.
     let is_filter =
         |name: &str| !form.raw("pet").is_empty() && !["to", "until", "why"].contains(&name);
