@@ -2,7 +2,7 @@
 
 use crate::{
     domain::store_area::{
-        ContactPage, ContactUrl, Currency, EmailAddress, Language, Profile, StoreName,
+        ContactPage, ContactUrl, Currency, EmailAddress, Language, Profile, StoreKind, StoreName,
         TelephoneNumber,
     },
     store::{Store, StoreError},
@@ -83,6 +83,11 @@ impl StoreFacts {
     pub fn language(&self) -> InForce<Language> {
         let InForce { value, from } = first(self.profile.language, self.options.language);
         InForce { value: value.unwrap_or(Language::English), from }
+    }
+
+    /// What a sale is called.
+    pub fn kind(&self) -> StoreKind {
+        self.profile.kind.unwrap_or(StoreKind::Shop)
     }
 
     /// The currency of all prices.

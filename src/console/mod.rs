@@ -45,7 +45,7 @@ use crate::{
         UnreadBody, body, photos,
     },
     json::times,
-    languages::console_texts as texts,
+    languages::{self, console_texts as texts},
     store::Cause,
 };
 
@@ -68,7 +68,7 @@ impl Console {
         client: &Client,
         request: Request<B>,
     ) -> impl Future<Output = Response> {
-        self.edge.handle(self, client, request)
+        languages::speaking(self.edge.handle(self, client, request))
     }
 
     /// Reads a body that is a form, up to `max` bytes. Fails like [`body::read_form`], and with 503 if
@@ -147,9 +147,10 @@ impl Interface for Console {
                 Err(error) => (&PAGES[0], [""; 2], Some(error)),
             };
         let store_facts = match route.target {
-            Target::Asset | Target::Photo => StoreFacts::default(),
+            Target::Asset | Target::Photo if unknown.is_none() => StoreFacts::default(),
             _ => StoreFacts::read(&*self.app.store, &self.settings.store).await?,
         };
+        languages::speak_as(store_facts.language().value, store_facts.kind());
         let (page, has_pictures) = (route.label.id, route.target.has_pictures());
         let query = Form::of(request.uri.query().unwrap_or_default().to_owned().into());
         let (console, now, form) =

@@ -14,6 +14,7 @@ use crate::{
         staff::{PasswordHash, StaffMember, StaffSession, Token, TokenDigest},
     },
     edge::{ApiError, Response},
+    languages,
 };
 
 /// Somebody who is signed in.
@@ -110,6 +111,9 @@ pub(super) async fn with_or_without_code(visit: &Visit<'_>) -> Result<Option<Ses
     };
     if !record.is_alive_at(visit.now) || member.disabled_at.is_some() {
         return Ok(None);
+    }
+    if let Some(language) = member.language {
+        languages::speak(language);
     }
     if record.is_to_be_saved_at(visit.now) && !is_of_script(visit.request) {
         store.touch_session(digest, visit.now).await?;

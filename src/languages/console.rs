@@ -599,6 +599,8 @@ texts! {
     current_password_wrong;
     sessions;
     only_last_sessions;
+    language_label;
+    language_of_store(name: &str) -> String;
     own_sessions;
     browser_label;
     ip_address;

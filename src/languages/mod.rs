@@ -9,6 +9,8 @@ pub(crate) mod console;
 mod declaration;
 pub(crate) mod window;
 
+use std::cell::Cell;
+
 use tokio::task_local;
 
 pub(crate) use self::{
@@ -20,28 +22,39 @@ use crate::domain::store_area::{Language, StoreKind, each_language};
 task_local! {
     /// The language of the request, and the kind of the store. They are with the request and no
     /// arguments, because nearly every function that makes a part of a page needs them.
-    static SPOKEN: (Language, StoreKind);
+    static SPOKEN: Cell<(Language, StoreKind)>;
 }
 
-/// The language of this request. English where there is none.
+/// The language of this request.
 pub(crate) fn language() -> Language {
-    SPOKEN.try_with(|spoken| spoken.0).unwrap_or(Language::English)
+    spoken().0
 }
 
-#[expect(dead_code, reason = "the pages call it with the next change")]
 /// The kind of the store, for the words about a sale.
 pub(crate) fn store_kind() -> StoreKind {
-    SPOKEN.try_with(|spoken| spoken.1).unwrap_or(StoreKind::Shop)
+    spoken().1
 }
 
-#[expect(dead_code, reason = "the pages call it with the next change")]
-/// Handles a request, or a part of it, in this language.
-pub(crate) async fn speaking<T>(
-    language: Language,
-    kind: StoreKind,
-    handling: impl Future<Output = T>,
-) -> T {
-    SPOKEN.scope((language, kind), handling).await
+fn spoken() -> (Language, StoreKind) {
+    SPOKEN.try_with(Cell::get).unwrap_or(DEFAULT)
+}
+
+/// What holds until the store is known.
+const DEFAULT: (Language, StoreKind) = (Language::English, StoreKind::Shop);
+
+/// Handles a request, which can choose its language.
+pub(crate) async fn speaking<T>(handling: impl Future<Output = T>) -> T {
+    SPOKEN.scope(Cell::new(DEFAULT), handling).await
+}
+
+/// The rest of the request is in the language of this store.
+pub(crate) fn speak_as(language: Language, kind: StoreKind) {
+    _ = SPOKEN.try_with(|spoken| spoken.set((language, kind)));
+}
+
+/// The rest of the request is in this language.
+pub(crate) fn speak(language: Language) {
+    speak_as(language, store_kind());
 }
 
 /// Declares the folders of the languages, and which texts are those of a language.
@@ -61,10 +74,19 @@ macro_rules! languages {
 
         /// The texts of the pages for the public, in the language of this request.
         pub(crate) fn window_texts() -> &'static window::Texts {
-            match language() {
+            window_texts_in(language())
+        }
+
+        fn window_texts_in(language: Language) -> &'static window::Texts {
+            match language {
                 $(Language::$language => &$folder::window::TEXTS,)+
             }
         }
     };
 }
 each_language!(languages);
+
+/// The name of a language, in itself.
+pub(crate) fn name_of(language: Language) -> &'static str {
+    window_texts_in(language).language_name
+}

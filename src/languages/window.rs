@@ -20,7 +20,10 @@ texts! {
     date(date: Date) -> String;
 
     // The texts of the pages.
+    /// The tag of the language (BCP 47).
     language;
+    /// The name of the language in itself.
+    language_name;
     no_store;
     skip;
     list;

@@ -205,7 +205,7 @@ pub static TABLES: [Table; 6] = [
         name: "staff",
         rows: "staff account",
         columns: "id, name, name_key, role, created_at, disabled_at, password, totp_secret,
-            totp_last_period, recovery, version",
+            totp_last_period, recovery, version, language",
         order: "id",
     },
     Table {

@@ -38,6 +38,7 @@ use crate::{
         Account, ApiError, Edge, Facts, Found, Interface, Reader, RequestBody, Response, Route,
         UnreadBody, cache::Cache, etag::Tags, find, photos, response::redirect,
     },
+    languages,
     store::{Cause, Version},
 };
 use hyper::{
@@ -109,7 +110,7 @@ impl Window {
         client: &Client,
         request: Request<B>,
     ) -> impl Future<Output = Response> {
-        self.edge.handle(self, client, request)
+        languages::speaking(self.edge.handle(self, client, request))
     }
 
     /// Responds with a page or file.
@@ -123,7 +124,11 @@ impl Window {
         let (shop, layout, headers) = (&self.shop, &self.layout, &request.headers);
         let version = match page {
             Page::robots | Page::photo | Page::asset | Page::favicon | Page::touchIcon => None,
-            _ => shop.version().await?,
+            _ => {
+                let version = shop.version().await?;
+                shop.facts_at(version).await?;
+                version
+            }
         };
         let query = async |takes_limit| {
             let fields = shop.fields_at(version).await?;

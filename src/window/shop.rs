@@ -22,6 +22,7 @@ use crate::{
         PetId,
         store_area::{FieldSet, PhotoSize, Profile},
     },
+    languages,
     look::{Animal, Drawings},
     store::{Store, StoreError, Version},
 };
@@ -126,19 +127,28 @@ impl Shop {
 
     /// What the store says about itself.
     pub(super) async fn facts(&self) -> Result<Arc<StoreFacts>, StoreError> {
-        let version = self.version().await?;
+        self.facts_at(self.version().await?).await
+    }
+
+    /// The same, at least as new as this version.
+    pub(super) async fn facts_at(
+        &self,
+        version: Option<Version>,
+    ) -> Result<Arc<StoreFacts>, StoreError> {
         let known = || self.facts.lock().unwrap_or_else(PoisonError::into_inner);
         if version.is_some() && known().0 == version {
             return Ok(self.last_facts());
         }
         let facts = Arc::new(StoreFacts::read(self.store(), &self.settings.store).await?);
-        *known() = (version, Arc::clone(&facts));
-        Ok(facts)
+        *known() = (version, facts);
+        Ok(self.last_facts())
     }
 
-    /// The same as it was read last, also if the store cannot be read now.
+    /// The same as it was read last, also if the store cannot be read now. The rest of the request is in its language.
     pub(super) fn last_facts(&self) -> Arc<StoreFacts> {
-        Arc::clone(&self.facts.lock().unwrap_or_else(PoisonError::into_inner).1)
+        let facts = Arc::clone(&self.facts.lock().unwrap_or_else(PoisonError::into_inner).1);
+        languages::speak_as(facts.language().value, facts.kind());
+        facts
     }
 
     pub(super) fn store(&self) -> &dyn Store {

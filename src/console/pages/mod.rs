@@ -80,6 +80,7 @@ routes! {
     signOut            POST "/sign-out"                        staff!(Viewer, staff::sign_out).before_second_factor();
     account            GET  "/account"                         staff!(Viewer, staff::account, &Errors::default());
     setPassword        POST "/account/password"                staff!(Viewer, staff::set_password);
+    setLanguage        POST "/account/language"                staff!(Viewer, staff::set_language);
     endSession         POST "/account/sessions/end"            staff!(Viewer, staff::end_session);
     secondFactor       GET  "/account/second-factor"           staff!(Viewer, staff::second_factor).before_second_factor();
     setSecondFactor    POST "/account/second-factor"           staff!(Viewer, staff::set_second_factor).after_password().before_second_factor();

@@ -10,9 +10,10 @@ use crate::{
     domain::{
         StaffId,
         staff::{EndedSessions, StaffChange, StaffSession},
-        store_area::ActType,
+        store_area::{ActType, Language},
     },
-    languages::browser,
+    edge::Problem,
+    languages::{self, browser},
     store::{StaffKey, StaffWritten},
 };
 
@@ -44,6 +45,14 @@ pub(crate) async fn account(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, A
                     (password_input("current", texts().current_password, None))
                     (new_password())
                     div.buttons { button { (texts().change_password) } }
+                }
+            }
+            section.card {
+                h2 { (texts().language_label) }
+                form.fields method="post" action="/account/language" {
+                    (desk.key("language"))
+                    (choose_language(desk))
+                    div.buttons { button { (texts().save) } }
                 }
             }
             section {
@@ -98,6 +107,39 @@ pub(super) fn sessions(
         (markup::table(&markup::headings(&labels), &rows))
         @if is_cut { p.muted { (texts().only_last_sessions) } }
     }
+}
+
+/// The language of the member, or that of the store.
+fn choose_language(desk: &Desk<'_>) -> Markup {
+    let of_store = languages::name_of(desk.visit.facts.language().value);
+    let of_store = texts().language_of_store(of_store);
+    let all = Language::ALL.map(|one| (one.as_str(), languages::name_of(one)));
+    let choices: Vec<_> = [("", &*of_store)].into_iter().chain(all).collect();
+    let chosen = desk.session.member.language.map_or("", Language::as_str);
+    let label = texts().language_label;
+    Input { id: LANGUAGE, label, value: chosen, ..Input::default() }.choose(&choices)
+}
+
+/// The input for the language.
+const LANGUAGE: &str = "language";
+
+/// `POST /account/language`.
+pub(crate) async fn set_language(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let member = &desk.session.member;
+    let language = match desk.visit.form.get(LANGUAGE) {
+        "" => None,
+        code => Some(
+            code.parse()
+                .map_err(|_| ApiError::new(Problem::InvalidRequest, texts().incomplete_form))?,
+        ),
+    };
+    if member.language == language {
+        return Ok(see(PAGE, "saved"));
+    }
+    let after = member.clone().with_language(language);
+    let (seen, ends) = (member.version, EndedSessions::None);
+    let change = StaffChange { seen, after, ends, begins: None, act: None };
+    make(desk, change, PAGE, "saved").await
 }
 
 /// `POST /account/password`.

@@ -13,7 +13,7 @@ use std::future::{Ready, ready};
 use hyper::StatusCode;
 
 pub(super) use self::{
-    account::{account, end_session, set_password},
+    account::{account, end_session, set_language, set_password},
     kept::page as kept_page,
     keys::{add_key, change_key, keys},
     link::{choose_password, link_form},

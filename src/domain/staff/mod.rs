@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 use super::{
     StaffId,
-    store_area::{Act, ActType, JournalSubject, SubjectKind, normalized},
+    store_area::{Act, ActType, JournalSubject, Language, SubjectKind, normalized},
     words::words,
 };
 
@@ -77,6 +77,8 @@ pub struct StaffMember {
     pub id: StaffId,
     pub name: StaffName,
     pub role: Role,
+    /// That of the pages; `None` for that of the store.
+    pub language: Option<Language>,
     pub created_at: Timestamp,
     /// Since when the member cannot sign in.
     pub disabled_at: Option<Timestamp>,
@@ -103,6 +105,7 @@ impl StaffMember {
             id: StaffId(0),
             name,
             role,
+            language: None,
             created_at: now,
             disabled_at: None,
             password: None,
@@ -130,6 +133,11 @@ impl StaffMember {
     #[must_use]
     pub fn with_second_factor(self, second_factor: Option<SecondFactor>) -> Self {
         Self { second_factor, ..self }.next()
+    }
+
+    #[must_use]
+    pub fn with_language(self, language: Option<Language>) -> Self {
+        Self { language, ..self }.next()
     }
 
     #[must_use]

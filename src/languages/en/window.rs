@@ -22,6 +22,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
 
     // The texts of the pages.
     language: "en",
+    language_name: "English",
     no_store: "Our animals",
     skip: "Skip to content",
     list: "Meet our animals",

@@ -21,7 +21,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     date,
 
     // The texts of the pages.
-    language: "en",
+    language: "es",
+    language_name: "Español",
     no_store: "Our animals",
     skip: "Skip to content",
     list: "Meet our animals",

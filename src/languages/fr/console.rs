@@ -592,6 +592,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     current_password_wrong: "The current password is wrong. Enter the password with which you sign in now.",
     sessions: "Sessions",
     only_last_sessions: "The 100 sessions that were used last are shown.",
+    language_label: "Langue",
+    language_of_store,
     own_sessions: "Where you are signed in",
     browser_label: "Browser",
     ip_address: "Address",
@@ -1376,4 +1378,8 @@ fn added_many(count: usize) -> String {
 
 fn changed_many(count: usize) -> String {
     format!("{} changed.", animals(count))
+}
+
+fn language_of_store(name: &str) -> String {
+    format!("Langue de l’établissement ({name})")
 }

@@ -21,7 +21,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     date,
 
     // The texts of the pages.
-    language: "en",
+    language: "fr",
+    language_name: "Français",
     no_store: "Our animals",
     skip: "Skip to content",
     list: "Meet our animals",

@@ -13,7 +13,7 @@ use crate::{
             EndedSessions, PasswordHash, SecondFactor, StaffChange, StaffMember, StaffSession,
             TokenDigest,
         },
-        store_area::Act,
+        store_area::{Act, Language},
     },
     store::{StoreError, columns::Columns},
 };
@@ -25,7 +25,7 @@ const MAX_SESSIONS: i64 = 100;
 macro_rules! columns {
     () => {
         "staff.id, name, role, created_at, disabled_at, password, link, link_until, totp_secret,
-        totp_last_period, recovery, version"
+        totp_last_period, recovery, version, language"
     };
 }
 /// The columns in the order that [`session`] expects.
@@ -44,8 +44,8 @@ const INSERT: &str =
     "INSERT INTO staff (name, name_key, role, created_at, link, link_until, version)
     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name_key) DO NOTHING RETURNING id";
 const UPDATE: &str = "UPDATE staff SET role = $1, disabled_at = $2, password = $3,
-    link = $4, link_until = $5, totp_secret = $6, totp_last_period = $7, recovery = $8, version = $9
-    WHERE id = $10 AND version = $11";
+    link = $4, link_until = $5, totp_secret = $6, totp_last_period = $7, recovery = $8, version = $9,
+    language = $10 WHERE id = $11 AND version = $12";
 const END: &str = "DELETE FROM staff_sessions
     WHERE staff_id = $1 AND digest IS DISTINCT FROM $2 AND digest = coalesce($3, digest)";
 const BEGIN: &str = concat!(
@@ -241,6 +241,7 @@ async fn update<S: Sql>(
                 &second.map(|second| second.last_period),
                 &second.map(recovery),
                 &member.version,
+                &member.language.map(Language::as_str),
                 &member.id.0,
                 &seen,
             ],
@@ -302,6 +303,7 @@ fn member<R: Columns>(row: &R, at: usize) -> Result<StaffMember, R::Error> {
         link: row.optional_decoded(at + 6, digest)?.zip(row.optional_time(at + 7)?),
         second_factor,
         version: row.value(at + 11)?,
+        language: row.optional_parsed(at + 12, |code| code.parse().ok())?,
     })
 }
 

@@ -44,10 +44,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/sqlite/0029_one_search.sql"),
     include_str!("../../../migrations/sqlite/0030_words_of_values.sql"),
     include_str!("../../../migrations/sqlite/0031_profile.sql"),
+    include_str!("../../../migrations/sqlite/0033_staff_language.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 31;
+const KNOWN: u32 = 32;
 
 /// Marks a file as petstore's in its header ("pets"), where `file` and SQLite's tools show it.
 const APPLICATION_ID: i64 = 0x7065_7473;

@@ -1,0 +1,107 @@
+//! The languages of the pages.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use petstore::domain::{Role, store_area::Language};
+
+use super::browser::{Browser, PASSWORD, Page, Shop};
+use crate::english::{english_words, visible};
+
+/// Everything that a page leads to: the addresses of its links, and its forms.
+fn links(page: &Page) -> impl Iterator<Item = String> {
+    let parts = page.text.split("href=\"/").skip(1);
+    let links = parts.filter_map(|part| Some(format!("/{}", part.split_once('"')?.0)));
+    links.map(|link| link.replace("&amp;", "&"))
+}
+
+/// The forms of a page that change something: the path, and the fields as they are shown.
+fn forms(page: &Page) -> Vec<(String, Vec<(String, String)>)> {
+    let between = |text: &str, start: &str| -> Option<String> {
+        Some(text.split_once(start)?.1.split_once('"')?.0.replace("&amp;", "&"))
+    };
+    page.text
+        .split("<form ")
+        .skip(1)
+        .filter_map(|form| {
+            let form = form.split_once("</form>").map_or(form, |(form, _)| form);
+            let head = form.split_once('>')?.0;
+            (head.contains("method=\"post\"")).then_some(())?;
+            let action = between(head, "action=\"")?;
+            let inputs = form.split(['<']).filter(|tag| {
+                ["input ", "select ", "textarea "].iter().any(|of| tag.starts_with(of))
+            });
+            let fields = inputs.filter_map(|tag| {
+                let value = between(tag, "value=\"").unwrap_or_default();
+                Some((between(tag, "name=\"")?, value))
+            });
+            Some((action, fields.collect()))
+        })
+        .collect()
+}
+
+/// Opens every page, and sends every form as it is and with nothing in it. Gives each page once it is there.
+async fn walk(browser: &mut Browser<'_>, mut see: impl FnMut(&str, &Page)) {
+    let mut waiting = VecDeque::from(["/".to_owned(), "/account".to_owned()]);
+    let (mut seen, mut sent) = (BTreeSet::new(), BTreeMap::<String, usize>::new());
+    let mut left = 600;
+    while let Some(path) = waiting.pop_front() {
+        if left == 0 || !seen.insert(path.clone()) || path.starts_with("/activity/export") {
+            continue;
+        }
+        left -= 1;
+        let page = browser.get(&path).await;
+        see(&path, &page);
+        let mut pages = vec![page];
+        for (action, fields) in forms(&pages[0]) {
+            // Each kind of form a few times. These end the walk.
+            let kind: String = action.chars().filter(|c| !c.is_ascii_digit()).collect();
+            let times = sent.entry(kind).or_default();
+            if *times >= 4 || ["/sign-out", "/account/language"].contains(&&*action) {
+                continue;
+            }
+            *times += 1;
+            let mut typed: Vec<_> = fields.iter().map(|(a, b)| (&**a, &**b)).collect();
+            for empties in [true, false] {
+                if empties {
+                    for field in &mut typed {
+                        let is_hidden = field.0.starts_with('_') || field.0 == "version";
+                        field.1 = if is_hidden { field.1 } else { "" };
+                    }
+                }
+                let page = browser.post(&action, &typed).await;
+                see(&action, &page);
+                pages.push(page);
+                typed = fields.iter().map(|(a, b)| (&**a, &**b)).collect();
+            }
+        }
+        for page in &pages {
+            waiting.extend(links(page).filter(|link| !link.starts_with("/assets")));
+            if page.status == hyper::StatusCode::SEE_OTHER {
+                waiting.push_back(page.next().to_owned());
+            }
+        }
+    }
+    assert!(seen.len() > 40, "{seen:?}");
+}
+
+#[tokio::test]
+async fn a_member_chooses_a_language_and_others_have_that_of_the_store() {
+    let shop = Shop::open().await;
+    let mut ana = shop.member("Ana", Role::Viewer).await;
+    let mut bo = shop.member("Bo", Role::Viewer).await;
+    let html = |page: Page| page.text.split_once("<html lang=\"").unwrap().1[..2].to_owned();
+    assert_eq!(html(ana.get("/").await), "en");
+    ana.post("/account/language", &[("language", "xx")]).await.expect(400);
+    for (code, expected) in [("de", "de"), ("fr", "fr"), ("es", "es"), ("", "en")] {
+        ana.post("/account/language", &[("language", code)]).await.expect(303);
+        assert_eq!(html(ana.get("/").await), expected);
+        assert_eq!(html(ana.get("/animals/77").await), expected);
+        assert_eq!(html(bo.get("/").await), "en");
+    }
+    // What the member chose holds after the next sign-in.
+    ana.post("/account/language", &[("language", "de")]).await.expect(303);
+    let mut other = shop.browser();
+    assert_eq!(html(other.get("/sign-in").await), "en");
+    other.sign_in("Ana", PASSWORD).await.expect(303);
+    assert_eq!(html(other.get("/").await), "de");
+}
