@@ -10,7 +10,9 @@ use super::{markup, visit::Form};
 use crate::{
     domain::{
         PetName, PetStatus,
-        store_area::{Category, Contact, Decimal, Label, Order, Text, WithdrawalReason},
+        store_area::{
+            Category, Contact, Decimal, Label, Order, Text, WithdrawalReason, normalized,
+        },
     },
     languages::console_texts as texts,
     text,
@@ -197,8 +199,9 @@ pub(super) fn category_list(categories: &[Category]) -> Markup {
 
 /// The number of an animal or an order as people write it: `7`, `#7` or `No. 7`.
 pub(super) fn number(typed: &str) -> Option<i64> {
-    let typed = typed.trim().to_lowercase();
-    let number = texts().before_number.iter().find_map(|before| typed.strip_prefix(before));
+    let typed = normalized(typed.trim());
+    let before = texts().before_number.map(normalized);
+    let number = before.iter().find_map(|before| typed.strip_prefix(&**before));
     text::integer(number.unwrap_or(&typed).trim())
 }
 

@@ -83,8 +83,8 @@ impl Console {
         let (memory, size) = (&self.edge.response_memory, body::max_length_within(&body, max));
         let counts = matches!(reader, Reader::Known) || size > MAX_UNCOUNTED;
         let room = counts.then(|| memory.reserve_for(reader, size)).transpose()?;
-        let form = body::read_form(&request.headers, body, max, self.edge.body_timeout).await?;
-        Ok((form, room))
+        let form = body::read_form(&request.headers, body, max, self.edge.body_timeout).await;
+        Ok((form.map_err(problem::unread)?, room))
     }
 
     /// `GET /photos/{file}`.

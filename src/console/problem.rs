@@ -9,7 +9,7 @@ use super::{
     visit::Visit,
 };
 use crate::{
-    edge::{ApiError, Response},
+    edge::{ApiError, Problem, Response},
     languages::console_texts as texts,
     store::Cause,
 };
@@ -17,7 +17,16 @@ use crate::{
 /// The problem, the next step, and the id by which an operator finds the cause in the log.
 fn content(error: &ApiError, request_id: &HeaderValue) -> (&'static str, Markup) {
     let (title, message, next) = texts().problem(error.problem());
-    let message = message.unwrap_or_else(|| error.message());
+    let message = message.unwrap_or_else(|| match error.problem() {
+        Problem::BodyTooLarge => texts().body_too_large,
+        // Only the console itself responds with these, in the language of the member.
+        Problem::InvalidRequest
+        | Problem::InvalidBody
+        | Problem::InvalidTransition
+        | Problem::InsufficientScope
+        | Problem::RateLimited => error.message(),
+        _ => texts().not_accepted,
+    });
     let content = html! {
         p data-failed { (message) }
         p { (next) }
@@ -25,6 +34,14 @@ fn content(error: &ApiError, request_id: &HeaderValue) -> (&'static str, Markup)
         p { small { (texts().request) code { (request_id.to_str().unwrap_or_default()) } } }
     };
     (title, content)
+}
+
+/// The error of a form that cannot be read, in the language of the member.
+pub(super) fn unread(error: ApiError) -> ApiError {
+    match error.problem() {
+        Problem::InvalidRequest | Problem::InvalidBody => error.saying(texts().incomplete_form),
+        _ => error,
+    }
 }
 
 /// The error with its page, which has the menu of the member who is signed in.

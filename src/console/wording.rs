@@ -55,6 +55,37 @@ pub(super) fn audited(kind: &str) -> String {
     }
 }
 
+/// A detail of an entry: what it is called, and the value.
+pub(super) fn detail(name: &str, value: &str) -> (String, String) {
+    let texts = texts();
+    let label = match name {
+        "name" => texts.name,
+        "label" => texts.field_label,
+        "kind" => texts.field_kind,
+        "public" => texts.field_public,
+        "unique" => texts.field_unique,
+        "position" => texts.field_position,
+        "choices" => texts.field_choices,
+        "reason" => texts.reason_label,
+        "role" => texts.role_label,
+        "address" => texts.ip_address,
+        "scope" => texts.allows,
+        "successor" => texts.new_key,
+        "members" => texts.difference,
+        other => return (readable_name(other), value.to_owned()),
+    };
+    let known = match name {
+        "role" => value.parse().ok().map(|role| texts.role(role)),
+        "scope" => value.parse().ok().map(|scope| texts.scope(scope)),
+        "kind" => value.parse().ok().map(|kind| texts.kind(kind).0),
+        "reason" => value.parse().ok().map(|reason| texts.disabled(reason)),
+        "public" | "unique" if value == "yes" => Some(window_texts().yes),
+        "public" | "unique" if value == "no" => Some(window_texts().no),
+        _ => None,
+    };
+    (label.to_owned(), known.map_or_else(|| value.to_owned(), str::to_owned))
+}
+
 /// The subject of an entry.
 pub(super) fn subject(JournalSubject { kind, id }: &JournalSubject) -> String {
     let what = kind
@@ -83,7 +114,7 @@ pub(super) fn value_invalid(label: &str, field: &FieldDefinition) -> String {
         _ if field.is_birth() => texts().birth_invalid,
         (_, enter) => enter,
     };
-    format!("{label}: {enter}")
+    [label, window_texts().colon, enter].concat()
 }
 
 /// How many animals a list has: counted up to `most`, or if that is not known, at least those on the page.

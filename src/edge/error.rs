@@ -132,6 +132,11 @@ impl ApiError {
         Self { problem, message: message.into(), field: None, cause: None, body: None }
     }
 
+    /// The same with another message.
+    pub(crate) fn saying(self, message: &'static str) -> Self {
+        Self { message: message.into(), ..self }
+    }
+
     pub(crate) fn with_field(self, name: HeaderName, value: HeaderValue) -> Self {
         Self { field: Some(Box::new((name, value))), ..self }
     }

@@ -225,6 +225,8 @@ texts! {
     species_or_category;
     or_about;
     about_hint;
+    /// What people type for years, months and weeks.
+    ages_typed: [&'static str; 3];
     age_invalid;
     born_or_age;
 
@@ -677,6 +679,8 @@ texts! {
 
     // Requests that are rejected.
     incomplete_form;
+    body_too_large;
+    not_accepted;
     not_allowed;
     /// `expected` is the host of `--console-url`, if it is set.
     foreign_host(host: &str, expected: &str) -> String;

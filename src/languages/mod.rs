@@ -90,3 +90,9 @@ each_language!(languages);
 pub(crate) fn name_of(language: Language) -> &'static str {
     window_texts_in(language).language_name
 }
+
+/// A text in quotation marks.
+pub(crate) fn quoted(text: &str) -> String {
+    let [open, close] = window_texts().quotes;
+    format!("{open}{text}{close}")
+}

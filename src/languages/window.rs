@@ -22,11 +22,18 @@ texts! {
     // The texts of the pages.
     /// The tag of the language (BCP 47).
     language;
+    /// The tag of the language and of a country (Open Graph).
+    locale;
+    /// Between a label and a value.
+    colon;
+    /// The quotation marks.
+    quotes: [&'static str; 2];
     /// The name of the language in itself.
     language_name;
     no_store;
     skip;
     list;
+    pages;
     later_page;
     back;
     reserved;

@@ -104,7 +104,7 @@ impl Choice<'_> {
             Some(field) => readable(field.label.as_str(), SHORT),
             None => parameter(&one.0).to_owned(),
         };
-        format!("{label}: {}", self.value_in_words(one))
+        [&*label, texts().colon, &*self.value_in_words(one)].concat()
     }
 
     fn value_in_words(&self, (name, value): &Parameter) -> String {
@@ -138,7 +138,7 @@ impl Choice<'_> {
         let is_open = wanted.category_id.is_some() || others.iter().any(is_chosen);
         html! {
             form.find method="get" action="/" role="search" {
-                label.hidden for="q" { (texts().search) ": " (searched) }
+                label.hidden for="q" { (texts().search) (texts().colon) (searched) }
                 input #q type="search" name="q" value=[phrase] placeholder=(searched)
                     autocomplete="off" maxlength="64";
                 // Of a link from before.

@@ -12,8 +12,9 @@ use sha2::{Digest, Sha256};
 use super::{contact, rendered::Made, settings::WindowSettings};
 use crate::{
     app::StoreFacts,
+    domain::store_area::Language,
     edge::{ApiError, Body, Response},
-    languages::window_texts as texts,
+    languages::{self, window_texts as texts},
     look,
     store::Cause,
     text,
@@ -103,7 +104,9 @@ impl Layout {
         request_id: &HeaderValue,
     ) -> (Response, Option<Cause>) {
         let (title, next) = texts().problem(error.problem());
-        let message = error.message().to_owned();
+        // The rules say what is wrong in English.
+        let is_english = languages::language() == Language::English;
+        let message = is_english.then(|| error.message().to_owned());
         let (mut response, cause) = error.into_response();
         let no_store = HeaderValue::from_static("no-store");
         response.headers_mut().insert(header::CACHE_CONTROL, no_store);
@@ -111,7 +114,7 @@ impl Layout {
             return (response, cause);
         }
         let content = html! {
-            p { (message) }
+            @if let Some(message) = message { p { (message) } }
             p { (next) }
             p.small { (texts().request) code { (request_id.to_str().unwrap_or_default()) } }
         };
@@ -182,6 +185,7 @@ impl Layout {
                     }
                     @if !head.is_indexed { meta name="robots" content="noindex, follow"; }
                     @if let Some(path) = head.next { link rel="next" href=(path); }
+                    meta property="og:locale" content=(texts().locale);
                     meta property="og:type" content="website";
                     meta property="og:site_name" content=(name);
                     meta property="og:title" content=(head.title);

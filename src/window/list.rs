@@ -67,7 +67,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
         } @else {
             (cards)
         }
-        nav.pages aria-label="Pages" {
+        nav.pages aria-label=(texts().pages) {
             @if query.after.is_some() {
                 a href={ "/" (query.with_cursor(None)) } { (texts().first) }
             }
@@ -76,8 +76,11 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
             }
         }
     };
-    let title =
-        if words.is_empty() { title.to_owned() } else { format!("{title}: {}", words.join(", ")) };
+    let title = if words.is_empty() {
+        title.to_owned()
+    } else {
+        [title, texts().colon, &*words.join(", ")].concat()
+    };
     let head = Head {
         title: &title,
         description: &texts().about_list(facts.name().value),
@@ -107,7 +110,7 @@ pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result
             (cards)
         }
         @if listed.next.is_some() || query.after.is_some() {
-            nav.pages aria-label="Pages" {
+            nav.pages aria-label=(texts().pages) {
                 a.button href=(all) target="_top" { (texts().back) }
             }
         }
@@ -173,6 +176,7 @@ fn other((shop, facts): (&Shop, &StoreFacts), listed: &Listed, animal: &Animal) 
 /// Links to the lists with one filter less, as far as these find animals, or else to the whole list.
 async fn instead(shop: &Shop, choice: &Choice<'_>) -> Result<Markup, ApiError> {
     let (query, mut found) = (choice.query, Vec::new());
+    let [open, close] = texts().quotes;
     for one in query.filter.parameters() {
         let rest = query.filter.without(&one.0);
         let count = shop.count(&rest, choice.listed.fields, FEW).await?;
@@ -184,9 +188,9 @@ async fn instead(shop: &Shop, choice: &Choice<'_>) -> Result<Markup, ApiError> {
                 @for (one, rest, count) in found {
                     li {
                         a href=(query.path_with(rest)) {
-                            (texts().without) "“" bdi { (choice.in_words(&one)) } "”"
+                            (texts().without) (open) bdi { (choice.in_words(&one)) } (close)
                         }
-                        ": " (texts().count(count, FEW))
+                        (texts().colon) (texts().count(count, FEW))
                     }
                 }
             }

@@ -10,6 +10,7 @@ mod filters;
 mod forms;
 mod frame;
 mod guessing;
+mod languages;
 mod lists;
 mod merging;
 mod new_animal;

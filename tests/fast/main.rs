@@ -24,6 +24,8 @@ mod console;
 mod database;
 #[path = "../shared/double.rs"]
 mod double;
+#[path = "../shared/english.rs"]
+mod english;
 #[path = "../fuzz/mod.rs"]
 mod fuzz;
 #[path = "../shared/interface.rs"]

@@ -220,12 +220,14 @@ fn details(entry: &AuditEntry, known: (&[Category], &FieldSet)) -> Markup {
             let is_shown = |name: &str| differs.is_empty() || name == "name";
             html! {
                 @for (name, value) in act.details.iter().filter(|(name, _)| is_shown(name)) {
-                    div { (name) ": " (markup::text(value, SHORT)) }
+                    @let (label, value) = wording::detail(name, value);
+                    div { (label) (window_texts().colon) (markup::text(&value, SHORT)) }
                 }
                 @for (name, old, new) in &differs {
+                    @let (label, old) = wording::detail(name, old);
                     div {
-                        (name) ": " del { (markup::text(old, SHORT)) } " → "
-                        ins { (markup::text(new, SHORT)) }
+                        (label) (window_texts().colon) del { (markup::text(&old, SHORT)) } " → "
+                        ins { (markup::text(&wording::detail(name, new).1, SHORT)) }
                     }
                 }
             }

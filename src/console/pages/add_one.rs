@@ -14,7 +14,7 @@ use crate::{
         NewPet, PetId, PetStatus,
         store_area::{
             Category, Command, FieldDefinition, FieldKind, FieldSet, FieldValues, Label, NewPhoto,
-            PhotoFile, PhotoId, PhotoSize, Photos, Preconditions, StorePet,
+            PhotoFile, PhotoId, PhotoSize, Photos, Preconditions, StorePet, normalized,
         },
     },
     photos::{PhotoError, Stored},
@@ -146,14 +146,16 @@ fn species(form: &Form, fields: &FieldSet) -> Option<String> {
 
 /// The day that lies as far back as an age says: years, or months or weeks such as "8 months".
 fn birth(age: &str, today: Date) -> Option<Date> {
-    let age = age.to_lowercase();
     let end = age.find(|c: char| !c.is_ascii_digit()).unwrap_or(age.len());
     let (number, unit) = age.split_at(end);
     let number: i16 = number.parse().ok().filter(|&number| number <= 500)?;
-    let span = match unit.trim() {
-        "" | "y" | "year" | "years" => number.years(),
-        "m" | "month" | "months" => number.months(),
-        "w" | "week" | "weeks" => number.weeks(),
+    let unit = normalized(unit.trim());
+    let is = |words: &str| words.split(' ').any(|word| normalized(word) == unit);
+    let span = match texts().ages_typed {
+        _ if unit.is_empty() => number.years(),
+        [years, ..] if is(years) => number.years(),
+        [_, months, _] if is(months) => number.months(),
+        [.., weeks] if is(weeks) => number.weeks(),
         _ => return None,
     };
     today.checked_sub(span).ok()

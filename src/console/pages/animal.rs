@@ -62,7 +62,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 }
                 @if let Some(before) = &before {
                     p.hint.no-print {
-                        (texts().order_before) ": "
+                        (texts().order_before) (window_texts().colon)
                         a href={ "/orders/" (before.id) } { (texts().title_of_order(before.id.get())) }
                         " " (markup::order_badge(before, desk.visit.now))
                     }
@@ -298,7 +298,7 @@ async fn lost(desk: &Desk<'_>, why: &str) -> Result<Markup, ApiError> {
             @if let Some(order) = &held {
                 " " (wording::placed_by(who.as_ref())) " " (markup::time(order.created_at, desk.visit.now)) "."
                 @if let Some(contact) = order_rows::contact(desk, order) {
-                    " " (texts().contact) ": " (markup::text(contact, LONG)) "."
+                    " " (texts().contact) (window_texts().colon) (markup::text(contact, LONG)) "."
                 }
             }
         }

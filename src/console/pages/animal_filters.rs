@@ -10,6 +10,7 @@ use crate::domain::{
         Age, Category, Choices, FieldDefinition, FieldKind, FieldSet, PetQuery, Phrase, ValueFilter,
     },
 };
+use crate::languages::quoted;
 
 /// The parameter with the order of the list, and its value for another one than the newest first.
 pub(super) const SORT: &str = "sort";
@@ -129,7 +130,7 @@ impl<'f> Filters<'f> {
     pub(super) fn chips(&self, desk: &Desk<'_>, categories: &[Category]) -> Markup {
         let filters = self.parameters.iter().filter(|(name, _)| name != SORT);
         let in_words = |name: &str, value: &str| match (name, self.query.category_id) {
-            ("q", _) => format!("“{}”", markup::readable(value, SHORT)),
+            ("q", _) => quoted(&markup::readable(value, SHORT)),
             ("status", _) => {
                 let status = statuses().into_iter().find(|(of, _)| *of == value);
                 status.map_or(value, |(_, label)| label).to_owned()

@@ -4,14 +4,15 @@ use jiff::civil::Date;
 
 use crate::{
     console::{forms, markup},
-    domain::store_area::{Currency, FieldDefinition, FieldKind},
+    domain::store_area::{Currency, FieldDefinition, FieldKind, normalized},
     languages::{console_texts as texts, window_texts},
     text,
 };
 
 /// Words for yes and for no, besides those that the pages show.
-const YES: [&str; 8] = ["yes", "y", "true", "1", "x", "ja", "j", "wahr"];
-const NO: [&str; 6] = ["no", "n", "false", "0", "nein", "falsch"];
+const YES: [&str; 12] =
+    ["yes", "y", "true", "1", "x", "ja", "j", "wahr", "oui", "vrai", "si", "verdadero"];
+const NO: [&str; 9] = ["no", "n", "false", "0", "nein", "falsch", "non", "faux", "falso"];
 
 const MONTHS: &str =
     "january february march april may june july august september october november december";
@@ -22,7 +23,7 @@ pub(super) fn as_input(
     cell: &str,
     currency: Option<&Currency>,
 ) -> Result<String, String> {
-    let typed = text::compared(cell);
+    let typed = normalized(cell.trim());
     Ok(match field.kind {
         FieldKind::Boolean if YES.contains(&&*typed) => "true".to_owned(),
         FieldKind::Boolean if NO.contains(&&*typed) => "false".to_owned(),

@@ -32,9 +32,10 @@ async fn page(
     let order = animal::holding_order(desk, pet).await?;
     let held = order.as_ref().map(|order| (pet, order));
     let path = format!("/animals/{}", pet.id.get());
-    let title = format!("{} {}", texts().edit, markup::plain_name(pet.name.as_str()));
+    let title =
+        [texts().edit, window_texts().colon, &*markup::plain_name(pet.name.as_str())].concat();
     let content = html! {
-        h1 { (texts().edit) " " (markup::name(pet.name.as_str(), markup::SHORT)) }
+        h1 { (texts().edit) (window_texts().colon) (markup::name(pet.name.as_str(), markup::SHORT)) }
         (errors.summary())
         form.card.fields method="post" action={ (path) "/edit" } {
             (desk.key("edit"))

@@ -79,7 +79,7 @@ pub(super) fn choices(field: &FieldDefinition, form: &Form, errors: &Errors) -> 
                         label {
                             input type="checkbox" name="remove" value=(value)
                                 checked[form.all("remove").any(|removed| removed == value)];
-                            (texts().remove_choice) " " span.hidden { (shown) }
+                            (texts().remove_choice) span.hidden { (window_texts().colon) (shown) }
                         }
                     }
                 }

@@ -111,7 +111,7 @@ fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) 
     let content = html! {
         h1 { (markup::text(field.label.as_str(), LONG)) }
         (staff::settings_menu(texts().fields))
-        p.muted { (texts().field_name) ": " (field.name.as_str()) }
+        p.muted { (texts().field_name) (window_texts().colon) (field.name.as_str()) }
         (errors.summary())
         form.card.fields method="post" action=(path) {
             (desk.key("field"))

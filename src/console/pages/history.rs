@@ -283,13 +283,13 @@ pub(super) fn differences(
         @if is_contact { div { (texts().contact_changed) } }
         @for (label, old, new) in lines {
             div {
-                (label) ": "
+                (label) (window_texts().colon)
                 @if let Some(old) = old { del { (markup::text(&old, SHORT)) } " → " }
                 ins { (markup::text(&new, SHORT)) }
             }
         }
         @if let Some((old, new)) = ends {
-            div { (texts().ends) ": " del { (markup::exact_time(old)) } " → " ins { (markup::exact_time(new)) } }
+            div { (texts().ends) (window_texts().colon) del { (markup::exact_time(old)) } " → " ins { (markup::exact_time(new)) } }
         }
     }
 }

@@ -189,7 +189,7 @@ fn table_row(
                                 input type="hidden" name=(FROM) value=(TODAY);
                             }
                             button {
-                                (texts().sell) span.hidden { " " (markup::plain_name(name)) }
+                                (texts().sell) span.hidden { (window_texts().colon) (markup::plain_name(name)) }
                             }
                         }
                     }

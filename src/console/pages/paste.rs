@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{cells, values};
 use crate::console::prelude::*;
-use crate::languages::console::Label;
+use crate::languages::{console::Label, quoted};
 use crate::{
     domain::{
         NewPet, PetStatus,
@@ -80,7 +80,7 @@ impl Pasted {
     pub(super) fn left_out(&self) -> String {
         let is_left_out = |column: &&Column| column.of.is_empty() && !column.is_empty;
         let headings = self.columns.iter().filter(is_left_out);
-        headings.map(|column| format!("“{}”", column.heading)).collect::<Vec<_>>().join(", ")
+        headings.map(|column| quoted(&column.heading)).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -247,5 +247,5 @@ fn line(number: usize, cells: &[String], columns: &[Column], known: &Known<'_>) 
 }
 
 fn labelled(label: &str, message: &str) -> String {
-    format!("{}: {message}", markup::readable(label, SHORT))
+    [&*markup::readable(label, SHORT), window_texts().colon, message].concat()
 }

@@ -19,6 +19,7 @@ use crate::{
         ask::Question,
         desk::{KEY_FIELD, owner_of},
         merge::Merged,
+        problem::unread,
         reply::Flash,
         session,
     },
@@ -234,10 +235,11 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
     let timeout = edge.body_timeout * PICTURE_TIMES;
     // For as many as an animal has.
     let max_form = (Photos::MAX + 1) * max;
-    let mut form = Multipart::of(&desk.visit.request.headers, body, timeout, max_form)?;
+    let mut form =
+        Multipart::of(&desk.visit.request.headers, body, timeout, max_form).map_err(unread)?;
     let (mut key, mut added, mut failed) = (String::new(), 0_u32, Vec::new());
     let mut waiting = Vec::new();
-    while let Some(part) = form.next(max).await? {
+    while let Some(part) = form.next(max).await.map_err(unread)? {
         match (part.file, part.content) {
             (None, Some(content)) if part.name == KEY_FIELD => {
                 key = String::from_utf8_lossy(&content).into_owned();
@@ -281,7 +283,7 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
         @if added > 0 { p { (texts().photos_added(usize::try_from(added).unwrap_or(usize::MAX))) } }
         ul {
             @for (file, why) in &failed {
-                li { (markup::text(file, markup::SHORT)) ": " span { (why) } }
+                li { (markup::text(file, markup::SHORT)) (window_texts().colon) span { (why) } }
             }
         }
     };

@@ -101,7 +101,7 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
                 @for (pet, why) in problems {
                     li {
                         a href={ "/animals/" (pet.id) } { (markup::name(pet.name.as_str(), SHORT)) }
-                        ": " (why)
+                        (window_texts().colon) (why)
                     }
                 }
             }

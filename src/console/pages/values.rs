@@ -133,7 +133,7 @@ pub(super) fn patch(
         let typed = match if is_amount { forms::amount(&typed) } else { Ok(typed) } {
             Ok(typed) => typed,
             Err(message) => {
-                errors.add(id, format!("{label}: {message}"));
+                errors.add(id, [&*label, window_texts().colon, &*message].concat());
                 continue;
             }
         };

@@ -85,7 +85,7 @@ pub(super) fn sessions(
             @let browser = shown_browser(&session.browser);
             tr {
                 td data-label=(texts().browser_label) {
-                    @if let Some(name) = of(&session) { bdi { (name) } ": " }
+                    @if let Some(name) = of(&session) { bdi { (name) } (window_texts().colon) }
                     bdi { (browser) }
                     @if present.digest == session.digest { (texts().this_session) }
                 }

@@ -1,4 +1,4 @@
-//! The texts of the pages for the staff.
+//! The texts in German of the pages for the staff.
 
 use maud::{Markup, html};
 
@@ -19,166 +19,166 @@ use crate::{
 };
 
 pub(in crate::languages) static TEXTS: Texts = Texts {
-    language: "en-GB",
+    language: "de-DE",
     site: "Petstore",
-    skip: "Skip to content",
-    main_menu: "Main menu",
-    sign_out: "Sign out",
-    today: "Today",
-    animals_heading: "Animals",
-    add: "Add",
-    orders: "Orders",
-    activity: "Activity",
-    web_site: "Web site",
-    public_page: "See the public page",
-    settings: "Settings",
-    categories: "Categories",
+    skip: "Zum Inhalt springen",
+    main_menu: "Hauptmenü",
+    sign_out: "Abmelden",
+    today: "Heute",
+    animals_heading: "Tiere",
+    add: "Hinzufügen",
+    orders: "Vorgänge",
+    activity: "Protokoll",
+    web_site: "Website",
+    public_page: "Öffentliche Seite ansehen",
+    settings: "Einstellungen",
+    categories: "Kategorien",
     webhooks: "Webhooks",
-    error_prefix: "Error: ",
-    problem_heading: "There is a problem",
-    cancel: "Cancel",
-    next_page: "Next page",
-    first_page: "First page",
-    no_name: "(no name)",
-    actions: "Actions",
+    error_prefix: "Fehler: ",
+    problem_heading: "Es gibt ein Problem",
+    cancel: "Abbrechen",
+    next_page: "Nächste Seite",
+    first_page: "Erste Seite",
+    no_name: "(ohne Namen)",
+    actions: "Aktionen",
 
     // Values.
     name: "Name",
-    number: "Number",
-    category: "Category",
+    number: "Nummer",
+    category: "Kategorie",
     status_label: "Status",
-    added_at: "Added",
-    changed_at: "Last change",
-    staff_member: "staff",
+    added_at: "Hinzugefügt",
+    changed_at: "Letzte Änderung",
+    staff_member: "jemand vom Team",
     program,
-    a_program: "a program",
-    the_service: "the service",
-    the_operator: "the operator",
-    reference: "Reference",
-    reference_hint: "Your own number for it, such as an invoice or ticket. Not the name of the customer.",
-    note: "Note",
-    reason_label: "Reason",
+    a_program: "ein Programm",
+    the_service: "der Dienst",
+    the_operator: "der Betreiber",
+    reference: "Belegnummer",
+    reference_hint: "Ihre eigene Nummer dafür, z.\u{a0}B. von Rechnung oder Vertrag. Nicht der Name des Kunden.",
+    note: "Notiz",
+    reason_label: "Grund",
     optional: "(optional)",
-    until: "Hold until (end of day)",
-    category_hint: "Choose a category, or type its number.",
-    animal: "Animal",
-    order: "Order",
-    placed_at: "Placed",
-    ends: "Ends",
-    closed_at: "Closed",
-    sold_at: "Sold on",
-    before_number: ["#", "no.", "no", "number", "animal", "order"],
+    until: "Reservieren bis (Tagesende)",
+    category_hint: "Wählen Sie eine Kategorie oder geben Sie ihre Nummer ein.",
+    animal: "Tier",
+    order: "Vorgang",
+    placed_at: "Angelegt",
+    ends: "Endet",
+    closed_at: "Abgeschlossen",
+    sold_at: "Verkauft am",
+    before_number: ["#", "nr.", "nr", "nummer", "tier", "vorgang"],
 
     // Today.
-    find_label: "Find an animal: name, number, microchip, breed, colour …",
-    find: "Search",
-    overdue_now: "Overdue",
-    ending_today: "To collect today",
-    ending_tomorrow: "Until tomorrow",
-    ending_later: "Until the day after, or later",
-    call: "Call",
-    ending: "Reservations that end soon",
-    none_ending: "No reservation ends in the next three days.",
-    sold_today: "Sold today",
-    all_sales: "All sales",
-    incomplete: "Arrived this week, without a photo or a microchip",
-    no_photo: "no photo",
-    no_chip: "no microchip",
-    newest_animals: "Newest animals",
-    counting: "counting …",
-    all_reservations: "All reservations",
-    empty_store: "There are no animals yet",
-    empty_store_hint: "Add the first one, or paste many from a spreadsheet.",
-    add_animals: "Add animals",
-    numbers: "Numbers of animals",
+    find_label: "Tier suchen: Name, Nummer, Chipnummer, Rasse, Farbe\u{a0}…",
+    find: "Suchen",
+    overdue_now: "Überfällig",
+    ending_today: "Heute abzuholen",
+    ending_tomorrow: "Bis morgen",
+    ending_later: "Bis übermorgen oder später",
+    call: "Anrufen",
+    ending: "Reservierungen, die bald enden",
+    none_ending: "In den nächsten drei Tagen endet keine Reservierung.",
+    sold_today: "Heute verkauft",
+    all_sales: "Alle Verkäufe",
+    incomplete: "Neu in dieser Woche, noch ohne Foto oder Chip",
+    no_photo: "kein Foto",
+    no_chip: "kein Chip",
+    newest_animals: "Neueste Tiere",
+    counting: "zählt\u{a0}…",
+    all_reservations: "Alle Reservierungen",
+    empty_store: "Noch keine Tiere",
+    empty_store_hint: "Fügen Sie das erste hinzu oder übernehmen Sie viele aus einer Tabelle.",
+    add_animals: "Tiere hinzufügen",
+    numbers: "Anzahl der Tiere",
 
     // Animal.
-    edit: "Edit",
-    save: "Save",
-    reserve_more: "Reserve…",
-    sell_more: "Sell…",
-    reserve: "Reserve",
-    sell: "Sell",
-    sell_now: "Sell now",
-    cancel_reservation: "Cancel the reservation",
-    take_back: "Take it back",
-    take_back_hint: "The customer returns the animal. It becomes available again.",
-    sold_without_order: "It was marked as sold without an order. To correct this, edit its status.",
-    pending_without_order: "It was marked as reserved without an order, so the reservation has no end. Reserve it here to \
-     give it one, sell it, or edit its status.",
-    withdraw: "Withdraw",
-    withdraw_more: "Record a departure",
-    withdraw_hint: "It leaves all lists of animals. Its history stays, and it can be restored.",
-    restore: "Restore",
-    restore_hint: "It returns to the lists as it was.",
-    choose: "Choose a reason",
-    history: "History",
-    older: "Older entries",
-    no_history: "No change was recorded.",
-    status_held: "An order holds the animal. To change its status, open the order.",
+    edit: "Bearbeiten",
+    save: "Speichern",
+    reserve_more: "Reservieren\u{a0}…",
+    sell_more: "Verkaufen\u{a0}…",
+    reserve: "Reservieren",
+    sell: "Verkaufen",
+    sell_now: "Jetzt verkaufen",
+    cancel_reservation: "Reservierung stornieren",
+    take_back: "Zurücknehmen",
+    take_back_hint: "Der Kunde bringt das Tier zurück. Es ist dann wieder verfügbar.",
+    sold_without_order: "Das Tier wurde ohne Vorgang als verkauft markiert. Zum Korrigieren ändern Sie seinen Status.",
+    pending_without_order: "Das Tier wurde ohne Vorgang als reserviert markiert, deshalb hat die Reservierung kein \
+     Ende. Reservieren Sie es hier, um ein Ende festzulegen, verkaufen Sie es oder ändern Sie seinen Status.",
+    withdraw: "Abgang eintragen",
+    withdraw_more: "Abgang eintragen\u{a0}…",
+    withdraw_hint: "Das Tier verschwindet aus allen Listen. Sein Verlauf bleibt, und es kann wieder aufgenommen werden.",
+    restore: "Wieder aufnehmen",
+    restore_hint: "Das Tier steht dann wieder wie vorher in den Listen.",
+    choose: "Grund wählen",
+    history: "Verlauf",
+    older: "Ältere Einträge",
+    no_history: "Es ist keine Änderung verzeichnet.",
+    status_held: "Das Tier gehört zu einem Vorgang. Um seinen Status zu ändern, öffnen Sie den Vorgang.",
 
     // Conflict.
-    conflict: "Somebody else changed this animal",
-    conflict_hint: "It changed while you were editing it. Nothing of yours is saved yet. Compare both, change yours if \
-     you like, and decide.",
-    theirs: "Now in the store",
-    yours: "Yours",
-    save_mine: "Save mine",
-    keep_theirs: "Keep what is in the store",
-    different: "different",
+    conflict: "Jemand anders hat dieses Tier geändert",
+    conflict_hint: "Es wurde geändert, während Sie es bearbeitet haben. Von Ihnen ist noch nichts gespeichert. \
+     Vergleichen Sie beides, passen Sie Ihre Angaben bei Bedarf an und entscheiden Sie.",
+    theirs: "Jetzt gespeichert",
+    yours: "Ihre Angaben",
+    save_mine: "Meine speichern",
+    keep_theirs: "Gespeichertes behalten",
+    different: "abweichend",
 
     // Add.
-    add_one: "One animal",
-    add_many: "Many from a spreadsheet",
-    add_animal: "Add the animal",
-    add_to_number: "Add the animal to this number, without a name",
-    paste: "Lines of the spreadsheet",
-    paste_hint: "Copy the rows and paste them here: one animal on each line, with its name and its \
-     category. With headings in the first line, also its status and the values of its fields. You see a \
-     preview before anything is added.",
-    preview: "Preview",
-    line: "Line",
-    check: "Check",
+    add_one: "Ein Tier",
+    add_many: "Viele aus einer Tabelle",
+    add_animal: "Tier hinzufügen",
+    add_to_number: "Unter dieser Nummer hinzufügen, ohne Namen",
+    paste: "Zeilen der Tabelle",
+    paste_hint: "Kopieren Sie die Zeilen und fügen Sie sie hier ein: ein Tier pro Zeile, mit Name und \
+     Kategorie. Mit Überschriften in der ersten Zeile auch mit dem Status und den Werten der Felder. Sie sehen \
+     eine Vorschau, bevor etwas hinzugefügt wird.",
+    preview: "Vorschau",
+    line: "Zeile",
+    check: "Prüfung",
     fine: "OK",
-    preview_hint: "Nothing is added yet. Either all of them are added, or none.",
-    change_lines: "Edit the lines",
-    preview_again: "Preview again",
+    preview_hint: "Noch ist nichts hinzugefügt. Es werden entweder alle hinzugefügt oder keines.",
+    change_lines: "Zeilen bearbeiten",
+    preview_again: "Neue Vorschau",
 
     // Orders.
-    find_order: "Find an order by customer, telephone, animal, reference or number",
-    find_order_by_animal: "Find an order by animal, reference or number",
-    no_orders: "No orders here",
-    no_orders_hint: "Open an animal to reserve or sell it.",
-    no_order_found: "No order found",
-    all: "All",
-    print: "Print",
-    signature: "Signature of the customer",
-    signature_of_store: "Signature for the store",
-    shown_here: "On this page:",
-    only_first: "The 100 reservations that end first are shown.",
+    find_order: "Vorgang suchen: Kunde, Telefon, Tier, Belegnummer oder Nummer",
+    find_order_by_animal: "Vorgang suchen: Tier, Belegnummer oder Nummer",
+    no_orders: "Hier gibt es keine Vorgänge",
+    no_orders_hint: "Öffnen Sie ein Tier, um es zu reservieren oder zu verkaufen.",
+    no_order_found: "Kein Vorgang gefunden",
+    all: "Alle",
+    print: "Drucken",
+    signature: "Unterschrift des Kunden",
+    signature_of_store: "Unterschrift des Betriebs",
+    shown_here: "Auf dieser Seite:",
+    only_first: "Angezeigt werden die 100 Reservierungen, die zuerst enden.",
 
     // Problems.
-    no_pet: "No animal has this number.",
-    no_order: "No order has this number.",
-    not_found: "Not found",
-    name_too_long: "The name is too long.",
-    name_missing: "Enter the name of the animal.",
-    category_missing: "Enter the category.",
-    status_invalid: "The status must be available, reserved or sold.",
-    reason_missing: "Choose a reason.",
-    day_invalid: "Enter a day in the future, at most 400 days from now.",
-    none_selected: "Select at least one animal first.",
-    nothing_pasted: "Paste at least one line.",
-    stale: "Somebody else has changed it in the meantime, so nothing was changed \
-     this time. Look at the current state, and retry.",
-    nothing_changed: "Nothing was changed. It is not possible for these animals:",
+    no_pet: "Es gibt kein Tier mit dieser Nummer.",
+    no_order: "Es gibt keinen Vorgang mit dieser Nummer.",
+    not_found: "Nicht gefunden",
+    name_too_long: "Der Name ist zu lang.",
+    name_missing: "Geben Sie den Namen des Tieres ein.",
+    category_missing: "Geben Sie die Kategorie ein.",
+    status_invalid: "Der Status muss verfügbar, reserviert oder verkauft sein.",
+    reason_missing: "Wählen Sie einen Grund.",
+    day_invalid: "Geben Sie einen Tag in der Zukunft ein, höchstens 400 Tage von heute an.",
+    none_selected: "Wählen Sie zuerst mindestens ein Tier aus.",
+    nothing_pasted: "Fügen Sie mindestens eine Zeile ein.",
+    stale: "Jemand anders hat inzwischen etwas geändert, deshalb wurde diesmal nichts geändert. \
+     Sehen Sie sich den aktuellen Stand an und versuchen Sie es noch einmal.",
+    nothing_changed: "Es wurde nichts geändert. Bei diesen Tieren ist es nicht möglich:",
     status,
-    withdrawn: "Withdrawn",
-    overdue: "Overdue",
+    withdrawn: "Abgang",
+    overdue: "Überfällig",
     order_status,
     reason,
-    extended: "Extended",
-    renamed: "Category renamed",
+    extended: "Reservierung verlängert",
+    renamed: "Kategorie umbenannt",
     change,
     animals,
     more_than,
@@ -192,272 +192,273 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     add_with_category,
     unknown_category,
     ambiguous_category,
-    category_prefix: "Category ",
+    category_prefix: "Kategorie ",
     category_number,
     changed_by,
-    is_withdrawn: "It is withdrawn. Restore it first.",
-    has_no_reservation: "It has no reservation.",
-    is_gone: "It no longer exists.",
+    is_withdrawn: "Für das Tier ist ein Abgang eingetragen. Nehmen Sie es zuerst wieder auf.",
+    has_no_reservation: "Es ist nicht reserviert.",
+    is_gone: "Es ist nicht mehr vorhanden.",
     is_reserved,
     animal_is_reserved,
     is_in_status,
 
     // Categories.
-    no_categories: "No category has a name yet",
-    no_categories_hint: "Give the first one a name, such as Dogs. Everybody can then choose it by this name.",
-    name_category_heading: "Add or rename a category",
-    category_number_hint: "A free number is filled in. To change the name of a category, enter its number.",
-    label_missing: "Enter the name of the category.",
-    label_invalid: "Enter 1 to 255 characters.",
-    no_free_number: "No free number is found. Enter a number on the page Categories.",
-    number_invalid: "Enter a whole number.",
+    no_categories: "Noch hat keine Kategorie einen Namen",
+    no_categories_hint: "Geben Sie der ersten einen Namen, z.\u{a0}B. Hunde. Dann können alle sie unter diesem Namen wählen.",
+    name_category_heading: "Kategorie hinzufügen oder umbenennen",
+    category_number_hint: "Eine freie Nummer ist eingetragen. Um eine Kategorie umzubenennen, geben Sie deren Nummer ein.",
+    label_missing: "Geben Sie den Namen der Kategorie ein.",
+    label_invalid: "Geben Sie 1 bis 255 Zeichen ein.",
+    no_free_number: "Es wurde keine freie Nummer gefunden. Geben Sie auf der Seite „Kategorien“ eine Nummer ein.",
+    number_invalid: "Geben Sie eine ganze Zahl ein.",
 
     // Adding one animal.
-    category_of_species: "If it is empty, the category of the species is taken.",
-    species_or_category: "Choose a species, or a category.",
-    or_about: "Or approximate age",
-    about_hint: "For an age such as 2, or 8 months, the day of birth is written down that far back from today.",
-    age_invalid: "Enter an age in years such as 2, or such as 8 months or 10 weeks.",
-    born_or_age: "Enter the day of birth or the age, and leave the other one empty.",
+    category_of_species: "Bleibt sie leer, gilt die Kategorie der Tierart.",
+    species_or_category: "Wählen Sie eine Tierart oder eine Kategorie.",
+    or_about: "Oder ungefähres Alter",
+    about_hint: "Bei einem Alter wie 2 oder 8 Monate wird das Geburtsdatum von heute aus zurückgerechnet.",
+    ages_typed: ["j jahr jahre", "m monat monate", "w woche wochen"],
+    age_invalid: "Geben Sie das Alter in Jahren ein, z.\u{a0}B. 2, oder z.\u{a0}B. als 8 Monate oder 10 Wochen.",
+    born_or_age: "Geben Sie entweder das Geburtsdatum oder das Alter ein und lassen Sie das andere leer.",
 
     // The texts about fields and their values.
-    fields: "Fields",
-    fields_hint: "Fields describe your animals: in the forms, on their pages, and for programs.",
-    more_fields: "More fields",
-    any_value: "Any",
+    fields: "Felder",
+    fields_hint: "Felder beschreiben Ihre Tiere: in den Formularen, auf ihren Seiten und für Programme.",
+    more_fields: "Weitere Felder",
+    any_value: "Alle",
     no_value: "–",
-    field_label: "Label",
-    field_label_hint: "What people read, such as Breed.",
-    field_name: "Name for programs",
-    field_name_hint: "Lower-case letters, digits and underscores, such as coat_length. If it is empty, it is made from the label. It cannot change.",
-    field_name_invalid: "Enter a name for programs: 1 to 32 lower-case letters, digits and underscores, the first of them a letter.",
-    field_name_taken: "Another field has this name for programs. Enter a different one.",
-    field_kind: "Type",
-    choose_kind: "Choose a type",
-    field_label_invalid: "Enter a label of 1 to 255 characters.",
-    field_kind_missing: "Choose a type.",
-    field_choices: "Choices",
-    more_choices: "More choices",
-    remove_choice: "Remove",
-    field_labels_hint: "Change what people read to rename a choice: no animal changes. Programs go on using the first name.",
-    field_labels_invalid: "Each choice needs a name of 1 to 100 characters that no other choice has or had. Capital and small letters \
-     count as the same.",
-    field_choices_hint: "Only for the type Choice from a list: one on each line, 1 to 100, each with at most 64 characters.",
-    field_choices_invalid: "Enter 1 to 100 different choices, one on each line, each with at most 64 characters. Capital and small letters count as the same.",
+    field_label: "Bezeichnung",
+    field_label_hint: "So wird das Feld angezeigt, z.\u{a0}B. Rasse.",
+    field_name: "Name für Programme",
+    field_name_hint: "Kleinbuchstaben (a–z), Ziffern und Unterstriche, z.\u{a0}B. fell_laenge. Bleibt er leer, wird er aus der Bezeichnung gebildet. Er ist später nicht mehr änderbar.",
+    field_name_invalid: "Geben Sie einen Namen für Programme ein: 1 bis 32 Kleinbuchstaben (a–z), Ziffern und Unterstriche, davon als Erstes ein Buchstabe.",
+    field_name_taken: "Ein anderes Feld hat schon diesen Namen für Programme. Geben Sie einen anderen ein.",
+    field_kind: "Typ",
+    choose_kind: "Typ wählen",
+    field_label_invalid: "Geben Sie eine Bezeichnung mit 1 bis 255 Zeichen ein.",
+    field_kind_missing: "Wählen Sie einen Typ.",
+    field_choices: "Auswahlwerte",
+    more_choices: "Weitere Auswahlwerte",
+    remove_choice: "Entfernen",
+    field_labels_hint: "Zum Umbenennen ändern Sie hier den Text: Die Tiere bleiben unverändert. Programme verwenden weiter den ersten Namen.",
+    field_labels_invalid: "Jeder Auswahlwert braucht einen Namen mit 1 bis 100 Zeichen, den kein anderer hat oder hatte. Groß- und \
+     Kleinbuchstaben gelten als gleich.",
+    field_choices_hint: "Nur für den Typ „Auswahl aus einer Liste“: einer pro Zeile, 1 bis 100, jeweils höchstens 64 Zeichen.",
+    field_choices_invalid: "Geben Sie 1 bis 100 verschiedene Auswahlwerte ein, einen pro Zeile, jeweils höchstens 64 Zeichen. Groß- und Kleinbuchstaben gelten als gleich.",
     field_position: "Position",
-    field_position_hint: "From 0 to 10,000. Fields with lower positions come first. If it is empty, the field is the last one.",
-    field_position_invalid: "Enter a position from 0 to 10,000.",
-    field_public: "Show on the web site",
-    field_public_hint: "Everybody can see the values.",
-    field_unique: "Unique",
-    field_unique_hint: "No two animals have the same value, as with a microchip. Only for text and whole numbers.",
-    add_field: "Add a field",
-    delete_field: "Delete field",
-    field_deleted_effect: "It disappears from all forms and pages. This is possible only while no animal has a value.",
-    birth_invalid: "Enter a date such as 2024-05-03, not in the future.",
-    no_field: "There is no such field.",
-    field_in_use: "Animals have values of this field. It cannot be deleted, and its type and Unique cannot change, until no \
-     animal has a value, withdrawn animals included.",
-    too_many_fields: "There are 50 fields already. Delete one before you add another.",
-    field_changed: "Somebody else changed this field at the same time. Check what it is now, and save again.",
+    field_position_hint: "Von 0 bis 10.000. Felder mit niedrigerer Position stehen weiter vorn. Bleibt sie leer, ist das Feld das letzte.",
+    field_position_invalid: "Geben Sie eine Position von 0 bis 10.000 ein.",
+    field_public: "Auf der Website zeigen",
+    field_public_hint: "Alle können die Werte sehen.",
+    field_unique: "Eindeutig",
+    field_unique_hint: "Keine zwei Tiere haben denselben Wert, wie bei einer Chipnummer. Nur für Text und ganze Zahlen.",
+    add_field: "Feld hinzufügen",
+    delete_field: "Feld löschen",
+    field_deleted_effect: "Es verschwindet aus allen Formularen und Seiten. Das geht nur, solange kein Tier einen Wert hat.",
+    birth_invalid: "Geben Sie ein Datum wie 2024-05-03 ein, das nicht in der Zukunft liegt.",
+    no_field: "Dieses Feld gibt es nicht.",
+    field_in_use: "Tiere haben Werte in diesem Feld. Solange ein Tier einen Wert hat (auch nach seinem Abgang), lässt sich \
+     das Feld nicht löschen, und sein Typ und „Eindeutig“ lassen sich nicht ändern.",
+    too_many_fields: "Es gibt schon 50 Felder. Löschen Sie eines, bevor Sie ein weiteres hinzufügen.",
+    field_changed: "Jemand anders hat dieses Feld gleichzeitig geändert. Prüfen Sie, wie es jetzt aussieht, und speichern Sie noch einmal.",
     choice_in_use,
     becomes_public,
     kind,
     value_taken,
-    other_new: "Another of these animals",
+    other_new: "Ein anderes dieser Tiere",
     show_animal,
     shared_value,
     field_removed,
     choice_removed,
 
     // The list of animals, and its bar.
-    any_status: "In the store",
-    also_sold: "In the store or sold",
-    filter: "Filter",
-    filters: "Filters",
-    add_sold: "Also sold ones",
-    take_off: " (take off)",
-    show: "Show",
-    any_category: "All",
-    nothing_found: "No animal found",
-    nothing_found_hint: "Check the spelling, or type only the beginning of the name.",
-    select_all: "Select all on this page",
-    skip_list: "Skip the list, to the actions",
-    with_selected: "Change the selected animals",
-    all_or_none: "Either all of them change, or none.",
-    reserve_or_sell: "Reserve or sell…",
-    move_more: "Move…",
-    move_label: "Move to category",
-    value_more: "Change a value…",
-    new_value: "New value",
-    value_hint: "As in a spreadsheet: a choice, yes or no, a date. Nothing takes the value off.",
-    field_of_animals: "Field",
-    choose_field: "Choose a field",
-    field_missing: "Choose the field whose value changes.",
-    withdraw_several: "Record a departure…",
-    cancel_reservations: "Cancel reservations",
-    clear: "Clear all",
+    any_status: "Im Bestand",
+    also_sold: "Im Bestand oder verkauft",
+    filter: "Filtern",
+    filters: "Filter",
+    add_sold: "Auch verkaufte",
+    take_off: " (entfernen)",
+    show: "Anzeigen",
+    any_category: "Alle",
+    nothing_found: "Kein Tier gefunden",
+    nothing_found_hint: "Prüfen Sie die Schreibweise oder geben Sie nur den Anfang des Namens ein.",
+    select_all: "Alle auf dieser Seite auswählen",
+    skip_list: "Liste überspringen, zu den Aktionen",
+    with_selected: "Ausgewählte Tiere ändern",
+    all_or_none: "Es ändern sich entweder alle oder keines.",
+    reserve_or_sell: "Reservieren oder verkaufen\u{a0}…",
+    move_more: "Verschieben\u{a0}…",
+    move_label: "In Kategorie verschieben",
+    value_more: "Wert ändern\u{a0}…",
+    new_value: "Neuer Wert",
+    value_hint: "Wie in einer Tabelle: ein Auswahlwert, Ja oder Nein, ein Datum. Ohne Eingabe wird der Wert entfernt.",
+    field_of_animals: "Feld",
+    choose_field: "Feld wählen",
+    field_missing: "Wählen Sie das Feld, dessen Wert sich ändern soll.",
+    withdraw_several: "Abgang eintragen\u{a0}…",
+    cancel_reservations: "Reservierungen stornieren",
+    clear: "Alle entfernen",
     chip,
     too_many_filters,
 
     // The texts of the pages for managers.
 
     // Activity.
-    export: "Export as CSV",
-    no_activity: "Nothing happened in this period",
-    no_activity_hint: "Choose other days, or remove a filter.",
-    no_activity_yet: "Nothing found yet",
-    no_activity_yet_hint: "The newest entries do not match. The next page continues with older ones.",
-    since: "From (day)",
-    up_to: "To (end of day)",
-    animal_number: "Animal number",
-    any_type: "Everything",
-    when: "When",
-    who: "Who",
-    what: "What",
-    about: "About",
-    difference: "Details",
-    export_cut: "More entries follow. Export fewer days at a time.",
+    export: "Als CSV exportieren",
+    no_activity: "In diesem Zeitraum ist nichts passiert",
+    no_activity_hint: "Wählen Sie andere Tage oder entfernen Sie einen Filter.",
+    no_activity_yet: "Noch nichts gefunden",
+    no_activity_yet_hint: "Die neuesten Einträge passen nicht. Auf der nächsten Seite geht es mit älteren weiter.",
+    since: "Von (Tag)",
+    up_to: "Bis (Tagesende)",
+    animal_number: "Nummer des Tieres",
+    any_type: "Alles",
+    when: "Wann",
+    who: "Wer",
+    what: "Was",
+    about: "Betrifft",
+    difference: "Einzelheiten",
+    export_cut: "Es folgen weitere Einträge. Exportieren Sie weniger Tage auf einmal.",
     audited_change,
     act,
     subject,
 
     // Webhooks.
-    webhooks_hint: "A webhook tells another program about each change, such as your web site or your accounts.",
-    no_webhooks: "No webhooks yet",
-    no_webhooks_hint: "Add one with the address that the other program gives you.",
-    no_webhook: "No webhook has this number.",
-    add_webhook: "Add a webhook",
-    address: "Address",
-    address_hint: "It begins with https://.",
-    description: "Description",
-    sends: "Sends",
-    sends_hint: "If you choose none, every change is sent.",
-    every_change: "Every change",
-    works: "Works",
-    not_used: "Not used yet",
-    url_missing: "Enter the address.",
-    url_invalid: "Enter an address such as https://shop.example/hooks, without spaces, a user name, a password or a part behind #. The operator can permit http:// and addresses inside the network with --webhook-allow.",
-    fails: "Fails",
-    off: "Off",
-    fails_since: "Fails since",
-    attempts: "Newest attempts",
-    no_attempts: "Nothing was sent yet.",
-    result: "Result",
-    duration: "Duration",
-    delivered: "Delivered",
-    failed: "Failed",
-    test: "Send a test message",
-    test_hint: "The result is in the list of attempts a moment later.",
-    enable: "Continue where it stopped",
-    enable_hint: "Everything since then is sent.",
-    enable_now: "Continue from now on",
-    enable_now_hint: "What happened in the meantime is never sent.",
-    disable: "Disable",
-    disable_hint: "Nothing more is sent until you enable it.",
-    rotate: "Create a new secret",
-    rotate_hint: "The old one is valid for 24 more hours.",
-    delete: "Delete",
-    delete_webhook: "Delete this webhook",
-    delete_hint: "This also deletes its list of attempts, and cannot be undone.",
-    secret: "The secret of the webhook",
-    secret_hint: "Copy it into the settings of the program now. It is not shown again.",
-    too_many_webhooks: "There are 100 webhooks already. Delete one first.",
+    webhooks_hint: "Ein Webhook meldet jede Änderung an ein anderes Programm, z.\u{a0}B. Ihre Website oder Ihre Buchhaltung.",
+    no_webhooks: "Noch keine Webhooks",
+    no_webhooks_hint: "Fügen Sie einen mit der Adresse hinzu, die das andere Programm Ihnen nennt.",
+    no_webhook: "Es gibt keinen Webhook mit dieser Nummer.",
+    add_webhook: "Webhook hinzufügen",
+    address: "Adresse",
+    address_hint: "Sie beginnt mit https://.",
+    description: "Beschreibung",
+    sends: "Sendet",
+    sends_hint: "Wenn Sie nichts auswählen, wird jede Änderung gesendet.",
+    every_change: "Jede Änderung",
+    works: "Funktioniert",
+    not_used: "Noch nicht benutzt",
+    url_missing: "Geben Sie die Adresse ein.",
+    url_invalid: "Geben Sie eine Adresse wie https://shop.example/hooks ein, ohne Leerzeichen, Benutzernamen, Passwort oder einen Teil hinter #. Der Betreiber kann http:// und Adressen im eigenen Netz mit --webhook-allow erlauben.",
+    fails: "Gestört",
+    off: "Aus",
+    fails_since: "Gestört seit",
+    attempts: "Neueste Versuche",
+    no_attempts: "Bisher wurde nichts gesendet.",
+    result: "Ergebnis",
+    duration: "Dauer",
+    delivered: "Zugestellt",
+    failed: "Fehlgeschlagen",
+    test: "Testnachricht senden",
+    test_hint: "Das Ergebnis steht kurz darauf in der Liste der Versuche.",
+    enable: "Lückenlos fortsetzen",
+    enable_hint: "Alles, was seitdem geschehen ist, wird gesendet.",
+    enable_now: "Ab jetzt fortsetzen",
+    enable_now_hint: "Was inzwischen geschehen ist, wird nie gesendet.",
+    disable: "Deaktivieren",
+    disable_hint: "Es wird nichts mehr gesendet, bis Sie ihn wieder aktivieren.",
+    rotate: "Neues Secret erstellen",
+    rotate_hint: "Das alte gilt noch 24 Stunden.",
+    delete: "Löschen",
+    delete_webhook: "Diesen Webhook löschen",
+    delete_hint: "Damit wird auch die Liste seiner Versuche gelöscht. Das lässt sich nicht rückgängig machen.",
+    secret: "Das Secret des Webhooks",
+    secret_hint: "Kopieren Sie es jetzt in die Einstellungen des Programms. Es wird nicht noch einmal angezeigt.",
+    too_many_webhooks: "Es gibt schon 100 Webhooks. Löschen Sie zuerst einen.",
     failing_webhooks,
-    show_webhooks: "Show the webhooks",
+    show_webhooks: "Webhooks anzeigen",
     disabled,
 
     // Orders.
-    price: "Price",
-    contact: "Customer",
+    price: "Preis",
+    contact: "Kunde",
     contact_hint,
     no_order_found_hint,
     only_newest,
     orders_found,
     sum_of,
-    contact_too_long: "Enter at most 500 characters.",
-    contact_changed: "Customer changed or deleted",
-    change_order: "Change the order",
-    extend_or_change: "Hold it until another day, or change the order",
-    price_invalid: "Enter a price such as 249.00, without a minus, with at most 12 digits before the point and 4 after it.",
+    contact_too_long: "Geben Sie höchstens 500 Zeichen ein.",
+    contact_changed: "Kunde geändert oder gelöscht",
+    change_order: "Vorgang ändern",
+    extend_or_change: "Reservierung verlängern oder Vorgang ändern",
+    price_invalid: "Geben Sie einen Preis wie 249,00 ein, ohne Minus, mit höchstens 12 Stellen vor und 4 nach dem Komma.",
     ambiguous,
     reopen,
-    typed_here: "You typed this, and it is not saved:",
-    that_was: "That was",
+    typed_here: "Das haben Sie eingegeben, es ist nicht gespeichert:",
+    that_was: "Das war",
     did_that,
-    order_before: "The order before",
-    price_of_each: "Price of each (if it is another one)",
+    order_before: "Voriger Vorgang",
+    price_of_each: "Preis pro Tier (falls abweichend)",
     order_is,
 
     // Photos.
-    manage_photos: "Manage photos",
-    to_animal: "Back to the animal",
-    add_photos: "Add photos",
-    photos_hint: "JPEG, PNG, WebP or GIF. You can choose several, or take one.",
-    upload: "Upload",
-    save_texts_first: "Press Save before you press Upload. Upload does not save the descriptions.",
-    make_main: "Use as main photo",
-    move_up: "Move left",
-    move_down: "Move right",
-    turn_left: "Turn left",
-    turn_right: "Turn right",
-    look_more: "What stays in view",
-    look_hint: "Lists show a part of a photo. Press the point of it that they must show, or choose it below.",
+    manage_photos: "Fotos verwalten",
+    to_animal: "Zurück zum Tier",
+    add_photos: "Fotos hinzufügen",
+    photos_hint: "JPEG, PNG, WebP oder GIF. Sie können mehrere auswählen oder eines aufnehmen.",
+    upload: "Hochladen",
+    save_texts_first: "Drücken Sie „Speichern“, bevor Sie „Hochladen“ drücken. Das Hochladen speichert die Beschreibungen nicht.",
+    make_main: "Als Hauptfoto verwenden",
+    move_up: "Nach links",
+    move_down: "Nach rechts",
+    turn_left: "Links drehen",
+    turn_right: "Rechts drehen",
+    look_more: "Bildausschnitt",
+    look_hint: "Listen zeigen nur einen Ausschnitt des Fotos. Drücken Sie auf die Stelle, die zu sehen sein soll, oder wählen Sie sie unten.",
     points: [
-        "Nothing chosen",
-        "Top left",
-        "Top",
-        "Top right",
-        "Left",
-        "Centre",
-        "Right",
-        "Bottom left",
-        "Bottom",
-        "Bottom right",
+        "Nichts gewählt",
+        "Oben links",
+        "Oben",
+        "Oben rechts",
+        "Links",
+        "Mitte",
+        "Rechts",
+        "Unten links",
+        "Unten",
+        "Unten rechts",
     ],
-    look_at_pressed: "The point that was pressed",
-    save_texts: "Save",
+    look_at_pressed: "Die gedrückte Stelle",
+    save_texts: "Speichern",
     uploads: [
-        "Waiting",
-        "Sending",
-        "Waiting for the connection",
-        "Added",
-        "Not added.",
-        "Try again",
-        "Leave it out",
-        "It is larger than the limit of the service or its proxy. Choose a smaller one, or tell the operator.",
-        "The service cannot be reached.",
-        "You are signed out. Sign in in another tab, and press the button again.",
-        "It is the same picture as {}.",
-        "20 photos fit; {} of these are not sent: {}",
-        "1 photo added.",
-        "{} photos added.",
-        "{} not added.",
-        "The photos are sent first.",
+        "Wartet",
+        "Wird gesendet",
+        "Wartet auf die Verbindung",
+        "Hinzugefügt",
+        "Nicht hinzugefügt.",
+        "Erneut versuchen",
+        "Weglassen",
+        "Es ist größer, als der Dienst oder sein Proxy erlaubt. Wählen Sie ein kleineres oder wenden Sie sich an den Betreiber.",
+        "Der Dienst ist nicht erreichbar.",
+        "Sie sind abgemeldet. Melden Sie sich in einem anderen Tab an und drücken Sie noch einmal auf den Knopf.",
+        "Es ist dasselbe Bild wie {}.",
+        "Es passen 20 Fotos. Nicht gesendet ({}): {}",
+        "1 Foto hinzugefügt.",
+        "{} Fotos hinzugefügt.",
+        "{} nicht hinzugefügt.",
+        "Zuerst werden die Fotos gesendet.",
     ],
-    photos: "Photos",
-    photos_after: "Add the animal first. Then add its photos: press “Manage photos” on its page.",
-    take_photo: "Take it",
-    no_picture: "This is not a picture that the store can keep. Choose a JPEG, PNG, WebP or GIF.",
-    picture_too_large: "This picture is too large. Choose a smaller one.",
-    too_many_pictures: "Too many pictures wait at the moment. Try again.",
-    photos_not_kept: "The session is over. The photos were not added: sign in, and choose them again.",
-    heic: "This is a HEIC picture. Set the camera to “Most compatible” (on an iPhone: \
-     Settings, Camera, Formats), and take it again, or choose a JPEG.",
-    another_member: "Another member is signed in now. Sign in as yourself in another tab, \
-     and press the button again. Without JavaScript, choose the photos again.",
-    too_many_photos: "20 of 20 photos. Delete one to add another.",
-    photo_is_gone: "The photo is removed. You have a day to undo this.",
-    photo_not_kept: "This photo cannot be put back: it was deleted too long ago. Add it again.",
-    put_back: "Put it back",
-    photo_added: "Photo added",
-    photo_turned: "Photo turned",
-    photo_deleted: "Photo deleted",
-    photos_moved: "Photos put in another order",
-    photo_focused: "Part of a photo chosen that stays in view",
-    photo_described: "Photo described",
-    photo_file_missing: "The file of this photo is missing, so it cannot be turned. Tell the operator.",
-    alt_too_long: "Enter at most 500 characters.",
+    photos: "Fotos",
+    photos_after: "Fügen Sie zuerst das Tier hinzu. Danach die Fotos: mit „Fotos verwalten“ auf seiner Seite.",
+    take_photo: "Übernehmen",
+    no_picture: "Dieses Bild kann nicht gespeichert werden. Wählen Sie ein JPEG, PNG, WebP oder GIF.",
+    picture_too_large: "Dieses Bild ist zu groß. Wählen Sie ein kleineres.",
+    too_many_pictures: "Zurzeit warten zu viele Bilder. Versuchen Sie es noch einmal.",
+    photos_not_kept: "Die Sitzung ist abgelaufen. Die Fotos wurden nicht hinzugefügt: Melden Sie sich an und wählen Sie sie noch einmal aus.",
+    heic: "Das ist ein HEIC-Bild. Stellen Sie die Kamera auf „Maximale Kompatibilität“ (beim iPhone: \
+     Einstellungen, Kamera, Formate) und nehmen Sie es noch einmal auf, oder wählen Sie ein JPEG.",
+    another_member: "Inzwischen ist jemand anders angemeldet. Melden Sie sich in einem anderen Tab unter Ihrem Namen an \
+     und drücken Sie noch einmal auf den Knopf. Ohne JavaScript wählen Sie die Fotos noch einmal aus.",
+    too_many_photos: "20 von 20 Fotos. Löschen Sie eines, um ein weiteres hinzuzufügen.",
+    photo_is_gone: "Das Foto wird entfernt. Sie können das einen Tag lang rückgängig machen.",
+    photo_not_kept: "Dieses Foto lässt sich nicht zurückholen: Es wurde vor zu langer Zeit gelöscht. Fügen Sie es neu hinzu.",
+    put_back: "Zurückholen",
+    photo_added: "Foto hinzugefügt",
+    photo_turned: "Foto gedreht",
+    photo_deleted: "Foto gelöscht",
+    photos_moved: "Fotos umsortiert",
+    photo_focused: "Bildausschnitt eines Fotos gewählt",
+    photo_described: "Foto beschrieben",
+    photo_file_missing: "Die Datei dieses Fotos fehlt, deshalb lässt es sich nicht drehen. Wenden Sie sich an den Betreiber.",
+    alt_too_long: "Geben Sie höchstens 500 Zeichen ein.",
     photo_of,
     this_photo,
     photos_of,
@@ -470,8 +471,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     // What the pages ask before they do something, and what they say first afterwards.
 
     // Categories.
-    more_categories: "For others, open Categories.",
-    name_it: "Give it this name",
+    more_categories: "Weitere finden Sie unter „Kategorien“.",
+    name_it: "Namen vergeben",
     rename_category,
     name_category,
     category_now,
@@ -480,7 +481,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     cancels,
 
     // Several animals at once.
-    change_verb: "Change",
+    change_verb: "Ändern",
     move_animals,
     change_animals,
     reserve_animals,
@@ -489,19 +490,19 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     withdraw_animals,
 
     // Pasted lines.
-    no_heading: "It has more cells than there are columns.",
-    several_lines: "The cell has several lines. Is a quote not closed?",
-    columns: "Columns",
-    leave_out: "Leave out",
-    first_line: "The first line",
-    first_line_is: ["is an animal", "has the headings"],
+    no_heading: "Die Zeile hat mehr Zellen, als es Spalten gibt.",
+    several_lines: "Die Zelle hat mehrere Zeilen. Fehlt ein schließendes Anführungszeichen?",
+    columns: "Spalten",
+    leave_out: "Nicht übernehmen",
+    first_line: "Die erste Zeile",
+    first_line_is: ["ist ein Tier", "enthält die Überschriften"],
     column,
     chosen_twice,
     column_missing,
     left_out,
-    left_out_hint: "These columns are not taken. Choose below what they are, or confirm that they are left out:",
+    left_out_hint: "Diese Spalten werden nicht übernommen. Wählen Sie unten, was sie enthalten, oder bestätigen Sie, dass sie wegfallen:",
     column_number,
-    leave_out_first: "Tick the box to leave out the other columns, or choose what they are.",
+    leave_out_first: "Setzen Sie das Häkchen, um die anderen Spalten wegzulassen, oder wählen Sie, was sie enthalten.",
     first_lines,
     lines_added,
     on_line,
@@ -509,11 +510,11 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     no_choice,
 
     // Settings.
-    make_link: "Create a new link",
-    revoke_effect: "Every program with this key is rejected from then on. A revoked key stays invalid.",
+    make_link: "Neuen Link erstellen",
+    revoke_effect: "Ab dann wird jedes Programm mit diesem Schlüssel abgewiesen. Ein widerrufener Schlüssel bleibt ungültig.",
     really,
     disable_member,
-    change_role: "Change the role",
+    change_role: "Rolle ändern",
     role_becomes,
     reset_member,
 
@@ -521,175 +522,177 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     now_changed,
 
     // Forms that outlived their session.
-    form_of_another: "Somebody else filled in this form",
-    somebody: "Somebody else",
+    form_of_another: "Jemand anders hat dieses Formular ausgefüllt",
+    somebody: "Jemand anders",
     form_of,
     send_as,
 
     // After something was done.
-    undo: "Undo",
-    show_order: "Show the order",
-    add_another: "Add another like this",
+    undo: "Rückgängig machen",
+    show_order: "Vorgang anzeigen",
+    add_another: "Weiteres wie dieses hinzufügen",
     reserved_as,
     sold_as,
     added_as,
     added_about,
     added_many,
     changed_many,
-    reservation_cancelled: "The reservation is cancelled. The animal is available.",
-    taken_back: "Taken back. The animal is available.",
-    photo_was_removed: "Photo removed.",
-    photo_was_turned: "Photo turned.",
-    photo_is_back: "The photo is back.",
-    reservation_extended: "The end of the reservation is changed.",
-    saved: "Saved.",
-    was_withdrawn: "Withdrawn.",
-    was_restored: "Restored.",
-    was_deleted: "Deleted.",
-    webhook_disabled: "Nothing more is sent to it.",
-    webhook_enabled: "It is enabled.",
-    webhook_tested: "A test message is on its way. Reload in a moment to see the result.",
-    password_changed: "Your password is changed. Your other sessions have ended.",
-    session_ended: "The session has ended.",
-    second_factor_removed: "Your second factor is removed. Your other sessions have ended.",
-    role_changed: "The role is changed.",
-    member_disabled: "This member can no longer sign in. Their sessions have ended.",
-    key_revoked: "The key is revoked.",
+    reservation_cancelled: "Die Reservierung ist storniert. Das Tier ist verfügbar.",
+    taken_back: "Zurückgenommen. Das Tier ist verfügbar.",
+    photo_was_removed: "Foto entfernt.",
+    photo_was_turned: "Foto gedreht.",
+    photo_is_back: "Das Foto ist wieder da.",
+    reservation_extended: "Das Ende der Reservierung ist geändert.",
+    saved: "Gespeichert.",
+    was_withdrawn: "Abgang eingetragen.",
+    was_restored: "Wieder aufgenommen.",
+    was_deleted: "Gelöscht.",
+    webhook_disabled: "Dorthin wird nichts mehr gesendet.",
+    webhook_enabled: "Er ist aktiviert.",
+    webhook_tested: "Eine Testnachricht ist unterwegs. Laden Sie die Seite gleich neu, um das Ergebnis zu sehen.",
+    password_changed: "Ihr Passwort ist geändert. Ihre anderen Sitzungen sind beendet.",
+    session_ended: "Die Sitzung ist beendet.",
+    second_factor_removed: "Ihr zweiter Faktor ist entfernt. Ihre anderen Sitzungen sind beendet.",
+    role_changed: "Die Rolle ist geändert.",
+    member_disabled: "Dieses Teammitglied kann sich nicht mehr anmelden. Seine Sitzungen sind beendet.",
+    key_revoked: "Der Schlüssel ist widerrufen.",
 
     // The texts of the pages with which staff sign in, and manage their accounts, each other and API keys; those of requests that are rejected; and those of open pages.
 
     // Signing in.
-    sign_in: "Sign in",
-    password: "Password",
+    sign_in: "Anmelden",
+    password: "Passwort",
     code: "Code",
-    continue_label: "Continue",
-    sign_in_wrong: "The name or the password is wrong. Check both, and retry.",
-    code_hint: "The six digits that your app shows, or one of your recovery codes.",
-    code_wrong: "This code is wrong, or was used before. Wait until the app shows the next code.",
-    sign_in_ended: "Sign in again. This sign-in took too long, or its code was sent twice.",
-    form_kept: "Enter your password to continue. What you typed is kept, and is sent afterwards.",
-    form_too_long: "Your session has ended, and your text is too long to be kept here. Sign in in another tab, go back in this one, and send it again.",
-    no_password: "No password yet, or forgotten? A manager can give you a link.",
-    send_kept_hint: "You are signed in. Send what you typed now.",
-    send_kept: "Send what I typed",
-    drop_kept: "Do not send it",
-    changed_meanwhile: "Somebody else has changed this in the meantime, so nothing was changed this time. Reload the page, and look at the current state.",
+    continue_label: "Weiter",
+    sign_in_wrong: "Der Name oder das Passwort ist falsch. Prüfen Sie beides und versuchen Sie es noch einmal.",
+    code_hint: "Die sechs Ziffern, die Ihre App anzeigt, oder einer Ihrer Wiederherstellungscodes.",
+    code_wrong: "Dieser Code ist falsch oder wurde schon benutzt. Warten Sie, bis die App den nächsten Code anzeigt.",
+    sign_in_ended: "Melden Sie sich noch einmal an. Diese Anmeldung hat zu lange gedauert, oder der Code wurde zweimal gesendet.",
+    form_kept: "Geben Sie Ihr Passwort ein, um fortzufahren. Ihre Eingaben bleiben erhalten und werden danach gesendet.",
+    form_too_long: "Ihre Sitzung ist abgelaufen, und Ihr Text ist zu lang, um hier erhalten zu bleiben. Melden Sie sich in einem anderen Tab an, gehen Sie in diesem zurück und senden Sie ihn noch einmal.",
+    no_password: "Noch kein Passwort, oder vergessen? Die Leitung kann Ihnen einen Link geben.",
+    send_kept_hint: "Sie sind angemeldet. Senden Sie jetzt Ihre Eingaben.",
+    send_kept: "Eingaben senden",
+    drop_kept: "Nicht senden",
+    changed_meanwhile: "Jemand anders hat inzwischen etwas geändert, deshalb wurde diesmal nichts geändert. Laden Sie die Seite neu und sehen Sie sich den aktuellen Stand an.",
 
     // Passwords and links.
-    choose_password: "Choose a password",
-    new_password: "New password",
-    new_password_again: "New password again",
-    new_password_hint: "At least 12 characters, such as four random words. You can paste it.",
-    passwords_different: "The two passwords are different. Enter the same one twice.",
-    save_password: "Save and sign in",
-    link_invalid: "This link is not valid",
-    link_invalid_hint: "It was used before, is more than 24 hours old, or was replaced by a newer one. If you have chosen a password, sign in with it. Otherwise, ask a manager for another link.",
+    choose_password: "Passwort festlegen",
+    new_password: "Neues Passwort",
+    new_password_again: "Neues Passwort wiederholen",
+    new_password_hint: "Mindestens 12 Zeichen, z.\u{a0}B. vier zufällige Wörter. Sie können es einfügen.",
+    passwords_different: "Die beiden Passwörter sind verschieden. Geben Sie zweimal dasselbe ein.",
+    save_password: "Speichern und anmelden",
+    link_invalid: "Dieser Link ist ungültig",
+    link_invalid_hint: "Er wurde schon benutzt, ist älter als 24 Stunden oder wurde durch einen neueren ersetzt. Wenn Sie schon ein Passwort festgelegt haben, melden Sie sich damit an. Sonst bitten Sie die Leitung um einen neuen Link.",
 
     // Account.
-    account: "Your account",
-    current_password: "Current password",
-    change_password: "Change the password",
-    current_password_wrong: "The current password is wrong. Enter the password with which you sign in now.",
-    sessions: "Sessions",
-    only_last_sessions: "The 100 sessions that were used last are shown.",
+    account: "Ihr Konto",
+    current_password: "Aktuelles Passwort",
+    change_password: "Passwort ändern",
+    current_password_wrong: "Das aktuelle Passwort ist falsch. Geben Sie das Passwort ein, mit dem Sie sich zurzeit anmelden.",
+    sessions: "Sitzungen",
+    only_last_sessions: "Angezeigt werden die 100 zuletzt benutzten Sitzungen.",
     language_label: "Sprache",
     language_of_store,
-    own_sessions: "Where you are signed in",
+    own_sessions: "Wo Sie angemeldet sind",
     browser_label: "Browser",
-    ip_address: "Address",
-    last_used: "Last used",
-    this_session: " (this one)",
+    ip_address: "Adresse",
+    last_used: "Zuletzt benutzt",
+    this_session: " (diese)",
     browser_on,
-    end_session: "End",
+    end_session: "Beenden",
 
     // The second factor.
-    second_factor: "Second factor",
-    second_factor_off: "Protect your account with an app on your phone that shows a code.",
-    second_factor_required: "Your role needs a second factor. Set it up to continue.",
-    second_factor_stays: "Your role needs a second factor, so you cannot remove it. You can set up another app.",
-    second_factor_set: "Your second factor is set up. Your other sessions have ended.",
-    set_up: "Set up a second factor",
-    change_second_factor: "Change the second factor",
-    remove_second_factor: "Remove the second factor",
-    without_second_factor: "Without a second factor",
-    set_up_app: "Set up an app",
-    open_app: "Open an authenticator app on your phone.",
-    scan: "Scan this picture, or enter the setup key by hand.",
-    qr_code: "QR code with the setup key",
-    app_code: "Code that the app shows",
-    use_app: "Use this app",
-    app_code_wrong: "This is not the code of this app. Check the clock of the phone, and enter the code that the app shows now.",
-    recovery_codes: "Recovery codes",
-    new_codes_hint: "Make new recovery codes if you have used or lost some. The old ones become invalid.",
-    new_codes: "Make new recovery codes",
-    codes_replaced: "These codes replace the old ones. Your other sessions have ended.",
-    codes_hint: "Keep these recovery codes where you can find them without your phone, such as on paper. Each one signs you in once. They are not shown again.",
-    codes_kept: "I have saved them",
+    second_factor: "Zweiter Faktor",
+    second_factor_off: "Schützen Sie Ihr Konto mit einer App auf Ihrem Telefon, die einen Code anzeigt.",
+    second_factor_required: "Ihre Rolle erfordert einen zweiten Faktor. Richten Sie ihn ein, um fortzufahren.",
+    second_factor_stays: "Ihre Rolle erfordert einen zweiten Faktor, deshalb können Sie ihn nicht entfernen. Sie können eine andere App einrichten.",
+    second_factor_set: "Ihr zweiter Faktor ist eingerichtet. Ihre anderen Sitzungen sind beendet.",
+    set_up: "Zweiten Faktor einrichten",
+    change_second_factor: "Zweiten Faktor ändern",
+    remove_second_factor: "Zweiten Faktor entfernen",
+    without_second_factor: "Ohne zweiten Faktor",
+    set_up_app: "App einrichten",
+    open_app: "Öffnen Sie eine Authenticator-App auf Ihrem Telefon.",
+    scan: "Scannen Sie dieses Bild oder geben Sie den Einrichtungsschlüssel von Hand ein.",
+    qr_code: "QR-Code mit dem Einrichtungsschlüssel",
+    app_code: "Code, den die App anzeigt",
+    use_app: "Diese App verwenden",
+    app_code_wrong: "Das ist nicht der Code dieser App. Prüfen Sie die Uhr des Telefons und geben Sie den Code ein, den die App jetzt anzeigt.",
+    recovery_codes: "Wiederherstellungscodes",
+    new_codes_hint: "Erstellen Sie neue Wiederherstellungscodes, wenn Sie welche benutzt oder verloren haben. Die alten werden ungültig.",
+    new_codes: "Neue Codes erstellen",
+    codes_replaced: "Diese Codes ersetzen die alten. Ihre anderen Sitzungen sind beendet.",
+    codes_hint: "Bewahren Sie diese Wiederherstellungscodes dort auf, wo Sie sie ohne Ihr Telefon finden, z.\u{a0}B. auf Papier. Mit jedem können Sie sich einmal anmelden. Sie werden nicht noch einmal angezeigt.",
+    codes_kept: "Ich habe sie gesichert",
 
     // Staff.
-    staff: "Staff",
-    role_label: "Role",
-    state: "State",
-    you: "you",
-    add_member: "Add a member",
-    password_again: "This needs your password again, because it is more than five minutes old. What you \
-     typed is kept, and is done afterwards.",
-    add_member_button: "Add and create a link",
-    member_name_hint: "The member signs in with this name.",
-    member_name_invalid: "The name must be one line of 1 to 64 characters.",
-    member_name_taken: "There is a member with this name. Choose another one.",
-    too_many_members: "There are 1,000 members already. No more can be added.",
-    own_access: "You cannot change your own role or access. Ask another manager.",
-    change_label: "Change",
-    new_link: "New link",
-    disabled_state: "disabled",
-    active: "active",
-    active_with_second_factor: "active, with a second factor",
-    has_link: "has a link",
-    link_expired: "link expired",
-    link: "A link to choose a password",
-    copied: "I have copied it",
+    staff: "Team",
+    role_label: "Rolle",
+    state: "Status",
+    you: "das sind Sie",
+    add_member: "Teammitglied hinzufügen",
+    password_again: "Dafür ist noch einmal Ihr Passwort nötig, weil die letzte Eingabe mehr als fünf Minuten her ist. \
+     Ihre Angaben bleiben erhalten und werden danach ausgeführt.",
+    add_member_button: "Hinzufügen mit Link",
+    member_name_hint: "Mit diesem Namen meldet sich das Teammitglied an.",
+    member_name_invalid: "Der Name muss einzeilig sein und 1 bis 64 Zeichen haben.",
+    member_name_taken: "Es gibt schon ein Teammitglied mit diesem Namen. Wählen Sie einen anderen.",
+    too_many_members: "Es gibt schon 1.000 Teammitglieder. Mehr sind nicht möglich.",
+    own_access: "Sie können Ihre eigene Rolle und Ihren Zugang nicht ändern. Bitten Sie ein anderes Teammitglied mit der Rolle „Leitung“.",
+    change_label: "Ändern",
+    new_link: "Neuer Link",
+    disabled_state: "deaktiviert",
+    active: "aktiv",
+    active_with_second_factor: "aktiv, mit zweitem Faktor",
+    has_link: "hat einen Link",
+    link_expired: "Link abgelaufen",
+    link: "Link für ein neues Passwort",
+    copied: "Ich habe ihn kopiert",
 
     // API keys.
-    keys: "API keys",
-    add_key: "Create a key",
-    key_name_hint: "The program or person that uses the key, such as website.",
-    key_name_invalid: "The name must be one line of 1 to 255 characters.",
-    allows: "Allows",
-    what_key_allows: "What it allows",
-    never: "never",
-    called_get_pet: "still called getPet: ",
-    revoked: "revoked ",
-    expired: "expired ",
-    valid_until: "valid until ",
-    valid: "valid",
-    rotate_key: "Rotate",
-    revoke_key: "Revoke",
-    key_not_rotated: "This key was rotated or revoked before, or has expired.",
-    new_key: "A new API key",
-    new_key_hint: "Copy the key into the settings of the program now. It is not shown again.",
+    keys: "API-Schlüssel",
+    add_key: "Schlüssel erstellen",
+    key_name_hint: "Das Programm oder die Person, die den Schlüssel verwendet, z.\u{a0}B. Website.",
+    key_name_invalid: "Der Name muss einzeilig sein und 1 bis 255 Zeichen haben.",
+    allows: "Erlaubt",
+    what_key_allows: "Was er erlaubt",
+    never: "nie",
+    called_get_pet: "ruft noch getPet auf: ",
+    revoked: "widerrufen ",
+    expired: "abgelaufen ",
+    valid_until: "gültig bis ",
+    valid: "gültig",
+    rotate_key: "Erneuern",
+    revoke_key: "Widerrufen",
+    key_not_rotated: "Dieser Schlüssel wurde schon erneuert oder widerrufen oder ist abgelaufen.",
+    new_key: "Ein neuer API-Schlüssel",
+    new_key_hint: "Kopieren Sie den Schlüssel jetzt in die Einstellungen des Programms. Er wird nicht noch einmal angezeigt.",
 
     // Requests that are rejected.
-    incomplete_form: "This form is not complete. Reload the page, and send it again.",
-    not_allowed: "Your role does not include this page.",
+    incomplete_form: "Dieses Formular ist nicht vollständig. Laden Sie die Seite neu und senden Sie es noch einmal.",
+    body_too_large: "Was Sie gesendet haben, ist zu groß für den Dienst.",
+    not_accepted: "Der Dienst hat die Anfrage nicht angenommen.",
+    not_allowed: "Diese Seite gehört nicht zu Ihrer Rolle.",
     foreign_host,
-    needs_https: "The console needs HTTPS, because a password must not be sent in the clear. Open it with https://, or on the machine where it runs.",
-    foreign_form: "This form was sent by another site, so it was not carried out. Open the console and send the form there.",
-    connection_replaced: "Too many connections are open. Wait a moment, and reload the page.",
-    to_first_page: "Go to Today",
-    request: "Request ",
+    needs_https: "Die Konsole braucht HTTPS, weil ein Passwort nicht unverschlüsselt gesendet werden darf. Öffnen Sie sie mit https:// oder auf dem Rechner, auf dem sie läuft.",
+    foreign_form: "Dieses Formular wurde von einer anderen Website gesendet und deshalb nicht ausgeführt. Öffnen Sie die Konsole und senden Sie das Formular dort.",
+    connection_replaced: "Es sind zu viele Verbindungen offen. Warten Sie einen Moment und laden Sie die Seite neu.",
+    to_first_page: "Zur Seite „Heute“",
+    request: "Anfrage ",
 
     // Open pages.
-    page_changed: "Somebody changed what this page shows. It stays as it is while you use it.",
-    connection_lost: "The connection to the service is lost. This page may be out of date.",
-    signed_out: "You are signed out, so this page may be out of date. Sign in in another tab, or reload it.",
-    show_change: "1 change – show it",
-    show_changes: "{} changes – show them",
-    reload: "Reload the page",
-    more_follow: "More entries follow on the next page of the console.",
-    not_in_text: "The control character U+0000 is not allowed. Type the text again instead of pasting it.",
-    newest_first: "Newest first",
-    longest_first: "Longest stay first",
+    page_changed: "Jemand hat geändert, was diese Seite zeigt. Sie bleibt, wie sie ist, solange Sie daran arbeiten.",
+    connection_lost: "Die Verbindung zum Dienst ist unterbrochen. Diese Seite ist vielleicht nicht mehr aktuell.",
+    signed_out: "Sie sind abgemeldet, deshalb ist diese Seite vielleicht nicht mehr aktuell. Melden Sie sich in einem anderen Tab an oder laden Sie sie neu.",
+    show_change: "1 Änderung anzeigen",
+    show_changes: "{} Änderungen anzeigen",
+    reload: "Seite neu laden",
+    more_follow: "Weitere Einträge folgen auf der nächsten Seite der Konsole.",
+    not_in_text: "Das Steuerzeichen U+0000 ist nicht erlaubt. Tippen Sie den Text neu, statt ihn einzufügen.",
+    newest_first: "Neueste zuerst",
+    longest_first: "Am längsten im Bestand",
     too_many_attempts,
     weak,
     welcome,
@@ -705,195 +708,201 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     problem,
 
     // Moments in words.
-    just_now: "just now",
-    tomorrow: "tomorrow",
-    yesterday: "yesterday",
+    just_now: "gerade eben",
+    tomorrow: "morgen",
+    yesterday: "gestern",
     ago,
     ahead,
-    soon: "in less than a minute",
+    soon: "in weniger als einer Minute",
     doubted_clock,
 };
 
 fn status(status: PetStatus) -> &'static str {
     match status {
-        PetStatus::Available => "Available",
-        PetStatus::Pending => "Reserved",
-        PetStatus::Sold => "Sold",
+        PetStatus::Available => "Verfügbar",
+        PetStatus::Pending => "Reserviert",
+        PetStatus::Sold => "Verkauft",
     }
 }
 
 fn order_status(status: OrderStatus) -> &'static str {
     match status {
-        OrderStatus::Reserved => "Reserved",
-        OrderStatus::Completed => "Sold",
-        OrderStatus::Cancelled => "Cancelled",
-        OrderStatus::Expired => "Expired",
-        OrderStatus::Returned => "Returned",
+        OrderStatus::Reserved => "Reserviert",
+        OrderStatus::Completed => "Verkauft",
+        OrderStatus::Cancelled => "Storniert",
+        OrderStatus::Expired => "Abgelaufen",
+        OrderStatus::Returned => "Zurückgenommen",
     }
 }
 
 fn reason(reason: WithdrawalReason) -> &'static str {
     match reason {
-        WithdrawalReason::Died => "Died",
-        WithdrawalReason::Transferred => "Moved to another store or shelter",
-        WithdrawalReason::Reclaimed => "Its owner took it back",
-        WithdrawalReason::Mistake => "Added by mistake",
-        WithdrawalReason::Other => "Another reason",
+        WithdrawalReason::Died => "Verstorben",
+        WithdrawalReason::Transferred => "An anderes Tierheim oder Geschäft abgegeben",
+        WithdrawalReason::Reclaimed => "Vom Besitzer wieder abgeholt",
+        WithdrawalReason::Mistake => "Versehentlich hinzugefügt",
+        WithdrawalReason::Other => "Anderer Grund",
     }
 }
 
 fn change(kind: ChangeType) -> &'static str {
     match kind {
-        ChangeType::PetAdded => "Added",
-        ChangeType::PetChanged => "Changed",
-        ChangeType::PetWithdrawn => "Withdrawn",
-        ChangeType::PetRestored => "Restored",
-        ChangeType::OrderPlaced => "Reserved",
-        ChangeType::OrderChanged => "Order changed",
-        ChangeType::OrderCompleted => "Sold",
-        ChangeType::OrderCancelled => "Reservation cancelled",
-        ChangeType::OrderExpired => "Reservation expired",
-        ChangeType::OrderReturned => "Taken back",
-        ChangeType::OrderReopened => "Reserved again",
-        ChangeType::CategoryChanged => "Category named",
-        ChangeType::CategoryDeleted => "Category name deleted",
-        ChangeType::PetsImported => "Imported",
+        ChangeType::PetAdded => "Hinzugefügt",
+        ChangeType::PetChanged => "Geändert",
+        ChangeType::PetWithdrawn => "Abgang eingetragen",
+        ChangeType::PetRestored => "Wieder aufgenommen",
+        ChangeType::OrderPlaced => "Reserviert",
+        ChangeType::OrderChanged => "Vorgang geändert",
+        ChangeType::OrderCompleted => "Verkauft",
+        ChangeType::OrderCancelled => "Reservierung storniert",
+        ChangeType::OrderExpired => "Reservierung abgelaufen",
+        ChangeType::OrderReturned => "Zurückgenommen",
+        ChangeType::OrderReopened => "Wieder reserviert",
+        ChangeType::CategoryChanged => "Kategorie benannt",
+        ChangeType::CategoryDeleted => "Kategoriename gelöscht",
+        ChangeType::PetsImported => "Importiert",
     }
 }
 
 fn animals(count: usize) -> String {
-    if count == 1 { "1 animal".to_owned() } else { format!("{} animals", in_digits(count)) }
+    if count == 1 { "1 Tier".to_owned() } else { format!("{} Tiere", in_digits(count)) }
 }
 
 fn title_of_order(id: i64) -> String {
-    format!("Order {id}")
+    format!("Vorgang {id}")
 }
 
 fn labels(all: &[&str]) -> String {
     let (last, others) = all.split_last().map_or(("", all), |(last, others)| (*last, others));
     let others = others.join(", ");
-    let both = if others.is_empty() { last.to_owned() } else { format!("{others} and {last}") };
-    let mut letters = both.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + &letters.as_str().to_lowercase()
+    if others.is_empty() { last.to_owned() } else { format!("{others} und {last}") }
 }
 
 fn too_long(label: &str, most: usize) -> String {
-    let thousands = if most < 1_000 { String::new() } else { format!("{},", most / 1_000) };
+    let thousands = if most < 1_000 { String::new() } else { format!("{}.", most / 1_000) };
     let width = if most < 1_000 { 0 } else { 3 };
-    let (label, rest) = (label.to_lowercase(), most % 1_000);
-    format!("The {label} must have at most {thousands}{rest:0width$} characters.")
+    let rest = most % 1_000;
+    format!("{label}: Geben Sie höchstens {thousands}{rest:0width$} Zeichen ein.")
 }
 
 fn select(name: &str) -> String {
-    format!("Select {name}")
+    format!("{name} auswählen")
 }
 
 fn add_count(count: usize) -> String {
-    format!("Add {}", animals(count))
+    format!("{} hinzufügen", animals(count))
 }
 
 fn wrong_lines(count: usize) -> String {
     if count == 1 {
-        "1 line has a problem. Correct it below, and preview again.".to_owned()
+        "In 1 Zeile gibt es ein Problem. Korrigieren Sie sie unten und sehen Sie sich die neue Vorschau an."
+            .to_owned()
     } else {
-        format!("{count} lines have a problem. Correct them below, and preview again.")
+        format!(
+            "In {count} Zeilen gibt es ein Problem. Korrigieren Sie sie unten und sehen Sie sich die neue Vorschau an."
+        )
     }
 }
 
 fn add_with_category(label: &str) -> String {
-    format!("Add the animal, and the category “{label}”")
+    format!("Tier und Kategorie „{label}“ hinzufügen")
 }
 
 fn unknown_category(text: &str) -> String {
-    format!("There is no category “{text}”. Choose one from the list, or type its number.")
+    format!(
+        "Es gibt keine Kategorie „{text}“. Wählen Sie eine aus der Liste oder geben Sie ihre Nummer ein."
+    )
 }
 
 fn ambiguous_category(text: &str, one: i64, other: i64) -> String {
     format!(
-        "More than one category has the name “{text}”. Type its number, such as {one} or {other}."
+        "Mehrere Kategorien heißen „{text}“. Geben Sie die Nummer ein, z.\u{a0}B. {one} oder {other}."
     )
 }
 
 fn category_number(id: i64) -> String {
-    format!("Category {id}")
+    format!("Kategorie {id}")
 }
 
 fn changed_by(name: &str) -> String {
-    format!("Changed by {name}")
+    format!("Zuletzt geändert: {name}")
 }
 
 fn is_reserved(order: i64) -> String {
-    format!("It is reserved by order {order}.")
+    format!("Es ist mit Vorgang {order} reserviert.")
 }
 
 fn animal_is_reserved(order: i64) -> String {
-    format!(" The animal is reserved by order {order}.")
+    format!(" Das Tier ist mit Vorgang {order} reserviert.")
 }
 
 fn is_in_status(status: PetStatus) -> String {
     match status {
-        PetStatus::Available => "It is available.".to_owned(),
-        PetStatus::Pending => "It is reserved already.".to_owned(),
-        PetStatus::Sold => "It is sold already.".to_owned(),
+        PetStatus::Available => "Es ist verfügbar.".to_owned(),
+        PetStatus::Pending => "Es ist schon reserviert.".to_owned(),
+        PetStatus::Sold => "Es ist schon verkauft.".to_owned(),
     }
 }
 
 fn choice_in_use(count: usize, most: usize, shown: &str) -> String {
     let animals = match count {
-        1 => "1 animal has".to_owned(),
-        _ if count > most => "More than 1,000 animals have".to_owned(),
-        _ => format!("{count} animals have"),
+        1 => "1 Tier hat".to_owned(),
+        _ if count > most => "Mehr als 1.000 Tiere haben".to_owned(),
+        _ => format!("{count} Tiere haben"),
     };
     format!(
-        "{animals} “{shown}”. What animals have stays and is shown. No other animal can get it. To rename it, change what people read."
+        "{animals} „{shown}“. Das bleibt so und wird weiter angezeigt, aber kein anderes Tier kann diesen Wert bekommen. Zum Umbenennen ändern Sie stattdessen den Text des Auswahlwerts."
     )
 }
 
 fn becomes_public(count: usize, has_more: bool) -> String {
     let animals = match count {
-        _ if has_more => "Many animals can have".to_owned(),
-        1 => "1 animal has".to_owned(),
-        count => format!("{count} animals have"),
+        _ if has_more => "Viele Tiere haben womöglich".to_owned(),
+        1 => "1 Tier hat".to_owned(),
+        count => format!("{count} Tiere haben"),
     };
-    format!("{animals} a value. Everybody will see it.")
+    format!("{animals} einen Wert. Alle werden ihn sehen.")
 }
 
 fn kind(kind: FieldKind) -> (&'static str, &'static str) {
     match kind {
-        FieldKind::Text => ("Text", "Enter at most 255 characters."),
-        FieldKind::LongText => ("Long text", "Enter at most 8,000 characters."),
-        FieldKind::Integer => ("Whole number", "Enter a whole number, such as 4."),
+        FieldKind::Text => ("Text", "Geben Sie höchstens 255 Zeichen ein."),
+        FieldKind::LongText => ("Langer Text", "Geben Sie höchstens 8.000 Zeichen ein."),
+        FieldKind::Integer => ("Ganze Zahl", "Geben Sie eine ganze Zahl ein, z.\u{a0}B. 4."),
         FieldKind::Decimal => (
-            "Number with decimals",
-            "Enter a number such as 249.00, with at most 12 digits before the point and 4 after it.",
+            "Zahl mit Nachkommastellen",
+            "Geben Sie eine Zahl wie 249,00 ein, mit höchstens 12 Stellen vor und 4 nach dem Komma.",
         ),
-        FieldKind::Date => ("Date", "Enter a date, such as 2024-05-03."),
-        FieldKind::Boolean => ("Yes or no", "Choose yes or no."),
-        FieldKind::Choice => ("Choice from a list", "Choose one from the list."),
+        FieldKind::Date => ("Datum", "Geben Sie ein Datum ein, z.\u{a0}B. 2024-05-03."),
+        FieldKind::Boolean => ("Ja oder nein", "Wählen Sie Ja oder Nein."),
+        FieldKind::Choice => ("Auswahl aus einer Liste", "Wählen Sie einen Wert aus der Liste."),
     }
 }
 
 fn value_taken(label: &str, other: &str) -> String {
-    format!("{label}: {other} already has this value, and no two animals may have the same one.")
+    format!("{label}: {other} hat schon diesen Wert, und keine zwei Tiere dürfen denselben haben.")
 }
 
 fn show_animal(other: &str) -> String {
-    format!("Show {other}")
+    format!("{other} anzeigen")
 }
 
 fn shared_value(label: &str) -> String {
-    format!("{label}: these animals have the same value, which must be unique. Change all but one:")
+    format!(
+        "{label}: Diese Tiere haben denselben Wert, der aber eindeutig sein muss. Ändern Sie ihn bei allen bis auf eines:"
+    )
 }
 
 fn field_removed(label: &str, typed: &str) -> String {
     format!(
-        "{label} was removed. What you typed: {typed}. It is not saved when you send the form again."
+        "{label} wurde entfernt. Ihre Eingabe: {typed}. Sie wird nicht gespeichert, wenn Sie das Formular noch einmal senden."
     )
 }
 
 fn choice_removed(label: &str, chosen: &str) -> String {
-    format!("{label}: {chosen} is not a choice any more. Choose another one, or none.")
+    format!(
+        "{label}: {chosen} steht nicht mehr zur Auswahl. Wählen Sie einen anderen Wert oder keinen."
+    )
 }
 
 fn chip(label: &str, value: &str) -> String {
@@ -902,405 +911,442 @@ fn chip(label: &str, value: &str) -> String {
 
 fn too_many_filters(most: usize, left_out: &str) -> String {
     format!(
-        "At most {most} fields filter at once, so {left_out} is left out. Take off one of the others first."
+        "Höchstens {most} Felder filtern gleichzeitig, deshalb entfällt: {left_out}. Entfernen Sie zuerst eines der anderen."
     )
 }
 
 fn audited_change(kind: ChangeType) -> &'static str {
     match kind {
-        ChangeType::PetAdded => "Animal added",
-        ChangeType::PetChanged => "Animal changed",
-        ChangeType::PetWithdrawn => "Animal withdrawn",
-        ChangeType::PetRestored => "Animal restored",
-        ChangeType::PetsImported => "Animals imported",
-        ChangeType::OrderPlaced => "Animal reserved",
-        ChangeType::OrderCompleted => "Animal sold",
-        ChangeType::OrderReturned => "Animal taken back",
-        ChangeType::OrderReopened => "Animal reserved again",
+        ChangeType::PetAdded => "Tier hinzugefügt",
+        ChangeType::PetChanged => "Tier geändert",
+        ChangeType::PetWithdrawn => "Abgang eines Tieres eingetragen",
+        ChangeType::PetRestored => "Tier wieder aufgenommen",
+        ChangeType::PetsImported => "Tiere importiert",
+        ChangeType::OrderPlaced => "Tier reserviert",
+        ChangeType::OrderCompleted => "Tier verkauft",
+        ChangeType::OrderReturned => "Tier zurückgenommen",
+        ChangeType::OrderReopened => "Tier wieder reserviert",
         other => change(other),
     }
 }
 
 fn failing_webhooks(count: usize) -> String {
     match count {
-        1 => "1 webhook does not get its messages.".to_owned(),
-        count => format!("{count} webhooks do not get their messages."),
+        1 => "1 Webhook bekommt seine Nachrichten nicht.".to_owned(),
+        count => format!("{count} Webhooks bekommen ihre Nachrichten nicht."),
     }
 }
 
 fn disabled(reason: DisabledReason) -> &'static str {
     match reason {
-        DisabledReason::Failures => "Disabled, because every message failed for five days",
-        DisabledReason::Gone => "Disabled, because the receiver wants no more messages",
-        DisabledReason::Request => "Disabled by hand",
+        DisabledReason::Failures => "Deaktiviert, weil fünf Tage lang jede Nachricht fehlschlug",
+        DisabledReason::Gone => "Deaktiviert, weil der Empfänger keine Nachrichten mehr will",
+        DisabledReason::Request => "Von Hand deaktiviert",
     }
 }
 
 fn contact_hint(kept: u64) -> String {
-    format!("Such as a name and a telephone number. It is deleted {} after the sale.", days(kept))
+    format!("Z.\u{a0}B. Name und Telefonnummer. Wird {} nach dem Verkauf gelöscht.", days(kept))
 }
 
 fn no_order_found_hint(kept: u64) -> String {
-    format!("Check the spelling. The customer of a closed order is known for {}.", days(kept))
+    format!(
+        "Prüfen Sie die Schreibweise. Nach dem Abschluss eines Vorgangs bleibt der Kunde {} lang bekannt.",
+        days(kept)
+    )
 }
 
 fn days(count: u64) -> String {
-    if count == 1 { "1 day".to_owned() } else { format!("{count} days") }
+    if count == 1 { "1 Tag".to_owned() } else { format!("{count} Tage") }
 }
 
 fn only_newest(searched: usize) -> String {
-    format!("Only the newest {searched} orders were searched, and the first animals with the name.")
+    format!(
+        "Durchsucht wurden nur die neuesten {searched} Vorgänge und die ersten Tiere mit dem Namen."
+    )
 }
 
 fn orders_found(count: usize, has_more: bool) -> String {
-    let more = if has_more { " or more" } else { "" };
-    let orders = if count == 1 && !has_more { "order" } else { "orders" };
-    format!("{count}{more} {orders}")
+    let at_least = if has_more { "Mindestens " } else { "" };
+    let orders = if count == 1 { "Vorgang" } else { "Vorgänge" };
+    format!("{at_least}{count} {orders}")
 }
 
 fn sum_of(status: &str, count: usize, sum: &str) -> String {
-    format!("{status}: {count} with a price, {sum} together")
+    format!("{status}: {count} mit Preis, zusammen {sum}")
 }
 
 fn ambiguous(typed: &str, [one, other]: [&str; 2], [first, second]: [&str; 2]) -> String {
-    format!("{typed} can mean {one} or {other}. Write {first} or {second}.")
+    format!("{typed} kann {one} oder {other} bedeuten. Schreiben Sie {first} oder {second}.")
 }
 
 fn reopen(status: OrderStatus) -> &'static str {
     match status {
-        OrderStatus::Completed => "Sold by mistake? Make it a reservation again",
-        OrderStatus::Cancelled => "Cancelled by mistake? Make it a reservation again",
-        _ => "Make it a reservation again",
+        OrderStatus::Completed => "Versehentlich verkauft? Wieder reservieren",
+        OrderStatus::Cancelled => "Versehentlich storniert? Wieder reservieren",
+        _ => "Wieder reservieren",
     }
 }
 
 fn order_is(id: i64, status: OrderStatus) -> String {
     let is = match status {
-        OrderStatus::Reserved => "is still reserved",
-        OrderStatus::Completed => "is sold, and the animal was changed since",
-        OrderStatus::Cancelled => "is cancelled already",
-        OrderStatus::Expired => "has expired",
-        OrderStatus::Returned => "was returned already",
+        OrderStatus::Reserved => "ist noch eine Reservierung",
+        OrderStatus::Completed => "ist schon ein Verkauf, und das Tier wurde seitdem geändert",
+        OrderStatus::Cancelled => "ist schon storniert",
+        OrderStatus::Expired => "ist abgelaufen",
+        OrderStatus::Returned => "wurde schon zurückgenommen",
     };
-    format!("Order {id} {is}. Nothing was changed this time.")
+    format!("Vorgang {id} {is}. Diesmal wurde nichts geändert.")
 }
 
 fn photo_of(number: usize, animal: &str, alt: Option<&str>) -> String {
-    alt.map_or_else(|| format!("Photo {number} of {animal}"), str::to_owned)
+    alt.map_or_else(|| this_photo(number, animal), str::to_owned)
 }
 
 fn this_photo(number: usize, animal: &str) -> String {
-    format!("photo {number} of {animal}")
+    format!("Foto {number} von {animal}")
 }
 
 fn photos_of(animal: &str) -> String {
-    format!("Photos of {animal}")
+    format!("Fotos von {animal}")
 }
 
 fn look_at(number: usize) -> String {
-    format!("Keep in view of photo {number}")
+    format!("Bildausschnitt von Foto {number}")
 }
 
 fn alt_of(number: usize) -> String {
-    format!("Describe photo {number} (for people who cannot see it)")
+    format!("Beschreibung von Foto {number} (für Menschen, die es nicht sehen können)")
 }
 
 fn photo_button(label: &str, number: usize) -> String {
-    format!("{label}: photo {number}")
+    format!("{label}: Foto {number}")
 }
 
 fn photos_lost(count: usize) -> String {
-    let photos = if count == 1 { "1 photo".to_owned() } else { format!("{count} photos") };
+    let (photos, them) = if count == 1 {
+        ("1 Foto hat zu lange gewartet oder nicht mehr gepasst und wird".to_owned(), "es")
+    } else {
+        (format!("{count} Fotos haben zu lange gewartet oder nicht mehr gepasst und werden"), "sie")
+    };
     format!(
-        "{photos} waited too long or did not fit, and will not be added. Choose again what is missing, and send the form again."
+        "{photos} nicht hinzugefügt. Wählen Sie {them} bei Bedarf noch einmal aus und senden Sie das Formular erneut."
     )
 }
 
 fn photos_added(count: usize) -> String {
-    if count == 1 { "1 photo added.".to_owned() } else { format!("{count} photos added.") }
+    if count == 1 {
+        "1 Foto hinzugefügt.".to_owned()
+    } else {
+        format!("{count} Fotos hinzugefügt.")
+    }
 }
 
 fn rename_category(old: &str, new: &str) -> String {
-    format!("Rename the category “{old}” to “{new}”?")
+    format!("Kategorie „{old}“ in „{new}“ umbenennen?")
 }
 
 fn name_category(id: i64, label: &str) -> String {
-    format!("Give category {id} the name “{label}”?")
+    format!("Kategorie {id} den Namen „{label}“ geben?")
 }
 
 fn category_now(id: i64, label: &str) -> String {
-    format!("{id} (now “{label}”)")
+    format!("{id} (jetzt „{label}“)")
 }
 
 fn category_has(count: usize) -> String {
-    let (is, show) = if count == 1 { ("is", "shows") } else { ("are", "show") };
-    format!("{} {is} in this category and {show} this name from then on.", animals(count))
+    let (is, show) = if count == 1 { ("ist", "zeigt") } else { ("sind", "zeigen") };
+    format!("{} {is} in dieser Kategorie und {show} ab dann diesen Namen.", animals(count))
 }
 
 fn label_taken(label: &str, id: i64) -> String {
-    format!("Category {id} already has the name “{label}”. Both would look the same in all lists.")
+    format!("Kategorie {id} heißt schon „{label}“. Beide würden in allen Listen gleich aussehen.")
 }
 
 fn cancels(order: i64) -> String {
-    format!("The animal is reserved. Its reservation, order {order}, is cancelled.")
+    format!("Das Tier ist reserviert. Seine Reservierung (Vorgang {order}) wird storniert.")
 }
 
 fn column(heading: &str) -> String {
-    format!("“{heading}” is")
+    format!("„{heading}“ ist")
 }
 
 fn chosen_twice(label: &str) -> String {
-    format!("Two columns are {label}. Choose something else for one of them.")
+    format!("Zwei Spalten sind „{label}“. Wählen Sie für eine davon etwas anderes.")
 }
 
 fn column_missing(label: &str) -> String {
-    format!("Choose the column that is {label}.")
+    format!("Wählen Sie die Spalte für „{label}“.")
 }
 
 fn left_out(headings: &str) -> String {
-    format!("Leave out {headings}")
+    format!("{headings} nicht übernehmen")
 }
 
 fn first_lines(taken: usize, rest: usize) -> String {
+    let others = if rest == 1 {
+        "Das letzte bleibt hier und folgt".to_owned()
+    } else {
+        format!("Die übrigen {rest} bleiben hier und folgen")
+    };
     format!(
-        "At most {taken} animals are added at once. The other {rest} stay here and follow in the next \
-         preview."
+        "Es werden höchstens {taken} Tiere auf einmal hinzugefügt. {others} in der nächsten Vorschau."
     )
 }
 
 fn lines_added(added: usize) -> String {
-    format!("{added} animals added. Here are the next ones.")
+    format!("{} hinzugefügt. Hier sind die nächsten.", animals(added))
 }
 
 fn on_line(number: usize, why: &str) -> String {
-    format!("Line {number}: {why}")
+    format!("Zeile {number}: {why}")
 }
 
 fn no_category(number: i64) -> String {
     format!(
-        "There is no category {number}. Name it on the page Categories first, or correct the number."
+        "Es gibt keine Kategorie {number}. Benennen Sie sie zuerst auf der Seite „Kategorien“ oder korrigieren Sie die Nummer."
     )
 }
 
 fn no_choice(typed: &str) -> String {
-    format!("“{typed}” is none of the choices.")
+    format!("„{typed}“ steht nicht zur Auswahl.")
 }
 
 fn really(verb: &str, what: &str) -> String {
-    format!("{verb} {what}?")
+    match verb {
+        _ if verb == TEXTS.withdraw => format!("Abgang von {what} eintragen?"),
+        _ if verb == TEXTS.make_link => format!("Neuen Link {what} erstellen?"),
+        _ if verb == TEXTS.change_role => format!("Rolle {what} ändern?"),
+        _ if verb == TEXTS.delete_field => format!("Feld „{what}“ löschen?"),
+        _ if verb == TEXTS.revoke_key => format!("API-Schlüssel „{what}“ widerrufen?"),
+        // A verb of one word.
+        _ => format!("{what} {}?", verb.to_lowercase()),
+    }
 }
 
 fn disable_member(name: &str) -> String {
-    format!("All sessions of {name} end at once, and {name} cannot sign in any more.")
+    format!("Alle Sitzungen von {name} enden sofort, und {name} kann sich nicht mehr anmelden.")
 }
 
 fn role_becomes(name: &str, old: Role, new: Role) -> String {
-    format!("{name} is {} now, and {} from then on: {}", role(old), role(new), what_role_may(new))
+    format!("{name}: bisher {}, künftig {}. {}.", role(old), role(new), what_role_may(new))
 }
 
 fn reset_member(name: &str) -> String {
     format!(
-        "All sessions of {name} end at once. The password and the second factor of {name} become invalid. \
-         {name} chooses a new password with the link."
+        "Alle Sitzungen von {name} enden sofort. Das Passwort und der zweite Faktor von {name} werden ungültig. \
+         Mit dem Link legt {name} ein neues Passwort fest."
     )
 }
 
 fn now_changed(label: &str, now: &str, was: Option<&str>) -> String {
-    let was = was.map(|was| if was.is_empty() { "empty" } else { was });
-    let it_was = was.map(|was| format!("; it was {was}")).unwrap_or_default();
+    let was = was.map(|was| if was.is_empty() { "leer" } else { was });
+    let it_was = was.map(|was| format!(", vorher {was}")).unwrap_or_default();
     format!(
-        "{label} is now {now}{it_was}. Nothing is changed yet. Check what is typed here, and press again."
+        "{label}: jetzt {now}{it_was}. Noch ist nichts geändert. Prüfen Sie Ihre Eingabe und drücken Sie noch einmal."
     )
 }
 
 fn form_of(owner: &str, you: &str) -> String {
-    format!("{owner} filled in this form, and you are signed in as {you}. Nothing is changed yet.")
+    format!(
+        "{owner} hat dieses Formular ausgefüllt, und Sie sind als {you} angemeldet. Noch ist nichts geändert."
+    )
 }
 
 fn send_as(you: &str) -> String {
-    format!("Send it as {you}")
+    format!("Als {you} senden")
 }
 
 fn foreign_host(host: &str, expected: &str) -> String {
-    let expected = if expected.is_empty() { "not set" } else { expected };
+    let expected = if expected.is_empty() { "nicht gesetzt" } else { expected };
     format!(
-        "The request is for the host \"{host:.255}\", and that of --console-url is {expected}. Open the console at its own address. A proxy must pass on the host with its port (nginx: proxy_set_header Host $http_host)."
+        "Die Anfrage gilt dem Host „{host:.255}“, der von --console-url ist {expected}. Öffnen Sie die Konsole unter ihrer eigenen Adresse. Ein Proxy muss den Host mit seinem Port weitergeben (nginx: proxy_set_header Host $http_host)."
     )
 }
 
 fn too_many_attempts(minutes: u64) -> String {
+    let minutes = if minutes == 1 { "1 Minute".to_owned() } else { format!("{minutes} Minuten") };
     format!(
-        "There were too many attempts to sign in. Wait {minutes} minutes, or ask a manager for a link."
+        "Es gab zu viele Anmeldeversuche. Warten Sie {minutes} oder bitten Sie die Leitung um einen Link."
     )
 }
 
 fn weak(weak: WeakPassword) -> String {
     match weak {
         WeakPassword::Short => {
-            format!("The password must have at least {} characters.", Password::MIN_LENGTH)
+            format!("Das Passwort muss mindestens {} Zeichen haben.", Password::MIN_LENGTH)
         }
         WeakPassword::Long => {
-            format!("The password must have at most {} characters.", Password::MAX_LENGTH)
+            format!("Das Passwort darf höchstens {} Zeichen haben.", Password::MAX_LENGTH)
         }
-        WeakPassword::Common => "This password is easy to guess. Choose another one, such as four \
-                                 random words."
+        WeakPassword::Common => "Dieses Passwort ist leicht zu erraten. Wählen Sie ein anderes, \
+                                 z.\u{a0}B. vier zufällige Wörter."
             .to_owned(),
     }
 }
 
 fn welcome(name: &str) -> Markup {
-    html! { "Welcome, " bdi { (name) } ". Choose the password with which you will sign in." }
+    html! { "Willkommen, " bdi { (name) } ". Legen Sie das Passwort fest, mit dem Sie sich künftig anmelden." }
 }
 
 fn you_are(name: &str, of: Role) -> Markup {
-    html! { "Signed in as " bdi { (name) } " (" (role(of)) ")" }
+    html! { "Angemeldet als " bdi { (name) } " (" (role(of)) ")" }
 }
 
 fn second_factor_on(recovery_codes: usize) -> String {
-    let plural = if recovery_codes == 1 { "" } else { "s" };
-    format!("You need your app to sign in. You have {recovery_codes} recovery code{plural} left.")
+    let codes = match recovery_codes {
+        0 => "keine Wiederherstellungscodes mehr".to_owned(),
+        1 => "noch 1 Wiederherstellungscode".to_owned(),
+        count => format!("noch {count} Wiederherstellungscodes"),
+    };
+    format!("Zum Anmelden brauchen Sie Ihre App. Sie haben {codes}.")
 }
 
 fn session_in(browser: &str) -> String {
-    format!(" the session in {browser}")
+    format!(" (Sitzung in {browser})")
 }
 
 fn for_member(name: &str) -> String {
-    format!(" for {name}")
+    format!(" für {name}")
 }
 
 fn role_of(name: &str) -> String {
-    format!("Role of {name}")
+    format!("Rolle von {name}")
 }
 
 fn give_link(name: &str) -> Markup {
     html! {
-        "Give this link to " bdi { (name) } ", and to nobody else. It is valid for 24 hours and is not "
-        "shown again."
+        "Geben Sie diesen Link an " bdi { (name) } " weiter und an niemanden sonst. Er gilt 24 Stunden und wird "
+        "nicht noch einmal angezeigt."
     }
 }
 
 fn role(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "viewer",
-        Role::Clerk => "clerk",
-        Role::Manager => "manager",
+        Role::Viewer => "Ansicht",
+        Role::Clerk => "Bearbeitung",
+        Role::Manager => "Leitung",
     }
 }
 
 fn what_role_may(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "Viewer: only looks",
-        Role::Clerk => "Clerk: changes animals and orders",
-        Role::Manager => "Manager: also staff, keys, webhooks and activity",
+        Role::Viewer => "Ansicht: nur ansehen",
+        Role::Clerk => "Bearbeitung: Tiere und Vorgänge ändern",
+        Role::Manager => "Leitung: auch Team, Schlüssel, Webhooks und Protokoll",
     }
 }
 
 fn scope(scope: Scope) -> &'static str {
     match scope {
-        Scope::Read => "Read animals",
-        Scope::Write => "Read and add animals",
-        Scope::StoreRead => "Read animals and orders of the store",
-        Scope::StoreWrite => "Change animals and orders of the store",
-        Scope::StoreAdmin => "Administer the store",
+        Scope::Read => "Tiere lesen",
+        Scope::Write => "Tiere lesen und hinzufügen",
+        Scope::StoreRead => "Bestand und Vorgänge lesen",
+        Scope::StoreWrite => "Bestand und Vorgänge ändern",
+        Scope::StoreAdmin => "Betrieb verwalten",
     }
 }
 
 fn problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static str) {
     match problem {
-        Problem::NotFound | Problem::OperationRemoved => {
-            (TEXTS.not_found, Some("There is no such page."), "Check the address, or go to Today.")
-        }
+        Problem::NotFound | Problem::OperationRemoved => (
+            TEXTS.not_found,
+            Some("Diese Seite gibt es nicht."),
+            "Prüfen Sie die Adresse oder gehen Sie zur Seite „Heute“.",
+        ),
         Problem::Internal => (
-            "Something went wrong",
-            Some("This is an error in the service. Nothing that you typed was wrong."),
-            "Retry. If it happens again, tell the operator of the service the number below.",
+            "Etwas ist schiefgegangen",
+            Some("Das ist ein Fehler im Dienst. Es lag nicht an Ihrer Eingabe."),
+            "Versuchen Sie es noch einmal. Wenn es wieder passiert, nennen Sie dem Betreiber des Dienstes die Nummer unten.",
         ),
         Problem::Unavailable | Problem::IdempotencyInProgress => (
-            "The service is busy",
+            "Der Dienst ist ausgelastet",
             Some(
-                "The service could not complete the request. A change may or may not have been made.",
+                "Der Dienst konnte die Anfrage nicht abschließen. Vielleicht wurde etwas geändert, vielleicht nicht.",
             ),
-            "Wait a moment, and reload the page. The same form is never carried out twice.",
+            "Warten Sie einen Moment und laden Sie die Seite neu. Dasselbe Formular wird nie zweimal ausgeführt.",
         ),
         Problem::StorageFull => (
-            "The disk is full",
+            "Der Speicherplatz ist voll",
             Some(
-                "The service cannot save anything, because the disk of its server is full. Nothing was changed.",
+                "Der Dienst kann nichts speichern, weil auf seinem Server kein Platz mehr ist. Es wurde nichts geändert.",
             ),
-            "Ask the operator of the service to make room. Then go back, and send the form again.",
+            "Bitten Sie den Betreiber des Dienstes, Platz zu schaffen. Gehen Sie danach zurück und senden Sie das Formular noch einmal.",
         ),
-        Problem::BodyTooLarge => ("Too much text", None, "Go back, and send it in several parts."),
-        Problem::InsufficientScope => ("Not allowed", None, "Go back, or ask a manager."),
-        _ => ("This did not work", None, "Go back, and check what you sent."),
+        Problem::BodyTooLarge => {
+            ("Zu viel Text", None, "Gehen Sie zurück und senden Sie ihn in mehreren Teilen.")
+        }
+        Problem::InsufficientScope => {
+            ("Nicht erlaubt", None, "Gehen Sie zurück oder fragen Sie die Leitung.")
+        }
+        _ => ("Das hat nicht geklappt", None, "Gehen Sie zurück und prüfen Sie Ihre Angaben."),
     }
 }
 
 fn doubted_clock(now: &str, confirmed: &str, hours: i64) -> String {
     format!(
-        "The clock of the server shows {now}, but the last confirmed time is {confirmed}. No reservation ends until \
-         this is settled. Tell the people who run the server: correct the clock, or if it is right, \
-         run “petstore clock confirm”. If the clock keeps running evenly, it counts as right in \
-         {hours} h."
+        "Die Uhr des Servers zeigt {now}, die letzte bestätigte Zeit ist aber {confirmed}. Bis das geklärt ist, endet \
+         keine Reservierung. Bitten Sie die Betreiber des Servers, die Uhr zu stellen oder, wenn sie richtig geht, \
+         „petstore clock confirm“ auszuführen. Läuft die Uhr gleichmäßig weiter, gilt sie in {hours} Std. als richtig."
     )
 }
 
 fn program(name: &str) -> String {
-    format!("program “{name}”")
+    format!("Programm „{name}“")
 }
 
 fn act(kind: ActType) -> &'static str {
     match kind {
-        ActType::KeyCreated => "API key created",
-        ActType::KeyRotated => "API key rotated",
-        ActType::KeyRevoked => "API key revoked",
-        ActType::WebhookAdded => "Webhook added",
-        ActType::WebhookChanged => "Webhook changed",
-        ActType::WebhookDeleted => "Webhook deleted",
-        ActType::WebhookSecretRotated => "Webhook secret rotated",
-        ActType::WebhookEnabled => "Webhook enabled",
-        ActType::WebhookDisabled => "Webhook disabled",
-        ActType::FieldAdded => "Field added",
-        ActType::FieldChanged => "Field changed",
-        ActType::FieldDeleted => "Field deleted",
-        ActType::ProfileChanged => "Store profile changed",
-        ActType::StaffAdded => "Member added",
-        ActType::StaffRoleChanged => "Role of a member changed",
-        ActType::StaffReset => "Member reset",
-        ActType::StaffDisabled => "Member disabled",
-        ActType::StaffPasswordSet => "Password set",
-        ActType::StaffSecondFactorSet => "Second factor set up",
-        ActType::StaffSecondFactorRemoved => "Second factor removed",
-        ActType::StaffSignedIn => "Signed in",
-        ActType::StaffSignInFailed => "Sign-in failed",
-        ActType::StaffSessionsEnded => "Sessions ended",
-        ActType::DatabaseCopied => "Database copied",
-        ActType::DatabaseRestored => "Database restored",
-        ActType::DatabaseTimeConfirmed => "Time of the database confirmed",
+        ActType::KeyCreated => "API-Schlüssel erstellt",
+        ActType::KeyRotated => "API-Schlüssel erneuert",
+        ActType::KeyRevoked => "API-Schlüssel widerrufen",
+        ActType::WebhookAdded => "Webhook hinzugefügt",
+        ActType::WebhookChanged => "Webhook geändert",
+        ActType::WebhookDeleted => "Webhook gelöscht",
+        ActType::WebhookSecretRotated => "Secret eines Webhooks erneuert",
+        ActType::WebhookEnabled => "Webhook aktiviert",
+        ActType::WebhookDisabled => "Webhook deaktiviert",
+        ActType::FieldAdded => "Feld hinzugefügt",
+        ActType::FieldChanged => "Feld geändert",
+        ActType::FieldDeleted => "Feld gelöscht",
+        ActType::ProfileChanged => "Betriebsprofil geändert",
+        ActType::StaffAdded => "Teammitglied hinzugefügt",
+        ActType::StaffRoleChanged => "Rolle eines Teammitglieds geändert",
+        ActType::StaffReset => "Teammitglied zurückgesetzt",
+        ActType::StaffDisabled => "Teammitglied deaktiviert",
+        ActType::StaffPasswordSet => "Passwort gesetzt",
+        ActType::StaffSecondFactorSet => "Zweiter Faktor eingerichtet",
+        ActType::StaffSecondFactorRemoved => "Zweiter Faktor entfernt",
+        ActType::StaffSignedIn => "Angemeldet",
+        ActType::StaffSignInFailed => "Anmeldung fehlgeschlagen",
+        ActType::StaffSessionsEnded => "Sitzungen beendet",
+        ActType::DatabaseCopied => "Datenbank kopiert",
+        ActType::DatabaseRestored => "Datenbank wiederhergestellt",
+        ActType::DatabaseTimeConfirmed => "Zeit der Datenbank bestätigt",
     }
 }
 
 fn subject(kind: SubjectKind) -> &'static str {
     match kind {
-        SubjectKind::Pet => "Animal",
-        SubjectKind::Pets => "Animals",
-        SubjectKind::Order => "Order",
-        SubjectKind::Category => "Category",
-        SubjectKind::Key => "API key",
-        SubjectKind::Staff => "Member",
+        SubjectKind::Pet => "Tier",
+        SubjectKind::Pets => "Tiere",
+        SubjectKind::Order => "Vorgang",
+        SubjectKind::Category => "Kategorie",
+        SubjectKind::Key => "API-Schlüssel",
+        SubjectKind::Staff => "Teammitglied",
         SubjectKind::Webhook => "Webhook",
-        SubjectKind::Field => "Field",
-        SubjectKind::Profile => "Store profile",
-        SubjectKind::Database => "Database",
+        SubjectKind::Field => "Feld",
+        SubjectKind::Profile => "Betriebsprofil",
+        SubjectKind::Database => "Datenbank",
     }
 }
 
 fn did_that(name: &str) -> String {
-    format!("{name} did that")
+    format!("Das war {name},")
 }
 
 fn ago(count: i64, unit: Unit) -> String {
-    format!("{} ago", span(count, unit))
+    format!("vor {}", span(count, unit))
 }
 
 fn ahead(count: i64, unit: Unit) -> String {
@@ -1308,76 +1354,85 @@ fn ahead(count: i64, unit: Unit) -> String {
 }
 
 fn span(count: i64, unit: Unit) -> String {
-    let unit = match unit {
-        Unit::Minute => "minute",
-        Unit::Hour => "hour",
-        Unit::Day => "day",
+    let (one, several) = match unit {
+        Unit::Minute => ("Minute", "Minuten"),
+        Unit::Hour => ("Stunde", "Stunden"),
+        Unit::Day => ("Tag", "Tagen"),
     };
-    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+    format!("{count} {}", if count == 1 { one } else { several })
 }
 
 fn more_than(count: usize) -> String {
-    format!("More than {}", animals(count))
+    format!("Mehr als {}", animals(count))
 }
 
 fn first_shown(count: usize) -> String {
-    format!("The first {} are shown.", animals(count))
+    if count == 1 {
+        "Das erste Tier wird angezeigt.".to_owned()
+    } else {
+        format!("Die ersten {} werden angezeigt.", animals(count))
+    }
 }
 
 fn move_animals(count: usize, category: &str) -> String {
-    format!("Move {} to “{category}”?", animals(count))
+    format!("{} in „{category}“ verschieben?", animals(count))
 }
 
 fn change_animals(count: usize, label: &str, value: &str) -> String {
-    format!("Change {} so that {label} is “{value}”?", animals(count))
+    let dative = if count == 1 { "" } else { "n" };
+    format!("Bei {}{dative} „{label}“ auf „{value}“ setzen?", animals(count))
 }
 
 fn reserve_animals(count: usize, end: &str) -> String {
-    format!("Reserve {} until the end of {end}?", animals(count))
+    format!("{} bis einschließlich {end} reservieren?", animals(count))
 }
 
 fn sell_animals(count: usize) -> String {
-    format!("Sell {}?", animals(count))
+    format!("{} verkaufen?", animals(count))
 }
 
 fn cancel_reservations_of(count: usize) -> String {
-    format!("Cancel reservations of {}?", animals(count))
+    if count == 1 {
+        "Reservierung für 1 Tier stornieren?".to_owned()
+    } else {
+        format!("Reservierungen für {} stornieren?", animals(count))
+    }
 }
 
 fn withdraw_animals(count: usize, why: WithdrawalReason) -> String {
-    format!("Withdraw {} ({})?", animals(count), reason(why).to_lowercase())
+    format!("Abgang für {} eintragen ({})?", animals(count), reason(why))
 }
 
 fn column_number(number: usize) -> String {
-    format!("column {number}")
+    format!("Spalte {number}")
 }
 
 fn browser_on(browser: &str, system: &str) -> String {
-    format!("{browser} on {system}")
+    format!("{browser} auf {system}")
 }
 
 fn reserved_as(order: i64) -> String {
-    format!("Reserved as order {order}.")
+    format!("Reserviert als Vorgang {order}.")
 }
 
 fn sold_as(order: i64) -> String {
-    format!("Sold as order {order}.")
+    format!("Verkauft als Vorgang {order}.")
 }
 
 fn added_as(animal: i64) -> String {
-    format!("Added as animal {animal}.")
+    format!("Hinzugefügt als Tier {animal}.")
 }
 
 fn added_about(animal: i64) -> String {
-    format!("Added as animal {animal}. Its day of birth is counted back from its age.")
+    format!("Hinzugefügt als Tier {animal}. Das Geburtsdatum ist aus dem Alter zurückgerechnet.")
 }
 
 fn added_many(count: usize) -> String {
-    format!("{} added.", animals(count))
+    format!("{} hinzugefügt.", animals(count))
 }
 
 fn changed_many(count: usize) -> String {
-    format!("{} changed.", animals(count))
+    format!("{} geändert.", animals(count))
 }
 
 fn language_of_store(name: &str) -> String {

@@ -1,4 +1,4 @@
-//! The texts of the pages for the public, and of what the pages for the staff share with them.
+//! The texts in German of the pages for the public, and of what the pages for the staff share with them.
 
 use jiff::civil::Date;
 
@@ -10,58 +10,62 @@ use crate::{
 
 pub(in crate::languages) static TEXTS: Texts = Texts {
     // The texts about an animal that the pages for the public and those for the staff have.
-    no_name: "No name yet",
-    yes: "Yes",
+    no_name: "Noch ohne Namen",
+    yes: "Ja",
     days,
     weeks,
     months,
     years,
-    no: "No",
+    no: "Nein",
     photo,
     date,
 
     // The texts of the pages.
     language: "de",
+    locale: "de_DE",
+    colon: ": ",
+    quotes: ["„", "“"],
     language_name: "Deutsch",
-    no_store: "Our animals",
-    skip: "Skip to content",
-    list: "Meet our animals",
-    later_page: "More animals",
-    back: "All animals",
-    reserved: "Reserved",
-    filter: "Filter",
-    kinds: "Kinds of animals",
-    search: "Search",
-    more: "More",
-    without: "Without ",
+    no_store: "Unsere Tiere",
+    skip: "Zum Inhalt springen",
+    list: "Lernen Sie unsere Tiere kennen",
+    pages: "Seiten",
+    later_page: "Weitere Tiere",
+    back: "Alle Tiere",
+    reserved: "Reserviert",
+    filter: "Filtern",
+    kinds: "Tierarten",
+    search: "Suchen",
+    more: "Mehr",
+    without: "Ohne ",
     name: "Name",
-    age: "Age",
-    kind: "Category",
-    newest_first: "Newest first",
-    longest_first: "Longest with us first",
-    chosen: "Chosen",
-    take_off: "Take off ",
-    any: "Any",
-    show: "Show animals",
-    clear: "Show all",
-    next: "More animals",
-    first: "Back to the newest",
-    none_found: "None of our animals fits that.",
-    none_here_yet: "None of the animals so far fits that. There are more.",
-    none_at_all: "No animal is looking for a home at the moment. Come back soon.",
-    contact: "Contact us",
-    feed: "New animals as a feed",
-    gone: "This animal is no longer here",
-    gone_next: "Others are still looking for a home.",
-    photos: "Photos",
-    close: "Close",
-    previous_photo: "Previous photo",
-    next_photo: "Next photo",
-    similar: "Similar animals",
-    newest: "Our newest animals",
-    new: "New",
-    one_year: "With us for over a year",
-    request: "Request ",
+    age: "Alter",
+    kind: "Kategorie",
+    newest_first: "Neueste zuerst",
+    longest_first: "Am längsten bei uns",
+    chosen: "Ausgewählt",
+    take_off: "Entfernen: ",
+    any: "Egal",
+    show: "Tiere anzeigen",
+    clear: "Alle anzeigen",
+    next: "Weitere Tiere",
+    first: "Zurück zu den neuesten",
+    none_found: "Dazu passt zurzeit keines unserer Tiere.",
+    none_here_yet: "Bisher passt keines der Tiere dazu. Es gibt noch weitere.",
+    none_at_all: "Zurzeit sucht kein Tier ein Zuhause. Schauen Sie bald wieder vorbei.",
+    contact: "Kontakt",
+    feed: "Neue Tiere als Feed",
+    gone: "Dieses Tier ist nicht mehr bei uns",
+    gone_next: "Andere suchen noch ein Zuhause.",
+    photos: "Fotos",
+    close: "Schließen",
+    previous_photo: "Voriges Foto",
+    next_photo: "Nächstes Foto",
+    similar: "Ähnliche Tiere",
+    newest: "Neu bei uns",
+    new: "Neu",
+    one_year: "Über ein Jahr bei uns",
+    request: "Anfrage ",
     found_a_home,
     ask,
     ask_here,
@@ -76,97 +80,113 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
 };
 
 fn photo(number: usize, name: &str, species: Option<&str>) -> String {
-    let species = species.map(|species| format!(", {}", species.to_lowercase()));
-    format!("Photo {number} of {name}{}", species.unwrap_or_default())
+    let species = species.map(|species| format!(", {species}"));
+    format!("Foto {number} von {name}{}", species.unwrap_or_default())
 }
 
 fn date(date: Date) -> String {
-    date.strftime("%-d %B %Y").to_string()
+    let month = match date.month() {
+        1 => "Januar",
+        2 => "Februar",
+        3 => "März",
+        4 => "April",
+        5 => "Mai",
+        6 => "Juni",
+        7 => "Juli",
+        8 => "August",
+        9 => "September",
+        10 => "Oktober",
+        11 => "November",
+        _ => "Dezember",
+    };
+    format!("{}. {month} {}", date.day(), date.strftime("%Y"))
 }
 
 fn found_a_home(name: &str) -> String {
-    format!("{name} has found a home")
+    format!("{name} hat ein Zuhause gefunden")
 }
 
 fn ask(name: &str) -> String {
-    format!("Ask about {name}")
+    format!("Nach {name} fragen")
 }
 
 fn ask_here(name: &str, number: i64) -> String {
-    format!("Ask us about {name}, number {number}.")
+    format!("Fragen Sie uns nach {name}, Nummer {number}.")
 }
 
 fn number(number: i64) -> String {
-    format!("Number {number}")
+    format!("Nummer {number}")
 }
 
 fn is_reserved(name: &str) -> String {
-    format!("{name} is reserved at the moment.")
+    format!("{name} ist zurzeit reserviert.")
 }
 
 fn photo_of(number: usize, count: usize) -> String {
-    format!("Photo {number} of {count}")
+    format!("Foto {number} von {count}")
 }
 
 fn count(count: usize, most: usize) -> String {
     match count {
-        1 => "1 animal".to_owned(),
-        _ if count > most => format!("More than {} animals", in_digits(most)),
-        _ => format!("{} animals", in_digits(count)),
+        1 => "1 Tier".to_owned(),
+        _ if count > most => format!("Mehr als {} Tiere", in_digits(most)),
+        _ => format!("{} Tiere", in_digits(count)),
     }
 }
 
 fn age_range(age: Age) -> &'static str {
     match age {
-        Age::UnderOne => "Under 1 year",
-        Age::OneToThree => "1 to 3 years",
-        Age::ThreeToEight => "3 to 8 years",
-        Age::EightOrMore => "8 years or older",
+        Age::UnderOne => "Unter 1 Jahr",
+        Age::OneToThree => "1 bis 3 Jahre",
+        Age::ThreeToEight => "3 bis 8 Jahre",
+        Age::EightOrMore => "8 Jahre oder älter",
     }
 }
 
 fn about_list(store: Option<&str>) -> String {
-    match store {
-        Some(store) => format!("Newest first: the animals that are looking for a home at {store}"),
-        None => "Newest first: the animals that are looking for a home".to_owned(),
-    }
+    let at = store.map(|store| format!(" – {store}")).unwrap_or_default();
+    format!("Neueste zuerst: Tiere, die ein Zuhause suchen{at}")
 }
 
 fn about_animal(name: &str, kind: &[String], store: Option<&str>) -> String {
     let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
-    let at = store.map(|store| format!(" at {store}")).unwrap_or_default();
-    format!("{name}{kind} is looking for a home{at}")
+    let at = store.map(|store| format!(" – {store}")).unwrap_or_default();
+    format!("{name}{kind} sucht ein Zuhause{at}")
 }
 
 fn problem(problem: Problem) -> (&'static str, &'static str) {
+    let to_all = "Sehen Sie sich alle Tiere an.";
     match problem {
-        Problem::NotFound => ("Not found", "Go to all animals."),
+        Problem::NotFound => ("Nicht gefunden", to_all),
         Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
-            ("That address is not valid", "Go to all animals.")
+            ("Diese Adresse ist ungültig", to_all)
         }
-        Problem::MethodNotAllowed => ("That is not possible here", "Go to all animals."),
-        Problem::HeadTooLarge => ("That address is too long", "Go to all animals."),
-        Problem::OldVersion => ("That needs HTTP/1.1", "Go to all animals."),
-        _ => ("Something went wrong", "Wait for a moment, then load the page again."),
+        Problem::MethodNotAllowed => ("Das ist hier nicht möglich", to_all),
+        Problem::HeadTooLarge => ("Diese Adresse ist zu lang", to_all),
+        Problem::OldVersion => ("Dafür ist HTTP/1.1 nötig", to_all),
+        _ => (
+            "Etwas ist schiefgegangen",
+            "Warten Sie einen Moment und laden Sie die Seite dann neu.",
+        ),
     }
 }
 
 fn days(count: i64) -> String {
-    many(count, "day")
+    many(count, "Tag", "Tage")
 }
 
 fn weeks(count: i64) -> String {
-    many(count, "week")
+    many(count, "Woche", "Wochen")
 }
 
 fn months(count: i64) -> String {
-    many(count, "month")
+    many(count, "Monat", "Monate")
 }
 
 fn years(count: i64) -> String {
-    many(count, "year")
+    many(count, "Jahr", "Jahre")
 }
 
-fn many(count: i64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+fn many(count: i64, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
 }

@@ -217,6 +217,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     species_or_category: "Choose a species, or a category.",
     or_about: "Or approximate age",
     about_hint: "For an age such as 2, or 8 months, the day of birth is written down that far back from today.",
+    ages_typed: ["y year years", "m month months", "w week weeks"],
     age_invalid: "Enter an age in years such as 2, or such as 8 months or 10 weeks.",
     born_or_age: "Enter the day of birth or the age, and leave the other one empty.",
 
@@ -671,6 +672,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
 
     // Requests that are rejected.
     incomplete_form: "This form is not complete. Reload the page, and send it again.",
+    body_too_large: "What you sent is too large for the service.",
+    not_accepted: "The service did not accept the request.",
     not_allowed: "Your role does not include this page.",
     foreign_host,
     needs_https: "The console needs HTTPS, because a password must not be sent in the clear. Open it with https://, or on the machine where it runs.",

@@ -22,10 +22,14 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
 
     // The texts of the pages.
     language: "en",
+    locale: "en_GB",
+    colon: ": ",
+    quotes: ["“", "”"],
     language_name: "English",
     no_store: "Our animals",
     skip: "Skip to content",
     list: "Meet our animals",
+    pages: "Pages",
     later_page: "More animals",
     back: "All animals",
     reserved: "Reserved",

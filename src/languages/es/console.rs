@@ -1,4 +1,4 @@
-//! The texts of the pages for the staff.
+//! The texts of the pages for the staff, in Spanish.
 
 use maud::{Markup, html};
 
@@ -19,166 +19,165 @@ use crate::{
 };
 
 pub(in crate::languages) static TEXTS: Texts = Texts {
-    language: "en-GB",
+    language: "es-ES",
     site: "Petstore",
-    skip: "Skip to content",
-    main_menu: "Main menu",
-    sign_out: "Sign out",
-    today: "Today",
-    animals_heading: "Animals",
-    add: "Add",
-    orders: "Orders",
-    activity: "Activity",
-    web_site: "Web site",
-    public_page: "See the public page",
-    settings: "Settings",
-    categories: "Categories",
+    skip: "Ir al contenido",
+    main_menu: "Menú principal",
+    sign_out: "Cerrar sesión",
+    today: "Hoy",
+    animals_heading: "Animales",
+    add: "Añadir",
+    orders: "Trámites",
+    activity: "Actividad",
+    web_site: "Sitio web",
+    public_page: "Ver la página pública",
+    settings: "Ajustes",
+    categories: "Categorías",
     webhooks: "Webhooks",
     error_prefix: "Error: ",
-    problem_heading: "There is a problem",
-    cancel: "Cancel",
-    next_page: "Next page",
-    first_page: "First page",
-    no_name: "(no name)",
-    actions: "Actions",
+    problem_heading: "Hay un problema",
+    cancel: "Cancelar",
+    next_page: "Página siguiente",
+    first_page: "Primera página",
+    no_name: "(sin nombre)",
+    actions: "Acciones",
 
     // Values.
-    name: "Name",
-    number: "Number",
-    category: "Category",
-    status_label: "Status",
-    added_at: "Added",
-    changed_at: "Last change",
-    staff_member: "staff",
+    name: "Nombre",
+    number: "Número",
+    category: "Categoría",
+    status_label: "Estado",
+    added_at: "Añadido",
+    changed_at: "Último cambio",
+    staff_member: "alguien del equipo",
     program,
-    a_program: "a program",
-    the_service: "the service",
-    the_operator: "the operator",
-    reference: "Reference",
-    reference_hint: "Your own number for it, such as an invoice or ticket. Not the name of the customer.",
-    note: "Note",
-    reason_label: "Reason",
-    optional: "(optional)",
-    until: "Hold until (end of day)",
-    category_hint: "Choose a category, or type its number.",
+    a_program: "un programa",
+    the_service: "el servicio",
+    the_operator: "el administrador del servidor",
+    reference: "Referencia",
+    reference_hint: "Su propio número, como el de una factura o un tique. No el nombre del cliente.",
+    note: "Nota",
+    reason_label: "Motivo",
+    optional: "(opcional)",
+    until: "Reservar hasta (inclusive)",
+    category_hint: "Elija una categoría o escriba su número.",
     animal: "Animal",
-    order: "Order",
-    placed_at: "Placed",
-    ends: "Ends",
-    closed_at: "Closed",
-    sold_at: "Sold on",
-    before_number: ["#", "no.", "no", "number", "animal", "order"],
+    order: "Trámite",
+    placed_at: "Registrado",
+    ends: "Vence",
+    closed_at: "Cerrado",
+    sold_at: "Vendido el",
+    before_number: ["#", "n.º", "nº", "número", "animal", "trámite"],
 
     // Today.
-    find_label: "Find an animal: name, number, microchip, breed, colour …",
-    find: "Search",
-    overdue_now: "Overdue",
-    ending_today: "To collect today",
-    ending_tomorrow: "Until tomorrow",
-    ending_later: "Until the day after, or later",
-    call: "Call",
-    ending: "Reservations that end soon",
-    none_ending: "No reservation ends in the next three days.",
-    sold_today: "Sold today",
-    all_sales: "All sales",
-    incomplete: "Arrived this week, without a photo or a microchip",
-    no_photo: "no photo",
-    no_chip: "no microchip",
-    newest_animals: "Newest animals",
-    counting: "counting …",
-    all_reservations: "All reservations",
-    empty_store: "There are no animals yet",
-    empty_store_hint: "Add the first one, or paste many from a spreadsheet.",
-    add_animals: "Add animals",
-    numbers: "Numbers of animals",
+    find_label: "Buscar un animal: nombre, número, microchip, raza, color…",
+    find: "Buscar",
+    overdue_now: "Fuera de plazo",
+    ending_today: "Recogida hoy",
+    ending_tomorrow: "Vence mañana",
+    ending_later: "Vence pasado mañana o después",
+    call: "Llamar",
+    ending: "Reservas que vencen pronto",
+    none_ending: "Ninguna reserva vence en los próximos tres días.",
+    sold_today: "Vendidos hoy",
+    all_sales: "Todas las ventas",
+    incomplete: "Llegados esta semana, sin foto o sin microchip",
+    no_photo: "sin foto",
+    no_chip: "sin microchip",
+    newest_animals: "Animales más recientes",
+    counting: "contando…",
+    all_reservations: "Todas las reservas",
+    empty_store: "Todavía no hay animales",
+    empty_store_hint: "Añada el primero o pegue varios desde una hoja de cálculo.",
+    add_animals: "Añadir animales",
+    numbers: "Cantidad de animales",
 
     // Animal.
-    edit: "Edit",
-    save: "Save",
-    reserve_more: "Reserve…",
-    sell_more: "Sell…",
-    reserve: "Reserve",
-    sell: "Sell",
-    sell_now: "Sell now",
-    cancel_reservation: "Cancel the reservation",
-    take_back: "Take it back",
-    take_back_hint: "The customer returns the animal. It becomes available again.",
-    sold_without_order: "It was marked as sold without an order. To correct this, edit its status.",
-    pending_without_order: "It was marked as reserved without an order, so the reservation has no end. Reserve it here to \
-     give it one, sell it, or edit its status.",
-    withdraw: "Withdraw",
-    withdraw_more: "Record a departure",
-    withdraw_hint: "It leaves all lists of animals. Its history stays, and it can be restored.",
-    restore: "Restore",
-    restore_hint: "It returns to the lists as it was.",
-    choose: "Choose a reason",
-    history: "History",
-    older: "Older entries",
-    no_history: "No change was recorded.",
-    status_held: "An order holds the animal. To change its status, open the order.",
+    edit: "Editar",
+    save: "Guardar",
+    reserve_more: "Reservar…",
+    sell_more: "Vender…",
+    reserve: "Reservar",
+    sell: "Vender",
+    sell_now: "Vender ahora",
+    cancel_reservation: "Anular la reserva",
+    take_back: "Registrar la devolución",
+    take_back_hint: "El cliente devuelve el animal, que vuelve a estar disponible.",
+    sold_without_order: "Se marcó como vendido sin ningún trámite. Para corregirlo, edite su estado.",
+    pending_without_order: "Se marcó como reservado sin ningún trámite, así que la reserva no tiene fin. Resérvelo aquí para \
+     ponerle uno, véndalo o edite su estado.",
+    withdraw: "Dar de baja",
+    withdraw_more: "Registrar una baja",
+    withdraw_hint: "Desaparece de todas las listas de animales. Su historial se conserva y la baja se puede anular.",
+    restore: "Anular la baja",
+    restore_hint: "Vuelve a las listas tal como estaba.",
+    choose: "Elija un motivo",
+    history: "Historial",
+    older: "Entradas anteriores",
+    no_history: "No hay ningún cambio registrado.",
+    status_held: "Su estado depende de un trámite. Para cambiarlo, abra el trámite.",
 
     // Conflict.
-    conflict: "Somebody else changed this animal",
-    conflict_hint: "It changed while you were editing it. Nothing of yours is saved yet. Compare both, change yours if \
-     you like, and decide.",
-    theirs: "Now in the store",
-    yours: "Yours",
-    save_mine: "Save mine",
-    keep_theirs: "Keep what is in the store",
-    different: "different",
+    conflict: "Otra persona ha modificado este animal",
+    conflict_hint: "Se ha modificado mientras usted lo editaba. Lo que ha escrito aún no está guardado. Compare las dos versiones, \
+     corrija la suya si quiere y decida.",
+    theirs: "Versión guardada",
+    yours: "Su versión",
+    save_mine: "Guardar mi versión",
+    keep_theirs: "Dejar la versión guardada",
+    different: "distinto",
 
     // Add.
-    add_one: "One animal",
-    add_many: "Many from a spreadsheet",
-    add_animal: "Add the animal",
-    add_to_number: "Add the animal to this number, without a name",
-    paste: "Lines of the spreadsheet",
-    paste_hint: "Copy the rows and paste them here: one animal on each line, with its name and its \
-     category. With headings in the first line, also its status and the values of its fields. You see a \
-     preview before anything is added.",
-    preview: "Preview",
-    line: "Line",
-    check: "Check",
-    fine: "OK",
-    preview_hint: "Nothing is added yet. Either all of them are added, or none.",
-    change_lines: "Edit the lines",
-    preview_again: "Preview again",
+    add_one: "Un animal",
+    add_many: "Varios desde una hoja de cálculo",
+    add_animal: "Añadir el animal",
+    add_to_number: "Añadir el animal a este número, sin nombre",
+    paste: "Líneas de la hoja de cálculo",
+    paste_hint: "Copie las filas y péguelas aquí: un animal por línea, con su nombre y su categoría. Si la primera línea \
+     contiene los encabezados, también con su estado y los valores de sus campos. Verá una vista previa antes de añadir nada.",
+    preview: "Vista previa",
+    line: "Línea",
+    check: "Comprobación",
+    fine: "Correcto",
+    preview_hint: "Aún no se ha añadido nada. Se añaden todos o ninguno.",
+    change_lines: "Editar las líneas",
+    preview_again: "Repetir la vista previa",
 
     // Orders.
-    find_order: "Find an order by customer, telephone, animal, reference or number",
-    find_order_by_animal: "Find an order by animal, reference or number",
-    no_orders: "No orders here",
-    no_orders_hint: "Open an animal to reserve or sell it.",
-    no_order_found: "No order found",
-    all: "All",
-    print: "Print",
-    signature: "Signature of the customer",
-    signature_of_store: "Signature for the store",
-    shown_here: "On this page:",
-    only_first: "The 100 reservations that end first are shown.",
+    find_order: "Buscar un trámite por cliente, teléfono, animal, referencia o número",
+    find_order_by_animal: "Buscar un trámite por animal, referencia o número",
+    no_orders: "Aquí no hay trámites",
+    no_orders_hint: "Abra un animal para reservarlo o venderlo.",
+    no_order_found: "No se ha encontrado ningún trámite",
+    all: "Todos",
+    print: "Imprimir",
+    signature: "Firma del cliente",
+    signature_of_store: "Firma por el centro",
+    shown_here: "En esta página:",
+    only_first: "Se muestran las 100 reservas que vencen antes.",
 
     // Problems.
-    no_pet: "No animal has this number.",
-    no_order: "No order has this number.",
-    not_found: "Not found",
-    name_too_long: "The name is too long.",
-    name_missing: "Enter the name of the animal.",
-    category_missing: "Enter the category.",
-    status_invalid: "The status must be available, reserved or sold.",
-    reason_missing: "Choose a reason.",
-    day_invalid: "Enter a day in the future, at most 400 days from now.",
-    none_selected: "Select at least one animal first.",
-    nothing_pasted: "Paste at least one line.",
-    stale: "Somebody else has changed it in the meantime, so nothing was changed \
-     this time. Look at the current state, and retry.",
-    nothing_changed: "Nothing was changed. It is not possible for these animals:",
+    no_pet: "Ningún animal tiene este número.",
+    no_order: "Ningún trámite tiene este número.",
+    not_found: "No encontrado",
+    name_too_long: "El nombre es demasiado largo.",
+    name_missing: "Escriba el nombre del animal.",
+    category_missing: "Indique la categoría.",
+    status_invalid: "El estado debe ser disponible, reservado o vendido.",
+    reason_missing: "Elija un motivo.",
+    day_invalid: "Indique un día futuro, dentro de 400 días como máximo.",
+    none_selected: "Seleccione primero al menos un animal.",
+    nothing_pasted: "Pegue al menos una línea.",
+    stale: "Otra persona lo ha modificado mientras tanto, así que esta vez no se ha cambiado nada. Mire cómo está ahora y \
+     vuelva a intentarlo.",
+    nothing_changed: "No se ha cambiado nada. No es posible con estos animales:",
     status,
-    withdrawn: "Withdrawn",
-    overdue: "Overdue",
+    withdrawn: "De baja",
+    overdue: "Fuera de plazo",
     order_status,
     reason,
-    extended: "Extended",
-    renamed: "Category renamed",
+    extended: "Reserva ampliada",
+    renamed: "Categoría renombrada",
     change,
     animals,
     more_than,
@@ -192,272 +191,273 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     add_with_category,
     unknown_category,
     ambiguous_category,
-    category_prefix: "Category ",
+    category_prefix: "Categoría ",
     category_number,
     changed_by,
-    is_withdrawn: "It is withdrawn. Restore it first.",
-    has_no_reservation: "It has no reservation.",
-    is_gone: "It no longer exists.",
+    is_withdrawn: "Está de baja. Anule primero la baja.",
+    has_no_reservation: "No tiene ninguna reserva.",
+    is_gone: "Ya no existe.",
     is_reserved,
     animal_is_reserved,
     is_in_status,
 
     // Categories.
-    no_categories: "No category has a name yet",
-    no_categories_hint: "Give the first one a name, such as Dogs. Everybody can then choose it by this name.",
-    name_category_heading: "Add or rename a category",
-    category_number_hint: "A free number is filled in. To change the name of a category, enter its number.",
-    label_missing: "Enter the name of the category.",
-    label_invalid: "Enter 1 to 255 characters.",
-    no_free_number: "No free number is found. Enter a number on the page Categories.",
-    number_invalid: "Enter a whole number.",
+    no_categories: "Ninguna categoría tiene nombre todavía",
+    no_categories_hint: "Ponga nombre a la primera, por ejemplo Perros. Así todos podrán elegirla por ese nombre.",
+    name_category_heading: "Añadir o renombrar una categoría",
+    category_number_hint: "Se propone un número libre. Para cambiar el nombre de una categoría, escriba su número.",
+    label_missing: "Escriba el nombre de la categoría.",
+    label_invalid: "Escriba de 1 a 255 caracteres.",
+    no_free_number: "No se encuentra ningún número libre. Escriba un número en la página Categorías.",
+    number_invalid: "Escriba un número entero.",
 
     // Adding one animal.
-    category_of_species: "If it is empty, the category of the species is taken.",
-    species_or_category: "Choose a species, or a category.",
-    or_about: "Or approximate age",
-    about_hint: "For an age such as 2, or 8 months, the day of birth is written down that far back from today.",
-    age_invalid: "Enter an age in years such as 2, or such as 8 months or 10 weeks.",
-    born_or_age: "Enter the day of birth or the age, and leave the other one empty.",
+    category_of_species: "Si se deja vacía, se toma la categoría de la especie.",
+    species_or_category: "Elija una especie o una categoría.",
+    or_about: "O edad aproximada",
+    about_hint: "Con una edad como 2, o bien 8 meses, se calcula la fecha de nacimiento a partir de hoy.",
+    ages_typed: ["a año años", "m mes meses", "s sem semana semanas"],
+    age_invalid: "Escriba una edad en años, como 2, o bien como 8 meses o 10 semanas.",
+    born_or_age: "Escriba la fecha de nacimiento o la edad, y deje la otra vacía.",
 
     // The texts about fields and their values.
-    fields: "Fields",
-    fields_hint: "Fields describe your animals: in the forms, on their pages, and for programs.",
-    more_fields: "More fields",
-    any_value: "Any",
+    fields: "Campos",
+    fields_hint: "Los campos describen sus animales: en los formularios, en sus páginas y para los programas.",
+    more_fields: "Más campos",
+    any_value: "Cualquiera",
     no_value: "–",
-    field_label: "Label",
-    field_label_hint: "What people read, such as Breed.",
-    field_name: "Name for programs",
-    field_name_hint: "Lower-case letters, digits and underscores, such as coat_length. If it is empty, it is made from the label. It cannot change.",
-    field_name_invalid: "Enter a name for programs: 1 to 32 lower-case letters, digits and underscores, the first of them a letter.",
-    field_name_taken: "Another field has this name for programs. Enter a different one.",
-    field_kind: "Type",
-    choose_kind: "Choose a type",
-    field_label_invalid: "Enter a label of 1 to 255 characters.",
-    field_kind_missing: "Choose a type.",
-    field_choices: "Choices",
-    more_choices: "More choices",
-    remove_choice: "Remove",
-    field_labels_hint: "Change what people read to rename a choice: no animal changes. Programs go on using the first name.",
-    field_labels_invalid: "Each choice needs a name of 1 to 100 characters that no other choice has or had. Capital and small letters \
-     count as the same.",
-    field_choices_hint: "Only for the type Choice from a list: one on each line, 1 to 100, each with at most 64 characters.",
-    field_choices_invalid: "Enter 1 to 100 different choices, one on each line, each with at most 64 characters. Capital and small letters count as the same.",
-    field_position: "Position",
-    field_position_hint: "From 0 to 10,000. Fields with lower positions come first. If it is empty, the field is the last one.",
-    field_position_invalid: "Enter a position from 0 to 10,000.",
-    field_public: "Show on the web site",
-    field_public_hint: "Everybody can see the values.",
-    field_unique: "Unique",
-    field_unique_hint: "No two animals have the same value, as with a microchip. Only for text and whole numbers.",
-    add_field: "Add a field",
-    delete_field: "Delete field",
-    field_deleted_effect: "It disappears from all forms and pages. This is possible only while no animal has a value.",
-    birth_invalid: "Enter a date such as 2024-05-03, not in the future.",
-    no_field: "There is no such field.",
-    field_in_use: "Animals have values of this field. It cannot be deleted, and its type and Unique cannot change, until no \
-     animal has a value, withdrawn animals included.",
-    too_many_fields: "There are 50 fields already. Delete one before you add another.",
-    field_changed: "Somebody else changed this field at the same time. Check what it is now, and save again.",
+    field_label: "Nombre visible",
+    field_label_hint: "Lo que leen las personas, como Raza.",
+    field_name: "Nombre para programas",
+    field_name_hint: "Letras minúsculas sin tilde, cifras y guiones bajos, como largo_pelo. Si se deja vacío, se forma a partir del nombre visible. No se puede cambiar.",
+    field_name_invalid: "Escriba un nombre para programas: de 1 a 32 letras minúsculas sin tilde, cifras y guiones bajos, empezando por una letra.",
+    field_name_taken: "Otro campo ya tiene este nombre para programas. Escriba uno distinto.",
+    field_kind: "Tipo",
+    choose_kind: "Elija un tipo",
+    field_label_invalid: "Escriba un nombre visible de 1 a 255 caracteres.",
+    field_kind_missing: "Elija un tipo.",
+    field_choices: "Opciones",
+    more_choices: "Más opciones",
+    remove_choice: "Quitar",
+    field_labels_hint: "Para renombrar una opción, cambie lo que leen las personas: los animales no cambian. Los programas siguen usando el primer nombre.",
+    field_labels_invalid: "Cada opción necesita un nombre de 1 a 100 caracteres que ninguna otra tenga o haya tenido. No se \
+     distingue entre mayúsculas y minúsculas.",
+    field_choices_hint: "Solo para el tipo Opción de una lista: una por línea, de 1 a 100, cada una con 64 caracteres como máximo.",
+    field_choices_invalid: "Escriba de 1 a 100 opciones distintas, una por línea, cada una con 64 caracteres como máximo. No se distingue entre mayúsculas y minúsculas.",
+    field_position: "Posición",
+    field_position_hint: "De 0 a 10.000. Los campos con una posición menor van antes. Si se deja vacía, el campo queda el último.",
+    field_position_invalid: "Escriba una posición de 0 a 10.000.",
+    field_public: "Mostrar en el sitio web",
+    field_public_hint: "Todo el mundo puede ver los valores.",
+    field_unique: "Valor único",
+    field_unique_hint: "Dos animales no pueden tener el mismo valor, como ocurre con el microchip. Solo para textos y números enteros.",
+    add_field: "Añadir un campo",
+    delete_field: "Eliminar el campo",
+    field_deleted_effect: "Desaparece de todos los formularios y páginas. Solo es posible mientras ningún animal tenga un valor.",
+    birth_invalid: "Escriba una fecha como 2024-05-03, que no sea futura.",
+    no_field: "Ese campo no existe.",
+    field_in_use: "Hay animales con un valor en este campo. No se puede eliminar, ni cambiar su tipo ni Valor único, \
+     mientras algún animal tenga un valor, incluidos los que están de baja.",
+    too_many_fields: "Ya hay 50 campos. Elimine uno antes de añadir otro.",
+    field_changed: "Otra persona ha modificado este campo al mismo tiempo. Compruebe cómo está ahora y guarde de nuevo.",
     choice_in_use,
     becomes_public,
     kind,
     value_taken,
-    other_new: "Another of these animals",
+    other_new: "Otro de estos animales",
     show_animal,
     shared_value,
     field_removed,
     choice_removed,
 
     // The list of animals, and its bar.
-    any_status: "In the store",
-    also_sold: "In the store or sold",
-    filter: "Filter",
-    filters: "Filters",
-    add_sold: "Also sold ones",
-    take_off: " (take off)",
-    show: "Show",
-    any_category: "All",
-    nothing_found: "No animal found",
-    nothing_found_hint: "Check the spelling, or type only the beginning of the name.",
-    select_all: "Select all on this page",
-    skip_list: "Skip the list, to the actions",
-    with_selected: "Change the selected animals",
-    all_or_none: "Either all of them change, or none.",
-    reserve_or_sell: "Reserve or sell…",
-    move_more: "Move…",
-    move_label: "Move to category",
-    value_more: "Change a value…",
-    new_value: "New value",
-    value_hint: "As in a spreadsheet: a choice, yes or no, a date. Nothing takes the value off.",
-    field_of_animals: "Field",
-    choose_field: "Choose a field",
-    field_missing: "Choose the field whose value changes.",
-    withdraw_several: "Record a departure…",
-    cancel_reservations: "Cancel reservations",
-    clear: "Clear all",
+    any_status: "Actuales",
+    also_sold: "Actuales o vendidos",
+    filter: "Filtrar",
+    filters: "Filtros",
+    add_sold: "Incluir los vendidos",
+    take_off: " (quitar)",
+    show: "Mostrar",
+    any_category: "Todas",
+    nothing_found: "No se ha encontrado ningún animal",
+    nothing_found_hint: "Revise la ortografía o escriba solo el principio del nombre.",
+    select_all: "Seleccionar todos los de esta página",
+    skip_list: "Saltar la lista e ir a las acciones",
+    with_selected: "Modificar los animales seleccionados",
+    all_or_none: "Se modifican todos o ninguno.",
+    reserve_or_sell: "Reservar o vender…",
+    move_more: "Cambiar de categoría…",
+    move_label: "Pasar a la categoría",
+    value_more: "Cambiar un valor…",
+    new_value: "Valor nuevo",
+    value_hint: "Como en una hoja de cálculo: una opción, sí o no, una fecha. Si se deja vacío, se quita el valor.",
+    field_of_animals: "Campo",
+    choose_field: "Elija un campo",
+    field_missing: "Elija el campo cuyo valor cambia.",
+    withdraw_several: "Registrar una baja…",
+    cancel_reservations: "Anular reservas",
+    clear: "Quitar filtros",
     chip,
     too_many_filters,
 
     // The texts of the pages for managers.
 
     // Activity.
-    export: "Export as CSV",
-    no_activity: "Nothing happened in this period",
-    no_activity_hint: "Choose other days, or remove a filter.",
-    no_activity_yet: "Nothing found yet",
-    no_activity_yet_hint: "The newest entries do not match. The next page continues with older ones.",
-    since: "From (day)",
-    up_to: "To (end of day)",
-    animal_number: "Animal number",
-    any_type: "Everything",
-    when: "When",
-    who: "Who",
-    what: "What",
-    about: "About",
-    difference: "Details",
-    export_cut: "More entries follow. Export fewer days at a time.",
+    export: "Exportar como CSV",
+    no_activity: "Sin actividad en este periodo",
+    no_activity_hint: "Elija otros días o quite un filtro.",
+    no_activity_yet: "Todavía no se ha encontrado nada",
+    no_activity_yet_hint: "Las entradas más recientes no coinciden. La página siguiente continúa con otras anteriores.",
+    since: "Desde el día",
+    up_to: "Hasta el día (inclusive)",
+    animal_number: "Número del animal",
+    any_type: "Todo",
+    when: "Fecha",
+    who: "Quién",
+    what: "Acción",
+    about: "Sobre",
+    difference: "Detalles",
+    export_cut: "Hay más entradas. Exporte menos días cada vez.",
     audited_change,
     act,
     subject,
 
     // Webhooks.
-    webhooks_hint: "A webhook tells another program about each change, such as your web site or your accounts.",
-    no_webhooks: "No webhooks yet",
-    no_webhooks_hint: "Add one with the address that the other program gives you.",
-    no_webhook: "No webhook has this number.",
-    add_webhook: "Add a webhook",
-    address: "Address",
-    address_hint: "It begins with https://.",
-    description: "Description",
-    sends: "Sends",
-    sends_hint: "If you choose none, every change is sent.",
-    every_change: "Every change",
-    works: "Works",
-    not_used: "Not used yet",
-    url_missing: "Enter the address.",
-    url_invalid: "Enter an address such as https://shop.example/hooks, without spaces, a user name, a password or a part behind #. The operator can permit http:// and addresses inside the network with --webhook-allow.",
-    fails: "Fails",
-    off: "Off",
-    fails_since: "Fails since",
-    attempts: "Newest attempts",
-    no_attempts: "Nothing was sent yet.",
-    result: "Result",
-    duration: "Duration",
-    delivered: "Delivered",
-    failed: "Failed",
-    test: "Send a test message",
-    test_hint: "The result is in the list of attempts a moment later.",
-    enable: "Continue where it stopped",
-    enable_hint: "Everything since then is sent.",
-    enable_now: "Continue from now on",
-    enable_now_hint: "What happened in the meantime is never sent.",
-    disable: "Disable",
-    disable_hint: "Nothing more is sent until you enable it.",
-    rotate: "Create a new secret",
-    rotate_hint: "The old one is valid for 24 more hours.",
-    delete: "Delete",
-    delete_webhook: "Delete this webhook",
-    delete_hint: "This also deletes its list of attempts, and cannot be undone.",
-    secret: "The secret of the webhook",
-    secret_hint: "Copy it into the settings of the program now. It is not shown again.",
-    too_many_webhooks: "There are 100 webhooks already. Delete one first.",
+    webhooks_hint: "Un webhook avisa de cada cambio a otro programa, como su sitio web o su contabilidad.",
+    no_webhooks: "Todavía no hay webhooks",
+    no_webhooks_hint: "Añada uno con la dirección que le dé el otro programa.",
+    no_webhook: "Ningún webhook tiene este número.",
+    add_webhook: "Añadir un webhook",
+    address: "Dirección",
+    address_hint: "Empieza por https://.",
+    description: "Descripción",
+    sends: "Envía",
+    sends_hint: "Si no elige ninguno, se envían todos los cambios.",
+    every_change: "Todos los cambios",
+    works: "Funciona",
+    not_used: "Sin usar todavía",
+    url_missing: "Escriba la dirección.",
+    url_invalid: "Escriba una dirección como https://tienda.example/hooks, sin espacios, nombre de usuario, contraseña ni nada detrás de #. El administrador del servidor puede permitir http:// y direcciones de la red interna con --webhook-allow.",
+    fails: "Falla",
+    off: "Desactivado",
+    fails_since: "Falla desde",
+    attempts: "Últimos intentos",
+    no_attempts: "Todavía no se ha enviado nada.",
+    result: "Resultado",
+    duration: "Duración",
+    delivered: "Entregado",
+    failed: "Fallido",
+    test: "Enviar mensaje de prueba",
+    test_hint: "Al cabo de un momento, el resultado aparece en la lista de intentos.",
+    enable: "Reanudar donde se detuvo",
+    enable_hint: "Se envía todo lo ocurrido desde entonces.",
+    enable_now: "Reanudar desde ahora",
+    enable_now_hint: "Lo ocurrido mientras tanto no se envía nunca.",
+    disable: "Desactivar",
+    disable_hint: "No se envía nada más hasta que lo active de nuevo.",
+    rotate: "Crear un secreto nuevo",
+    rotate_hint: "El anterior sigue siendo válido durante 24 horas.",
+    delete: "Eliminar",
+    delete_webhook: "Eliminar este webhook",
+    delete_hint: "También se elimina su lista de intentos. No se puede deshacer.",
+    secret: "El secreto del webhook",
+    secret_hint: "Cópielo ahora en los ajustes del programa. No se vuelve a mostrar.",
+    too_many_webhooks: "Ya hay 100 webhooks. Elimine uno primero.",
     failing_webhooks,
-    show_webhooks: "Show the webhooks",
+    show_webhooks: "Ver los webhooks",
     disabled,
 
     // Orders.
-    price: "Price",
-    contact: "Customer",
+    price: "Precio",
+    contact: "Cliente",
     contact_hint,
     no_order_found_hint,
     only_newest,
     orders_found,
     sum_of,
-    contact_too_long: "Enter at most 500 characters.",
-    contact_changed: "Customer changed or deleted",
-    change_order: "Change the order",
-    extend_or_change: "Hold it until another day, or change the order",
-    price_invalid: "Enter a price such as 249.00, without a minus, with at most 12 digits before the point and 4 after it.",
+    contact_too_long: "Escriba como máximo 500 caracteres.",
+    contact_changed: "Datos del cliente modificados o eliminados",
+    change_order: "Modificar el trámite",
+    extend_or_change: "Ampliar la reserva o modificar el trámite",
+    price_invalid: "Escriba un precio como 249,00, sin signo menos, con 12 cifras como máximo antes de la coma y 4 después.",
     ambiguous,
     reopen,
-    typed_here: "You typed this, and it is not saved:",
-    that_was: "That was",
+    typed_here: "Esto lo ha escrito usted y no está guardado:",
+    that_was: "Registrado:",
     did_that,
-    order_before: "The order before",
-    price_of_each: "Price of each (if it is another one)",
+    order_before: "Trámite anterior",
+    price_of_each: "Precio de cada uno (si es otro)",
     order_is,
 
     // Photos.
-    manage_photos: "Manage photos",
-    to_animal: "Back to the animal",
-    add_photos: "Add photos",
-    photos_hint: "JPEG, PNG, WebP or GIF. You can choose several, or take one.",
-    upload: "Upload",
-    save_texts_first: "Press Save before you press Upload. Upload does not save the descriptions.",
-    make_main: "Use as main photo",
-    move_up: "Move left",
-    move_down: "Move right",
-    turn_left: "Turn left",
-    turn_right: "Turn right",
-    look_more: "What stays in view",
-    look_hint: "Lists show a part of a photo. Press the point of it that they must show, or choose it below.",
+    manage_photos: "Gestionar fotos",
+    to_animal: "Volver al animal",
+    add_photos: "Añadir fotos",
+    photos_hint: "JPEG, PNG, WebP o GIF. Puede elegir varias o hacer una.",
+    upload: "Subir",
+    save_texts_first: "Pulse Guardar antes que Subir. Al subir no se guardan las descripciones.",
+    make_main: "Usar como foto principal",
+    move_up: "Mover a la izquierda",
+    move_down: "Mover a la derecha",
+    turn_left: "Girar a la izquierda",
+    turn_right: "Girar a la derecha",
+    look_more: "Qué parte queda a la vista",
+    look_hint: "Las listas muestran una parte de la foto. Pulse el punto que deben mostrar o elíjalo aquí abajo.",
     points: [
-        "Nothing chosen",
-        "Top left",
-        "Top",
-        "Top right",
-        "Left",
-        "Centre",
-        "Right",
-        "Bottom left",
-        "Bottom",
-        "Bottom right",
+        "Sin elegir",
+        "Arriba a la izquierda",
+        "Arriba",
+        "Arriba a la derecha",
+        "Izquierda",
+        "Centro",
+        "Derecha",
+        "Abajo a la izquierda",
+        "Abajo",
+        "Abajo a la derecha",
     ],
-    look_at_pressed: "The point that was pressed",
-    save_texts: "Save",
+    look_at_pressed: "El punto pulsado",
+    save_texts: "Guardar",
     uploads: [
-        "Waiting",
-        "Sending",
-        "Waiting for the connection",
-        "Added",
-        "Not added.",
-        "Try again",
-        "Leave it out",
-        "It is larger than the limit of the service or its proxy. Choose a smaller one, or tell the operator.",
-        "The service cannot be reached.",
-        "You are signed out. Sign in in another tab, and press the button again.",
-        "It is the same picture as {}.",
-        "20 photos fit; {} of these are not sent: {}",
-        "1 photo added.",
-        "{} photos added.",
-        "{} not added.",
-        "The photos are sent first.",
+        "En espera",
+        "Enviando",
+        "Esperando la conexión",
+        "Añadida",
+        "No se ha añadido.",
+        "Reintentar",
+        "Descartar",
+        "Supera el límite del servicio o de su proxy. Elija una más pequeña o avise al administrador del servidor.",
+        "No se puede conectar con el servicio.",
+        "La sesión está cerrada. Inicie sesión en otra pestaña y pulse de nuevo el botón.",
+        "Es la misma imagen que {}.",
+        "Caben 20 fotos; de estas, {} no se envían: {}",
+        "1 foto añadida.",
+        "{} fotos añadidas.",
+        "{} sin añadir.",
+        "Primero se envían las fotos.",
     ],
-    photos: "Photos",
-    photos_after: "Add the animal first. Then add its photos: press “Manage photos” on its page.",
-    take_photo: "Take it",
-    no_picture: "This is not a picture that the store can keep. Choose a JPEG, PNG, WebP or GIF.",
-    picture_too_large: "This picture is too large. Choose a smaller one.",
-    too_many_pictures: "Too many pictures wait at the moment. Try again.",
-    photos_not_kept: "The session is over. The photos were not added: sign in, and choose them again.",
-    heic: "This is a HEIC picture. Set the camera to “Most compatible” (on an iPhone: \
-     Settings, Camera, Formats), and take it again, or choose a JPEG.",
-    another_member: "Another member is signed in now. Sign in as yourself in another tab, \
-     and press the button again. Without JavaScript, choose the photos again.",
-    too_many_photos: "20 of 20 photos. Delete one to add another.",
-    photo_is_gone: "The photo is removed. You have a day to undo this.",
-    photo_not_kept: "This photo cannot be put back: it was deleted too long ago. Add it again.",
-    put_back: "Put it back",
-    photo_added: "Photo added",
-    photo_turned: "Photo turned",
-    photo_deleted: "Photo deleted",
-    photos_moved: "Photos put in another order",
-    photo_focused: "Part of a photo chosen that stays in view",
-    photo_described: "Photo described",
-    photo_file_missing: "The file of this photo is missing, so it cannot be turned. Tell the operator.",
-    alt_too_long: "Enter at most 500 characters.",
+    photos: "Fotos",
+    photos_after: "Añada primero el animal. Después, añada sus fotos con «Gestionar fotos» en su página.",
+    take_photo: "Incluirla",
+    no_picture: "Esta imagen no se puede guardar. Elija un archivo JPEG, PNG, WebP o GIF.",
+    picture_too_large: "Esta imagen es demasiado grande. Elija una más pequeña.",
+    too_many_pictures: "En este momento hay demasiadas imágenes en espera. Vuelva a intentarlo.",
+    photos_not_kept: "La sesión ha terminado. Las fotos no se han añadido: inicie sesión y elíjalas de nuevo.",
+    heic: "Esta imagen es HEIC. Ponga la cámara en «Más compatible» (en un iPhone: Ajustes, Cámara, Formatos) y haga \
+     la foto otra vez, o elija un JPEG.",
+    another_member: "Ahora hay otra persona con la sesión iniciada. Inicie su sesión en otra pestaña y pulse de nuevo \
+     el botón. Sin JavaScript, elija las fotos otra vez.",
+    too_many_photos: "20 de 20 fotos. Elimine una para añadir otra.",
+    photo_is_gone: "La foto se elimina. Tiene un día para deshacerlo.",
+    photo_not_kept: "Esta foto no se puede recuperar: se eliminó hace demasiado tiempo. Añádala de nuevo.",
+    put_back: "Recuperar",
+    photo_added: "Foto añadida",
+    photo_turned: "Foto girada",
+    photo_deleted: "Foto eliminada",
+    photos_moved: "Orden de las fotos cambiado",
+    photo_focused: "Elegida la parte visible de una foto",
+    photo_described: "Foto descrita",
+    photo_file_missing: "Falta el archivo de esta foto, así que no se puede girar. Avise al administrador del servidor.",
+    alt_too_long: "Escriba como máximo 500 caracteres.",
     photo_of,
     this_photo,
     photos_of,
@@ -470,8 +470,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     // What the pages ask before they do something, and what they say first afterwards.
 
     // Categories.
-    more_categories: "For others, open Categories.",
-    name_it: "Give it this name",
+    more_categories: "Para ver otras, abra Categorías.",
+    name_it: "Poner este nombre",
     rename_category,
     name_category,
     category_now,
@@ -480,7 +480,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     cancels,
 
     // Several animals at once.
-    change_verb: "Change",
+    change_verb: "Cambiar",
     move_animals,
     change_animals,
     reserve_animals,
@@ -489,19 +489,19 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     withdraw_animals,
 
     // Pasted lines.
-    no_heading: "It has more cells than there are columns.",
-    several_lines: "The cell has several lines. Is a quote not closed?",
-    columns: "Columns",
-    leave_out: "Leave out",
-    first_line: "The first line",
-    first_line_is: ["is an animal", "has the headings"],
+    no_heading: "Hay más celdas que columnas.",
+    several_lines: "La celda tiene varias líneas. ¿Falta cerrar unas comillas?",
+    columns: "Columnas",
+    leave_out: "Omitir",
+    first_line: "La primera línea",
+    first_line_is: ["es un animal", "contiene los encabezados"],
     column,
     chosen_twice,
     column_missing,
     left_out,
-    left_out_hint: "These columns are not taken. Choose below what they are, or confirm that they are left out:",
+    left_out_hint: "Estas columnas no se toman. Elija abajo qué son o confirme que se omiten:",
     column_number,
-    leave_out_first: "Tick the box to leave out the other columns, or choose what they are.",
+    leave_out_first: "Marque la casilla para omitir las demás columnas o elija qué son.",
     first_lines,
     lines_added,
     on_line,
@@ -509,11 +509,11 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     no_choice,
 
     // Settings.
-    make_link: "Create a new link",
-    revoke_effect: "Every program with this key is rejected from then on. A revoked key stays invalid.",
+    make_link: "Crear un enlace nuevo",
+    revoke_effect: "Desde ese momento se rechaza a todo programa que use esta clave. Una clave revocada no vuelve a ser válida.",
     really,
     disable_member,
-    change_role: "Change the role",
+    change_role: "Cambiar el rol",
     role_becomes,
     reset_member,
 
@@ -521,175 +521,177 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     now_changed,
 
     // Forms that outlived their session.
-    form_of_another: "Somebody else filled in this form",
-    somebody: "Somebody else",
+    form_of_another: "Otra persona rellenó este formulario",
+    somebody: "Otra persona",
     form_of,
     send_as,
 
     // After something was done.
-    undo: "Undo",
-    show_order: "Show the order",
-    add_another: "Add another like this",
+    undo: "Deshacer",
+    show_order: "Ver el trámite",
+    add_another: "Añadir otro como este",
     reserved_as,
     sold_as,
     added_as,
     added_about,
     added_many,
     changed_many,
-    reservation_cancelled: "The reservation is cancelled. The animal is available.",
-    taken_back: "Taken back. The animal is available.",
-    photo_was_removed: "Photo removed.",
-    photo_was_turned: "Photo turned.",
-    photo_is_back: "The photo is back.",
-    reservation_extended: "The end of the reservation is changed.",
-    saved: "Saved.",
-    was_withdrawn: "Withdrawn.",
-    was_restored: "Restored.",
-    was_deleted: "Deleted.",
-    webhook_disabled: "Nothing more is sent to it.",
-    webhook_enabled: "It is enabled.",
-    webhook_tested: "A test message is on its way. Reload in a moment to see the result.",
-    password_changed: "Your password is changed. Your other sessions have ended.",
-    session_ended: "The session has ended.",
-    second_factor_removed: "Your second factor is removed. Your other sessions have ended.",
-    role_changed: "The role is changed.",
-    member_disabled: "This member can no longer sign in. Their sessions have ended.",
-    key_revoked: "The key is revoked.",
+    reservation_cancelled: "Reserva anulada. El animal está disponible.",
+    taken_back: "Devolución registrada. El animal está disponible.",
+    photo_was_removed: "Foto eliminada.",
+    photo_was_turned: "Foto girada.",
+    photo_is_back: "Foto recuperada.",
+    reservation_extended: "Se ha cambiado el fin de la reserva.",
+    saved: "Guardado.",
+    was_withdrawn: "Dado de baja.",
+    was_restored: "Baja anulada.",
+    was_deleted: "Eliminado.",
+    webhook_disabled: "No se le envía nada más.",
+    webhook_enabled: "Webhook activado.",
+    webhook_tested: "El mensaje de prueba está en camino. Recargue la página dentro de un momento para ver el resultado.",
+    password_changed: "Contraseña cambiada. Sus demás sesiones se han cerrado.",
+    session_ended: "La sesión se ha cerrado.",
+    second_factor_removed: "Segundo factor eliminado. Sus demás sesiones se han cerrado.",
+    role_changed: "Rol cambiado.",
+    member_disabled: "Este miembro ya no puede iniciar sesión. Sus sesiones se han cerrado.",
+    key_revoked: "Clave revocada.",
 
     // The texts of the pages with which staff sign in, and manage their accounts, each other and API keys; those of requests that are rejected; and those of open pages.
 
     // Signing in.
-    sign_in: "Sign in",
-    password: "Password",
-    code: "Code",
-    continue_label: "Continue",
-    sign_in_wrong: "The name or the password is wrong. Check both, and retry.",
-    code_hint: "The six digits that your app shows, or one of your recovery codes.",
-    code_wrong: "This code is wrong, or was used before. Wait until the app shows the next code.",
-    sign_in_ended: "Sign in again. This sign-in took too long, or its code was sent twice.",
-    form_kept: "Enter your password to continue. What you typed is kept, and is sent afterwards.",
-    form_too_long: "Your session has ended, and your text is too long to be kept here. Sign in in another tab, go back in this one, and send it again.",
-    no_password: "No password yet, or forgotten? A manager can give you a link.",
-    send_kept_hint: "You are signed in. Send what you typed now.",
-    send_kept: "Send what I typed",
-    drop_kept: "Do not send it",
-    changed_meanwhile: "Somebody else has changed this in the meantime, so nothing was changed this time. Reload the page, and look at the current state.",
+    sign_in: "Iniciar sesión",
+    password: "Contraseña",
+    code: "Código",
+    continue_label: "Continuar",
+    sign_in_wrong: "El nombre o la contraseña no son correctos. Compruebe ambos y vuelva a intentarlo.",
+    code_hint: "Las seis cifras que muestra su app o uno de sus códigos de recuperación.",
+    code_wrong: "Este código no es correcto o ya se ha usado. Espere a que la app muestre el siguiente.",
+    sign_in_ended: "Vuelva a iniciar sesión. Se ha tardado demasiado o el código se ha enviado dos veces.",
+    form_kept: "Escriba su contraseña para continuar. Lo que ha escrito se conserva y se envía después.",
+    form_too_long: "Su sesión ha terminado y el texto es demasiado largo para conservarlo aquí. Inicie sesión en otra pestaña, vuelva atrás en esta y envíelo de nuevo.",
+    no_password: "¿Aún no tiene contraseña o la ha olvidado? Un responsable puede darle un enlace.",
+    send_kept_hint: "Ha iniciado sesión. Envíe ahora lo que había escrito.",
+    send_kept: "Enviar lo escrito",
+    drop_kept: "No enviarlo",
+    changed_meanwhile: "Otra persona ha modificado esto mientras tanto, así que esta vez no se ha cambiado nada. Recargue la página y mire cómo está ahora.",
 
     // Passwords and links.
-    choose_password: "Choose a password",
-    new_password: "New password",
-    new_password_again: "New password again",
-    new_password_hint: "At least 12 characters, such as four random words. You can paste it.",
-    passwords_different: "The two passwords are different. Enter the same one twice.",
-    save_password: "Save and sign in",
-    link_invalid: "This link is not valid",
-    link_invalid_hint: "It was used before, is more than 24 hours old, or was replaced by a newer one. If you have chosen a password, sign in with it. Otherwise, ask a manager for another link.",
+    choose_password: "Elija una contraseña",
+    new_password: "Contraseña nueva",
+    new_password_again: "Repita la contraseña nueva",
+    new_password_hint: "Al menos 12 caracteres, por ejemplo cuatro palabras al azar. Puede pegarla.",
+    passwords_different: "Las dos contraseñas no coinciden. Escriba la misma dos veces.",
+    save_password: "Guardar e iniciar sesión",
+    link_invalid: "Este enlace no es válido",
+    link_invalid_hint: "Ya se ha usado, tiene más de 24 horas o se ha sustituido por otro más reciente. Si ya eligió una contraseña, inicie sesión con ella. Si no, pida otro enlace a un responsable.",
 
     // Account.
-    account: "Your account",
-    current_password: "Current password",
-    change_password: "Change the password",
-    current_password_wrong: "The current password is wrong. Enter the password with which you sign in now.",
-    sessions: "Sessions",
-    only_last_sessions: "The 100 sessions that were used last are shown.",
+    account: "Su cuenta",
+    current_password: "Contraseña actual",
+    change_password: "Cambiar la contraseña",
+    current_password_wrong: "La contraseña actual no es correcta. Escriba la contraseña con la que inicia sesión ahora.",
+    sessions: "Sesiones",
+    only_last_sessions: "Se muestran las 100 últimas sesiones usadas.",
     language_label: "Idioma",
     language_of_store,
-    own_sessions: "Where you are signed in",
-    browser_label: "Browser",
-    ip_address: "Address",
-    last_used: "Last used",
-    this_session: " (this one)",
+    own_sessions: "Sus sesiones abiertas",
+    browser_label: "Navegador",
+    ip_address: "Dirección IP",
+    last_used: "Último uso",
+    this_session: " (esta)",
     browser_on,
-    end_session: "End",
+    end_session: "Cerrar",
 
     // The second factor.
-    second_factor: "Second factor",
-    second_factor_off: "Protect your account with an app on your phone that shows a code.",
-    second_factor_required: "Your role needs a second factor. Set it up to continue.",
-    second_factor_stays: "Your role needs a second factor, so you cannot remove it. You can set up another app.",
-    second_factor_set: "Your second factor is set up. Your other sessions have ended.",
-    set_up: "Set up a second factor",
-    change_second_factor: "Change the second factor",
-    remove_second_factor: "Remove the second factor",
-    without_second_factor: "Without a second factor",
-    set_up_app: "Set up an app",
-    open_app: "Open an authenticator app on your phone.",
-    scan: "Scan this picture, or enter the setup key by hand.",
-    qr_code: "QR code with the setup key",
-    app_code: "Code that the app shows",
-    use_app: "Use this app",
-    app_code_wrong: "This is not the code of this app. Check the clock of the phone, and enter the code that the app shows now.",
-    recovery_codes: "Recovery codes",
-    new_codes_hint: "Make new recovery codes if you have used or lost some. The old ones become invalid.",
-    new_codes: "Make new recovery codes",
-    codes_replaced: "These codes replace the old ones. Your other sessions have ended.",
-    codes_hint: "Keep these recovery codes where you can find them without your phone, such as on paper. Each one signs you in once. They are not shown again.",
-    codes_kept: "I have saved them",
+    second_factor: "Segundo factor",
+    second_factor_off: "Proteja su cuenta con una app del móvil que muestra un código.",
+    second_factor_required: "Su rol necesita un segundo factor. Configúrelo para continuar.",
+    second_factor_stays: "Su rol necesita un segundo factor, así que no puede eliminarlo. Puede configurar otra app.",
+    second_factor_set: "Su segundo factor está configurado. Sus demás sesiones se han cerrado.",
+    set_up: "Configurar segundo factor",
+    change_second_factor: "Cambiar el segundo factor",
+    remove_second_factor: "Eliminar el segundo factor",
+    without_second_factor: "Sin segundo factor",
+    set_up_app: "Configurar una app",
+    open_app: "Abra una app de autenticación en su móvil.",
+    scan: "Escanee esta imagen o escriba a mano la clave de configuración.",
+    qr_code: "Código QR con la clave de configuración",
+    app_code: "Código que muestra la app",
+    use_app: "Usar esta app",
+    app_code_wrong: "Este no es el código de esta app. Compruebe la hora del móvil y escriba el código que la app muestra ahora.",
+    recovery_codes: "Códigos de recuperación",
+    new_codes_hint: "Cree códigos de recuperación nuevos si ha usado o perdido alguno. Los anteriores dejan de ser válidos.",
+    new_codes: "Crear códigos nuevos",
+    codes_replaced: "Estos códigos sustituyen a los anteriores. Sus demás sesiones se han cerrado.",
+    codes_hint: "Guarde estos códigos de recuperación donde pueda encontrarlos sin el móvil, por ejemplo en papel. Cada uno sirve para iniciar sesión una vez. No se vuelven a mostrar.",
+    codes_kept: "Los he guardado",
 
     // Staff.
-    staff: "Staff",
-    role_label: "Role",
-    state: "State",
-    you: "you",
-    add_member: "Add a member",
-    password_again: "This needs your password again, because it is more than five minutes old. What you \
-     typed is kept, and is done afterwards.",
-    add_member_button: "Add and create a link",
-    member_name_hint: "The member signs in with this name.",
-    member_name_invalid: "The name must be one line of 1 to 64 characters.",
-    member_name_taken: "There is a member with this name. Choose another one.",
-    too_many_members: "There are 1,000 members already. No more can be added.",
-    own_access: "You cannot change your own role or access. Ask another manager.",
-    change_label: "Change",
-    new_link: "New link",
-    disabled_state: "disabled",
-    active: "active",
-    active_with_second_factor: "active, with a second factor",
-    has_link: "has a link",
-    link_expired: "link expired",
-    link: "A link to choose a password",
-    copied: "I have copied it",
+    staff: "Equipo",
+    role_label: "Rol",
+    state: "Estado",
+    you: "usted",
+    add_member: "Añadir un miembro",
+    password_again: "Para esto hay que repetir la contraseña, porque la escribió hace más de cinco minutos. Lo que ha \
+     escrito se conserva y se aplica después.",
+    add_member_button: "Añadir y crear enlace",
+    member_name_hint: "Con este nombre se inicia sesión.",
+    member_name_invalid: "El nombre debe ser una sola línea de 1 a 64 caracteres.",
+    member_name_taken: "Ya hay un miembro con este nombre. Elija otro.",
+    too_many_members: "Ya hay 1000 miembros. No se pueden añadir más.",
+    own_access: "No puede cambiar su propio rol ni su acceso. Pídaselo a otro responsable.",
+    change_label: "Cambiar",
+    new_link: "Enlace nuevo",
+    disabled_state: "desactivado:",
+    active: "activo",
+    active_with_second_factor: "activo, con segundo factor",
+    has_link: "tiene un enlace",
+    link_expired: "enlace caducado",
+    link: "Un enlace para elegir contraseña",
+    copied: "Ya lo he copiado",
 
     // API keys.
-    keys: "API keys",
-    add_key: "Create a key",
-    key_name_hint: "The program or person that uses the key, such as website.",
-    key_name_invalid: "The name must be one line of 1 to 255 characters.",
-    allows: "Allows",
-    what_key_allows: "What it allows",
-    never: "never",
-    called_get_pet: "still called getPet: ",
-    revoked: "revoked ",
-    expired: "expired ",
-    valid_until: "valid until ",
-    valid: "valid",
-    rotate_key: "Rotate",
-    revoke_key: "Revoke",
-    key_not_rotated: "This key was rotated or revoked before, or has expired.",
-    new_key: "A new API key",
-    new_key_hint: "Copy the key into the settings of the program now. It is not shown again.",
+    keys: "Claves de API",
+    add_key: "Crear una clave",
+    key_name_hint: "El programa o la persona que usa la clave, por ejemplo sitio web.",
+    key_name_invalid: "El nombre debe ser una sola línea de 1 a 255 caracteres.",
+    allows: "Permite",
+    what_key_allows: "Qué permite",
+    never: "nunca",
+    called_get_pet: "aún llama a getPet: ",
+    revoked: "revocada: ",
+    expired: "caducada: ",
+    valid_until: "válida hasta el ",
+    valid: "válida",
+    rotate_key: "Renovar",
+    revoke_key: "Revocar",
+    key_not_rotated: "Esta clave ya se había renovado o revocado, o ha caducado.",
+    new_key: "Una clave de API nueva",
+    new_key_hint: "Copie ahora la clave en los ajustes del programa. No se vuelve a mostrar.",
 
     // Requests that are rejected.
-    incomplete_form: "This form is not complete. Reload the page, and send it again.",
-    not_allowed: "Your role does not include this page.",
+    incomplete_form: "Este formulario está incompleto. Recargue la página y envíelo de nuevo.",
+    body_too_large: "Lo que ha enviado es demasiado grande para el servicio.",
+    not_accepted: "El servicio no ha aceptado la solicitud.",
+    not_allowed: "Su rol no incluye esta página.",
     foreign_host,
-    needs_https: "The console needs HTTPS, because a password must not be sent in the clear. Open it with https://, or on the machine where it runs.",
-    foreign_form: "This form was sent by another site, so it was not carried out. Open the console and send the form there.",
-    connection_replaced: "Too many connections are open. Wait a moment, and reload the page.",
-    to_first_page: "Go to Today",
-    request: "Request ",
+    needs_https: "La consola necesita HTTPS, porque una contraseña no debe enviarse sin cifrar. Ábrala con https:// o en la máquina donde se ejecuta.",
+    foreign_form: "Este formulario se envió desde otro sitio, así que no se ha procesado. Abra la consola y envíelo desde allí.",
+    connection_replaced: "Hay demasiadas conexiones abiertas. Espere un momento y recargue la página.",
+    to_first_page: "Ir a Hoy",
+    request: "Petición ",
 
     // Open pages.
-    page_changed: "Somebody changed what this page shows. It stays as it is while you use it.",
-    connection_lost: "The connection to the service is lost. This page may be out of date.",
-    signed_out: "You are signed out, so this page may be out of date. Sign in in another tab, or reload it.",
-    show_change: "1 change – show it",
-    show_changes: "{} changes – show them",
-    reload: "Reload the page",
-    more_follow: "More entries follow on the next page of the console.",
-    not_in_text: "The control character U+0000 is not allowed. Type the text again instead of pasting it.",
-    newest_first: "Newest first",
-    longest_first: "Longest stay first",
+    page_changed: "Alguien ha cambiado lo que muestra esta página. Seguirá como está mientras la use.",
+    connection_lost: "Se ha perdido la conexión con el servicio. Es posible que esta página no esté al día.",
+    signed_out: "La sesión está cerrada, así que es posible que esta página no esté al día. Inicie sesión en otra pestaña o recárguela.",
+    show_change: "1 cambio: mostrarlo",
+    show_changes: "{} cambios: mostrarlos",
+    reload: "Recargar la página",
+    more_follow: "Hay más entradas en la página siguiente de la consola.",
+    not_in_text: "El carácter de control U+0000 no está permitido. Escriba el texto de nuevo en lugar de pegarlo.",
+    newest_first: "Primero los más recientes",
+    longest_first: "Primero los que llevan más tiempo",
     too_many_attempts,
     weak,
     welcome,
@@ -705,195 +707,201 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     problem,
 
     // Moments in words.
-    just_now: "just now",
-    tomorrow: "tomorrow",
-    yesterday: "yesterday",
+    just_now: "ahora mismo",
+    tomorrow: "mañana",
+    yesterday: "ayer",
     ago,
     ahead,
-    soon: "in less than a minute",
+    soon: "en menos de un minuto",
     doubted_clock,
 };
 
 fn status(status: PetStatus) -> &'static str {
     match status {
-        PetStatus::Available => "Available",
-        PetStatus::Pending => "Reserved",
-        PetStatus::Sold => "Sold",
+        PetStatus::Available => "Disponible",
+        PetStatus::Pending => "Reservado",
+        PetStatus::Sold => "Vendido",
     }
 }
 
 fn order_status(status: OrderStatus) -> &'static str {
     match status {
-        OrderStatus::Reserved => "Reserved",
-        OrderStatus::Completed => "Sold",
-        OrderStatus::Cancelled => "Cancelled",
-        OrderStatus::Expired => "Expired",
-        OrderStatus::Returned => "Returned",
+        OrderStatus::Reserved => "Reservado",
+        OrderStatus::Completed => "Vendido",
+        OrderStatus::Cancelled => "Anulado",
+        OrderStatus::Expired => "Vencido",
+        OrderStatus::Returned => "Devuelto",
     }
 }
 
 fn reason(reason: WithdrawalReason) -> &'static str {
     match reason {
-        WithdrawalReason::Died => "Died",
-        WithdrawalReason::Transferred => "Moved to another store or shelter",
-        WithdrawalReason::Reclaimed => "Its owner took it back",
-        WithdrawalReason::Mistake => "Added by mistake",
-        WithdrawalReason::Other => "Another reason",
+        WithdrawalReason::Died => "Fallecimiento",
+        WithdrawalReason::Transferred => "Traslado a otra tienda o protectora",
+        WithdrawalReason::Reclaimed => "Recuperado por su dueño",
+        WithdrawalReason::Mistake => "Añadido por error",
+        WithdrawalReason::Other => "Otro motivo",
     }
 }
 
 fn change(kind: ChangeType) -> &'static str {
     match kind {
-        ChangeType::PetAdded => "Added",
-        ChangeType::PetChanged => "Changed",
-        ChangeType::PetWithdrawn => "Withdrawn",
-        ChangeType::PetRestored => "Restored",
-        ChangeType::OrderPlaced => "Reserved",
-        ChangeType::OrderChanged => "Order changed",
-        ChangeType::OrderCompleted => "Sold",
-        ChangeType::OrderCancelled => "Reservation cancelled",
-        ChangeType::OrderExpired => "Reservation expired",
-        ChangeType::OrderReturned => "Taken back",
-        ChangeType::OrderReopened => "Reserved again",
-        ChangeType::CategoryChanged => "Category named",
-        ChangeType::CategoryDeleted => "Category name deleted",
-        ChangeType::PetsImported => "Imported",
+        ChangeType::PetAdded => "Añadido",
+        ChangeType::PetChanged => "Modificado",
+        ChangeType::PetWithdrawn => "Dado de baja",
+        ChangeType::PetRestored => "Baja anulada",
+        ChangeType::OrderPlaced => "Reservado",
+        ChangeType::OrderChanged => "Trámite modificado",
+        ChangeType::OrderCompleted => "Vendido",
+        ChangeType::OrderCancelled => "Reserva anulada",
+        ChangeType::OrderExpired => "Reserva vencida",
+        ChangeType::OrderReturned => "Devuelto",
+        ChangeType::OrderReopened => "Reservado de nuevo",
+        ChangeType::CategoryChanged => "Nombre de categoría puesto",
+        ChangeType::CategoryDeleted => "Nombre de categoría eliminado",
+        ChangeType::PetsImported => "Importado",
     }
 }
 
 fn animals(count: usize) -> String {
-    if count == 1 { "1 animal".to_owned() } else { format!("{} animals", in_digits(count)) }
+    many(count, ["animal", "animales"])
+}
+
+fn many(count: usize, [one, several]: [&str; 2]) -> String {
+    format!("{} {}", in_digits(count), if count == 1 { one } else { several })
 }
 
 fn title_of_order(id: i64) -> String {
-    format!("Order {id}")
+    format!("Trámite {id}")
 }
 
 fn labels(all: &[&str]) -> String {
     let (last, others) = all.split_last().map_or(("", all), |(last, others)| (*last, others));
     let others = others.join(", ");
-    let both = if others.is_empty() { last.to_owned() } else { format!("{others} and {last}") };
+    let both = if others.is_empty() { last.to_owned() } else { format!("{others} y {last}") };
     let mut letters = both.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string());
     first.unwrap_or_default() + &letters.as_str().to_lowercase()
 }
 
 fn too_long(label: &str, most: usize) -> String {
-    let thousands = if most < 1_000 { String::new() } else { format!("{},", most / 1_000) };
-    let width = if most < 1_000 { 0 } else { 3 };
-    let (label, rest) = (label.to_lowercase(), most % 1_000);
-    format!("The {label} must have at most {thousands}{rest:0width$} characters.")
+    format!("{label}: escriba como máximo {} caracteres.", in_digits(most))
 }
 
 fn select(name: &str) -> String {
-    format!("Select {name}")
+    format!("Seleccionar {name}")
 }
 
 fn add_count(count: usize) -> String {
-    format!("Add {}", animals(count))
+    format!("Añadir {}", animals(count))
 }
 
 fn wrong_lines(count: usize) -> String {
     if count == 1 {
-        "1 line has a problem. Correct it below, and preview again.".to_owned()
+        "Hay un problema en 1 línea. Corríjala abajo y repita la vista previa.".to_owned()
     } else {
-        format!("{count} lines have a problem. Correct them below, and preview again.")
+        format!(
+            "Hay problemas en {} líneas. Corríjalas abajo y repita la vista previa.",
+            in_digits(count)
+        )
     }
 }
 
 fn add_with_category(label: &str) -> String {
-    format!("Add the animal, and the category “{label}”")
+    format!("Añadir el animal y la categoría «{label}»")
 }
 
 fn unknown_category(text: &str) -> String {
-    format!("There is no category “{text}”. Choose one from the list, or type its number.")
+    format!("No existe la categoría «{text}». Elija una de la lista o escriba su número.")
 }
 
 fn ambiguous_category(text: &str, one: i64, other: i64) -> String {
     format!(
-        "More than one category has the name “{text}”. Type its number, such as {one} or {other}."
+        "Más de una categoría tiene el nombre «{text}». Escriba su número, por ejemplo {one} o {other}."
     )
 }
 
 fn category_number(id: i64) -> String {
-    format!("Category {id}")
+    format!("Categoría {id}")
 }
 
 fn changed_by(name: &str) -> String {
-    format!("Changed by {name}")
+    format!("Modificado por {name}")
 }
 
 fn is_reserved(order: i64) -> String {
-    format!("It is reserved by order {order}.")
+    format!("Está reservado con el trámite {order}.")
 }
 
 fn animal_is_reserved(order: i64) -> String {
-    format!(" The animal is reserved by order {order}.")
+    format!(" El animal está reservado con el trámite {order}.")
 }
 
 fn is_in_status(status: PetStatus) -> String {
     match status {
-        PetStatus::Available => "It is available.".to_owned(),
-        PetStatus::Pending => "It is reserved already.".to_owned(),
-        PetStatus::Sold => "It is sold already.".to_owned(),
+        PetStatus::Available => "Está disponible.".to_owned(),
+        PetStatus::Pending => "Ya está reservado.".to_owned(),
+        PetStatus::Sold => "Ya está vendido.".to_owned(),
     }
 }
 
 fn choice_in_use(count: usize, most: usize, shown: &str) -> String {
     let animals = match count {
-        1 => "1 animal has".to_owned(),
-        _ if count > most => "More than 1,000 animals have".to_owned(),
-        _ => format!("{count} animals have"),
+        1 => "1 animal tiene".to_owned(),
+        _ if count > most => format!("Más de {} animales tienen", in_digits(most)),
+        _ => format!("{} animales tienen", in_digits(count)),
     };
     format!(
-        "{animals} “{shown}”. What animals have stays and is shown. No other animal can get it. To rename it, change what people read."
+        "{animals} «{shown}». Lo que ya tienen los animales se conserva y se muestra. Ningún otro animal puede recibirlo. Para renombrarlo, cambie lo que leen las personas."
     )
 }
 
 fn becomes_public(count: usize, has_more: bool) -> String {
     let animals = match count {
-        _ if has_more => "Many animals can have".to_owned(),
-        1 => "1 animal has".to_owned(),
-        count => format!("{count} animals have"),
+        _ if has_more => "Es posible que muchos animales tengan".to_owned(),
+        1 => "1 animal tiene".to_owned(),
+        count => format!("{} animales tienen", in_digits(count)),
     };
-    format!("{animals} a value. Everybody will see it.")
+    format!("{animals} un valor. Todo el mundo lo verá.")
 }
 
 fn kind(kind: FieldKind) -> (&'static str, &'static str) {
     match kind {
-        FieldKind::Text => ("Text", "Enter at most 255 characters."),
-        FieldKind::LongText => ("Long text", "Enter at most 8,000 characters."),
-        FieldKind::Integer => ("Whole number", "Enter a whole number, such as 4."),
+        FieldKind::Text => ("Texto", "Escriba como máximo 255 caracteres."),
+        FieldKind::LongText => ("Texto largo", "Escriba como máximo 8000 caracteres."),
+        FieldKind::Integer => ("Número entero", "Escriba un número entero, como 4."),
         FieldKind::Decimal => (
-            "Number with decimals",
-            "Enter a number such as 249.00, with at most 12 digits before the point and 4 after it.",
+            "Número con decimales",
+            "Escriba un número como 249,00, con 12 cifras como máximo antes de la coma y 4 después.",
         ),
-        FieldKind::Date => ("Date", "Enter a date, such as 2024-05-03."),
-        FieldKind::Boolean => ("Yes or no", "Choose yes or no."),
-        FieldKind::Choice => ("Choice from a list", "Choose one from the list."),
+        FieldKind::Date => ("Fecha", "Escriba una fecha, como 2024-05-03."),
+        FieldKind::Boolean => ("Sí o no", "Elija sí o no."),
+        FieldKind::Choice => ("Opción de una lista", "Elija una de la lista."),
     }
 }
 
 fn value_taken(label: &str, other: &str) -> String {
-    format!("{label}: {other} already has this value, and no two animals may have the same one.")
+    format!("{label}: {other} ya tiene este valor, y dos animales no pueden tener el mismo.")
 }
 
 fn show_animal(other: &str) -> String {
-    format!("Show {other}")
+    format!("Ver {other}")
 }
 
 fn shared_value(label: &str) -> String {
-    format!("{label}: these animals have the same value, which must be unique. Change all but one:")
+    format!(
+        "{label}: estos animales tienen el mismo valor, que debe ser único. Cámbielo en todos menos en uno:"
+    )
 }
 
 fn field_removed(label: &str, typed: &str) -> String {
     format!(
-        "{label} was removed. What you typed: {typed}. It is not saved when you send the form again."
+        "El campo «{label}» se ha eliminado. Usted había escrito: {typed}. No se guardará cuando envíe de nuevo el formulario."
     )
 }
 
 fn choice_removed(label: &str, chosen: &str) -> String {
-    format!("{label}: {chosen} is not a choice any more. Choose another one, or none.")
+    format!("{label}: {chosen} ya no es una opción. Elija otra o ninguna.")
 }
 
 fn chip(label: &str, value: &str) -> String {
@@ -902,482 +910,532 @@ fn chip(label: &str, value: &str) -> String {
 
 fn too_many_filters(most: usize, left_out: &str) -> String {
     format!(
-        "At most {most} fields filter at once, so {left_out} is left out. Take off one of the others first."
+        "Se puede filtrar como máximo por {most} campos a la vez, así que no se usa {left_out}. Quite primero uno de los otros."
     )
 }
 
 fn audited_change(kind: ChangeType) -> &'static str {
     match kind {
-        ChangeType::PetAdded => "Animal added",
-        ChangeType::PetChanged => "Animal changed",
-        ChangeType::PetWithdrawn => "Animal withdrawn",
-        ChangeType::PetRestored => "Animal restored",
-        ChangeType::PetsImported => "Animals imported",
-        ChangeType::OrderPlaced => "Animal reserved",
-        ChangeType::OrderCompleted => "Animal sold",
-        ChangeType::OrderReturned => "Animal taken back",
-        ChangeType::OrderReopened => "Animal reserved again",
+        ChangeType::PetAdded => "Animal añadido",
+        ChangeType::PetChanged => "Animal modificado",
+        ChangeType::PetWithdrawn => "Animal dado de baja",
+        ChangeType::PetRestored => "Baja de animal anulada",
+        ChangeType::PetsImported => "Animales importados",
+        ChangeType::OrderPlaced => "Animal reservado",
+        ChangeType::OrderCompleted => "Animal vendido",
+        ChangeType::OrderReturned => "Animal devuelto",
+        ChangeType::OrderReopened => "Animal reservado de nuevo",
         other => change(other),
     }
 }
 
 fn failing_webhooks(count: usize) -> String {
     match count {
-        1 => "1 webhook does not get its messages.".to_owned(),
-        count => format!("{count} webhooks do not get their messages."),
+        1 => "1 webhook no recibe sus mensajes.".to_owned(),
+        count => format!("{count} webhooks no reciben sus mensajes."),
     }
 }
 
 fn disabled(reason: DisabledReason) -> &'static str {
     match reason {
-        DisabledReason::Failures => "Disabled, because every message failed for five days",
-        DisabledReason::Gone => "Disabled, because the receiver wants no more messages",
-        DisabledReason::Request => "Disabled by hand",
+        DisabledReason::Failures => {
+            "Desactivado, porque todos los mensajes han fallado durante cinco días"
+        }
+        DisabledReason::Gone => "Desactivado, porque el receptor no quiere más mensajes",
+        DisabledReason::Request => "Desactivado a mano",
     }
 }
 
 fn contact_hint(kept: u64) -> String {
-    format!("Such as a name and a telephone number. It is deleted {} after the sale.", days(kept))
+    format!("Por ejemplo, un nombre y un teléfono. Se elimina {} después de la venta.", days(kept))
 }
 
 fn no_order_found_hint(kept: u64) -> String {
-    format!("Check the spelling. The customer of a closed order is known for {}.", days(kept))
+    format!("Revise la ortografía. El cliente de un trámite cerrado se conserva {}.", days(kept))
 }
 
 fn days(count: u64) -> String {
-    if count == 1 { "1 day".to_owned() } else { format!("{count} days") }
+    if count == 1 { "1 día".to_owned() } else { format!("{count} días") }
 }
 
 fn only_newest(searched: usize) -> String {
-    format!("Only the newest {searched} orders were searched, and the first animals with the name.")
+    format!(
+        "Solo se ha buscado en los {} trámites más recientes y en los primeros animales con ese nombre.",
+        in_digits(searched)
+    )
 }
 
 fn orders_found(count: usize, has_more: bool) -> String {
-    let more = if has_more { " or more" } else { "" };
-    let orders = if count == 1 && !has_more { "order" } else { "orders" };
-    format!("{count}{more} {orders}")
+    let orders = many(count, ["trámite", "trámites"]);
+    if has_more { format!("{orders} o más") } else { orders }
 }
 
 fn sum_of(status: &str, count: usize, sum: &str) -> String {
-    format!("{status}: {count} with a price, {sum} together")
+    format!("{status}: {} con precio, {sum} en total", in_digits(count))
 }
 
 fn ambiguous(typed: &str, [one, other]: [&str; 2], [first, second]: [&str; 2]) -> String {
-    format!("{typed} can mean {one} or {other}. Write {first} or {second}.")
+    format!("{typed} puede significar {one} o {other}. Escriba {first} o {second}.")
 }
 
 fn reopen(status: OrderStatus) -> &'static str {
     match status {
-        OrderStatus::Completed => "Sold by mistake? Make it a reservation again",
-        OrderStatus::Cancelled => "Cancelled by mistake? Make it a reservation again",
-        _ => "Make it a reservation again",
+        OrderStatus::Completed => "¿Vendido por error? Volver a la reserva",
+        OrderStatus::Cancelled => "¿Anulado por error? Volver a la reserva",
+        _ => "Volver a la reserva",
     }
 }
 
 fn order_is(id: i64, status: OrderStatus) -> String {
     let is = match status {
-        OrderStatus::Reserved => "is still reserved",
-        OrderStatus::Completed => "is sold, and the animal was changed since",
-        OrderStatus::Cancelled => "is cancelled already",
-        OrderStatus::Expired => "has expired",
-        OrderStatus::Returned => "was returned already",
+        OrderStatus::Reserved => "sigue reservado",
+        OrderStatus::Completed => "está vendido, y el animal se ha modificado desde entonces",
+        OrderStatus::Cancelled => "ya está anulado",
+        OrderStatus::Expired => "ha vencido",
+        OrderStatus::Returned => "ya se devolvió",
     };
-    format!("Order {id} {is}. Nothing was changed this time.")
+    format!("El trámite {id} {is}. Esta vez no se ha cambiado nada.")
 }
 
 fn photo_of(number: usize, animal: &str, alt: Option<&str>) -> String {
-    alt.map_or_else(|| format!("Photo {number} of {animal}"), str::to_owned)
+    alt.map_or_else(|| format!("Foto {number} de {animal}"), str::to_owned)
 }
 
 fn this_photo(number: usize, animal: &str) -> String {
-    format!("photo {number} of {animal}")
+    format!("la foto {number} de {animal}")
 }
 
 fn photos_of(animal: &str) -> String {
-    format!("Photos of {animal}")
+    format!("Fotos de {animal}")
 }
 
 fn look_at(number: usize) -> String {
-    format!("Keep in view of photo {number}")
+    format!("Parte visible de la foto {number}")
 }
 
 fn alt_of(number: usize) -> String {
-    format!("Describe photo {number} (for people who cannot see it)")
+    format!("Describa la foto {number} (para quienes no pueden verla)")
 }
 
 fn photo_button(label: &str, number: usize) -> String {
-    format!("{label}: photo {number}")
+    format!("{label}: foto {number}")
 }
 
 fn photos_lost(count: usize) -> String {
-    let photos = if count == 1 { "1 photo".to_owned() } else { format!("{count} photos") };
-    format!(
-        "{photos} waited too long or did not fit, and will not be added. Choose again what is missing, and send the form again."
-    )
+    let photos = if count == 1 {
+        "1 foto ha esperado demasiado o no cabía, y no se añadirá.".to_owned()
+    } else {
+        format!("{count} fotos han esperado demasiado o no cabían, y no se añadirán.")
+    };
+    format!("{photos} Elija de nuevo lo que falta y vuelva a enviar el formulario.")
 }
 
 fn photos_added(count: usize) -> String {
-    if count == 1 { "1 photo added.".to_owned() } else { format!("{count} photos added.") }
+    if count == 1 { "1 foto añadida.".to_owned() } else { format!("{count} fotos añadidas.") }
 }
 
 fn rename_category(old: &str, new: &str) -> String {
-    format!("Rename the category “{old}” to “{new}”?")
+    format!("¿Cambiar el nombre de la categoría «{old}» a «{new}»?")
 }
 
 fn name_category(id: i64, label: &str) -> String {
-    format!("Give category {id} the name “{label}”?")
+    format!("¿Poner a la categoría {id} el nombre «{label}»?")
 }
 
 fn category_now(id: i64, label: &str) -> String {
-    format!("{id} (now “{label}”)")
+    format!("{id} (ahora «{label}»)")
 }
 
 fn category_has(count: usize) -> String {
-    let (is, show) = if count == 1 { ("is", "shows") } else { ("are", "show") };
-    format!("{} {is} in this category and {show} this name from then on.", animals(count))
+    let (are, show) = if count == 1 { ("está", "mostrará") } else { ("están", "mostrarán") };
+    format!("{} {are} en esta categoría y {show} este nombre desde ese momento.", animals(count))
 }
 
 fn label_taken(label: &str, id: i64) -> String {
-    format!("Category {id} already has the name “{label}”. Both would look the same in all lists.")
+    format!(
+        "La categoría {id} ya tiene el nombre «{label}». No se podrían distinguir en ninguna lista."
+    )
 }
 
 fn cancels(order: i64) -> String {
-    format!("The animal is reserved. Its reservation, order {order}, is cancelled.")
+    format!("El animal está reservado. Se anulará su reserva, el trámite {order}.")
 }
 
 fn column(heading: &str) -> String {
-    format!("“{heading}” is")
+    format!("«{heading}» es")
 }
 
 fn chosen_twice(label: &str) -> String {
-    format!("Two columns are {label}. Choose something else for one of them.")
+    format!("Hay dos columnas para «{label}». Elija otra cosa para una de ellas.")
 }
 
 fn column_missing(label: &str) -> String {
-    format!("Choose the column that is {label}.")
+    format!("Elija qué columna es «{label}».")
 }
 
 fn left_out(headings: &str) -> String {
-    format!("Leave out {headings}")
+    format!("Omitir {headings}")
 }
 
 fn first_lines(taken: usize, rest: usize) -> String {
+    let rest = if rest == 1 {
+        "El que falta se queda aquí y pasa".to_owned()
+    } else {
+        format!("Los otros {} se quedan aquí y pasan", in_digits(rest))
+    };
     format!(
-        "At most {taken} animals are added at once. The other {rest} stay here and follow in the next \
-         preview."
+        "Se añaden como máximo {} a la vez. {rest} a la siguiente vista previa.",
+        animals(taken)
     )
 }
 
 fn lines_added(added: usize) -> String {
-    format!("{added} animals added. Here are the next ones.")
+    format!("{} Estos son los siguientes.", added_many(added))
 }
 
 fn on_line(number: usize, why: &str) -> String {
-    format!("Line {number}: {why}")
+    format!("Línea {number}: {why}")
 }
 
 fn no_category(number: i64) -> String {
     format!(
-        "There is no category {number}. Name it on the page Categories first, or correct the number."
+        "No existe la categoría {number}. Póngale primero un nombre en la página Categorías o corrija el número."
     )
 }
 
 fn no_choice(typed: &str) -> String {
-    format!("“{typed}” is none of the choices.")
+    format!("«{typed}» no es ninguna de las opciones.")
 }
 
 fn really(verb: &str, what: &str) -> String {
-    format!("{verb} {what}?")
+    let what = match what.strip_prefix("para ") {
+        _ if what.starts_with("http") && [TEXTS.disable, TEXTS.delete].contains(&verb) => {
+            format!("el webhook {what}")
+        }
+        Some(name) if verb == TEXTS.change_role => format!("de {name}"),
+        _ if [TEXTS.withdraw, TEXTS.disable].contains(&verb) => format!("a {what}"),
+        _ if verb == TEXTS.save => format!("el campo «{what}»"),
+        _ if verb == TEXTS.revoke_key => format!("la clave «{what}»"),
+        _ if verb == TEXTS.delete_field => format!("«{what}»"),
+        _ => what.to_owned(),
+    };
+    format!("¿{verb} {what}?")
 }
 
 fn disable_member(name: &str) -> String {
-    format!("All sessions of {name} end at once, and {name} cannot sign in any more.")
+    format!("Se cierran de inmediato todas las sesiones de {name}, que ya no podrá iniciar sesión.")
 }
 
 fn role_becomes(name: &str, old: Role, new: Role) -> String {
-    format!("{name} is {} now, and {} from then on: {}", role(old), role(new), what_role_may(new))
+    format!(
+        "El rol de {name} es ahora «{}» y pasará a ser «{}». {}",
+        role(old),
+        role(new),
+        what_role_may(new)
+    )
 }
 
 fn reset_member(name: &str) -> String {
     format!(
-        "All sessions of {name} end at once. The password and the second factor of {name} become invalid. \
-         {name} chooses a new password with the link."
+        "Se cierran de inmediato todas las sesiones de {name}. Su contraseña y su segundo factor dejan de ser \
+         válidos. {name} elige una contraseña nueva con el enlace."
     )
 }
 
 fn now_changed(label: &str, now: &str, was: Option<&str>) -> String {
-    let was = was.map(|was| if was.is_empty() { "empty" } else { was });
-    let it_was = was.map(|was| format!("; it was {was}")).unwrap_or_default();
+    let was = was.map(|was| if was.is_empty() { "vacío" } else { was });
+    let it_was = was.map(|was| format!(" (antes: {was})")).unwrap_or_default();
     format!(
-        "{label} is now {now}{it_was}. Nothing is changed yet. Check what is typed here, and press again."
+        "{label}: ahora es {now}{it_was}. Aún no se ha cambiado nada. Compruebe lo que está escrito aquí y pulse de nuevo."
     )
 }
 
 fn form_of(owner: &str, you: &str) -> String {
-    format!("{owner} filled in this form, and you are signed in as {you}. Nothing is changed yet.")
+    format!(
+        "{owner} rellenó este formulario, y la sesión abierta es la de {you}. Aún no se ha cambiado nada."
+    )
 }
 
 fn send_as(you: &str) -> String {
-    format!("Send it as {you}")
+    format!("Enviar como {you}")
 }
 
 fn foreign_host(host: &str, expected: &str) -> String {
-    let expected = if expected.is_empty() { "not set" } else { expected };
+    let expected = match expected {
+        "" => "no está definido".to_owned(),
+        expected => format!("es {expected}"),
+    };
     format!(
-        "The request is for the host \"{host:.255}\", and that of --console-url is {expected}. Open the console at its own address. A proxy must pass on the host with its port (nginx: proxy_set_header Host $http_host)."
+        "La petición es para el host «{host:.255}», y el de --console-url {expected}. Abra la consola en su propia dirección. Un proxy debe transmitir el host con su puerto (nginx: proxy_set_header Host $http_host)."
     )
 }
 
 fn too_many_attempts(minutes: u64) -> String {
+    let minutes = if minutes == 1 { "1 minuto".to_owned() } else { format!("{minutes} minutos") };
     format!(
-        "There were too many attempts to sign in. Wait {minutes} minutes, or ask a manager for a link."
+        "Ha habido demasiados intentos de iniciar sesión. Espere {minutes} o pida un enlace a un responsable."
     )
 }
 
 fn weak(weak: WeakPassword) -> String {
     match weak {
         WeakPassword::Short => {
-            format!("The password must have at least {} characters.", Password::MIN_LENGTH)
+            format!("La contraseña debe tener al menos {} caracteres.", Password::MIN_LENGTH)
         }
         WeakPassword::Long => {
-            format!("The password must have at most {} characters.", Password::MAX_LENGTH)
+            format!("La contraseña debe tener como máximo {} caracteres.", Password::MAX_LENGTH)
         }
-        WeakPassword::Common => "This password is easy to guess. Choose another one, such as four \
-                                 random words."
-            .to_owned(),
+        WeakPassword::Common => {
+            "Esta contraseña es fácil de adivinar. Elija otra, por ejemplo cuatro palabras al azar."
+                .to_owned()
+        }
     }
 }
 
 fn welcome(name: &str) -> Markup {
-    html! { "Welcome, " bdi { (name) } ". Choose the password with which you will sign in." }
+    html! { "Le damos la bienvenida, " bdi { (name) } ". Elija la contraseña con la que iniciará sesión." }
 }
 
 fn you_are(name: &str, of: Role) -> Markup {
-    html! { "Signed in as " bdi { (name) } " (" (role(of)) ")" }
+    html! { "Sesión de " bdi { (name) } " (" (role(of)) ")" }
 }
 
 fn second_factor_on(recovery_codes: usize) -> String {
-    let plural = if recovery_codes == 1 { "" } else { "s" };
-    format!("You need your app to sign in. You have {recovery_codes} recovery code{plural} left.")
+    let left = if recovery_codes == 1 {
+        "Le queda 1 código".to_owned()
+    } else {
+        format!("Le quedan {recovery_codes} códigos")
+    };
+    format!("Necesita su app para iniciar sesión. {left} de recuperación.")
 }
 
 fn session_in(browser: &str) -> String {
-    format!(" the session in {browser}")
+    format!(" la sesión en {browser}")
 }
 
 fn for_member(name: &str) -> String {
-    format!(" for {name}")
+    format!(" para {name}")
 }
 
 fn role_of(name: &str) -> String {
-    format!("Role of {name}")
+    format!("Rol de {name}")
 }
 
 fn give_link(name: &str) -> Markup {
     html! {
-        "Give this link to " bdi { (name) } ", and to nobody else. It is valid for 24 hours and is not "
-        "shown again."
+        "Dé este enlace a " bdi { (name) } " y a nadie más. Es válido durante 24 horas y no se vuelve a "
+        "mostrar."
     }
 }
 
 fn role(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "viewer",
-        Role::Clerk => "clerk",
-        Role::Manager => "manager",
+        Role::Viewer => "consulta",
+        Role::Clerk => "edición",
+        Role::Manager => "responsable",
     }
 }
 
 fn what_role_may(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "Viewer: only looks",
-        Role::Clerk => "Clerk: changes animals and orders",
-        Role::Manager => "Manager: also staff, keys, webhooks and activity",
+        Role::Viewer => "Consulta: solo puede ver",
+        Role::Clerk => "Edición: modifica animales y trámites",
+        Role::Manager => "Responsable: también equipo, claves, webhooks y actividad",
     }
 }
 
 fn scope(scope: Scope) -> &'static str {
     match scope {
-        Scope::Read => "Read animals",
-        Scope::Write => "Read and add animals",
-        Scope::StoreRead => "Read animals and orders of the store",
-        Scope::StoreWrite => "Change animals and orders of the store",
-        Scope::StoreAdmin => "Administer the store",
+        Scope::Read => "Leer animales",
+        Scope::Write => "Leer y añadir animales",
+        Scope::StoreRead => "Leer animales y trámites del centro",
+        Scope::StoreWrite => "Modificar animales y trámites del centro",
+        Scope::StoreAdmin => "Administrar el centro",
     }
 }
 
 fn problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static str) {
     match problem {
         Problem::NotFound | Problem::OperationRemoved => {
-            (TEXTS.not_found, Some("There is no such page."), "Check the address, or go to Today.")
+            (TEXTS.not_found, Some("Esa página no existe."), "Compruebe la dirección o vaya a Hoy.")
         }
         Problem::Internal => (
-            "Something went wrong",
-            Some("This is an error in the service. Nothing that you typed was wrong."),
-            "Retry. If it happens again, tell the operator of the service the number below.",
+            "Algo ha fallado",
+            Some("Es un error del servicio. No se debe a nada que usted haya escrito."),
+            "Vuelva a intentarlo. Si ocurre otra vez, comunique al administrador del servidor el número de abajo.",
         ),
         Problem::Unavailable | Problem::IdempotencyInProgress => (
-            "The service is busy",
+            "El servicio está ocupado",
             Some(
-                "The service could not complete the request. A change may or may not have been made.",
+                "El servicio no ha podido completar la petición. El cambio puede haberse hecho o no.",
             ),
-            "Wait a moment, and reload the page. The same form is never carried out twice.",
+            "Espere un momento y recargue la página. El mismo formulario nunca se procesa dos veces.",
         ),
         Problem::StorageFull => (
-            "The disk is full",
+            "El disco está lleno",
             Some(
-                "The service cannot save anything, because the disk of its server is full. Nothing was changed.",
+                "El servicio no puede guardar nada, porque el disco de su servidor está lleno. No se ha cambiado nada.",
             ),
-            "Ask the operator of the service to make room. Then go back, and send the form again.",
+            "Pida al administrador del servidor que libere espacio. Después, vuelva atrás y envíe de nuevo el formulario.",
         ),
-        Problem::BodyTooLarge => ("Too much text", None, "Go back, and send it in several parts."),
-        Problem::InsufficientScope => ("Not allowed", None, "Go back, or ask a manager."),
-        _ => ("This did not work", None, "Go back, and check what you sent."),
+        Problem::BodyTooLarge => {
+            ("Demasiado texto", None, "Vuelva atrás y envíelo en varias partes.")
+        }
+        Problem::InsufficientScope => {
+            ("No permitido", None, "Vuelva atrás o pregunte a un responsable.")
+        }
+        _ => ("No ha funcionado", None, "Vuelva atrás y compruebe lo que ha enviado."),
     }
 }
 
 fn doubted_clock(now: &str, confirmed: &str, hours: i64) -> String {
     format!(
-        "The clock of the server shows {now}, but the last confirmed time is {confirmed}. No reservation ends until \
-         this is settled. Tell the people who run the server: correct the clock, or if it is right, \
-         run “petstore clock confirm”. If the clock keeps running evenly, it counts as right in \
+        "El reloj del servidor marca {now}, pero la última hora confirmada es {confirmed}. Ninguna reserva vence \
+         hasta que se aclare. Avise a quien administra el servidor: debe corregir el reloj o, si es correcto, \
+         ejecutar «petstore clock confirm». Si el reloj sigue avanzando con regularidad, se dará por correcto dentro de \
          {hours} h."
     )
 }
 
 fn program(name: &str) -> String {
-    format!("program “{name}”")
+    format!("el programa «{name}»")
 }
 
 fn act(kind: ActType) -> &'static str {
     match kind {
-        ActType::KeyCreated => "API key created",
-        ActType::KeyRotated => "API key rotated",
-        ActType::KeyRevoked => "API key revoked",
-        ActType::WebhookAdded => "Webhook added",
-        ActType::WebhookChanged => "Webhook changed",
-        ActType::WebhookDeleted => "Webhook deleted",
-        ActType::WebhookSecretRotated => "Webhook secret rotated",
-        ActType::WebhookEnabled => "Webhook enabled",
-        ActType::WebhookDisabled => "Webhook disabled",
-        ActType::FieldAdded => "Field added",
-        ActType::FieldChanged => "Field changed",
-        ActType::FieldDeleted => "Field deleted",
-        ActType::ProfileChanged => "Store profile changed",
-        ActType::StaffAdded => "Member added",
-        ActType::StaffRoleChanged => "Role of a member changed",
-        ActType::StaffReset => "Member reset",
-        ActType::StaffDisabled => "Member disabled",
-        ActType::StaffPasswordSet => "Password set",
-        ActType::StaffSecondFactorSet => "Second factor set up",
-        ActType::StaffSecondFactorRemoved => "Second factor removed",
-        ActType::StaffSignedIn => "Signed in",
-        ActType::StaffSignInFailed => "Sign-in failed",
-        ActType::StaffSessionsEnded => "Sessions ended",
-        ActType::DatabaseCopied => "Database copied",
-        ActType::DatabaseRestored => "Database restored",
-        ActType::DatabaseTimeConfirmed => "Time of the database confirmed",
+        ActType::KeyCreated => "Clave de API creada",
+        ActType::KeyRotated => "Clave de API renovada",
+        ActType::KeyRevoked => "Clave de API revocada",
+        ActType::WebhookAdded => "Webhook añadido",
+        ActType::WebhookChanged => "Webhook modificado",
+        ActType::WebhookDeleted => "Webhook eliminado",
+        ActType::WebhookSecretRotated => "Secreto de webhook renovado",
+        ActType::WebhookEnabled => "Webhook activado",
+        ActType::WebhookDisabled => "Webhook desactivado",
+        ActType::FieldAdded => "Campo añadido",
+        ActType::FieldChanged => "Campo modificado",
+        ActType::FieldDeleted => "Campo eliminado",
+        ActType::ProfileChanged => "Perfil del centro modificado",
+        ActType::StaffAdded => "Miembro añadido",
+        ActType::StaffRoleChanged => "Rol de un miembro cambiado",
+        ActType::StaffReset => "Acceso de un miembro restablecido",
+        ActType::StaffDisabled => "Miembro desactivado",
+        ActType::StaffPasswordSet => "Contraseña elegida",
+        ActType::StaffSecondFactorSet => "Segundo factor configurado",
+        ActType::StaffSecondFactorRemoved => "Segundo factor eliminado",
+        ActType::StaffSignedIn => "Sesión iniciada",
+        ActType::StaffSignInFailed => "Inicio de sesión fallido",
+        ActType::StaffSessionsEnded => "Sesiones cerradas",
+        ActType::DatabaseCopied => "Base de datos copiada",
+        ActType::DatabaseRestored => "Base de datos restaurada",
+        ActType::DatabaseTimeConfirmed => "Hora de la base de datos confirmada",
     }
 }
 
 fn subject(kind: SubjectKind) -> &'static str {
     match kind {
         SubjectKind::Pet => "Animal",
-        SubjectKind::Pets => "Animals",
-        SubjectKind::Order => "Order",
-        SubjectKind::Category => "Category",
-        SubjectKind::Key => "API key",
-        SubjectKind::Staff => "Member",
+        SubjectKind::Pets => "Animales",
+        SubjectKind::Order => "Trámite",
+        SubjectKind::Category => "Categoría",
+        SubjectKind::Key => "Clave de API",
+        SubjectKind::Staff => "Miembro",
         SubjectKind::Webhook => "Webhook",
-        SubjectKind::Field => "Field",
-        SubjectKind::Profile => "Store profile",
-        SubjectKind::Database => "Database",
+        SubjectKind::Field => "Campo",
+        SubjectKind::Profile => "Perfil del centro",
+        SubjectKind::Database => "Base de datos",
     }
 }
 
 fn did_that(name: &str) -> String {
-    format!("{name} did that")
+    format!("Lo hizo {name},")
 }
 
 fn ago(count: i64, unit: Unit) -> String {
-    format!("{} ago", span(count, unit))
+    format!("hace {}", span(count, unit))
 }
 
 fn ahead(count: i64, unit: Unit) -> String {
-    format!("in {}", span(count, unit))
+    format!("dentro de {}", span(count, unit))
 }
 
 fn span(count: i64, unit: Unit) -> String {
     let unit = match unit {
-        Unit::Minute => "minute",
-        Unit::Hour => "hour",
-        Unit::Day => "day",
+        Unit::Minute => "minuto",
+        Unit::Hour => "hora",
+        Unit::Day => "día",
     };
     format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
 fn more_than(count: usize) -> String {
-    format!("More than {}", animals(count))
+    format!("Más de {}", animals(count))
 }
 
 fn first_shown(count: usize) -> String {
-    format!("The first {} are shown.", animals(count))
+    if count == 1 {
+        "Se muestra el primer animal.".to_owned()
+    } else {
+        format!("Se muestran los primeros {}.", animals(count))
+    }
 }
 
 fn move_animals(count: usize, category: &str) -> String {
-    format!("Move {} to “{category}”?", animals(count))
+    format!("¿Pasar {} a «{category}»?", animals(count))
 }
 
 fn change_animals(count: usize, label: &str, value: &str) -> String {
-    format!("Change {} so that {label} is “{value}”?", animals(count))
+    format!("¿Cambiar «{label}» a «{value}» en {}?", animals(count))
 }
 
 fn reserve_animals(count: usize, end: &str) -> String {
-    format!("Reserve {} until the end of {end}?", animals(count))
+    format!("¿Reservar {} hasta el {end} inclusive?", animals(count))
 }
 
 fn sell_animals(count: usize) -> String {
-    format!("Sell {}?", animals(count))
+    format!("¿Vender {}?", animals(count))
 }
 
 fn cancel_reservations_of(count: usize) -> String {
-    format!("Cancel reservations of {}?", animals(count))
+    format!("¿Anular las reservas de {}?", animals(count))
 }
 
 fn withdraw_animals(count: usize, why: WithdrawalReason) -> String {
-    format!("Withdraw {} ({})?", animals(count), reason(why).to_lowercase())
+    format!("¿Dar de baja {} ({})?", animals(count), reason(why).to_lowercase())
 }
 
 fn column_number(number: usize) -> String {
-    format!("column {number}")
+    format!("columna {number}")
 }
 
 fn browser_on(browser: &str, system: &str) -> String {
-    format!("{browser} on {system}")
+    format!("{browser} en {system}")
 }
 
 fn reserved_as(order: i64) -> String {
-    format!("Reserved as order {order}.")
+    format!("Reservado con el trámite {order}.")
 }
 
 fn sold_as(order: i64) -> String {
-    format!("Sold as order {order}.")
+    format!("Vendido con el trámite {order}.")
 }
 
 fn added_as(animal: i64) -> String {
-    format!("Added as animal {animal}.")
+    format!("Añadido como animal {animal}.")
 }
 
 fn added_about(animal: i64) -> String {
-    format!("Added as animal {animal}. Its day of birth is counted back from its age.")
+    format!(
+        "Añadido como animal {animal}. Su fecha de nacimiento se ha calculado a partir de la edad."
+    )
 }
 
 fn added_many(count: usize) -> String {
-    format!("{} added.", animals(count))
+    format!("{}.", many(count, ["animal añadido", "animales añadidos"]))
 }
 
 fn changed_many(count: usize) -> String {
-    format!("{} changed.", animals(count))
+    format!("{}.", many(count, ["animal modificado", "animales modificados"]))
 }
 
 fn language_of_store(name: &str) -> String {

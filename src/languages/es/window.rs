@@ -1,4 +1,4 @@
-//! The texts of the pages for the public, and of what the pages for the staff share with them.
+//! The texts of the pages for the public, and of what the pages for the staff share with them, in Spanish.
 
 use jiff::civil::Date;
 
@@ -10,8 +10,8 @@ use crate::{
 
 pub(in crate::languages) static TEXTS: Texts = Texts {
     // The texts about an animal that the pages for the public and those for the staff have.
-    no_name: "No name yet",
-    yes: "Yes",
+    no_name: "Aún sin nombre",
+    yes: "Sí",
     days,
     weeks,
     months,
@@ -22,46 +22,50 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
 
     // The texts of the pages.
     language: "es",
+    locale: "es_ES",
+    colon: ": ",
+    quotes: ["«", "»"],
     language_name: "Español",
-    no_store: "Our animals",
-    skip: "Skip to content",
-    list: "Meet our animals",
-    later_page: "More animals",
-    back: "All animals",
-    reserved: "Reserved",
-    filter: "Filter",
-    kinds: "Kinds of animals",
-    search: "Search",
-    more: "More",
-    without: "Without ",
-    name: "Name",
-    age: "Age",
-    kind: "Category",
-    newest_first: "Newest first",
-    longest_first: "Longest with us first",
-    chosen: "Chosen",
-    take_off: "Take off ",
-    any: "Any",
-    show: "Show animals",
-    clear: "Show all",
-    next: "More animals",
-    first: "Back to the newest",
-    none_found: "None of our animals fits that.",
-    none_here_yet: "None of the animals so far fits that. There are more.",
-    none_at_all: "No animal is looking for a home at the moment. Come back soon.",
-    contact: "Contact us",
-    feed: "New animals as a feed",
-    gone: "This animal is no longer here",
-    gone_next: "Others are still looking for a home.",
-    photos: "Photos",
-    close: "Close",
-    previous_photo: "Previous photo",
-    next_photo: "Next photo",
-    similar: "Similar animals",
-    newest: "Our newest animals",
-    new: "New",
-    one_year: "With us for over a year",
-    request: "Request ",
+    no_store: "Nuestros animales",
+    skip: "Ir al contenido",
+    list: "Conozca a nuestros animales",
+    pages: "Páginas",
+    later_page: "Más animales",
+    back: "Todos los animales",
+    reserved: "Reservado",
+    filter: "Filtrar",
+    kinds: "Tipos de animales",
+    search: "Buscar",
+    more: "Más filtros",
+    without: "Sin el filtro ",
+    name: "Nombre",
+    age: "Edad",
+    kind: "Categoría",
+    newest_first: "Primero los más recientes",
+    longest_first: "Primero los que llevan más tiempo",
+    chosen: "Filtros elegidos",
+    take_off: "Quitar ",
+    any: "Cualquiera",
+    show: "Ver animales",
+    clear: "Ver todos",
+    next: "Más animales",
+    first: "Volver a los más recientes",
+    none_found: "Ninguno de nuestros animales coincide con la búsqueda.",
+    none_here_yet: "Por ahora, ninguno de los animales coincide. Hay más.",
+    none_at_all: "En este momento, ningún animal busca hogar. Vuelva pronto.",
+    contact: "Contactar",
+    feed: "Nuevos animales (feed)",
+    gone: "Este animal ya no está aquí",
+    gone_next: "Otros siguen buscando hogar.",
+    photos: "Fotos",
+    close: "Cerrar",
+    previous_photo: "Foto anterior",
+    next_photo: "Foto siguiente",
+    similar: "Animales parecidos",
+    newest: "Recién llegados",
+    new: "Nuevo",
+    one_year: "Más de un año con nosotros",
+    request: "Petición ",
     found_a_home,
     ask,
     ask_here,
@@ -77,96 +81,112 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
 
 fn photo(number: usize, name: &str, species: Option<&str>) -> String {
     let species = species.map(|species| format!(", {}", species.to_lowercase()));
-    format!("Photo {number} of {name}{}", species.unwrap_or_default())
+    format!("Foto {number} de {name}{}", species.unwrap_or_default())
 }
 
 fn date(date: Date) -> String {
-    date.strftime("%-d %B %Y").to_string()
+    let month = match date.month() {
+        1 => "enero",
+        2 => "febrero",
+        3 => "marzo",
+        4 => "abril",
+        5 => "mayo",
+        6 => "junio",
+        7 => "julio",
+        8 => "agosto",
+        9 => "septiembre",
+        10 => "octubre",
+        11 => "noviembre",
+        _ => "diciembre",
+    };
+    format!("{} de {month} de {}", date.day(), date.year())
 }
 
 fn found_a_home(name: &str) -> String {
-    format!("{name} has found a home")
+    format!("{name} ya tiene un hogar")
 }
 
 fn ask(name: &str) -> String {
-    format!("Ask about {name}")
+    format!("Preguntar por {name}")
 }
 
 fn ask_here(name: &str, number: i64) -> String {
-    format!("Ask us about {name}, number {number}.")
+    format!("Pregúntenos por {name}, número {number}.")
 }
 
 fn number(number: i64) -> String {
-    format!("Number {number}")
+    format!("Número {number}")
 }
 
 fn is_reserved(name: &str) -> String {
-    format!("{name} is reserved at the moment.")
+    format!("En este momento, {name} tiene una reserva.")
 }
 
 fn photo_of(number: usize, count: usize) -> String {
-    format!("Photo {number} of {count}")
+    format!("Foto {number} de {count}")
 }
 
 fn count(count: usize, most: usize) -> String {
     match count {
         1 => "1 animal".to_owned(),
-        _ if count > most => format!("More than {} animals", in_digits(most)),
-        _ => format!("{} animals", in_digits(count)),
+        _ if count > most => format!("Más de {} animales", in_digits(most)),
+        _ => format!("{} animales", in_digits(count)),
     }
 }
 
 fn age_range(age: Age) -> &'static str {
     match age {
-        Age::UnderOne => "Under 1 year",
-        Age::OneToThree => "1 to 3 years",
-        Age::ThreeToEight => "3 to 8 years",
-        Age::EightOrMore => "8 years or older",
+        Age::UnderOne => "Menos de 1 año",
+        Age::OneToThree => "De 1 a 3 años",
+        Age::ThreeToEight => "De 3 a 8 años",
+        Age::EightOrMore => "8 años o más",
     }
 }
 
 fn about_list(store: Option<&str>) -> String {
     match store {
-        Some(store) => format!("Newest first: the animals that are looking for a home at {store}"),
-        None => "Newest first: the animals that are looking for a home".to_owned(),
+        Some(store) => {
+            format!("Los animales de {store} que buscan hogar, primero los más recientes")
+        }
+        None => "Los animales que buscan hogar, primero los más recientes".to_owned(),
     }
 }
 
 fn about_animal(name: &str, kind: &[String], store: Option<&str>) -> String {
     let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
-    let at = store.map(|store| format!(" at {store}")).unwrap_or_default();
-    format!("{name}{kind} is looking for a home{at}")
+    let of = store.map(|store| format!(", de {store},")).unwrap_or_default();
+    format!("{name}{kind}{of} busca hogar")
 }
 
 fn problem(problem: Problem) -> (&'static str, &'static str) {
     match problem {
-        Problem::NotFound => ("Not found", "Go to all animals."),
+        Problem::NotFound => ("Página no encontrada", "Vaya a todos los animales."),
         Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
-            ("That address is not valid", "Go to all animals.")
+            ("Esa dirección no es válida", "Vaya a todos los animales.")
         }
-        Problem::MethodNotAllowed => ("That is not possible here", "Go to all animals."),
-        Problem::HeadTooLarge => ("That address is too long", "Go to all animals."),
-        Problem::OldVersion => ("That needs HTTP/1.1", "Go to all animals."),
-        _ => ("Something went wrong", "Wait for a moment, then load the page again."),
+        Problem::MethodNotAllowed => ("Eso no es posible aquí", "Vaya a todos los animales."),
+        Problem::HeadTooLarge => ("Esa dirección es demasiado larga", "Vaya a todos los animales."),
+        Problem::OldVersion => ("Se necesita HTTP/1.1", "Vaya a todos los animales."),
+        _ => ("Algo ha fallado", "Espere un momento y vuelva a cargar la página."),
     }
 }
 
 fn days(count: i64) -> String {
-    many(count, "day")
+    many(count, ["día", "días"])
 }
 
 fn weeks(count: i64) -> String {
-    many(count, "week")
+    many(count, ["semana", "semanas"])
 }
 
 fn months(count: i64) -> String {
-    many(count, "month")
+    many(count, ["mes", "meses"])
 }
 
 fn years(count: i64) -> String {
-    many(count, "year")
+    many(count, ["año", "años"])
 }
 
-fn many(count: i64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+fn many(count: i64, [one, several]: [&str; 2]) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
 }

@@ -1,7 +1,8 @@
-//! The texts of the pages for the staff.
+//! The texts of the pages for the staff, in French.
 
 use maud::{Markup, html};
 
+use super::window::de;
 use crate::{
     domain::{
         PetStatus, Role, Scope,
@@ -19,166 +20,166 @@ use crate::{
 };
 
 pub(in crate::languages) static TEXTS: Texts = Texts {
-    language: "en-GB",
+    language: "fr-FR",
     site: "Petstore",
-    skip: "Skip to content",
-    main_menu: "Main menu",
-    sign_out: "Sign out",
-    today: "Today",
-    animals_heading: "Animals",
-    add: "Add",
-    orders: "Orders",
-    activity: "Activity",
-    web_site: "Web site",
-    public_page: "See the public page",
-    settings: "Settings",
-    categories: "Categories",
+    skip: "Aller au contenu",
+    main_menu: "Menu principal",
+    sign_out: "Se déconnecter",
+    today: "Aujourd’hui",
+    animals_heading: "Animaux",
+    add: "Ajouter",
+    orders: "Dossiers",
+    activity: "Activité",
+    web_site: "Site web",
+    public_page: "Voir la page publique",
+    settings: "Paramètres",
+    categories: "Catégories",
     webhooks: "Webhooks",
-    error_prefix: "Error: ",
-    problem_heading: "There is a problem",
-    cancel: "Cancel",
-    next_page: "Next page",
-    first_page: "First page",
-    no_name: "(no name)",
+    error_prefix: "Erreur\u{a0}: ",
+    problem_heading: "Il y a un problème",
+    cancel: "Annuler",
+    next_page: "Page suivante",
+    first_page: "Première page",
+    no_name: "(sans nom)",
     actions: "Actions",
 
     // Values.
-    name: "Name",
-    number: "Number",
-    category: "Category",
-    status_label: "Status",
-    added_at: "Added",
-    changed_at: "Last change",
-    staff_member: "staff",
+    name: "Nom",
+    number: "Numéro",
+    category: "Catégorie",
+    status_label: "Statut",
+    added_at: "Ajout",
+    changed_at: "Dernière modification",
+    staff_member: "un membre de l’équipe",
     program,
-    a_program: "a program",
-    the_service: "the service",
-    the_operator: "the operator",
-    reference: "Reference",
-    reference_hint: "Your own number for it, such as an invoice or ticket. Not the name of the customer.",
-    note: "Note",
-    reason_label: "Reason",
-    optional: "(optional)",
-    until: "Hold until (end of day)",
-    category_hint: "Choose a category, or type its number.",
+    a_program: "un programme",
+    the_service: "le service",
+    the_operator: "l’administrateur du serveur",
+    reference: "Référence",
+    reference_hint: "Votre propre numéro, par exemple celui de la facture ou du ticket. Pas le nom du client.",
+    note: "Remarque",
+    reason_label: "Motif",
+    optional: "(facultatif)",
+    until: "Réserver jusqu’au (fin de journée)",
+    category_hint: "Choisissez une catégorie, ou saisissez son numéro.",
     animal: "Animal",
-    order: "Order",
-    placed_at: "Placed",
-    ends: "Ends",
-    closed_at: "Closed",
-    sold_at: "Sold on",
-    before_number: ["#", "no.", "no", "number", "animal", "order"],
+    order: "Dossier",
+    placed_at: "Création",
+    ends: "Échéance",
+    closed_at: "Clôture",
+    sold_at: "Vente",
+    before_number: ["#", "n°", "no", "numéro", "animal", "dossier"],
 
     // Today.
-    find_label: "Find an animal: name, number, microchip, breed, colour …",
-    find: "Search",
-    overdue_now: "Overdue",
-    ending_today: "To collect today",
-    ending_tomorrow: "Until tomorrow",
-    ending_later: "Until the day after, or later",
-    call: "Call",
-    ending: "Reservations that end soon",
-    none_ending: "No reservation ends in the next three days.",
-    sold_today: "Sold today",
-    all_sales: "All sales",
-    incomplete: "Arrived this week, without a photo or a microchip",
-    no_photo: "no photo",
-    no_chip: "no microchip",
-    newest_animals: "Newest animals",
-    counting: "counting …",
-    all_reservations: "All reservations",
-    empty_store: "There are no animals yet",
-    empty_store_hint: "Add the first one, or paste many from a spreadsheet.",
-    add_animals: "Add animals",
-    numbers: "Numbers of animals",
+    find_label: "Trouver un animal\u{a0}: nom, numéro, puce, race, couleur…",
+    find: "Rechercher",
+    overdue_now: "En retard",
+    ending_today: "À venir chercher aujourd’hui",
+    ending_tomorrow: "Jusqu’à demain",
+    ending_later: "Jusqu’à après-demain, ou plus tard",
+    call: "Appeler",
+    ending: "Réservations bientôt à échéance",
+    none_ending: "Aucune réservation ne se termine dans les trois prochains jours.",
+    sold_today: "Vendus aujourd’hui",
+    all_sales: "Toutes les ventes",
+    incomplete: "Arrivés cette semaine, sans photo ou sans puce",
+    no_photo: "sans photo",
+    no_chip: "sans puce",
+    newest_animals: "Derniers arrivés",
+    counting: "décompte…",
+    all_reservations: "Toutes les réservations",
+    empty_store: "Il n’y a pas encore d’animaux",
+    empty_store_hint: "Ajoutez le premier, ou collez-en plusieurs depuis un tableur.",
+    add_animals: "Ajouter des animaux",
+    numbers: "Nombre d’animaux",
 
     // Animal.
-    edit: "Edit",
-    save: "Save",
-    reserve_more: "Reserve…",
-    sell_more: "Sell…",
-    reserve: "Reserve",
-    sell: "Sell",
-    sell_now: "Sell now",
-    cancel_reservation: "Cancel the reservation",
-    take_back: "Take it back",
-    take_back_hint: "The customer returns the animal. It becomes available again.",
-    sold_without_order: "It was marked as sold without an order. To correct this, edit its status.",
-    pending_without_order: "It was marked as reserved without an order, so the reservation has no end. Reserve it here to \
-     give it one, sell it, or edit its status.",
-    withdraw: "Withdraw",
-    withdraw_more: "Record a departure",
-    withdraw_hint: "It leaves all lists of animals. Its history stays, and it can be restored.",
-    restore: "Restore",
-    restore_hint: "It returns to the lists as it was.",
-    choose: "Choose a reason",
-    history: "History",
-    older: "Older entries",
-    no_history: "No change was recorded.",
-    status_held: "An order holds the animal. To change its status, open the order.",
+    edit: "Modifier",
+    save: "Enregistrer",
+    reserve_more: "Réserver…",
+    sell_more: "Vendre…",
+    reserve: "Réserver",
+    sell: "Vendre",
+    sell_now: "Vendre maintenant",
+    cancel_reservation: "Annuler la réservation",
+    take_back: "Reprendre l’animal",
+    take_back_hint: "Le client rend l’animal, qui redevient disponible.",
+    sold_without_order: "L’animal a été marqué comme vendu sans dossier. Pour corriger cela, modifiez son statut.",
+    pending_without_order: "L’animal a été marqué comme réservé sans dossier\u{a0}: la réservation n’a donc pas d’échéance. Réservez-le ici pour \
+     en fixer une, vendez-le ou modifiez son statut.",
+    withdraw: "Retirer",
+    withdraw_more: "Enregistrer une sortie",
+    withdraw_hint: "L’animal disparaît de toutes les listes. Son historique reste, et il peut être rétabli.",
+    restore: "Rétablir",
+    restore_hint: "L’animal revient dans les listes tel qu’il était.",
+    choose: "Choisissez un motif",
+    history: "Historique",
+    older: "Entrées plus anciennes",
+    no_history: "Aucune modification n’a été enregistrée.",
+    status_held: "L’animal est lié à un dossier. Pour changer son statut, ouvrez le dossier.",
 
     // Conflict.
-    conflict: "Somebody else changed this animal",
-    conflict_hint: "It changed while you were editing it. Nothing of yours is saved yet. Compare both, change yours if \
-     you like, and decide.",
-    theirs: "Now in the store",
-    yours: "Yours",
-    save_mine: "Save mine",
-    keep_theirs: "Keep what is in the store",
-    different: "different",
+    conflict: "Quelqu’un d’autre a modifié cet animal",
+    conflict_hint: "Il a changé pendant que vous le modifiiez. Rien de votre saisie n’est encore enregistré. Comparez les deux \
+     versions, corrigez la vôtre si besoin, puis décidez.",
+    theirs: "Version enregistrée",
+    yours: "Votre version",
+    save_mine: "Enregistrer la mienne",
+    keep_theirs: "Garder la version enregistrée",
+    different: "différent",
 
     // Add.
-    add_one: "One animal",
-    add_many: "Many from a spreadsheet",
-    add_animal: "Add the animal",
-    add_to_number: "Add the animal to this number, without a name",
-    paste: "Lines of the spreadsheet",
-    paste_hint: "Copy the rows and paste them here: one animal on each line, with its name and its \
-     category. With headings in the first line, also its status and the values of its fields. You see a \
-     preview before anything is added.",
-    preview: "Preview",
-    line: "Line",
-    check: "Check",
+    add_one: "Un seul animal",
+    add_many: "Plusieurs, depuis un tableur",
+    add_animal: "Ajouter l’animal",
+    add_to_number: "Ajouter l’animal à ce numéro, sans nom de catégorie",
+    paste: "Lignes du tableur",
+    paste_hint: "Copiez les lignes et collez-les ici\u{a0}: un animal par ligne, avec son nom et sa catégorie. \
+     Si la première ligne contient les titres, aussi avec son statut et les valeurs de ses champs. \
+     Vous verrez un aperçu avant tout ajout.",
+    preview: "Aperçu",
+    line: "Ligne",
+    check: "Contrôle",
     fine: "OK",
-    preview_hint: "Nothing is added yet. Either all of them are added, or none.",
-    change_lines: "Edit the lines",
-    preview_again: "Preview again",
+    preview_hint: "Rien n’est encore ajouté. Ils seront ajoutés tous ensemble, ou pas du tout.",
+    change_lines: "Modifier les lignes",
+    preview_again: "Actualiser l’aperçu",
 
     // Orders.
-    find_order: "Find an order by customer, telephone, animal, reference or number",
-    find_order_by_animal: "Find an order by animal, reference or number",
-    no_orders: "No orders here",
-    no_orders_hint: "Open an animal to reserve or sell it.",
-    no_order_found: "No order found",
-    all: "All",
-    print: "Print",
-    signature: "Signature of the customer",
-    signature_of_store: "Signature for the store",
-    shown_here: "On this page:",
-    only_first: "The 100 reservations that end first are shown.",
+    find_order: "Trouver un dossier par client, téléphone, animal, référence ou numéro",
+    find_order_by_animal: "Trouver un dossier par animal, référence ou numéro",
+    no_orders: "Aucun dossier ici",
+    no_orders_hint: "Ouvrez un animal pour le réserver ou le vendre.",
+    no_order_found: "Aucun dossier trouvé",
+    all: "Tous",
+    print: "Imprimer",
+    signature: "Signature du client",
+    signature_of_store: "Signature pour l’établissement",
+    shown_here: "Sur cette page\u{a0}:",
+    only_first: "Seules les 100 réservations qui se terminent en premier sont affichées.",
 
     // Problems.
-    no_pet: "No animal has this number.",
-    no_order: "No order has this number.",
-    not_found: "Not found",
-    name_too_long: "The name is too long.",
-    name_missing: "Enter the name of the animal.",
-    category_missing: "Enter the category.",
-    status_invalid: "The status must be available, reserved or sold.",
-    reason_missing: "Choose a reason.",
-    day_invalid: "Enter a day in the future, at most 400 days from now.",
-    none_selected: "Select at least one animal first.",
-    nothing_pasted: "Paste at least one line.",
-    stale: "Somebody else has changed it in the meantime, so nothing was changed \
-     this time. Look at the current state, and retry.",
-    nothing_changed: "Nothing was changed. It is not possible for these animals:",
+    no_pet: "Aucun animal ne porte ce numéro.",
+    no_order: "Aucun dossier ne porte ce numéro.",
+    not_found: "Introuvable",
+    name_too_long: "Le nom est trop long.",
+    name_missing: "Saisissez le nom de l’animal.",
+    category_missing: "Saisissez la catégorie.",
+    status_invalid: "Le statut doit être disponible, réservé ou vendu.",
+    reason_missing: "Choisissez un motif.",
+    day_invalid: "Saisissez un jour à venir, dans 400 jours au plus.",
+    none_selected: "Sélectionnez d’abord au moins un animal.",
+    nothing_pasted: "Collez au moins une ligne.",
+    stale: "Quelqu’un d’autre a fait une modification entre-temps\u{a0}: rien n’a donc été modifié cette fois. \
+     Vérifiez l’état actuel, puis réessayez.",
+    nothing_changed: "Rien n’a été modifié. Ce n’est pas possible pour ces animaux\u{a0}:",
     status,
-    withdrawn: "Withdrawn",
-    overdue: "Overdue",
+    withdrawn: "Retiré",
+    overdue: "En retard",
     order_status,
     reason,
-    extended: "Extended",
-    renamed: "Category renamed",
+    extended: "Réservation prolongée",
+    renamed: "Catégorie renommée",
     change,
     animals,
     more_than,
@@ -192,272 +193,273 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     add_with_category,
     unknown_category,
     ambiguous_category,
-    category_prefix: "Category ",
+    category_prefix: "Catégorie ",
     category_number,
     changed_by,
-    is_withdrawn: "It is withdrawn. Restore it first.",
-    has_no_reservation: "It has no reservation.",
-    is_gone: "It no longer exists.",
+    is_withdrawn: "L’animal est retiré. Rétablissez-le d’abord.",
+    has_no_reservation: "L’animal n’a pas de réservation.",
+    is_gone: "Il n’existe plus.",
     is_reserved,
     animal_is_reserved,
     is_in_status,
 
     // Categories.
-    no_categories: "No category has a name yet",
-    no_categories_hint: "Give the first one a name, such as Dogs. Everybody can then choose it by this name.",
-    name_category_heading: "Add or rename a category",
-    category_number_hint: "A free number is filled in. To change the name of a category, enter its number.",
-    label_missing: "Enter the name of the category.",
-    label_invalid: "Enter 1 to 255 characters.",
-    no_free_number: "No free number is found. Enter a number on the page Categories.",
-    number_invalid: "Enter a whole number.",
+    no_categories: "Aucune catégorie n’a encore de nom",
+    no_categories_hint: "Donnez un nom à la première, par exemple Chiens. Tout le monde pourra ensuite la choisir par ce nom.",
+    name_category_heading: "Ajouter ou renommer une catégorie",
+    category_number_hint: "Un numéro libre est proposé. Pour changer le nom d’une catégorie, saisissez son numéro.",
+    label_missing: "Saisissez le nom de la catégorie.",
+    label_invalid: "Saisissez de 1 à 255 caractères.",
+    no_free_number: "Aucun numéro libre n’a été trouvé. Saisissez un numéro sur la page Catégories.",
+    number_invalid: "Saisissez un nombre entier.",
 
     // Adding one animal.
-    category_of_species: "If it is empty, the category of the species is taken.",
-    species_or_category: "Choose a species, or a category.",
-    or_about: "Or approximate age",
-    about_hint: "For an age such as 2, or 8 months, the day of birth is written down that far back from today.",
-    age_invalid: "Enter an age in years such as 2, or such as 8 months or 10 weeks.",
-    born_or_age: "Enter the day of birth or the age, and leave the other one empty.",
+    category_of_species: "Si elle est vide, celle de l’espèce est utilisée.",
+    species_or_category: "Choisissez une espèce ou une catégorie.",
+    or_about: "Ou âge approximatif",
+    about_hint: "Avec un âge tel que 2, ou 8 mois, la date de naissance est calculée à partir d’aujourd’hui.",
+    ages_typed: ["a an ans", "m mois", "s sem semaine semaines"],
+    age_invalid: "Saisissez un âge en années, par exemple 2, ou bien 8 mois ou 10 semaines.",
+    born_or_age: "Saisissez la date de naissance ou l’âge, et laissez l’autre vide.",
 
     // The texts about fields and their values.
-    fields: "Fields",
-    fields_hint: "Fields describe your animals: in the forms, on their pages, and for programs.",
-    more_fields: "More fields",
-    any_value: "Any",
+    fields: "Champs",
+    fields_hint: "Les champs décrivent vos animaux\u{a0}: dans les formulaires, sur leurs pages et pour les programmes.",
+    more_fields: "Plus de champs",
+    any_value: "Indifférent",
     no_value: "–",
-    field_label: "Label",
-    field_label_hint: "What people read, such as Breed.",
-    field_name: "Name for programs",
-    field_name_hint: "Lower-case letters, digits and underscores, such as coat_length. If it is empty, it is made from the label. It cannot change.",
-    field_name_invalid: "Enter a name for programs: 1 to 32 lower-case letters, digits and underscores, the first of them a letter.",
-    field_name_taken: "Another field has this name for programs. Enter a different one.",
+    field_label: "Libellé",
+    field_label_hint: "Ce que les gens lisent, par exemple Race.",
+    field_name: "Nom pour les programmes",
+    field_name_hint: "Lettres minuscules, chiffres et tirets bas, par exemple coat_length. S’il est vide, il est tiré du libellé. Il ne peut pas changer.",
+    field_name_invalid: "Saisissez un nom pour les programmes\u{a0}: de 1 à 32 lettres minuscules, chiffres et tirets bas, en commençant par une lettre.",
+    field_name_taken: "Un autre champ porte ce nom pour les programmes. Saisissez-en un autre.",
     field_kind: "Type",
-    choose_kind: "Choose a type",
-    field_label_invalid: "Enter a label of 1 to 255 characters.",
-    field_kind_missing: "Choose a type.",
-    field_choices: "Choices",
-    more_choices: "More choices",
-    remove_choice: "Remove",
-    field_labels_hint: "Change what people read to rename a choice: no animal changes. Programs go on using the first name.",
-    field_labels_invalid: "Each choice needs a name of 1 to 100 characters that no other choice has or had. Capital and small letters \
-     count as the same.",
-    field_choices_hint: "Only for the type Choice from a list: one on each line, 1 to 100, each with at most 64 characters.",
-    field_choices_invalid: "Enter 1 to 100 different choices, one on each line, each with at most 64 characters. Capital and small letters count as the same.",
+    choose_kind: "Choisissez un type",
+    field_label_invalid: "Saisissez un libellé de 1 à 255 caractères.",
+    field_kind_missing: "Choisissez un type.",
+    field_choices: "Choix",
+    more_choices: "Autres choix",
+    remove_choice: "Enlever",
+    field_labels_hint: "Pour renommer un choix, changez ce que les gens lisent\u{a0}: aucun animal n’est modifié. Les programmes continuent d’utiliser le premier nom.",
+    field_labels_invalid: "Chaque choix doit avoir un nom de 1 à 100 caractères qu’aucun autre choix n’a ni n’a eu. Majuscules et minuscules \
+     comptent comme identiques.",
+    field_choices_hint: "Seulement pour le type Choix dans une liste\u{a0}: un par ligne, de 1 à 100, de 64 caractères au maximum chacun.",
+    field_choices_invalid: "Saisissez de 1 à 100 choix différents, un par ligne, de 64 caractères au maximum chacun. Majuscules et minuscules comptent comme identiques.",
     field_position: "Position",
-    field_position_hint: "From 0 to 10,000. Fields with lower positions come first. If it is empty, the field is the last one.",
-    field_position_invalid: "Enter a position from 0 to 10,000.",
-    field_public: "Show on the web site",
-    field_public_hint: "Everybody can see the values.",
+    field_position_hint: "De 0 à 10\u{202f}000. Les champs de position plus petite viennent d’abord. Sans position, le champ vient en dernier.",
+    field_position_invalid: "Saisissez une position de 0 à 10\u{202f}000.",
+    field_public: "Afficher sur le site web",
+    field_public_hint: "Tout le monde peut voir les valeurs.",
     field_unique: "Unique",
-    field_unique_hint: "No two animals have the same value, as with a microchip. Only for text and whole numbers.",
-    add_field: "Add a field",
-    delete_field: "Delete field",
-    field_deleted_effect: "It disappears from all forms and pages. This is possible only while no animal has a value.",
-    birth_invalid: "Enter a date such as 2024-05-03, not in the future.",
-    no_field: "There is no such field.",
-    field_in_use: "Animals have values of this field. It cannot be deleted, and its type and Unique cannot change, until no \
-     animal has a value, withdrawn animals included.",
-    too_many_fields: "There are 50 fields already. Delete one before you add another.",
-    field_changed: "Somebody else changed this field at the same time. Check what it is now, and save again.",
+    field_unique_hint: "Deux animaux ne peuvent pas avoir la même valeur, comme pour une puce. Seulement pour les textes et les nombres entiers.",
+    add_field: "Ajouter un champ",
+    delete_field: "Supprimer le champ",
+    field_deleted_effect: "Il disparaît de tous les formulaires et de toutes les pages. Ce n’est possible que si aucun animal n’a de valeur.",
+    birth_invalid: "Saisissez une date telle que 2024-05-03, pas dans le futur.",
+    no_field: "Ce champ n’existe pas.",
+    field_in_use: "Des animaux ont une valeur dans ce champ. Tant que c’est le cas (animaux retirés compris), il ne peut pas être supprimé, \
+     et son type et Unique ne peuvent pas changer.",
+    too_many_fields: "Il y a déjà 50 champs. Supprimez-en un avant d’en ajouter un autre.",
+    field_changed: "Quelqu’un d’autre a modifié ce champ en même temps. Vérifiez son état actuel, puis enregistrez à nouveau.",
     choice_in_use,
     becomes_public,
     kind,
     value_taken,
-    other_new: "Another of these animals",
+    other_new: "un autre de ces animaux",
     show_animal,
     shared_value,
     field_removed,
     choice_removed,
 
     // The list of animals, and its bar.
-    any_status: "In the store",
-    also_sold: "In the store or sold",
-    filter: "Filter",
-    filters: "Filters",
-    add_sold: "Also sold ones",
-    take_off: " (take off)",
-    show: "Show",
-    any_category: "All",
-    nothing_found: "No animal found",
-    nothing_found_hint: "Check the spelling, or type only the beginning of the name.",
-    select_all: "Select all on this page",
-    skip_list: "Skip the list, to the actions",
-    with_selected: "Change the selected animals",
-    all_or_none: "Either all of them change, or none.",
-    reserve_or_sell: "Reserve or sell…",
-    move_more: "Move…",
-    move_label: "Move to category",
-    value_more: "Change a value…",
-    new_value: "New value",
-    value_hint: "As in a spreadsheet: a choice, yes or no, a date. Nothing takes the value off.",
-    field_of_animals: "Field",
-    choose_field: "Choose a field",
-    field_missing: "Choose the field whose value changes.",
-    withdraw_several: "Record a departure…",
-    cancel_reservations: "Cancel reservations",
-    clear: "Clear all",
+    any_status: "Présents",
+    also_sold: "Présents ou vendus",
+    filter: "Filtrer",
+    filters: "Filtres",
+    add_sold: "Aussi les vendus",
+    take_off: " (enlever)",
+    show: "Afficher",
+    any_category: "Toutes",
+    nothing_found: "Aucun animal trouvé",
+    nothing_found_hint: "Vérifiez l’orthographe, ou saisissez seulement le début du nom.",
+    select_all: "Tout sélectionner sur cette page",
+    skip_list: "Passer la liste, vers les actions",
+    with_selected: "Modifier les animaux sélectionnés",
+    all_or_none: "Tous seront modifiés, ou aucun.",
+    reserve_or_sell: "Réserver ou vendre…",
+    move_more: "Changer de catégorie…",
+    move_label: "Changer de catégorie",
+    value_more: "Modifier une valeur…",
+    new_value: "Nouvelle valeur",
+    value_hint: "Comme dans un tableur\u{a0}: un choix, oui ou non, une date. Laissez vide pour effacer la valeur.",
+    field_of_animals: "Champ",
+    choose_field: "Choisissez un champ",
+    field_missing: "Choisissez le champ dont la valeur change.",
+    withdraw_several: "Enregistrer une sortie…",
+    cancel_reservations: "Annuler les réservations",
+    clear: "Tout effacer",
     chip,
     too_many_filters,
 
     // The texts of the pages for managers.
 
     // Activity.
-    export: "Export as CSV",
-    no_activity: "Nothing happened in this period",
-    no_activity_hint: "Choose other days, or remove a filter.",
-    no_activity_yet: "Nothing found yet",
-    no_activity_yet_hint: "The newest entries do not match. The next page continues with older ones.",
-    since: "From (day)",
-    up_to: "To (end of day)",
-    animal_number: "Animal number",
-    any_type: "Everything",
-    when: "When",
-    who: "Who",
-    what: "What",
-    about: "About",
-    difference: "Details",
-    export_cut: "More entries follow. Export fewer days at a time.",
+    export: "Exporter en CSV",
+    no_activity: "Rien ne s’est passé pendant cette période",
+    no_activity_hint: "Choisissez d’autres jours, ou enlevez un filtre.",
+    no_activity_yet: "Rien trouvé pour l’instant",
+    no_activity_yet_hint: "Les entrées les plus récentes ne correspondent pas. La page suivante continue avec les plus anciennes.",
+    since: "Du (jour)",
+    up_to: "Au (fin de journée)",
+    animal_number: "Numéro de l’animal",
+    any_type: "Tout",
+    when: "Date",
+    who: "Auteur",
+    what: "Action",
+    about: "Concerne",
+    difference: "Détails",
+    export_cut: "D’autres entrées suivent. Exportez moins de jours à la fois.",
     audited_change,
     act,
     subject,
 
     // Webhooks.
-    webhooks_hint: "A webhook tells another program about each change, such as your web site or your accounts.",
-    no_webhooks: "No webhooks yet",
-    no_webhooks_hint: "Add one with the address that the other program gives you.",
-    no_webhook: "No webhook has this number.",
-    add_webhook: "Add a webhook",
-    address: "Address",
-    address_hint: "It begins with https://.",
+    webhooks_hint: "Un webhook informe un autre programme de chaque modification, par exemple votre site web ou votre comptabilité.",
+    no_webhooks: "Pas encore de webhook",
+    no_webhooks_hint: "Ajoutez-en un avec l’adresse que vous donne l’autre programme.",
+    no_webhook: "Aucun webhook ne porte ce numéro.",
+    add_webhook: "Ajouter un webhook",
+    address: "Adresse",
+    address_hint: "Elle commence par https://.",
     description: "Description",
-    sends: "Sends",
-    sends_hint: "If you choose none, every change is sent.",
-    every_change: "Every change",
-    works: "Works",
-    not_used: "Not used yet",
-    url_missing: "Enter the address.",
-    url_invalid: "Enter an address such as https://shop.example/hooks, without spaces, a user name, a password or a part behind #. The operator can permit http:// and addresses inside the network with --webhook-allow.",
-    fails: "Fails",
-    off: "Off",
-    fails_since: "Fails since",
-    attempts: "Newest attempts",
-    no_attempts: "Nothing was sent yet.",
-    result: "Result",
-    duration: "Duration",
-    delivered: "Delivered",
-    failed: "Failed",
-    test: "Send a test message",
-    test_hint: "The result is in the list of attempts a moment later.",
-    enable: "Continue where it stopped",
-    enable_hint: "Everything since then is sent.",
-    enable_now: "Continue from now on",
-    enable_now_hint: "What happened in the meantime is never sent.",
-    disable: "Disable",
-    disable_hint: "Nothing more is sent until you enable it.",
-    rotate: "Create a new secret",
-    rotate_hint: "The old one is valid for 24 more hours.",
-    delete: "Delete",
-    delete_webhook: "Delete this webhook",
-    delete_hint: "This also deletes its list of attempts, and cannot be undone.",
-    secret: "The secret of the webhook",
-    secret_hint: "Copy it into the settings of the program now. It is not shown again.",
-    too_many_webhooks: "There are 100 webhooks already. Delete one first.",
+    sends: "Modifications envoyées",
+    sends_hint: "Si vous ne choisissez rien, chaque modification est envoyée.",
+    every_change: "Chaque modification",
+    works: "Fonctionne",
+    not_used: "Pas encore utilisé",
+    url_missing: "Saisissez l’adresse.",
+    url_invalid: "Saisissez une adresse telle que https://shop.example/hooks, sans espaces, nom d’utilisateur, mot de passe ni partie après #. L’administrateur du serveur peut autoriser http:// et les adresses du réseau interne avec --webhook-allow.",
+    fails: "En échec",
+    off: "Désactivé",
+    fails_since: "En échec depuis",
+    attempts: "Derniers envois",
+    no_attempts: "Rien n’a encore été envoyé.",
+    result: "Résultat",
+    duration: "Durée",
+    delivered: "Remis",
+    failed: "Échec",
+    test: "Envoyer un message de test",
+    test_hint: "Le résultat apparaît un instant plus tard dans la liste des envois.",
+    enable: "Reprendre là où il s’est arrêté",
+    enable_hint: "Tout ce qui s’est passé depuis est envoyé.",
+    enable_now: "Reprendre à partir de maintenant",
+    enable_now_hint: "Ce qui s’est passé entre-temps n’est jamais envoyé.",
+    disable: "Désactiver",
+    disable_hint: "Plus rien n’est envoyé avant la réactivation.",
+    rotate: "Créer un nouveau secret",
+    rotate_hint: "L’ancien reste valable 24 heures.",
+    delete: "Supprimer",
+    delete_webhook: "Supprimer ce webhook",
+    delete_hint: "La liste de ses envois est supprimée aussi. C’est irréversible.",
+    secret: "Le secret du webhook",
+    secret_hint: "Copiez-le maintenant dans les paramètres du programme. Il ne sera plus affiché.",
+    too_many_webhooks: "Il y a déjà 100 webhooks. Supprimez-en un d’abord.",
     failing_webhooks,
-    show_webhooks: "Show the webhooks",
+    show_webhooks: "Voir les webhooks",
     disabled,
 
     // Orders.
-    price: "Price",
-    contact: "Customer",
+    price: "Prix",
+    contact: "Client",
     contact_hint,
     no_order_found_hint,
     only_newest,
     orders_found,
     sum_of,
-    contact_too_long: "Enter at most 500 characters.",
-    contact_changed: "Customer changed or deleted",
-    change_order: "Change the order",
-    extend_or_change: "Hold it until another day, or change the order",
-    price_invalid: "Enter a price such as 249.00, without a minus, with at most 12 digits before the point and 4 after it.",
+    contact_too_long: "Saisissez 500 caractères au maximum.",
+    contact_changed: "Client modifié ou supprimé",
+    change_order: "Modifier le dossier",
+    extend_or_change: "Prolonger la réservation ou modifier le dossier",
+    price_invalid: "Saisissez un prix tel que 249,00, sans signe moins, avec au plus 12 chiffres avant la virgule et 4 après.",
     ambiguous,
     reopen,
-    typed_here: "You typed this, and it is not saved:",
-    that_was: "That was",
+    typed_here: "Vous avez saisi ceci, qui n’est pas enregistré\u{a0}:",
+    that_was: "Enregistré",
     did_that,
-    order_before: "The order before",
-    price_of_each: "Price of each (if it is another one)",
+    order_before: "Dossier précédent",
+    price_of_each: "Prix par animal (s’il est différent)",
     order_is,
 
     // Photos.
-    manage_photos: "Manage photos",
-    to_animal: "Back to the animal",
-    add_photos: "Add photos",
-    photos_hint: "JPEG, PNG, WebP or GIF. You can choose several, or take one.",
-    upload: "Upload",
-    save_texts_first: "Press Save before you press Upload. Upload does not save the descriptions.",
-    make_main: "Use as main photo",
-    move_up: "Move left",
-    move_down: "Move right",
-    turn_left: "Turn left",
-    turn_right: "Turn right",
-    look_more: "What stays in view",
-    look_hint: "Lists show a part of a photo. Press the point of it that they must show, or choose it below.",
+    manage_photos: "Gérer les photos",
+    to_animal: "Retour à l’animal",
+    add_photos: "Ajouter des photos",
+    photos_hint: "JPEG, PNG, WebP ou GIF. Vous pouvez en choisir plusieurs, ou en prendre une.",
+    upload: "Envoyer",
+    save_texts_first: "Appuyez sur Enregistrer avant d’appuyer sur Envoyer. Envoyer n’enregistre pas les descriptions.",
+    make_main: "Photo principale",
+    move_up: "Déplacer à gauche",
+    move_down: "Déplacer à droite",
+    turn_left: "Pivoter à gauche",
+    turn_right: "Pivoter à droite",
+    look_more: "Partie qui reste visible",
+    look_hint: "Les listes montrent une partie de la photo. Appuyez sur le point qu’elles doivent montrer, ou choisissez-le ci-dessous.",
     points: [
-        "Nothing chosen",
-        "Top left",
-        "Top",
-        "Top right",
-        "Left",
-        "Centre",
-        "Right",
-        "Bottom left",
-        "Bottom",
-        "Bottom right",
+        "Aucun choix",
+        "En haut à gauche",
+        "En haut",
+        "En haut à droite",
+        "À gauche",
+        "Au centre",
+        "À droite",
+        "En bas à gauche",
+        "En bas",
+        "En bas à droite",
     ],
-    look_at_pressed: "The point that was pressed",
-    save_texts: "Save",
+    look_at_pressed: "Le point sur lequel vous avez appuyé",
+    save_texts: "Enregistrer",
     uploads: [
-        "Waiting",
-        "Sending",
-        "Waiting for the connection",
-        "Added",
-        "Not added.",
-        "Try again",
-        "Leave it out",
-        "It is larger than the limit of the service or its proxy. Choose a smaller one, or tell the operator.",
-        "The service cannot be reached.",
-        "You are signed out. Sign in in another tab, and press the button again.",
-        "It is the same picture as {}.",
-        "20 photos fit; {} of these are not sent: {}",
-        "1 photo added.",
-        "{} photos added.",
-        "{} not added.",
-        "The photos are sent first.",
+        "En attente",
+        "Envoi en cours",
+        "En attente de la connexion",
+        "Ajoutée",
+        "Non ajoutée.",
+        "Réessayer",
+        "Ne pas l’ajouter",
+        "Elle dépasse la limite du service ou de son proxy. Choisissez-en une plus petite, ou prévenez l’administrateur du serveur.",
+        "Le service est injoignable.",
+        "Votre session est fermée. Connectez-vous dans un autre onglet, puis appuyez à nouveau sur le bouton.",
+        "C’est la même image que {}.",
+        "20 photos au maximum\u{a0}; non envoyées ({})\u{a0}: {}",
+        "1 photo ajoutée.",
+        "{} photos ajoutées.",
+        "Photos non ajoutées\u{a0}: {}.",
+        "Les photos sont d’abord envoyées.",
     ],
     photos: "Photos",
-    photos_after: "Add the animal first. Then add its photos: press “Manage photos” on its page.",
-    take_photo: "Take it",
-    no_picture: "This is not a picture that the store can keep. Choose a JPEG, PNG, WebP or GIF.",
-    picture_too_large: "This picture is too large. Choose a smaller one.",
-    too_many_pictures: "Too many pictures wait at the moment. Try again.",
-    photos_not_kept: "The session is over. The photos were not added: sign in, and choose them again.",
-    heic: "This is a HEIC picture. Set the camera to “Most compatible” (on an iPhone: \
-     Settings, Camera, Formats), and take it again, or choose a JPEG.",
-    another_member: "Another member is signed in now. Sign in as yourself in another tab, \
-     and press the button again. Without JavaScript, choose the photos again.",
-    too_many_photos: "20 of 20 photos. Delete one to add another.",
-    photo_is_gone: "The photo is removed. You have a day to undo this.",
-    photo_not_kept: "This photo cannot be put back: it was deleted too long ago. Add it again.",
-    put_back: "Put it back",
-    photo_added: "Photo added",
-    photo_turned: "Photo turned",
-    photo_deleted: "Photo deleted",
-    photos_moved: "Photos put in another order",
-    photo_focused: "Part of a photo chosen that stays in view",
-    photo_described: "Photo described",
-    photo_file_missing: "The file of this photo is missing, so it cannot be turned. Tell the operator.",
-    alt_too_long: "Enter at most 500 characters.",
+    photos_after: "Ajoutez d’abord l’animal. Ajoutez ensuite ses photos\u{a0}: appuyez sur «\u{a0}Gérer les photos\u{a0}» sur sa page.",
+    take_photo: "Ajouter cette photo",
+    no_picture: "Ce n’est pas une image que le service peut conserver. Choisissez un fichier JPEG, PNG, WebP ou GIF.",
+    picture_too_large: "Cette image est trop grande. Choisissez-en une plus petite.",
+    too_many_pictures: "Trop d’images sont en attente pour l’instant. Réessayez.",
+    photos_not_kept: "La session est terminée. Les photos n’ont pas été ajoutées\u{a0}: connectez-vous, et choisissez-les à nouveau.",
+    heic: "C’est une image HEIC. Réglez l’appareil photo sur «\u{a0}Le plus compatible\u{a0}» (sur un iPhone\u{a0}: \
+     Réglages, Appareil photo, Formats) et reprenez la photo, ou choisissez un fichier JPEG.",
+    another_member: "Quelqu’un d’autre s’est connecté entre-temps. Connectez-vous avec votre compte dans un autre onglet, \
+     puis appuyez à nouveau sur le bouton. Sans JavaScript, choisissez à nouveau les photos.",
+    too_many_photos: "20 photos sur 20. Supprimez-en une pour en ajouter une autre.",
+    photo_is_gone: "La photo est supprimée. Vous avez un jour pour revenir en arrière.",
+    photo_not_kept: "Cette photo ne peut pas être remise\u{a0}: elle a été supprimée il y a trop longtemps. Ajoutez-la à nouveau.",
+    put_back: "Remettre",
+    photo_added: "Photo ajoutée",
+    photo_turned: "Photo pivotée",
+    photo_deleted: "Photo supprimée",
+    photos_moved: "Ordre des photos modifié",
+    photo_focused: "Partie visible d’une photo choisie",
+    photo_described: "Photo décrite",
+    photo_file_missing: "Le fichier de cette photo manque\u{a0}: elle ne peut pas être pivotée. Prévenez l’administrateur du serveur.",
+    alt_too_long: "Saisissez 500 caractères au maximum.",
     photo_of,
     this_photo,
     photos_of,
@@ -470,8 +472,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     // What the pages ask before they do something, and what they say first afterwards.
 
     // Categories.
-    more_categories: "For others, open Categories.",
-    name_it: "Give it this name",
+    more_categories: "Pour les autres, ouvrez Catégories.",
+    name_it: "Donner ce nom",
     rename_category,
     name_category,
     category_now,
@@ -480,7 +482,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     cancels,
 
     // Several animals at once.
-    change_verb: "Change",
+    change_verb: "Modifier",
     move_animals,
     change_animals,
     reserve_animals,
@@ -489,19 +491,19 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     withdraw_animals,
 
     // Pasted lines.
-    no_heading: "It has more cells than there are columns.",
-    several_lines: "The cell has several lines. Is a quote not closed?",
-    columns: "Columns",
-    leave_out: "Leave out",
-    first_line: "The first line",
-    first_line_is: ["is an animal", "has the headings"],
+    no_heading: "La ligne a plus de cellules qu’il n’y a de colonnes.",
+    several_lines: "La cellule a plusieurs lignes. Un guillemet n’est-il pas fermé\u{a0}?",
+    columns: "Colonnes",
+    leave_out: "Ignorer",
+    first_line: "La première ligne",
+    first_line_is: ["est un animal", "contient les titres"],
     column,
     chosen_twice,
     column_missing,
     left_out,
-    left_out_hint: "These columns are not taken. Choose below what they are, or confirm that they are left out:",
+    left_out_hint: "Ces colonnes ne sont pas importées. Choisissez ci-dessous ce qu’elles sont, ou confirmez qu’elles sont ignorées\u{a0}:",
     column_number,
-    leave_out_first: "Tick the box to leave out the other columns, or choose what they are.",
+    leave_out_first: "Cochez la case pour ignorer les autres colonnes, ou choisissez ce qu’elles sont.",
     first_lines,
     lines_added,
     on_line,
@@ -509,11 +511,11 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     no_choice,
 
     // Settings.
-    make_link: "Create a new link",
-    revoke_effect: "Every program with this key is rejected from then on. A revoked key stays invalid.",
+    make_link: "Créer un nouveau lien",
+    revoke_effect: "Tout programme qui utilise cette clé sera refusé. Une clé révoquée le reste définitivement.",
     really,
     disable_member,
-    change_role: "Change the role",
+    change_role: "Changer le rôle",
     role_becomes,
     reset_member,
 
@@ -521,175 +523,177 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     now_changed,
 
     // Forms that outlived their session.
-    form_of_another: "Somebody else filled in this form",
-    somebody: "Somebody else",
+    form_of_another: "Ce formulaire a été rempli par quelqu’un d’autre",
+    somebody: "Quelqu’un d’autre",
     form_of,
     send_as,
 
     // After something was done.
-    undo: "Undo",
-    show_order: "Show the order",
-    add_another: "Add another like this",
+    undo: "Revenir en arrière",
+    show_order: "Voir le dossier",
+    add_another: "En ajouter un semblable",
     reserved_as,
     sold_as,
     added_as,
     added_about,
     added_many,
     changed_many,
-    reservation_cancelled: "The reservation is cancelled. The animal is available.",
-    taken_back: "Taken back. The animal is available.",
-    photo_was_removed: "Photo removed.",
-    photo_was_turned: "Photo turned.",
-    photo_is_back: "The photo is back.",
-    reservation_extended: "The end of the reservation is changed.",
-    saved: "Saved.",
-    was_withdrawn: "Withdrawn.",
-    was_restored: "Restored.",
-    was_deleted: "Deleted.",
-    webhook_disabled: "Nothing more is sent to it.",
-    webhook_enabled: "It is enabled.",
-    webhook_tested: "A test message is on its way. Reload in a moment to see the result.",
-    password_changed: "Your password is changed. Your other sessions have ended.",
-    session_ended: "The session has ended.",
-    second_factor_removed: "Your second factor is removed. Your other sessions have ended.",
-    role_changed: "The role is changed.",
-    member_disabled: "This member can no longer sign in. Their sessions have ended.",
-    key_revoked: "The key is revoked.",
+    reservation_cancelled: "La réservation est annulée. L’animal est disponible.",
+    taken_back: "L’animal est repris. Il est disponible.",
+    photo_was_removed: "Photo supprimée.",
+    photo_was_turned: "Photo pivotée.",
+    photo_is_back: "La photo est remise.",
+    reservation_extended: "L’échéance de la réservation est modifiée.",
+    saved: "Enregistré.",
+    was_withdrawn: "L’animal est retiré.",
+    was_restored: "L’animal est rétabli.",
+    was_deleted: "Supprimé.",
+    webhook_disabled: "Plus rien ne lui est envoyé.",
+    webhook_enabled: "Le webhook est activé.",
+    webhook_tested: "Un message de test est en route. Rechargez la page dans un instant pour voir le résultat.",
+    password_changed: "Votre mot de passe est changé. Vos autres sessions sont fermées.",
+    session_ended: "La session est fermée.",
+    second_factor_removed: "Votre double authentification est désactivée. Vos autres sessions sont fermées.",
+    role_changed: "Le rôle est changé.",
+    member_disabled: "Ce membre ne peut plus se connecter. Ses sessions sont fermées.",
+    key_revoked: "La clé est révoquée.",
 
     // The texts of the pages with which staff sign in, and manage their accounts, each other and API keys; those of requests that are rejected; and those of open pages.
 
     // Signing in.
-    sign_in: "Sign in",
-    password: "Password",
+    sign_in: "Se connecter",
+    password: "Mot de passe",
     code: "Code",
-    continue_label: "Continue",
-    sign_in_wrong: "The name or the password is wrong. Check both, and retry.",
-    code_hint: "The six digits that your app shows, or one of your recovery codes.",
-    code_wrong: "This code is wrong, or was used before. Wait until the app shows the next code.",
-    sign_in_ended: "Sign in again. This sign-in took too long, or its code was sent twice.",
-    form_kept: "Enter your password to continue. What you typed is kept, and is sent afterwards.",
-    form_too_long: "Your session has ended, and your text is too long to be kept here. Sign in in another tab, go back in this one, and send it again.",
-    no_password: "No password yet, or forgotten? A manager can give you a link.",
-    send_kept_hint: "You are signed in. Send what you typed now.",
-    send_kept: "Send what I typed",
-    drop_kept: "Do not send it",
-    changed_meanwhile: "Somebody else has changed this in the meantime, so nothing was changed this time. Reload the page, and look at the current state.",
+    continue_label: "Continuer",
+    sign_in_wrong: "Le nom ou le mot de passe est incorrect. Vérifiez les deux, puis réessayez.",
+    code_hint: "Les six chiffres que montre votre application, ou l’un de vos codes de secours.",
+    code_wrong: "Ce code est incorrect, ou a déjà servi. Attendez que l’application montre le suivant.",
+    sign_in_ended: "Connectez-vous à nouveau. La connexion a pris trop de temps, ou le code a été envoyé deux fois.",
+    form_kept: "Saisissez votre mot de passe pour continuer. Votre saisie est conservée, et sera envoyée ensuite.",
+    form_too_long: "Votre session est terminée, et votre texte est trop long pour être conservé ici. Connectez-vous dans un autre onglet, revenez en arrière dans celui-ci et renvoyez-le.",
+    no_password: "Pas encore de mot de passe, ou oublié\u{a0}? Un responsable peut vous donner un lien.",
+    send_kept_hint: "Vous avez ouvert une session. Envoyez maintenant votre saisie.",
+    send_kept: "Envoyer ma saisie",
+    drop_kept: "Ne pas l’envoyer",
+    changed_meanwhile: "Quelqu’un d’autre a fait une modification entre-temps\u{a0}: rien n’a donc été modifié cette fois. Rechargez la page et vérifiez l’état actuel.",
 
     // Passwords and links.
-    choose_password: "Choose a password",
-    new_password: "New password",
-    new_password_again: "New password again",
-    new_password_hint: "At least 12 characters, such as four random words. You can paste it.",
-    passwords_different: "The two passwords are different. Enter the same one twice.",
-    save_password: "Save and sign in",
-    link_invalid: "This link is not valid",
-    link_invalid_hint: "It was used before, is more than 24 hours old, or was replaced by a newer one. If you have chosen a password, sign in with it. Otherwise, ask a manager for another link.",
+    choose_password: "Choisir un mot de passe",
+    new_password: "Nouveau mot de passe",
+    new_password_again: "Confirmer le nouveau mot de passe",
+    new_password_hint: "Au moins 12 caractères, par exemple quatre mots au hasard. Vous pouvez le coller.",
+    passwords_different: "Les deux mots de passe sont différents. Saisissez deux fois le même.",
+    save_password: "Enregistrer et se connecter",
+    link_invalid: "Ce lien n’est pas valable",
+    link_invalid_hint: "Il a déjà servi, date de plus de 24 heures ou a été remplacé par un plus récent. Si vous avez choisi un mot de passe, connectez-vous avec celui-ci. Sinon, demandez un autre lien à un responsable.",
 
     // Account.
-    account: "Your account",
-    current_password: "Current password",
-    change_password: "Change the password",
-    current_password_wrong: "The current password is wrong. Enter the password with which you sign in now.",
+    account: "Votre compte",
+    current_password: "Mot de passe actuel",
+    change_password: "Changer le mot de passe",
+    current_password_wrong: "Le mot de passe actuel est incorrect. Saisissez celui avec lequel vous vous connectez maintenant.",
     sessions: "Sessions",
-    only_last_sessions: "The 100 sessions that were used last are shown.",
+    only_last_sessions: "Seules les 100 sessions utilisées en dernier sont affichées.",
     language_label: "Langue",
     language_of_store,
-    own_sessions: "Where you are signed in",
-    browser_label: "Browser",
-    ip_address: "Address",
-    last_used: "Last used",
-    this_session: " (this one)",
+    own_sessions: "Vos sessions ouvertes",
+    browser_label: "Navigateur",
+    ip_address: "Adresse",
+    last_used: "Dernière utilisation",
+    this_session: " (celle-ci)",
     browser_on,
-    end_session: "End",
+    end_session: "Fermer",
 
     // The second factor.
-    second_factor: "Second factor",
-    second_factor_off: "Protect your account with an app on your phone that shows a code.",
-    second_factor_required: "Your role needs a second factor. Set it up to continue.",
-    second_factor_stays: "Your role needs a second factor, so you cannot remove it. You can set up another app.",
-    second_factor_set: "Your second factor is set up. Your other sessions have ended.",
-    set_up: "Set up a second factor",
-    change_second_factor: "Change the second factor",
-    remove_second_factor: "Remove the second factor",
-    without_second_factor: "Without a second factor",
-    set_up_app: "Set up an app",
-    open_app: "Open an authenticator app on your phone.",
-    scan: "Scan this picture, or enter the setup key by hand.",
-    qr_code: "QR code with the setup key",
-    app_code: "Code that the app shows",
-    use_app: "Use this app",
-    app_code_wrong: "This is not the code of this app. Check the clock of the phone, and enter the code that the app shows now.",
-    recovery_codes: "Recovery codes",
-    new_codes_hint: "Make new recovery codes if you have used or lost some. The old ones become invalid.",
-    new_codes: "Make new recovery codes",
-    codes_replaced: "These codes replace the old ones. Your other sessions have ended.",
-    codes_hint: "Keep these recovery codes where you can find them without your phone, such as on paper. Each one signs you in once. They are not shown again.",
-    codes_kept: "I have saved them",
+    second_factor: "Double authentification",
+    second_factor_off: "Protégez votre compte avec une application qui affiche un code sur votre téléphone.",
+    second_factor_required: "Votre rôle exige la double authentification. Configurez-la pour continuer.",
+    second_factor_stays: "Votre rôle exige la double authentification\u{a0}: vous ne pouvez pas la désactiver. Vous pouvez configurer une autre application.",
+    second_factor_set: "Votre double authentification est configurée. Vos autres sessions sont fermées.",
+    set_up: "Configurer la double authentification",
+    change_second_factor: "Modifier la double authentification",
+    remove_second_factor: "Désactiver la double authentification",
+    without_second_factor: "Sans double authentification",
+    set_up_app: "Configurer une application",
+    open_app: "Ouvrez une application d’authentification sur votre téléphone.",
+    scan: "Scannez cette image, ou saisissez la clé de configuration à la main.",
+    qr_code: "QR code avec la clé de configuration",
+    app_code: "Code affiché par l’application",
+    use_app: "Utiliser cette application",
+    app_code_wrong: "Ce n’est pas le code de cette application. Vérifiez l’heure du téléphone, puis saisissez le code que l’application affiche maintenant.",
+    recovery_codes: "Codes de secours",
+    new_codes_hint: "Créez de nouveaux codes de secours si vous en avez utilisé ou perdu. Les anciens ne seront plus valables.",
+    new_codes: "Créer de nouveaux codes",
+    codes_replaced: "Ces codes remplacent les anciens. Vos autres sessions sont fermées.",
+    codes_hint: "Gardez ces codes de secours à un endroit où vous les trouverez sans votre téléphone, par exemple sur papier. Chacun permet une seule connexion. Ils ne seront plus affichés.",
+    codes_kept: "Je les ai conservés",
 
     // Staff.
-    staff: "Staff",
-    role_label: "Role",
-    state: "State",
-    you: "you",
-    add_member: "Add a member",
-    password_again: "This needs your password again, because it is more than five minutes old. What you \
-     typed is kept, and is done afterwards.",
-    add_member_button: "Add and create a link",
-    member_name_hint: "The member signs in with this name.",
-    member_name_invalid: "The name must be one line of 1 to 64 characters.",
-    member_name_taken: "There is a member with this name. Choose another one.",
-    too_many_members: "There are 1,000 members already. No more can be added.",
-    own_access: "You cannot change your own role or access. Ask another manager.",
-    change_label: "Change",
-    new_link: "New link",
-    disabled_state: "disabled",
-    active: "active",
-    active_with_second_factor: "active, with a second factor",
-    has_link: "has a link",
-    link_expired: "link expired",
-    link: "A link to choose a password",
-    copied: "I have copied it",
+    staff: "Équipe",
+    role_label: "Rôle",
+    state: "État",
+    you: "vous",
+    add_member: "Ajouter un membre",
+    password_again: "Votre mot de passe est à nouveau nécessaire, car la dernière saisie date de plus de cinq minutes. \
+     Votre saisie est conservée, et sera exécutée ensuite.",
+    add_member_button: "Ajouter et créer un lien",
+    member_name_hint: "Le membre se connecte avec ce nom.",
+    member_name_invalid: "Le nom doit tenir sur une ligne de 1 à 64 caractères.",
+    member_name_taken: "Un membre porte déjà ce nom. Choisissez-en un autre.",
+    too_many_members: "Il y a déjà 1\u{202f}000 membres. Il n’est pas possible d’en ajouter.",
+    own_access: "Vous ne pouvez pas modifier votre propre rôle ni votre propre accès. Demandez à un autre responsable.",
+    change_label: "Modifier",
+    new_link: "Nouveau lien",
+    disabled_state: "désactivé",
+    active: "actif",
+    active_with_second_factor: "actif, avec double authentification",
+    has_link: "lien en attente",
+    link_expired: "lien expiré",
+    link: "Un lien pour choisir un mot de passe",
+    copied: "Je l’ai copié",
 
     // API keys.
-    keys: "API keys",
-    add_key: "Create a key",
-    key_name_hint: "The program or person that uses the key, such as website.",
-    key_name_invalid: "The name must be one line of 1 to 255 characters.",
-    allows: "Allows",
-    what_key_allows: "What it allows",
-    never: "never",
-    called_get_pet: "still called getPet: ",
-    revoked: "revoked ",
-    expired: "expired ",
-    valid_until: "valid until ",
-    valid: "valid",
-    rotate_key: "Rotate",
-    revoke_key: "Revoke",
-    key_not_rotated: "This key was rotated or revoked before, or has expired.",
-    new_key: "A new API key",
-    new_key_hint: "Copy the key into the settings of the program now. It is not shown again.",
+    keys: "Clés d’API",
+    add_key: "Créer une clé",
+    key_name_hint: "Le programme ou la personne qui utilise la clé, par exemple site-web.",
+    key_name_invalid: "Le nom doit tenir sur une ligne de 1 à 255 caractères.",
+    allows: "Droits",
+    what_key_allows: "Droits de la clé",
+    never: "jamais",
+    called_get_pet: "appelle encore getPet\u{a0}: ",
+    revoked: "révoquée ",
+    expired: "expirée ",
+    valid_until: "valable jusqu’au ",
+    valid: "valable",
+    rotate_key: "Renouveler",
+    revoke_key: "Révoquer",
+    key_not_rotated: "Cette clé a déjà été renouvelée ou révoquée, ou a expiré.",
+    new_key: "Une nouvelle clé d’API",
+    new_key_hint: "Copiez la clé maintenant dans les paramètres du programme. Elle ne sera plus affichée.",
 
     // Requests that are rejected.
-    incomplete_form: "This form is not complete. Reload the page, and send it again.",
-    not_allowed: "Your role does not include this page.",
+    incomplete_form: "Ce formulaire est incomplet. Rechargez la page, puis renvoyez-le.",
+    body_too_large: "Ce que vous avez envoyé est trop volumineux pour le service.",
+    not_accepted: "Le service n’a pas accepté la demande.",
+    not_allowed: "Votre rôle ne donne pas accès à cette page.",
     foreign_host,
-    needs_https: "The console needs HTTPS, because a password must not be sent in the clear. Open it with https://, or on the machine where it runs.",
-    foreign_form: "This form was sent by another site, so it was not carried out. Open the console and send the form there.",
-    connection_replaced: "Too many connections are open. Wait a moment, and reload the page.",
-    to_first_page: "Go to Today",
-    request: "Request ",
+    needs_https: "La console exige HTTPS, car un mot de passe ne doit pas être transmis en clair. Ouvrez-la avec https://, ou sur la machine où elle fonctionne.",
+    foreign_form: "Ce formulaire a été envoyé par un autre site, et n’a donc pas été exécuté. Ouvrez la console et envoyez-le de là.",
+    connection_replaced: "Trop de connexions sont ouvertes. Patientez un instant, puis rechargez la page.",
+    to_first_page: "Aller à Aujourd’hui",
+    request: "Requête ",
 
     // Open pages.
-    page_changed: "Somebody changed what this page shows. It stays as it is while you use it.",
-    connection_lost: "The connection to the service is lost. This page may be out of date.",
-    signed_out: "You are signed out, so this page may be out of date. Sign in in another tab, or reload it.",
-    show_change: "1 change – show it",
-    show_changes: "{} changes – show them",
-    reload: "Reload the page",
-    more_follow: "More entries follow on the next page of the console.",
-    not_in_text: "The control character U+0000 is not allowed. Type the text again instead of pasting it.",
-    newest_first: "Newest first",
-    longest_first: "Longest stay first",
+    page_changed: "Le contenu de cette page a été modifié par quelqu’un. Elle reste telle quelle tant que vous l’utilisez.",
+    connection_lost: "La connexion au service est perdue. Cette page n’est peut-être plus à jour.",
+    signed_out: "Votre session est fermée\u{a0}: cette page n’est peut-être plus à jour. Connectez-vous dans un autre onglet, ou rechargez-la.",
+    show_change: "1 modification – l’afficher",
+    show_changes: "{} modifications – les afficher",
+    reload: "Recharger la page",
+    more_follow: "D’autres entrées suivent à la page suivante de la console.",
+    not_in_text: "Le caractère de contrôle U+0000 n’est pas autorisé. Saisissez le texte au lieu de le coller.",
+    newest_first: "Plus récents d’abord",
+    longest_first: "Plus long séjour d’abord",
     too_many_attempts,
     weak,
     welcome,
@@ -705,679 +709,756 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     problem,
 
     // Moments in words.
-    just_now: "just now",
-    tomorrow: "tomorrow",
-    yesterday: "yesterday",
+    just_now: "à l’instant",
+    tomorrow: "demain",
+    yesterday: "hier",
     ago,
     ahead,
-    soon: "in less than a minute",
+    soon: "dans moins d’une minute",
     doubted_clock,
 };
 
+/// The name of an animal within a sentence.
+fn called(animal: &str) -> &str {
+    if animal == TEXTS.no_name { "cet animal" } else { animal }
+}
+
+/// French has the singular for 0 and 1.
+fn of_count<'t>(count: usize, one: &'t str, several: &'t str) -> &'t str {
+    if count < 2 { one } else { several }
+}
+
 fn status(status: PetStatus) -> &'static str {
     match status {
-        PetStatus::Available => "Available",
-        PetStatus::Pending => "Reserved",
-        PetStatus::Sold => "Sold",
+        PetStatus::Available => "Disponible",
+        PetStatus::Pending => "Réservé",
+        PetStatus::Sold => "Vendu",
     }
 }
 
 fn order_status(status: OrderStatus) -> &'static str {
     match status {
-        OrderStatus::Reserved => "Reserved",
-        OrderStatus::Completed => "Sold",
-        OrderStatus::Cancelled => "Cancelled",
-        OrderStatus::Expired => "Expired",
-        OrderStatus::Returned => "Returned",
+        OrderStatus::Reserved => "Réservé",
+        OrderStatus::Completed => "Vendu",
+        OrderStatus::Cancelled => "Annulé",
+        OrderStatus::Expired => "Expiré",
+        OrderStatus::Returned => "Repris",
     }
 }
 
 fn reason(reason: WithdrawalReason) -> &'static str {
     match reason {
-        WithdrawalReason::Died => "Died",
-        WithdrawalReason::Transferred => "Moved to another store or shelter",
-        WithdrawalReason::Reclaimed => "Its owner took it back",
-        WithdrawalReason::Mistake => "Added by mistake",
-        WithdrawalReason::Other => "Another reason",
+        WithdrawalReason::Died => "Décès",
+        WithdrawalReason::Transferred => "Transfert vers un autre magasin ou refuge",
+        WithdrawalReason::Reclaimed => "Restitution à son propriétaire",
+        WithdrawalReason::Mistake => "Ajout par erreur",
+        WithdrawalReason::Other => "Autre motif",
     }
 }
 
 fn change(kind: ChangeType) -> &'static str {
     match kind {
-        ChangeType::PetAdded => "Added",
-        ChangeType::PetChanged => "Changed",
-        ChangeType::PetWithdrawn => "Withdrawn",
-        ChangeType::PetRestored => "Restored",
-        ChangeType::OrderPlaced => "Reserved",
-        ChangeType::OrderChanged => "Order changed",
-        ChangeType::OrderCompleted => "Sold",
-        ChangeType::OrderCancelled => "Reservation cancelled",
-        ChangeType::OrderExpired => "Reservation expired",
-        ChangeType::OrderReturned => "Taken back",
-        ChangeType::OrderReopened => "Reserved again",
-        ChangeType::CategoryChanged => "Category named",
-        ChangeType::CategoryDeleted => "Category name deleted",
-        ChangeType::PetsImported => "Imported",
+        ChangeType::PetAdded => "Ajouté",
+        ChangeType::PetChanged => "Modifié",
+        ChangeType::PetWithdrawn => "Retiré",
+        ChangeType::PetRestored => "Rétabli",
+        ChangeType::OrderPlaced => "Réservé",
+        ChangeType::OrderChanged => "Dossier modifié",
+        ChangeType::OrderCompleted => "Vendu",
+        ChangeType::OrderCancelled => "Réservation annulée",
+        ChangeType::OrderExpired => "Réservation expirée",
+        ChangeType::OrderReturned => "Repris",
+        ChangeType::OrderReopened => "Réservé à nouveau",
+        ChangeType::CategoryChanged => "Catégorie nommée",
+        ChangeType::CategoryDeleted => "Nom de catégorie supprimé",
+        ChangeType::PetsImported => "Importé",
     }
 }
 
 fn animals(count: usize) -> String {
-    if count == 1 { "1 animal".to_owned() } else { format!("{} animals", in_digits(count)) }
+    format!("{} {}", in_digits(count), of_count(count, "animal", "animaux"))
 }
 
 fn title_of_order(id: i64) -> String {
-    format!("Order {id}")
+    format!("Dossier {id}")
 }
 
 fn labels(all: &[&str]) -> String {
     let (last, others) = all.split_last().map_or(("", all), |(last, others)| (*last, others));
     let others = others.join(", ");
-    let both = if others.is_empty() { last.to_owned() } else { format!("{others} and {last}") };
+    let both = if others.is_empty() { last.to_owned() } else { format!("{others} et {last}") };
     let mut letters = both.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string());
     first.unwrap_or_default() + &letters.as_str().to_lowercase()
 }
 
 fn too_long(label: &str, most: usize) -> String {
-    let thousands = if most < 1_000 { String::new() } else { format!("{},", most / 1_000) };
-    let width = if most < 1_000 { 0 } else { 3 };
-    let (label, rest) = (label.to_lowercase(), most % 1_000);
-    format!("The {label} must have at most {thousands}{rest:0width$} characters.")
+    format!("{label}\u{a0}: {} caractères au maximum.", in_digits(most))
 }
 
 fn select(name: &str) -> String {
-    format!("Select {name}")
+    format!("Sélectionner {}", called(name))
 }
 
 fn add_count(count: usize) -> String {
-    format!("Add {}", animals(count))
+    format!("Ajouter {}", animals(count))
 }
 
 fn wrong_lines(count: usize) -> String {
-    if count == 1 {
-        "1 line has a problem. Correct it below, and preview again.".to_owned()
+    if count < 2 {
+        format!("{count} ligne a un problème. Corrigez-la ci-dessous, puis actualisez l’aperçu.")
     } else {
-        format!("{count} lines have a problem. Correct them below, and preview again.")
+        format!(
+            "{count} lignes ont un problème. Corrigez-les ci-dessous, puis actualisez l’aperçu."
+        )
     }
 }
 
 fn add_with_category(label: &str) -> String {
-    format!("Add the animal, and the category “{label}”")
+    format!("Ajouter l’animal, et la catégorie «\u{a0}{label}\u{a0}»")
 }
 
 fn unknown_category(text: &str) -> String {
-    format!("There is no category “{text}”. Choose one from the list, or type its number.")
+    format!(
+        "La catégorie «\u{a0}{text}\u{a0}» n’existe pas. Choisissez-en une dans la liste, ou saisissez son numéro."
+    )
 }
 
 fn ambiguous_category(text: &str, one: i64, other: i64) -> String {
     format!(
-        "More than one category has the name “{text}”. Type its number, such as {one} or {other}."
+        "Plusieurs catégories portent le nom «\u{a0}{text}\u{a0}». Saisissez son numéro, par exemple {one} ou {other}."
     )
 }
 
 fn category_number(id: i64) -> String {
-    format!("Category {id}")
+    format!("Catégorie {id}")
 }
 
 fn changed_by(name: &str) -> String {
-    format!("Changed by {name}")
+    format!("Modifié par {name}")
 }
 
 fn is_reserved(order: i64) -> String {
-    format!("It is reserved by order {order}.")
+    format!("L’animal est réservé (dossier {order}).")
 }
 
 fn animal_is_reserved(order: i64) -> String {
-    format!(" The animal is reserved by order {order}.")
+    format!(" L’animal est réservé (dossier {order}).")
 }
 
 fn is_in_status(status: PetStatus) -> String {
     match status {
-        PetStatus::Available => "It is available.".to_owned(),
-        PetStatus::Pending => "It is reserved already.".to_owned(),
-        PetStatus::Sold => "It is sold already.".to_owned(),
+        PetStatus::Available => "L’animal est disponible.".to_owned(),
+        PetStatus::Pending => "L’animal est déjà réservé.".to_owned(),
+        PetStatus::Sold => "L’animal est déjà vendu.".to_owned(),
     }
 }
 
 fn choice_in_use(count: usize, most: usize, shown: &str) -> String {
-    let animals = match count {
-        1 => "1 animal has".to_owned(),
-        _ if count > most => "More than 1,000 animals have".to_owned(),
-        _ => format!("{count} animals have"),
+    let animals = if count > most {
+        format!("{} ont", more_than(most))
+    } else {
+        format!("{} {}", animals(count), of_count(count, "a", "ont"))
     };
     format!(
-        "{animals} “{shown}”. What animals have stays and is shown. No other animal can get it. To rename it, change what people read."
+        "{animals} «\u{a0}{shown}\u{a0}». Les animaux gardent cette valeur, et elle reste affichée. Aucun autre animal ne peut la recevoir. Pour la renommer, changez ce que les gens lisent."
     )
 }
 
 fn becomes_public(count: usize, has_more: bool) -> String {
-    let animals = match count {
-        _ if has_more => "Many animals can have".to_owned(),
-        1 => "1 animal has".to_owned(),
-        count => format!("{count} animals have"),
+    let animals = if has_more {
+        "De nombreux animaux peuvent avoir".to_owned()
+    } else {
+        format!("{} {}", animals(count), of_count(count, "a", "ont"))
     };
-    format!("{animals} a value. Everybody will see it.")
+    format!("{animals} une valeur. Tout le monde la verra.")
 }
 
 fn kind(kind: FieldKind) -> (&'static str, &'static str) {
     match kind {
-        FieldKind::Text => ("Text", "Enter at most 255 characters."),
-        FieldKind::LongText => ("Long text", "Enter at most 8,000 characters."),
-        FieldKind::Integer => ("Whole number", "Enter a whole number, such as 4."),
+        FieldKind::Text => ("Texte", "Saisissez 255 caractères au maximum."),
+        FieldKind::LongText => ("Texte long", "Saisissez 8\u{202f}000 caractères au maximum."),
+        FieldKind::Integer => ("Nombre entier", "Saisissez un nombre entier, par exemple 4."),
         FieldKind::Decimal => (
-            "Number with decimals",
-            "Enter a number such as 249.00, with at most 12 digits before the point and 4 after it.",
+            "Nombre décimal",
+            "Saisissez un nombre tel que 249,00, avec au plus 12 chiffres avant la virgule et 4 après.",
         ),
-        FieldKind::Date => ("Date", "Enter a date, such as 2024-05-03."),
-        FieldKind::Boolean => ("Yes or no", "Choose yes or no."),
-        FieldKind::Choice => ("Choice from a list", "Choose one from the list."),
+        FieldKind::Date => ("Date", "Saisissez une date, par exemple 2024-05-03."),
+        FieldKind::Boolean => ("Oui ou non", "Choisissez oui ou non."),
+        FieldKind::Choice => ("Choix dans une liste", "Choisissez dans la liste."),
     }
 }
 
 fn value_taken(label: &str, other: &str) -> String {
-    format!("{label}: {other} already has this value, and no two animals may have the same one.")
+    format!(
+        "{label}\u{a0}: {other} a déjà cette valeur, et deux animaux ne peuvent pas avoir la même."
+    )
 }
 
 fn show_animal(other: &str) -> String {
-    format!("Show {other}")
+    format!("Voir {}", called(other))
 }
 
 fn shared_value(label: &str) -> String {
-    format!("{label}: these animals have the same value, which must be unique. Change all but one:")
+    format!(
+        "{label}\u{a0}: ces animaux ont la même valeur, qui doit être unique. Changez-la pour tous sauf un\u{a0}:"
+    )
 }
 
 fn field_removed(label: &str, typed: &str) -> String {
     format!(
-        "{label} was removed. What you typed: {typed}. It is not saved when you send the form again."
+        "Le champ {label} a été supprimé. Votre saisie\u{a0}: {typed}. Elle ne sera pas enregistrée quand vous renverrez le formulaire."
     )
 }
 
 fn choice_removed(label: &str, chosen: &str) -> String {
-    format!("{label}: {chosen} is not a choice any more. Choose another one, or none.")
+    format!(
+        "{label}\u{a0}: {chosen} n’est plus un choix possible. Choisissez-en un autre, ou aucun."
+    )
 }
 
 fn chip(label: &str, value: &str) -> String {
-    format!("{label}: {value}")
+    format!("{label}\u{a0}: {value}")
 }
 
 fn too_many_filters(most: usize, left_out: &str) -> String {
     format!(
-        "At most {most} fields filter at once, so {left_out} is left out. Take off one of the others first."
+        "{most} champs au plus filtrent à la fois\u{a0}; non appliqué\u{a0}: {left_out}. Enlevez d’abord un autre filtre."
     )
 }
 
 fn audited_change(kind: ChangeType) -> &'static str {
     match kind {
-        ChangeType::PetAdded => "Animal added",
-        ChangeType::PetChanged => "Animal changed",
-        ChangeType::PetWithdrawn => "Animal withdrawn",
-        ChangeType::PetRestored => "Animal restored",
-        ChangeType::PetsImported => "Animals imported",
-        ChangeType::OrderPlaced => "Animal reserved",
-        ChangeType::OrderCompleted => "Animal sold",
-        ChangeType::OrderReturned => "Animal taken back",
-        ChangeType::OrderReopened => "Animal reserved again",
+        ChangeType::PetAdded => "Animal ajouté",
+        ChangeType::PetChanged => "Animal modifié",
+        ChangeType::PetWithdrawn => "Animal retiré",
+        ChangeType::PetRestored => "Animal rétabli",
+        ChangeType::PetsImported => "Animaux importés",
+        ChangeType::OrderPlaced => "Animal réservé",
+        ChangeType::OrderCompleted => "Animal vendu",
+        ChangeType::OrderReturned => "Animal repris",
+        ChangeType::OrderReopened => "Animal réservé à nouveau",
         other => change(other),
     }
 }
 
 fn failing_webhooks(count: usize) -> String {
-    match count {
-        1 => "1 webhook does not get its messages.".to_owned(),
-        count => format!("{count} webhooks do not get their messages."),
+    if count < 2 {
+        format!("{count} webhook ne reçoit pas ses messages.")
+    } else {
+        format!("{count} webhooks ne reçoivent pas leurs messages.")
     }
 }
 
 fn disabled(reason: DisabledReason) -> &'static str {
     match reason {
-        DisabledReason::Failures => "Disabled, because every message failed for five days",
-        DisabledReason::Gone => "Disabled, because the receiver wants no more messages",
-        DisabledReason::Request => "Disabled by hand",
+        DisabledReason::Failures => {
+            "Désactivé, car tous les messages ont échoué pendant cinq jours"
+        }
+        DisabledReason::Gone => "Désactivé, car le destinataire ne veut plus de messages",
+        DisabledReason::Request => "Désactivé à la main",
     }
 }
 
 fn contact_hint(kept: u64) -> String {
-    format!("Such as a name and a telephone number. It is deleted {} after the sale.", days(kept))
+    format!("Par exemple un nom et un numéro de téléphone. Supprimé {} après la vente.", days(kept))
 }
 
 fn no_order_found_hint(kept: u64) -> String {
-    format!("Check the spelling. The customer of a closed order is known for {}.", days(kept))
+    format!(
+        "Vérifiez l’orthographe. Le client d’un dossier clos est conservé pendant {}.",
+        days(kept)
+    )
 }
 
 fn days(count: u64) -> String {
-    if count == 1 { "1 day".to_owned() } else { format!("{count} days") }
+    if count < 2 { format!("{count} jour") } else { format!("{count} jours") }
 }
 
 fn only_newest(searched: usize) -> String {
-    format!("Only the newest {searched} orders were searched, and the first animals with the name.")
+    format!(
+        "La recherche porte seulement sur les {} derniers dossiers, et sur les premiers animaux de ce nom.",
+        in_digits(searched)
+    )
 }
 
 fn orders_found(count: usize, has_more: bool) -> String {
-    let more = if has_more { " or more" } else { "" };
-    let orders = if count == 1 && !has_more { "order" } else { "orders" };
-    format!("{count}{more} {orders}")
+    let orders = if has_more { "dossiers" } else { of_count(count, "dossier", "dossiers") };
+    let more = if has_more { " ou plus" } else { "" };
+    format!("{count} {orders}{more}")
 }
 
 fn sum_of(status: &str, count: usize, sum: &str) -> String {
-    format!("{status}: {count} with a price, {sum} together")
+    format!("{status}\u{a0}: {count} avec un prix, {sum} au total")
 }
 
 fn ambiguous(typed: &str, [one, other]: [&str; 2], [first, second]: [&str; 2]) -> String {
-    format!("{typed} can mean {one} or {other}. Write {first} or {second}.")
+    format!("{typed} peut signifier {one} ou {other}. Écrivez {first} ou {second}.")
 }
 
 fn reopen(status: OrderStatus) -> &'static str {
     match status {
-        OrderStatus::Completed => "Sold by mistake? Make it a reservation again",
-        OrderStatus::Cancelled => "Cancelled by mistake? Make it a reservation again",
-        _ => "Make it a reservation again",
+        OrderStatus::Completed => "Vendu par erreur\u{a0}? Remettre en réservation",
+        OrderStatus::Cancelled => "Annulé par erreur\u{a0}? Remettre en réservation",
+        _ => "Remettre en réservation",
     }
 }
 
 fn order_is(id: i64, status: OrderStatus) -> String {
     let is = match status {
-        OrderStatus::Reserved => "is still reserved",
-        OrderStatus::Completed => "is sold, and the animal was changed since",
-        OrderStatus::Cancelled => "is cancelled already",
-        OrderStatus::Expired => "has expired",
-        OrderStatus::Returned => "was returned already",
+        OrderStatus::Reserved => "est encore une réservation",
+        OrderStatus::Completed => "est déjà une vente, et l’animal a été modifié depuis",
+        OrderStatus::Cancelled => "est déjà annulé",
+        OrderStatus::Expired => "a expiré",
+        OrderStatus::Returned => "est clos\u{a0}: l’animal a déjà été repris",
     };
-    format!("Order {id} {is}. Nothing was changed this time.")
+    format!("Le dossier {id} {is}. Rien n’a été modifié cette fois.")
 }
 
 fn photo_of(number: usize, animal: &str, alt: Option<&str>) -> String {
-    alt.map_or_else(|| format!("Photo {number} of {animal}"), str::to_owned)
+    alt.map_or_else(|| format!("Photo {number} {}", de(called(animal))), str::to_owned)
 }
 
 fn this_photo(number: usize, animal: &str) -> String {
-    format!("photo {number} of {animal}")
+    format!("la photo {number} {}", de(called(animal)))
 }
 
 fn photos_of(animal: &str) -> String {
-    format!("Photos of {animal}")
+    format!("Photos {}", de(called(animal)))
 }
 
 fn look_at(number: usize) -> String {
-    format!("Keep in view of photo {number}")
+    format!("Partie visible de la photo {number}")
 }
 
 fn alt_of(number: usize) -> String {
-    format!("Describe photo {number} (for people who cannot see it)")
+    format!("Description de la photo {number} (pour les personnes qui ne la voient pas)")
 }
 
 fn photo_button(label: &str, number: usize) -> String {
-    format!("{label}: photo {number}")
+    format!("{label}\u{a0}: photo {number}")
 }
 
 fn photos_lost(count: usize) -> String {
-    let photos = if count == 1 { "1 photo".to_owned() } else { format!("{count} photos") };
-    format!(
-        "{photos} waited too long or did not fit, and will not be added. Choose again what is missing, and send the form again."
-    )
+    let lost = of_count(
+        count,
+        "photo a attendu trop longtemps ou était en trop, et ne sera pas ajoutée",
+        "photos ont attendu trop longtemps ou étaient en trop, et ne seront pas ajoutées",
+    );
+    format!("{count} {lost}. Choisissez à nouveau ce qui manque, puis renvoyez le formulaire.")
 }
 
 fn photos_added(count: usize) -> String {
-    if count == 1 { "1 photo added.".to_owned() } else { format!("{count} photos added.") }
+    format!("{count} {}.", of_count(count, "photo ajoutée", "photos ajoutées"))
 }
 
 fn rename_category(old: &str, new: &str) -> String {
-    format!("Rename the category “{old}” to “{new}”?")
+    format!("Renommer la catégorie «\u{a0}{old}\u{a0}» en «\u{a0}{new}\u{a0}»\u{a0}?")
 }
 
 fn name_category(id: i64, label: &str) -> String {
-    format!("Give category {id} the name “{label}”?")
+    format!("Donner à la catégorie {id} le nom «\u{a0}{label}\u{a0}»\u{a0}?")
 }
 
 fn category_now(id: i64, label: &str) -> String {
-    format!("{id} (now “{label}”)")
+    format!("{id} (maintenant «\u{a0}{label}\u{a0}»)")
 }
 
 fn category_has(count: usize) -> String {
-    let (is, show) = if count == 1 { ("is", "shows") } else { ("are", "show") };
-    format!("{} {is} in this category and {show} this name from then on.", animals(count))
+    let are = of_count(
+        count,
+        "est dans cette catégorie et affichera désormais ce nom",
+        "sont dans cette catégorie et afficheront désormais ce nom",
+    );
+    format!("{} {are}.", animals(count))
 }
 
 fn label_taken(label: &str, id: i64) -> String {
-    format!("Category {id} already has the name “{label}”. Both would look the same in all lists.")
-}
-
-fn cancels(order: i64) -> String {
-    format!("The animal is reserved. Its reservation, order {order}, is cancelled.")
-}
-
-fn column(heading: &str) -> String {
-    format!("“{heading}” is")
-}
-
-fn chosen_twice(label: &str) -> String {
-    format!("Two columns are {label}. Choose something else for one of them.")
-}
-
-fn column_missing(label: &str) -> String {
-    format!("Choose the column that is {label}.")
-}
-
-fn left_out(headings: &str) -> String {
-    format!("Leave out {headings}")
-}
-
-fn first_lines(taken: usize, rest: usize) -> String {
     format!(
-        "At most {taken} animals are added at once. The other {rest} stay here and follow in the next \
-         preview."
+        "La catégorie {id} porte déjà le nom «\u{a0}{label}\u{a0}». Les deux se confondraient dans toutes les listes."
     )
 }
 
+fn cancels(order: i64) -> String {
+    format!("L’animal est réservé. Sa réservation, le dossier {order}, sera annulée.")
+}
+
+fn column(heading: &str) -> String {
+    format!("«\u{a0}{heading}\u{a0}» correspond à")
+}
+
+fn chosen_twice(label: &str) -> String {
+    format!(
+        "Deux colonnes correspondent à «\u{a0}{label}\u{a0}». Choisissez autre chose pour l’une des deux."
+    )
+}
+
+fn column_missing(label: &str) -> String {
+    format!("Choisissez la colonne qui correspond à «\u{a0}{label}\u{a0}».")
+}
+
+fn left_out(headings: &str) -> String {
+    format!("Ignorer {headings}")
+}
+
+fn first_lines(taken: usize, rest: usize) -> String {
+    let rest = if rest < 2 {
+        "L’animal restant est conservé ici et suivra".to_owned()
+    } else {
+        format!("Les {rest} autres restent ici et suivront")
+    };
+    format!("{taken} animaux au plus sont ajoutés à la fois. {rest} dans l’aperçu suivant.")
+}
+
 fn lines_added(added: usize) -> String {
-    format!("{added} animals added. Here are the next ones.")
+    format!("{} {}. Voici la suite.", animals(added), of_count(added, "ajouté", "ajoutés"))
 }
 
 fn on_line(number: usize, why: &str) -> String {
-    format!("Line {number}: {why}")
+    format!("Ligne {number}\u{a0}: {why}")
 }
 
 fn no_category(number: i64) -> String {
     format!(
-        "There is no category {number}. Name it on the page Categories first, or correct the number."
+        "La catégorie {number} n’existe pas. Donnez-lui d’abord un nom sur la page Catégories, ou corrigez le numéro."
     )
 }
 
 fn no_choice(typed: &str) -> String {
-    format!("“{typed}” is none of the choices.")
+    format!("«\u{a0}{typed}\u{a0}» n’est pas l’un des choix.")
 }
 
 fn really(verb: &str, what: &str) -> String {
-    format!("{verb} {what}?")
+    format!("{verb} {}\u{a0}?", called(what))
 }
 
 fn disable_member(name: &str) -> String {
-    format!("All sessions of {name} end at once, and {name} cannot sign in any more.")
+    format!(
+        "Toutes les sessions {} sont fermées immédiatement, et {name} ne peut plus se connecter.",
+        de(name)
+    )
 }
 
 fn role_becomes(name: &str, old: Role, new: Role) -> String {
-    format!("{name} is {} now, and {} from then on: {}", role(old), role(new), what_role_may(new))
+    format!(
+        "{name} passe du rôle «\u{a0}{}\u{a0}» au rôle «\u{a0}{}\u{a0}». {}",
+        role(old),
+        role(new),
+        what_role_may(new)
+    )
 }
 
 fn reset_member(name: &str) -> String {
+    let of_name = de(name);
     format!(
-        "All sessions of {name} end at once. The password and the second factor of {name} become invalid. \
-         {name} chooses a new password with the link."
+        "Toutes les sessions {of_name} sont fermées immédiatement. Le mot de passe et la double \
+         authentification {of_name} ne sont plus valables. {name} choisit un nouveau mot de passe avec le lien."
     )
 }
 
 fn now_changed(label: &str, now: &str, was: Option<&str>) -> String {
-    let was = was.map(|was| if was.is_empty() { "empty" } else { was });
-    let it_was = was.map(|was| format!("; it was {was}")).unwrap_or_default();
+    let was = was.map(|was| if was.is_empty() { "vide" } else { was });
+    let it_was = was.map(|was| format!(" (avant\u{a0}: {was})")).unwrap_or_default();
     format!(
-        "{label} is now {now}{it_was}. Nothing is changed yet. Check what is typed here, and press again."
+        "{label}\u{a0}: maintenant {now}{it_was}. Rien n’est encore modifié. Vérifiez votre saisie, puis appuyez à nouveau."
     )
 }
 
 fn form_of(owner: &str, you: &str) -> String {
-    format!("{owner} filled in this form, and you are signed in as {you}. Nothing is changed yet.")
+    format!(
+        "{owner} a rempli ce formulaire, mais la session ouverte est celle {}. Rien n’est encore modifié.",
+        de(you)
+    )
 }
 
 fn send_as(you: &str) -> String {
-    format!("Send it as {you}")
+    format!("Envoyer en tant que {you}")
 }
 
 fn foreign_host(host: &str, expected: &str) -> String {
-    let expected = if expected.is_empty() { "not set" } else { expected };
+    let expected = if expected.is_empty() { "non défini" } else { expected };
     format!(
-        "The request is for the host \"{host:.255}\", and that of --console-url is {expected}. Open the console at its own address. A proxy must pass on the host with its port (nginx: proxy_set_header Host $http_host)."
+        "La requête s’adresse à l’hôte «\u{a0}{host:.255}\u{a0}», et celui de --console-url est\u{a0}: {expected}. Ouvrez la console à sa propre adresse. Un proxy doit transmettre l’hôte avec son port (nginx\u{a0}: proxy_set_header Host $http_host)."
     )
 }
 
 fn too_many_attempts(minutes: u64) -> String {
+    let unit = if minutes < 2 { "minute" } else { "minutes" };
     format!(
-        "There were too many attempts to sign in. Wait {minutes} minutes, or ask a manager for a link."
+        "Il y a eu trop de tentatives de connexion. Attendez {minutes} {unit}, ou demandez un lien à un responsable."
     )
 }
 
 fn weak(weak: WeakPassword) -> String {
     match weak {
         WeakPassword::Short => {
-            format!("The password must have at least {} characters.", Password::MIN_LENGTH)
+            format!("Le mot de passe doit avoir au moins {} caractères.", Password::MIN_LENGTH)
         }
         WeakPassword::Long => {
-            format!("The password must have at most {} characters.", Password::MAX_LENGTH)
+            format!("Le mot de passe doit avoir au plus {} caractères.", Password::MAX_LENGTH)
         }
-        WeakPassword::Common => "This password is easy to guess. Choose another one, such as four \
-                                 random words."
-            .to_owned(),
+        WeakPassword::Common => {
+            "Ce mot de passe est facile à deviner. Choisissez-en un autre, par exemple \
+                                 quatre mots au hasard."
+                .to_owned()
+        }
     }
 }
 
 fn welcome(name: &str) -> Markup {
-    html! { "Welcome, " bdi { (name) } ". Choose the password with which you will sign in." }
+    html! {
+        "Bienvenue, " bdi { (name) } ". Choisissez le mot de passe avec lequel vous vous connecterez."
+    }
 }
 
 fn you_are(name: &str, of: Role) -> Markup {
-    html! { "Signed in as " bdi { (name) } " (" (role(of)) ")" }
+    html! { "Compte connecté\u{a0}: " bdi { (name) } " (" (role(of)) ")" }
 }
 
 fn second_factor_on(recovery_codes: usize) -> String {
-    let plural = if recovery_codes == 1 { "" } else { "s" };
-    format!("You need your app to sign in. You have {recovery_codes} recovery code{plural} left.")
+    let left = match recovery_codes {
+        0 => "Il ne vous reste aucun code de secours".to_owned(),
+        1 => "Il vous reste 1 code de secours".to_owned(),
+        count => format!("Il vous reste {count} codes de secours"),
+    };
+    format!("Votre application est nécessaire pour vous connecter. {left}.")
 }
 
 fn session_in(browser: &str) -> String {
-    format!(" the session in {browser}")
+    format!(" la session dans {browser}")
 }
 
 fn for_member(name: &str) -> String {
-    format!(" for {name}")
+    format!(" pour {name}")
 }
 
 fn role_of(name: &str) -> String {
-    format!("Role of {name}")
+    format!("Rôle {}", de(name))
 }
 
 fn give_link(name: &str) -> Markup {
     html! {
-        "Give this link to " bdi { (name) } ", and to nobody else. It is valid for 24 hours and is not "
-        "shown again."
+        "Donnez ce lien à " bdi { (name) } ", et à personne d’autre. Il est valable 24 heures et ne "
+        "sera plus affiché."
     }
 }
 
 fn role(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "viewer",
-        Role::Clerk => "clerk",
-        Role::Manager => "manager",
+        Role::Viewer => "lecteur",
+        Role::Clerk => "agent",
+        Role::Manager => "responsable",
     }
 }
 
 fn what_role_may(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "Viewer: only looks",
-        Role::Clerk => "Clerk: changes animals and orders",
-        Role::Manager => "Manager: also staff, keys, webhooks and activity",
+        Role::Viewer => "Lecteur\u{a0}: consulte seulement",
+        Role::Clerk => "Agent\u{a0}: modifie les animaux et les dossiers",
+        Role::Manager => {
+            "Responsable\u{a0}: gère aussi l’équipe, les clés, les webhooks et l’activité"
+        }
     }
 }
 
 fn scope(scope: Scope) -> &'static str {
     match scope {
-        Scope::Read => "Read animals",
-        Scope::Write => "Read and add animals",
-        Scope::StoreRead => "Read animals and orders of the store",
-        Scope::StoreWrite => "Change animals and orders of the store",
-        Scope::StoreAdmin => "Administer the store",
+        Scope::Read => "Lire les animaux",
+        Scope::Write => "Lire et ajouter des animaux",
+        Scope::StoreRead => "Lire les animaux et les dossiers de l’établissement",
+        Scope::StoreWrite => "Modifier les animaux et les dossiers de l’établissement",
+        Scope::StoreAdmin => "Administrer l’établissement",
     }
 }
 
 fn problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static str) {
     match problem {
-        Problem::NotFound | Problem::OperationRemoved => {
-            (TEXTS.not_found, Some("There is no such page."), "Check the address, or go to Today.")
-        }
+        Problem::NotFound | Problem::OperationRemoved => (
+            TEXTS.not_found,
+            Some("Cette page n’existe pas."),
+            "Vérifiez l’adresse, ou allez à Aujourd’hui.",
+        ),
         Problem::Internal => (
-            "Something went wrong",
-            Some("This is an error in the service. Nothing that you typed was wrong."),
-            "Retry. If it happens again, tell the operator of the service the number below.",
+            "Une erreur s’est produite",
+            Some("C’est une erreur du service. Votre saisie n’est pas en cause."),
+            "Réessayez. Si cela se reproduit, communiquez le numéro ci-dessous à l’administrateur du serveur.",
         ),
         Problem::Unavailable | Problem::IdempotencyInProgress => (
-            "The service is busy",
+            "Le service est occupé",
             Some(
-                "The service could not complete the request. A change may or may not have been made.",
+                "Le service n’a pas pu terminer la requête. Une modification a peut-être été faite, ou non.",
             ),
-            "Wait a moment, and reload the page. The same form is never carried out twice.",
+            "Patientez un instant, puis rechargez la page. Un même formulaire n’est jamais exécuté deux fois.",
         ),
         Problem::StorageFull => (
-            "The disk is full",
+            "Le disque est plein",
             Some(
-                "The service cannot save anything, because the disk of its server is full. Nothing was changed.",
+                "Le service ne peut rien enregistrer, car le disque de son serveur est plein. Rien n’a été modifié.",
             ),
-            "Ask the operator of the service to make room. Then go back, and send the form again.",
+            "Demandez à l’administrateur du serveur de faire de la place. Revenez ensuite en arrière, puis renvoyez le formulaire.",
         ),
-        Problem::BodyTooLarge => ("Too much text", None, "Go back, and send it in several parts."),
-        Problem::InsufficientScope => ("Not allowed", None, "Go back, or ask a manager."),
-        _ => ("This did not work", None, "Go back, and check what you sent."),
+        Problem::BodyTooLarge => {
+            ("Trop de texte", None, "Revenez en arrière, et envoyez-le en plusieurs parties.")
+        }
+        Problem::InsufficientScope => {
+            ("Non autorisé", None, "Revenez en arrière, ou demandez à un responsable.")
+        }
+        _ => (
+            "Cela n’a pas fonctionné",
+            None,
+            "Revenez en arrière, et vérifiez ce que vous avez envoyé.",
+        ),
     }
 }
 
 fn doubted_clock(now: &str, confirmed: &str, hours: i64) -> String {
     format!(
-        "The clock of the server shows {now}, but the last confirmed time is {confirmed}. No reservation ends until \
-         this is settled. Tell the people who run the server: correct the clock, or if it is right, \
-         run “petstore clock confirm”. If the clock keeps running evenly, it counts as right in \
-         {hours} h."
+        "L’horloge du serveur indique {now}, mais la dernière heure confirmée est {confirmed}. Aucune réservation \
+         ne se termine tant que ce n’est pas réglé. Prévenez l’administrateur du serveur\u{a0}: il faut corriger l’horloge \
+         ou, si elle est juste, exécuter «\u{a0}petstore clock confirm\u{a0}». Si l’horloge avance régulièrement, elle sera \
+         considérée comme juste dans {hours}\u{a0}h."
     )
 }
 
 fn program(name: &str) -> String {
-    format!("program “{name}”")
+    format!("le programme «\u{a0}{name}\u{a0}»")
 }
 
 fn act(kind: ActType) -> &'static str {
     match kind {
-        ActType::KeyCreated => "API key created",
-        ActType::KeyRotated => "API key rotated",
-        ActType::KeyRevoked => "API key revoked",
-        ActType::WebhookAdded => "Webhook added",
-        ActType::WebhookChanged => "Webhook changed",
-        ActType::WebhookDeleted => "Webhook deleted",
-        ActType::WebhookSecretRotated => "Webhook secret rotated",
-        ActType::WebhookEnabled => "Webhook enabled",
-        ActType::WebhookDisabled => "Webhook disabled",
-        ActType::FieldAdded => "Field added",
-        ActType::FieldChanged => "Field changed",
-        ActType::FieldDeleted => "Field deleted",
-        ActType::ProfileChanged => "Store profile changed",
-        ActType::StaffAdded => "Member added",
-        ActType::StaffRoleChanged => "Role of a member changed",
-        ActType::StaffReset => "Member reset",
-        ActType::StaffDisabled => "Member disabled",
-        ActType::StaffPasswordSet => "Password set",
-        ActType::StaffSecondFactorSet => "Second factor set up",
-        ActType::StaffSecondFactorRemoved => "Second factor removed",
-        ActType::StaffSignedIn => "Signed in",
-        ActType::StaffSignInFailed => "Sign-in failed",
-        ActType::StaffSessionsEnded => "Sessions ended",
-        ActType::DatabaseCopied => "Database copied",
-        ActType::DatabaseRestored => "Database restored",
-        ActType::DatabaseTimeConfirmed => "Time of the database confirmed",
+        ActType::KeyCreated => "Clé d’API créée",
+        ActType::KeyRotated => "Clé d’API renouvelée",
+        ActType::KeyRevoked => "Clé d’API révoquée",
+        ActType::WebhookAdded => "Webhook ajouté",
+        ActType::WebhookChanged => "Webhook modifié",
+        ActType::WebhookDeleted => "Webhook supprimé",
+        ActType::WebhookSecretRotated => "Secret de webhook renouvelé",
+        ActType::WebhookEnabled => "Webhook activé",
+        ActType::WebhookDisabled => "Webhook désactivé",
+        ActType::FieldAdded => "Champ ajouté",
+        ActType::FieldChanged => "Champ modifié",
+        ActType::FieldDeleted => "Champ supprimé",
+        ActType::ProfileChanged => "Profil de l’établissement modifié",
+        ActType::StaffAdded => "Membre ajouté",
+        ActType::StaffRoleChanged => "Rôle d’un membre changé",
+        ActType::StaffReset => "Membre réinitialisé",
+        ActType::StaffDisabled => "Membre désactivé",
+        ActType::StaffPasswordSet => "Mot de passe défini",
+        ActType::StaffSecondFactorSet => "Double authentification configurée",
+        ActType::StaffSecondFactorRemoved => "Double authentification désactivée",
+        ActType::StaffSignedIn => "Connexion",
+        ActType::StaffSignInFailed => "Échec de connexion",
+        ActType::StaffSessionsEnded => "Sessions fermées",
+        ActType::DatabaseCopied => "Base de données copiée",
+        ActType::DatabaseRestored => "Base de données restaurée",
+        ActType::DatabaseTimeConfirmed => "Heure de la base de données confirmée",
     }
 }
 
 fn subject(kind: SubjectKind) -> &'static str {
     match kind {
         SubjectKind::Pet => "Animal",
-        SubjectKind::Pets => "Animals",
-        SubjectKind::Order => "Order",
-        SubjectKind::Category => "Category",
-        SubjectKind::Key => "API key",
-        SubjectKind::Staff => "Member",
+        SubjectKind::Pets => "Animaux",
+        SubjectKind::Order => "Dossier",
+        SubjectKind::Category => "Catégorie",
+        SubjectKind::Key => "Clé d’API",
+        SubjectKind::Staff => "Membre",
         SubjectKind::Webhook => "Webhook",
-        SubjectKind::Field => "Field",
-        SubjectKind::Profile => "Store profile",
-        SubjectKind::Database => "Database",
+        SubjectKind::Field => "Champ",
+        SubjectKind::Profile => "Profil de l’établissement",
+        SubjectKind::Database => "Base de données",
     }
 }
 
 fn did_that(name: &str) -> String {
-    format!("{name} did that")
+    format!("Enregistré par {name}")
 }
 
 fn ago(count: i64, unit: Unit) -> String {
-    format!("{} ago", span(count, unit))
+    format!("il y a {}", span(count, unit))
 }
 
 fn ahead(count: i64, unit: Unit) -> String {
-    format!("in {}", span(count, unit))
+    format!("dans {}", span(count, unit))
 }
 
 fn span(count: i64, unit: Unit) -> String {
     let unit = match unit {
         Unit::Minute => "minute",
-        Unit::Hour => "hour",
-        Unit::Day => "day",
+        Unit::Hour => "heure",
+        Unit::Day => "jour",
     };
-    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+    format!("{count} {unit}{}", if count < 2 { "" } else { "s" })
 }
 
 fn more_than(count: usize) -> String {
-    format!("More than {}", animals(count))
+    format!("Plus de {}", animals(count))
 }
 
 fn first_shown(count: usize) -> String {
-    format!("The first {} are shown.", animals(count))
+    if count < 2 {
+        format!("{} affiché.", animals(count))
+    } else {
+        format!("Les {} premiers animaux sont affichés.", in_digits(count))
+    }
 }
 
 fn move_animals(count: usize, category: &str) -> String {
-    format!("Move {} to “{category}”?", animals(count))
+    format!("Changer {} de catégorie («\u{a0}{category}\u{a0}»)\u{a0}?", animals(count))
 }
 
 fn change_animals(count: usize, label: &str, value: &str) -> String {
-    format!("Change {} so that {label} is “{value}”?", animals(count))
+    format!("Modifier {} ({label}\u{a0}: «\u{a0}{value}\u{a0}»)\u{a0}?", animals(count))
 }
 
 fn reserve_animals(count: usize, end: &str) -> String {
-    format!("Reserve {} until the end of {end}?", animals(count))
+    format!("Réserver {} jusqu’au {end} inclus\u{a0}?", animals(count))
 }
 
 fn sell_animals(count: usize) -> String {
-    format!("Sell {}?", animals(count))
+    format!("Vendre {}\u{a0}?", animals(count))
 }
 
 fn cancel_reservations_of(count: usize) -> String {
-    format!("Cancel reservations of {}?", animals(count))
+    format!("Annuler les réservations de {}\u{a0}?", animals(count))
 }
 
 fn withdraw_animals(count: usize, why: WithdrawalReason) -> String {
-    format!("Withdraw {} ({})?", animals(count), reason(why).to_lowercase())
+    format!("Retirer {} ({})\u{a0}?", animals(count), reason(why).to_lowercase())
 }
 
 fn column_number(number: usize) -> String {
-    format!("column {number}")
+    format!("colonne {number}")
 }
 
 fn browser_on(browser: &str, system: &str) -> String {
-    format!("{browser} on {system}")
+    format!("{browser} sur {system}")
 }
 
 fn reserved_as(order: i64) -> String {
-    format!("Reserved as order {order}.")
+    format!("Animal réservé (dossier {order}).")
 }
 
 fn sold_as(order: i64) -> String {
-    format!("Sold as order {order}.")
+    format!("Animal vendu (dossier {order}).")
 }
 
 fn added_as(animal: i64) -> String {
-    format!("Added as animal {animal}.")
+    format!("Animal ajouté sous le numéro {animal}.")
 }
 
 fn added_about(animal: i64) -> String {
-    format!("Added as animal {animal}. Its day of birth is counted back from its age.")
+    format!(
+        "Animal ajouté sous le numéro {animal}. Sa date de naissance est calculée d’après son âge."
+    )
 }
 
 fn added_many(count: usize) -> String {
-    format!("{} added.", animals(count))
+    format!("{} {}.", animals(count), of_count(count, "ajouté", "ajoutés"))
 }
 
 fn changed_many(count: usize) -> String {
-    format!("{} changed.", animals(count))
+    format!("{} {}.", animals(count), of_count(count, "modifié", "modifiés"))
 }
 
 fn language_of_store(name: &str) -> String {

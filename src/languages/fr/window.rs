@@ -1,4 +1,4 @@
-//! The texts of the pages for the public, and of what the pages for the staff share with them.
+//! The texts of the pages for the public, and of what the pages for the staff share with them, in French.
 
 use jiff::civil::Date;
 
@@ -10,58 +10,62 @@ use crate::{
 
 pub(in crate::languages) static TEXTS: Texts = Texts {
     // The texts about an animal that the pages for the public and those for the staff have.
-    no_name: "No name yet",
-    yes: "Yes",
+    no_name: "Pas encore de nom",
+    yes: "Oui",
     days,
     weeks,
     months,
     years,
-    no: "No",
+    no: "Non",
     photo,
     date,
 
     // The texts of the pages.
     language: "fr",
+    locale: "fr_FR",
+    colon: "\u{a0}: ",
+    quotes: ["«\u{a0}", "\u{a0}»"],
     language_name: "Français",
-    no_store: "Our animals",
-    skip: "Skip to content",
-    list: "Meet our animals",
-    later_page: "More animals",
-    back: "All animals",
-    reserved: "Reserved",
-    filter: "Filter",
-    kinds: "Kinds of animals",
-    search: "Search",
-    more: "More",
-    without: "Without ",
-    name: "Name",
-    age: "Age",
-    kind: "Category",
-    newest_first: "Newest first",
-    longest_first: "Longest with us first",
-    chosen: "Chosen",
-    take_off: "Take off ",
-    any: "Any",
-    show: "Show animals",
-    clear: "Show all",
-    next: "More animals",
-    first: "Back to the newest",
-    none_found: "None of our animals fits that.",
-    none_here_yet: "None of the animals so far fits that. There are more.",
-    none_at_all: "No animal is looking for a home at the moment. Come back soon.",
-    contact: "Contact us",
-    feed: "New animals as a feed",
-    gone: "This animal is no longer here",
-    gone_next: "Others are still looking for a home.",
+    no_store: "Nos animaux",
+    skip: "Aller au contenu",
+    list: "Rencontrez nos animaux",
+    pages: "Pages",
+    later_page: "Plus d’animaux",
+    back: "Tous les animaux",
+    reserved: "Réservé",
+    filter: "Filtrer",
+    kinds: "Types d’animaux",
+    search: "Rechercher",
+    more: "Plus",
+    without: "Sans ",
+    name: "Nom",
+    age: "Âge",
+    kind: "Catégorie",
+    newest_first: "Plus récents d’abord",
+    longest_first: "Plus longue attente d’abord",
+    chosen: "Filtres choisis",
+    take_off: "Enlever ",
+    any: "Indifférent",
+    show: "Voir les animaux",
+    clear: "Tout afficher",
+    next: "Plus d’animaux",
+    first: "Retour aux plus récents",
+    none_found: "Aucun de nos animaux ne correspond.",
+    none_here_yet: "Aucun animal ne correspond jusqu’ici. Il y en a d’autres.",
+    none_at_all: "Aucun animal ne cherche de famille en ce moment. Revenez bientôt.",
+    contact: "Nous contacter",
+    feed: "Flux des nouveaux animaux",
+    gone: "Cet animal n’est plus chez nous",
+    gone_next: "D’autres cherchent encore une famille.",
     photos: "Photos",
-    close: "Close",
-    previous_photo: "Previous photo",
-    next_photo: "Next photo",
-    similar: "Similar animals",
-    newest: "Our newest animals",
-    new: "New",
-    one_year: "With us for over a year",
-    request: "Request ",
+    close: "Fermer",
+    previous_photo: "Photo précédente",
+    next_photo: "Photo suivante",
+    similar: "Animaux similaires",
+    newest: "Nos derniers arrivés",
+    new: "Nouveau",
+    one_year: "Chez nous depuis plus d’un an",
+    request: "Requête ",
     found_a_home,
     ask,
     ask_here,
@@ -75,98 +79,139 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     problem,
 };
 
+const MONTHS: [&str; 12] = [
+    "janvier",
+    "février",
+    "mars",
+    "avril",
+    "mai",
+    "juin",
+    "juillet",
+    "août",
+    "septembre",
+    "octobre",
+    "novembre",
+    "décembre",
+];
+
+/// "de Luna", "d’Oscar".
+pub(super) fn de(name: &str) -> String {
+    let mut letters = name.chars().flat_map(char::to_lowercase);
+    let is_vowel = |letter: char| "aàâäæeéèêëiîïoôöœuùûü".contains(letter);
+    let elides = match letters.next() {
+        // "d’Yves", but "de Yoda".
+        Some('y') => letters.next().is_some_and(|next| next.is_alphabetic() && !is_vowel(next)),
+        Some(first) => is_vowel(first),
+        None => false,
+    };
+    if elides { format!("d’{name}") } else { format!("de {name}") }
+}
+
+/// The name of an animal within a sentence.
+fn called(name: &str) -> &str {
+    if name == TEXTS.no_name { "cet animal" } else { name }
+}
+
+/// The name of an animal at the beginning of a sentence.
+fn called_first(name: &str) -> &str {
+    if name == TEXTS.no_name { "Cet animal" } else { name }
+}
+
 fn photo(number: usize, name: &str, species: Option<&str>) -> String {
     let species = species.map(|species| format!(", {}", species.to_lowercase()));
-    format!("Photo {number} of {name}{}", species.unwrap_or_default())
+    format!("Photo {number} {}{}", de(called(name)), species.unwrap_or_default())
 }
 
 fn date(date: Date) -> String {
-    date.strftime("%-d %B %Y").to_string()
+    let day = if date.day() == 1 { "1er".to_owned() } else { date.day().to_string() };
+    let month = usize::try_from(date.month() - 1).ok().and_then(|at| MONTHS.get(at));
+    format!("{day} {} {}", month.unwrap_or(&""), date.year())
 }
 
 fn found_a_home(name: &str) -> String {
-    format!("{name} has found a home")
+    format!("{} a trouvé une famille", called_first(name))
 }
 
 fn ask(name: &str) -> String {
-    format!("Ask about {name}")
+    format!("Se renseigner sur {}", called(name))
 }
 
 fn ask_here(name: &str, number: i64) -> String {
-    format!("Ask us about {name}, number {number}.")
+    format!("Contactez-nous au sujet {}, numéro {number}.", de(called(name)))
 }
 
 fn number(number: i64) -> String {
-    format!("Number {number}")
+    format!("Numéro {number}")
 }
 
 fn is_reserved(name: &str) -> String {
-    format!("{name} is reserved at the moment.")
+    format!("Une réservation est en cours pour {}.", called(name))
 }
 
 fn photo_of(number: usize, count: usize) -> String {
-    format!("Photo {number} of {count}")
+    format!("Photo {number} sur {count}")
 }
 
 fn count(count: usize, most: usize) -> String {
     match count {
-        1 => "1 animal".to_owned(),
-        _ if count > most => format!("More than {} animals", in_digits(most)),
-        _ => format!("{} animals", in_digits(count)),
+        0 | 1 => format!("{count} animal"),
+        _ if count > most => format!("Plus de {} animaux", in_digits(most)),
+        _ => format!("{} animaux", in_digits(count)),
     }
 }
 
 fn age_range(age: Age) -> &'static str {
     match age {
-        Age::UnderOne => "Under 1 year",
-        Age::OneToThree => "1 to 3 years",
-        Age::ThreeToEight => "3 to 8 years",
-        Age::EightOrMore => "8 years or older",
+        Age::UnderOne => "Moins d’1 an",
+        Age::OneToThree => "1 à 3 ans",
+        Age::ThreeToEight => "3 à 8 ans",
+        Age::EightOrMore => "8 ans et plus",
     }
 }
 
 fn about_list(store: Option<&str>) -> String {
-    match store {
-        Some(store) => format!("Newest first: the animals that are looking for a home at {store}"),
-        None => "Newest first: the animals that are looking for a home".to_owned(),
-    }
+    let list = "Nos animaux qui cherchent une famille, les derniers arrivés d’abord";
+    store.map_or_else(|| list.to_owned(), |store| format!("{store}\u{a0}: {list}"))
 }
 
 fn about_animal(name: &str, kind: &[String], store: Option<&str>) -> String {
     let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
-    let at = store.map(|store| format!(" at {store}")).unwrap_or_default();
-    format!("{name}{kind} is looking for a home{at}")
+    let name = called_first(name);
+    match store {
+        Some(store) => format!("{store}\u{a0}: {name}{kind} cherche une famille"),
+        None => format!("{name}{kind} cherche une famille"),
+    }
 }
 
 fn problem(problem: Problem) -> (&'static str, &'static str) {
     match problem {
-        Problem::NotFound => ("Not found", "Go to all animals."),
+        Problem::NotFound => ("Page introuvable", "Voyez tous nos animaux."),
         Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
-            ("That address is not valid", "Go to all animals.")
+            ("Cette adresse n’est pas valable", "Voyez tous nos animaux.")
         }
-        Problem::MethodNotAllowed => ("That is not possible here", "Go to all animals."),
-        Problem::HeadTooLarge => ("That address is too long", "Go to all animals."),
-        Problem::OldVersion => ("That needs HTTP/1.1", "Go to all animals."),
-        _ => ("Something went wrong", "Wait for a moment, then load the page again."),
+        Problem::MethodNotAllowed => ("Ce n’est pas possible ici", "Voyez tous nos animaux."),
+        Problem::HeadTooLarge => ("Cette adresse est trop longue", "Voyez tous nos animaux."),
+        Problem::OldVersion => ("Le protocole HTTP/1.1 est nécessaire", "Voyez tous nos animaux."),
+        _ => ("Une erreur s’est produite", "Patientez un instant, puis rechargez la page."),
     }
 }
 
 fn days(count: i64) -> String {
-    many(count, "day")
+    many(count, "jour", "jours")
 }
 
 fn weeks(count: i64) -> String {
-    many(count, "week")
+    many(count, "semaine", "semaines")
 }
 
 fn months(count: i64) -> String {
-    many(count, "month")
+    many(count, "mois", "mois")
 }
 
 fn years(count: i64) -> String {
-    many(count, "year")
+    many(count, "an", "ans")
 }
 
-fn many(count: i64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+fn many(count: i64, one: &str, several: &str) -> String {
+    format!("{count} {}", if count < 2 { one } else { several })
 }

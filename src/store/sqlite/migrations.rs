@@ -44,7 +44,7 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/sqlite/0029_one_search.sql"),
     include_str!("../../../migrations/sqlite/0030_words_of_values.sql"),
     include_str!("../../../migrations/sqlite/0031_profile.sql"),
-    include_str!("../../../migrations/sqlite/0033_staff_language.sql"),
+    include_str!("../../../migrations/sqlite/0032_staff_language.sql"),
 ];
 
 /// The schema version of this release.
