@@ -31,7 +31,7 @@ pub(crate) use self::{
         write_whole_order,
     },
     photo::{read_photos, with_photos_below, write_photo},
-    profile::{read_profile, store_profile, stored_profile, write_profile},
+    profile::{read_profile, store_profile, stored_profile, write_profile, write_whole_profile},
     resources::{read_category, write_attempt, write_category, write_resource, write_webhook},
     store_pet::{AddPet, read_new_fields, read_store_pet, read_stored_fields, write_store_pet},
 };

@@ -7,6 +7,7 @@ mod idempotency;
 pub mod journal;
 mod keys;
 mod latest;
+mod logo;
 mod photos;
 mod profile;
 mod store_facts;
@@ -15,9 +16,10 @@ mod webhooks;
 
 use std::{
     sync::{Arc, Mutex},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
+use bytes::Bytes;
 use jiff::Timestamp;
 
 pub use self::store_facts::{Contact, InForce, Source, StoreFacts, StoreOptions};
@@ -35,7 +37,10 @@ use self::{
 use crate::{
     confirmed_clock::ConfirmedClock,
     delivery::Registrar,
-    domain::{Clock, Deployment, RateLimit, store_area::OrderId},
+    domain::{
+        Clock, Deployment, RateLimit,
+        store_area::{Logo, OrderId},
+    },
     observe::metrics::{Exposition, Kind, TaskMetrics},
     photos::Photos,
     store::{Store, StoreError},
@@ -84,6 +89,8 @@ pub struct App {
     pub photos: Arc<Photos>,
     /// The journal of changes.
     pub journal: Journal,
+    /// The logo of the store, its file, and when it was read.
+    known_logo: Mutex<Option<(Logo, Bytes, Instant)>>,
     keep_changes: Duration,
     pub(crate) keep_contacts: Duration,
     /// The last reservation that was due in the last step, and its end, if others may follow.
@@ -116,6 +123,7 @@ impl App {
             inventory: InventoryCount::new(Arc::clone(&store), Arc::clone(&clock)),
             journal: Journal::new(Arc::clone(&store), Arc::clone(&clock)),
             photos,
+            known_logo: Mutex::default(),
             keep_changes,
             keep_contacts,
             last_due: Mutex::default(),

@@ -4,7 +4,7 @@ use super::changed::{Changed, MAX_TRIES};
 use crate::{
     domain::{
         StoredResponse, WriteContext,
-        store_area::{Preconditions, Profile, ProfilePatch, ProfileRefusal, decide_profile},
+        store_area::{Preconditions, Profile, ProfileChange, ProfileRefusal, decide_profile},
     },
     store::{Store, StoreError, Written},
 };
@@ -13,7 +13,7 @@ use crate::{
 /// at.
 pub(crate) async fn change_profile(
     store: &dyn Store,
-    patch: &ProfilePatch,
+    change: &ProfileChange,
     preconditions: &Preconditions,
     context: WriteContext,
     respond: fn(&Profile) -> StoredResponse,
@@ -25,7 +25,7 @@ pub(crate) async fn change_profile(
     }
     for _ in 0..MAX_TRIES {
         let present = store.profile().await?;
-        let decision = match decide_profile(patch, preconditions, &present) {
+        let decision = match decide_profile(change, preconditions, &present) {
             Ok(decision) => decision,
             Err(refusal) => return Ok(Changed::Refused(refusal)),
         };

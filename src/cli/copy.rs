@@ -212,6 +212,7 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyh
     added?;
     to.set_fields(fields.all())?;
     to.set_profile(&from.profile()?)?;
+    copy_table(&bulk::LOGOS, from, to)?;
     copy_table(&bulk::UNIQUE_VALUES, from, to)?;
     for (table, rows) in bulk::TABLES.iter().zip(&mut copied.rows) {
         *rows = copy_table(table, from, to)?;

@@ -14,9 +14,12 @@ use super::{
     values,
 };
 use crate::{
-    domain::PetStatus,
+    domain::{PetStatus, store_area::Profile},
     files::{CsvWriter, Format, NdjsonWriter, Writer},
-    store::{self, StoreError},
+    store::{
+        self, StoreError,
+        bulk::{self, Snapshot, Value},
+    },
 };
 
 /// Write all animals to standard output, in order of their id
@@ -99,7 +102,9 @@ impl Export {
                 let profile = snapshot.profile().context("cannot read the database")?;
                 // The release before does not know it.
                 if !profile.is_empty() {
-                    _ = step(writer.write_profile(&profile));
+                    let logo =
+                        logo_of(&mut *snapshot, &profile).context("cannot read the database")?;
+                    _ = step(writer.write_profile(&profile, logo.as_deref()));
                 }
                 let fields = snapshot.fields().context("cannot read the database")?;
                 for field in fields.all() {
@@ -124,4 +129,18 @@ impl Export {
             done => done.context("cannot write the animals"),
         }
     }
+}
+
+/// The file of the logo.
+fn logo_of(from: &mut dyn Snapshot, profile: &Profile) -> Result<Option<Vec<u8>>, StoreError> {
+    let (name, mut found) = (profile.logo.map(|logo| logo.to_string()), None);
+    from.rows(&bulk::LOGOS, &mut |row| {
+        if let [Value::Text(of), Value::Blob(png), _] = row
+            && name.as_deref() == Some(of)
+        {
+            found = Some(png.to_vec());
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
 }

@@ -6,6 +6,7 @@
 
 mod checked;
 mod fields;
+mod profile;
 
 use std::{
     io,
@@ -19,6 +20,7 @@ use clap::Args;
 use self::{
     checked::{Checked, taken},
     fields::ImportedFields,
+    profile::set_profile,
 };
 use super::{
     args::{BadSetting, CreateArgs, DatabaseArgs, merge_search},
@@ -317,8 +319,8 @@ impl Import {
                     last.pet = last.pet.max(id.map_or(0, PetId::get));
                 }
                 Row::Field(_) => {}
-                Row::Profile(profile) => {
-                    if !load.set_profile(&profile)? {
+                Row::Profile(profile, logo) => {
+                    if !set_profile(load, *profile, logo.as_deref())? {
                         progress.suspend(|| {
                             super::output::print_message(
                                 "The database has a profile, so that of the file was left out.",

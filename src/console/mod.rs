@@ -39,7 +39,7 @@ use self::{
 };
 use crate::{
     app::StoreFacts,
-    domain::{Actor, Client},
+    domain::{Actor, Client, store_area::Logo},
     edge::{
         ApiError, Edge, Facts, Interface, Problem, Reader, RequestBody, Reservation, Response,
         UnreadBody, body, photos,
@@ -94,6 +94,15 @@ impl Console {
         let reader = session::of(visit).await?.map_or_else(stranger, |_| Reader::Known);
         let memory = (&self.edge.response_memory, reader);
         photos::respond(&self.app.photos, memory, headers, visit.parameter).await
+    }
+
+    /// `GET /assets/{name}`.
+    async fn asset(&self, client: &Client, request: &Parts) -> Result<Response, ApiError> {
+        let Some(logo) = Logo::at(request.uri.path()) else {
+            return layout::asset(request.uri.path());
+        };
+        let reader = self.edge.strangers.reader(client, &request.headers);
+        photos::respond_with_logo(&self.app, (&self.edge.response_memory, reader), logo).await
     }
 
     /// Counts the page for a stranger that repeats a long form, which takes up to six times as many
@@ -189,7 +198,7 @@ impl Interface for Console {
             (visit.form, _room) = (Form::of(body), room);
         }
         let needed = match route.target {
-            Target::Asset => return layout::asset(visit.request.uri.path()),
+            Target::Asset => return self.asset(client, request).await,
             Target::Photo => return Box::pin(self.photo(client, &visit)).await,
             Target::Public(page) => {
                 let response = page(&visit).await?;

@@ -156,22 +156,35 @@ pub(crate) async fn read_form(
     collect(body, max, timeout).await
 }
 
-/// Reads a picture of at most `max` bytes, whose media type is that of any [`Format`]: its bytes say
-/// which it is, because generated clients send a fixed one. Fails like [`read`].
+/// The pictures that an operation accepts.
+pub(crate) struct Pictures {
+    pub(crate) formats: &'static [Format],
+    /// The largest one, in bytes.
+    pub(crate) max: usize,
+}
+
+/// Reads a picture whose media type is that of any accepted format: its bytes say which it is, because
+/// generated clients send a fixed one. Fails like [`read`].
 pub(crate) async fn read_picture(
     headers: &HeaderMap,
     body: UnreadBody<'_>,
-    max: usize,
+    accepted: &Pictures,
     timeout: Duration,
 ) -> Result<Bytes, ApiError> {
-    let is_of = |format: Format| has_type(headers, format!("image/{}", format.as_str()).as_bytes());
-    if !Format::ALL.into_iter().any(is_of) {
-        let message = "The body must be a picture, without Content-Encoding, whose Content-Type is \
-                       image/jpeg, image/png, image/webp or image/gif. Send the bytes of the picture, \
-                       not a form.";
+    let type_of = |format: &Format| format!("image/{}", format.as_str().to_lowercase());
+    let types: Vec<_> = accepted.formats.iter().map(type_of).collect();
+    if !types.iter().any(|type_of| has_type(headers, type_of.as_bytes())) {
+        let named = match &types[..] {
+            [others @ .., last] => format!("{} or {last}", others.join(", ")),
+            [] => String::new(),
+        };
+        let message = format!(
+            "The body must be a picture, without Content-Encoding, whose Content-Type is {named}. Send the \
+             bytes of the picture, not a form."
+        );
         return Err(ApiError::new(Problem::UnsupportedMediaType, message));
     }
-    collect(body, max, timeout).await
+    collect(body, accepted.max, timeout).await
 }
 
 async fn collect(body: UnreadBody<'_>, max: usize, timeout: Duration) -> Result<Bytes, ApiError> {

@@ -1,4 +1,4 @@
-//! Sends the files of photos, which are the same on every listener.
+//! Sends the files of photos and of the logo, which are the same on every listener.
 
 use std::sync::Arc;
 
@@ -8,9 +8,10 @@ use hyper::{
     header::{self, HeaderValue},
 };
 
-use super::{ApiError, Body, Problem, Reader, Response, ResponseMemory, etag, held_by};
+use super::{ApiError, Body, Problem, Reader, Response, ResponseMemory, etag, held_by, response};
 use crate::{
-    domain::store_area::{PhotoFile, PhotoSize},
+    app::App,
+    domain::store_area::{Logo, PhotoFile, PhotoSize},
     photos::{PIECE, PhotoError, Photos},
     store::Cause,
 };
@@ -73,6 +74,24 @@ pub(crate) async fn respond(
         response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
     }
     Ok(response)
+}
+
+/// The response to `GET /assets/logo-….png`. Another content has another name.
+pub(crate) async fn respond_with_logo(
+    app: &App,
+    (memory, reader): (&ResponseMemory, Reader),
+    logo: Logo,
+) -> Result<Response, ApiError> {
+    let png = app.logo(logo).await?.ok_or_else(ApiError::no_such_path)?;
+    let mut response = response::with_body(png);
+    for (name, value) in [
+        (header::CONTENT_TYPE, HeaderValue::from_static("image/png")),
+        (header::CACHE_CONTROL, FOREVER),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    ] {
+        response.headers_mut().insert(name, value);
+    }
+    Ok(memory.hold_for(reader, response)?)
 }
 
 fn tag_of(file: PhotoFile) -> Result<HeaderValue, ApiError> {

@@ -188,10 +188,10 @@ impl<W: Write> NdjsonWriter<W> {
         Self { out: BufWriter::with_capacity(BUFFER, out), line: Vec::new() }
     }
 
-    /// Writes the profile of the store.
-    pub fn write_profile(&mut self, profile: &Profile) -> io::Result<()> {
+    /// Writes the profile of the store, with the file of its logo.
+    pub fn write_profile(&mut self, profile: &Profile, logo: Option<&[u8]>) -> io::Result<()> {
         self.line.clear();
-        resources::write_profile(&mut self.line, profile);
+        resources::write_profile(&mut self.line, profile, logo);
         self.out.write_all(&self.line)
     }
 

@@ -14,9 +14,9 @@ const CATEGORY: &str = "category";
 const FIELD: &str = "field";
 const PROFILE: &str = "profile";
 
-pub(super) fn write_profile(out: &mut Vec<u8>, profile: &Profile) {
+pub(super) fn write_profile(out: &mut Vec<u8>, profile: &Profile, logo: Option<&[u8]>) {
     out.extend_from_slice(format!("{{\"{PROFILE}\":").as_bytes());
-    json::write_profile(out, profile);
+    json::write_whole_profile(out, profile, logo);
     out.extend_from_slice(b"}\n");
 }
 
@@ -59,7 +59,10 @@ pub(super) fn parse(line: &str) -> Result<Row, InvalidRow> {
         let object = object.get().as_bytes();
         let resource = match tag.as_str() {
             FIELD => return json::read_whole_field(object).map(Row::Field),
-            PROFILE => return json::read_profile(object).map(Box::new).map(Row::Profile),
+            PROFILE => {
+                let (profile, logo) = json::read_profile(object)?;
+                return Ok(Row::Profile(Box::new(profile), logo));
+            }
             PET => {
                 let (pet, photos) = json::read_store_pet(object)?;
                 return Ok(Row::Resource(pet.into(), photos));

@@ -28,8 +28,8 @@ pub enum Row {
     Resource(Resource, u64),
     /// A field with which animals are described.
     Field(FieldDefinition),
-    /// What the store says about itself.
-    Profile(Box<Profile>),
+    /// What the store says about itself, and the file of its logo.
+    Profile(Box<Profile>, Option<Vec<u8>>),
 }
 
 /// The problems of a row that is not valid, each with the column or member, by its name in the file,

@@ -67,6 +67,8 @@ routes! {
     deleteField         DELETE "/v1/store/fields/{name}"                           area!(StoreAdmin, fields::delete_field);
     getProfile          GET    "/v1/store/profile"                                 area!(StoreRead, profile::get_profile);
     patchProfile        PATCH  "/v1/store/profile"                                 area!(StoreAdmin, profile::patch_profile);
+    putLogo             PUT    "/v1/store/profile/logo"                            area!(StoreAdmin, profile::put_logo).waiting(photos::MAX_UPLOAD);
+    deleteLogo          DELETE "/v1/store/profile/logo"                            area!(StoreAdmin, profile::delete_logo);
     runBatch            POST   "/v1/store/batch"                                   area!(StoreWrite, batch::run);
     followChanges       GET    "/v1/store/changes"                                 area!(StoreRead, feed::follow_changes).waiting(feed::MAX_WAIT);
     listAudit           GET    "/v1/store/audit"                                   area!(StoreAdmin, audit::list);

@@ -1,5 +1,6 @@
 //! The profile of a store as JSON.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::value::RawValue;
 
 use super::{
@@ -41,6 +42,9 @@ texts!(
 values! {
     Currency: "a code of three capital letters (ISO 4217), such as EUR",
         |value| Self::new(&super::string(value)?);
+    File: "a PNG picture in base64", |value| {
+        STANDARD.decode(super::string(value)?).ok().map(Self)
+    };
     Links: "an array of at most 8 objects with a label (1 to 60 characters without control characters) and a url (an https URL of at most 500 characters)",
         |value| links(value);
 }
@@ -60,12 +64,17 @@ pub(crate) fn stored_profile(text: &str, version: i64) -> Option<Profile> {
     Some(Profile { version, ..Profile::default().changed_by(&patch) })
 }
 
-/// The profile in a file.
-pub(crate) fn read_profile(object: &[u8]) -> Result<Profile, Invalid> {
-    let names = [&["version"], ProfilePatch::NAMES].concat();
+/// The file of a logo, in a file.
+struct File(Vec<u8>);
+
+/// The profile in a file, and the file of its logo.
+pub(crate) fn read_profile(object: &[u8]) -> Result<(Profile, Option<Vec<u8>>), Invalid> {
+    let names = [&["version", "logo"], ProfilePatch::NAMES].concat();
     let members = Members::of(object, "The profile", &names)?;
     let Version(version) = members.required("version")?;
-    Ok(Profile { version, ..Profile::default().changed_by(&members.read()?) })
+    let logo: Option<File> = members.optional("logo")?;
+    let profile = Profile { version, ..Profile::default().changed_by(&members.read()?) };
+    Ok((profile, logo.map(|File(png)| png)))
 }
 
 /// The members of a profile that can be changed, as an object that is not at its end.
@@ -104,9 +113,23 @@ pub(crate) fn store_profile(profile: &Profile) -> String {
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// The profile for clients and in a file.
+/// The profile in a file, with the file of its logo.
+pub(crate) fn write_whole_profile(out: &mut Vec<u8>, profile: &Profile, logo: Option<&[u8]>) {
+    let mut object = begin(out, profile);
+    if let Some(png) = logo {
+        super::write_string(object.name("logo"), &STANDARD.encode(png));
+    }
+    object.integer("version", profile.version);
+    object.end();
+}
+
+/// The profile for clients.
 pub(crate) fn write_profile(out: &mut Vec<u8>, profile: &Profile) {
     let mut object = begin(out, profile);
+    match profile.logo {
+        Some(logo) => super::write_string(object.name("logo"), &logo.path()),
+        None => object.name("logo").extend_from_slice(b"null"),
+    }
     object.integer("version", profile.version);
     object.end();
 }

@@ -68,13 +68,22 @@ pub fn is_readable(file: &[u8]) -> bool {
     decode(file, Format::Jpeg).is_ok()
 }
 
-/// Whether a picture can need more than half of the memory. Fails like [`sizes`].
-pub(super) fn is_large(picture: &[u8], format: Format) -> Result<bool, String> {
-    decoder(picture, format).map(|(_, memory)| memory > MAX_MEMORY / 2)
+/// The bytes of a pixel of a photo, and of a logo, which can be transparent.
+pub(super) const OPAQUE: u64 = 3;
+pub(super) const TRANSPARENT: u64 = 4;
+
+/// Whether a picture can need more than half of the memory, as pixels of so many bytes. Fails like
+/// [`sizes`].
+pub(super) fn is_large(picture: &[u8], format: Format, channels: u64) -> Result<bool, String> {
+    decoder(picture, format, channels).map(|(_, memory)| memory > MAX_MEMORY / 2)
 }
 
-/// A decoder within the limits, and the memory that it needs.
-fn decoder(picture: &[u8], format: Format) -> Result<(impl ImageDecoder, u64), String> {
+/// A decoder within the limits, and the memory that it needs for pixels of so many bytes.
+pub(super) fn decoder(
+    picture: &[u8],
+    format: Format,
+    channels: u64,
+) -> Result<(impl ImageDecoder, u64), String> {
     let parts = inspect(picture, format)?;
     let mut reader = ImageReader::with_format(Guarded::new(picture, parts.is_guarded), of(format));
     let mut limits = Limits::no_limits();
@@ -92,7 +101,7 @@ fn decoder(picture: &[u8], format: Format) -> Result<(impl ImageDecoder, u64), S
     if pixels == 0 {
         return Err(UNREADABLE.to_owned());
     }
-    let whole = decoder.total_bytes().max(3 * pixels);
+    let whole = decoder.total_bytes().max(channels * pixels);
     // A decoder can have a copy of the file.
     let files = 2 * picture.len() as u64;
     let of_pixel = whole / pixels + parts.of_pixel;
@@ -111,7 +120,7 @@ fn decoder(picture: &[u8], format: Format) -> Result<(impl ImageDecoder, u64), S
     Ok((decoder, if parts.is_guarded { MAX_MEMORY } else { MAX_MEMORY - free }))
 }
 
-fn failed(error: ImageError) -> String {
+pub(super) fn failed(error: ImageError) -> String {
     match error {
         ImageError::Limits(_) => too_much_memory(),
         ImageError::IoError(error) if error.kind() == ErrorKind::OutOfMemory => too_much_memory(),
@@ -121,14 +130,15 @@ fn failed(error: ImageError) -> String {
 
 /// The large size: turned as it should be seen, in sRGB, on white.
 fn decode(picture: &[u8], format: Format) -> Result<RgbImage, String> {
-    let (mut decoder, _) = decoder(picture, format)?;
+    let (mut decoder, _) = decoder(picture, format, OPAQUE)?;
     let ((width, height), colour) = (decoder.dimensions(), decoder.color_type());
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let profile = decoder.icc_profile().unwrap_or_default();
     let mut whole = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
     decoder.read_image(&mut whole).map_err(failed)?;
-    let mut large = RgbImage::from_raw(width, height, opaque(whole, colour)).unwrap_or_default();
-    if let Some(sides) = within(width, height, PhotoSize::Large) {
+    let mut large =
+        RgbImage::from_raw(width, height, in_8_bits(whole, colour, on_white)).unwrap_or_default();
+    if let Some(sides) = within(width, height, PhotoSize::Large.longer_side()) {
         large = resized(&large, sides).ok_or_else(|| UNREADABLE.to_owned())?;
     }
     // A profile that cannot be used is ignored, as browsers do.
@@ -157,18 +167,23 @@ fn too_much_memory() -> String {
         .to_owned()
 }
 
-/// The pixels on white, with 8 bits for each of three colours, in the same memory, because a large
-/// picture takes much of it.
-fn opaque(mut bytes: Vec<u8>, colour: ColorType) -> Vec<u8> {
-    if colour == ColorType::Rgb8 {
+/// The pixels with 8 bits for each channel, in the same memory, because a large picture takes much of
+/// it. `made` makes each of its three colours and its alpha.
+pub(super) fn in_8_bits<const N: usize>(
+    mut bytes: Vec<u8>,
+    colour: ColorType,
+    made: impl Fn([u8; 3], u8) -> [u8; N],
+) -> Vec<u8> {
+    let is_there = if N == 3 { ColorType::Rgb8 } else { ColorType::Rgba8 };
+    if colour == is_there {
         return bytes;
     }
     let [length, channels] = [colour.bytes_per_pixel(), colour.channel_count()].map(usize::from);
     let (wide, pixels) = (length / channels, bytes.len() / length);
-    bytes.resize(bytes.len().max(pixels * 3), 0);
+    bytes.resize(bytes.len().max(pixels * N), 0);
     for at in 0..pixels {
         // One that becomes longer must not overwrite the next ones.
-        let at = if length < 3 { pixels - 1 - at } else { at };
+        let at = if length < N { pixels - 1 - at } else { at };
         let channel = |number: usize| match &bytes[at * length + number * wide..][..wide] {
             &[one, other] => {
                 let value = u32::from(u16::from_ne_bytes([one, other]));
@@ -178,22 +193,25 @@ fn opaque(mut bytes: Vec<u8>, colour: ColorType) -> Vec<u8> {
         };
         let alpha = if colour.has_alpha() { channel(channels - 1) } else { u8::MAX };
         let colours = if colour.has_color() { [0, 1, 2] } else { [0; 3] };
-        let pixel = colours.map(|number| on_white(channel(number), alpha));
-        bytes[at * 3..][..3].copy_from_slice(&pixel);
+        let pixel = made(colours.map(channel), alpha);
+        bytes[at * N..][..N].copy_from_slice(&pixel);
     }
-    bytes.truncate(pixels * 3);
+    bytes.truncate(pixels * N);
     bytes.shrink_to_fit();
     bytes
 }
 
-fn on_white(colour: u8, alpha: u8) -> u8 {
-    let (colour, alpha) = (u32::from(colour), u32::from(alpha));
-    u8::try_from((colour * alpha + 255 * (255 - alpha) + 127) / 255).unwrap_or(u8::MAX)
+fn on_white(colours: [u8; 3], alpha: u8) -> [u8; 3] {
+    let alpha = u32::from(alpha);
+    colours.map(|colour| {
+        let colour = u32::from(colour) * alpha + 255 * (255 - alpha);
+        u8::try_from((colour + 127) / 255).unwrap_or(u8::MAX)
+    })
 }
 
-/// The sides that a picture has in this size; `None` if it is not larger.
-fn within(width: u32, height: u32, size: PhotoSize) -> Option<(u32, u32)> {
-    let (longer, limit) = (u64::from(width.max(height)), u64::from(size.longer_side()));
+/// The sides that a picture has if the longer one has this limit; `None` if it has not more.
+pub(super) fn within(width: u32, height: u32, limit: u32) -> Option<(u32, u32)> {
+    let (longer, limit) = (u64::from(width.max(height)), u64::from(limit));
     let scaled = |side: u32| {
         let fitting = (u64::from(side) * limit + longer / 2) / longer;
         u32::try_from(fitting).unwrap_or(u32::MAX).max(1)
@@ -212,12 +230,18 @@ fn resized(from: &RgbImage, (width, height): (u32, u32)) -> Option<RgbImage> {
 
 /// The picture in a smaller size; `None` if it is not larger.
 fn smaller(picture: &RgbImage, size: PhotoSize) -> Result<Option<RgbImage>, String> {
-    let Some(sides) = within(picture.width(), picture.height(), size) else { return Ok(None) };
+    let Some(sides) = within(picture.width(), picture.height(), size.longer_side()) else {
+        return Ok(None);
+    };
     resized(picture, sides).map(Some).ok_or_else(|| UNREADABLE.to_owned())
 }
 
 /// The picture in sRGB, if its profile can be used.
-fn in_srgb(picture: &RgbImage, is_grey: bool, profile: &ColorProfile) -> Option<RgbImage> {
+pub(super) fn in_srgb(
+    picture: &RgbImage,
+    is_grey: bool,
+    profile: &ColorProfile,
+) -> Option<RgbImage> {
     let (srgb, options) = (ColorProfile::new_srgb(), TransformOptions::default());
     let mut converted = RgbImage::new(picture.width(), picture.height());
     let (from, grey): (_, Vec<u8>) = match profile.color_space {

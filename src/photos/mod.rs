@@ -7,6 +7,7 @@ mod decode;
 mod files;
 mod folder;
 mod inspect;
+mod logo;
 mod place;
 
 use std::{
@@ -34,17 +35,18 @@ pub use self::{
     files::{ShardFiles, first_byte},
     folder::Folder,
     inspect::Format,
+    logo::logo,
     place::{CopiedFiles, Place},
 };
 use self::{
-    decode::{is_large, smaller_file},
+    decode::{OPAQUE, TRANSPARENT, is_large, smaller_file},
     files::{LIMIT, Piece},
 };
 pub(crate) use self::{files::PIECE, place::mark_of};
 use crate::{
     domain::{
         Clock,
-        store_area::{PhotoFile, PhotoId, PhotoSize},
+        store_area::{NewLogo, PhotoFile, PhotoId, PhotoSize},
     },
     observe::metrics::{Exposition, PhotoMetrics},
 };
@@ -157,11 +159,34 @@ impl Photos {
     /// them after a day if no animal has the photo then.
     pub async fn add(&self, picture: Bytes, format: Format) -> Result<Stored, PhotoError> {
         let place = self.place.as_ref().ok_or(PhotoError::Off)?;
+        let (sizes, _admitted) = self.made(picture, format, OPAQUE, sizes).await?;
+        let id = PhotoId(self.random());
+        let (width, height) = (sizes.width, sizes.height);
+        let written = place.write(id, sizes.files.map(Bytes::from)).await;
+        written.inspect_err(|_| self.metrics.failures.count())?;
+        self.metrics.stored.count();
+        Ok(Stored { id, width, height })
+    }
+
+    /// Makes the logo of a store, which needs no place for photos.
+    pub async fn logo(&self, picture: Bytes, format: Format) -> Result<NewLogo, PhotoError> {
+        Ok(self.made(picture, format, TRANSPARENT, logo).await?.0)
+    }
+
+    /// Decodes a picture, and makes something of it, as soon as there is a core for it.
+    async fn made<T: Send + 'static>(
+        &self,
+        picture: Bytes,
+        format: Format,
+        channels: u64,
+        work: fn(&[u8], Format) -> Result<T, String>,
+    ) -> Result<(T, OwnedSemaphorePermit), PhotoError> {
         let admitted = Arc::clone(&self.admitted).try_acquire_owned();
         let admitted = admitted.map_err(|_| PhotoError::Busy)?;
         let decoding = self.places(1).await?;
-        let examined =
-            task::spawn_blocking(move || (is_large(&picture, format), picture, admitted, decoding));
+        let examined = task::spawn_blocking(move || {
+            (is_large(&picture, format, channels), picture, admitted, decoding)
+        });
         let (is_large, picture, admitted, mut decoding) = examined.await?;
         if is_large.map_err(|reason| self.invalid(reason))? {
             drop(decoding);
@@ -171,28 +196,24 @@ impl Photos {
         // A decoder cannot be stopped: what it uses is free, and counted, when its thread ends.
         let decoded = task::spawn_blocking(move || {
             let (_decoding, started) = (decoding, clock.instant());
-            let sizes = sizes(&picture, format);
+            let made = work(&picture, format);
             metrics.decoded.observe(clock.instant().saturating_duration_since(started));
-            (sizes, admitted)
+            (made, admitted)
         });
-        let (sizes, _admitted) = match time::timeout(LIMIT, decoded).await {
-            Ok(Ok((sizes, admitted))) => (sizes.map_err(|reason| self.invalid(reason))?, admitted),
+        match time::timeout(LIMIT, decoded).await {
+            Ok(Ok((made, admitted))) => {
+                Ok((made.map_err(|reason| self.invalid(reason))?, admitted))
+            }
             Ok(Err(error)) if error.is_panic() => {
                 error!(%error, "a decoder panicked");
-                return Err(self.invalid(inspect::UNREADABLE.to_owned()));
+                Err(self.invalid(inspect::UNREADABLE.to_owned()))
             }
-            Ok(Err(error)) => return Err(error.into()),
+            Ok(Err(error)) => Err(error.into()),
             Err(_) => {
                 let reason = "The picture takes too long to decode. Send a smaller one.";
-                return Err(self.invalid(reason.to_owned()));
+                Err(self.invalid(reason.to_owned()))
             }
-        };
-        let id = PhotoId(self.random());
-        let (width, height) = (sizes.width, sizes.height);
-        let written = place.write(id, sizes.files.map(Bytes::from)).await;
-        written.inspect_err(|_| self.metrics.failures.count())?;
-        self.metrics.stored.count();
-        Ok(Stored { id, width, height })
+        }
     }
 
     /// Makes a photo of the large file of another one, turned by a right angle; `None` without this file.

@@ -185,6 +185,10 @@ pub static UNIQUE_VALUES: Table = Table {
 pub static CATEGORIES: Table =
     Table { name: "categories", rows: "category", columns: "id, label", order: "id" };
 
+/// The logo of the store, and those that were replaced a short time ago.
+pub static LOGOS: Table =
+    Table { name: "logos", rows: "logo", columns: "name, png, replaced_at", order: "name" };
+
 /// The other tables, each after those to which it refers. The secrets in them are encrypted. Acts get new
 /// identifiers, in their order. Links with which staff choose a password, and sessions, are not copied.
 pub static TABLES: [Table; 6] = [

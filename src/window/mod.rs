@@ -33,7 +33,7 @@ use self::{
 };
 use crate::{
     app::App,
-    domain::{Client, client::ClientAddress},
+    domain::{Client, client::ClientAddress, store_area::Logo},
     edge::{
         Account, ApiError, Edge, Facts, Found, Interface, Reader, RequestBody, Response, Route,
         UnreadBody, cache::Cache, etag::Tags, find, photos, response::redirect,
@@ -191,6 +191,10 @@ impl Window {
             Page::photo => {
                 let memory = (&self.edge.response_memory, Reader::Stranger(visitor));
                 return photos::respond(&shop.app.photos, memory, headers, parameter).await;
+            }
+            Page::asset if let Some(logo) = Logo::at(request.uri.path()) => {
+                let memory = (&self.edge.response_memory, Reader::Stranger(visitor));
+                return photos::respond_with_logo(&shop.app, memory, logo).await;
             }
             Page::asset | Page::favicon | Page::touchIcon => {
                 return layout.asset(request.uri.path());

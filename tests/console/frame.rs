@@ -108,3 +108,17 @@ async fn a_page_that_begins_to_follow_learns_what_changed_since_it_was_made() {
     let mut events = clerk.stream(&format!("/live?after={after}")).await.into_data_stream();
     assert_eq!(events.next().await.unwrap().unwrap(), "data: 1\n\n");
 }
+
+#[tokio::test]
+async fn the_logo_of_the_store_has_a_file_in_the_console_for_strangers_too() {
+    let shop = Shop::open().await;
+    let picture = crate::api::pictures::png(60, 30);
+    let new = petstore::photos::logo(&picture, petstore::photos::Format::Png).unwrap();
+    let path = new.logo.path();
+    shop.browser().get(&path).await.expect(404);
+    let context = WriteContext::new(Actor::Command, shop.clock.now());
+    crate::profile::set_logo(&*shop.store, context, Some(new)).await;
+    let file = shop.browser().get(&path).await.expect(200);
+    assert_eq!(file.headers["content-type"], "image/png");
+    assert_eq!(file.headers["cache-control"], "public, max-age=31536000, immutable");
+}

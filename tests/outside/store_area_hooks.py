@@ -5,7 +5,7 @@ valid request gets a subject that it fits: a new animal, with a new order where 
 operation needs one, and the present version as `If-Match`. A request that
 follows a link keeps its animal or category, if that fits. Cursors are taken from a
 page with the same filters, the feed waits for a second at most, `expiresAt` is in the future, and no `Idempotency-Key` is
-used twice. A picture is the same for every photo. Texts of a search and of the profile have a visible character. Fields are defined and deleted under one name, and animals get values of another one. Invalid requests
+used twice. A picture is the same for every photo and logo. Texts of a search and of the profile have a visible character. Fields are defined and deleted under one name, and animals get values of another one. Invalid requests
 stay unchanged.
 
 Reads PETSTORE_URL (with the version segment) and PETSTORE_KEY.
@@ -204,7 +204,7 @@ def before_call(context, case, kwargs):
         use_own_field(case, is_put=operation == "putField")
     for animal in case.body if isinstance(case.body, list) else [case.body]:
         use_valid_values(animal)
-    if operation == "addPhoto":
+    if operation in ("addPhoto", "putLogo"):
         case.media_type, case.body = "image/png", Binary(picture())
         case.headers["Content-Type"] = "image/png"
     if operation == "orderPhotos":

@@ -7,7 +7,7 @@ use petstore::domain::store_area::{
 };
 
 use super::street::Street;
-use crate::store::suite::act;
+use crate::{api::pictures, store::suite::act};
 
 /// A profile with this name.
 fn named(name: &str) -> Profile {
@@ -93,4 +93,30 @@ async fn a_question_goes_to_the_page_else_by_mail_else_by_telephone_else_to_the_
         assert_eq!(page.between("<a class=\"button\" href=\"", "\""), about);
         assert_eq!(page.between("<a class=\"contact\" href=\"", "\""), in_general);
     }
+}
+
+#[tokio::test]
+async fn the_file_of_a_logo_never_changes_and_a_former_one_is_there_for_a_day() {
+    let street = Street::open().await;
+    let first = street.set_logo(Some(pictures::png(600, 300))).await.unwrap();
+    assert_eq!((first.width, first.height), (512, 256));
+    let file = street.get(&first.path()).await.expect(200);
+    for (name, value) in [
+        ("content-type", "image/png"),
+        ("cache-control", "public, max-age=31536000, immutable"),
+        ("x-content-type-options", "nosniff"),
+    ] {
+        assert_eq!(file.field(name), value, "{name}");
+    }
+    let second = street.set_logo(Some(pictures::png(60, 30))).await.unwrap();
+    street.get(&second.path()).await.expect(200);
+    street.clock.advance(Duration::from_hours(23));
+    street.get(&first.path()).await.expect(200);
+    street.set_logo(None).await;
+    street.clock.advance(Duration::from_hours(2));
+    street.get(&first.path()).await.expect(404);
+    street.get(&second.path()).await.expect(200);
+    street.clock.advance(Duration::from_hours(23));
+    street.get(&second.path()).await.expect(404);
+    street.get("/assets/logo-0000000000000000200100.png").await.expect(404);
 }

@@ -11,7 +11,7 @@ use petstore::{
         Client, Clock, NewPet, PetId, PetName, PetStatus, StoredResponse, WriteContext,
         store_area::{
             AltText, Choices, Command, FieldChange, FieldDefinition, FieldKind, FieldName,
-            FieldPatch, FieldValue, Focus, Given, IfMatch, Label, NewPhoto, Patch, PhotoId,
+            FieldPatch, FieldValue, Focus, Given, IfMatch, Label, Logo, NewPhoto, Patch, PhotoId,
             PhotoPatch, Preconditions, Profile, Resource,
         },
     },
@@ -244,6 +244,14 @@ impl Street {
     /// Says this about the store.
     pub(crate) async fn say(&self, profile: Profile) {
         crate::profile::set(&*self.store, act(0), profile).await;
+    }
+
+    /// Gives the store this logo, or none, now.
+    pub(crate) async fn set_logo(&self, picture: Option<Vec<u8>>) -> Option<Logo> {
+        let new = picture.map(|picture| petstore::photos::logo(&picture, Format::Png).unwrap());
+        let (logo, now) = (new.as_ref().map(|new| new.logo), self.clock.now());
+        crate::profile::set_logo(&*self.store, WriteContext { now, ..act(0) }, new).await;
+        logo
     }
 
     /// Changes an animal by a command.

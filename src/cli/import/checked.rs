@@ -2,7 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use super::fields::{IN_CATALOGUE, ImportedFields};
+use super::{
+    fields::{IN_CATALOGUE, ImportedFields},
+    profile::logo_of,
+};
 use crate::{
     domain::store_area::Resource,
     files::{InvalidRow, Row, Rows, SeenIds, add_label},
@@ -48,10 +51,10 @@ impl Checked {
         let ids = &self.ids;
         let (id, taken) = match row {
             Row::Field(field) => return Ok(self.fields.add(field)),
-            Row::Profile(_) if self.profiles > 0 => {
+            Row::Profile(..) if self.profiles > 0 => {
                 return Ok(Some(InvalidRow::whole("the file has a profile already")));
             }
-            Row::Profile(_) => return Ok(None),
+            Row::Profile(_, logo) => return Ok(logo.as_deref().and_then(|png| logo_of(png).err())),
             Row::Pet { id: None, .. } => (0, None),
             Row::Pet { id: Some(id), .. } => (id.get(), ids.record(*id, number)?),
             Row::Resource(resource, _) => (id_of(resource), ids.record_resource(resource, number)?),
@@ -60,7 +63,7 @@ impl Checked {
             (None, Row::Pet { fields, .. }) => {
                 return self.fields.problem_of_new(fields, ids, number, rows);
             }
-            (None, Row::Field(_) | Row::Profile(_)) => return Ok(None),
+            (None, Row::Field(_) | Row::Profile(..)) => return Ok(None),
             (None, Row::Resource(resource, _)) => {
                 if let Resource::Pet(pet) = resource
                     && let Some(invalid) = self.fields.problem_of(pet, ids, number, rows)?
@@ -92,7 +95,7 @@ impl Checked {
             Row::Resource(Resource::Order(_), _) => self.orders += 1,
             Row::Resource(Resource::Category(_), _) => self.categories += 1,
             Row::Resource(Resource::Pet(_), photos) => self.photos += photos,
-            Row::Profile(_) => self.profiles += 1,
+            Row::Profile(..) => self.profiles += 1,
             Row::Pet { .. } | Row::Field(_) => {}
         }
     }

@@ -18,6 +18,7 @@ mod field_rules;
 mod field_values;
 mod journal;
 mod kind;
+mod logo;
 mod name_key;
 mod order;
 mod order_rules;
@@ -50,6 +51,7 @@ pub use journal::{
     JournalEntry, JournalState, JournalSubject, SubjectKind,
 };
 pub use kind::{FieldKind, FieldValue, is_date, unseparated};
+pub use logo::{Logo, NewLogo};
 pub use name_key::{
     MOST_WORDS, MOST_WORDS_OF_VALUE, NAME_KEY_LENGTH, NamePrefix, letters, name_keys, normalized,
     value_keys, whole_key,
@@ -67,8 +69,8 @@ pub use phrase::{Phrase, Sought, Word};
 pub(crate) use profile::each_language;
 pub use profile::{
     About, Address, Colour, ContactPage, EmailAddress, Language, Link, LinkLabel, LinkUrl, Links,
-    Profile, ProfileDecision, ProfilePatch, ProfileRefusal, StoreKind, StoreName, TelephoneNumber,
-    decide_profile,
+    Profile, ProfileChange, ProfileDecision, ProfilePatch, ProfileRefusal, StoreKind, StoreName,
+    TelephoneNumber, decide_profile,
 };
 pub use query::{Inventory, OrderQuery, PetQuery, Reservations};
 pub use store_pet::{PetPatch, StorePet, Withdrawal, WithdrawalReason};

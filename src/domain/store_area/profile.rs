@@ -5,7 +5,8 @@
 use url::Url;
 
 use super::{
-    Act, ActType, Currency, JournalSubject, Patch, Preconditions, SubjectKind, kind::is_visible,
+    Act, ActType, Currency, JournalSubject, Logo, NewLogo, Patch, Preconditions, SubjectKind,
+    kind::is_visible,
 };
 use crate::domain::words::words;
 
@@ -126,6 +127,7 @@ macro_rules! profile {
         #[derive(Debug, Clone, PartialEq, Eq, Default)]
         pub struct Profile {
             $($(#[$about])* pub $member: Option<$type>,)+
+            pub logo: Option<Logo>,
             /// From 1, one higher with each change.
             pub version: i64,
         }
@@ -157,6 +159,9 @@ macro_rules! profile {
                 $(if self.$member != other.$member {
                     names.push($name);
                 })+
+                if self.logo != other.logo {
+                    names.push("logo");
+                }
                 names
             }
         }
@@ -179,11 +184,21 @@ profile! {
     kind "kind": StoreKind,
 }
 
+/// A change of the profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProfileChange {
+    Patch(Box<ProfilePatch>),
+    /// Another logo, or none.
+    Logo(Option<NewLogo>),
+}
+
 /// What follows from a change of the profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileDecision {
     /// The profile after the change.
     pub profile: Profile,
+    /// The file of a new logo.
+    pub png: Option<Vec<u8>>,
     /// `None` if nothing changes. It names the members and not their values, because the audit trail
     /// would keep a telephone number for longer than the store wants.
     pub act: Option<Act>,
@@ -199,26 +214,33 @@ pub enum ProfileRefusal {
 
 /// Decides about a change of the profile.
 pub fn decide_profile(
-    patch: &ProfilePatch,
+    change: &ProfileChange,
     preconditions: &Preconditions,
     present: &Profile,
 ) -> Result<ProfileDecision, ProfileRefusal> {
-    if !preconditions.are_given() {
-        return Err(ProfileRefusal::PreconditionRequired);
+    match (change, preconditions.are_given()) {
+        (ProfileChange::Patch(_), false) => return Err(ProfileRefusal::PreconditionRequired),
+        (_, true) if !preconditions.hold_for(Some(present.version)) => {
+            return Err(ProfileRefusal::PreconditionFailed(Box::new(present.clone())));
+        }
+        _ => {}
     }
-    if !preconditions.hold_for(Some(present.version)) {
-        return Err(ProfileRefusal::PreconditionFailed(Box::new(present.clone())));
-    }
-    let mut profile = present.changed_by(patch);
+    let (mut profile, png) = match change {
+        ProfileChange::Patch(patch) => (present.changed_by(patch), None),
+        ProfileChange::Logo(new) => {
+            let logo = new.as_ref().map(|new| new.logo);
+            (Profile { logo, ..present.clone() }, new.as_ref().map(|new| new.png.clone()))
+        }
+    };
     let different = present.differences(&profile);
     if different.is_empty() {
-        return Ok(ProfileDecision { profile, act: None });
+        return Ok(ProfileDecision { profile, png: None, act: None });
     }
     profile.version += 1;
     let subject = JournalSubject { kind: SubjectKind::Profile.into(), id: None };
     let details = vec![("members".into(), different.join(", "))];
     let act = Act { kind: ActType::ProfileChanged.into(), subject, details };
-    Ok(ProfileDecision { profile, act: Some(act) })
+    Ok(ProfileDecision { profile, png, act: Some(act) })
 }
 
 fn is_line(text: &str, max: usize) -> bool {

@@ -19,7 +19,10 @@ use crate::{
             may_get_photo,
         },
     },
-    edge::{ApiError, Problem, Response, body::Accepted},
+    edge::{
+        ApiError, Problem, Response,
+        body::{Accepted, Pictures},
+    },
     http::{context::Call, idempotency, query},
     json,
     photos::{Format, PhotoError},
@@ -43,7 +46,8 @@ pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Respon
     if idempotency::key(&call.request.headers)?.is_none() {
         check(area, id).await?;
     }
-    let write = Write::read_picture(area, call).await?;
+    let accepted = Pictures { formats: &Format::ALL, max: area.app.photos.max_size() };
+    let write = Write::read_picture(area, call, &accepted).await?;
     // The bytes say the format, because many clients send another type or the same one always.
     let format = Format::of(&write.body).ok_or_else(|| {
         area.app.photos.metrics.invalid.count();

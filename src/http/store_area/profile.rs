@@ -13,11 +13,15 @@ use crate::{
     app::change_profile,
     domain::{
         StoredResponse,
-        store_area::{Profile, ProfilePatch, ProfileRefusal},
+        store_area::{Profile, ProfileChange, ProfilePatch, ProfileRefusal},
     },
-    edge::{ApiError, Problem, Response, body::Accepted},
+    edge::{
+        ApiError, Problem, Response,
+        body::{Accepted, Pictures},
+    },
     http::{context::Call, query},
     json,
+    photos::Format,
 };
 
 /// `GET /v1/store/profile`.
@@ -32,14 +36,52 @@ pub(crate) async fn get_profile(
 
 /// `PATCH /v1/store/profile`.
 pub(crate) async fn patch_profile(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    let preconditions = preconditions::of(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
     let patch: ProfilePatch = write.members(ProfilePatch::NAMES)?.read()?;
+    change(area, write, ProfileChange::Patch(Box::new(patch))).await
+}
+
+/// What becomes a logo: one that moves would be still.
+const LOGOS: Pictures =
+    Pictures { formats: &[Format::Png, Format::Jpeg, Format::WebP], max: 2 << 20 };
+
+/// `PUT /v1/store/profile/logo`.
+pub(crate) async fn put_logo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let [] = query::parameters(call.request.uri.query(), [])?;
+    let write = Write::read_picture(area, call, &LOGOS).await?;
+    let format = match Format::of(&write.body) {
+        Some(Format::Gif) => Err(ApiError::new(
+            Problem::UnsupportedMediaType,
+            "A logo cannot be a GIF. Send a PNG, JPEG or WebP picture.",
+        )),
+        Some(format) => Ok(format),
+        None => {
+            area.app.photos.metrics.invalid.count();
+            let message = "The body is not a PNG, JPEG or WebP picture. Send the bytes of one.";
+            Err(ApiError::new(Problem::InvalidImage, message))
+        }
+    };
+    let new = area.app.photos.logo(write.body.clone(), format?).await?;
+    change(area, write, ProfileChange::Logo(Some(new))).await
+}
+
+/// `DELETE /v1/store/profile/logo`.
+pub(crate) async fn delete_logo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read(area, call, None).await?;
+    change(area, write, ProfileChange::Logo(None)).await
+}
+
+async fn change(
+    area: &StoreArea,
+    write: Write<'_>,
+    change: ProfileChange,
+) -> Result<Response, ApiError> {
+    let preconditions = preconditions::of(&write.request.headers)?;
     let context = write.context(area).await?;
     let request = context.idempotency.clone();
     let _entered = request.as_ref().map(|request| area.app.requests.enter(request)).transpose()?;
     let store = area.app.store.as_ref();
-    let changed = change_profile(store, &patch, &preconditions, context, response_to).await?;
+    let changed = change_profile(store, &change, &preconditions, context, response_to).await?;
     write.respond_to(area, changed, refused)
 }
 

@@ -23,7 +23,7 @@ use crate::{
     },
     edge::{
         ApiError, Problem, Reservation, Response,
-        body::{self, Accepted},
+        body::{self, Accepted, Pictures},
         response,
     },
     http::{access::auth, context::Call, idempotency, query},
@@ -105,13 +105,13 @@ impl<'r> Write<'r> {
     pub(super) async fn read_picture(
         area: &StoreArea,
         Call { request, request_id, operation, parameter, second, body, caller, rate }: Call<'r>,
+        accepted: &Pictures,
     ) -> Result<Self, ApiError> {
         let key = idempotency::key(&request.headers)?;
-        let max = area.app.photos.max_size();
-        let size = body::max_length_within(&body, max) + USUAL_GROWTH;
+        let size = body::max_length_within(&body, accepted.max) + USUAL_GROWTH;
         let room = area.http.memory.reserve_for_picture(size)?;
         let timeout = area.http.body_timeout * PICTURE_TIMES;
-        let picture = body::read_picture(&request.headers, body, max, timeout).await?;
+        let picture = body::read_picture(&request.headers, body, accepted, timeout).await?;
         let caller = caller.ok_or_else(auth::missing_key)?;
         Ok(Self {
             request,

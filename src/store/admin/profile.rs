@@ -1,23 +1,40 @@
 //! The profile of the store.
 
 use futures_util::FutureExt;
+use jiff::Timestamp;
 
 use super::{
-    Database, Sql, nothing, promise,
+    Database, Parameter, Sql, nothing, promise,
     requests::{self, Written},
+    values,
 };
 use crate::{
     domain::{
         StoredResponse, WriteContext,
-        store_area::{Profile, ProfileDecision},
+        store_area::{Logo, Profile, ProfileDecision},
     },
     json,
     store::{StoreError, columns::Columns},
 };
 
-const READ: &str = "SELECT members, version FROM profile";
+const READ: &str = "SELECT members, version, logo FROM profile";
 /// One change after the other: each was decided with the profile as it was.
-const WRITE: &str = "UPDATE profile SET members = $1, version = $2 WHERE version = $3";
+const WRITE: &str = "UPDATE profile SET members = $1, version = $2, logo = $4
+    WHERE version = $3";
+
+const LOGO: &str = "SELECT png, replaced_at IS NULL FROM logos
+    WHERE name = $1 AND (replaced_at IS NULL OR replaced_at > $2)";
+const REPLACE_LOGO: &str =
+    "UPDATE logos SET replaced_at = $1 WHERE replaced_at IS NULL AND name <> coalesce($2, '')";
+const ADD_LOGO: &str = "INSERT INTO logos (name, png) VALUES ($1, $2)
+    ON CONFLICT (name) DO UPDATE SET replaced_at = NULL";
+/// The number is bounded, however often somebody changes the logo.
+const FORGET_LOGOS: &str = "DELETE FROM logos WHERE replaced_at <= $1
+    OR replaced_at IS NOT NULL AND name NOT IN (SELECT name FROM logos
+        WHERE replaced_at IS NOT NULL ORDER BY replaced_at DESC LIMIT 8)";
+
+/// How long the file of a former logo stays, in milliseconds: pages are cached.
+const REPLACED_FOR: i64 = 24 * 60 * 60 * 1000;
 
 promise! {
 /// Stores what the store says about itself.
@@ -25,6 +42,13 @@ StoreProfile {
     /// The profile. It exists from the beginning.
     async fn profile(&self) -> Profile {
         self.read((), |on, ()| read(on).boxed()).await
+    }
+
+    /// The file of this logo, and whether it is that of the store. One that was replaced has a file for
+    /// a day.
+    async fn logo(&self, logo: Logo, now: Timestamp) -> Option<(Vec<u8>, bool)> {
+        let values = values![logo.to_string(), now.as_millisecond() - REPLACED_FOR];
+        self.find(LOGO, values, |row| Ok((row.value(0)?, row.value(1)?))).await
     }
 
     /// Makes a change, records its act, and remembers the response if the client may repeat the
@@ -51,30 +75,41 @@ StoreProfile {
 pub(in crate::store) async fn read<S: Sql>(on: &mut S) -> Result<Profile, S::Error> {
     let row = on.row(READ, &[]).await?.ok_or_else(S::no_row)?;
     let version = row.value(1)?;
-    row.parsed(0, |text| json::stored_profile(text, version))
+    let profile = row.parsed(0, |text| json::stored_profile(text, version))?;
+    Ok(Profile { logo: row.optional_parsed(2, Logo::parse)?, ..profile })
 }
 
 async fn write<S: Sql>(
     on: &mut S,
-    ProfileDecision { profile, act }: &ProfileDecision,
+    ProfileDecision { profile, png, act }: &ProfileDecision,
     response: &StoredResponse,
     context: &WriteContext,
 ) -> Result<Result<i64, Written>, S::Error> {
     if let Some(known) = requests::recalled(on, context).await? {
         return Ok(Err(known));
     }
-    if act.is_some() && put(on, profile, profile.version - 1).await? != 1 {
-        return Ok(Err(Written::Stale));
+    if act.is_some() {
+        if put(on, profile, profile.version - 1).await? != 1 {
+            return Ok(Err(Written::Stale));
+        }
+        let (now, name) = (context.now.as_millisecond(), profile.logo.map(|logo| logo.to_string()));
+        on.execute(REPLACE_LOGO, &[&now, &name]).await?;
+        if png.is_some() {
+            on.execute(ADD_LOGO, &[&name, png]).await?;
+        }
+        on.execute(FORGET_LOGOS, &[&(now - REPLACED_FOR)]).await?;
     }
     requests::finish(on, act.as_ref(), response, context).await
 }
 
-/// Replaces the profile, if it says nothing. Returns whether it did.
+/// Replaces the profile, if it says nothing. Returns whether it did. The file of its logo follows.
 pub(in crate::store) async fn fill<S: Sql>(on: &mut S, by: &Profile) -> Result<bool, S::Error> {
     let present = read(on).await?;
     if !present.is_empty() {
         return Ok(false);
     }
+    let logo = by.logo.map(|logo| logo.to_string());
+    on.execute("DELETE FROM logos WHERE name = $1", &[&logo]).await?;
     // Nobody has seen this version.
     let version = by.version.max(present.version + 1);
     Ok(put(on, &Profile { version, ..by.clone() }, present.version).await? == 1)
@@ -82,5 +117,6 @@ pub(in crate::store) async fn fill<S: Sql>(on: &mut S, by: &Profile) -> Result<b
 
 /// Writes the profile, if the one in the store has this version. Returns how many rows.
 async fn put<S: Sql>(on: &mut S, profile: &Profile, seen: i64) -> Result<u64, S::Error> {
-    on.execute(WRITE, &[&json::store_profile(profile), &profile.version, &seen]).await
+    let (members, logo) = (json::store_profile(profile), profile.logo.map(|logo| logo.to_string()));
+    on.execute(WRITE, &[&members, &profile.version, &seen, &logo]).await
 }

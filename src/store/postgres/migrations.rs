@@ -43,11 +43,12 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0026_one_search.sql"),
     include_str!("../../../migrations/postgres/0027_words_of_values.sql"),
     include_str!("../../../migrations/postgres/0028_profile.sql"),
-    include_str!("../../../migrations/postgres/0029_staff_language.sql"),
+    include_str!("../../../migrations/postgres/0029_logo.sql"),
+    include_str!("../../../migrations/postgres/0030_staff_language.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 29;
+const KNOWN: u32 = 30;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

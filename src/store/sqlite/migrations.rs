@@ -44,11 +44,12 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/sqlite/0029_one_search.sql"),
     include_str!("../../../migrations/sqlite/0030_words_of_values.sql"),
     include_str!("../../../migrations/sqlite/0031_profile.sql"),
-    include_str!("../../../migrations/sqlite/0032_staff_language.sql"),
+    include_str!("../../../migrations/sqlite/0032_logo.sql"),
+    include_str!("../../../migrations/sqlite/0033_staff_language.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 32;
+const KNOWN: u32 = 33;
 
 /// Marks a file as petstore's in its header ("pets"), where `file` and SQLite's tools show it.
 const APPLICATION_ID: i64 = 0x7065_7473;

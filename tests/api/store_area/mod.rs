@@ -11,6 +11,7 @@ mod expiry;
 mod field_search;
 mod fields;
 mod inventory;
+mod logo;
 mod orders;
 mod patch_pet;
 mod pets;

@@ -130,7 +130,7 @@ fn valid(operation: &Operation, clients: &Clients) -> Spoiled {
         query: "",
         fields: Vec::new(),
         body: match operation.id {
-            "addPhoto" => "@picture".to_owned(),
+            "addPhoto" | "putLogo" => "@picture".to_owned(),
             _ => operation.request_examples().first().map_or("", |name| name).to_owned(),
         },
     };
@@ -171,6 +171,7 @@ fn spoil(
         ("429", _) => request.key.clone_from(&clients.hasty),
         ("431", _) => request.set("x-long", &"x".repeat(17_000)),
         ("413", _) if operation.id == "addPhoto" => request.body = "@".repeat((16 << 20) + 2),
+        ("413", _) if operation.id == "putLogo" => request.body = "@".repeat((2 << 20) + 2),
         ("413", _) => request.body = json!({ "note": "x".repeat(70_000) }).to_string(),
         ("415", _) => request.set("content-type", "text/plain"),
         ("422", _) => request.set("idempotency-key", "used"),
@@ -198,7 +199,7 @@ fn spoil(
         ("400", "invalid_image") => {
             request.body = "@truncated".to_owned();
         }
-        ("400", "invalid_body") if !["runBatch", "addPhoto"].contains(&operation.id) => {
+        ("400", "invalid_body") if !["runBatch", "addPhoto", "putLogo"].contains(&operation.id) => {
             invalid_body(operation).clone_into(&mut request.body);
         }
         ("400", "unknown_member") if operation.id != "runBatch" => {
@@ -264,7 +265,7 @@ async fn in_progress(book: &mut Book, store: &Store, clients: &Clients) {
         if name == "idempotency_in_progress" {
             let mut request = valid(&operation, clients);
             request.set("idempotency-key", "busy");
-            if operation.id == "addPhoto" {
+            if matches!(operation.id, "addPhoto" | "putLogo") {
                 // Does not take longer than the first request may.
                 request.body = "@small".to_owned();
             }
@@ -306,11 +307,12 @@ async fn broken_heads_and_late_bodies(book: &mut Book) {
                 content-length: 9\r\n\r\n{";
     for (operation, status, name) in all_errors() {
         let example = format!("{} {status} {name}", operation.id);
+        let is_picture = matches!(operation.id, "addPhoto" | "putLogo");
         let rest = match (status, name.as_str()) {
             ("400", "invalid_request") => "host: y\r\n\r\n",
-            ("408", _) if operation.id == "addPhoto" => late_picture,
+            ("408", _) if is_picture => late_picture,
             ("408", _) => late,
-            ("400", "invalid_body") if operation.id == "addPhoto" => broken_picture,
+            ("400", "invalid_body") if is_picture => broken_picture,
             _ => continue,
         };
         show_raw(book, &store, &example, &operation, rest).await;

@@ -117,7 +117,11 @@ impl Shop<'_> {
         self.change("patchProfile 200 entered", "", 1, "shelter").await;
         self.read("getProfile 200 shelter", "", "").await;
         self.change("patchProfile 412 precondition_failed", "", 1, "hours").await;
+        self.change("putLogo 412 precondition_failed", "", 1, "@picture").await;
+        self.change("deleteLogo 412 precondition_failed", "", 1, "").await;
         self.change("patchProfile 200 changed", "", 2, "hours").await;
+        self.act("putLogo 200 set", "", "@picture").await;
+        self.act("deleteLogo 200 removed", "", "").await;
     }
 
     async fn fields(&mut self) {

@@ -1,0 +1,31 @@
+//! The logo of the store.
+
+use std::{sync::PoisonError, time::Duration};
+
+use bytes::Bytes;
+
+use super::App;
+use crate::{domain::store_area::Logo, store::StoreError};
+
+/// How long the file of the logo is used without a look at the database.
+const KEPT: Duration = Duration::from_mins(1);
+
+impl App {
+    /// The file of a logo: that of the store, or one that was replaced less than a day ago.
+    pub(crate) async fn logo(&self, logo: Logo) -> Result<Option<Bytes>, StoreError> {
+        let known = || self.known_logo.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.clock.instant();
+        let found = known().clone().filter(|&(of, _, at)| of == logo && now < at + KEPT);
+        if let Some((_, png, _)) = found {
+            return Ok(Some(png));
+        }
+        let Some((png, is_present)) = self.store.logo(logo, self.clock.now()).await? else {
+            return Ok(None);
+        };
+        let png = Bytes::from(png);
+        if is_present {
+            *known() = Some((logo, png.clone(), now));
+        }
+        Ok(Some(png))
+    }
+}
