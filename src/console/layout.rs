@@ -10,8 +10,10 @@ use hyper::{
 use maud::{DOCTYPE, Markup, html};
 use sha2::{Digest, Sha256};
 
+use super::markup::{self, LONG};
 use crate::{
-    domain::Role,
+    app::StoreFacts,
+    domain::{Role, store_area::TelephoneNumber},
     edge::{ApiError, Body, Response, response},
     languages::{console::Label, console_texts as texts},
     look, text,
@@ -92,7 +94,7 @@ pub(super) fn of_type(media_type: &'static str, content: Body) -> Response {
 /// Who looks at a page, and what it says first.
 pub(super) struct Frame<'a> {
     pub(super) name: &'a str,
-    pub(super) store: &'a str,
+    pub(super) facts: &'a StoreFacts,
     /// Where the public reaches the window, if there is one.
     pub(super) window: Option<&'a str>,
     pub(super) role: Role,
@@ -121,12 +123,17 @@ pub(super) fn html(status: StatusCode, page: Bytes) -> Response {
     response
 }
 
+/// The name of the store, which all pages show.
+pub(super) fn store_name(facts: &StoreFacts) -> &str {
+    facts.name().value.unwrap_or(texts().site)
+}
+
 /// A page for somebody who is not signed in.
 pub(super) fn page(status: StatusCode, store: &str, title: &str, content: &Markup) -> Response {
     let page = document(
         (title, store),
         &html! {
-            header { div.bar { span.brand { (icon()) (store) } } }
+            header { div.bar { span.brand { (icon()) (markup::text(store, LONG)) } } }
             main.narrow #main tabindex="-1" { h1 { (title) } (content) }
         },
     );
@@ -135,7 +142,7 @@ pub(super) fn page(status: StatusCode, store: &str, title: &str, content: &Marku
 
 /// A page of somebody who is signed in.
 pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup {
-    let store = frame.store;
+    let store = store_name(frame.facts);
     let pet = if let Follows::Pet(id) = frame.follows { Some(id) } else { None };
     let entry = entry_of(frame.path);
     let follows = frame.follows != Follows::Nothing;
@@ -144,7 +151,7 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
         &html! {
             header {
                 div.bar {
-                    a.brand href="/" { (icon()) (store) }
+                    a.brand href="/" { (icon()) (markup::text(store, LONG)) }
                     nav aria-label=(texts().main_menu) {
                         ul {
                             @for (path, label, _) in
@@ -169,7 +176,7 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
                 }
             }
             main #main tabindex="-1" data-pet=[pet] data-follow[follows] data-after=[follows.then_some(frame.after)] {
-                p.print { strong { (store) } }
+                p.print { (letterhead(frame.facts)) }
                 @if follows {
                     div.notice.no-print #news role="status" hidden data-changed=(texts().page_changed)
                         data-lost=(texts().connection_lost) data-out=(texts().signed_out)
@@ -188,6 +195,17 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
     )
 }
 
+/// The store at the top of what is printed.
+fn letterhead(facts: &StoreFacts) -> Markup {
+    let address =
+        facts.profile.address.as_ref().map(|of| of.as_str().lines().collect::<Vec<_>>().join(", "));
+    let telephone = facts.profile.telephone.as_ref().map(TelephoneNumber::as_str);
+    html! {
+        strong { (markup::text(store_name(facts), LONG)) }
+        @for more in [address.as_deref(), telephone].into_iter().flatten() { " · " (markup::text(more, LONG)) }
+    }
+}
+
 fn icon() -> Markup {
     html! { img src=(ASSETS[2].path) alt="" width="28" height="28"; }
 }
@@ -200,7 +218,7 @@ fn document((title, store): (&str, &str), body: &Markup) -> Markup {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) " – " (store) }
+                title { (title) " – " (markup::readable(store, LONG)) }
                 // Every browser that shows a drawing prefers it.
                 link rel="icon" sizes="32x32" href=(favicon.path);
                 link rel="icon" type=(icon.media_type) href=(icon.path);

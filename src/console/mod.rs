@@ -18,6 +18,7 @@ mod reply;
 mod session;
 mod staff;
 mod state;
+mod store_inputs;
 mod visit;
 mod wording;
 mod words;

@@ -54,7 +54,7 @@ pub(super) fn with_menu(
     let (title, content) = content(&error, visit.request_id);
     let frame = Frame {
         name: session.member.name.as_str(),
-        store: visit.store_name(),
+        facts: &visit.facts,
         window: visit.console.settings.window.as_deref(),
         role: session.member.role,
         path: "",

@@ -139,7 +139,7 @@ impl Reply {
                 let flash = shown.and_then(Flash::parse);
                 let frame = Frame {
                     name: desk.session.member.name.as_str(),
-                    store: visit.store_name(),
+                    facts: &visit.facts,
                     window: visit.console.settings.window.as_deref(),
                     role: desk.role(),
                     path: visit.request.uri.path(),

@@ -6,11 +6,10 @@ use hyper::{Method, header::HeaderValue, http::request::Parts};
 use jiff::Timestamp;
 use ring::hmac;
 
-use super::{origin::Visitor, state::Console};
+use super::{layout, origin::Visitor, state::Console};
 use crate::{
     app::StoreFacts,
     domain::{NamedActor, WriteContext},
-    languages::console_texts as texts,
     text,
 };
 
@@ -41,7 +40,7 @@ pub(super) struct Visit<'r> {
 impl Visit<'_> {
     /// The name of the store, which all pages show.
     pub(super) fn store_name(&self) -> &str {
-        self.facts.name().value.unwrap_or(texts().site)
+        layout::store_name(&self.facts)
     }
 
     /// A key that every process on the database has, and that is in no response.

@@ -4,7 +4,7 @@ use super::{
     forms,
     markup::{self, SHORT},
     order_inputs::{ORDER_INPUTS, OrderInput, PRICE},
-    wording,
+    store_inputs, wording,
 };
 use crate::{
     domain::store_area::{Currency, Decimal, FieldDefinition, FieldKind},
@@ -26,6 +26,9 @@ pub(crate) fn in_words(
     name: &str,
     typed: &str,
 ) -> Option<(String, String)> {
+    if let Some(of_store) = store_inputs::in_words(name, typed) {
+        return Some(of_store);
+    }
     let field = fields.iter().find(|field| input_of(field) == name);
     let label = match field {
         Some(field) => markup::readable(field.label.as_str(), SHORT),

@@ -8,7 +8,7 @@ use crate::{
         PetStatus, Role, Scope,
         staff::WeakPassword,
         store_area::{
-            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, SubjectKind,
+            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, StoreKind, SubjectKind,
             WithdrawalReason,
         },
     },
@@ -718,6 +718,32 @@ texts! {
     /// The title of the page about a problem, what is wrong, and what to do next. `message` is that of the
     /// interface.
     problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static str);
+
+    // The store.
+    as_shown;
+    see_web_site;
+    /// In place of a value that is not there.
+    nothing;
+    option_counts(option: &str, value: &str) -> String;
+    default_is(value: &str) -> String;
+    store;
+    change_store;
+    store_hint;
+    who_you_are;
+    how_to_reach_you;
+    pages_heading;
+    links;
+    links_hint;
+    more_links;
+    not_chosen;
+    store_stale;
+    link_label_invalid;
+    link_url_invalid;
+    link_label(number: usize) -> String;
+    link_url(number: usize) -> String;
+    /// What people read of a member of the profile: its label, its hint, and what is wrong with an invalid value.
+    store_member(name: &str) -> [&'static str; 3];
+    store_kind(kind: StoreKind) -> &'static str;
 
     // Moments in words.
     just_now;

@@ -102,7 +102,7 @@ async fn an_order_has_the_name_of_the_store() {
     assert!(stranger.text.contains("<title>Sign in – Tails &amp; Co</title>"), "{stranger:?}");
     assert!(page.text.contains("<title>Order 1 – Tails &amp; Co</title>"), "{page:?}");
     assert!(
-        page.text.contains("<p class=\"print\"><strong>Tails &amp; Co</strong></p>"),
+        page.text.contains("<p class=\"print\"><strong><bdi>Tails &amp; Co</bdi></strong></p>"),
         "{page:?}"
     );
 }

@@ -27,6 +27,7 @@ mod session;
 mod settings;
 mod several;
 mod sign_in_again;
+mod store;
 mod today;
 
 /// The form for a new animal of a category with a number but no name, as its second button sends it:

@@ -14,9 +14,14 @@ async fn each_role_gets_only_its_pages() {
     let shop = Shop::open().await;
     let mut viewer = shop.member("Vi", Role::Viewer).await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
-    for path in
-        ["/settings", "/settings/staff", "/settings/keys", "/settings/webhooks", "/activity"]
-    {
+    for path in [
+        "/settings",
+        "/settings/store",
+        "/settings/staff",
+        "/settings/keys",
+        "/settings/webhooks",
+        "/activity",
+    ] {
         viewer.get(path).await.expect(403);
         let page = clerk.get(path).await.expect(403);
         assert!(page.text.contains("Your role does not include this page."), "{page:?}");

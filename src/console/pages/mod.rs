@@ -29,6 +29,7 @@ pub(super) mod photo_forms;
 mod photos;
 mod selected;
 mod several;
+mod store;
 mod today;
 mod undo;
 mod values;
@@ -87,6 +88,8 @@ routes! {
     removeSecondFactor POST "/account/second-factor/remove"    staff!(Viewer, staff::remove_second_factor).after_password();
     newRecoveryCodes   POST "/account/recovery-codes"          staff!(Viewer, staff::new_recovery_codes).after_password();
     settings           GET  "/settings"                        staff!(Manager, staff::settings);
+    store              GET  "/settings/store"                  staff!(Manager, store::show);
+    saveStore          POST "/settings/store"                  staff!(Manager, store::save).does(|of| of.change_store);
     members            GET  "/settings/staff"                  staff!(Manager, staff::members, &Errors::default());
     addMember          POST "/settings/staff"                  staff!(Manager, staff::add_member).after_password().does(|of| of.add_member);
     changeMember       POST "/settings/staff/{id}"             staff!(Manager, staff::change_member).after_password().does(|of| of.staff);

@@ -76,6 +76,7 @@ fn status_of(problem: Option<&str>) -> StatusCode {
 /// The menu of the settings. `title` is that of the present page.
 pub(super) fn settings_menu(title: &str) -> Markup {
     let pages = [
+        ("/settings/store", texts().store),
         ("/settings/staff", texts().staff),
         ("/settings/keys", texts().keys),
         ("/settings/fields", texts().fields),
@@ -94,7 +95,7 @@ pub(super) fn settings_menu(title: &str) -> Markup {
 
 /// `GET /settings`: its first page.
 pub(super) fn settings(_: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
-    ready(Ok(Reply::See("/settings/staff".to_owned(), None)))
+    ready(Ok(Reply::See("/settings/store".to_owned(), None)))
 }
 
 /// A page of the settings.

@@ -88,11 +88,16 @@ texts! {
     Address: "a string of 1 to 500 characters, one of them visible, without control characters other than line breaks",
         |text| is_paragraph(text, 500);
     About: "a string of 1 to 2000 characters, one of them visible, without control characters other than line breaks",
-        |text| is_paragraph(text, 2_000);
+        |text| is_paragraph(text, About::MAX);
     Colour: "a colour of the form #rrggbb, such as #2f6f4f",
         |text| text.strip_prefix('#').is_some_and(|digits| {
             digits.len() == 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
         });
+}
+
+impl About {
+    /// In characters.
+    pub const MAX: usize = 2_000;
 }
 
 /// An imprint, a page about privacy, how to adopt an animal.

@@ -7,7 +7,7 @@ use crate::{
         PetStatus, Role, Scope,
         staff::{Password, WeakPassword},
         store_area::{
-            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, SubjectKind,
+            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, StoreKind, SubjectKind,
             WithdrawalReason,
         },
     },
@@ -706,6 +706,30 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     what_role_may,
     scope,
     problem,
+
+    // The store.
+    as_shown: "So sehen es alle",
+    see_web_site: "Website ansehen",
+    nothing: "keine Angabe",
+    option_counts,
+    default_is,
+    store: "Betrieb",
+    change_store: "Angaben über den Betrieb ändern",
+    store_hint: "Das sehen alle: auf der Website, in der Konsole und auf Papier. Nichts davon ist Pflicht.",
+    who_you_are: "Wer Sie sind",
+    how_to_reach_you: "Wie man Sie erreicht",
+    pages_heading: "Seiten",
+    links: "Links",
+    links_hint: "Am Ende jeder öffentlichen Seite, etwa Impressum, Datenschutz oder der Ablauf einer Vermittlung.",
+    more_links: "Weitere Links",
+    not_chosen: "Nicht gewählt",
+    store_stale: "Jemand anderes hat die Angaben gleichzeitig geändert. Prüfen Sie den jetzigen Stand und speichern Sie noch einmal.",
+    link_label_invalid: "Ein Link braucht einen Text von 1 bis 60 Zeichen in einer Zeile, davon mindestens ein sichtbares. Geben Sie ihn ein oder leeren Sie beide Felder des Links.",
+    link_url_invalid: "Die Adresse eines Links muss mit https:// beginnen, ohne Leerzeichen und mit höchstens 500 Zeichen. Korrigieren Sie sie oder leeren Sie beide Felder des Links.",
+    link_label,
+    link_url,
+    store_member,
+    store_kind,
 
     // Moments in words.
     just_now: "gerade eben",
@@ -1437,4 +1461,88 @@ fn changed_many(count: usize) -> String {
 
 fn language_of_store(name: &str) -> String {
     format!("Sprache des Geschäfts ({name})")
+}
+
+fn link_label(number: usize) -> String {
+    format!("Text von Link {number}")
+}
+
+fn link_url(number: usize) -> String {
+    format!("Adresse von Link {number}")
+}
+
+fn store_member(name: &str) -> [&'static str; 3] {
+    match name {
+        "name" => [
+            "Name",
+            "Er steht oben auf jeder Seite.",
+            "Der Name darf höchstens 120 Zeichen in einer Zeile haben, davon mindestens ein sichtbares. Kürzen Sie ihn oder lassen Sie ihn leer.",
+        ],
+        "kind" => [
+            "Art",
+            "Ein Tierheim vermittelt Tiere gegen eine Schutzgebühr, eine Tierhandlung verkauft sie zu einem Preis.",
+            "Die Art muss Tierhandlung oder Tierheim sein. Wählen Sie eine davon oder keine.",
+        ],
+        "about" => [
+            "Über uns",
+            "Ein paar Sätze auf der ersten öffentlichen Seite, höchstens 2.000 Zeichen.",
+            "Der Text über den Betrieb darf höchstens 2.000 Zeichen haben, davon mindestens ein sichtbares. Kürzen Sie ihn oder lassen Sie ihn leer.",
+        ],
+        "email" => [
+            "E-Mail",
+            "",
+            "Die E-Mail-Adresse muss die Form name@example.org haben, ohne Leerzeichen und mit höchstens 254 Zeichen. Korrigieren Sie sie oder lassen Sie sie leer.",
+        ],
+        "telephone" => [
+            "Telefon",
+            "",
+            "Die Telefonnummer muss 3 bis 40 Zeichen haben, davon mindestens 3 Ziffern; erlaubt sind Ziffern, Leerzeichen und + - ( ) / . Korrigieren Sie sie oder lassen Sie sie leer.",
+        ],
+        "contactPage" => [
+            "Kontaktseite",
+            "Die Adresse einer Seite mit Ihrem Kontaktformular. Sie beginnt mit https://. Schreiben Sie {id} an die Stelle, an die die Nummer des Tieres gehört.",
+            "Die Kontaktseite muss eine Adresse sein, die mit https:// beginnt, ohne Leerzeichen und mit höchstens 500 Zeichen. Korrigieren Sie sie oder lassen Sie sie leer.",
+        ],
+        "address" => [
+            "Anschrift",
+            "In Zeilen wie auf einem Umschlag, höchstens 500 Zeichen.",
+            "Die Anschrift darf höchstens 500 Zeichen haben, davon mindestens ein sichtbares. Kürzen Sie sie oder lassen Sie sie leer.",
+        ],
+        "hours" => [
+            "Öffnungszeiten",
+            "In Zeilen wie an Ihrer Tür, höchstens 500 Zeichen.",
+            "Die Öffnungszeiten dürfen höchstens 500 Zeichen haben, davon mindestens ein sichtbares. Kürzen Sie sie oder lassen Sie sie leer.",
+        ],
+        "language" => [
+            "Sprache",
+            "",
+            "Die Sprache muss eine aus der Liste sein. Wählen Sie eine davon oder keine.",
+        ],
+        "currency" => [
+            "Währung",
+            "Drei Buchstaben, etwa EUR, GBP, USD oder CHF.",
+            "Die Währung muss drei Buchstaben haben, etwa EUR. Korrigieren Sie sie oder lassen Sie sie leer.",
+        ],
+        "colour" => [
+            "Farbe",
+            "Die Farbe der Knöpfe und Links der Website, etwa #2f6f4f: # mit sechs Ziffern oder Buchstaben von a bis f.",
+            "Die Farbe muss aus # und sechs Ziffern oder Buchstaben von a bis f bestehen, etwa #2f6f4f. Korrigieren Sie sie oder lassen Sie sie leer.",
+        ],
+        _ => [""; 3],
+    }
+}
+
+fn store_kind(kind: StoreKind) -> &'static str {
+    match kind {
+        StoreKind::Shop => "Tierhandlung",
+        StoreKind::Shelter => "Tierheim",
+    }
+}
+
+fn option_counts(option: &str, value: &str) -> String {
+    format!("Solange das Feld leer ist, gilt die Option {option}: {value}.")
+}
+
+fn default_is(value: &str) -> String {
+    format!("Solange das Feld leer ist, gilt die Vorgabe: {value}.")
 }

@@ -7,7 +7,7 @@ use crate::{
         PetStatus, Role, Scope,
         staff::{Password, WeakPassword},
         store_area::{
-            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, SubjectKind,
+            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, StoreKind, SubjectKind,
             WithdrawalReason,
         },
     },
@@ -705,6 +705,30 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     what_role_may,
     scope,
     problem,
+
+    // The store.
+    as_shown: "Lo que ve todo el mundo",
+    see_web_site: "Ver el sitio web",
+    nothing: "ninguno",
+    option_counts,
+    default_is,
+    store: "Establecimiento",
+    change_store: "Cambiar los datos del establecimiento",
+    store_hint: "Todo el mundo ve estos datos: en el sitio web, en la consola y en papel. Nada es obligatorio.",
+    who_you_are: "Quiénes son",
+    how_to_reach_you: "Cómo contactarles",
+    pages_heading: "Páginas",
+    links: "Enlaces",
+    links_hint: "Al final de cada página pública, como el aviso legal, la privacidad o cómo adoptar un animal.",
+    more_links: "Más enlaces",
+    not_chosen: "Sin elegir",
+    store_stale: "Otra persona ha cambiado estos datos al mismo tiempo. Compruebe cómo están ahora y guarde de nuevo.",
+    link_label_invalid: "Un enlace debe tener un texto de 1 a 60 caracteres en una línea, alguno de ellos visible. Escríbalo o vacíe los dos campos del enlace.",
+    link_url_invalid: "La dirección de un enlace debe empezar por https://, sin espacios y con 500 caracteres como máximo. Corríjala o vacíe los dos campos del enlace.",
+    link_label,
+    link_url,
+    store_member,
+    store_kind,
 
     // Moments in words.
     just_now: "ahora mismo",
@@ -1440,4 +1464,88 @@ fn changed_many(count: usize) -> String {
 
 fn language_of_store(name: &str) -> String {
     format!("Idioma del centro ({name})")
+}
+
+fn link_label(number: usize) -> String {
+    format!("Texto del enlace {number}")
+}
+
+fn link_url(number: usize) -> String {
+    format!("Dirección del enlace {number}")
+}
+
+fn store_member(name: &str) -> [&'static str; 3] {
+    match name {
+        "name" => [
+            "Nombre",
+            "Aparece en la parte superior de cada página.",
+            "El nombre debe tener 120 caracteres como máximo en una línea, alguno de ellos visible. Acórtelo o déjelo vacío.",
+        ],
+        "kind" => [
+            "Tipo",
+            "Una protectora da animales en adopción por una tasa; una tienda los vende por un precio.",
+            "El tipo debe ser una tienda o una protectora. Elija uno de los dos o ninguno.",
+        ],
+        "about" => [
+            "Presentación",
+            "Unas frases en la primera página pública, 2000 caracteres como máximo.",
+            "El texto de presentación debe tener 2000 caracteres como máximo, alguno de ellos visible. Acórtelo o déjelo vacío.",
+        ],
+        "email" => [
+            "Correo electrónico",
+            "",
+            "La dirección de correo debe tener la forma nombre@example.org, sin espacios y con 254 caracteres como máximo. Corríjala o déjela vacía.",
+        ],
+        "telephone" => [
+            "Teléfono",
+            "",
+            "El número de teléfono debe tener de 3 a 40 caracteres, al menos 3 de ellos cifras; se permiten cifras, espacios y + - ( ) / . Corríjalo o déjelo vacío.",
+        ],
+        "contactPage" => [
+            "Página de contacto",
+            "La dirección de una página con su formulario de contacto. Empieza por https://. Escriba {id} en el lugar del número del animal.",
+            "La página de contacto debe ser una dirección que empiece por https://, sin espacios y con 500 caracteres como máximo. Corríjala o déjela vacía.",
+        ],
+        "address" => [
+            "Dirección",
+            "En líneas como en un sobre, 500 caracteres como máximo.",
+            "La dirección debe tener 500 caracteres como máximo, alguno de ellos visible. Acórtela o déjela vacía.",
+        ],
+        "hours" => [
+            "Horario",
+            "En líneas como en su puerta, 500 caracteres como máximo.",
+            "El horario debe tener 500 caracteres como máximo, alguno de ellos visible. Acórtelo o déjelo vacío.",
+        ],
+        "language" => [
+            "Idioma",
+            "",
+            "El idioma debe ser uno de la lista. Elija uno de ellos o ninguno.",
+        ],
+        "currency" => [
+            "Moneda",
+            "Tres letras, como EUR, GBP, USD o CHF.",
+            "La moneda debe tener tres letras, como EUR. Corríjala o déjela vacía.",
+        ],
+        "colour" => [
+            "Color",
+            "El color de los botones y enlaces del sitio web, como #2f6f4f: # con seis cifras o letras de la a a la f.",
+            "El color debe ser # con seis cifras o letras de la a a la f, como #2f6f4f. Corríjalo o déjelo vacío.",
+        ],
+        _ => [""; 3],
+    }
+}
+
+fn store_kind(kind: StoreKind) -> &'static str {
+    match kind {
+        StoreKind::Shop => "Tienda",
+        StoreKind::Shelter => "Protectora",
+    }
+}
+
+fn option_counts(option: &str, value: &str) -> String {
+    format!("Mientras esté vacío, vale la opción {option}: {value}.")
+}
+
+fn default_is(value: &str) -> String {
+    format!("Mientras esté vacío, vale lo predeterminado: {value}.")
 }

@@ -8,7 +8,7 @@ use crate::{
         PetStatus, Role, Scope,
         staff::{Password, WeakPassword},
         store_area::{
-            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, SubjectKind,
+            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, StoreKind, SubjectKind,
             WithdrawalReason,
         },
     },
@@ -707,6 +707,30 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     what_role_may,
     scope,
     problem,
+
+    // The store.
+    as_shown: "Ce que tout le monde voit",
+    see_web_site: "Voir le site",
+    nothing: "aucune",
+    option_counts,
+    default_is,
+    store: "Établissement",
+    change_store: "Modifier la présentation de l’établissement",
+    store_hint: "Tout le monde voit ces informations : sur le site, dans la console et sur papier. Rien n’est obligatoire.",
+    who_you_are: "Qui vous êtes",
+    how_to_reach_you: "Comment vous joindre",
+    pages_heading: "Pages",
+    links: "Liens",
+    links_hint: "Au bas de chaque page publique : mentions légales, confidentialité, comment adopter un animal…",
+    more_links: "Autres liens",
+    not_chosen: "Pas de choix",
+    store_stale: "Une autre personne a modifié ces informations en même temps. Vérifiez ce qu’elles sont maintenant, puis enregistrez de nouveau.",
+    link_label_invalid: "Un lien doit avoir un texte de 1 à 60 caractères sur une ligne, dont un visible. Saisissez-le, ou videz les deux champs du lien.",
+    link_url_invalid: "L’adresse d’un lien doit commencer par https://, sans espace et avec 500 caractères au plus. Corrigez-la, ou videz les deux champs du lien.",
+    link_label,
+    link_url,
+    store_member,
+    store_kind,
 
     // Moments in words.
     just_now: "à l’instant",
@@ -1463,4 +1487,88 @@ fn changed_many(count: usize) -> String {
 
 fn language_of_store(name: &str) -> String {
     format!("Langue de l’établissement ({name})")
+}
+
+fn link_label(number: usize) -> String {
+    format!("Texte du lien {number}")
+}
+
+fn link_url(number: usize) -> String {
+    format!("Adresse du lien {number}")
+}
+
+fn store_member(name: &str) -> [&'static str; 3] {
+    match name {
+        "name" => [
+            "Nom",
+            "Il figure en haut de chaque page.",
+            "Le nom doit avoir 120 caractères au plus sur une ligne, dont un visible. Raccourcissez-le, ou laissez-le vide.",
+        ],
+        "kind" => [
+            "Type",
+            "Un refuge fait adopter des animaux contre une participation ; une animalerie les vend à un prix.",
+            "Le type doit être une animalerie ou un refuge. Choisissez l’un des deux, ou aucun.",
+        ],
+        "about" => [
+            "À propos",
+            "Quelques phrases sur la première page publique, 2 000 caractères au plus.",
+            "Le texte de présentation doit avoir 2 000 caractères au plus, dont un visible. Raccourcissez-le, ou laissez-le vide.",
+        ],
+        "email" => [
+            "E-mail",
+            "",
+            "L’adresse e-mail doit avoir la forme nom@example.org, sans espace et avec 254 caractères au plus. Corrigez-la, ou laissez-la vide.",
+        ],
+        "telephone" => [
+            "Téléphone",
+            "",
+            "Le numéro de téléphone doit avoir de 3 à 40 caractères, dont au moins 3 chiffres ; sont permis les chiffres, les espaces et + - ( ) / . Corrigez-le, ou laissez-le vide.",
+        ],
+        "contactPage" => [
+            "Page de contact",
+            "L’adresse d’une page avec votre formulaire de contact. Elle commence par https://. Écrivez {id} à la place du numéro de l’animal.",
+            "La page de contact doit être une adresse qui commence par https://, sans espace et avec 500 caractères au plus. Corrigez-la, ou laissez-la vide.",
+        ],
+        "address" => [
+            "Adresse",
+            "En lignes comme sur une enveloppe, 500 caractères au plus.",
+            "L’adresse doit avoir 500 caractères au plus, dont un visible. Raccourcissez-la, ou laissez-la vide.",
+        ],
+        "hours" => [
+            "Horaires",
+            "En lignes comme sur votre porte, 500 caractères au plus.",
+            "Les horaires doivent avoir 500 caractères au plus, dont un visible. Raccourcissez-les, ou laissez-les vides.",
+        ],
+        "language" => [
+            "Langue",
+            "",
+            "La langue doit être l’une de celles de la liste. Choisissez-en une, ou aucune.",
+        ],
+        "currency" => [
+            "Monnaie",
+            "Trois lettres, par exemple EUR, GBP, USD ou CHF.",
+            "La monnaie doit avoir trois lettres, par exemple EUR. Corrigez-la, ou laissez-la vide.",
+        ],
+        "colour" => [
+            "Couleur",
+            "La couleur des boutons et des liens du site, par exemple #2f6f4f : # suivi de six chiffres ou lettres de a à f.",
+            "La couleur doit être # suivi de six chiffres ou lettres de a à f, par exemple #2f6f4f. Corrigez-la, ou laissez-la vide.",
+        ],
+        _ => [""; 3],
+    }
+}
+
+fn store_kind(kind: StoreKind) -> &'static str {
+    match kind {
+        StoreKind::Shop => "Animalerie",
+        StoreKind::Shelter => "Refuge",
+    }
+}
+
+fn option_counts(option: &str, value: &str) -> String {
+    format!("Tant que le champ est vide, c’est l’option {option} qui compte : {value}.")
+}
+
+fn default_is(value: &str) -> String {
+    format!("Tant que le champ est vide, c’est la valeur par défaut qui compte : {value}.")
 }
