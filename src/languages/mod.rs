@@ -1,8 +1,9 @@
 //! The language of the pages: of those for the public, that of the store; of those for the staff, that of
 //! the member.
 //!
-//! A language is the two files of its folder, and one line of `each_language!` in the domain. A text
-//! that it lacks does not compile.
+//! A language is the files of its folder, and one line of `each_language!` in the domain. A text that it
+//! lacks does not compile. What a shelter calls in other words than a shop is in a file of its own, over the
+//! texts for a shop.
 
 mod browsers;
 pub(crate) mod console;
@@ -65,10 +66,12 @@ macro_rules! languages {
             pub(super) mod window;
         })+
 
-        /// The texts of the pages for the staff, in the language of this request.
+        /// The texts of the pages for the staff, in the language of this request, and in the words of such a
+        /// store.
         pub(crate) fn console_texts() -> &'static console::Texts {
-            match language() {
-                $(Language::$language => &$folder::console::TEXTS,)+
+            match spoken() {
+                $((Language::$language, StoreKind::Shop) => &$folder::console::TEXTS,
+                (Language::$language, StoreKind::Shelter) => &$folder::console::shelter::TEXTS,)+
             }
         }
 

@@ -295,3 +295,57 @@ async fn the_name_stands_at_the_top_and_name_address_and_telephone_on_what_is_pr
         assert!(shown.contains(part), "{part}: {shown}");
     }
 }
+
+/// What people read of a page.
+fn read(page: &Page) -> String {
+    let after_tags = page.text.split('<').filter_map(|part| part.split_once('>'));
+    after_tags.map(|(_, text)| text).collect::<Vec<_>>().join(" ")
+}
+
+#[tokio::test]
+async fn people_in_a_shelter_read_of_adoptions_and_programs_of_sales() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    let rex = [("name", "Rex"), ("category", "1"), ("status", "available"), ("field.price", "95")];
+    for name in ["Rex", "Luna"] {
+        manager.post("/add", &[&[("name", name)], &rex[1..]].concat()).await.expect(303);
+    }
+    let page = manager.get("/animals/1").await;
+    for word in ["Sell…", "Sell now", "Customer", "Price"] {
+        assert!(read(&page).contains(word), "{word}: {page:?}");
+    }
+    let seen = manager.get(PAGE).await;
+    save(&mut manager, &seen, &[("store.kind", "shelter")]).await.expect(303);
+    let page = manager.get("/animals/1").await;
+    for word in ["Adopt…", "Adopt now", "Adopter", "Adoption fee"] {
+        assert!(read(&page).contains(word), "{word}: {page:?}");
+    }
+    let sale = [("do", "sell"), ("contact", "Ann"), ("price", "95")];
+    manager.post("/animals/1/order", &sale).await.expect(303);
+    let page = manager.get("/animals/1").await;
+    assert!(read(&page).contains("Adopted as order 1."), "{page:?}");
+    let reservation = [("do", "reserve"), ("until", "2026-12-24"), ("contact", "Bob")];
+    manager.post("/animals/2/order", &reservation).await.expect(303);
+    for (path, word) in [
+        ("/", "Adopted today"),
+        ("/animals?status=sold", "Adopted"),
+        ("/animals/1", "Adopted"),
+        ("/animals/1/edit", "Adopted"),
+        ("/animals/2", "Adopt"),
+        ("/orders", "Adopted"),
+        ("/orders?status=completed", "Adopted: 1 with a fee, 95 together"),
+        ("/orders/1", "Signature of the adopter"),
+        ("/activity", "Animal adopted"),
+    ] {
+        let page = manager.get(path).await.expect(200);
+        let text = read(&page);
+        assert!(text.contains(word), "{path}, {word}: {text}");
+        let mut words = text.split(|of: char| !of.is_alphabetic()).map(str::to_lowercase);
+        let of_shop =
+            words.find(|of| ["sold", "sell", "sale", "sales", "customer"].contains(&&**of));
+        assert_eq!(of_shop, None, "{path}: {text}");
+    }
+    let id = petstore::domain::PetId::new(1).unwrap();
+    let pet = shop.store.get_store_pet(id).await.unwrap().unwrap();
+    assert_eq!(pet.status.as_str(), "sold");
+}

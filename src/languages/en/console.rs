@@ -1,5 +1,7 @@
 //! The English texts of the pages for the staff.
 
+pub(in crate::languages) mod shelter;
+
 use maud::{Markup, html};
 
 use crate::{

@@ -1,5 +1,7 @@
 //! The texts of the pages for the staff, in Spanish.
 
+pub(in crate::languages) mod shelter;
+
 use maud::{Markup, html};
 
 use crate::{
@@ -712,8 +714,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     nothing: "ninguno",
     option_counts,
     default_is,
-    store: "Establecimiento",
-    change_store: "Cambiar los datos del establecimiento",
+    store: "Centro",
+    change_store: "Cambiar los datos del centro",
     store_hint: "Todo el mundo ve estos datos: en el sitio web, en la consola y en papel. Nada es obligatorio.",
     who_you_are: "Quiénes son",
     how_to_reach_you: "Cómo contactarles",

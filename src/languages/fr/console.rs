@@ -1,5 +1,7 @@
 //! The texts of the pages for the staff, in French.
 
+pub(in crate::languages) mod shelter;
+
 use maud::{Markup, html};
 
 use super::window::de;
@@ -716,12 +718,12 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     default_is,
     store: "Établissement",
     change_store: "Modifier la présentation de l’établissement",
-    store_hint: "Tout le monde voit ces informations : sur le site, dans la console et sur papier. Rien n’est obligatoire.",
+    store_hint: "Tout le monde voit ces informations\u{a0}: sur le site, dans la console et sur papier. Rien n’est obligatoire.",
     who_you_are: "Qui vous êtes",
     how_to_reach_you: "Comment vous joindre",
     pages_heading: "Pages",
     links: "Liens",
-    links_hint: "Au bas de chaque page publique : mentions légales, confidentialité, comment adopter un animal…",
+    links_hint: "Au bas de chaque page publique\u{a0}: mentions légales, confidentialité, comment adopter un animal…",
     more_links: "Autres liens",
     not_chosen: "Pas de choix",
     store_stale: "Une autre personne a modifié ces informations en même temps. Vérifiez ce qu’elles sont maintenant, puis enregistrez de nouveau.",
@@ -1506,7 +1508,7 @@ fn store_member(name: &str) -> [&'static str; 3] {
         ],
         "kind" => [
             "Type",
-            "Un refuge fait adopter des animaux contre une participation ; une animalerie les vend à un prix.",
+            "Un refuge fait adopter des animaux et demande des frais d’adoption\u{a0}; une animalerie les vend à un prix.",
             "Le type doit être une animalerie ou un refuge. Choisissez l’un des deux, ou aucun.",
         ],
         "about" => [
@@ -1522,7 +1524,7 @@ fn store_member(name: &str) -> [&'static str; 3] {
         "telephone" => [
             "Téléphone",
             "",
-            "Le numéro de téléphone doit avoir de 3 à 40 caractères, dont au moins 3 chiffres ; sont permis les chiffres, les espaces et + - ( ) / . Corrigez-le, ou laissez-le vide.",
+            "Le numéro de téléphone doit avoir de 3 à 40 caractères, dont au moins 3 chiffres\u{a0}; sont permis les chiffres, les espaces et + - ( ) / . Corrigez-le, ou laissez-le vide.",
         ],
         "contactPage" => [
             "Page de contact",
@@ -1551,7 +1553,7 @@ fn store_member(name: &str) -> [&'static str; 3] {
         ],
         "colour" => [
             "Couleur",
-            "La couleur des boutons et des liens du site, par exemple #2f6f4f : # suivi de six chiffres ou lettres de a à f.",
+            "La couleur des boutons et des liens du site, par exemple #2f6f4f\u{a0}: # suivi de six chiffres ou lettres de a à f.",
             "La couleur doit être # suivi de six chiffres ou lettres de a à f, par exemple #2f6f4f. Corrigez-la, ou laissez-la vide.",
         ],
         _ => [""; 3],
@@ -1566,9 +1568,9 @@ fn store_kind(kind: StoreKind) -> &'static str {
 }
 
 fn option_counts(option: &str, value: &str) -> String {
-    format!("Tant que le champ est vide, c’est l’option {option} qui compte : {value}.")
+    format!("Tant que le champ est vide, c’est l’option {option} qui compte\u{a0}: {value}.")
 }
 
 fn default_is(value: &str) -> String {
-    format!("Tant que le champ est vide, c’est la valeur par défaut qui compte : {value}.")
+    format!("Tant que le champ est vide, c’est la valeur par défaut qui compte\u{a0}: {value}.")
 }
