@@ -37,7 +37,7 @@ pub(crate) fn words_on(page: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for part in page.split('<').skip(1) {
         let (tag, text) = part.split_once('>').unwrap_or((part, ""));
-        if ["script", "style", "code", "meta name=\"viewport\""]
+        if ["script", "style", "code", "meta name=\"viewport\"", "meta name=\"robots\""]
             .iter()
             .any(|of| tag.starts_with(of))
         {

@@ -6,6 +6,7 @@ mod caching;
 mod files;
 mod filters;
 mod hostile;
+mod languages;
 mod leaks;
 mod list;
 mod photos;
