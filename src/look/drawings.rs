@@ -1,27 +1,23 @@
 //! Drawings of animals, for those without a photo.
 
-use std::sync::LazyLock;
+use std::{collections::HashMap, sync::LazyLock};
 
 use maud::{Markup, PreEscaped, html};
 
-use super::animal::Animal;
-use crate::domain::store_area::{FieldKind, normalized};
+use super::{animal::Animal, drawn_words};
+use crate::domain::store_area::{FieldKind, whole_key};
 
-/// The drawings, each with the beginnings of the words for what it shows, without regard to case and
-/// accents. The last one is for everything else.
-const KINDS: [(&str, &[&str]); 9] = [
-    ("dog", &["dog", "pupp"]),
-    ("cat", &["cat", "kitten"]),
-    ("rabbit", &["rabbit", "bunn"]),
-    (
-        "small",
-        &["small", "hamster", "guinea", "gerbil", "mouse", "mice", "rat", "chinchilla", "ferret"],
-    ),
-    ("bird", &["bird", "parrot", "budg", "canar", "chicken", "hen", "duck", "pigeon"]),
-    ("reptile", &["reptil", "turtle", "tortoise", "lizard", "snake", "gecko"]),
-    ("fish", &["fish"]),
-    ("horse", &["horse", "pony", "ponies", "donkey"]),
-    ("other", &[]),
+/// The drawings, each with the words for what it shows. The last one is for everything else.
+const KINDS: [(&str, drawn_words::Words); 9] = [
+    ("dog", drawn_words::DOG),
+    ("cat", drawn_words::CAT),
+    ("rabbit", drawn_words::RABBIT),
+    ("small", drawn_words::SMALL),
+    ("bird", drawn_words::BIRD),
+    ("reptile", drawn_words::REPTILE),
+    ("fish", drawn_words::FISH),
+    ("horse", drawn_words::HORSE),
+    ("other", drawn_words::OTHER),
 ];
 
 /// The content of each drawing, in the order of [`KINDS`].
@@ -30,10 +26,50 @@ static SYMBOLS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     symbols.filter_map(|symbol| Some(symbol.split_once("</symbol>")?.0)).collect()
 });
 
-/// Which drawing shows what a text says.
+/// The place in [`KINDS`] of each word and phrase.
+static WORDS: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
+    let of_kind = |(at, (_, words)): (usize, &(&'static str, drawn_words::Words))| {
+        words.whole.iter().map(move |word| (*word, at))
+    };
+    KINDS.iter().enumerate().flat_map(of_kind).collect()
+});
+
+/// The most words of a phrase.
+const LONGEST_PHRASE: usize = 4;
+
+/// So many words of a text count, the last ones.
+const MOST_WORDS: usize = 16;
+
+/// A compound has at least so many letters before its end: "Schund" is no dog.
+const SHORTEST_BEGINNING: usize = 3;
+
+/// Which drawing shows what a text says: what its last word that is known means, without regard to case
+/// and accents.
 fn kind(text: &str) -> Option<usize> {
-    let text = normalized(text);
-    KINDS.iter().position(|(_, words)| words.iter().any(|word| text.starts_with(word)))
+    let text = whole_key(text);
+    let words = text.rsplit(|character: char| !character.is_alphanumeric());
+    let mut words: Vec<&str> = words.filter(|word| !word.is_empty()).take(MOST_WORDS).collect();
+    words.reverse();
+    (1..=words.len()).rev().find_map(|end| {
+        let mut longest_first = end.saturating_sub(LONGEST_PHRASE)..end;
+        let phrase = |begin: usize| known(&words.get(begin..end)?.join(" "));
+        longest_first.find_map(phrase).or_else(|| compound(words.get(end - 1)?))
+    })
+}
+
+/// What a word or a phrase means, also in the plural.
+fn known(words: &str) -> Option<usize> {
+    WORDS.get(words).or_else(|| WORDS.get(words.strip_suffix('s')?)).copied()
+}
+
+/// What a German compound means.
+fn compound(word: &str) -> Option<usize> {
+    let singular = word.strip_suffix('s').unwrap_or(word);
+    let ends_with = |end: &&str| {
+        let beginning = word.strip_suffix(end).or_else(|| singular.strip_suffix(end));
+        beginning.is_some_and(|beginning| beginning.len() >= SHORTEST_BEGINNING)
+    };
+    KINDS.iter().position(|(_, words)| words.ends.iter().any(ends_with))
 }
 
 /// The drawings on a page. Each is there once, however many animals it shows.
@@ -97,6 +133,107 @@ mod tests {
         assert_eq!(SYMBOLS.len(), KINDS.len());
         for (symbol, (name, _)) in SYMBOLS.iter().zip(KINDS) {
             assert!(symbol.starts_with(&format!(" id=\"d-{name}\">")), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_words_are_as_they_are_compared_and_each_means_one_thing() {
+        let (mut seen, mut longest) = (HashMap::new(), 0);
+        for (name, words) in KINDS {
+            for word in words.whole.iter().chain(words.ends) {
+                assert_eq!(whole_key(word), *word);
+                longest = longest.max(word.split(' ').count());
+            }
+            for word in words.whole {
+                assert_eq!(seen.insert(*word, name), None, "{word}");
+            }
+        }
+        assert_eq!(longest, LONGEST_PHRASE);
+    }
+
+    /// What texts say, in all languages. `""`: nothing that is known.
+    #[rustfmt::skip]
+    const PHRASES: &[(&str, &[&str])] = &[
+        ("dog", &[
+            "Dog", "DOGS", "dogs", "Puppies", "Small dogs", "Bulldog", "Cat-friendly dogs", "Dog (small)",
+            "Rat or dog", "Hund", "Hunde", "Mischlingshund", "Schäferhunde", "Hündin", "Huendin",
+            "Windhündinnen", "Welpen", "Hundewelpe", "Kleine Hunde", "Taube Hündin", "Hundes", "Bulldogge",
+            "Straßenhunde", "Katzen und Hunde", "Chien", "chienne", "Chiots", "Petits chiens",
+            "Chien (châtain)", "CHIEN-LOUP", "Chat et chien", "Perro", "perra", "Perrita", "Cachorros",
+            "Perros de Canarias", "Podenco canario", "canina", "Galgos", "Dogs from Turkey", "Cane Corso (dog)",
+            "Hund in Eingewöhnungsphase", "Perro de tres patas",
+        ]),
+        ("cat", &[
+            "Cat", "cats", "Kittens", "Tomcat", "House cat", "Katze", "Hauskatzen", "Kater", "Kätzchen",
+            "Katzenwelpen", "Taube Katze", "Hunde und Katzen", "Katze, empfohlen", "chat", "Chatte", "chatons",
+            "Chat de gouttière", "Chien et chat", "gato", "Gatas", "gatita", "Gato cachorro",
+            "cachorro de gato", "Felinos",
+        ]),
+        ("rabbit", &[
+            "Rabbit", "bunnies", "Dwarf rabbits", "Kaninchen", "Zwergkaninchen", "Hasen", "Stallhase", "lapin",
+            "Lapins nains", "Conejo", "conejitos",
+        ]),
+        ("small", &[
+            "Small mammal", "Small mammals", "small animals", "Guinea pig", "guinea pigs", "mice", "Rat",
+            "rats", "Ferrets", "Prairie dog", "Kleintiere", "Meerschweinchen", "Goldhamster", "Rennmäuse",
+            "Farbratten", "Nagetiere", "Präriehunde", "cobaye", "cochon d'Inde", "Cochons d’Inde", "Souris",
+            "Petits mammifères", "Chien de prairie", "NAC", "Cobayas", "conejillo de Indias", "Hurón",
+            "roedores", "Pequeño mamífero", "perrito de las praderas",
+        ]),
+        ("bird", &[
+            "Bird", "birds", "hens", "Hen", "Canaries", "guinea fowl", "Turtle dove", "Vogel", "Vögel",
+            "Voegel", "Wellensittich", "Graupapageien", "Zwerghühner", "Gänse", "Kanarienvögel", "oiseaux",
+            "perruches", "Poules", "Pájaro", "aves", "canario", "Gallinas", "Periquito",
+        ]),
+        ("reptile", &[
+            "Reptile", "Reptiles", "tortoises", "Bearded dragon", "Reptilien", "Landschildkröte", "Eidechsen",
+            "Kornnatter", "Tortue", "lézards", "Reptil", "tortugas", "Camaleón",
+        ]),
+        ("fish", &[
+            "Fish", "goldfish", "Catfish", "Seahorse", "sea horses", "Fische", "Zierfisch", "Poissons rouges",
+            "poisson-chat", "Peces", "pez gato", "caballito de mar",
+        ]),
+        ("horse", &[
+            "Horse", "horses", "Ponies", "mare", "Pferd", "Hengst", "Hengste", "Stute", "Shetlandpony", "Esel",
+            "Chevaux", "jument", "Ânes", "Caballos", "Yegua", "burro", "Zuchthengst",
+        ]),
+        ("other", &[
+            "Seehund", "Fledermäuse", "Nilpferd",
+        ]),
+        ("", &[
+            "", "—", "Other", "Andere", "Aristokrat", "Hundert", "Hundertfüßer", "Schund", "Henna", "Category",
+            "Catalan", "Rath", "Ratatouille", "Dogma", "Small", "Guinea", "Turkey", "Manager", "Wiesel",
+            "Phase", "Empfohlen", "Geschunden", "Vegans", "Astute", "Skater", "Châtaigne", "Chateau",
+            "Perrault", "Fishing", "Birdie", "Mousse", "Snakewood", "Cochon", "Stunde", "Pata", "Canarias",
+            "Hermelin", "Horsham", "Chienlit", "Gatwick", "Gratte", "Hooligans", "Cane Corso", "Kaninchenstall",
+            "猫",
+        ]),
+    ];
+
+    #[test]
+    fn the_last_word_that_is_known_decides_in_every_language() {
+        for (expected, phrases) in PHRASES {
+            for phrase in *phrases {
+                let found = kind(phrase).and_then(|at| KINDS.get(at)).map_or("", |(name, _)| name);
+                assert_eq!(found, *expected, "{phrase}");
+            }
+        }
+        // Only the last words count, so a long text takes a bounded time.
+        assert_eq!(kind(&format!("dog {}", "x ".repeat(MOST_WORDS))), None);
+        assert_eq!(kind(&format!("dog {}", "x ".repeat(MOST_WORDS - 1))), Some(0));
+    }
+
+    #[test]
+    fn the_category_decides_only_if_the_species_says_nothing() {
+        for (species, category, expected) in [
+            ("Cat", "Dogs", "of-cat"),
+            ("Hund", "Katzen", "of-dog"),
+            ("Seehund", "Hunde", "of-other"),
+            ("Schäfer", "Hunde", "of-dog"),
+            ("Other", "Autres", "of-other"),
+        ] {
+            let drawn = Drawings::default().of_texts([species, category]).into_string();
+            assert!(drawn.contains(&format!("class=\"drawing {expected}\"")), "{drawn}");
         }
     }
 }

@@ -5,6 +5,7 @@ mod age;
 mod animal;
 mod card;
 mod drawings;
+mod drawn_words;
 mod pictures;
 
 pub(crate) use animal::{Animal, Photo, shown, shown_name};
