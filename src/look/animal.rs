@@ -120,7 +120,9 @@ impl<'f> Animal<'f> {
 
     /// Its sex, if that is known.
     pub(crate) fn sex(&self) -> Option<String> {
-        self.word("sex").filter(|sex| sex != "Unknown")
+        // The value, because its label can be in any language.
+        self.text("sex", &[FieldKind::Choice, FieldKind::Text]).filter(|sex| *sex != "Unknown")?;
+        self.word("sex")
     }
 
     pub(crate) fn born(&self) -> Option<Date> {

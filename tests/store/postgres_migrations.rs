@@ -11,6 +11,7 @@ use tokio_postgres::Client;
 
 use crate::store::{
     area::{change, pet_id, to_status, withdraw},
+    labels::{self, LABELLED},
     postgres::{fresh, open},
     postgres_cluster::{connect, fresh_url},
     retries::{named as named_request, respond},
@@ -188,4 +189,14 @@ async fn the_migration_removes_the_same_characters_from_unique_values_as_the_ser
         let expected = unseparated(format!("{}n{key}", at + 1));
         assert_eq!(row.get::<_, String>(0), expected, "{:x}", at * 64);
     }
+}
+
+#[tokio::test]
+async fn only_a_database_that_is_created_gets_the_labels() {
+    let url = fresh_url().await;
+    labels::expect(&open(&url, LABELLED).await.unwrap(), true).await;
+    labels::expect(&open(&url, OpenMode::CreateAndMigrate).await.unwrap(), true).await;
+    let (store, url) = fresh().await;
+    drop(store);
+    labels::expect(&open(&url, LABELLED).await.unwrap(), false).await;
 }

@@ -53,6 +53,7 @@ mod store {
     mod audit;
     mod bulk;
     mod journal;
+    mod labels;
     mod postgres;
     mod postgres_area;
     mod postgres_check;

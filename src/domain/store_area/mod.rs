@@ -14,6 +14,7 @@ mod date_range;
 mod decide;
 mod decimal;
 mod field;
+mod field_labels;
 mod field_rules;
 mod field_values;
 mod journal;
@@ -42,6 +43,7 @@ pub use date_range::{Age, DateRange};
 pub use decide::decide;
 pub use decimal::{Currency, Decimal};
 pub use field::{Choices, FieldDefinition, FieldName, FieldSet};
+pub use field_labels::{FieldLabels, relabelled};
 pub use field_rules::{FieldChange, FieldDecision, FieldRefusal, FieldWish, decide_field};
 pub use field_values::{
     FieldPatch, FieldProblem, FieldValues, Given, Owner, UniqueKey, ValueFilter,

@@ -9,7 +9,7 @@ use tracing::info;
 use super::connect::{Session, Unreachable};
 use crate::{
     domain::{Clock, SystemClock},
-    store::{OpenError, OpenMode},
+    store::{OpenError, OpenMode, open_mode::SET_LABELS},
 };
 
 /// Step n is at index n - 1. A released step never changes. A step with `CONCURRENTLY` runs only in a
@@ -120,8 +120,9 @@ fn is_current(found: Option<u32>, mode: OpenMode, url: &str) -> Result<bool, Ope
     match (found, mode) {
         (Some(KNOWN), _) => Ok(true),
         (Some(found), _) if found > KNOWN => Err(OpenError::TooNew { path, found, known: KNOWN }),
-        (_, OpenMode::CreateAndMigrate) | (None | Some(0), OpenMode::Create) => Ok(false),
-        (None | Some(0), OpenMode::AsIs) => Err(OpenError::Empty(path)),
+        (_, mode) if mode.may_migrate() => Ok(false),
+        (None | Some(0), OpenMode::Create) => Ok(false),
+        (None | Some(0), _) => Err(OpenError::Empty(path)),
         (Some(found), _) => Err(OpenError::TooOld { path, found, known: KNOWN }),
     }
 }
@@ -179,7 +180,7 @@ async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), S
         _ => None,
     });
     let from: u32 = from.unwrap_or(u32::MAX);
-    if from >= KNOWN || (from > 0 && mode != OpenMode::CreateAndMigrate) {
+    if from >= KNOWN || (from > 0 && !mode.may_migrate()) {
         return Ok(());
     }
     if from > 0 {
@@ -189,6 +190,11 @@ async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), S
         if from == 0 || !step.contains("CONCURRENTLY") {
             let step = step.replace(" CONCURRENTLY", "");
             transaction.batch_execute(&step).await.map_err(in_step)?;
+        }
+    }
+    if from == 0 {
+        for (label, choices, name) in mode.labels() {
+            transaction.execute(SET_LABELS, &[&label, &choices, &name]).await?;
         }
     }
     transaction.execute(SET_VERSION, &[&i64::from(KNOWN)]).await?;

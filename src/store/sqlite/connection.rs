@@ -35,11 +35,11 @@ pub(super) fn open_for_writing(
 ) -> Result<(Connection, WalIndex), OpenError> {
     let shown = path.display().to_string();
     let create = match mode {
-        OpenMode::CreateAndMigrate | OpenMode::Create => OpenFlags::SQLITE_OPEN_CREATE,
         OpenMode::AsIs => match path.try_exists() {
             Ok(false) => return Err(absent(path)),
             _ => OpenFlags::empty(),
         },
+        _ => OpenFlags::SQLITE_OPEN_CREATE,
     };
     if file_identity::is_companion(path) && !path.exists() {
         let what = "a file of this name belongs to another database; name another file".to_owned();

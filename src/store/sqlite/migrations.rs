@@ -8,7 +8,7 @@ use tracing::info;
 
 use crate::{
     domain::{Clock, SystemClock, store_area},
-    store::{OpenError, OpenMode},
+    store::{OpenError, OpenMode, open_mode::SET_LABELS},
 };
 
 /// Step n is at index n - 1. A released step never changes.
@@ -85,7 +85,7 @@ pub(super) fn recognise(connection: &Connection) -> rusqlite::Result<Recognised>
 pub(super) fn check(recognised: &Recognised, mode: OpenMode, path: &str) -> Result<(), OpenError> {
     let path = path.to_owned();
     let (found, may_be_older) = match *recognised {
-        Recognised::Version(version) => (version, mode == OpenMode::CreateAndMigrate),
+        Recognised::Version(version) => (version, mode.may_migrate()),
         Recognised::Empty if mode == OpenMode::AsIs => return Err(OpenError::Empty(path)),
         Recognised::Empty => (0, true),
         Recognised::OfAnotherProgram => return Err(OpenError::OfAnotherProgram(path)),
@@ -110,13 +110,18 @@ pub(super) fn run(connection: &mut Connection, mode: OpenMode, path: &str) -> ru
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have migrated first.
     let from = version(&transaction)?;
-    if from >= KNOWN || (from > 0 && mode != OpenMode::CreateAndMigrate) {
+    if from >= KNOWN || (from > 0 && !mode.may_migrate()) {
         return Ok(());
     }
     if from > 0 {
         info!(database = path, from, to = KNOWN, "migrating the schema");
     }
     run_from(from, &transaction)?;
+    if from == 0 {
+        for labels in mode.labels() {
+            transaction.execute(SET_LABELS, labels)?;
+        }
+    }
     transaction.commit()?;
     if from > 0 {
         let took = SystemClock.instant().saturating_duration_since(started);
