@@ -25,7 +25,9 @@ use crate::{
         store_area::{ContactUrl, Currency, Language},
     },
     edge::{Edge, Origin},
+    languages,
     server::{self, Limits, Tls},
+    store::OpenMode,
     window::{self, Style, Window, WindowSettings},
 };
 
@@ -231,6 +233,12 @@ pub(super) struct Urls {
 }
 
 impl PagesArgs {
+    /// A new database has the labels of its fields in the language of the option.
+    pub(super) fn open_mode(&self) -> OpenMode {
+        let language = self.store.language.unwrap_or(Language::English);
+        OpenMode::CreateLabelled(languages::field_labels(language))
+    }
+
     /// Reads the style sheet.
     pub(super) fn style(&self) -> anyhow::Result<Option<Style>> {
         self.window.style()

@@ -31,7 +31,7 @@ use crate::{
     http::{self, Api, Management},
     observe::log::{self, LogFormat},
     server::{self, Limits},
-    store::{self, OpenMode, StoreError},
+    store::{self, StoreError},
 };
 
 /// How long a request may take in addition to the time for its body: longer than the
@@ -222,7 +222,7 @@ impl Serve {
         let listener = Bound::new(self.listen, "--listen")?;
         let management_listener = self.management.bind()?;
         let pages = self.pages.bind(style)?;
-        let (mode, mut random) = (OpenMode::CreateAndMigrate, runtime::random());
+        let (mode, mut random) = (self.pages.open_mode(), runtime::random());
         let store = store::open(database, mode, self.database_connections, &mut random).await?;
         let photos = Arc::new(self.photos.open(database).await?);
         // Nobody can connect before the schema is there.

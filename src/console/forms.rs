@@ -11,10 +11,11 @@ use crate::{
     domain::{
         PetName, PetStatus,
         store_area::{
-            Category, Contact, Decimal, Label, Order, Text, WithdrawalReason, normalized,
+            Category, Contact, Currency, Decimal, FieldDefinition, FieldKind, Label, Order, Text,
+            WithdrawalReason, normalized,
         },
     },
-    languages::console_texts as texts,
+    languages::{Ambiguous, console_texts as texts, numbers},
     text,
 };
 
@@ -282,47 +283,40 @@ pub(super) fn optional<const MAX: usize>(
     text.map(Some).ok_or_else(|| texts().too_long(label, MAX))
 }
 
-/// A number with decimals as people type it, in the form that the store has: `1 249,50` and `1.249,50` are
-/// `1249.50`. What is no number stays, and is invalid.
+/// A price as people type it, in the form that the store has. What is no number stays, and is invalid.
 ///
 /// # Errors
 ///
-/// One point or comma with three digits behind it has two meanings, which the message names.
-pub(super) fn amount(typed: &str) -> Result<String, String> {
-    let number: String = typed.chars().filter(|character| !character.is_whitespace()).collect();
-    let read = |between: char, point: char| {
-        let (whole, decimals) = number.split_once(point).unzip();
-        let whole = whole.unwrap_or(&number);
-        let mut groups = whole.trim_start_matches('-').split(between);
-        let first = groups.next().unwrap_or_default();
-        let is_grouped = matches!(first.len(), 1..=3) && !first.starts_with('0');
-        if whole.contains(between) && !(is_grouped && groups.all(|group| group.len() == 3)) {
-            return None;
-        }
-        let decimals = decimals.map(|decimals| format!(".{decimals}")).unwrap_or_default();
-        Decimal::new(&format!("{}{decimals}", whole.replace(between, "")))
-    };
-    match (read(',', '.'), read('.', ',')) {
-        (Some(one), Some(other)) if one != other => {
-            let (exact, whole) =
-                if one.as_str().contains('.') { (one, other) } else { (other, one) };
-            let (exact, whole) = (exact.as_str(), whole.as_str());
-            let short = exact.trim_end_matches('0').trim_end_matches('.');
-            // Three digits behind the point would have two meanings again.
-            let clear = if short == exact { format!("{exact}0") } else { short.to_owned() };
-            Err(texts().ambiguous(&number, [whole, short], [whole, &clear]))
-        }
-        (Some(amount), _) | (_, Some(amount)) => Ok(amount.as_str().to_owned()),
-        (None, None) => Ok(number),
+/// One with two meanings, which the message names.
+pub(super) fn amount(typed: &str, currency: Option<&Currency>) -> Result<String, String> {
+    read(typed, currency, currency.is_some_and(|currency| currency.decimals() == 0))
+}
+
+/// The same for a field with numbers.
+pub(super) fn number_of(
+    field: &FieldDefinition,
+    typed: &str,
+    currency: Option<&Currency>,
+) -> Result<String, String> {
+    if field.is_price() {
+        return amount(typed, currency);
     }
+    read(typed, currency, field.kind == FieldKind::Integer)
+}
+
+fn read(typed: &str, currency: Option<&Currency>, is_whole: bool) -> Result<String, String> {
+    let read = numbers().read(typed, currency, is_whole);
+    read.map_err(|Ambiguous { meanings: [one, other], spellings: [first, second] }| {
+        texts().ambiguous(typed.trim(), [&one, &other], [&first, &second])
+    })
 }
 
 /// An empty input means no price.
-pub(super) fn price(typed: &str) -> Result<Option<Decimal>, String> {
+pub(super) fn price(typed: &str, currency: Option<&Currency>) -> Result<Option<Decimal>, String> {
     if typed.is_empty() {
         return Ok(None);
     }
-    let price = Decimal::new(&amount(typed)?).filter(|price| !price.has_minus());
+    let price = Decimal::new(&amount(typed, currency)?).filter(|price| !price.has_minus());
     price.map(Some).ok_or_else(|| texts().price_invalid.to_owned())
 }
 

@@ -3,11 +3,11 @@
 
 use maud::{Markup, html};
 
-use super::{
-    forms::{self, Errors},
-    visit::Form,
+use super::{forms::Errors, visit::Form};
+use crate::{
+    domain::store_area::Preconditions,
+    languages::{console_texts as texts, numbers},
 };
-use crate::{domain::store_area::Preconditions, languages::console_texts as texts};
 
 /// How the name of the hidden field begins that has what an input showed.
 const WAS: &str = "was-";
@@ -129,5 +129,5 @@ impl Merged {
 /// A value without regard to its spelling, which the store can change.
 fn spelled(typed: &str) -> String {
     let typed = lines(typed);
-    forms::amount(&typed).unwrap_or(typed)
+    numbers().read(&typed, None, false).unwrap_or(typed)
 }

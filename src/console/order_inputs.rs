@@ -13,7 +13,7 @@ use super::{
 };
 use crate::languages::console::Label;
 use crate::{
-    domain::store_area::{Contact, Decimal, Order, OrderPatch, Patch, Text},
+    domain::store_area::{Contact, Currency, Decimal, Order, OrderPatch, Patch, Text},
     languages::{amount, console_texts as texts},
 };
 
@@ -36,7 +36,7 @@ pub(super) struct OrderInput {
     is_private: bool,
     stored: fn(&Order) -> Option<&str>,
     /// Reads what was typed into a change of the order. Nothing clears the value.
-    read: fn(&str, &mut OrderPatch) -> Result<(), String>,
+    read: fn(&str, Option<&Currency>, &mut OrderPatch) -> Result<(), String>,
 }
 
 /// All of them, in the order of the pages.
@@ -48,7 +48,7 @@ pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
         is_detail: false,
         is_private: true,
         stored: |order| order.contact.as_ref().map(Contact::as_str),
-        read: |typed, order| set(&mut order.contact, forms::contact(typed)),
+        read: |typed, _, order| set(&mut order.contact, forms::contact(typed)),
         ..TEXT
     },
     OrderInput {
@@ -57,7 +57,7 @@ pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
         inputmode: "decimal",
         is_detail: false,
         stored: |order| order.price.as_ref().map(Decimal::as_str),
-        read: |typed, order| set(&mut order.price, forms::price(typed)),
+        read: |typed, currency, order| set(&mut order.price, forms::price(typed, currency)),
         ..TEXT
     },
     OrderInput {
@@ -65,7 +65,9 @@ pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
         label: |of| of.reference,
         hint: |is_new, _| is_new.then(|| texts().reference_hint.to_owned()),
         stored: |order| order.reference.as_ref().map(Text::as_str),
-        read: |typed, order| set(&mut order.reference, forms::optional(typed, texts().reference)),
+        read: |typed, _, order| {
+            set(&mut order.reference, forms::optional(typed, texts().reference))
+        },
         ..TEXT
     },
     OrderInput {
@@ -73,7 +75,7 @@ pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
         label: |of| of.note,
         kind: "textarea",
         stored: |order| order.note.as_ref().map(Text::as_str),
-        read: |typed, order| set(&mut order.note, forms::optional(typed, texts().note)),
+        read: |typed, _, order| set(&mut order.note, forms::optional(typed, texts().note)),
         ..TEXT
     },
 ];
@@ -88,7 +90,7 @@ const TEXT: OrderInput = OrderInput {
     is_detail: true,
     is_private: false,
     stored: |_| None,
-    read: |_, _| Ok(()),
+    read: |_, _, _| Ok(()),
 };
 
 fn set<T>(member: &mut Patch<T>, read: Result<Option<T>, String>) -> Result<(), String> {
@@ -108,8 +110,8 @@ impl OrderInput {
 
     /// The same as pages show it.
     pub(super) fn shown(&self, desk: &Desk<'_>, order: &Order) -> Option<String> {
-        let currency = desk.currency().filter(|_| self.name == PRICE);
-        self.of(desk, order).map(|value| amount(value, currency))
+        let value = self.of(desk, order)?;
+        Some(if self.name == PRICE { amount(value, desk.currency()) } else { value.to_owned() })
     }
 
     /// The input with what was typed into it. One in a closed part has its hint there: that it is optional.
@@ -135,13 +137,13 @@ impl OrderInput {
 
 /// The values of the inputs for which `is_given`, as a change of an order.
 pub(super) fn read(
-    form: &Form,
+    (form, currency): (&Form, Option<&Currency>),
     is_given: impl Fn(&str) -> bool,
     errors: &mut Errors,
 ) -> OrderPatch {
     let mut patch = OrderPatch::default();
     for input in ORDER_INPUTS.iter().filter(|input| is_given(input.name)) {
-        errors.take(input.name, (input.read)(form.get(input.name), &mut patch));
+        errors.take(input.name, (input.read)(form.get(input.name), currency, &mut patch));
     }
     patch
 }

@@ -12,6 +12,6 @@ pub(super) use super::{
 };
 pub(super) use crate::{
     edge::ApiError,
-    languages::{amount, console_texts as texts, window_texts},
+    languages::{amount, console_texts as texts, numbers, window_texts},
     store::StoreError,
 };

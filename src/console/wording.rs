@@ -11,7 +11,7 @@ use crate::{
         store_area::{AuditType, ChangeType, Currency, FieldDefinition, JournalSubject},
         words::Word,
     },
-    languages::{Unit, console_texts as texts, window_texts},
+    languages::{Unit, console_texts as texts, numbers, window_texts},
 };
 
 /// The words for a change in the journal, which a later release may have made.
@@ -166,13 +166,13 @@ pub(super) fn relative(at: Timestamp, now: Timestamp) -> Option<String> {
 
 /// A day as a browser sends it.
 pub(super) fn day(typed: &str) -> String {
-    typed.parse().map_or_else(|_| typed.to_owned(), |day: Date| window_texts().date(day))
+    typed.parse().map_or_else(|_| typed.to_owned(), |day: Date| numbers().date(day))
 }
 
 /// A moment, with its zone.
 pub(super) fn exact(at: Timestamp) -> String {
     let at = at.to_zoned(jiff::tz::TimeZone::UTC);
-    format!("{}, {}", window_texts().date(at.date()), at.strftime("%H:%M UTC"))
+    format!("{}, {}", numbers().date(at.date()), at.strftime("%H:%M UTC"))
 }
 
 /// The action of a form whose button has this command.

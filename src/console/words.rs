@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     domain::store_area::{Currency, Decimal, FieldDefinition, FieldKind},
-    languages::{amount, console_texts as texts, window_texts},
+    languages::{amount, console_texts as texts, numbers, window_texts},
 };
 
 /// The beginning of the name of an input, before the name of the field.
@@ -37,11 +37,15 @@ pub(crate) fn in_words(
     let kind = field.map(|field| field.kind);
     let typed = field.map_or(typed, |field| field.shown(typed));
     let is_price = field.map_or(name == PRICE, FieldDefinition::is_price);
+    // As the store has it, or as it was typed.
+    let price = Some(typed).filter(|typed| is_price && Decimal::new(typed).is_some());
+    let read = || numbers().read(typed, currency, false).ok().filter(|_| is_price);
+    let price = price.map(str::to_owned).or_else(read).filter(|it| Decimal::new(it).is_some());
     let words = match typed {
         "" => texts().no_value.to_owned(),
         "true" if kind == Some(FieldKind::Boolean) => window_texts().yes.to_owned(),
         "false" if kind == Some(FieldKind::Boolean) => window_texts().no.to_owned(),
-        price if is_price && Decimal::new(price).is_some() => amount(price, currency),
+        _ if price.is_some() => amount(&price.unwrap_or_default(), currency),
         day if name == "until" || kind == Some(FieldKind::Date) => wording::day(day),
         status if name == "status" => match (forms::status(status), status.parse()) {
             (Ok(status), _) => texts().status(status).to_owned(),

@@ -7,7 +7,9 @@
 
 mod browsers;
 pub(crate) mod console;
+mod dates;
 mod declaration;
+mod numbers;
 pub(crate) mod window;
 
 use std::cell::Cell;
@@ -16,9 +18,12 @@ use tokio::task_local;
 
 pub(crate) use self::{
     browsers::browser,
-    declaration::{Unit, amount, in_digits},
+    declaration::Unit,
+    numbers::{Ambiguous, Numbers},
 };
-use crate::domain::store_area::{Language, StoreKind, each_language};
+use crate::domain::store_area::{
+    Currency, Decimal, FieldLabels, Language, StoreKind, each_language,
+};
 
 task_local! {
     /// The language of the request, and the kind of the store. They are with the request and no
@@ -66,6 +71,20 @@ macro_rules! languages {
             pub(super) mod window;
         })+
 
+        /// How a language writes numbers, amounts and days.
+        fn numbers_in(language: Language) -> &'static Numbers {
+            match language {
+                $(Language::$language => &$folder::window::NUMBERS,)+
+            }
+        }
+
+        /// The labels of the fields of a new database, in a language.
+        pub(crate) fn field_labels(language: Language) -> &'static [FieldLabels] {
+            match language {
+                $(Language::$language => &$folder::window::FIELDS,)+
+            }
+        }
+
         /// The texts of the pages for the staff, in the language of this request, and in the words of such a
         /// store.
         pub(crate) fn console_texts() -> &'static console::Texts {
@@ -98,4 +117,25 @@ pub(crate) fn name_of(language: Language) -> &'static str {
 pub(crate) fn quoted(text: &str) -> String {
     let [open, close] = window_texts().quotes;
     format!("{open}{text}{close}")
+}
+
+/// How the language of this request writes numbers, amounts and days, and reads them.
+pub(crate) fn numbers() -> &'static Numbers {
+    numbers_in(language())
+}
+
+/// A price with its currency.
+pub(crate) fn amount(price: &str, currency: Option<&Currency>) -> String {
+    numbers().amount(price, currency)
+}
+
+/// A price for the public.
+pub(crate) fn price(price: &str, currency: Option<&Currency>) -> String {
+    let is_free = Decimal::new(price).is_some_and(|price| price.ten_thousandths() == 0);
+    if is_free { window_texts().free.to_owned() } else { amount(price, currency) }
+}
+
+/// A number in groups.
+pub(crate) fn in_digits(number: usize) -> String {
+    numbers().integer(number)
 }

@@ -1,7 +1,5 @@
 //! The texts of the pages for the public, and of what the pages for the staff share with them.
 
-use jiff::civil::Date;
-
 use super::declaration::texts;
 use crate::{domain::store_area::Age, edge::Problem};
 
@@ -16,8 +14,6 @@ texts! {
     no;
     /// The alt text of a photo without one of its own.
     photo(number: usize, name: &str, species: Option<&str>) -> String;
-    /// A day that every reader understands in the same way, such as 3 May 2024.
-    date(date: Date) -> String;
 
     // The texts of the pages.
     /// The tag of the language (BCP 47).
@@ -87,4 +83,6 @@ texts! {
     about_animal(name: &str, kind: &[String], store: Option<&str>) -> String;
     /// The title of the page about a problem, and what to do next.
     problem(problem: Problem) -> (&'static str, &'static str);
+    /// A price of 0.
+    free;
 }

@@ -51,6 +51,5 @@ mod tests {
         }
         let leap_day = age("2024-02-29".parse().unwrap(), "2025-02-28".parse().unwrap());
         assert_eq!(leap_day.unwrap(), "11 months");
-        assert_eq!(texts().date("2024-05-03".parse().unwrap()), "3 May 2024");
     }
 }

@@ -11,7 +11,7 @@ use crate::{
             PhotoSize, StorePet,
         },
     },
-    languages::window_texts as texts,
+    languages::{numbers, window_texts as texts},
     text::readable::{LONG, SHORT, is_visible, readable},
 };
 
@@ -210,8 +210,9 @@ pub(crate) fn shown_name(name: &str, longest: usize) -> String {
 pub(crate) fn shown(field: &FieldDefinition, value: &FieldValue) -> String {
     match (field.kind, value) {
         (FieldKind::Date, FieldValue::Text(text)) => {
-            text.parse().map_or_else(|_| readable(text, SHORT), |of| texts().date(of))
+            text.parse().map_or_else(|_| readable(text, SHORT), |of| numbers().date(of))
         }
+        (FieldKind::Decimal, FieldValue::Text(text)) => numbers().number(text),
         (_, FieldValue::Text(text)) => readable(field.shown(text), LONG),
         (_, FieldValue::Integer(number)) => number.to_string(),
         (_, FieldValue::Boolean(true)) => texts().yes.to_owned(),

@@ -20,7 +20,7 @@ use crate::{
         store_area::{FieldDefinition, FieldKind, FieldValue, PhotoSize},
     },
     edge::{ApiError, Problem},
-    languages::{amount, window_texts as texts},
+    languages::{self, window_texts as texts},
     look::{Animal, Drawings, in_gallery, shown, shown_name},
     text::{
         integer,
@@ -65,7 +65,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
                 h1 { bdi { (animal.long_name()) } }
                 @if !line.is_empty() { p.kind { bdi { (line.join(" · ")) } } }
                 @if let Some(price) = animal.price() {
-                    p.price { (amount(price, facts.currency().value)) }
+                    p.price { (languages::price(price, facts.currency().value)) }
                 }
                 @if animal.is_reserved() {
                     p.reserved { bdi { (texts().is_reserved(&name)) } }

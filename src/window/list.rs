@@ -16,7 +16,7 @@ use crate::{
     app::StoreFacts,
     domain::{Limit, PetId, store_area::FieldSet},
     edge::ApiError,
-    languages::{amount, window_texts as texts},
+    languages::{self, window_texts as texts},
     look::{Animal, CARD, Card, Drawings, EMBEDDED_CARD},
 };
 
@@ -247,7 +247,7 @@ fn card(
         category,
         badge: badge(animal, today),
         lines: &[kind, said.join(" · ")],
-        price: price.map(|price| amount(price, facts.currency().value)),
+        price: price.map(|price| languages::price(price, facts.currency().value)),
     };
     card.show(if is_embedded { &EMBEDDED_CARD } else { &CARD }, drawings, (at, AT_FIRST))
 }

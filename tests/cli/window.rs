@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use super::program::{Service, client, command, create, directory, new_key};
+use super::program::{Service, client, command, create, directory, new_key, run};
 
 /// Where the window of a service is.
 async fn url_of_window(service: &Service) -> String {
@@ -59,4 +59,22 @@ fn a_service_starts_without_a_window_if_the_default_address_is_taken() {
     let warning = service.first_lines[0]["message"].as_str().unwrap();
     assert!(warning.contains("there is no window"), "{warning}");
     assert!(warning.contains("--window-listen off"), "{warning}");
+}
+
+#[test]
+fn only_a_database_that_serve_makes_has_labels_in_the_language_of_the_option() {
+    let here = directory();
+    let serve = |language: &str| Service::start(here.path(), &[language]).kill();
+    serve("--language=fr");
+    let database = format!("sqlite:{}", here.path().join("petstore.db").display());
+    let export =
+        || run(here.path(), &["export", "--all", "--database", &database]).expect_success().stdout;
+    let fields = export();
+    assert!(
+        fields.contains("\"choiceLabels\":{\"Female\":\"Femelle\",\"Male\":\"Mâle\""),
+        "{fields}"
+    );
+    assert!(fields.contains("\"label\":\"Numéro de puce\""), "{fields}");
+    serve("--language=de");
+    assert_eq!(export(), fields);
 }

@@ -124,10 +124,10 @@ async fn a_price_is_typed_for_an_order_and_shown_in_the_currency_of_the_store() 
     add(&mut clerk, "Max", "available").await;
     clerk.post("/animals/2/order", &[("do", "sell"), ("price", "95")]).await.expect(303);
     let page = clerk.get("/orders/2").await;
-    assert!(page.text.contains("95.00 EUR") && page.text.contains("<dt>Sold on</dt>"), "{page:?}");
+    assert!(page.text.contains("€95.00") && page.text.contains("<dt>Sold on</dt>"), "{page:?}");
     for path in ["/orders/1", "/animals/1"] {
         let page = clerk.get(path).await.expect(200);
-        assert!(page.text.contains("<dt>Price</dt><dd><bdi>1249.50 EUR</bdi>"), "{page:?}");
+        assert!(page.text.contains("<dt>Price</dt><dd><bdi>€1,249.50</bdi>"), "{page:?}");
     }
 }
 

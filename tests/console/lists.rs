@@ -28,7 +28,7 @@ async fn a_list_shows_what_tells_animals_apart() {
     let order = [("until", "2026-12-24"), ("contact", "Ann, 030 1")];
     clerk.post("/animals/1/order", &order).await.expect(303);
     let list = clerk.get("/animals").await.expect(200).text;
-    for part in ["Female · Domestic &lt;b&gt; · Black", ">95.00 EUR<", ">Reserved<", "Ann, 030 1"]
+    for part in ["Female · Domestic &lt;b&gt; · Black", ">€95.00<", ">Reserved<", "Ann, 030 1"]
     {
         assert!(list.contains(part), "{part}: {list}");
     }

@@ -1,6 +1,7 @@
 //! The console, through the handler that its listener serves: who gets in, and what keeps others out.
 
 mod account;
+mod amounts;
 mod browser;
 mod categories;
 mod counter;

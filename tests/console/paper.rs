@@ -78,7 +78,7 @@ async fn an_order_on_paper_has_its_animal_with_the_chip_and_the_price() {
         "<bdi>Luna</bdi>",
         "<dt>Microchip</dt><dd><bdi>276 098</bdi></dd>",
         "<use href=\"#d-cat\"",
-        "95.00 EUR",
+        "€95.00",
         "Ann, 030 1",
         "Signature of the customer",
         "Signature for the store",

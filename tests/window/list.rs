@@ -52,7 +52,7 @@ async fn a_card_has_name_species_and_breed_sex_age_price_and_whether_the_animal_
     street.add("Luna", &values).await;
     let page = street.get("/").await.expect(200);
     let card = page.between("<article class=\"pet\">", "</article>");
-    let shown = ["<bdi>Luna</bdi>", "Cat · Maine Coon", "Female · 3 years", "249.00 EUR"];
+    let shown = ["<bdi>Luna</bdi>", "Cat · Maine Coon", "Female · 3 years", "€249.00"];
     let at: Vec<_> = shown.iter().map(|text| card.find(text)).collect();
     assert!(at.iter().all(Option::is_some) && at.is_sorted(), "{card}");
     assert!(!card.contains("Reserved"), "{card}");

@@ -41,7 +41,7 @@ async fn a_change_of_the_profile_is_on_the_next_page_in_the_feed_and_on_the_page
     street.say(Profile { currency: Currency::new("GBP"), ..Profile::default() }).await;
     assert_eq!(street.get("/animals.json").await.json()[0]["currency"], "GBP");
     for path in &paths[..2] {
-        assert!(street.get(path).await.text.contains("GBP"), "{path}");
+        assert!(street.get(path).await.text.contains("£249.00"), "{path}");
     }
 }
 

@@ -203,7 +203,8 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
     let status = errors.take("status", status);
     values::name_removed(&fields, &form, &mut errors);
-    let given = values::patch(&fields, &form, (&FieldValues::NONE, desk.visit.now), &mut errors);
+    let before = (&FieldValues::NONE, desk.visit.now, desk.currency());
+    let given = values::patch(&fields, &form, before, &mut errors);
     let (photos, kept) = arrived(desk).await?;
     if let Err(why) = &photos {
         errors.add("pictures", why);

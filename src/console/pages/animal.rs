@@ -17,7 +17,7 @@ use crate::{
     domain::{
         Limit, PetId, PetStatus,
         store_area::{
-            Command, Decimal, FieldSet, NewOrder, Order, OrderId, OrderQuery, OrderTerms, PetPatch,
+            Command, FieldSet, NewOrder, Order, OrderId, OrderQuery, OrderTerms, PetPatch,
             Preconditions, StorePet, asking_price,
         },
     },
@@ -150,8 +150,8 @@ fn work(
 /// The animal's values in the form for an order.
 fn offer(pet: &StorePet, fields: &FieldSet) -> Form {
     let price = asking_price(pet, fields);
-    let price = price.as_ref().map_or("", Decimal::as_str);
-    Form::with(&[("version", &pet.version.to_string()), ("price", price)])
+    let price = price.map(|price| numbers().plain(price.as_str())).unwrap_or_default();
+    Form::with(&[("version", &pet.version.to_string()), ("price", &price)])
 }
 
 /// What reserves the animal and what sells it: two buttons, each of which opens its form.
@@ -251,7 +251,11 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     } else {
         errors.take("until", forms::end_of_day(form, desk.visit.now)).map(OrderTerms::ReservedUntil)
     };
-    let values = order_inputs::read(form, |name| form.all(name).next().is_some(), &mut errors);
+    let values = order_inputs::read(
+        (form, desk.currency()),
+        |name| form.all(name).next().is_some(),
+        &mut errors,
+    );
     let Some(terms) = terms.filter(|_| errors.is_empty()) else {
         return show(desk, &errors).await;
     };

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::values;
 use crate::console::prelude::*;
-use crate::domain::store_area::{Category, FieldSet, Order, PetPatch, StorePet};
+use crate::domain::store_area::{Category, Currency, FieldSet, Order, PetPatch, StorePet};
 
 /// A name as an input holds it, which is one line.
 fn as_typed(name: &str) -> String {
@@ -82,7 +82,7 @@ pub(super) fn inputs(
 /// The typed values as a change. A value that an input cannot hold stays as it is.
 pub(super) fn patch(
     form: &Form,
-    (pet, now): (&StorePet, Timestamp),
+    (pet, now, currency): (&StorePet, Timestamp, Option<&Currency>),
     (categories, fields): (&[Category], &FieldSet),
     errors: &mut Errors,
 ) -> PetPatch {
@@ -103,7 +103,7 @@ pub(super) fn patch(
     let status = form.get("status");
     // It is not in the form of a reserved animal.
     let status = (!status.is_empty()).then(|| errors.take("status", forms::status(status)));
-    let fields = values::patch(fields, form, (&pet.fields, now), errors);
+    let fields = values::patch(fields, form, (&pet.fields, now, currency), errors);
     PetPatch { name, category_id, status: status.flatten(), fields }
 }
 

@@ -60,7 +60,8 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     values::name_removed(&fields, form, &mut errors);
     let merged = Merged::of(&sent, &form_of(&pet, &categories, &fields));
     let form = &merged.form;
-    let patch = patch(form, (&pet, desk.visit.now), (&categories, &fields), &mut errors);
+    let patch =
+        patch(form, (&pet, desk.visit.now, desk.currency()), (&categories, &fields), &mut errors);
     if !errors.is_empty() {
         return page(desk, &pet, form, (&categories, &fields), &errors).await;
     }

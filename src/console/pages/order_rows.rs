@@ -205,13 +205,11 @@ pub(super) fn form_of(desk: &Desk<'_>, order: &Order) -> Form {
     let end = order.expires_at.map(|end| end.strftime("%F").to_string()).unwrap_or_default();
     let version = order.version.to_string();
     let mut members = vec![("version", &*version), ("status", order.status.as_str())];
-    let (price, others): (Vec<_>, Vec<_>) = ORDER_INPUTS
-        .iter()
-        .map(|input| (input.name, input.of(desk, order).unwrap_or_default()))
-        .partition(|(name, _)| *name == PRICE);
-    members.extend(others);
+    let others = ORDER_INPUTS.iter().filter(|input| input.name != PRICE);
+    members.extend(others.map(|input| (input.name, input.of(desk, order).unwrap_or_default())));
+    let price = order.price.as_ref().map(|price| numbers().plain(price.as_str()));
     if is_reserved || order.status == OrderStatus::Completed {
-        members.extend(price);
+        members.push((PRICE, price.as_deref().unwrap_or_default()));
     }
     if is_reserved {
         members.push(("until", &end));

@@ -272,7 +272,7 @@ pub(super) fn form(
 /// The typed values, as a change of the values that the form showed. A member that it does not have stays.
 fn patch(desk: &Desk<'_>, form: &Form, now: &Form, errors: &mut Errors) -> OrderPatch {
     let differs = |name: &str| merge::differs(form, now, name);
-    let values = order_inputs::read(form, differs, errors);
+    let values = order_inputs::read((form, desk.currency()), differs, errors);
     let end = differs("until").then(|| forms::end_of_day(form, desk.visit.now));
     OrderPatch { expires_at: end.and_then(|end| errors.take("until", end)), ..values }
 }

@@ -233,7 +233,7 @@ fn line(number: usize, cells: &[String], columns: &[Column], known: &Known<'_>) 
         "" => Ok(PetStatus::default()),
         typed => forms::status(typed).map_err(|message| take(&status, message)),
     };
-    let before = (&FieldValues::NONE, known.now);
+    let before = (&FieldValues::NONE, known.now, known.currency);
     let fields = values::patch(known.fields, &form, before, &mut errors);
     let result = match (of_name, category_id, of_status) {
         (Ok(name), Ok(category_id), Ok(status)) if errors.is_empty() => {

@@ -181,7 +181,8 @@ async fn act(
     let act = |yes, question, commands| Some(Act { commands, question, yes });
     // One customer, as for a litter. Without a price, each has its own.
     let order = |terms: OrderTerms, errors: &mut Errors| -> ForPet {
-        let values = order_inputs::read(form, |name| !form.get(name).is_empty(), errors);
+        let values =
+            order_inputs::read((form, desk.currency()), |name| !form.get(name).is_empty(), errors);
         Box::new(move |id, version, _| {
             let new = NewOrder::of(id, terms).with(values.clone());
             vec![change(id, version, PetPatch::default()), Command::PlaceOrder(new)]
@@ -263,7 +264,7 @@ fn value(
     let question = texts().change_animals(count, &label, &value);
     let mut wrong = Errors::default();
     let form = Form::with(&[(&*id, &*typed)]);
-    let before = (&FieldValues::NONE, desk.visit.now);
+    let before = (&FieldValues::NONE, desk.visit.now, desk.currency());
     let given = values::patch(fields, &form, before, &mut wrong).remove(&name);
     match wrong.messages().next() {
         Some(why) => Err(why.to_owned()),

@@ -7,7 +7,8 @@ pub(super) use crate::console::words::{in_words, input_of};
 use crate::{
     console::{merge, words::PREFIX},
     domain::store_area::{
-        Choices, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValue, FieldValues, Given,
+        Choices, Currency, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValue,
+        FieldValues, Given,
     },
 };
 
@@ -17,6 +18,7 @@ const SHOWN: usize = 6;
 /// A value as an input holds it.
 fn as_typed(kind: FieldKind, value: &FieldValue) -> String {
     match value {
+        FieldValue::Text(text) if kind == FieldKind::Decimal => numbers().plain(text),
         FieldValue::Text(text) if kind != FieldKind::LongText => text.replace(['\r', '\n'], ""),
         value => value.to_string(),
     }
@@ -113,7 +115,7 @@ pub(super) fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Ma
 pub(super) fn patch(
     fields: &FieldSet,
     form: &Form,
-    (before, now): (&FieldValues, Timestamp),
+    (before, now, currency): (&FieldValues, Timestamp, Option<&Currency>),
     errors: &mut Errors,
 ) -> FieldPatch {
     let mut patch = FieldPatch::new();
@@ -127,10 +129,14 @@ pub(super) fn patch(
             _ => typed.trim().to_owned(),
         };
         let label = markup::readable(field.label.as_str(), SHORT);
-        let present =
-            before.get(name).map(|value| as_typed(field.kind, value).replace("\r\n", "\n"));
-        let is_amount = field.kind == FieldKind::Decimal && present.as_ref() != Some(&typed);
-        let typed = match if is_amount { forms::amount(&typed) } else { Ok(typed) } {
+        let present = before.get(name);
+        let shown = present.map(|value| as_typed(field.kind, value).replace("\r\n", "\n"));
+        if shown.as_ref() == Some(&typed) {
+            continue;
+        }
+        let is_number = matches!(field.kind, FieldKind::Decimal | FieldKind::Integer);
+        let read = if is_number { forms::number_of(field, &typed, currency) } else { Ok(typed) };
+        let typed = match read {
             Ok(typed) => typed,
             Err(message) => {
                 errors.add(id, [&*label, window_texts().colon, &*message].concat());
@@ -141,7 +147,7 @@ pub(super) fn patch(
             if present.is_some() {
                 patch.insert(name.to_owned(), Given::Clear);
             }
-        } else if present.as_ref() != Some(&typed) {
+        } else if !is_number || present.is_none_or(|value| value.to_string() != typed) {
             let given = FieldPatch::from([(name.to_owned(), field.in_cell(&typed))]);
             if fields.apply(&FieldValues::NONE, &given, now).is_err() {
                 let message = match field.kind {
@@ -178,6 +184,9 @@ pub(super) fn one(desk: &Desk<'_>, field: &FieldDefinition, value: &FieldValue) 
             html! { (amount(text, desk.currency())) }
         }
         FieldValue::Text(text) if field.kind == FieldKind::Date => html! { (wording::day(text)) },
+        FieldValue::Text(text) if field.kind == FieldKind::Decimal => {
+            html! { (numbers().number(text)) }
+        }
         FieldValue::Text(text) => markup::text(field.shown(text), LONG),
         FieldValue::Integer(number) => html! { (number) },
         FieldValue::Boolean(true) => html! { (window_texts().yes) },
@@ -193,7 +202,8 @@ pub(super) fn compared(
     values: &FieldValues,
     form: &Form,
 ) -> Vec<(String, Markup, bool)> {
-    let changes = patch(fields, form, (values, desk.visit.now), &mut Errors::default());
+    let changes =
+        patch(fields, form, (values, desk.visit.now, desk.currency()), &mut Errors::default());
     let has_input = |field: &&FieldDefinition| form.all(&input_of(field)).next().is_some();
     let row = |field: &FieldDefinition| {
         let name = field.name.as_str();

@@ -62,16 +62,29 @@ impl Currency {
         &self.0
     }
 
-    /// A price as people read it: `249` and `249.5` are `249.00 EUR` and `249.50 EUR`.
-    pub fn amount(&self, price: &str) -> String {
-        let has_none = Self::WITHOUT_DECIMALS.contains(&self.0.as_str());
-        let zeros = match price.split_once('.').map(|(_, decimals)| decimals.len()) {
-            None if has_none => "",
-            None => ".00",
-            Some(1) => "0",
-            Some(_) => "",
+    /// How many decimals an amount in it has (ISO 4217).
+    pub fn decimals(&self) -> usize {
+        match self.0.as_str() {
+            code if Self::WITHOUT_DECIMALS.contains(&code) => 0,
+            code if Self::WITH_THREE_DECIMALS.contains(&code) => 3,
+            _ => 2,
+        }
+    }
+
+    /// A price with all decimals of the currency, and no more: half up.
+    pub fn rounded(&self, price: &str) -> String {
+        let decimals = self.decimals();
+        let (minus, digits) = price.strip_prefix('-').map_or(("", price), |digits| ("-", digits));
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let kept = fraction.chars().chain(std::iter::repeat('0')).take(decimals);
+        let Ok(units) = whole.chars().chain(kept).collect::<String>().parse::<u128>() else {
+            return price.to_owned();
         };
-        format!("{price}{zeros} {}", self.0)
+        let is_up = fraction.as_bytes().get(decimals).is_some_and(|digit| *digit >= b'5');
+        let units = format!("{:0>1$}", units + u128::from(is_up), decimals + 1);
+        let (whole, fraction) = units.split_at(units.len() - decimals);
+        let point = if fraction.is_empty() { "" } else { "." };
+        format!("{minus}{whole}{point}{fraction}")
     }
 
     /// The currencies without a smaller unit (ISO 4217).
@@ -79,4 +92,5 @@ impl Currency {
         "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV",
         "XAF", "XOF", "XPF",
     ];
+    const WITH_THREE_DECIMALS: [&str; 7] = ["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"];
 }

@@ -13,6 +13,15 @@ pub struct FieldLabels {
 }
 
 impl FieldLabels {
+    /// The labels of the field with this name.
+    pub const fn new(
+        name: &'static str,
+        label: &'static str,
+        choices: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        Self { name, label, choices }
+    }
+
     fn of_choice(&self, value: &str) -> Option<&'static str> {
         self.choices.iter().find(|(of, _)| *of == value).map(|(_, label)| *label)
     }

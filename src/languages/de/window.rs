@@ -1,12 +1,40 @@
 //! The texts in German of the pages for the public, and of what the pages for the staff share with them.
 
-use jiff::civil::Date;
-
 use crate::{
-    domain::store_area::Age,
+    domain::store_area::{Age, FieldLabels},
     edge::Problem,
-    languages::{declaration::in_digits, window::Texts},
+    languages::{numbers::Numbers, window::Texts},
 };
+
+#[rustfmt::skip]
+pub(in crate::languages) static NUMBERS: Numbers = Numbers {
+    point: ',',
+    between: '.',
+    grouped_from: 4,
+    sign_first: false,
+    months: [
+        "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
+        "Dezember",
+    ],
+    date: |day, month, year| format!("{day}. {month} {year}"),
+    day_first: true,
+};
+
+#[rustfmt::skip]
+pub(in crate::languages) static FIELDS: [FieldLabels; 9] = [
+    FieldLabels::new("species", "Tierart", &[
+        ("Dog", "Hund"), ("Cat", "Katze"), ("Rabbit", "Kaninchen"), ("Small mammal", "Kleintier"), ("Bird", "Vogel"),
+        ("Reptile", "Reptil"), ("Fish", "Fisch"), ("Horse", "Pferd"), ("Other", "Andere"),
+    ]),
+    FieldLabels::new("breed", "Rasse", &[]),
+    FieldLabels::new("sex", "Geschlecht", &[("Female", "Weiblich"), ("Male", "Männlich"), ("Unknown", "Unbekannt")]),
+    FieldLabels::new("born", "Geboren", &[]),
+    FieldLabels::new("colour", "Farbe", &[]),
+    FieldLabels::new("size", "Größe", &[("Small", "Klein"), ("Medium", "Mittel"), ("Large", "Groß")]),
+    FieldLabels::new("description", "Beschreibung", &[]),
+    FieldLabels::new("price", "Preis", &[]),
+    FieldLabels::new("microchip", "Chip-Nummer", &[]),
+];
 
 pub(in crate::languages) static TEXTS: Texts = Texts {
     // The texts about an animal that the pages for the public and those for the staff have.
@@ -18,7 +46,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     years,
     no: "Nein",
     photo,
-    date,
 
     // The texts of the pages.
     language: "de",
@@ -77,6 +104,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     about_list,
     about_animal,
     problem,
+    free: "Kostenlos",
 };
 
 fn photo(number: usize, name: &str, species: Option<&str>) -> String {
@@ -84,22 +112,9 @@ fn photo(number: usize, name: &str, species: Option<&str>) -> String {
     format!("Foto {number} von {name}{}", species.unwrap_or_default())
 }
 
-fn date(date: Date) -> String {
-    let month = match date.month() {
-        1 => "Januar",
-        2 => "Februar",
-        3 => "März",
-        4 => "April",
-        5 => "Mai",
-        6 => "Juni",
-        7 => "Juli",
-        8 => "August",
-        9 => "September",
-        10 => "Oktober",
-        11 => "November",
-        _ => "Dezember",
-    };
-    format!("{}. {month} {}", date.day(), date.strftime("%Y"))
+/// A number in groups.
+pub(in crate::languages) fn in_digits(number: usize) -> String {
+    NUMBERS.integer(number)
 }
 
 fn found_a_home(name: &str) -> String {

@@ -16,7 +16,8 @@ use crate::{
     edge::Problem,
     languages::{
         console::Texts,
-        declaration::{Unit, in_digits},
+        declaration::Unit,
+        en::window::in_digits,
     },
 };
 

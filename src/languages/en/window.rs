@@ -1,12 +1,38 @@
 //! The English texts of the pages for the public, and of what the pages for the staff share with them.
 
-use jiff::civil::Date;
-
 use crate::{
-    domain::store_area::Age,
+    domain::store_area::{Age, FieldLabels},
     edge::Problem,
-    languages::{declaration::in_digits, window::Texts},
+    languages::{numbers::Numbers, window::Texts},
 };
+
+#[rustfmt::skip]
+pub(in crate::languages) static NUMBERS: Numbers = Numbers {
+    point: '.',
+    between: ',',
+    grouped_from: 4,
+    sign_first: true,
+    months: [
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+        "December",
+    ],
+    date: |day, month, year| format!("{day} {month} {year}"),
+    // British or American.
+    day_first: false,
+};
+
+#[rustfmt::skip]
+pub(in crate::languages) static FIELDS: [FieldLabels; 9] = [
+    FieldLabels::new("species", "Species", &[]),
+    FieldLabels::new("breed", "Breed", &[]),
+    FieldLabels::new("sex", "Sex", &[]),
+    FieldLabels::new("born", "Born", &[]),
+    FieldLabels::new("colour", "Colour", &[]),
+    FieldLabels::new("size", "Size", &[]),
+    FieldLabels::new("description", "Description", &[]),
+    FieldLabels::new("price", "Price", &[]),
+    FieldLabels::new("microchip", "Microchip", &[]),
+];
 
 pub(in crate::languages) static TEXTS: Texts = Texts {
     // The texts about an animal that the pages for the public and those for the staff have.
@@ -18,7 +44,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     years,
     no: "No",
     photo,
-    date,
 
     // The texts of the pages.
     language: "en",
@@ -77,6 +102,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     about_list,
     about_animal,
     problem,
+    free: "Free",
 };
 
 fn photo(number: usize, name: &str, species: Option<&str>) -> String {
@@ -84,8 +110,9 @@ fn photo(number: usize, name: &str, species: Option<&str>) -> String {
     format!("Photo {number} of {name}{}", species.unwrap_or_default())
 }
 
-fn date(date: Date) -> String {
-    date.strftime("%-d %B %Y").to_string()
+/// A number in groups.
+pub(in crate::languages) fn in_digits(number: usize) -> String {
+    NUMBERS.integer(number)
 }
 
 fn found_a_home(name: &str) -> String {

@@ -1,12 +1,40 @@
 //! The texts of the pages for the public, and of what the pages for the staff share with them, in Spanish.
 
-use jiff::civil::Date;
-
 use crate::{
-    domain::store_area::Age,
+    domain::store_area::{Age, FieldLabels},
     edge::Problem,
-    languages::{declaration::in_digits, window::Texts},
+    languages::{numbers::Numbers, window::Texts},
 };
+
+#[rustfmt::skip]
+pub(in crate::languages) static NUMBERS: Numbers = Numbers {
+    point: ',',
+    between: '.',
+    grouped_from: 5,
+    sign_first: false,
+    months: [
+        "enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre",
+        "diciembre",
+    ],
+    date: |day, month, year| format!("{day} de {month} de {year}"),
+    day_first: true,
+};
+
+#[rustfmt::skip]
+pub(in crate::languages) static FIELDS: [FieldLabels; 9] = [
+    FieldLabels::new("species", "Especie", &[
+        ("Dog", "Perro"), ("Cat", "Gato"), ("Rabbit", "Conejo"), ("Small mammal", "Pequeño mamífero"), ("Bird", "Ave"),
+        ("Reptile", "Reptil"), ("Fish", "Pez"), ("Horse", "Caballo"), ("Other", "Otro"),
+    ]),
+    FieldLabels::new("breed", "Raza", &[]),
+    FieldLabels::new("sex", "Sexo", &[("Female", "Hembra"), ("Male", "Macho"), ("Unknown", "Desconocido")]),
+    FieldLabels::new("born", "Fecha de nacimiento", &[]),
+    FieldLabels::new("colour", "Color", &[]),
+    FieldLabels::new("size", "Tamaño", &[("Small", "Pequeño"), ("Medium", "Mediano"), ("Large", "Grande")]),
+    FieldLabels::new("description", "Descripción", &[]),
+    FieldLabels::new("price", "Precio", &[]),
+    FieldLabels::new("microchip", "Número de microchip", &[]),
+];
 
 pub(in crate::languages) static TEXTS: Texts = Texts {
     // The texts about an animal that the pages for the public and those for the staff have.
@@ -18,7 +46,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     years,
     no: "No",
     photo,
-    date,
 
     // The texts of the pages.
     language: "es",
@@ -77,6 +104,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     about_list,
     about_animal,
     problem,
+    free: "Gratis",
 };
 
 fn photo(number: usize, name: &str, species: Option<&str>) -> String {
@@ -84,22 +112,9 @@ fn photo(number: usize, name: &str, species: Option<&str>) -> String {
     format!("Foto {number} de {name}{}", species.unwrap_or_default())
 }
 
-fn date(date: Date) -> String {
-    let month = match date.month() {
-        1 => "enero",
-        2 => "febrero",
-        3 => "marzo",
-        4 => "abril",
-        5 => "mayo",
-        6 => "junio",
-        7 => "julio",
-        8 => "agosto",
-        9 => "septiembre",
-        10 => "octubre",
-        11 => "noviembre",
-        _ => "diciembre",
-    };
-    format!("{} de {month} de {}", date.day(), date.year())
+/// A number in groups.
+pub(in crate::languages) fn in_digits(number: usize) -> String {
+    NUMBERS.integer(number)
 }
 
 fn found_a_home(name: &str) -> String {

@@ -17,7 +17,8 @@ use crate::{
     edge::Problem,
     languages::{
         console::Texts,
-        declaration::{Unit, in_digits},
+        declaration::Unit,
+        fr::window::in_digits,
     },
 };
 

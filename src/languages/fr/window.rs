@@ -1,12 +1,42 @@
 //! The texts of the pages for the public, and of what the pages for the staff share with them, in French.
 
-use jiff::civil::Date;
-
 use crate::{
-    domain::store_area::Age,
+    domain::store_area::{Age, FieldLabels},
     edge::Problem,
-    languages::{declaration::in_digits, window::Texts},
+    languages::{numbers::Numbers, window::Texts},
 };
+
+#[rustfmt::skip]
+pub(in crate::languages) static NUMBERS: Numbers = Numbers {
+    point: ',',
+    // A narrow space that does not break.
+    between: '\u{202f}',
+    grouped_from: 4,
+    sign_first: false,
+    months: [
+        "janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre",
+        "décembre",
+    ],
+    date: |day, month, year| format!("{day}{} {month} {year}", if day == 1 { "er" } else { "" }),
+    day_first: true,
+};
+
+// "Reptile" is the same word.
+#[rustfmt::skip]
+pub(in crate::languages) static FIELDS: [FieldLabels; 9] = [
+    FieldLabels::new("species", "Espèce", &[
+        ("Dog", "Chien"), ("Cat", "Chat"), ("Rabbit", "Lapin"), ("Small mammal", "Petit mammifère"), ("Bird", "Oiseau"),
+        ("Fish", "Poisson"), ("Horse", "Cheval"), ("Other", "Autre"),
+    ]),
+    FieldLabels::new("breed", "Race", &[]),
+    FieldLabels::new("sex", "Sexe", &[("Female", "Femelle"), ("Male", "Mâle"), ("Unknown", "Inconnu")]),
+    FieldLabels::new("born", "Date de naissance", &[]),
+    FieldLabels::new("colour", "Couleur", &[]),
+    FieldLabels::new("size", "Taille", &[("Small", "Petit"), ("Medium", "Moyen"), ("Large", "Grand")]),
+    FieldLabels::new("description", "Description", &[]),
+    FieldLabels::new("price", "Prix", &[]),
+    FieldLabels::new("microchip", "Numéro de puce", &[]),
+];
 
 pub(in crate::languages) static TEXTS: Texts = Texts {
     // The texts about an animal that the pages for the public and those for the staff have.
@@ -18,7 +48,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     years,
     no: "Non",
     photo,
-    date,
 
     // The texts of the pages.
     language: "fr",
@@ -77,22 +106,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     about_list,
     about_animal,
     problem,
+    free: "Gratuit",
 };
-
-const MONTHS: [&str; 12] = [
-    "janvier",
-    "février",
-    "mars",
-    "avril",
-    "mai",
-    "juin",
-    "juillet",
-    "août",
-    "septembre",
-    "octobre",
-    "novembre",
-    "décembre",
-];
 
 /// "de Luna", "d’Oscar".
 pub(super) fn de(name: &str) -> String {
@@ -122,10 +137,9 @@ fn photo(number: usize, name: &str, species: Option<&str>) -> String {
     format!("Photo {number} {}{}", de(called(name)), species.unwrap_or_default())
 }
 
-fn date(date: Date) -> String {
-    let day = if date.day() == 1 { "1er".to_owned() } else { date.day().to_string() };
-    let month = usize::try_from(date.month() - 1).ok().and_then(|at| MONTHS.get(at));
-    format!("{day} {} {}", month.unwrap_or(&""), date.year())
+/// A number in groups.
+pub(in crate::languages) fn in_digits(number: usize) -> String {
+    NUMBERS.integer(number)
 }
 
 fn found_a_home(name: &str) -> String {
