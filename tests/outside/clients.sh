@@ -45,11 +45,12 @@ build_examples() {
     # The generator looks for its formatter on the path.
     PATH=$to/venv/bin:$PATH openapi-python-client generate \
         --path openapi.yaml --meta none --output-path "$to/python/petstore" --fail-on-warning
-    # This generator leaves out the operation whose body is a picture, and must not leave out another one.
+    # This generator leaves out the operations whose body is a picture, and must not leave out another one.
     PATH=$to/venv/bin:$PATH openapi-python-client generate --path openapi-store.yaml --meta none \
         --output-path "$to/python/petstore_store" 2>&1 | tee "$scratch/generated"
-    [[ $(grep '^WARNING' "$scratch/generated") == *' POST /store/pets/{petId}/photos '* ]]
-    [[ $(grep -c '^WARNING' "$scratch/generated") == 1 ]]
+    grep -qF ' POST /store/pets/{petId}/photos ' "$scratch/generated"
+    grep -qF ' PUT /store/profile/logo ' "$scratch/generated"
+    [[ $(grep -c '^WARNING' "$scratch/generated") == 2 ]]
     "$to/typescript/node_modules/.bin/openapi-typescript" openapi.yaml \
         --default-non-nullable=false --output "$to/typescript/petstore.ts"
     "$to/typescript/node_modules/.bin/openapi-typescript" openapi-store.yaml \

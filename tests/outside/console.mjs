@@ -17,6 +17,7 @@ import {
   prepare, press, says, screenshots, signIn, submit, text, value,
 } from "./console/people.mjs";
 import { hands } from "./console/hands.mjs";
+import { languages } from "./console/languages.mjs";
 import { photos } from "./console/photos.mjs";
 import { aNewStore, states } from "./console/states.mjs";
 import { uploads } from "./console/uploads.mjs";
@@ -64,6 +65,7 @@ try {
   await theSessionEnds(ben);
   await states(anna, ben);
   await measureAll(anna);
+  await languages(anna, origin);
 
   assert.deepEqual(complaints, []);
   console.log("No page asked another host, and the browser reported nothing.");

@@ -117,6 +117,25 @@ try {
     await page.goto(`${origin}${path}`);
     assert.equal(await page.evaluate(() => window.shifts), 0, `${what}: the layout shifts`);
   }
+  for (const language of ["de", "fr", "es", null]) {
+    await send("PATCH", "/store/profile", { language }, { "content-type": "application/merge-patch+json", "if-match": "*" });
+    if (!language) break;
+    for (const [what, path] of Object.entries(PAGES)) {
+      for (const scheme of ["light", "dark"]) {
+        await page.setViewport({ width: 320, height: 640 });
+        await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+        await page.goto(`${origin}${path}`);
+        const here = `${what} in ${language}, ${scheme}`;
+        assert.equal(await page.$eval("html", (of) => of.lang), language, here);
+        await page.$$eval("details", (all) => all.forEach((details) => { details.open = true; }));
+        const found = await page.evaluate(async (tags) => (await axe.run({ runOnly: tags })).violations, TAGS);
+        assert.deepEqual(found.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), [], here);
+        const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert(wider <= 0, `${here}: it is ${wider} px too wide`);
+      }
+    }
+    console.log(`Every page in ${language}: axe-core finds nothing, and nothing scrolls sideways at 320 px.`);
+  }
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
   await page.setViewport({ width: 390, height: 844 });
   await page.goto(`${origin}/?field.species=Cat`);
