@@ -55,6 +55,8 @@ texts! {
     none_at_all;
     contact;
     feed;
+    /// Before the opening hours.
+    hours;
     gone;
     gone_next;
     photos;

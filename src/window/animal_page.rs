@@ -12,6 +12,7 @@ use super::{
     rendered::Made,
     schema,
     shop::Shop,
+    store,
 };
 use crate::{
     app::StoreFacts,
@@ -75,7 +76,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
                     @if let (FieldKind::LongText, FieldValue::Text(text)) = (field.kind, value) {
                         section.text {
                             h2 { (readable(field.label.as_str(), SHORT)) }
-                            (paragraphs(text))
+                            (store::paragraphs(text))
                         }
                     }
                 }
@@ -86,7 +87,8 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
         (viewer(&animal))
     };
     let about = animal.summary(SUMMARY);
-    let about = about.unwrap_or_else(|| texts().about_animal(&name, &kind, facts.name().value));
+    let about = about
+        .unwrap_or_else(|| texts().about_animal(&name, &kind, store::named(&facts).as_deref()));
     let title = kind.iter().rev().fold(name.clone(), |title, word| title + ", " + word);
     let head = Head {
         title: &title,
@@ -160,13 +162,14 @@ fn ask(shop: &Shop, facts: &StoreFacts, animal: &Animal, name: &str) -> Markup {
     let address = contact::about(facts, animal.id, &format!("{name} ({number})"));
     html! {
         p.ask.sticks[address.is_some()] {
-            @if let Some(address) = address {
+            @if let Some(address) = &address {
                 a.button href=(address) { bdi { (texts().ask(name)) } }
                 span.muted { (texts().number(number)) }
             } @else {
                 bdi { (texts().ask_here(name, number)) }
             }
         }
+        @if address.is_some() { p.ways { (store::ways(facts)) } }
         p.paper {
             @if let Some(contact) = contact::on_paper(facts, animal.id) { (contact) br; }
             (shop.url(&animal.path()))
@@ -206,22 +209,6 @@ fn fact(field: &FieldDefinition, value: &FieldValue) -> Markup {
             time datetime=(date) { (shown(field, value)) }
         } @else {
             bdi { (shown(field, value)) }
-        }
-    }
-}
-
-/// A long text with the lines and paragraphs that its author made.
-fn paragraphs(text: &str) -> Markup {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    let paragraphs = text.split("\n\n").map(str::trim).filter(|paragraph| !paragraph.is_empty());
-    html! {
-        @for paragraph in paragraphs {
-            p dir="auto" {
-                @for (at, line) in paragraph.lines().enumerate() {
-                    @if at > 0 { br; }
-                    (readable(line, usize::MAX))
-                }
-            }
         }
     }
 }

@@ -5,7 +5,7 @@ use url::Url;
 
 use crate::{
     app::{Contact, StoreFacts},
-    domain::PetId,
+    domain::{PetId, store_area::ContactPage},
 };
 
 /// Characters that an address of mail has as they are (RFC 6068, section 2).
@@ -15,7 +15,7 @@ const MAILBOX: &AsciiSet =
 /// Where a question about an animal leads. A mail gets a subject.
 pub(super) fn about(facts: &StoreFacts, id: PetId, subject: &str) -> Option<String> {
     Some(match facts.contact().value? {
-        Contact::Page(page) => page.as_str().replace("{id}", &id.to_string()),
+        Contact::Page(page) => of_page(page, id),
         Contact::Email(email) => {
             let subject = utf8_percent_encode(subject, NON_ALPHANUMERIC);
             format!("{}?subject={subject}", mailto(email.as_str()))
@@ -48,14 +48,23 @@ pub(super) fn in_general(facts: &StoreFacts) -> Option<String> {
     })
 }
 
-/// The same as people write it.
+/// The same as people write it, if the page does not have it as text.
 pub(super) fn on_paper(facts: &StoreFacts, id: PetId) -> Option<String> {
-    Some(match facts.contact().value? {
-        Contact::Page(page) => page.as_str().replace("{id}", &id.to_string()),
-        Contact::Email(email) => email.as_str().to_owned(),
-        Contact::Telephone(number) => number.as_str().to_owned(),
-        Contact::Url(url) => url.shown().to_owned(),
-    })
+    match facts.contact().value? {
+        Contact::Page(page) => Some(of_page(page, id)),
+        Contact::Url(url) => Some(url.shown().to_owned()),
+        Contact::Email(_) | Contact::Telephone(_) => None,
+    }
+}
+
+fn of_page(page: &ContactPage, id: PetId) -> String {
+    encoded(&page.as_str().replace("{id}", &id.to_string()))
+}
+
+/// An address with nothing but ASCII, so that no character of it can reorder what people see.
+pub(super) fn encoded(url: &str) -> String {
+    // It was validated when somebody entered it.
+    Url::parse(url).map(String::from).unwrap_or_default()
 }
 
 pub(super) fn mailto(address: &str) -> String {

@@ -4,9 +4,7 @@ use std::{cmp::Reverse, collections::HashMap, fmt::Write};
 
 use jiff::Timestamp;
 
-use super::{
-    layout::store_name, query::Query, rendered::Made, selection::Passing, shop::Shop, xml::escaped,
-};
+use super::{query::Query, rendered::Made, selection::Passing, shop::Shop, store, xml::escaped};
 use crate::{
     domain::{
         PetId, PetStatus,
@@ -49,7 +47,7 @@ pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
     entries.truncate(query.limit.get().into());
     let newest = entries.first().map_or(Timestamp::UNIX_EPOCH, |(at, ..)| *at);
     let own = shop.url(&format!("/animals.atom{}", query.canonical()));
-    let title = store_name(&facts);
+    let title = store::name(&facts);
     let mut feed = String::new();
     let _ = write!(
         feed,
@@ -61,16 +59,17 @@ pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
          <link rel=\"alternate\" type=\"text/html\" href=\"{}\"/>\n",
         texts().language,
         escaped(&own),
-        escaped(title),
-        escaped(title),
+        escaped(&title),
+        escaped(&title),
         escaped(&own),
         escaped(&shop.url(&format!("/{}", query.canonical()))),
     );
     for (at, id, animal) in &entries {
         let (name, url) = (animal.short_name(), escaped(&shop.url(&animal.path())));
         let about = animal.summary(LONG);
-        let about = about
-            .unwrap_or_else(|| texts().about_animal(&name, &animal.kind(), facts.name().value));
+        let about = about.unwrap_or_else(|| {
+            texts().about_animal(&name, &animal.kind(), store::named(&facts).as_deref())
+        });
         // Later changes may be of values that are not public, so they are not told.
         let _ = write!(
             feed,

@@ -9,7 +9,7 @@ use hyper::{
 use maud::{DOCTYPE, Markup, html};
 use sha2::{Digest, Sha256};
 
-use super::{contact, rendered::Made, settings::WindowSettings};
+use super::{accent, contact, rendered::Made, settings::WindowSettings, store};
 use crate::{
     app::StoreFacts,
     domain::store_area::Language,
@@ -21,6 +21,7 @@ use crate::{
 };
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
 
 /// A file that every page uses.
 struct Asset {
@@ -32,8 +33,10 @@ struct Asset {
 
 /// The parts of a page that are the same on every page.
 pub(super) struct Layout {
-    /// The style sheet, that of the store if it has one, and the icon.
+    /// The icon, the style sheet, and the icons of browsers.
     assets: Vec<Asset>,
+    /// The style sheet of the operator, which comes last.
+    style: Option<Asset>,
     url: String,
 }
 
@@ -63,7 +66,7 @@ impl Layout {
         let icon = Bytes::from_static(look::ICON.as_bytes());
         let mut assets = vec![
             Asset::new("icon", "svg", "image/svg+xml", icon),
-            Asset::new("window", "css", "text/css; charset=utf-8", own),
+            Asset::new("window", "css", CSS, own),
         ];
         // Browsers and phones ask for these paths, also without a link.
         for (path, media_type, content) in [
@@ -73,20 +76,20 @@ impl Layout {
             let content = Bytes::from_static(content);
             assets.push(Asset { path: path.to_owned(), media_type, content });
         }
-        if let Some(style) = &settings.style {
-            let sheet = style.sheet().clone();
-            assets.push(Asset::new("store", "css", "text/css; charset=utf-8", sheet));
-        }
-        Self { assets, url: settings.url.clone() }
+        let style = settings.style.as_ref();
+        let style = style.map(|style| Asset::new("store", "css", CSS, style.sheet().clone()));
+        Self { assets, style, url: settings.url.clone() }
     }
 
     /// The style or picture at this path. Fails with 404 for another path.
     pub(super) fn asset(&self, path: &str) -> Result<Response, ApiError> {
-        let asset = self.assets.iter().find(|asset| asset.path == path);
-        let asset = asset.ok_or_else(ApiError::no_such_path)?;
-        let mut response = Response::new(asset.content.clone().into());
+        let asset = self.assets.iter().chain(&self.style).find(|asset| asset.path == path);
+        let asset = asset.map(|asset| (asset.media_type, asset.content.clone()));
+        let colour = || Some((CSS, accent::sheet_at(path)?.into()));
+        let (media_type, content) = asset.or_else(colour).ok_or_else(ApiError::no_such_path)?;
+        let mut response = Response::new(content.into());
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.media_type));
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
         let is_one_content = path.starts_with("/assets/");
         let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
         let for_a_day = HeaderValue::from_static("public, max-age=86400");
@@ -127,22 +130,16 @@ impl Layout {
 
     /// A page with its frame.
     pub(super) fn page(&self, facts: &StoreFacts, head: &Head<'_>, content: &Markup) -> Made {
-        let name = store_name(facts);
         let top = html! {
             a.skip href="#main" { (texts().skip) }
             header.top {
-                a.brand href="/" { (self.icon()) span { (name) } }
+                a.brand href="/" { (self.icon(facts)) span { bdi { (store::name(facts)) } } }
                 @if let Some(contact) = contact::in_general(facts) {
                     a.contact href=(contact) { (texts().contact) }
                 }
             }
         };
-        let bottom = html! {
-            footer.bottom {
-                span { (name) }
-                a href={ "/animals.atom" (head.feed) } type="application/atom+xml" { (texts().feed) }
-            }
-        };
+        let bottom = store::footer(facts, head.feed);
         self.document(facts, head, "page", &top, content, &bottom)
     }
 
@@ -152,10 +149,22 @@ impl Layout {
         self.document(facts, head, "embedded", &none, content, &none)
     }
 
-    fn icon(&self) -> Markup {
-        html! { @if let Some(icon) = self.assets.first() {
-            img src=(icon.path) alt="" width="28" height="28";
-        } }
+    /// The logo of the store, or the icon.
+    fn icon(&self, facts: &StoreFacts) -> Markup {
+        html! {
+            @if let Some(logo) = facts.profile.logo {
+                img.logo src=(logo.path()) alt="" width=(logo.width) height=(logo.height);
+            } @else if let Some(icon) = self.assets.first() {
+                img src=(icon.path) alt="" width="28" height="28";
+            }
+        }
+    }
+
+    /// The picture of a link to a page that has no other one.
+    fn logo(&self, facts: &StoreFacts) -> Option<(String, (u32, u32), String)> {
+        let logo = facts.profile.logo?;
+        let sides = (logo.width.into(), logo.height.into());
+        Some(([&self.url, &*logo.path()].concat(), sides, store::name(facts)))
     }
 
     fn document(
@@ -167,9 +176,11 @@ impl Layout {
         content: &Markup,
         bottom: &Markup,
     ) -> Made {
-        let name = store_name(facts);
+        let name = store::name(facts);
         let title =
-            if head.title == name { name.to_owned() } else { format!("{} – {name}", head.title) };
+            if head.title == name { name.clone() } else { format!("{} – {name}", head.title) };
+        let (is_large, picture) =
+            (head.picture.is_some(), head.picture.clone().or_else(|| self.logo(facts)));
         let address = |path: &str| format!("{}{path}", self.url);
         let document = html! {
             (DOCTYPE)
@@ -190,13 +201,13 @@ impl Layout {
                     meta property="og:site_name" content=(name);
                     meta property="og:title" content=(head.title);
                     meta property="og:description" content=(head.description);
-                    @if let Some((picture, (width, height), alt)) = &head.picture {
+                    @if let Some((picture, (width, height), alt)) = &picture {
                         meta property="og:image" content=(picture);
                         meta property="og:image:width" content=(width);
                         meta property="og:image:height" content=(height);
                         meta property="og:image:alt" content=(alt);
                     }
-                    @let card = if head.picture.is_some() { "summary_large_image" } else { "summary" };
+                    @let card = if is_large { "summary_large_image" } else { "summary" };
                     meta name="twitter:card" content=(card);
                     @for asset in &self.assets {
                         @match asset.media_type {
@@ -209,6 +220,10 @@ impl Layout {
                             _ => { link rel="stylesheet" href=(asset.path); }
                         }
                     }
+                    @if let Some(colour) = &facts.profile.colour {
+                        link rel="stylesheet" href=(accent::path(colour));
+                    }
+                    @if let Some(style) = &self.style { link rel="stylesheet" href=(style.path); }
                     link rel="alternate" type="application/atom+xml" title=(texts().feed)
                         href={ "/animals.atom" (head.feed) };
                     @if let Some(schema) = &head.schema {
@@ -256,11 +271,6 @@ impl Layout {
         };
         Made { status, ..self.page(facts, &head, &content) }
     }
-}
-
-/// The name of the store, or what stands instead of it.
-pub(super) fn store_name(facts: &StoreFacts) -> &str {
-    facts.name().value.unwrap_or(texts().no_store)
 }
 
 impl Asset {

@@ -11,6 +11,7 @@ use super::{
     schema,
     selection::{COUNTED, FEW},
     shop::{Listed, Other, Shop},
+    store,
 };
 use crate::{
     app::StoreFacts,
@@ -75,6 +76,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
                 a.button rel="next" href=(next) { (texts().next) }
             }
         }
+        @if query.after.is_none() && query.filter.is_empty() { (store::about(&facts)) }
     };
     let title = if words.is_empty() {
         title.to_owned()
@@ -83,13 +85,13 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
     };
     let head = Head {
         title: &title,
-        description: &texts().about_list(facts.name().value),
+        description: &texts().about_list(store::named(&facts).as_deref()),
         canonical: Some(&format!("/{}", query.canonical())),
         is_indexed: query.is_indexed() && !listed.animals.is_empty(),
         feed: &query.clone().first_page().canonical(),
         next: next.as_deref(),
         picture: listed.animals.iter().find_map(|animal| shop.preview(animal)),
-        schema: Some(schema::list(shop, &listed.animals)),
+        schema: Some(schema::list(shop, &facts, &listed.animals)),
         drawings: drawings.symbols(),
     };
     Ok(layout.page(&facts, &head, &content))
@@ -117,13 +119,13 @@ pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result
     };
     let head = Head {
         title: texts().list,
-        description: &texts().about_list(facts.name().value),
+        description: &texts().about_list(store::named(&facts).as_deref()),
         canonical: None,
         is_indexed: false,
         feed: "",
         next: None,
         picture: None,
-        schema: Some(schema::list(shop, &listed.animals)),
+        schema: Some(schema::list(shop, &facts, &listed.animals)),
         drawings: drawings.symbols(),
     };
     Ok(layout.embedded(&facts, &head, &content))

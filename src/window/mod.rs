@@ -1,6 +1,7 @@
 //! The window: the public pages of the animals, on a listener of their own. Nobody needs a key, and
 //! nothing here writes.
 
+mod accent;
 mod animal_page;
 mod contact;
 mod csv;
@@ -18,6 +19,7 @@ mod selection;
 mod settings;
 mod shop;
 mod sitemap;
+mod store;
 mod walk;
 mod xml;
 

@@ -3,19 +3,43 @@
 use maud::{Markup, PreEscaped};
 use serde::Serialize;
 
-use super::{labels::Labels, shop::Shop};
+use super::{
+    labels::Labels,
+    shop::Shop,
+    store::{Organization, organization},
+};
 use crate::{
     app::StoreFacts,
     domain::store_area::{Decimal, FieldKind, FieldValue, PhotoSize},
+    languages::window_texts as texts,
     look::{Animal, shown},
     text::readable::{LONG, SHORT, readable},
 };
 
+/// A page, with what it is about.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Page<T> {
+    #[serde(rename = "@context")]
+    context: &'static str,
+    #[serde(rename = "@type")]
+    schema: &'static str,
+    in_language: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    publisher: Option<Organization>,
+    #[serde(flatten)]
+    content: T,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Main<T> {
+    main_entity: T,
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ItemList {
-    #[serde(rename = "@context")]
-    context: &'static str,
     #[serde(rename = "@type")]
     schema: &'static str,
     number_of_items: usize,
@@ -35,8 +59,6 @@ struct ListItem {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Product<'a> {
-    #[serde(rename = "@context")]
-    context: &'static str,
     #[serde(rename = "@type")]
     schema: &'static str,
     name: String,
@@ -60,11 +82,7 @@ struct Product<'a> {
 /// The page of an animal without an offer: search engines reject a product like that.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct WebPage {
-    #[serde(rename = "@context")]
-    context: &'static str,
-    #[serde(rename = "@type")]
-    schema: &'static str,
+struct WithoutOffer {
     name: String,
     url: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,24 +118,24 @@ struct Offer<'a> {
     price: &'a str,
     price_currency: &'a str,
     availability: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seller: Option<Organization>,
 }
 
-const CONTEXT: &str = "https://schema.org";
-
 /// A page of the list.
-pub(super) fn list(shop: &Shop, animals: &[Animal]) -> Markup {
+pub(super) fn list(shop: &Shop, facts: &StoreFacts, animals: &[Animal]) -> Markup {
     let item = |(at, animal): (usize, &Animal)| ListItem {
         schema: "ListItem",
         position: at + 1,
         name: animal.short_name(),
         url: shop.url(&animal.path()),
     };
-    in_script(&ItemList {
-        context: CONTEXT,
+    let main_entity = ItemList {
         schema: "ItemList",
         number_of_items: animals.len(),
         items: animals.iter().enumerate().map(item).collect(),
-    })
+    };
+    in_script("CollectionPage", organization(shop, facts), Main { main_entity })
 }
 
 /// An animal on its own page.
@@ -125,21 +143,13 @@ pub(super) fn animal(shop: &Shop, facts: &StoreFacts, animal: &Animal, labels: &
     let (name, url) = (animal.short_name(), shop.url(&animal.path()));
     let description = animal.summary(LONG);
     let mut image = animal.photos.iter().map(|photo| shop.url(&photo.path(PhotoSize::Large)));
-    let Some(offers) = offer(facts, animal, &url) else {
+    let Some(offers) = offer(shop, facts, animal, &url) else {
         let primary_image_of_page =
             image.next().map(|content_url| ImageObject { schema: "ImageObject", content_url });
-        let (context, schema) = (CONTEXT, "WebPage");
-        return in_script(&WebPage {
-            context,
-            schema,
-            name,
-            url,
-            description,
-            primary_image_of_page,
-        });
+        let animal = WithoutOffer { name, url, description, primary_image_of_page };
+        return in_script("WebPage", organization(shop, facts), animal);
     };
     let mut product = Product {
-        context: CONTEXT,
         schema: "Product",
         name,
         offers,
@@ -175,11 +185,16 @@ pub(super) fn animal(shop: &Shop, facts: &StoreFacts, animal: &Animal, labels: &
             }),
         }
     }
-    in_script(&product)
+    in_script("ItemPage", None, Main { main_entity: product })
 }
 
 /// The offer, if there are a price and a currency.
-fn offer<'a>(facts: &'a StoreFacts, animal: &'a Animal, url: &str) -> Option<Offer<'a>> {
+fn offer<'a>(
+    shop: &Shop,
+    facts: &'a StoreFacts,
+    animal: &'a Animal,
+    url: &str,
+) -> Option<Offer<'a>> {
     let price = animal
         .price()
         .filter(|price| Decimal::new(price).is_some_and(|price| price.ten_thousandths() >= 0))?;
@@ -194,13 +209,20 @@ fn offer<'a>(facts: &'a StoreFacts, animal: &'a Animal, url: &str) -> Option<Off
         } else {
             "https://schema.org/InStock"
         },
+        seller: organization(shop, facts),
     })
 }
 
-/// JSON inside of an element, which no text in it can close.
-fn in_script(schema: &impl Serialize) -> Markup {
+/// The page as JSON inside of an element, which no text in it can close.
+fn in_script(
+    schema: &'static str,
+    publisher: Option<Organization>,
+    content: impl Serialize,
+) -> Markup {
+    let (context, in_language) = ("https://schema.org", texts().language);
+    let page = Page { context, schema, in_language, publisher, content };
     // Texts and numbers always have a form in JSON.
-    let mut json = serde_json::to_string(schema).unwrap_or_default();
+    let mut json = serde_json::to_string(&page).unwrap_or_default();
     for (character, escaped) in [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026")] {
         if json.contains(character) {
             json = json.replace(character, escaped);

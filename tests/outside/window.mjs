@@ -193,8 +193,8 @@ console.log("The HTML validator finds nothing.");
 
 // Each type of schema.org with its properties, as TypeScript knows them.
 const types = new URL("things.ts", import.meta.url).pathname;
-writeFileSync(types, `import type { ItemList, Product, WebPage, WithContext } from "schema-dts";
-export const things: WithContext<ItemList | Product | WebPage>[] = [${things.join(",\n")}];\n`);
+writeFileSync(types, `import type { CollectionPage, ItemPage, WebPage, WithContext } from "schema-dts";
+export const things: WithContext<CollectionPage | ItemPage | WebPage>[] = [${things.join(",\n")}];\n`);
 const tsc = new URL("node_modules/typescript/bin/tsc", import.meta.url).pathname;
 execFileSync("node", [tsc, "--noEmit", "--strict", "--skipLibCheck", types], { stdio: ["ignore", "inherit", "inherit"] });
 console.log(`The types of schema.org have all that ${things.length} pages tell search engines.`);

@@ -152,6 +152,12 @@ async fn json_ld_uses_the_names_of_schema_org_and_has_an_offer_with_price_and_cu
     let expected = serde_json::json!({
         "@context": "https://schema.org",
         "@type": "WebPage",
+        "inLanguage": "en",
+        "publisher": {
+            "@type": "Organization",
+            "name": "Paws & Co.",
+            "url": "https://animals.example/",
+        },
         "name": "Luna",
         "url": "https://animals.example/animals/1",
         "description": "She is curious. She likes birds.",

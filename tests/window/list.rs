@@ -220,7 +220,7 @@ async fn each_page_has_a_title_a_description_a_canonical_url_open_graph_and_json
         ] {
             assert!(page.text.contains(&needed), "{needed}: {page:?}");
         }
-        assert_eq!(page.schema()["@context"], "https://schema.org");
+        assert_eq!(page.page_schema()["@context"], "https://schema.org");
     }
 }
 

@@ -13,4 +13,5 @@ mod photos;
 mod profile;
 mod search;
 mod sitemap;
+mod store;
 mod street;

@@ -353,9 +353,16 @@ impl Seen {
         rest.split_once(after).unwrap().0
     }
 
-    /// What schema.org's words say of it.
+    /// What schema.org's words say of what it is about.
     #[track_caller]
     pub(crate) fn schema(&self) -> Value {
+        let page = self.page_schema();
+        page.get("mainEntity").unwrap_or(&page).clone()
+    }
+
+    /// The same of the page.
+    #[track_caller]
+    pub(crate) fn page_schema(&self) -> Value {
         let json = self.between("<script type=\"application/ld+json\">", "</script>");
         serde_json::from_str(json).unwrap()
     }

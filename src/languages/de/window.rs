@@ -82,6 +82,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     none_at_all: "Zurzeit sucht kein Tier ein Zuhause. Schauen Sie bald wieder vorbei.",
     contact: "Kontakt",
     feed: "Neue Tiere als Feed",
+    hours: "Öffnungszeiten",
     gone: "Dieses Tier ist nicht mehr bei uns",
     gone_next: "Andere suchen noch ein Zuhause.",
     photos: "Fotos",

@@ -80,6 +80,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     none_at_all: "No animal is looking for a home at the moment. Come back soon.",
     contact: "Contact us",
     feed: "New animals as a feed",
+    hours: "Opening hours",
     gone: "This animal is no longer here",
     gone_next: "Others are still looking for a home.",
     photos: "Photos",

@@ -82,6 +82,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     none_at_all: "En este momento, ningún animal busca hogar. Vuelva pronto.",
     contact: "Contactar",
     feed: "Nuevos animales (feed)",
+    hours: "Horario de apertura",
     gone: "Este animal ya no está aquí",
     gone_next: "Otros siguen buscando hogar.",
     photos: "Fotos",

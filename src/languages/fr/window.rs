@@ -84,6 +84,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     none_at_all: "Aucun animal ne cherche de famille en ce moment. Revenez bientôt.",
     contact: "Nous contacter",
     feed: "Flux des nouveaux animaux",
+    hours: "Horaires d’ouverture",
     gone: "Cet animal n’est plus chez nous",
     gone_next: "D’autres cherchent encore une famille.",
     photos: "Photos",
