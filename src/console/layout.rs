@@ -129,11 +129,16 @@ pub(super) fn store_name(facts: &StoreFacts) -> &str {
 }
 
 /// A page for somebody who is not signed in.
-pub(super) fn page(status: StatusCode, store: &str, title: &str, content: &Markup) -> Response {
+pub(super) fn page(
+    status: StatusCode,
+    facts: &StoreFacts,
+    title: &str,
+    content: &Markup,
+) -> Response {
     let page = document(
-        (title, store),
+        (title, store_name(facts)),
         &html! {
-            header { div.bar { span.brand { (icon()) (markup::text(store, LONG)) } } }
+            header { div.bar { span.brand { (brand(facts)) } } }
             main.narrow #main tabindex="-1" { h1 { (title) } (content) }
         },
     );
@@ -142,16 +147,15 @@ pub(super) fn page(status: StatusCode, store: &str, title: &str, content: &Marku
 
 /// A page of somebody who is signed in.
 pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup {
-    let store = store_name(frame.facts);
     let pet = if let Follows::Pet(id) = frame.follows { Some(id) } else { None };
     let entry = entry_of(frame.path);
     let follows = frame.follows != Follows::Nothing;
     document(
-        (title, store),
+        (title, store_name(frame.facts)),
         &html! {
             header {
                 div.bar {
-                    a.brand href="/" { (icon()) (markup::text(store, LONG)) }
+                    a.brand href="/" { (brand(frame.facts)) }
                     nav aria-label=(texts().main_menu) {
                         ul {
                             @for (path, label, _) in
@@ -201,13 +205,27 @@ fn letterhead(facts: &StoreFacts) -> Markup {
         facts.profile.address.as_ref().map(|of| of.as_str().lines().collect::<Vec<_>>().join(", "));
     let telephone = facts.profile.telephone.as_ref().map(TelephoneNumber::as_str);
     html! {
-        strong { (markup::text(store_name(facts), LONG)) }
+        (logo(facts)) strong { (markup::text(store_name(facts), LONG)) }
         @for more in [address.as_deref(), telephone].into_iter().flatten() { " · " (markup::text(more, LONG)) }
     }
 }
 
-fn icon() -> Markup {
-    html! { img src=(ASSETS[2].path) alt="" width="28" height="28"; }
+/// The store at the top of a page.
+fn brand(facts: &StoreFacts) -> Markup {
+    html! {
+        @if facts.profile.logo.is_some() { (logo(facts)) } @else { img src=(ASSETS[2].path) alt="" width="28" height="28"; }
+        (markup::text(store_name(facts), LONG))
+    }
+}
+
+/// The logo of the store, as high as the line of its name, and at most four times as wide.
+fn logo(facts: &StoreFacts) -> Markup {
+    html! {
+        @if let Some(logo) = facts.profile.logo {
+            @let width = 28 * u32::from(logo.width) / u32::from(logo.height.max(1));
+            img.logo src=(logo.path()) alt="" width=(width.clamp(1, 112)) height="28";
+        }
+    }
 }
 
 fn document((title, store): (&str, &str), body: &Markup) -> Markup {

@@ -205,7 +205,7 @@ impl Interface for Console {
                 let response = page(&visit).await?;
                 return self.hold(client, request, response);
             }
-            Target::Staff(needed, _) | Target::Pictures(needed) => needed,
+            Target::Staff(needed, _) | Target::Pictures(needed) | Target::Logo(needed) => needed,
         };
         let Some(session) = session::of(&visit).await? else {
             return self.hold(client, request, staff::required(&visit, None));
@@ -236,6 +236,7 @@ impl Interface for Console {
         let mut desk = Desk::new(visit, session);
         let reply = match route.target {
             Target::Staff(_, open) => open(&desk).await,
+            Target::Logo(_) => Box::pin(pages::logo::add(&mut desk, body)).await,
             _ => Box::pin(pages::photo_forms::add(&mut desk, body)).await,
         };
         let response = reply.and_then(|reply| reply.into_response(&desk));

@@ -9,6 +9,7 @@ use super::{
     visit::Visit,
 };
 use crate::{
+    app::StoreFacts,
     edge::{ApiError, Problem, Response},
     languages::console_texts as texts,
     store::Cause,
@@ -78,7 +79,7 @@ pub(super) fn page(
         layout::html(status, *page)
     } else {
         let (title, content) = content(&error, request_id);
-        layout::page(status, texts().site, title, &content)
+        layout::page(status, &StoreFacts::default(), title, &content)
     };
     // `Allow`, `Retry-After` and `Connection` are as for programs.
     let (for_programs, cause) = error.into_response();

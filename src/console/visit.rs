@@ -6,7 +6,7 @@ use hyper::{Method, header::HeaderValue, http::request::Parts};
 use jiff::Timestamp;
 use ring::hmac;
 
-use super::{layout, origin::Visitor, state::Console};
+use super::{origin::Visitor, state::Console};
 use crate::{
     app::StoreFacts,
     domain::{NamedActor, WriteContext},
@@ -38,11 +38,6 @@ pub(super) struct Visit<'r> {
 }
 
 impl Visit<'_> {
-    /// The name of the store, which all pages show.
-    pub(super) fn store_name(&self) -> &str {
-        layout::store_name(&self.facts)
-    }
-
     /// A key that every process on the database has, and that is in no response.
     pub(super) fn secret_key(&self) -> hmac::Key {
         hmac::Key::new(hmac::HMAC_SHA256, &self.console.app.store.etag_key())

@@ -720,6 +720,13 @@ texts! {
     problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static str);
 
     // The store.
+    logo;
+    upload_logo;
+    logo_hint;
+    logo_missing;
+    logo_invalid;
+    remove_logo;
+    logo_removed_effect;
     as_shown;
     see_web_site;
     /// In place of a value that is not there.

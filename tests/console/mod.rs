@@ -13,6 +13,7 @@ mod frame;
 mod guessing;
 mod languages;
 mod lists;
+mod logo;
 mod merging;
 mod new_animal;
 mod one_step;

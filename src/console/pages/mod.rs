@@ -20,6 +20,7 @@ mod field_form;
 mod fields;
 mod history;
 mod live;
+pub(super) mod logo;
 mod order_rows;
 mod order_search;
 mod orders;
@@ -88,8 +89,10 @@ routes! {
     removeSecondFactor POST "/account/second-factor/remove"    staff!(Viewer, staff::remove_second_factor).after_password();
     newRecoveryCodes   POST "/account/recovery-codes"          staff!(Viewer, staff::new_recovery_codes).after_password();
     settings           GET  "/settings"                        staff!(Manager, staff::settings);
-    store              GET  "/settings/store"                  staff!(Manager, store::show);
+    store              GET  "/settings/store"                  staff!(Manager, store::show, &Errors::default());
     saveStore          POST "/settings/store"                  staff!(Manager, store::save).does(|of| of.change_store);
+    addLogo            POST "/settings/store/logo"             Target::Logo(needed(Role::Manager));
+    removeLogo         POST "/settings/store/logo/remove"      staff!(Manager, store::remove_logo).does(|of| of.change_store);
     members            GET  "/settings/staff"                  staff!(Manager, staff::members, &Errors::default());
     addMember          POST "/settings/staff"                  staff!(Manager, staff::add_member).after_password().does(|of| of.add_member);
     changeMember       POST "/settings/staff/{id}"             staff!(Manager, staff::change_member).after_password().does(|of| of.staff);
@@ -158,6 +161,8 @@ pub(super) enum Target {
     Staff(Needed, for<'d> fn(&'d Desk<'d>) -> Opening<'d, Reply>),
     /// The form with pictures for the staff, which are read one by one.
     Pictures(Needed),
+    /// The same with the logo.
+    Logo(Needed),
 }
 
 /// The requirements of a route on the session.
@@ -202,7 +207,7 @@ impl Target {
 
     /// Whether its form has pictures.
     pub(super) fn has_pictures(&self) -> bool {
-        matches!(self, Self::Pictures(_))
+        matches!(self, Self::Pictures(_) | Self::Logo(_))
     }
 }
 

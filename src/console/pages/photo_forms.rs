@@ -36,13 +36,13 @@ use crate::{
 };
 
 /// How much longer a picture may take to arrive than a form.
-const PICTURE_TIMES: u32 = 4;
+pub(super) const PICTURE_TIMES: u32 = 4;
 
 /// How many forms with photos of a member can arrive at once.
 const FORMS_OF_MEMBER: usize = 3;
 
 /// Counts a form with photos of a member that arrives, until the result is dropped.
-fn arriving(console: &Console, member: StaffId) -> Result<Arc<StaffId>, PhotoError> {
+pub(super) fn arriving(console: &Console, member: StaffId) -> Result<Arc<StaffId>, PhotoError> {
     let mut all = console.uploads.lock().unwrap_or_else(PoisonError::into_inner);
     all.retain(|form| form.strong_count() > 0);
     if all.iter().filter_map(Weak::upgrade).filter(|of| **of == member).count() >= FORMS_OF_MEMBER {
@@ -335,7 +335,7 @@ async fn stored(desk: &Desk<'_>, picture: Bytes) -> Result<Result<Stored, String
     of_stored(desk.app().photos.add(picture, format).await)
 }
 
-fn of_stored<T>(stored: Result<T, PhotoError>) -> Result<Result<T, String>, ApiError> {
+pub(super) fn of_stored<T>(stored: Result<T, PhotoError>) -> Result<Result<T, String>, ApiError> {
     match stored {
         Ok(stored) => Ok(Ok(stored)),
         Err(PhotoError::Invalid(why)) => Ok(Err(why)),

@@ -4,6 +4,7 @@ use crate::console::prelude::*;
 use crate::{
     app::{Changed, StoreFacts, change_profile},
     console::{
+        ask::Question,
         layout,
         merge::{self, Merged},
         staff,
@@ -11,15 +12,20 @@ use crate::{
     },
     domain::{
         StoredResponse,
-        store_area::{About, Address, EmailAddress, Profile, ProfileChange, TelephoneNumber},
+        store_area::{
+            About, Address, EmailAddress, Preconditions, Profile, ProfileChange, TelephoneNumber,
+        },
     },
 };
 
 const PAGE: &str = "/settings/store";
 
-pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+/// The field with the picture of the logo.
+pub(super) const LOGO: &str = "logo";
+
+pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let profile = desk.store().profile().await?;
-    Ok(page(desk, &profile, &form_of(&profile), &Errors::default()))
+    Ok(page(desk, &profile, &form_of(&profile), errors))
 }
 
 fn page(desk: &Desk<'_>, profile: &Profile, form: &Form, errors: &Errors) -> Reply {
@@ -50,7 +56,7 @@ fn page(desk: &Desk<'_>, profile: &Profile, form: &Form, errors: &Errors) -> Rep
                 (group(texts().pages_heading, PAGES, &none))
                 div.buttons { button.main { (texts().save) } }
             }
-            (as_shown(desk, &facts))
+            div.stack { (as_shown(desk, &facts)) (logo(desk, profile, errors)) }
         }
     };
     Page::new(texts().store, content).wrong_if(!errors.is_empty()).into()
@@ -90,6 +96,28 @@ fn as_shown(desk: &Desk<'_>, facts: &StoreFacts) -> Markup {
     }
 }
 
+/// The forms of the logo.
+fn logo(desk: &Desk<'_>, profile: &Profile, errors: &Errors) -> Markup {
+    let none = Form::default();
+    let picture = Input::of(LOGO, texts().upload_logo, &none, errors).hint(texts().logo_hint);
+    html! {
+        section.card.stack {
+            h2 { (texts().logo) }
+            form.fields method="post" action={ (PAGE) "/logo" } enctype="multipart/form-data" {
+                (desk.key(LOGO))
+                (Input { kind: "file", ..picture }.show())
+                div.buttons { button { (texts().upload) } }
+            }
+            @if profile.logo.is_some() {
+                form method="post" action={ (PAGE) "/logo/remove" } {
+                    (desk.key("remove"))
+                    button { (texts().remove_logo) }
+                }
+            }
+        }
+    }
+}
+
 /// The links that are used and one more; the others are closed.
 fn links(form: &Form, errors: &Errors) -> Markup {
     let links = store_inputs::links(form, errors);
@@ -120,11 +148,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(page(desk, &present, &merged.form, &errors));
     }
     let preconditions = merged.preconditions(merged.is_conflict());
-    let respond = |_: &Profile| StoredResponse { status: 200, ..StoredResponse::default() };
-    let change = ProfileChange::Patch(Box::new(patch));
-    let changed =
-        change_profile(desk.store(), &change, &preconditions, desk.context(), respond).await?;
-    if let Changed::Done(_) = changed {
+    if change(desk, ProfileChange::Patch(Box::new(patch)), &preconditions).await? {
         return Ok(staff::see(PAGE, "saved"));
     }
     // What is typed can be saved over what it is now.
@@ -133,4 +157,34 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let errors = merged.errors(true, in_words);
     let errors = if errors.is_empty() { Errors::text(texts().store_stale) } else { errors };
     Ok(page(desk, &present, &merged.form, &errors))
+}
+
+/// Makes a change, once for all clicks on its form. Returns whether it is made.
+async fn change(
+    desk: &Desk<'_>,
+    change: ProfileChange,
+    preconditions: &Preconditions,
+) -> Result<bool, ApiError> {
+    let respond = |_: &Profile| StoredResponse { status: 200, ..StoredResponse::default() };
+    let changed =
+        change_profile(desk.store(), &change, preconditions, desk.context(), respond).await?;
+    Ok(matches!(changed, Changed::Done(_)))
+}
+
+/// Gives the store another logo, or none.
+pub(super) async fn change_logo(desk: &Desk<'_>, to: ProfileChange) -> Result<Reply, ApiError> {
+    if change(desk, to, &Preconditions::default()).await? {
+        return Ok(staff::see(PAGE, "saved"));
+    }
+    show(desk, &Errors::text(texts().store_stale)).await
+}
+
+pub(super) async fn remove_logo(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let effects = vec![texts().logo_removed_effect.to_owned()];
+    let title = texts().remove_logo.to_owned();
+    let question = Question { title, effects, yes: texts().remove_logo, back: PAGE };
+    if let Some(asked) = question.ask(desk, &html! {}) {
+        return Ok(asked);
+    }
+    change_logo(desk, ProfileChange::Logo(None)).await
 }

@@ -31,12 +31,7 @@ pub(crate) async fn page(
             (what)
             (send(path, form, true, &html! { button.main autofocus { (texts().send_kept) } }))
         };
-        return Ok(layout::page(
-            StatusCode::OK,
-            visit.store_name(),
-            texts().continue_label,
-            &content,
-        ));
+        return Ok(layout::page(StatusCode::OK, &visit.facts, texts().continue_label, &content));
     };
     let owner = visit.console.app.store.find_staff(StaffKey::Id(owner)).await?;
     let owner = owner.map_or_else(|| texts().somebody.to_owned(), |of| of.name.as_str().to_owned());
@@ -45,7 +40,7 @@ pub(crate) async fn page(
         (what)
         (send(path, &desk::given_to(form, member.id), false, &html! { button { (texts().send_as(mine)) } }))
     };
-    Ok(layout::page(StatusCode::CONFLICT, visit.store_name(), texts().form_of_another, &content))
+    Ok(layout::page(StatusCode::CONFLICT, &visit.facts, texts().form_of_another, &content))
 }
 
 fn send(path: &str, form: &Form, at_once: bool, button: &Markup) -> Markup {

@@ -77,7 +77,7 @@ fn form(visit: &Visit<'_>, member: &StaffMember, path: &str, wrong: Option<&str>
             div.buttons { button.main { (texts().save_password) } }
         }
     };
-    layout::page(status_of(wrong), visit.store_name(), texts().choose_password, &content)
+    layout::page(status_of(wrong), &visit.facts, texts().choose_password, &content)
 }
 
 fn invalid(visit: &Visit<'_>) -> Response {
@@ -85,5 +85,5 @@ fn invalid(visit: &Visit<'_>) -> Response {
         p { (texts().link_invalid_hint) }
         p { a href="/sign-in" { (texts().sign_in) } }
     };
-    layout::page(StatusCode::NOT_FOUND, visit.store_name(), texts().link_invalid, &content)
+    layout::page(StatusCode::NOT_FOUND, &visit.facts, texts().link_invalid, &content)
 }

@@ -8,6 +8,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use super::{changed_meanwhile, code_input, kept, password, problem, status_of};
 use crate::console::prelude::*;
 use crate::{
+    app::StoreFacts,
     console::{
         Console, layout,
         session::{self, Cookie, Session},
@@ -34,8 +35,7 @@ struct Then {
     kept: Option<(String, Form)>,
     /// Why the form is not kept.
     lost: Option<&'static str>,
-    /// The name of the store.
-    store: String,
+    store: StoreFacts,
 }
 
 impl Then {
@@ -45,12 +45,12 @@ impl Then {
         let kept = own_path(visit, &Method::POST, path)
             .map(|path| (path.to_owned(), Form::of(form.raw("kept").to_owned().into())));
         let next = own_path(visit, &Method::GET, form.raw("next")).unwrap_or("/").to_owned();
-        Self { next, kept, lost: None, store: visit.store_name().to_owned() }
+        Self { next, kept, lost: None, store: visit.facts.clone() }
     }
 
     /// Back to this request.
     fn back_to(visit: &Visit<'_>) -> Self {
-        let store = visit.store_name().to_owned();
+        let store = visit.facts.clone();
         let path = visit.request.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
         if visit.request.method != Method::POST {
             return Self { next: path, kept: None, lost: None, store };

@@ -39,6 +39,9 @@ impl Logo {
     /// The largest file, in bytes: it is a part of a line of an export.
     pub const MAX_FILE: usize = 640 << 10;
 
+    /// The largest picture of which one is made, in bytes.
+    pub const MAX_PICTURE: usize = 2 << 20;
+
     /// Reads its name.
     pub fn parse(name: &str) -> Option<Self> {
         let number = |at, digits| u64::from_str_radix(name.get(at..at + digits)?, 16).ok();

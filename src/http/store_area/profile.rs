@@ -13,7 +13,7 @@ use crate::{
     app::change_profile,
     domain::{
         StoredResponse,
-        store_area::{Profile, ProfileChange, ProfilePatch, ProfileRefusal},
+        store_area::{Logo, Profile, ProfileChange, ProfilePatch, ProfileRefusal},
     },
     edge::{
         ApiError, Problem, Response,
@@ -43,7 +43,7 @@ pub(crate) async fn patch_profile(area: &StoreArea, call: Call<'_>) -> Result<Re
 
 /// What becomes a logo: one that moves would be still.
 const LOGOS: Pictures =
-    Pictures { formats: &[Format::Png, Format::Jpeg, Format::WebP], max: 2 << 20 };
+    Pictures { formats: &[Format::Png, Format::Jpeg, Format::WebP], max: Logo::MAX_PICTURE };
 
 /// `PUT /v1/store/profile/logo`.
 pub(crate) async fn put_logo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {

@@ -711,6 +711,13 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     problem,
 
     // The store.
+    logo: "Logo",
+    upload_logo: "Bild des Logos",
+    logo_hint: "PNG, JPEG oder WebP mit höchstens 2 MiB. Speichern Sie zuerst das Formular: Das Hochladen speichert nicht, was Sie dort eingegeben haben.",
+    logo_missing: "Wählen Sie zuerst ein Bild aus.",
+    logo_invalid: "Das Logo muss ein Bild in PNG, JPEG oder WebP sein. Wählen Sie eine andere Datei.",
+    remove_logo: "Logo entfernen",
+    logo_removed_effect: "Es verschwindet von allen Seiten. Damit es wieder erscheint, laden Sie es noch einmal hoch.",
     as_shown: "So sehen es alle",
     see_web_site: "Website ansehen",
     nothing: "keine Angabe",

@@ -711,6 +711,13 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     problem,
 
     // The store.
+    logo: "Logo",
+    upload_logo: "Picture of the logo",
+    logo_hint: "A PNG, JPEG or WebP of at most 2 MiB. Save the form first: Upload does not save what you typed there.",
+    logo_missing: "Choose a picture first.",
+    logo_invalid: "The logo must be a PNG, JPEG or WebP picture. Choose another file.",
+    remove_logo: "Remove the logo",
+    logo_removed_effect: "It disappears from all pages. To show it again, upload it again.",
     as_shown: "As everybody sees it",
     see_web_site: "See the web site",
     nothing: "none",

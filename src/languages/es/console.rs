@@ -710,6 +710,13 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     problem,
 
     // The store.
+    logo: "Logotipo",
+    upload_logo: "Imagen del logotipo",
+    logo_hint: "Un PNG, JPEG o WebP de 2 MiB como máximo. Guarde antes el formulario: al subir la imagen no se guarda lo escrito en él.",
+    logo_missing: "Elija primero una imagen.",
+    logo_invalid: "El logotipo debe ser una imagen PNG, JPEG o WebP. Elija otro archivo.",
+    remove_logo: "Quitar el logotipo",
+    logo_removed_effect: "Desaparece de todas las páginas. Para mostrarlo de nuevo, vuelva a subirlo.",
     as_shown: "Lo que ve todo el mundo",
     see_web_site: "Ver el sitio web",
     nothing: "ninguno",

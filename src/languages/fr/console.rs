@@ -712,6 +712,13 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     problem,
 
     // The store.
+    logo: "Logo",
+    upload_logo: "Image du logo",
+    logo_hint: "Un PNG, JPEG ou WebP de 2 Mio au plus. Enregistrez d’abord le formulaire\u{a0}: l’envoi n’enregistre pas ce que vous y avez saisi.",
+    logo_missing: "Choisissez d’abord une image.",
+    logo_invalid: "Le logo doit être une image PNG, JPEG ou WebP. Choisissez un autre fichier.",
+    remove_logo: "Supprimer le logo",
+    logo_removed_effect: "Il disparaît de toutes les pages. Pour l’afficher de nouveau, envoyez-le à nouveau.",
     as_shown: "Ce que tout le monde voit",
     see_web_site: "Voir le site",
     nothing: "aucune",
