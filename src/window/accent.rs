@@ -98,7 +98,7 @@ fn luminance(colour: Rgb) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use rand::{RngExt, SeedableRng, rngs::StdRng};
+    use proptest::prelude::*;
 
     use super::{Rgb, contrast, path_of, rgb, sheet, sheet_at};
     use crate::domain::store_area::Colour;
@@ -116,32 +116,37 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(colour: Rgb, about: &str) {
+    fn check(colour: Rgb) {
         let (css, look) = (sheet(colour), crate::look::style());
         for name in ["accent", "accent-hover"] {
             let [accents, on] = [values(&css, name), values(&css, "on-accent")];
             assert_eq!((accents.len(), on.len()), (2, 2), "{css}");
             for (at, accent) in accents.into_iter().enumerate() {
-                assert!(contrast(accent, on[at]) >= 4.5, "{about}: text on {name} in {css}");
+                assert!(contrast(accent, on[at]) >= 4.5, "text on {name} of {colour:?} in {css}");
                 for paper in ["bg", "surface", "hover", "plain-bg"] {
                     let paper = values(&look, paper)[at];
-                    assert!(contrast(accent, paper) >= 4.5, "{about}: {paper:?} in {css}");
+                    assert!(contrast(accent, paper) >= 4.5, "{colour:?} on {paper:?} in {css}");
                 }
             }
         }
     }
 
-    #[test]
-    fn text_on_every_accent_and_every_accent_on_the_page_has_a_contrast_of_4_5() {
-        let seed: u64 = rand::rng().random();
-        println!("seed {seed}");
-        let mut random = StdRng::seed_from_u64(seed);
-        for _ in 0..1000 {
-            let colour: Rgb = random.random();
-            check(colour, &format!("seed {seed}, colour {colour:?}"));
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
+        /// A failure prints the colour and the seed, and keeps it for the next runs.
+        #[test]
+        fn text_on_every_accent_and_every_accent_on_the_page_has_a_contrast_of_4_5(
+            colour in any::<Rgb>(),
+        ) {
+            check(colour);
         }
+    }
+
+    #[test]
+    fn colours_at_the_ends_have_shades_with_enough_contrast_too() {
         for colour in [[0; 3], [255; 3], [255, 255, 0], [0, 0, 255], [0x77; 3]] {
-            check(colour, &format!("colour {colour:?}"));
+            check(colour);
         }
     }
 

@@ -28,7 +28,7 @@ struct Page<T> {
     #[serde(skip_serializing_if = "Option::is_none")]
     publisher: Option<Organization>,
     #[serde(flatten)]
-    content: T,
+    about: T,
 }
 
 #[derive(Serialize)]
@@ -217,10 +217,10 @@ fn offer<'a>(
 fn in_script(
     schema: &'static str,
     publisher: Option<Organization>,
-    content: impl Serialize,
+    about: impl Serialize,
 ) -> Markup {
     let (context, in_language) = ("https://schema.org", texts().language);
-    let page = Page { context, schema, in_language, publisher, content };
+    let page = Page { context, schema, in_language, publisher, about };
     // Texts and numbers always have a form in JSON.
     let mut json = serde_json::to_string(&page).unwrap_or_default();
     for (character, escaped) in [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026")] {

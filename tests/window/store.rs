@@ -17,12 +17,12 @@ fn of(text: &str) -> Profile {
     let line: String = text.chars().filter(|character| !character.is_control()).collect();
     let word: String = line.chars().filter(|character| !character.is_whitespace()).collect();
     let encoded: String = form_urlencoded::byte_serialize(line.as_bytes()).collect();
-    let link = |label: &str| {
+    let labelled = |label: &str| {
         let url = LinkUrl::new(format!("https://claws.example/?'<b>\"{word}#{encoded}"));
         let label = LinkLabel::new(label.chars().take(60).collect());
         Some(Link { label: label?, url: url? })
     };
-    let links: Vec<_> = [&line, "Imprint"].into_iter().filter_map(link).collect();
+    let links: Vec<_> = [&line, "Imprint"].into_iter().filter_map(labelled).collect();
     let paragraph = |most: usize| line.chars().take(most).collect::<String>();
     Profile {
         name: StoreName::new(paragraph(120)),
