@@ -761,4 +761,7 @@ texts! {
     soon;
     /// While the clock is not believed, for so many more hours.
     doubted_clock(now: &str, confirmed: &str, hours: i64) -> String;
+    store_labels;
+    store_labels_hint;
+    write_labels;
 }

@@ -9,6 +9,7 @@ mod browsers;
 pub(crate) mod console;
 mod dates;
 mod declaration;
+mod fields;
 mod numbers;
 pub(crate) mod window;
 
@@ -19,6 +20,7 @@ use tokio::task_local;
 pub(crate) use self::{
     browsers::browser,
     declaration::Unit,
+    fields::in_language,
     numbers::{Ambiguous, Numbers},
 };
 use crate::domain::store_area::{

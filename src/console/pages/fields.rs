@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-const PAGE: &str = "/settings/fields";
+pub(super) const PAGE: &str = "/settings/fields";
 
 pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
@@ -236,7 +236,7 @@ async fn present(desk: &Desk<'_>) -> Result<Option<FieldDefinition>, ApiError> {
 }
 
 /// Makes a change of a field with this version, or of none. Returns why it is not made.
-async fn change(
+pub(super) async fn change(
     desk: &Desk<'_>,
     wish: FieldWish,
     version: Option<i64>,

@@ -17,6 +17,7 @@ mod commands;
 mod conflict;
 mod edit;
 mod field_form;
+mod field_labels;
 mod fields;
 mod history;
 mod live;
@@ -131,6 +132,7 @@ routes! {
     exportActivity     GET  "/activity/export"                 staff!(Manager, activity::export);
     fields             GET  "/settings/fields"                 staff!(Manager, fields::list, &Errors::default());
     addField           POST "/settings/fields"                 staff!(Manager, fields::add);
+    writeLabels        POST "/settings/labels"                 staff!(Manager, field_labels::write).does(|of| of.write_labels);
     field              GET  "/settings/fields/{id}"            staff!(Manager, fields::show);
     saveField          POST "/settings/fields/{id}"            staff!(Manager, fields::save);
     deleteField        POST "/settings/fields/{id}/delete"     staff!(Manager, fields::delete);

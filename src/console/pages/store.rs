@@ -1,5 +1,6 @@
 //! What the store says about itself, in the settings.
 
+use super::field_labels;
 use crate::console::prelude::*;
 use crate::{
     app::{Changed, StoreFacts, change_profile},
@@ -25,10 +26,16 @@ pub(super) const LOGO: &str = "logo";
 
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let profile = desk.store().profile().await?;
-    Ok(page(desk, &profile, &form_of(&profile), errors))
+    page(desk, &profile, &form_of(&profile), errors).await
 }
 
-fn page(desk: &Desk<'_>, profile: &Profile, form: &Form, errors: &Errors) -> Reply {
+async fn page(
+    desk: &Desk<'_>,
+    profile: &Profile,
+    form: &Form,
+    errors: &Errors,
+) -> Result<Reply, ApiError> {
+    let labels = field_labels::offer(desk).await?;
     let facts = StoreFacts::new(profile.clone(), &desk.visit.console.settings.store);
     let group = |title: &str, inputs: &[StoreInput], more: &Markup| {
         html! {
@@ -58,8 +65,9 @@ fn page(desk: &Desk<'_>, profile: &Profile, form: &Form, errors: &Errors) -> Rep
             }
             div.stack { (as_shown(desk, &facts)) (logo(desk, profile, errors)) }
         }
+        (labels)
     };
-    Page::new(texts().store, content).wrong_if(!errors.is_empty()).into()
+    Ok(Page::new(texts().store, content).wrong_if(!errors.is_empty()).into())
 }
 
 /// The store as it is now for everybody.
@@ -145,7 +153,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let merged = Merged::of(sent, &form_of(&present));
     let patch = store_inputs::read(&merged.form, &mut errors);
     if !errors.is_empty() {
-        return Ok(page(desk, &present, &merged.form, &errors));
+        return page(desk, &present, &merged.form, &errors).await;
     }
     let preconditions = merged.preconditions(merged.is_conflict());
     if change(desk, ProfileChange::Patch(Box::new(patch)), &preconditions).await? {
@@ -156,7 +164,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let merged = Merged::of(sent, &form_of(&present));
     let errors = merged.errors(true, in_words);
     let errors = if errors.is_empty() { Errors::text(texts().store_stale) } else { errors };
-    Ok(page(desk, &present, &merged.form, &errors))
+    page(desk, &present, &merged.form, &errors).await
 }
 
 /// Makes a change, once for all clicks on its form. Returns whether it is made.

@@ -749,6 +749,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     ahead,
     soon: "in weniger als einer Minute",
     doubted_clock,
+    store_labels: "Bezeichnungen der Felder in der Sprache des Betriebs",
+    store_labels_hint: "Bezeichnungen, die jemand geändert hat, bleiben. An den Tieren ändert sich nichts.",
+    write_labels: "Bezeichnungen übernehmen",
 };
 
 fn status(status: PetStatus) -> &'static str {

@@ -749,6 +749,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     ahead,
     soon: "in less than a minute",
     doubted_clock,
+    store_labels: "Labels of fields in the language of the store",
+    store_labels_hint: "Labels that somebody has changed stay as they are, and no animal changes.",
+    write_labels: "Write these labels",
 };
 
 fn status(status: PetStatus) -> &'static str {

@@ -748,6 +748,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     ahead,
     soon: "en menos de un minuto",
     doubted_clock,
+    store_labels: "Nombres de los campos en el idioma del centro",
+    store_labels_hint: "Los nombres que alguien ha cambiado se quedan como están, y ningún animal cambia.",
+    write_labels: "Escribir estos nombres",
 };
 
 fn status(status: PetStatus) -> &'static str {

@@ -750,6 +750,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     ahead,
     soon: "dans moins d’une minute",
     doubted_clock,
+    store_labels: "Libellés des champs dans la langue de l’établissement",
+    store_labels_hint: "Les libellés que quelqu’un a modifiés restent tels quels, et aucun animal ne change.",
+    write_labels: "Écrire ces libellés",
 };
 
 /// The name of an animal within a sentence.
