@@ -14,11 +14,7 @@ use crate::{
         },
     },
     edge::Problem,
-    languages::{
-        console::Texts,
-        declaration::Unit,
-        de::window::in_digits,
-    },
+    languages::{console::Texts, de::window::in_digits, declaration::Unit},
 };
 
 pub(in crate::languages) static TEXTS: Texts = Texts {

@@ -14,11 +14,7 @@ use crate::{
         },
     },
     edge::Problem,
-    languages::{
-        console::Texts,
-        declaration::Unit,
-        en::window::in_digits,
-    },
+    languages::{console::Texts, declaration::Unit, en::window::in_digits},
 };
 
 pub(in crate::languages) static TEXTS: Texts = Texts {

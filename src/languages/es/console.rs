@@ -14,11 +14,7 @@ use crate::{
         },
     },
     edge::Problem,
-    languages::{
-        console::Texts,
-        declaration::Unit,
-        es::window::in_digits,
-    },
+    languages::{console::Texts, declaration::Unit, es::window::in_digits},
 };
 
 pub(in crate::languages) static TEXTS: Texts = Texts {
@@ -1529,11 +1525,9 @@ fn store_member(name: &str) -> [&'static str; 3] {
             "En líneas como en su puerta, 500 caracteres como máximo.",
             "El horario debe tener 500 caracteres como máximo, alguno de ellos visible. Acórtelo o déjelo vacío.",
         ],
-        "language" => [
-            "Idioma",
-            "",
-            "El idioma debe ser uno de la lista. Elija uno de ellos o ninguno.",
-        ],
+        "language" => {
+            ["Idioma", "", "El idioma debe ser uno de la lista. Elija uno de ellos o ninguno."]
+        }
         "currency" => [
             "Moneda",
             "Tres letras, como EUR, GBP, USD o CHF.",

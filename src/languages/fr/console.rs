@@ -15,11 +15,7 @@ use crate::{
         },
     },
     edge::Problem,
-    languages::{
-        console::Texts,
-        declaration::Unit,
-        fr::window::in_digits,
-    },
+    languages::{console::Texts, declaration::Unit, fr::window::in_digits},
 };
 
 pub(in crate::languages) static TEXTS: Texts = Texts {

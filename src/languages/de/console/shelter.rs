@@ -79,7 +79,10 @@ fn contact_hint(kept: u64) -> String {
 }
 
 fn no_order_found_hint(kept: u64) -> String {
-    format!("Prüfen Sie die Schreibweise. Nach dem Abschluss eines Vorgangs bleibt der Adoptant {} lang bekannt.", days(kept))
+    format!(
+        "Prüfen Sie die Schreibweise. Nach dem Abschluss eines Vorgangs bleibt der Adoptant {} lang bekannt.",
+        days(kept)
+    )
 }
 
 fn sum_of(status: &str, count: usize, sum: &str) -> String {
@@ -95,7 +98,9 @@ fn reopen(status: OrderStatus) -> &'static str {
 
 fn order_is(id: i64, status: OrderStatus) -> String {
     match status {
-        OrderStatus::Completed => format!("Vorgang {id} ist schon eine Vermittlung, und das Tier wurde seitdem geändert. Diesmal wurde nichts geändert."),
+        OrderStatus::Completed => format!(
+            "Vorgang {id} ist schon eine Vermittlung, und das Tier wurde seitdem geändert. Diesmal wurde nichts geändert."
+        ),
         other => super::order_is(id, other),
     }
 }

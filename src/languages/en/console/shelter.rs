@@ -76,7 +76,10 @@ fn is_in_status(status: PetStatus) -> String {
 }
 
 fn contact_hint(kept: u64) -> String {
-    format!("Such as a name and a telephone number. It is deleted {} after the adoption.", days(kept))
+    format!(
+        "Such as a name and a telephone number. It is deleted {} after the adoption.",
+        days(kept)
+    )
 }
 
 fn no_order_found_hint(kept: u64) -> String {
@@ -96,7 +99,9 @@ fn reopen(status: OrderStatus) -> &'static str {
 
 fn order_is(id: i64, status: OrderStatus) -> String {
     match status {
-        OrderStatus::Completed => format!("Order {id} is adopted, and the animal was changed since. Nothing was changed this time."),
+        OrderStatus::Completed => format!(
+            "Order {id} is adopted, and the animal was changed since. Nothing was changed this time."
+        ),
         other => super::order_is(id, other),
     }
 }

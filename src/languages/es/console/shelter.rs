@@ -75,7 +75,10 @@ fn is_in_status(status: PetStatus) -> String {
 }
 
 fn contact_hint(kept: u64) -> String {
-    format!("Por ejemplo, un nombre y un teléfono. Se elimina {} después de la adopción.", days(kept))
+    format!(
+        "Por ejemplo, un nombre y un teléfono. Se elimina {} después de la adopción.",
+        days(kept)
+    )
 }
 
 fn no_order_found_hint(kept: u64) -> String {
@@ -95,7 +98,9 @@ fn reopen(status: OrderStatus) -> &'static str {
 
 fn order_is(id: i64, status: OrderStatus) -> String {
     match status {
-        OrderStatus::Completed => format!("El trámite {id} está adoptado, y el animal se ha modificado desde entonces. Esta vez no se ha cambiado nada."),
+        OrderStatus::Completed => format!(
+            "El trámite {id} está adoptado, y el animal se ha modificado desde entonces. Esta vez no se ha cambiado nada."
+        ),
         other => super::order_is(id, other),
     }
 }

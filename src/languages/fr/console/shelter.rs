@@ -75,11 +75,17 @@ fn is_in_status(status: PetStatus) -> String {
 }
 
 fn contact_hint(kept: u64) -> String {
-    format!("Par exemple un nom et un numéro de téléphone. Supprimé {} après l’adoption.", days(kept))
+    format!(
+        "Par exemple un nom et un numéro de téléphone. Supprimé {} après l’adoption.",
+        days(kept)
+    )
 }
 
 fn no_order_found_hint(kept: u64) -> String {
-    format!("Vérifiez l’orthographe. L’adoptant d’un dossier clos est conservé pendant {}.", days(kept))
+    format!(
+        "Vérifiez l’orthographe. L’adoptant d’un dossier clos est conservé pendant {}.",
+        days(kept)
+    )
 }
 
 fn sum_of(status: &str, count: usize, sum: &str) -> String {
@@ -95,7 +101,9 @@ fn reopen(status: OrderStatus) -> &'static str {
 
 fn order_is(id: i64, status: OrderStatus) -> String {
     match status {
-        OrderStatus::Completed => format!("Le dossier {id} est déjà une adoption, et l’animal a été modifié depuis. Rien n’a été modifié cette fois."),
+        OrderStatus::Completed => format!(
+            "Le dossier {id} est déjà une adoption, et l’animal a été modifié depuis. Rien n’a été modifié cette fois."
+        ),
         other => super::order_is(id, other),
     }
 }
