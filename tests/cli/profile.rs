@@ -1,8 +1,9 @@
 //! The profile of a store in files and copies.
 
-use std::fs;
+use std::{fs, io::Cursor};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use image::{ImageFormat, Rgb, RgbImage};
 use petstore::photos::{Format, logo};
 
 use super::{
@@ -10,7 +11,6 @@ use super::{
     import::fresh,
     program::{directory, run},
 };
-use crate::api::pictures;
 
 #[tokio::test]
 async fn a_profile_is_copied_and_an_import_replaces_only_one_that_says_nothing() {
@@ -30,6 +30,14 @@ async fn a_profile_is_copied_and_an_import_replaces_only_one_that_says_nothing()
     }
 }
 
+/// A PNG.
+fn picture() -> Vec<u8> {
+    let picture = RgbImage::from_fn(600, 300, |x, _| Rgb([u8::try_from(x % 256).unwrap(), 9, 99]));
+    let mut out = Cursor::new(Vec::new());
+    picture.write_to(&mut out, ImageFormat::Png).unwrap();
+    out.into_inner()
+}
+
 #[tokio::test]
 async fn a_logo_is_in_an_export_and_a_copy_and_an_import_makes_it_anew_or_says_what_is_wrong() {
     let here = directory();
@@ -37,8 +45,8 @@ async fn a_logo_is_in_an_export_and_a_copy_and_an_import_makes_it_anew_or_says_w
         let member = format!("\"logo\":\"{}\",\"version\":9", STANDARD.encode(png));
         PROFILE.replace("\"version\":9", &member)
     };
-    let made = logo(&pictures::png(600, 300), Format::Png).unwrap();
-    let (sent, expected) = (with_logo(&pictures::png(600, 300)), with_logo(&made.png));
+    let made = logo(&picture(), Format::Png).unwrap();
+    let (sent, expected) = (with_logo(&picture()), with_logo(&made.png));
     fs::write(here.path().join("logo.ndjson"), sent).unwrap();
     fs::write(here.path().join("damaged.ndjson"), with_logo(&made.png[..99])).unwrap();
     fs::write(here.path().join("text.ndjson"), with_logo(b"").replace("\"\"", "\"?\"")).unwrap();
@@ -50,7 +58,9 @@ async fn a_logo_is_in_an_export_and_a_copy_and_an_import_makes_it_anew_or_says_w
         };
         let damaged = import("damaged.ndjson");
         assert!(
-            damaged.stderr.contains("line 1: logo: The PNG picture is truncated"),
+            damaged
+                .stderr
+                .contains("line 1: the logo cannot be used: The PNG picture is truncated"),
             "{damaged:?}"
         );
         let text = import("text.ndjson");

@@ -12,7 +12,8 @@ use crate::{
 
 /// The logo with this file.
 pub(super) fn logo_of(png: &[u8]) -> Result<NewLogo, InvalidRow> {
-    logo(png, photos::Format::Png).map_err(|reason| InvalidRow::of("logo", reason))
+    logo(png, photos::Format::Png)
+        .map_err(|reason| InvalidRow::whole(format!("the logo cannot be used: {reason}")))
 }
 
 /// Replaces the profile, if it says nothing. Returns whether it did.
