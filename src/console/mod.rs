@@ -69,7 +69,7 @@ impl Console {
         client: &Client,
         request: Request<B>,
     ) -> impl Future<Output = Response> {
-        languages::speaking(self.edge.handle(self, client, request))
+        self.edge.handle(self, client, request)
     }
 
     /// Reads a body that is a form, up to `max` bytes. Fails like [`body::read_form`], and with 503 if
@@ -128,6 +128,10 @@ impl Interface for Console {
     const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-store");
     /// How long the page may wait for pictures.
     type Found = Duration;
+
+    fn around<T: Send>(handling: impl Future<Output = T> + Send) -> impl Future<Output = T> + Send {
+        languages::speaking(handling)
+    }
 
     fn edge(&self) -> &Edge {
         &self.edge

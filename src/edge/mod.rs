@@ -114,6 +114,11 @@ pub(crate) trait Interface: Send + Sync + 'static {
         Duration::ZERO
     }
 
+    /// Handles a request, with what belongs to it from its beginning to its end.
+    fn around<T: Send>(handling: impl Future<Output = T> + Send) -> impl Future<Output = T> + Send {
+        handling
+    }
+
     /// Responds to a request with a valid head, and adds what it learns about it to the facts.
     fn process(
         &self,
@@ -190,7 +195,7 @@ impl Edge {
         // Split here, because otherwise the future would hold both the whole and the parts.
         let (request, body) = request.into_parts();
         let mut body = TrackedBody::new(body);
-        async move {
+        I::around(async move {
             let started = self.clock.instant();
             let _active = I::IS_FOR_CLIENTS.then(|| self.metrics.active.enter());
             let request_id = self.request_ids.of(&request.headers);
@@ -262,7 +267,7 @@ impl Edge {
             };
             self.log.write(&line, || self.clock.instant());
             response
-        }
+        })
     }
 
     /// A new `X-Request-Id`, for a response that is sent without a parsed request.

@@ -112,7 +112,7 @@ impl Window {
         client: &Client,
         request: Request<B>,
     ) -> impl Future<Output = Response> {
-        languages::speaking(self.edge.handle(self, client, request))
+        self.edge.handle(self, client, request)
     }
 
     /// Responds with a page or file.
@@ -240,6 +240,10 @@ impl Interface for Window {
         "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400",
     );
     type Found = Found<Page>;
+
+    fn around<T: Send>(handling: impl Future<Output = T> + Send) -> impl Future<Output = T> + Send {
+        languages::speaking(handling)
+    }
 
     fn edge(&self) -> &Edge {
         &self.edge

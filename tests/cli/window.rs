@@ -6,11 +6,29 @@ use super::program::{Service, client, command, create, directory, new_key, run};
 
 /// Where the window of a service is.
 async fn url_of_window(service: &Service) -> String {
-    while !service.said().contains("window at ") {
+    url_of("window", service).await
+}
+
+async fn url_of(face: &str, service: &Service) -> String {
+    let before = format!("{face} at ");
+    while !service.said().contains(&before) {
         tokio::task::yield_now().await;
     }
     let log = service.said();
-    log.split("window at ").nth(1).unwrap().split('"').next().unwrap().to_owned()
+    log.split(&before).nth(1).unwrap().split('"').next().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_service_speaks_the_language_of_the_store_on_every_listener_for_people() {
+    let here = directory();
+    let options = ["--language=de", "--window-listen=127.0.0.1:0", "--console-listen=127.0.0.1:0"];
+    let service = Service::start(here.path(), &options);
+    let (client, window) = (client(), url_of("window", &service).await);
+    let console = url_of("console", &service).await;
+    for url in [format!("{window}/"), format!("{window}/x"), format!("{console}/sign-in")] {
+        let page = client.get(&url).send().await.unwrap().text().await.unwrap();
+        assert!(page.contains("<html lang=\"de"), "{url}: {page}");
+    }
 }
 
 #[tokio::test]
