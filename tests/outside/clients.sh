@@ -32,6 +32,9 @@ open_window() {
     PETSTORE_CONSOLE_LISTEN=off PETSTORE_WINDOW_LISTEN=127.0.0.1:0 PETSTORE_CURRENCY=EUR \
         PETSTORE_STORE_NAME='Paws & Co.' PETSTORE_STORE_CONTACT=mailto:hello@paws.example start_service "$1"
     cp -r tests/outside/window.mjs tests/outside/window "$outside/node"
+    # The test changes the language of the store.
+    PETSTORE_KEY=$("$petstore" keys create --name window --scope store:admin --database "$database")
+    export PETSTORE_KEY
     WINDOW_URL=$(sed -n 's/.*"message":"window at \([^"]*\)".*/\1/p' "$service_log") \
         node "$outside/node/window.mjs" "$outside/chromium/chromium" "$outside/window"
     stop_service

@@ -1,5 +1,7 @@
 // The pages of the staff in each language, as narrow as 400 % zoom makes them.
 
+import assert from "node:assert/strict";
+
 import { measure, submit } from "./people.mjs";
 
 const PAGES = [
@@ -14,7 +16,10 @@ export async function languages(at, origin) {
     await at.page.select("#language", language);
     await submit(at, "form[action='/account/language'] button");
     if (!language) return;
-    for (const path of PAGES) await measure(at, path, `${path} in ${language}`, [1280, 320]);
+    for (const path of PAGES) {
+      await measure(at, path, `${path} in ${language}`, [1280, 320]);
+      assert.match(await at.page.$eval("html", (html) => html.lang), new RegExp(`^${language}`), path);
+    }
     // The messages about an empty form.
     await at.page.goto(`${origin}/add`);
     await submit(at, "form[action='/add'] button");
