@@ -19,14 +19,7 @@ mod route;
 mod settings;
 mod trace;
 
-use std::{
-    future::poll_fn,
-    panic::AssertUnwindSafe,
-    pin::{Pin, pin},
-    sync::Arc,
-    task::Poll,
-    time::Duration,
-};
+use std::{panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration};
 
 use futures_util::FutureExt;
 use hyper::{
@@ -48,7 +41,7 @@ use self::{
     forwarded::Strangers,
     log::RequestLog,
     metrics::Metrics,
-    request::{REQUEST_ID, RequestIds},
+    request::{REQUEST_ID, RequestIds, within},
 };
 pub(crate) use self::{
     body::{MAX_BODY, UnreadBody},
@@ -277,17 +270,6 @@ impl Edge {
 
     fn preflight<I: Interface>(&self, request: &Parts) -> Option<Response> {
         if I::HAS_KEYS { self.cors.preflight(request) } else { None }
-    }
-}
-
-/// The output of `work`, or `None` after `limit`. Most requests complete at once, without a timer.
-async fn within<F: Future>(
-    limit: impl Fn() -> Duration,
-    mut work: Pin<&mut F>,
-) -> Option<F::Output> {
-    match poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
-        Poll::Ready(done) => Some(done),
-        Poll::Pending => tokio::time::timeout(limit(), work).await.ok(),
     }
 }
 

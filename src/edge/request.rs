@@ -1,8 +1,11 @@
-//! A request: the rules of HTTP for its head that hyper does not enforce, its host, its id, and what
-//! becomes known about it.
+//! A request: the rules of HTTP for its head that hyper does not enforce, its host, its id, its time limit, and
+//! what becomes known about it.
 
 use std::{
+    future::poll_fn,
+    pin::Pin,
     sync::{Mutex, PoisonError},
+    task::Poll,
     time::Duration,
 };
 
@@ -163,6 +166,17 @@ pub(crate) struct Facts {
     /// The operation, if the client may know it.
     pub(crate) route: Option<Label>,
     pub(super) problem: Option<Problem>,
+}
+
+/// The output of `work`, or `None` after `limit`. Most requests complete at once, without a timer.
+pub(super) async fn within<F: Future>(
+    limit: impl Fn() -> Duration,
+    mut work: Pin<&mut F>,
+) -> Option<F::Output> {
+    match poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
+        Poll::Ready(done) => Some(done),
+        Poll::Pending => tokio::time::timeout(limit(), work).await.ok(),
+    }
 }
 
 #[cfg(test)]
