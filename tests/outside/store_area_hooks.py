@@ -200,6 +200,8 @@ def before_call(context, case, kwargs):
         use_present_version(case)
     if operation == "patchProfile":
         use_valid_profile(case)
+    if operation in ("putLogo", "deleteLogo") and "If-Match" in (case.headers or {}):
+        case.headers["If-Match"] = send("GET", "/store/profile")[1]["ETag"]
     if operation in ("putField", "deleteField"):
         use_own_field(case, is_put=operation == "putField")
     for animal in case.body if isinstance(case.body, list) else [case.body]:
