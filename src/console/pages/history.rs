@@ -15,8 +15,8 @@ use crate::{
     domain::{
         NamedActor, PetId,
         store_area::{
-            AltText, AuditEntry, AuditQuery, AuditType, Category, ChangeType, FieldSet, Focus,
-            JournalEntry, NewPhoto, Order, PhotoId, StorePet, SubjectKind,
+            AltText, AuditEntry, AuditQuery, AuditType, Category, ChangeType, FieldKind, FieldSet,
+            Focus, JournalEntry, NewPhoto, Order, PhotoId, StorePet, SubjectKind,
         },
     },
 };
@@ -228,6 +228,11 @@ pub(super) fn differences(
         "status" => of[member].as_str().map(|text| {
             forms::status(text).map_or(text, |status| texts().status(status)).to_owned()
         }),
+        "price" => of[member].as_str().map(|price| amount(price, None)),
+        // That of an order is a text of people.
+        "reason" => of[member]
+            .as_str()
+            .map(|text| text.parse().map_or(text, |reason| texts().reason(reason)).to_owned()),
         _ => of[member].as_str().map(str::to_owned),
     };
     let mut lines: Vec<(String, Option<String>, String)> = Vec::new();
@@ -258,7 +263,11 @@ pub(super) fn differences(
         let field = fields.find(name);
         let label = field.map_or(name, |field| field.label.as_str());
         let value = |value: &Value| match (field, value) {
-            (Some(field), Value::String(text)) => field.shown(text).to_owned(),
+            (Some(field), Value::String(text)) => match field.kind {
+                FieldKind::Date => wording::day(text),
+                FieldKind::Decimal => amount(text, None),
+                _ => field.shown(text).to_owned(),
+            },
             _ => wording::value(value),
         };
         let [old, new] = [&before, &after].map(|of| of["fields"].get(name).map(value));
