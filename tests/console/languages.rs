@@ -131,3 +131,22 @@ async fn no_page_of_another_language_has_an_english_word() {
         assert!(found.is_empty(), "{language}: {found:#?}");
     }
 }
+
+#[tokio::test]
+async fn the_history_has_days_amounts_and_reasons_in_the_language_of_the_member() {
+    let shop = Shop::open().await;
+    let mut browser = shop.member("Zoë", Role::Clerk).await;
+    browser.post("/account/language", &[("language", "de")]).await.expect(303);
+    let form = [("name", "Rex"), ("field.born", "2023-05-01"), ("field.price", "249,50")];
+    let form = [&form[..], &[("category", "1"), ("new-category", "yes")]].concat();
+    let path = browser.post("/add", &form).await.next().to_owned();
+    let page = browser.get(&path).await.expect(200);
+    for shown in ["1. Mai 2023", "249,50"] {
+        assert!(page.between("<ol class=\"history\">", "</ol>").contains(shown), "{page:?}");
+    }
+    let gone = [("why", "died"), ("version", "1")];
+    browser.post(&format!("{path}/withdraw"), &gone).await;
+    let page = browser.get(&path).await.expect(200);
+    let history = page.between("<ol class=\"history\">", "</ol>");
+    assert!(history.contains("Verstorben") || history.contains("Gestorben"), "{page:?}");
+}
