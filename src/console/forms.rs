@@ -283,7 +283,7 @@ pub(super) fn optional<const MAX: usize>(
     text.map(Some).ok_or_else(|| texts().too_long(label, MAX))
 }
 
-/// A price as people type it, in the form that the store has. What is no number stays, and is invalid.
+/// A price as people type it, in the form that the store has. Other text stays as it is, and is invalid.
 ///
 /// # Errors
 ///

@@ -83,7 +83,7 @@ impl Numbers {
 
     /// What a typed number means, in the form that the store has: `1 249,50`, `1.249,50` and `1,249.50` are
     /// `1249.50` in every language, because people write the languages of others. `249,-` is `249`. The
-    /// currency of the store can be before or after it. What is no number stays, and is invalid.
+    /// currency of the store can be before or after it. Other text stays as it is, and is invalid.
     /// `is_whole`: that it has no decimals.
     ///
     /// # Errors

@@ -40,7 +40,7 @@ const LONGEST_PHRASE: usize = 4;
 /// So many words of a text count, the last ones.
 const MOST_WORDS: usize = 16;
 
-/// A compound has at least so many letters before its end: "Schund" is no dog.
+/// A compound has at least so many letters before its end: "Schund" is not a dog.
 const SHORTEST_BEGINNING: usize = 3;
 
 /// Which drawing shows what a text says: what its last word that is known means, without regard to case

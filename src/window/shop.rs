@@ -144,7 +144,8 @@ impl Shop {
         Ok(self.last_facts())
     }
 
-    /// The same as it was read last, also if the store cannot be read now. The rest of the request is in its language.
+    /// The facts that were read last, for a page about a store that cannot be read. The rest of the request is in
+    /// their language.
     pub(super) fn last_facts(&self) -> Arc<StoreFacts> {
         let facts = Arc::clone(&self.facts.lock().unwrap_or_else(PoisonError::into_inner).1);
         languages::speak_as(facts.language().value, facts.kind());

@@ -33,7 +33,7 @@ pub(super) fn as_input(
     })
 }
 
-/// A date in the form that the store has. What is no date stays, and is invalid.
+/// A date in the form that the store has. Other text stays as it is, and is invalid.
 ///
 /// # Errors
 ///
