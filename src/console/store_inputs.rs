@@ -13,7 +13,7 @@ use crate::domain::store_area::{
     About, Address, Colour, ContactPage, Currency, EmailAddress, Language, Link, LinkLabel,
     LinkUrl, Links, Patch, Profile, ProfilePatch, StoreKind, StoreName, TelephoneNumber,
 };
-use crate::languages::{console_texts as texts, name_of};
+use crate::languages::{console::Texts, console_texts as texts, name_of};
 
 /// How the name of each input begins, because other forms also have a name.
 const PREFIX: &str = "store.";
@@ -24,16 +24,19 @@ pub(super) struct StoreInput {
     name: &'static str,
     /// `textarea`, `select`, or the keyboard of a phone; the one for texts if empty.
     kind: &'static str,
+    /// Its label, its hint, and what is wrong with an invalid value.
+    texts: fn(&Texts) -> [&'static str; 3],
     stored: fn(&Profile) -> Option<&str>,
     /// Reads what was typed. Nothing clears the value.
     read: fn(&str, &mut ProfilePatch) -> Result<(), ()>,
 }
 
 macro_rules! groups {
-    ($($group:ident { $($member:ident $name:literal $kind:literal: $read:expr;)+ })+) => {
+    ($($group:ident { $($member:ident $name:literal $texts:ident $kind:literal: $read:expr;)+ })+) => {
         $(pub(super) static $group: &[StoreInput] = &[$(StoreInput {
             name: $name,
             kind: $kind,
+            texts: |texts| texts.$texts,
             stored: |profile| profile.$member.as_ref().map(|value| value.as_str()),
             read: |typed, patch| set(&mut patch.$member, typed, $read),
         }),+];)+
@@ -47,21 +50,21 @@ macro_rules! groups {
 
 groups! {
     WHO {
-        name "name" "": |typed| StoreName::new(typed.to_owned());
-        kind "kind" "select": |typed| typed.parse().ok();
-        about "about" "textarea": |typed| About::new(typed.to_owned());
+        name "name" member_name "": |typed| StoreName::new(typed.to_owned());
+        kind "kind" member_kind "select": |typed| typed.parse().ok();
+        about "about" member_about "textarea": |typed| About::new(typed.to_owned());
     }
     REACH {
-        email "email" "email": |typed| EmailAddress::new(typed.to_owned());
-        telephone "telephone" "tel": |typed| TelephoneNumber::new(typed.to_owned());
-        contact_page "contactPage" "url": |typed| ContactPage::new(typed.to_owned());
-        address "address" "textarea": |typed| Address::new(typed.to_owned());
-        hours "hours" "textarea": |typed| Address::new(typed.to_owned());
+        email "email" member_email "email": |typed| EmailAddress::new(typed.to_owned());
+        telephone "telephone" member_telephone "tel": |typed| TelephoneNumber::new(typed.to_owned());
+        contact_page "contactPage" member_contact_page "url": |typed| ContactPage::new(typed.to_owned());
+        address "address" member_address "textarea": |typed| Address::new(typed.to_owned());
+        hours "hours" member_hours "textarea": |typed| Address::new(typed.to_owned());
     }
     PAGES {
-        language "language" "select": |typed| typed.parse().ok();
-        currency "currency" "": |typed| Currency::new(&typed.to_ascii_uppercase());
-        colour "colour" "": |typed| Colour::new(typed.to_owned());
+        language "language" member_language "select": |typed| typed.parse().ok();
+        currency "currency" member_currency "": |typed| Currency::new(&typed.to_ascii_uppercase());
+        colour "colour" member_colour "": |typed| Colour::new(typed.to_owned());
     }
 }
 
@@ -121,7 +124,7 @@ impl StoreInput {
 
     /// The input with what was typed into it, and with what is in force without it.
     pub(super) fn show(&self, form: &Form, errors: &Errors, facts: &StoreFacts) -> Markup {
-        let (id, [label, hint, _]) = (self.id(), texts().store_member(self.name));
+        let (id, [label, hint, _]) = (self.id(), (self.texts)(texts()));
         let hint = format!("{hint} {}", self.fallback(facts).unwrap_or_default());
         let hint = Some(hint.trim()).filter(|hint| !hint.is_empty());
         let input = Input { hint, ..Input::of(&id, label, form, errors) };
@@ -173,7 +176,7 @@ pub(super) fn read(form: &Form, errors: &mut Errors) -> ProfilePatch {
         let Some(typed) = form.all(&id).next() else { continue };
         // Browsers send CR LF, which counts as one character for people.
         if (input.read)(&typed.trim().replace("\r\n", "\n"), &mut patch).is_err() {
-            errors.add(id, texts().store_member(input.name)[2]);
+            errors.add(id, (input.texts)(texts())[2]);
         }
     }
     let mut links = Vec::new();
@@ -208,7 +211,7 @@ pub(super) fn in_words(name: &str, value: &str) -> Option<(String, String)> {
     if let Some(input) = all().find(|input| input.name == name) {
         let choices = if input.kind == "select" { input.choices() } else { Vec::new() };
         let chosen = choices.iter().find(|(of, _)| *of == value).map_or(words, |(_, words)| words);
-        let label = texts().store_member(name)[0].to_owned();
+        let label = (input.texts)(texts())[0].to_owned();
         return Some((label, markup::readable(chosen, SHORT)));
     }
     let (number, part) = name.strip_prefix("link")?.split_once('.')?;

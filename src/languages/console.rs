@@ -748,8 +748,18 @@ texts! {
     link_url_invalid;
     link_label(number: usize) -> String;
     link_url(number: usize) -> String;
-    /// What people read of a member of the profile: its label, its hint, and what is wrong with an invalid value.
-    store_member(name: &str) -> [&'static str; 3];
+    /// What people read of each member of the profile: its label, its hint, and what is wrong with an invalid value.
+    member_name: [&'static str; 3];
+    member_kind: [&'static str; 3];
+    member_about: [&'static str; 3];
+    member_email: [&'static str; 3];
+    member_telephone: [&'static str; 3];
+    member_contact_page: [&'static str; 3];
+    member_address: [&'static str; 3];
+    member_hours: [&'static str; 3];
+    member_language: [&'static str; 3];
+    member_currency: [&'static str; 3];
+    member_colour: [&'static str; 3];
     store_kind(kind: StoreKind) -> &'static str;
 
     // Moments in words.

@@ -9,7 +9,10 @@ use super::{
 };
 use crate::console::prelude::*;
 use crate::{
-    console::desk::{KEY_FIELD, owner_of},
+    console::{
+        desk::{KEY_FIELD, owner_of},
+        problem::unread,
+    },
     domain::store_area::{Logo, ProfileChange},
     edge::{UnreadBody, multipart::Multipart},
     photos::Format,
@@ -23,9 +26,10 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
     let _room = console.edge.response_memory.reserve_for_picture(Logo::MAX_PICTURE)?;
     let timeout = console.edge.body_timeout * photo_forms::PICTURE_TIMES;
     let max_form = 2 * Logo::MAX_PICTURE;
-    let mut form = Multipart::of(&desk.visit.request.headers, body, timeout, max_form)?;
+    let form = Multipart::of(&desk.visit.request.headers, body, timeout, max_form);
+    let mut form = form.map_err(unread)?;
     let (mut key, mut picture) = (String::new(), Err(texts().logo_missing.to_owned()));
-    while let Some(part) = form.next(Logo::MAX_PICTURE).await? {
+    while let Some(part) = form.next(Logo::MAX_PICTURE).await.map_err(unread)? {
         match (part.file, part.content) {
             (None, Some(content)) if part.name == KEY_FIELD => {
                 key = String::from_utf8_lossy(&content).into_owned();

@@ -734,7 +734,61 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     link_url_invalid: "Die Adresse eines Links muss mit https:// beginnen, ohne Leerzeichen und mit höchstens 500 Zeichen. Korrigieren Sie sie oder leeren Sie beide Felder des Links.",
     link_label,
     link_url,
-    store_member,
+    member_name: [
+        "Name",
+        "Er steht oben auf jeder Seite.",
+        "Der Name darf höchstens 120 Zeichen in einer Zeile haben, davon mindestens ein sichtbares. Kürzen Sie ihn oder lassen Sie ihn leer.",
+    ],
+    member_kind: [
+        "Art",
+        "Ein Tierheim vermittelt Tiere gegen eine Schutzgebühr, eine Tierhandlung verkauft sie zu einem Preis.",
+        "Die Art muss Tierhandlung oder Tierheim sein. Wählen Sie eine davon oder keine.",
+    ],
+    member_about: [
+        "Über uns",
+        "Ein paar Sätze auf der ersten öffentlichen Seite, höchstens 2.000 Zeichen.",
+        "Der Text über den Betrieb darf höchstens 2.000 Zeichen haben, davon mindestens ein sichtbares. Kürzen Sie ihn oder lassen Sie ihn leer.",
+    ],
+    member_email: [
+        "E-Mail",
+        "",
+        "Die E-Mail-Adresse muss die Form name@example.org haben, ohne Leerzeichen und mit höchstens 254 Zeichen. Korrigieren Sie sie oder lassen Sie sie leer.",
+    ],
+    member_telephone: [
+        "Telefon",
+        "",
+        "Die Telefonnummer muss 3 bis 40 Zeichen haben, davon mindestens 3 Ziffern; erlaubt sind Ziffern, Leerzeichen und + - ( ) / . Korrigieren Sie sie oder lassen Sie sie leer.",
+    ],
+    member_contact_page: [
+        "Kontaktseite",
+        "Die Adresse einer Seite mit Ihrem Kontaktformular. Sie beginnt mit https://. Schreiben Sie {id} an die Stelle, an die die Nummer des Tieres gehört.",
+        "Die Kontaktseite muss eine Adresse sein, die mit https:// beginnt, ohne Leerzeichen und mit höchstens 500 Zeichen. Korrigieren Sie sie oder lassen Sie sie leer.",
+    ],
+    member_address: [
+        "Anschrift",
+        "In Zeilen wie auf einem Umschlag, höchstens 500 Zeichen.",
+        "Die Anschrift darf höchstens 500 Zeichen haben, davon mindestens ein sichtbares. Kürzen Sie sie oder lassen Sie sie leer.",
+    ],
+    member_hours: [
+        "Öffnungszeiten",
+        "In Zeilen wie an Ihrer Tür, höchstens 500 Zeichen.",
+        "Die Öffnungszeiten dürfen höchstens 500 Zeichen haben, davon mindestens ein sichtbares. Kürzen Sie sie oder lassen Sie sie leer.",
+    ],
+    member_language: [
+        "Sprache",
+        "",
+        "Die Sprache muss eine aus der Liste sein. Wählen Sie eine davon oder keine.",
+    ],
+    member_currency: [
+        "Währung",
+        "Drei Buchstaben, etwa EUR, GBP, USD oder CHF.",
+        "Die Währung muss drei Buchstaben haben, etwa EUR. Korrigieren Sie sie oder lassen Sie sie leer.",
+    ],
+    member_colour: [
+        "Farbe",
+        "Die Farbe der Knöpfe und Links der Website, etwa #2f6f4f: # mit sechs Ziffern oder Buchstaben von a bis f.",
+        "Die Farbe muss aus # und sechs Ziffern oder Buchstaben von a bis f bestehen, etwa #2f6f4f. Korrigieren Sie sie oder lassen Sie sie leer.",
+    ],
     store_kind,
 
     // Moments in words.
@@ -1478,67 +1532,6 @@ fn link_label(number: usize) -> String {
 
 fn link_url(number: usize) -> String {
     format!("Adresse von Link {number}")
-}
-
-fn store_member(name: &str) -> [&'static str; 3] {
-    match name {
-        "name" => [
-            "Name",
-            "Er steht oben auf jeder Seite.",
-            "Der Name darf höchstens 120 Zeichen in einer Zeile haben, davon mindestens ein sichtbares. Kürzen Sie ihn oder lassen Sie ihn leer.",
-        ],
-        "kind" => [
-            "Art",
-            "Ein Tierheim vermittelt Tiere gegen eine Schutzgebühr, eine Tierhandlung verkauft sie zu einem Preis.",
-            "Die Art muss Tierhandlung oder Tierheim sein. Wählen Sie eine davon oder keine.",
-        ],
-        "about" => [
-            "Über uns",
-            "Ein paar Sätze auf der ersten öffentlichen Seite, höchstens 2.000 Zeichen.",
-            "Der Text über den Betrieb darf höchstens 2.000 Zeichen haben, davon mindestens ein sichtbares. Kürzen Sie ihn oder lassen Sie ihn leer.",
-        ],
-        "email" => [
-            "E-Mail",
-            "",
-            "Die E-Mail-Adresse muss die Form name@example.org haben, ohne Leerzeichen und mit höchstens 254 Zeichen. Korrigieren Sie sie oder lassen Sie sie leer.",
-        ],
-        "telephone" => [
-            "Telefon",
-            "",
-            "Die Telefonnummer muss 3 bis 40 Zeichen haben, davon mindestens 3 Ziffern; erlaubt sind Ziffern, Leerzeichen und + - ( ) / . Korrigieren Sie sie oder lassen Sie sie leer.",
-        ],
-        "contactPage" => [
-            "Kontaktseite",
-            "Die Adresse einer Seite mit Ihrem Kontaktformular. Sie beginnt mit https://. Schreiben Sie {id} an die Stelle, an die die Nummer des Tieres gehört.",
-            "Die Kontaktseite muss eine Adresse sein, die mit https:// beginnt, ohne Leerzeichen und mit höchstens 500 Zeichen. Korrigieren Sie sie oder lassen Sie sie leer.",
-        ],
-        "address" => [
-            "Anschrift",
-            "In Zeilen wie auf einem Umschlag, höchstens 500 Zeichen.",
-            "Die Anschrift darf höchstens 500 Zeichen haben, davon mindestens ein sichtbares. Kürzen Sie sie oder lassen Sie sie leer.",
-        ],
-        "hours" => [
-            "Öffnungszeiten",
-            "In Zeilen wie an Ihrer Tür, höchstens 500 Zeichen.",
-            "Die Öffnungszeiten dürfen höchstens 500 Zeichen haben, davon mindestens ein sichtbares. Kürzen Sie sie oder lassen Sie sie leer.",
-        ],
-        "language" => [
-            "Sprache",
-            "",
-            "Die Sprache muss eine aus der Liste sein. Wählen Sie eine davon oder keine.",
-        ],
-        "currency" => [
-            "Währung",
-            "Drei Buchstaben, etwa EUR, GBP, USD oder CHF.",
-            "Die Währung muss drei Buchstaben haben, etwa EUR. Korrigieren Sie sie oder lassen Sie sie leer.",
-        ],
-        "colour" => [
-            "Farbe",
-            "Die Farbe der Knöpfe und Links der Website, etwa #2f6f4f: # mit sechs Ziffern oder Buchstaben von a bis f.",
-            "Die Farbe muss aus # und sechs Ziffern oder Buchstaben von a bis f bestehen, etwa #2f6f4f. Korrigieren Sie sie oder lassen Sie sie leer.",
-        ],
-        _ => [""; 3],
-    }
 }
 
 fn store_kind(kind: StoreKind) -> &'static str {

@@ -734,7 +734,61 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     link_url_invalid: "The address of a link must begin with https://, without spaces and with at most 500 characters. Correct it, or empty both inputs of the link.",
     link_label,
     link_url,
-    store_member,
+    member_name: [
+        "Name",
+        "It stands at the top of every page.",
+        "The name must have at most 120 characters in one line, one of them visible. Shorten it, or leave it empty.",
+    ],
+    member_kind: [
+        "Type",
+        "A shelter has adopted animals and adoption fees; a shop has sold animals and prices.",
+        "The type must be a shop or a shelter. Choose one of them, or none.",
+    ],
+    member_about: [
+        "About",
+        "A few sentences on the first public page, at most 2,000 characters.",
+        "The text about the store must have at most 2,000 characters, one of them visible. Shorten it, or leave it empty.",
+    ],
+    member_email: [
+        "E-mail",
+        "",
+        "The e-mail address must have the form name@example.org, without spaces and with at most 254 characters. Correct it, or leave it empty.",
+    ],
+    member_telephone: [
+        "Telephone",
+        "",
+        "The telephone number must have 3 to 40 characters, at least 3 of them digits: digits, spaces, and + - ( ) / . are allowed. Correct it, or leave it empty.",
+    ],
+    member_contact_page: [
+        "Contact page",
+        "The address of a page with your form for questions. It begins with https://. Write {id} where the number of the animal belongs.",
+        "The contact page must be an address that begins with https://, without spaces and with at most 500 characters. Correct it, or leave it empty.",
+    ],
+    member_address: [
+        "Address",
+        "Its lines as on an envelope, at most 500 characters.",
+        "The address must have at most 500 characters, one of them visible. Shorten it, or leave it empty.",
+    ],
+    member_hours: [
+        "Opening hours",
+        "Its lines as on your door, at most 500 characters.",
+        "The opening hours must have at most 500 characters, one of them visible. Shorten them, or leave them empty.",
+    ],
+    member_language: [
+        "Language",
+        "",
+        "The language must be one of those in the list. Choose one of them, or none.",
+    ],
+    member_currency: [
+        "Currency",
+        "Three letters, such as EUR, GBP, USD or CHF.",
+        "The currency must have three letters, such as EUR. Correct it, or leave it empty.",
+    ],
+    member_colour: [
+        "Colour",
+        "The colour of buttons and links of the web site, such as #2f6f4f: # with six digits or letters from a to f.",
+        "The colour must be # with six digits or letters from a to f, such as #2f6f4f. Correct it, or leave it empty.",
+    ],
     store_kind,
 
     // Moments in words.
@@ -1426,67 +1480,6 @@ fn link_label(number: usize) -> String {
 
 fn link_url(number: usize) -> String {
     format!("Address of link {number}")
-}
-
-fn store_member(name: &str) -> [&'static str; 3] {
-    match name {
-        "name" => [
-            "Name",
-            "It stands at the top of every page.",
-            "The name must have at most 120 characters in one line, one of them visible. Shorten it, or leave it empty.",
-        ],
-        "kind" => [
-            "Type",
-            "A shelter has adopted animals and adoption fees; a shop has sold animals and prices.",
-            "The type must be a shop or a shelter. Choose one of them, or none.",
-        ],
-        "about" => [
-            "About",
-            "A few sentences on the first public page, at most 2,000 characters.",
-            "The text about the store must have at most 2,000 characters, one of them visible. Shorten it, or leave it empty.",
-        ],
-        "email" => [
-            "E-mail",
-            "",
-            "The e-mail address must have the form name@example.org, without spaces and with at most 254 characters. Correct it, or leave it empty.",
-        ],
-        "telephone" => [
-            "Telephone",
-            "",
-            "The telephone number must have 3 to 40 characters, at least 3 of them digits: digits, spaces, and + - ( ) / . are allowed. Correct it, or leave it empty.",
-        ],
-        "contactPage" => [
-            "Contact page",
-            "The address of a page with your form for questions. It begins with https://. Write {id} where the number of the animal belongs.",
-            "The contact page must be an address that begins with https://, without spaces and with at most 500 characters. Correct it, or leave it empty.",
-        ],
-        "address" => [
-            "Address",
-            "Its lines as on an envelope, at most 500 characters.",
-            "The address must have at most 500 characters, one of them visible. Shorten it, or leave it empty.",
-        ],
-        "hours" => [
-            "Opening hours",
-            "Its lines as on your door, at most 500 characters.",
-            "The opening hours must have at most 500 characters, one of them visible. Shorten them, or leave them empty.",
-        ],
-        "language" => [
-            "Language",
-            "",
-            "The language must be one of those in the list. Choose one of them, or none.",
-        ],
-        "currency" => [
-            "Currency",
-            "Three letters, such as EUR, GBP, USD or CHF.",
-            "The currency must have three letters, such as EUR. Correct it, or leave it empty.",
-        ],
-        "colour" => [
-            "Colour",
-            "The colour of buttons and links of the web site, such as #2f6f4f: # with six digits or letters from a to f.",
-            "The colour must be # with six digits or letters from a to f, such as #2f6f4f. Correct it, or leave it empty.",
-        ],
-        _ => [""; 3],
-    }
 }
 
 fn store_kind(kind: StoreKind) -> &'static str {

@@ -733,7 +733,61 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     link_url_invalid: "La dirección de un enlace debe empezar por https://, sin espacios y con 500 caracteres como máximo. Corríjala o vacíe los dos campos del enlace.",
     link_label,
     link_url,
-    store_member,
+    member_name: [
+        "Nombre",
+        "Aparece en la parte superior de cada página.",
+        "El nombre debe tener 120 caracteres como máximo en una línea, alguno de ellos visible. Acórtelo o déjelo vacío.",
+    ],
+    member_kind: [
+        "Tipo",
+        "Una protectora da animales en adopción por una tasa; una tienda los vende por un precio.",
+        "El tipo debe ser una tienda o una protectora. Elija uno de los dos o ninguno.",
+    ],
+    member_about: [
+        "Presentación",
+        "Unas frases en la primera página pública, 2000 caracteres como máximo.",
+        "El texto de presentación debe tener 2000 caracteres como máximo, alguno de ellos visible. Acórtelo o déjelo vacío.",
+    ],
+    member_email: [
+        "Correo electrónico",
+        "",
+        "La dirección de correo debe tener la forma nombre@example.org, sin espacios y con 254 caracteres como máximo. Corríjala o déjela vacía.",
+    ],
+    member_telephone: [
+        "Teléfono",
+        "",
+        "El número de teléfono debe tener de 3 a 40 caracteres, al menos 3 de ellos cifras; se permiten cifras, espacios y + - ( ) / . Corríjalo o déjelo vacío.",
+    ],
+    member_contact_page: [
+        "Página de contacto",
+        "La dirección de una página con su formulario de contacto. Empieza por https://. Escriba {id} en el lugar del número del animal.",
+        "La página de contacto debe ser una dirección que empiece por https://, sin espacios y con 500 caracteres como máximo. Corríjala o déjela vacía.",
+    ],
+    member_address: [
+        "Dirección",
+        "En líneas como en un sobre, 500 caracteres como máximo.",
+        "La dirección debe tener 500 caracteres como máximo, alguno de ellos visible. Acórtela o déjela vacía.",
+    ],
+    member_hours: [
+        "Horario",
+        "En líneas como en su puerta, 500 caracteres como máximo.",
+        "El horario debe tener 500 caracteres como máximo, alguno de ellos visible. Acórtelo o déjelo vacío.",
+    ],
+    member_language: [
+        "Idioma",
+        "",
+        "El idioma debe ser uno de la lista. Elija uno de ellos o ninguno.",
+    ],
+    member_currency: [
+        "Moneda",
+        "Tres letras, como EUR, GBP, USD o CHF.",
+        "La moneda debe tener tres letras, como EUR. Corríjala o déjela vacía.",
+    ],
+    member_colour: [
+        "Color",
+        "El color de los botones y enlaces del sitio web, como #2f6f4f: # con seis cifras o letras de la a a la f.",
+        "El color debe ser # con seis cifras o letras de la a a la f, como #2f6f4f. Corríjalo o déjelo vacío.",
+    ],
     store_kind,
 
     // Moments in words.
@@ -1481,65 +1535,6 @@ fn link_label(number: usize) -> String {
 
 fn link_url(number: usize) -> String {
     format!("Dirección del enlace {number}")
-}
-
-fn store_member(name: &str) -> [&'static str; 3] {
-    match name {
-        "name" => [
-            "Nombre",
-            "Aparece en la parte superior de cada página.",
-            "El nombre debe tener 120 caracteres como máximo en una línea, alguno de ellos visible. Acórtelo o déjelo vacío.",
-        ],
-        "kind" => [
-            "Tipo",
-            "Una protectora da animales en adopción por una tasa; una tienda los vende por un precio.",
-            "El tipo debe ser una tienda o una protectora. Elija uno de los dos o ninguno.",
-        ],
-        "about" => [
-            "Presentación",
-            "Unas frases en la primera página pública, 2000 caracteres como máximo.",
-            "El texto de presentación debe tener 2000 caracteres como máximo, alguno de ellos visible. Acórtelo o déjelo vacío.",
-        ],
-        "email" => [
-            "Correo electrónico",
-            "",
-            "La dirección de correo debe tener la forma nombre@example.org, sin espacios y con 254 caracteres como máximo. Corríjala o déjela vacía.",
-        ],
-        "telephone" => [
-            "Teléfono",
-            "",
-            "El número de teléfono debe tener de 3 a 40 caracteres, al menos 3 de ellos cifras; se permiten cifras, espacios y + - ( ) / . Corríjalo o déjelo vacío.",
-        ],
-        "contactPage" => [
-            "Página de contacto",
-            "La dirección de una página con su formulario de contacto. Empieza por https://. Escriba {id} en el lugar del número del animal.",
-            "La página de contacto debe ser una dirección que empiece por https://, sin espacios y con 500 caracteres como máximo. Corríjala o déjela vacía.",
-        ],
-        "address" => [
-            "Dirección",
-            "En líneas como en un sobre, 500 caracteres como máximo.",
-            "La dirección debe tener 500 caracteres como máximo, alguno de ellos visible. Acórtela o déjela vacía.",
-        ],
-        "hours" => [
-            "Horario",
-            "En líneas como en su puerta, 500 caracteres como máximo.",
-            "El horario debe tener 500 caracteres como máximo, alguno de ellos visible. Acórtelo o déjelo vacío.",
-        ],
-        "language" => {
-            ["Idioma", "", "El idioma debe ser uno de la lista. Elija uno de ellos o ninguno."]
-        }
-        "currency" => [
-            "Moneda",
-            "Tres letras, como EUR, GBP, USD o CHF.",
-            "La moneda debe tener tres letras, como EUR. Corríjala o déjela vacía.",
-        ],
-        "colour" => [
-            "Color",
-            "El color de los botones y enlaces del sitio web, como #2f6f4f: # con seis cifras o letras de la a a la f.",
-            "El color debe ser # con seis cifras o letras de la a a la f, como #2f6f4f. Corríjalo o déjelo vacío.",
-        ],
-        _ => [""; 3],
-    }
 }
 
 fn store_kind(kind: StoreKind) -> &'static str {

@@ -735,7 +735,61 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     link_url_invalid: "L’adresse d’un lien doit commencer par https://, sans espace et avec 500 caractères au plus. Corrigez-la, ou videz les deux champs du lien.",
     link_label,
     link_url,
-    store_member,
+    member_name: [
+        "Nom",
+        "Il figure en haut de chaque page.",
+        "Le nom doit avoir 120 caractères au plus sur une ligne, dont un visible. Raccourcissez-le, ou laissez-le vide.",
+    ],
+    member_kind: [
+        "Type",
+        "Un refuge fait adopter des animaux et demande des frais d’adoption\u{a0}; une animalerie les vend à un prix.",
+        "Le type doit être une animalerie ou un refuge. Choisissez l’un des deux, ou aucun.",
+    ],
+    member_about: [
+        "À propos",
+        "Quelques phrases sur la première page publique, 2 000 caractères au plus.",
+        "Le texte de présentation doit avoir 2 000 caractères au plus, dont un visible. Raccourcissez-le, ou laissez-le vide.",
+    ],
+    member_email: [
+        "E-mail",
+        "",
+        "L’adresse e-mail doit avoir la forme nom@example.org, sans espace et avec 254 caractères au plus. Corrigez-la, ou laissez-la vide.",
+    ],
+    member_telephone: [
+        "Téléphone",
+        "",
+        "Le numéro de téléphone doit avoir de 3 à 40 caractères, dont au moins 3 chiffres\u{a0}; sont permis les chiffres, les espaces et + - ( ) / . Corrigez-le, ou laissez-le vide.",
+    ],
+    member_contact_page: [
+        "Page de contact",
+        "L’adresse d’une page avec votre formulaire de contact. Elle commence par https://. Écrivez {id} à la place du numéro de l’animal.",
+        "La page de contact doit être une adresse qui commence par https://, sans espace et avec 500 caractères au plus. Corrigez-la, ou laissez-la vide.",
+    ],
+    member_address: [
+        "Adresse",
+        "En lignes comme sur une enveloppe, 500 caractères au plus.",
+        "L’adresse doit avoir 500 caractères au plus, dont un visible. Raccourcissez-la, ou laissez-la vide.",
+    ],
+    member_hours: [
+        "Horaires",
+        "En lignes comme sur votre porte, 500 caractères au plus.",
+        "Les horaires doivent avoir 500 caractères au plus, dont un visible. Raccourcissez-les, ou laissez-les vides.",
+    ],
+    member_language: [
+        "Langue",
+        "",
+        "La langue doit être l’une de celles de la liste. Choisissez-en une, ou aucune.",
+    ],
+    member_currency: [
+        "Monnaie",
+        "Trois lettres, par exemple EUR, GBP, USD ou CHF.",
+        "La monnaie doit avoir trois lettres, par exemple EUR. Corrigez-la, ou laissez-la vide.",
+    ],
+    member_colour: [
+        "Couleur",
+        "La couleur des boutons et des liens du site, par exemple #2f6f4f\u{a0}: # suivi de six chiffres ou lettres de a à f.",
+        "La couleur doit être # suivi de six chiffres ou lettres de a à f, par exemple #2f6f4f. Corrigez-la, ou laissez-la vide.",
+    ],
     store_kind,
 
     // Moments in words.
@@ -1504,67 +1558,6 @@ fn link_label(number: usize) -> String {
 
 fn link_url(number: usize) -> String {
     format!("Adresse du lien {number}")
-}
-
-fn store_member(name: &str) -> [&'static str; 3] {
-    match name {
-        "name" => [
-            "Nom",
-            "Il figure en haut de chaque page.",
-            "Le nom doit avoir 120 caractères au plus sur une ligne, dont un visible. Raccourcissez-le, ou laissez-le vide.",
-        ],
-        "kind" => [
-            "Type",
-            "Un refuge fait adopter des animaux et demande des frais d’adoption\u{a0}; une animalerie les vend à un prix.",
-            "Le type doit être une animalerie ou un refuge. Choisissez l’un des deux, ou aucun.",
-        ],
-        "about" => [
-            "À propos",
-            "Quelques phrases sur la première page publique, 2 000 caractères au plus.",
-            "Le texte de présentation doit avoir 2 000 caractères au plus, dont un visible. Raccourcissez-le, ou laissez-le vide.",
-        ],
-        "email" => [
-            "E-mail",
-            "",
-            "L’adresse e-mail doit avoir la forme nom@example.org, sans espace et avec 254 caractères au plus. Corrigez-la, ou laissez-la vide.",
-        ],
-        "telephone" => [
-            "Téléphone",
-            "",
-            "Le numéro de téléphone doit avoir de 3 à 40 caractères, dont au moins 3 chiffres\u{a0}; sont permis les chiffres, les espaces et + - ( ) / . Corrigez-le, ou laissez-le vide.",
-        ],
-        "contactPage" => [
-            "Page de contact",
-            "L’adresse d’une page avec votre formulaire de contact. Elle commence par https://. Écrivez {id} à la place du numéro de l’animal.",
-            "La page de contact doit être une adresse qui commence par https://, sans espace et avec 500 caractères au plus. Corrigez-la, ou laissez-la vide.",
-        ],
-        "address" => [
-            "Adresse",
-            "En lignes comme sur une enveloppe, 500 caractères au plus.",
-            "L’adresse doit avoir 500 caractères au plus, dont un visible. Raccourcissez-la, ou laissez-la vide.",
-        ],
-        "hours" => [
-            "Horaires",
-            "En lignes comme sur votre porte, 500 caractères au plus.",
-            "Les horaires doivent avoir 500 caractères au plus, dont un visible. Raccourcissez-les, ou laissez-les vides.",
-        ],
-        "language" => [
-            "Langue",
-            "",
-            "La langue doit être l’une de celles de la liste. Choisissez-en une, ou aucune.",
-        ],
-        "currency" => [
-            "Monnaie",
-            "Trois lettres, par exemple EUR, GBP, USD ou CHF.",
-            "La monnaie doit avoir trois lettres, par exemple EUR. Corrigez-la, ou laissez-la vide.",
-        ],
-        "colour" => [
-            "Couleur",
-            "La couleur des boutons et des liens du site, par exemple #2f6f4f\u{a0}: # suivi de six chiffres ou lettres de a à f.",
-            "La couleur doit être # suivi de six chiffres ou lettres de a à f, par exemple #2f6f4f. Corrigez-la, ou laissez-la vide.",
-        ],
-        _ => [""; 3],
-    }
 }
 
 fn store_kind(kind: StoreKind) -> &'static str {
