@@ -1,8 +1,8 @@
 //! The language of the pages: of those for the public, that of the store; of those for the staff, that of
 //! the member.
 //!
-//! A language is the files of its folder, and one line of `each_language!` in the domain. A text that it
-//! lacks does not compile. What a shelter calls in other words than a shop is in a file of its own, over the
+//! A language is the two files of its folder, and one line of `each_language!` in the domain. A text that it
+//! lacks does not compile. What a shelter calls in other words than a shop is a module of its own, over the
 //! texts for a shop.
 
 mod browsers;
