@@ -203,10 +203,11 @@ mod tests {
         }
         let largest = written(German, "999999999999.9999", "EUR");
         assert_eq!(largest, "1.000.000.000.000,00\u{a0}€");
-        let integers = Language::ALL.map(|of| numbers_in(of).integer(-1_234_567));
+        let four = [English, German, French, Spanish];
+        let integers = four.map(|of| numbers_in(of).integer(-1_234_567));
         let expected = ["-1,234,567", "-1.234.567", "-1\u{202f}234\u{202f}567", "-1.234.567"];
         assert_eq!(integers, expected);
-        assert_eq!(Language::ALL.map(|of| numbers_in(of).integer(999)), ["999"; 4]);
+        assert_eq!(four.map(|of| numbers_in(of).integer(999)), ["999"; 4]);
         assert_eq!(numbers_in(Spanish).integer(9_999), "9999");
     }
 
