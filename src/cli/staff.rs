@@ -148,7 +148,8 @@ async fn find(store: &dyn Store, name: &StaffName) -> anyhow::Result<StaffMember
     let absent = || {
         let name = name.as_str();
         BadSetting(format!(
-            "there is no member named {name}; `petstore staff list` lists the staff"
+            "there is no member named {name}; `petstore staff list` lists the staff, and \
+             `petstore staff add {name} --role manager` adds a manager"
         ))
     };
     Ok(found.ok_or_else(absent)?)

@@ -1,7 +1,6 @@
 //! The data that all pages and files read.
 
 use std::{
-    collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -22,6 +21,7 @@ use crate::{
         PetId,
         store_area::{FieldSet, PhotoSize, Profile},
     },
+    edge::cache::Cache,
     languages,
     look::{Animal, Drawings},
     store::{Store, StoreError, Version},
@@ -40,8 +40,8 @@ pub(super) struct Shop {
     facts: Mutex<(Option<Version>, Arc<StoreFacts>)>,
     /// The kinds of animals, and the version at which they were counted.
     kinds: AsyncMutex<Option<(Version, Arc<Vec<Kind>>)>>,
-    /// The animals at the ends of pages, by filter, with the day and the version at which they were read.
-    others: Mutex<OthersAt>,
+    /// The animals at the ends of pages, by day and filter.
+    others: Cache<(Date, Vec<Parameter>), Others>,
     /// The version that was read from the database, when, and after how many writes of this process.
     version: AsyncMutex<Option<(Instant, u64, Option<Version>)>>,
     /// Visitors who search leave connections of the store to others.
@@ -59,7 +59,6 @@ pub(super) struct Other {
 }
 
 type Others = Arc<Vec<Other>>;
-type OthersAt = (Option<(Date, Version)>, HashMap<Vec<Parameter>, Others>);
 
 /// A page of the list, as it was read.
 pub(super) struct Listed<'f> {
@@ -79,7 +78,7 @@ impl Shop {
             facts: Mutex::new((None, Arc::new(facts))),
             fields: Mutex::default(),
             kinds: AsyncMutex::default(),
-            others: Mutex::default(),
+            others: Cache::of(MOST_OTHERS),
             version: AsyncMutex::default(),
             searches: Semaphore::new(2),
         }
@@ -206,23 +205,12 @@ impl Shop {
         filter: Vec<Parameter>,
         read: impl AsyncFnOnce() -> Result<Vec<Other>, StoreError>,
     ) -> Result<Others, StoreError> {
-        let now = self.version().await?.map(|version| (self.today(), version));
-        let known = || self.others.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = Some(known())
-            .filter(|known| known.0 == now)
-            .and_then(|known| known.1.get(&filter).cloned());
-        if let Some(others) = found {
+        let (key, version) = ((self.today(), filter), self.version().await?);
+        if let Some(others) = self.others.find(&key, version) {
             return Ok(others);
         }
         let others = Arc::new(read().await?);
-        let (of, all) = &mut *known();
-        if *of != now || all.len() >= MOST_OTHERS {
-            all.clear();
-        }
-        *of = now;
-        if now.is_some() {
-            all.insert(filter, Arc::clone(&others));
-        }
+        self.others.insert(key, version, &others);
         Ok(others)
     }
 
