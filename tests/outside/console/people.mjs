@@ -250,7 +250,7 @@ export function unfold(at) {
 
 // --- What is measured --------------------------------------------------------
 
-// Looks at a page, or at the present one.
+// Looks at a page, or at the present one. Among several widths, 320 px only shows whether the page scrolls sideways.
 export async function measure(at, path, what, widths = [1280, 360, 320]) {
   const { page } = at;
   if (path) {
@@ -266,7 +266,8 @@ export async function measure(at, path, what, widths = [1280, 360, 320]) {
     assert(weight < 60_000 || isLongName, `${what}: ${weight} bytes`);
   }
   for (const width of widths) {
-    for (const scheme of width === 320 || !hasAllLooks ? ["light"] : ["light", "dark"]) {
+    const scrollsOnly = widths.length > 1 && (width === 320 || width < 1280 && !hasAllLooks);
+    for (const scheme of scrollsOnly || !hasAllLooks ? ["light"] : ["light", "dark"]) {
       // 400 % zoom of a window of 1280 px is a width of 320 px.
       await page.setViewport({ width, height: 900 });
       await page.emulateMediaFeatures([
@@ -276,7 +277,7 @@ export async function measure(at, path, what, widths = [1280, 360, 320]) {
       await unfold(at);
       const content = await page.evaluate(() => document.documentElement.scrollWidth);
       assert(content <= width, `${what}, ${width} px: the page is ${content} px wide`);
-      if (width === 320 || width < 1280 && !hasAllLooks) continue;
+      if (scrollsOnly) continue;
       const found = await page.evaluate(async () => {
         const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
         const { violations } = await window.axe.run({ runOnly: tags });
