@@ -6,7 +6,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a benchmark stops at the first surprise")]
 
-use std::{env, net::IpAddr, sync::Arc};
+use std::{env, net::IpAddr, path::Path, sync::Arc};
 
 use bytes::Bytes;
 use futures_util::future::join_all;
@@ -14,12 +14,16 @@ use http_body_util::Full;
 use hyper::{Request, StatusCode, header};
 use jiff::Timestamp;
 use petstore::{
+    app,
     domain::{
         Actor, ApiKey, Clock, Deployment, NewKey, NewPet, PetName, PetStatus, Scope, WriteContext,
     },
+    edge,
     store::{Keys, OpenMode, Pets, StoreArea, sqlite::SqliteStore},
+    window::{self, Window, WindowSettings},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
+use rusqlite::Connection;
 
 #[path = "../tests/shared/interface.rs"]
 mod interface;
@@ -79,10 +83,22 @@ async fn main() {
 
     #[expect(clippy::disallowed_methods, reason = "only the machine's clock creates an Instant")]
     let clock = Arc::new(Still(std::time::Instant::now()));
+    if name.starts_with("window-") {
+        describe(&path);
+    }
+    let app = interface::app(Arc::clone(&store) as _, clock.clone(), &app::Settings::default());
+    let edge = window::counted(interface::edge(clock.clone(), &edge::Settings::default()));
+    let window = Window::new(app, Arc::new(edge), WindowSettings::default());
     let api = interface::api(store, clock);
     let client = IpAddr::from([127, 0, 0, 1]).into();
-    let send = async |asked, expected| {
-        let response = api.handle(&client, request(asked, key.reveal())).await;
+    let send = async |asked: Asked, expected| {
+        let is_public = !asked.path.starts_with("/v1/");
+        let request = request(asked, key.reveal());
+        let response = if is_public {
+            window.handle(&client, request).await
+        } else {
+            api.handle(&client, request).await
+        };
         assert_eq!(response.status(), expected);
     };
     let place = |pet: i64, random: &mut StdRng| Asked {
@@ -117,6 +133,8 @@ async fn main() {
                 ..post("/v1/pets".to_owned())
             },
             "place" => place(at + 1, &mut random),
+            "window-list" => get("/".to_owned()),
+            "window-animal" => get(format!("/animals/{}", at % ANIMALS + 1)),
             "complete" => post(format!("/v1/store/orders/{}/complete", at + 1)),
             other => panic!("no benchmark is called {other}"),
         };
@@ -130,6 +148,19 @@ async fn main() {
         }
     }
     join_all(at_once).await;
+}
+
+/// Gives each animal values of eight fields, and three photos.
+fn describe(database: &Path) {
+    let photo = |at| format!(r#"{{"id":"{at:032x}","width":1920,"height":1440,"addedAt":0}}"#);
+    let photos = format!("[{},{},{}]", photo(1), photo(2), photo(3));
+    let fields = r#"{"species":"Dog","breed":"Beagle mix","sex":"Female","born":"1965-05-03",
+        "colour":"brown and white","size":"Medium","price":"120.00",
+        "description":"Likes children, other animals and long walks. Sleeps in the car."}"#;
+    let connection = Connection::open(database).unwrap();
+    connection
+        .execute("UPDATE pets SET fields = json(?1), photos = ?2", [fields, &photos])
+        .unwrap();
 }
 
 /// What a request asks for.

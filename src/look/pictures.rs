@@ -7,8 +7,9 @@ use crate::domain::store_area::{Focus, PhotoSize};
 
 /// The room of a picture on a page. A style sheet decides it, and this repeats what it decides.
 pub(crate) struct Room {
-    /// In windows of at least so many rem, the widest first: its width, and that divided by its height.
-    widths: &'static [(f64, f64, &'static str, f64)],
+    /// In windows of this width, the widest first: its own width in tenths of a unit, the unit, and how its width is to
+    /// its height.
+    widths: &'static [(&'static str, u64, &'static str, [u64; 2])],
     /// The largest file that it can need.
     largest: PhotoSize,
     /// Whether it is filled with a part of the picture, except one that is much more upright.
@@ -25,16 +26,16 @@ pub(crate) fn focus(focus: Option<Focus>) -> Option<String> {
 }
 
 /// The ratios of rooms in the style sheets.
-const CARDS: f64 = 4.0 / 5.0;
-const LANDSCAPE: f64 = 4.0 / 3.0;
+const CARDS: [u64; 2] = [4, 5];
+const LANDSCAPE: [u64; 2] = [4, 3];
 
 pub(crate) const CARD: Room = Room {
     widths: &[
-        (79.0, 17.0, "rem", CARDS),
-        (56.0, 21.5, "vw", CARDS),
-        (34.0, 29.3, "vw", CARDS),
-        (21.5, 44.2, "vw", CARDS),
-        (0.0, 90.0, "vw", CARDS),
+        ("(min-width: 79rem) ", 170, "rem", CARDS),
+        ("(min-width: 56rem) ", 215, "vw", CARDS),
+        ("(min-width: 34rem) ", 293, "vw", CARDS),
+        ("(min-width: 21.5rem) ", 442, "vw", CARDS),
+        ("", 900, "vw", CARDS),
     ],
     largest: PhotoSize::Medium,
     crops: true,
@@ -43,10 +44,10 @@ pub(crate) const CARD: Room = Room {
 /// Of a card in a frame of another site.
 pub(crate) const EMBEDDED_CARD: Room = Room {
     widths: &[
-        (56.0, 24.0, "vw", CARDS),
-        (34.0, 31.0, "vw", CARDS),
-        (21.5, 45.5, "vw", CARDS),
-        (0.0, 90.0, "vw", CARDS),
+        ("(min-width: 56rem) ", 240, "vw", CARDS),
+        ("(min-width: 34rem) ", 310, "vw", CARDS),
+        ("(min-width: 21.5rem) ", 455, "vw", CARDS),
+        ("", 900, "vw", CARDS),
     ],
     largest: PhotoSize::Medium,
     crops: true,
@@ -54,14 +55,14 @@ pub(crate) const EMBEDDED_CARD: Room = Room {
 
 /// In a row of a list of the console.
 pub(crate) const ROW: Room =
-    Room { widths: &[(0.0, 4.5, "rem", 1.0)], largest: PhotoSize::Small, crops: true };
+    Room { widths: &[("", 45, "rem", [1, 1])], largest: PhotoSize::Small, crops: true };
 
 /// On the page of an animal in the console.
 pub(crate) const PORTRAIT: Room = Room {
     widths: &[
-        (64.0, 30.0, "rem", LANDSCAPE),
-        (44.0, 43.0, "vw", LANDSCAPE),
-        (0.0, 92.0, "vw", LANDSCAPE),
+        ("(min-width: 64rem) ", 300, "rem", LANDSCAPE),
+        ("(min-width: 44rem) ", 430, "vw", LANDSCAPE),
+        ("", 920, "vw", LANDSCAPE),
     ],
     largest: PhotoSize::Medium,
     crops: true,
@@ -71,30 +72,32 @@ pub(crate) const PORTRAIT: Room = Room {
 pub(crate) fn in_gallery(is_first: bool, is_upright: bool) -> Room {
     let widths: &[_] = match (is_first, is_upright) {
         (true, false) => &[
-            (80.0, 37.0, "rem", LANDSCAPE),
-            (60.0, 46.5, "vw", LANDSCAPE),
-            (0.0, 92.0, "vw", LANDSCAPE),
+            ("(min-width: 80rem) ", 370, "rem", LANDSCAPE),
+            ("(min-width: 60rem) ", 465, "vw", LANDSCAPE),
+            ("", 920, "vw", LANDSCAPE),
         ],
-        (true, true) => {
-            &[(80.0, 37.0, "rem", CARDS), (60.0, 46.5, "vw", CARDS), (0.0, 92.0, "vw", CARDS)]
-        }
+        (true, true) => &[
+            ("(min-width: 80rem) ", 370, "rem", CARDS),
+            ("(min-width: 60rem) ", 465, "vw", CARDS),
+            ("", 920, "vw", CARDS),
+        ],
         (false, false) => &[
-            (80.0, 11.8, "rem", LANDSCAPE),
-            (60.0, 14.9, "vw", LANDSCAPE),
-            (0.0, 81.0, "vw", LANDSCAPE),
+            ("(min-width: 80rem) ", 118, "rem", LANDSCAPE),
+            ("(min-width: 60rem) ", 149, "vw", LANDSCAPE),
+            ("", 810, "vw", LANDSCAPE),
         ],
         (false, true) => &[
-            (80.0, 11.8, "rem", LANDSCAPE),
-            (60.0, 14.9, "vw", LANDSCAPE),
-            (0.0, 81.0, "vw", CARDS),
+            ("(min-width: 80rem) ", 118, "rem", LANDSCAPE),
+            ("(min-width: 60rem) ", 149, "vw", LANDSCAPE),
+            ("", 810, "vw", CARDS),
         ],
     };
     Room { widths, largest: PhotoSize::Large, crops: false }
 }
 
-/// The most that a picture is wider than its room, for what browsers load. Of a flatter one, less is seen
+/// The most that a picture is wider than its room, for what browsers load, in tenths. Of a flatter one, less is seen
 /// than is cut off, so it is rather enlarged a little.
-const MOST: f64 = 1.8;
+const MOST: u64 = 18;
 
 impl Room {
     /// The picture of a photo at this position of the page, of which the first `at_first` are in the first
@@ -134,10 +137,12 @@ impl Room {
     /// How wide a photo with this ratio is that fills the room, where it is cropped, or is whole in it.
     fn sizes(&self, photo: &Photo) -> String {
         let fills = self.crops && photo.focus.is_some();
-        let width = |&(from, width, unit, room): &(f64, f64, &str, f64)| {
-            let ratio = (photo.ratio() / room).clamp(if fills { 1.0 } else { 0.0 }, MOST);
-            let shown = format!("{:.1}{unit}", width * ratio);
-            if from > 0.0 { format!("(min-width: {from}rem) {shown}") } else { shown }
+        let [width, height] = [photo.width, photo.height].map(|side| u64::from(side.max(1)));
+        let width = |&(windows, room, unit, [wide, high]): &(&str, u64, &str, [u64; 2])| {
+            let parts = height * wide;
+            let whole = (room * width * high + parts / 2) / parts;
+            let shown = whole.clamp(if fills { room } else { 0 }, (room * MOST + 5) / 10);
+            format!("{windows}{}.{}{unit}", shown / 10, shown % 10)
         };
         self.widths.iter().map(width).collect::<Vec<_>>().join(", ")
     }
