@@ -4,7 +4,7 @@ the interface, and what it costs while nobody uses it.
     python3 bench/console.py PETSTORE DATABASE
 
 PETSTORE is the program, built for release. DATABASE is an SQLite file with many animals, which is copied first.
-Needs wrk. The figures of docs/performance.md come from here.
+Needs wrk. The figures of docs/scale.md come from here.
 """
 
 import http.client

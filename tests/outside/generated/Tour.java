@@ -1,7 +1,11 @@
 // A tour with the clients that OpenAPI Generator makes for Java. The argument is the name of the animal.
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.net.URI;
+import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -60,6 +64,13 @@ class Tour {
     var cat = animals.addStorePet(input, null);
     System.out.println("added an animal with values: it is a " + cat.getFields().get("species").getString());
     // This client cannot send the parameter that searches by the microchip.
+    // Of a File, it sends the path.
+    var upload = HttpRequest.newBuilder(URI.create(url + "/store/pets/" + cat.getId() + "/photos"))
+        .header("Authorization", key).header("Content-Type", "image/webp")
+        .POST(HttpRequest.BodyPublishers.ofFile(Path.of("photo.webp"))).build();
+    check(HttpClient.newHttpClient().send(upload, HttpResponse.BodyHandlers.discarding()).statusCode() == 201);
+    var photos = animals.getStorePet(cat.getId(), null).getPhotos();
+    System.out.println("added a photo of it: " + photos.size() + " photo");
 
     var order = new OrderInput().petId(pet.getId()).reference("R-1");
     var id = orders.placeOrder(name + "-1", order).getId();

@@ -57,6 +57,12 @@ func main() {
 		panic("another animal")
 	}
 	fmt.Println("found it by its microchip:", len(found), "animal")
+	photo, err := os.Open("photo.webp")
+	if err != nil {
+		panic(err)
+	}
+	must(client.PhotosAPI.AddPhoto(ctx, cat.Id).Body(photo).Execute())
+	fmt.Println("added a photo of it:", len(must(animals.GetStorePet(ctx, cat.Id).Execute()).Photos), "photo")
 
 	order := store.NewOrderInput(pet.Id)
 	order.SetReference("R-1")
@@ -67,7 +73,7 @@ func main() {
 	placed = must(orders.GetOrder(ctx, placed.Id).Execute())
 	fmt.Printf("reserved it: the order is %s, for %.0f days\n", placed.Status,
 		placed.ExpiresAt.Get().Sub(placed.CreatedAt).Hours()/24)
-	_, _, err := orders.PlaceOrder(ctx).IdempotencyKey(name + "-2").OrderInput(*order).Execute()
+	_, _, err = orders.PlaceOrder(ctx).IdempotencyKey(name + "-2").OrderInput(*order).Execute()
 	printError("reserving it again", err)
 	completed := must(orders.CompleteOrder(ctx, placed.Id).Completion(*store.NewCompletion()).Execute())
 	if placed.ClosedAt.Get() != nil || completed.ClosedAt.Get().Before(completed.CreatedAt) {

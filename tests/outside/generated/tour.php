@@ -47,6 +47,8 @@ echo "added an animal with values: it is a {$cat->getFields()['species']}\n";
 $found = $animals->listStorePets(field: ['field.microchip' => $microchip]);
 check($found == [$cat]);
 echo 'found it by its microchip: ', count($found), " animal\n";
+(new PetstoreStore\Api\PhotosApi())->addPhoto($cat->getId(), file_get_contents('photo.webp'));
+echo 'added a photo of it: ', count($animals->getStorePet($cat->getId())->getPhotos()), " photo\n";
 
 $order = new Model\OrderInput(['pet_id' => $pet->getId(), 'reference' => 'R-1']);
 $id = $orders->placeOrder("$name-1", $order)->getId();

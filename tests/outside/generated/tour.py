@@ -33,6 +33,9 @@ print(f"added an animal with values: it is a {cat.fields['species'].actual_insta
 found = animals.list_store_pets(var_field={"field.microchip": microchip})
 assert found == [cat]
 print(f"found it by its microchip: {len(found)} animal")
+with open("photo.webp", "rb") as photo:
+    store.PhotosApi(client).add_photo(cat.id, photo.read())
+print(f"added a photo of it: {len(animals.get_store_pet(cat.id).photos)} photo")
 
 order = store.OrderInput(petId=pet.id, reference="R-1")
 placed = orders.place_order(f"{name}-1", order)

@@ -34,6 +34,9 @@ puts "added an animal with values: it is a #{cat.fields["species"]}"
 found = animals.list_store_pets(field: {"field.microchip" => microchip})
 raise "another animal" unless found == [cat]
 puts "found it by its microchip: #{found.length} animal"
+# Of a File, this client sends the name.
+PetstoreStore::PhotosApi.new.add_photo(cat.id, File.binread("photo.webp"))
+puts "added a photo of it: #{animals.get_store_pet(cat.id).photos.length} photo"
 
 order = PetstoreStore::OrderInput.new(pet_id: pet.id, reference: "R-1")
 placed = orders.place_order("#{name}-1", order)

@@ -1,6 +1,7 @@
 // A tour with the clients that OpenAPI Generator makes for TypeScript. The argument is the name of the animal.
 
 import { randomInt } from "node:crypto";
+import { readFileSync } from "node:fs";
 
 import * as contract from "./petstore";
 import * as store from "./petstore_store";
@@ -33,6 +34,9 @@ async function tour() {
   const found = await animals.listStorePets({ field: { "field.microchip": microchip } });
   if (found[0]?.id !== cat.id) throw new Error("another animal");
   console.log(`found it by its microchip: ${found.length} animal`);
+  const body = new Blob([readFileSync("photo.webp")]);
+  await new store.PhotosApi(configuration).addPhoto({ petId: cat.id, body });
+  console.log(`added a photo of it: ${(await animals.getStorePet({ petId: cat.id })).photos.length} photo`);
 
   const orderInput: store.OrderInput = { petId: pet.id, reference: "R-1" };
   const { id: orderId } = await orders.placeOrder({ idempotencyKey: `${name}-1`, orderInput });
