@@ -28,6 +28,7 @@ missing_packages() {
             ;;
         java) command -v java >/dev/null || echo default-jre-headless ;;
         curl) command -v curl >/dev/null || echo curl ;;
+        ssh-keygen) command -v ssh-keygen >/dev/null || echo openssh-client ;;
         openssl) command -v openssl >/dev/null || echo openssl ;;
         languages)
             command -v go >/dev/null || echo golang-go
