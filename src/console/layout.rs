@@ -189,6 +189,7 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
                     }
                 }
                 div.hidden #heard role="status" {}
+                p.error #offline role="alert" hidden { (texts().offline) }
                 // It has the focus, so the next Tab leads to its link or its button.
                 @if let Some(message) = &frame.flash {
                     div.flash #done role="status" tabindex="-1" autofocus { (message) }

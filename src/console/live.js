@@ -44,8 +44,8 @@ function tell(what, count = 0) {
   news.classList.toggle("above", pointerY > innerHeight - 150);
 }
 
-// Where a hand is: a pointer over a part that is replaced, or a key that is down, now or two seconds ago. What it is
-// about to press stays where it is, and does what it said when it was shown.
+// Where a hand is: a pointer over a part that is replaced, or a key that is down, or any touch, move or key in the last
+// two seconds. What it is about to press stays where it is, and does what it said when it was shown.
 const live = document.querySelector("[data-live]");
 const hasMouse = matchMedia("(hover: hover)");
 let handAt = -Infinity, pointerY = 0, isKeyDown = false, isBehind = false, leaves;
@@ -59,11 +59,11 @@ function noteHand() {
   handAt = performance.now();
   if (isBehind) showLater();
 }
-for (const type of ["pointerdown", "pointermove", "pointerup", "pointerout", "touchmove", "touchend"]) {
+for (const type of ["pointerdown", "pointermove", "pointerup", "touchmove", "touchend", "scroll"]) {
   document.addEventListener(type, (event) => {
     pointerY = event.clientY ?? pointerY;
-    if (event.target.closest?.("[data-live]")) noteHand();
-  }, { passive: true });
+    noteHand();
+  }, { passive: true, capture: true });
 }
 for (const type of ["keydown", "keyup", "blur"]) {
   addEventListener(type, () => { isKeyDown = type === "keydown"; noteHand(); });
@@ -77,6 +77,10 @@ function countChanges([part, next]) {
   const missing = (some, others) => some.filter((text) => !others.includes(text)).length;
   return Math.max(missing(old, now), missing(now, old), before.textContent === after.textContent ? 0 : 1);
 }
+
+// The rows of a part in their order. A finger that does not touch the screen is seen by nobody, so rows come, go and
+// change places only when somebody asks for it.
+const places = (of) => [...of.querySelectorAll("tbody tr, .chips > li")].map((row) => row.querySelector("a")?.href).join(" ");
 
 let asked = 0, shown = 0;
 // Replaces the parts of this page that have data-live by those of another state of it: all of them, or none
@@ -93,10 +97,11 @@ async function refresh(url, always = false) {
   parts.flat().forEach(showTimes);
   const isEdited = ([part]) => [...part.querySelectorAll("form"), part.closest("form")].some((form) => edited.has(form));
   const focus = document.activeElement;
-  const isUsed = ([part]) => isEdited([part]) || (part.contains(focus) && !focus.closest("[data-kept]"));
-  if (!always && (isHeld() || parts.some(isUsed))) {
-    isBehind = true;
-    showLater();
+  const isUsed = ([part]) => isEdited([part]) || (part !== focus && part.contains(focus) && !focus.closest("[data-kept]"));
+  const moves = parts.some(([part, next]) => places(part) !== "" && places(part) !== places(next));
+  if (!always && (moves || isHeld() || parts.some(isUsed))) {
+    isBehind = !moves;
+    if (isBehind) showLater();
     const count = parts.map(countChanges).reduce((sum, some) => sum + some, 0);
     if (count) tell(parts.some(isEdited) ? "changed" : "show", count);
     return;
@@ -145,8 +150,26 @@ document.addEventListener("input", (event) => {
 let sent = new WeakMap();
 addEventListener("pageshow", () => { sent = new WeakMap(); });
 
+// What a form has, and had when the page came. Somebody who leaves the page is asked before it is lost.
+const values = (form) => `${new URLSearchParams([...new FormData(form)].filter(([, value]) => typeof value === "string"))}`;
+const drafts = new Map([...document.querySelectorAll("form[data-draft]")].map((form) => [form, values(form)]));
+addEventListener("beforeunload", (event) => {
+  const isRefused = document.querySelector(".problem") !== null;
+  const isLost = ([form, before]) => !sent.has(form) && (isRefused || edited.has(form) && values(form) !== before);
+  if ([...drafts].some(isLost)) event.preventDefault();
+});
+
+// Without a connection, the page stays, because the browser would replace it by its own error.
+const offline = document.getElementById("offline");
+addEventListener("online", () => { offline?.setAttribute("hidden", ""); });
+
 document.addEventListener("submit", (event) => {
   const { target } = event;
+  if (offline && !navigator.onLine && target.method === "post") {
+    event.preventDefault();
+    offline.hidden = false;
+    return (event.submitter ?? target).after(offline);
+  }
   if (Date.now() - sent.get(target) < 5000) return event.preventDefault();
   if (target.method !== "post") return;
   sent.set(target, Date.now());
@@ -197,6 +220,10 @@ document.addEventListener("click", ({ target }) => {
     edited.add(target.form);
   }
 });
+
+// To add a word to what was searched.
+const searched = document.querySelector("#q[autofocus]");
+searched?.setSelectionRange(searched.value.length, searched.value.length);
 
 // The field to search, from everywhere on a page that has one.
 document.addEventListener("keydown", (event) => {

@@ -243,7 +243,7 @@ impl Interface for Console {
             Target::Logo(_) => Box::pin(pages::logo::add(&mut desk, body)).await,
             _ => Box::pin(pages::photo_forms::add(&mut desk, body)).await,
         };
-        let response = reply.and_then(|reply| reply.into_response(&desk));
+        let response = async { reply?.into_response(&desk).await }.await;
         let with_menu = |error| problem::with_menu(error, &desk.visit, Some(&desk.session));
         let mut response = response.map_err(with_menu)?;
         // After a change of the password, or if the browser has lost it.

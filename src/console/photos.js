@@ -21,7 +21,7 @@
   const unsent = new Set();
   const are = (...states) => [...unsent].filter(({ state }) => states.includes(state));
   const isBusy = () => are("waiting", "sending", "answer").length > 0;
-  let added = 0, notice = "", held;
+  let added = 0, notice = "", chosen = 0, held;
   addEventListener("beforeunload", (event) => { if (unsent.size) event.preventDefault(); });
 
   function show(photo, state, why = "") {
@@ -88,7 +88,7 @@
     for (const file of files) {
       // With it, the service knows a photo that is sent again, because its answer was lost.
       const digits = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0"));
-      const photo = { file, key: `${digits.join("")}.${owner}-photo`, content: shrink(file) };
+      const photo = { file, key: `${digits.join("")}.${owner}-photo`, content: shrink(file), place: (chosen += 1) };
       photo.row = rowOf(photo);
       unsent.add(photo);
       box().querySelector("ul").append(photo.row);
@@ -106,8 +106,11 @@
     else finish();
   });
 
+  // An animal gets its photos in the order in which they arrive, so they are sent one after the other, unless one must
+  // be sent again.
   function sendNext() {
-    for (const photo of are("waiting").slice(0, Math.max(0, AT_ONCE - are("sending", "answer").length))) send(photo);
+    const busy = are("sending", "answer").filter(({ isLate }) => !isLate).length;
+    for (const photo of are("waiting").slice(0, Math.max(0, (upload() ? 1 : AT_ONCE) - busy))) send(photo);
     if (!isBusy()) finish();
   }
 
@@ -149,12 +152,14 @@
     if (status === 0 && await isSignedOut()) return text("out");
     if (attempt < 5 && status === 0 || attempt < 3 && status >= 502) {
       show(photo, "answer");
+      photo.isLate = true;
+      sendNext();
       await new Promise((done) => { setTimeout(done, 2000 * attempt); });
       show(photo, "sending");
       return post(photo, picture, attempt + 1);
     }
     const page = parse(responseText);
-    if (status === 200 && new URL(request.responseURL).pathname === target()) return void absorb(page);
+    if (status === 200 && new URL(request.responseURL).pathname === target()) return void absorb(page, photo);
     if (status === 413) return text("large");
     return reason(page);
   }
@@ -175,11 +180,14 @@
   // Takes photos that are new from the page with them, and all that follows from these alone. What somebody types into
   // other inputs stays.
   let newest = 0;
-  function absorb(page) {
+  function absorb(page, { place }) {
     const form = document.getElementById("waiting");
     if (form) {
       edited.add(form.closest("form"));
-      return form.append(...page.querySelectorAll(".photos > li"));
+      // In the order in which they were chosen: the first one becomes the main photo.
+      const later = [...form.children].find(({ dataset }) => dataset.place > place) ?? null;
+      for (const shown of page.querySelectorAll(".photos > li")) form.insertBefore(shown, later).dataset.place = place;
+      return;
     }
     const at = Number(page.querySelector("main").dataset.after);
     const [shown, next] = [document, page].map((of) => of.getElementById("shown"));

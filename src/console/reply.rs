@@ -9,13 +9,15 @@ use maud::{Markup, html};
 use super::{
     desk::Desk,
     layout::{self, Follows, Frame},
+    markup,
     session::{self, Cookie},
     visit::Form,
     wording,
 };
 use crate::{
+    domain::store_area::{OrderId, StorePet},
     edge::{ApiError, Body, Response, response},
-    languages::console_texts as texts,
+    languages::{console_texts as texts, window_texts},
     text,
 };
 
@@ -71,6 +73,10 @@ impl From<Page> for Reply {
     }
 }
 
+/// The input that names the page of a button, and its value on the page Today.
+pub(super) const FROM: &str = "from";
+pub(super) const TODAY: &str = "today";
+
 /// The code of a message, and the number in it. See [`texts::flash`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Flash {
@@ -95,24 +101,41 @@ impl Flash {
     }
 
     /// The message, with what it links to, and with the button that undoes what was done.
-    fn show(&self, desk: &Desk<'_>) -> Option<Markup> {
-        let (message, link) = wording::flash(&self.code, self.id)?;
+    async fn show(&self, desk: &Desk<'_>) -> Result<Option<Markup>, ApiError> {
+        let Some((message, link)) = wording::flash(&self.code, self.id) else { return Ok(None) };
+        let pet = self.pet(desk).await?;
         let undo = self.undo.as_deref().map(|undo| undo.split_once('?').unwrap_or((undo, "")));
         let undo = undo.filter(|(path, _)| (desk.visit.find)(&Method::POST, path).is_some());
-        Some(html! {
-            (message)
+        Ok(Some(html! {
+            span {
+                @if let Some(pet) = &pet {
+                    a href={ "/animals/" (pet.id) } { (markup::name(pet.name.as_str(), markup::SHORT)) }
+                    (window_texts().colon)
+                }
+                (message)
+            }
             @if let Some((to, label)) = link { " " a href=(to) { (label) } }
             @if let Some((path, fields)) = undo {
                 " "
                 form data-undo method="post" action=(path) {
                     (desk.key("undo"))
+                    @if desk.visit.request.uri.path() == "/" { input type="hidden" name=(FROM) value=(TODAY); }
                     @for (name, value) in Form::of(fields.to_owned().into()).fields() {
                         input type="hidden" name=(name) value=(value);
                     }
                     button { (texts().undo) }
                 }
             }
-        })
+        }))
+    }
+
+    /// The animal of the order that the message is about. People know it by its name.
+    async fn pet(&self, desk: &Desk<'_>) -> Result<Option<StorePet>, ApiError> {
+        let of_orders = ["reserved", "sold", "sale-undone", "cancelled", "returned", "extended"];
+        let id = OrderId::new(self.id).filter(|_| of_orders.contains(&&*self.code));
+        let Some(id) = id else { return Ok(None) };
+        let Some(order) = desk.store().get_order(id).await? else { return Ok(None) };
+        Ok(desk.store().get_store_pet(order.pet_id).await?)
     }
 }
 
@@ -128,7 +151,7 @@ const SHOWN_WITHIN: u32 = 60;
 
 impl Reply {
     /// The response. Fails with 503 if there is not enough memory for it.
-    pub(super) fn into_response(self, desk: &Desk<'_>) -> Result<Response, ApiError> {
+    pub(super) async fn into_response(self, desk: &Desk<'_>) -> Result<Response, ApiError> {
         let visit = &desk.visit;
         let memory = &visit.console.edge.response_memory;
         Ok(match self {
@@ -136,14 +159,17 @@ impl Reply {
                 let shown = Cookie::Message
                     .get(visit)
                     .filter(|_| !session::is_in_background(visit.request));
-                let flash = shown.and_then(Flash::parse);
+                let flash = match shown.and_then(Flash::parse) {
+                    Some(flash) => flash.show(desk).await?,
+                    None => None,
+                };
                 let frame = Frame {
                     name: desk.session.member.name.as_str(),
                     facts: &visit.facts,
                     window: visit.console.settings.window.as_deref(),
                     role: desk.role(),
                     path: visit.request.uri.path(),
-                    flash: flash.and_then(|flash| flash.show(desk)),
+                    flash,
                     follows: page.follows,
                     after: desk.position,
                 };

@@ -220,6 +220,7 @@ pub(super) fn flash(code: &str, id: i64) -> Option<(String, Option<(String, &'st
         "changed-many" => return Some((texts.changed_many(count), None)),
         "photos-added" => return Some((texts.photos_added(count), None)),
         "cancelled" => texts.reservation_cancelled,
+        "sale-undone" => texts.sale_undone,
         "returned" => texts.taken_back,
         "photo-removed" => texts.photo_was_removed,
         "photo-turned" => texts.photo_was_turned,

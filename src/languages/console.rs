@@ -88,6 +88,8 @@ texts! {
     no_photo;
     no_chip;
     newest_animals;
+    /// Of a list that is cut off.
+    shown_of(shown: usize, count: &str) -> String;
     counting;
     all_reservations;
     empty_store;
@@ -298,6 +300,7 @@ texts! {
     any_category;
     nothing_found;
     nothing_found_hint;
+    search_orders(typed: &str) -> String;
     select_all;
     skip_list;
     with_selected;
@@ -490,6 +493,7 @@ texts! {
     /// The questions before several animals are changed.
     move_animals(count: usize, category: &str) -> String;
     change_animals(count: usize, label: &str, value: &str) -> String;
+    clear_animals(count: usize, label: &str) -> String;
     reserve_animals(count: usize, end: &str) -> String;
     sell_animals(count: usize) -> String;
     cancel_reservations_of(count: usize) -> String;
@@ -546,6 +550,7 @@ texts! {
     added_many(count: usize) -> String;
     changed_many(count: usize) -> String;
     reservation_cancelled;
+    sale_undone;
     taken_back;
     photo_was_removed;
     photo_was_turned;
@@ -692,6 +697,7 @@ texts! {
 
     // Open pages.
     page_changed;
+    offline;
     connection_lost;
     signed_out;
     show_change;

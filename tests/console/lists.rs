@@ -73,3 +73,31 @@ async fn a_list_says_how_many_there_are_and_keeps_its_order() {
     let page = clerk.get("/animals").await.expect(200).text;
     assert!(page.contains("<p class=\"muted\">More than 10,000 animals · "), "{page}");
 }
+
+#[tokio::test]
+async fn an_order_is_found_by_the_name_of_its_animal_however_many_have_it() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    add(&mut clerk, "Jasper", "available").await;
+    clerk.post("/animals/1/order", &[("do", "sell")]).await.expect(303);
+    // The message about it has a link, too.
+    clerk.get("/animals/1").await.expect(200);
+    let many = "WITH RECURSIVE n (id) AS (SELECT 2 UNION ALL SELECT id + 1 FROM n WHERE id < 300)
+        INSERT INTO pets (name, category_id, status) SELECT 'Jasper', 1, 'available' FROM n";
+    shop.database().execute(many, []).unwrap();
+    for (query, found) in
+        [("jasper&status=all", 1), ("jas&status=completed", 1), ("jasper&status=reserved", 0)]
+    {
+        let page = clerk.get(&format!("/orders?q={query}")).await.expect(200);
+        assert_eq!(page.text.matches("href=\"/orders/1\"").count(), found, "{query}: {page:?}");
+        assert!(!page.text.contains("Only the newest"), "{query}: {page:?}");
+    }
+    // Also if it is withdrawn.
+    clerk.post("/animals/1/withdraw", &[("why", "died"), ("version", "2")]).await.expect(303);
+    let page = clerk.get("/orders?q=jasper&status=all").await.expect(200);
+    assert!(page.text.contains("href=\"/orders/1\""), "{page:?}");
+    // What is no animal can be a customer.
+    let page = clerk.get("/animals?q=Smith+%26").await.expect(200);
+    let link = "href=\"/orders?q=Smith+%26&amp;status=all\">Search the orders for “Smith &amp;”<";
+    assert!(page.text.contains(link), "{page:?}");
+}

@@ -157,6 +157,11 @@ async fn without_a_category_an_animal_gets_that_of_its_species() {
     assert_eq!(pet(&shop, &second).await.category_id, pet(&shop, &first).await.category_id);
     let dog = clerk.post("/add", &form("Dog", "")).await.next().to_owned();
     assert_eq!(label(&shop, &dog).await, "Dog");
+    // A category with another name that the others are in, such as a plural, is the one of the species.
+    let fish = [&form("Fish", "Pond")[..], &[("new-category", "Pond")]].concat();
+    let fish = clerk.post("/add", &fish).await.next().to_owned();
+    let alike = clerk.post("/add", &form("Fish", "")).await.next().to_owned();
+    assert_eq!(pet(&shop, &alike).await.category_id, pet(&shop, &fish).await.category_id);
     // What is typed counts.
     let other = clerk.post("/add", &form("Dog", "Cat")).await.next().to_owned();
     assert_eq!(label(&shop, &other).await, "Cat");

@@ -214,6 +214,11 @@ async fn several_animals_get_one_value_as_people_type_it() {
     }
     let asked = clerk.post("/animals/selected", &give("species", "cat", first)).await.expect(200);
     assert!(asked.text.contains("Change 2 animals so that Species is “Cat”?"), "{asked:?}");
+    for part in ["Rex</bdi> <small class=\"muted\">Number 1</small>", "– → <bdi>Cat</bdi>"] {
+        assert!(asked.text.contains(part), "{part}: {asked:?}");
+    }
+    let asked = clerk.post("/animals/selected", &give("species", "", first)).await.expect(200);
+    assert!(asked.text.contains("Remove “Species” from 2 animals?"), "{asked:?}");
     for (of, value, at) in [
         ("species", "cat", first),
         ("price", "95,50", ["1:2", "2:2"]),

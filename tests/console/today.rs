@@ -22,6 +22,8 @@ async fn today_says_whom_to_expect_today_and_tomorrow_and_how_to_call_them() {
     reserve(&mut clerk, "Rex", "Ann, +49 (0)30 123-45 67", "2026-12-01").await;
     reserve(&mut clerk, "Max", "Bo, room 12, born 24.12.1990, asked on 2026-11-30", "2026-12-02")
         .await;
+    // The message about it names the animal.
+    clerk.get("/animals/2").await.expect(200);
     let page = clerk.get("/").await.expect(200).text;
     let place = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"));
     let parts =
@@ -43,11 +45,14 @@ async fn a_sale_on_the_page_today_leads_back_to_it() {
     reserve(&mut clerk, "Max", "Bo", "2026-12-01").await;
     assert_eq!(clerk.get("/").await.expect(200).hidden("from"), "today");
     let sold = clerk.post("/orders/1/complete", &[("from", "today")]).await;
-    assert_eq!(sold.next(), "/?order=1");
-    let page = clerk.get("/?order=1").await.expect(200).text;
-    let (_, done) = page.split_once("<p id=\"order\">").unwrap();
-    let (done, _) = done.split_once("</p>").unwrap();
-    assert!(done.contains("Rex") && done.contains("Sold"), "{done}");
+    assert_eq!(sold.next(), "/");
+    let page = clerk.get("/").await.expect(200);
+    // People know an animal by its name.
+    let said = "<a href=\"/animals/1\"><bdi>Rex</bdi></a>: Sold as order 1.";
+    assert!(page.between("id=\"done\"", "</form>").contains(said), "{page:?}");
+    // So does what undoes it.
+    let undo = "/orders/1/reopen";
+    assert_eq!(clerk.submit((&page, undo), undo, &[]).await.next(), "/");
     // From elsewhere it leads to the animal, also with a page that the console does not know.
     for from in ["", "//example.com"] {
         let page = clerk.post("/orders/2/change", &[("from", from), ("note", from)]).await;
@@ -82,20 +87,29 @@ async fn today_counts_all_reservations_and_names_what_new_animals_lack() {
     for number in 1..=21 {
         reserve(&mut clerk, &format!("Pet {number}"), "Ann", "2026-12-01").await;
     }
+    for (name, until) in [("Tom", "2026-12-02"), ("Ada", "2026-12-03"), ("Kim", "2026-12-04")] {
+        reserve(&mut clerk, name, "Ann", until).await;
+    }
     let page = clerk.get("/").await.expect(200);
-    // It shows the first 20.
-    assert!(page.text.contains("<h3>To collect today (21)</h3>"), "{page:?}");
+    // It shows the first 20, and says how many there are of each kind.
+    for heading in [
+        "To collect today (20 of 21)",
+        "Until tomorrow (0 of 1)",
+        "Until the day after tomorrow (0 of 1)",
+    ] {
+        assert!(page.text.contains(&format!("<h3>{heading}</h3>")), "{heading}: {page:?}");
+    }
     assert_eq!(page.text.matches("<td class=\"first\">").count(), 20, "{page:?}");
     let add = [("name", "Mia"), ("category", "1"), ("status", "available")];
     let chip = [("name", "Max"), add[1], add[2], ("field.microchip", "276")];
     for form in [&add[..], &chip] {
         clerk.post("/add", form).await.expect(303);
     }
-    let key = clerk.get("/animals/23/photos").await.expect(200).key_before("name=\"pictures\"");
+    let key = clerk.get("/animals/26/photos").await.expect(200).key_before("name=\"pictures\"");
     let picture = crate::api::pictures::png(8, 6);
-    clerk.upload("/animals/23/photos", &key, &[("a.png", &picture)]).await.expect(303);
+    clerk.upload("/animals/26/photos", &key, &[("a.png", &picture)]).await.expect(303);
     // They arrived long ago.
-    let old = "UPDATE pets SET created_at = 1 WHERE id < 22";
+    let old = "UPDATE pets SET created_at = 1 WHERE id < 25";
     shop.database().execute(old, []).unwrap();
     let page = clerk.get("/").await.expect(200);
     assert!(page.text.contains("without a photo or a microchip (1)</h2>"), "{page:?}");
@@ -104,6 +118,13 @@ async fn today_counts_all_reservations_and_names_what_new_animals_lack() {
         chips.contains("<bdi>Mia</bdi><span class=\"muted\">no photo, no microchip<"),
         "{chips}"
     );
+    let many = "WITH RECURSIVE n (id) AS (SELECT 30 UNION ALL SELECT id + 1 FROM n WHERE id < 180)
+        INSERT INTO pets (name, category_id, status, created_at) SELECT 'Ada', 1, 'available', created_at
+        FROM n, (SELECT created_at FROM pets WHERE id = 26)";
+    shop.database().execute(many, []).unwrap();
+    let page = clerk.get("/").await.expect(200);
+    // It looks at the 100 newest.
+    assert!(page.text.contains("without a photo or a microchip (20 of 100+)</h2>"), "{page:?}");
 }
 
 #[tokio::test]

@@ -104,6 +104,7 @@ macro_rules! double {
                 $how => count_inventory(now: Timestamp) -> Inventory;
                 $how => get_order(id: OrderId) -> Option<Order>;
                 $how => list_orders(query: &OrderQuery) -> (Vec<Order>, Option<OrderId>);
+                $how => names_of_orders(status: Option<petstore::domain::store_area::OrderStatus>, limit: usize) -> Vec<(OrderId, petstore::domain::PetName)>;
                 $how => due_orders(after: Option<(OrderId, Timestamp)>, now: Timestamp, limit: u32) -> Vec<(OrderId, Timestamp)>;
                 $how => reservations() -> Reservations;
                 $how => contacts_until(closed_until: Timestamp, after: Option<OrderId>, limit: u32) -> Vec<OrderId>;

@@ -52,6 +52,7 @@ macro_rules! area_suite {
             animals_on_offer_are_listed_newest_first,
             a_page_of_orders_is_what_the_filters_select,
             orders_are_due_from_their_end_the_oldest_first,
+            the_newest_orders_have_the_names_of_their_animals,
             the_open_reservations_are_counted_with_their_first_end,
             a_page_of_categories_follows_the_given_number,
             the_inventory_counts_every_animal,

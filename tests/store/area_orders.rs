@@ -19,7 +19,7 @@ use petstore::{
 use crate::store::{
     area::{
         add, any, cancel, change, check, complete, execute, expect_stored, give_back, kept, order,
-        order_id, pet, pet_id, place, refused, reopen, reserve, respond, sell, to_status,
+        order_id, pet, pet_id, place, refused, reopen, reserve, respond, sell, to_status, withdraw,
     },
     suite::{AnyStore, act, new_pet},
 };
@@ -174,4 +174,22 @@ pub(crate) async fn a_status_set_by_hand_ends_the_hold_of_the_order(store: AnySt
     assert!(matches!(refusal, Refusal::InvalidTransition(_)), "{refusal:?}");
     let again = place(&store, sell(animal)).await;
     check(&store, give_back(again)).await;
+}
+
+pub(crate) async fn the_newest_orders_have_the_names_of_their_animals(store: AnyStore) {
+    for name in ["Max", "Moe"] {
+        let pet = add(&store, new_pet(name, 1, Available)).await;
+        place(&store, reserve(pet)).await;
+    }
+    let names = async |status, limit| {
+        let names = store.names_of_orders(status, limit).await.unwrap();
+        names.into_iter().map(|(id, name)| (id.get(), name.as_str().to_owned())).collect::<Vec<_>>()
+    };
+    let [max, moe] = [(1, "Max".to_owned()), (2, "Moe".to_owned())];
+    assert_eq!(names(None, 9).await, [moe.clone(), max.clone()]);
+    assert_eq!(names(None, 1).await, [moe.clone()]);
+    change(&store, cancel(order_id(1))).await;
+    change(&store, withdraw(pet_id(1))).await;
+    assert_eq!(names(Some(OrderStatus::Reserved), 9).await, [moe]);
+    assert_eq!(names(Some(OrderStatus::Cancelled), 9).await, [max]);
 }

@@ -14,7 +14,7 @@ use crate::{
         NewPet, PetId, PetStatus,
         store_area::{
             Category, Command, FieldDefinition, FieldKind, FieldSet, FieldValues, Label, NewPhoto,
-            PhotoFile, PhotoId, PhotoSize, Photos, Preconditions, StorePet, normalized,
+            PetQuery, PhotoFile, PhotoId, PhotoSize, Photos, Preconditions, StorePet, normalized,
         },
     },
     photos::{PhotoError, Stored},
@@ -62,7 +62,7 @@ pub(super) fn page(
             }
             section.card {
                 h2 { (texts().add_many) }
-                form.fields method="post" action="/add/preview" {
+                form.fields method="post" action="/add/preview" data-draft {
                     (lines.long().show())
                     div { button { (texts().preview) } }
                 }
@@ -87,7 +87,7 @@ fn inputs(
     let new = new_category(form.get("category"), categories).filter(|_| is_wrong);
     let unused = forms::category(form.get("category"), categories).ok().filter(|_| is_wrong);
     html! {
-        form.fields method="post" action="/add" {
+        form.fields method="post" action="/add" data-draft {
             (desk.key("add"))
             (photos::of_new_animal(desk, form))
             div.pairs {
@@ -144,6 +144,18 @@ fn species(form: &Form, fields: &FieldSet) -> Option<String> {
     (!chosen.is_empty()).then(|| field.shown(&chosen).to_owned())
 }
 
+/// The category that most of the newest animals of the species are in, such as "Cats" for a cat.
+async fn usual(desk: &Desk<'_>, form: &Form, fields: &FieldSet) -> Result<Option<i64>, StoreError> {
+    let chosen = fields.find("species").map(|field| form.get(&values::input_of(field)).to_owned());
+    let species = chosen.and_then(|chosen| fields.searched("species", &chosen).ok());
+    let Some(species) = species else { return Ok(None) };
+    let query = PetQuery { values: vec![species], newest_first: true, ..PetQuery::default() };
+    let pets = desk.store().list_store_pets(&query).await?.0;
+    let mut all: Vec<i64> = pets.iter().map(|pet| pet.category_id).collect();
+    all.sort_unstable();
+    Ok(all.chunk_by(i64::eq).max_by_key(|same| same.len()).and_then(<[i64]>::first).copied())
+}
+
 /// The day that lies as far back as an age says: years, or months or weeks such as "8 months".
 fn birth(age: &str, today: Date) -> Option<Date> {
     let end = age.find(|c: char| !c.is_ascii_digit()).unwrap_or(age.len());
@@ -186,8 +198,15 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let categories = desk.categories_typed([typed]).await?;
     let name = errors.take("name", forms::name(form.raw("name")));
     let is_wanted = of_species.is_some() || ["yes", typed].contains(&form.get("new-category"));
-    let new = new_category(typed, &categories).filter(|_| is_wanted);
+    let mut new = new_category(typed, &categories).filter(|_| is_wanted);
+    let usual = if of_species.is_some() && new.is_some() {
+        usual(desk, &form, &fields).await?
+    } else {
+        None
+    };
+    new = new.filter(|_| usual.is_none());
     let category = match &new {
+        None if usual.is_some() => usual.ok_or_else(String::new),
         Some(_) => desk.free_number().await?.ok_or_else(|| texts().no_free_number.to_owned()),
         None if typed.is_empty() => Err(texts().species_or_category.to_owned()),
         None => forms::category(typed, &categories),

@@ -92,6 +92,11 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
                 div.card.empty {
                     strong { (texts().nothing_found) }
                     p { (texts().nothing_found_hint) }
+                    @if !typed.is_empty() {
+                        a href=(parts::link("/orders", &[("q", typed), ("status", "all")])) {
+                            (texts().search_orders(&markup::readable(typed, SHORT)))
+                        }
+                    }
                 }
             } @else if pets.is_empty() {
                 (empty_store(desk))

@@ -120,7 +120,7 @@ fn respond(decisions: &[Decision]) -> StoredResponse {
 }
 
 fn flash(decisions: &[Decision]) -> Flash {
-    let undo = undo::form(decisions);
+    let (undo, is_unsold) = (undo::form(decisions), undo::undoes_sale(decisions));
     let pet = |decision: &Decision| match &decision.result {
         Some(Resource::Pet(pet)) => Some(pet.id),
         Some(Resource::Order(order)) => Some(order.pet_id),
@@ -162,6 +162,7 @@ fn flash(decisions: &[Decision]) -> Flash {
             Some(ChangeType::OrderChanged | ChangeType::PetChanged | ChangeType::CategoryChanged),
             _,
         ) => ("saved", id),
+        (_, Some(Resource::Order(_))) if is_unsold => ("sale-undone", id),
         // Even if the order was closed before.
         (_, Some(Resource::Order(order))) => match order.status {
             OrderStatus::Reserved => ("reserved", id),

@@ -37,7 +37,7 @@ async fn page(
     let content = html! {
         h1 { (texts().edit) (window_texts().colon) (markup::name(pet.name.as_str(), markup::SHORT)) }
         (errors.summary())
-        form.card.fields method="post" action={ (path) "/edit" } {
+        form.card.fields method="post" action={ (path) "/edit" } data-draft {
             (desk.key("edit"))
             (merge::shown(&form_of(pet, known.0, known.1)))
             (inputs(form, known, errors, held))

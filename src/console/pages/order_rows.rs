@@ -8,14 +8,11 @@ use crate::{
     console::{
         merge,
         order_inputs::{ORDER_INPUTS, PRICE},
+        reply::{FROM, TODAY},
     },
     domain::store_area::{Contact, FieldSet, Order, OrderId, OrderStatus, StorePet},
     look::{Animal, Drawings},
 };
-
-/// The input that names the page of a button, and its value on the page Today.
-pub(super) const FROM: &str = "from";
-pub(super) const TODAY: &str = "today";
 
 /// How many digits a telephone number has.
 const DIGITS: std::ops::RangeInclusive<usize> = 6..=15;
@@ -83,6 +80,15 @@ fn telephone(contact: &str) -> Option<String> {
         let digits: String = run.chars().filter(char::is_ascii_digit).collect();
         DIGITS.contains(&digits.len()).then(|| format!("{abroad}{digits}"))
     })
+}
+
+/// The link that calls a customer, if the contact has a telephone number.
+pub(super) fn call(contact: &str) -> Markup {
+    html! {
+        @if let Some(telephone) = telephone(contact) {
+            " " a.no-print href={ "tel:" (telephone) } { (texts().call) }
+        }
+    }
 }
 
 /// What these orders bring: those that are sold, and those that are reserved, as far as they have a price.
@@ -159,10 +165,7 @@ fn table_row(
             @if have_contacts {
                 td data-label=(texts().contact) {
                     @if let Some(contact) = contact(desk, order) {
-                        (markup::text(contact, SHORT))
-                        @if let Some(telephone) = telephone(contact) {
-                            " " a href={ "tel:" (telephone) } { (texts().call) }
-                        }
+                        (markup::text(contact, SHORT)) (call(contact))
                     }
                 }
             }

@@ -41,7 +41,8 @@ pub(super) async fn find(
         let query = OrderQuery { reference, limit: most(), ..query.clone() };
         found.extend(desk.store().list_orders(&query).await?.0);
     }
-    let (animals, mut is_whole) = animals(desk, typed).await?;
+    let (animals, named, mut is_whole) = animals(desk, typed, status).await?;
+    found.extend(named);
     let of_animal = async |pet_id: PetId| {
         let limit = Limit::new(OF_ANIMAL).unwrap_or_default();
         let query = OrderQuery { pet_id: Some(pet_id), limit, ..query.clone() };
@@ -67,19 +68,28 @@ pub(super) async fn find(
     Ok((found, is_whole))
 }
 
-/// The animals that somebody can mean, by number, name or a unique value, and whether these are all.
-async fn animals(desk: &Desk<'_>, typed: &str) -> Result<(Vec<PetId>, bool), ApiError> {
+/// The animals that somebody can mean, by number, name or a unique value; the newest orders of animals with the name,
+/// because many more animals can have it; and whether these are all.
+async fn animals(
+    desk: &Desk<'_>,
+    typed: &str,
+    status: Option<OrderStatus>,
+) -> Result<(Vec<PetId>, Vec<Order>, bool), ApiError> {
     let fields = desk.store().fields().await?;
     let mut found = meant(desk, &fields, typed).await?;
-    let mut is_whole = true;
+    let (mut orders, mut is_whole) = (Vec::new(), true);
     if let Some(name) = NamePrefix::new(typed).filter(|_| !typed.contains('\0')) {
+        let newest = desk.store().names_of_orders(status, SEARCHED).await?;
+        let of_name = newest.iter().filter(|(_, of)| !name.is_empty() && name.finds(of.as_str()));
+        let ids: Vec<OrderId> = of_name.map(|(id, _)| *id).take(MOST + 1).collect();
+        orders = with_ids(desk, ids.into_iter()).await?;
         let (name, limit) = (Some(name), Limit::new(ANIMALS).unwrap_or_default());
         let query = PetQuery { name, limit, newest_first: true, ..PetQuery::default() };
         let (named, next) = desk.store().list_store_pets(&query).await?;
         found.extend(named);
-        is_whole = next.is_none();
+        is_whole = next.is_none() || newest.len() < SEARCHED;
     }
-    Ok((found.into_iter().map(|pet| pet.id).collect(), is_whole))
+    Ok((found.into_iter().map(|pet| pet.id).collect(), orders, is_whole))
 }
 
 /// The orders with this part of a reference or a contact, the newest first, and whether all were searched.

@@ -3,7 +3,7 @@
 use jiff::ToSpan;
 
 use super::{
-    order_rows::{FROM, TODAY, animals_of, form_of, sums, table, with_animals, with_ids},
+    order_rows::{animals_of, call, form_of, sums, table, with_animals, with_ids},
     order_search,
     parts::{card, link, live, missing, pages},
     values,
@@ -14,6 +14,7 @@ use crate::{
         layout::Follows,
         merge::{self, Merged},
         order_inputs::{self, ORDER_INPUTS, PRICE},
+        reply::{FROM, TODAY},
     },
     domain::{
         Limit, PetStatus,
@@ -72,7 +73,7 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             }
             div.row {
                 div.field.search {
-                    input #q name="q" type="search" value=(typed) autocomplete="off" dir="auto";
+                    input #q name="q" type="search" value=(typed) autocomplete="off" dir="auto" autofocus;
                 }
                 input type="hidden" name="status" value="all";
                 button.main { (texts().find) }
@@ -191,7 +192,10 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
     html! {
         dl {
             @for (label, text) in members.chain([(texts().reason_label, reason)]) {
-                @if let Some(text) = text { dt { (label) } dd { (markup::text(&text, LONG)) } }
+                @if let Some(text) = text {
+                    dt { (label) }
+                    dd { (markup::text(&text, LONG)) @if label == texts().contact { (call(&text)) } }
+                }
             }
             @for (label, at) in times {
                 @if let Some(at) = at {
@@ -306,9 +310,8 @@ async fn act_on_order(
         Ok(flash) => {
             // A member goes on where the button was.
             let is_of_today = desk.visit.form.get(FROM) == TODAY;
-            let animal = || format!("/animals/{}", order.pet_id.get());
-            let next = if is_of_today { format!("/?order={}", order.id) } else { animal() };
-            Ok(Reply::See(next, Some(flash)))
+            let animal = format!("/animals/{}", order.pet_id.get());
+            Ok(Reply::See(if is_of_today { "/".to_owned() } else { animal }, Some(flash)))
         }
         Err(_) if !outdated.is_empty() => show(desk, &outdated).await,
         Err(not_done) => {

@@ -18,8 +18,8 @@ use crate::{
     domain::{
         Limit, PetId,
         store_area::{
-            Command, FieldPatch, FieldSet, FieldValues, Given, NewOrder, Order, OrderId,
-            OrderTerms, PetPatch, Preconditions, Present, StorePet, decide,
+            Command, FieldDefinition, FieldPatch, FieldSet, FieldValues, Given, NewOrder, Order,
+            OrderId, OrderTerms, PetPatch, Preconditions, Present, StorePet, decide,
         },
     },
     text,
@@ -36,6 +36,8 @@ struct Act {
     /// The question before it is done, and the label of the button that says yes.
     question: String,
     yes: &'static str,
+    /// The field that gets a value, and the value in words.
+    value: Option<(FieldDefinition, String)>,
 }
 
 type ForPet = Box<dyn Fn(PetId, i64, Option<&Order>) -> Vec<Command> + Send + Sync>;
@@ -77,7 +79,7 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
     let is_asked = selected.len() > 1 && form.raw(UNDOES).is_empty();
     if is_asked
         && problems.is_empty()
-        && let Some(asked) = ask(desk, (&pets, &orders), &act)
+        && let Some(asked) = ask(desk, (&pets, &orders), act)
     {
         return Ok(asked);
     }
@@ -139,20 +141,25 @@ fn list_of(form: &Form) -> String {
 }
 
 /// Asks before several animals are changed, and shows which.
-fn ask(desk: &Desk<'_>, (pets, orders): (&[StorePet], &[Order]), act: &Act) -> Option<Reply> {
+fn ask(desk: &Desk<'_>, (pets, orders): (&[StorePet], &[Order]), act: Act) -> Option<Reply> {
     let details = html! {
         ul {
             @for pet in pets {
                 li {
                     (photos::thumbnail(pet))
-                    (markup::name(pet.name.as_str(), SHORT)) " " (markup::pet_badge(pet))
+                    (markup::name(pet.name.as_str(), SHORT)) " " small.muted { (texts().number) " " (pet.id) } " "
+                    (markup::pet_badge(pet))
                     @if let Some(contact) = order_rows::contact_for(desk, orders, pet) { " " (markup::text(contact, SHORT)) }
+                    @if let Some((field, new)) = &act.value {
+                        " " @if let Some(old) = pet.fields.get(field.name.as_str()) { (values::one(desk, field, old)) } @else { "–" }
+                        " → " bdi { (new) }
+                    }
                 }
             }
         }
     };
     let question = Question {
-        title: act.question.clone(),
+        title: act.question,
         effects: vec![texts().all_or_none.to_owned()],
         yes: act.yes,
         back: &list_of(&desk.visit.form),
@@ -178,7 +185,7 @@ async fn act(
         ("", [button]) => *button,
         (button, _) => button,
     };
-    let act = |yes, question, commands| Some(Act { commands, question, yes });
+    let act = |yes, question, commands| Some(Act { commands, question, yes, value: None });
     // One customer, as for a litter. Without a price, each has its own.
     let order = |terms: OrderTerms, errors: &mut Errors| -> ForPet {
         let values =
@@ -227,16 +234,17 @@ async fn act(
                 act(texts().withdraw, texts().withdraw_animals(count, reason), Box::new(withdraw))
             })
         }
-        "value" => {
-            errors.take("value", value(desk, fields, count)).and_then(|(name, given, question)| {
-                let fields = FieldPatch::from([(name, given)]);
-                act(
-                    texts().change_verb,
-                    question,
-                    patched(PetPatch { fields, ..PetPatch::default() }),
-                )
-            })
-        }
+        "value" => errors.take("value", value(desk, fields)).map(|(field, given, words)| {
+            let label = markup::readable(field.label.as_str(), SHORT);
+            let question = match given {
+                Given::Clear => texts().clear_animals(count, &label),
+                _ => texts().change_animals(count, &label, &words),
+            };
+            let fields = FieldPatch::from([(field.name.as_str().to_owned(), given)]);
+            let commands = patched(PetPatch { fields, ..PetPatch::default() });
+            let value = Some((field.clone(), words));
+            Act { commands, question, yes: texts().change_verb, value }
+        }),
         _ => {
             let categories = desk.categories_typed([form.get("to")]).await?;
             let id = errors.take("to", forms::category(form.get("to"), &categories));
@@ -249,25 +257,22 @@ async fn act(
     })
 }
 
-/// The field that is chosen, the value that is typed for it as in a cell of a spreadsheet, and the question about both.
-fn value(
+/// The field that is chosen, and the value that is typed for it as in a cell of a spreadsheet, also in words.
+fn value<'f>(
     desk: &Desk<'_>,
-    fields: &FieldSet,
-    count: usize,
-) -> Result<(String, Given, String), String> {
+    fields: &'f FieldSet,
+) -> Result<(&'f FieldDefinition, Given, String), String> {
     let field = fields.find(desk.visit.form.get("of")).filter(|field| !field.is_unique);
     let field = field.ok_or_else(|| texts().field_missing.to_owned())?;
-    let (id, name) = (values::input_of(field), field.name.as_str().to_owned());
+    let id = values::input_of(field);
     let typed = cells::as_input(field, desk.visit.form.get("value"), desk.currency())?;
     let words = values::in_words(fields.all(), desk.currency(), &id, &typed);
-    let (label, value) = words.unwrap_or_default();
-    let question = texts().change_animals(count, &label, &value);
     let mut wrong = Errors::default();
     let form = Form::with(&[(&*id, &*typed)]);
     let before = (&FieldValues::NONE, desk.visit.now, desk.currency());
-    let given = values::patch(fields, &form, before, &mut wrong).remove(&name);
+    let given = values::patch(fields, &form, before, &mut wrong).remove(field.name.as_str());
     match wrong.messages().next() {
         Some(why) => Err(why.to_owned()),
-        None => Ok((name, given.unwrap_or(Given::Clear), question)),
+        None => Ok((field, given.unwrap_or(Given::Clear), words.unwrap_or_default().1)),
     }
 }

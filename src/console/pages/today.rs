@@ -12,7 +12,7 @@ use crate::{
     domain::{
         PetStatus, Role,
         store_area::{
-            AuditEntry, AuditQuery, AuditType, ChangeType, FieldSet, Inventory, Order, OrderId,
+            AuditEntry, AuditQuery, AuditType, ChangeType, FieldSet, Inventory, OrderId,
             OrderStatus, StorePet,
         },
     },
@@ -26,6 +26,9 @@ const COUNTED: u32 = 1_000;
 const MOST_SOLD: u32 = 500;
 const SHOWN: usize = 20;
 
+/// In seconds.
+const DAY: i64 = 86_400;
+
 /// For so many hours, an animal has just arrived.
 const NEW: i64 = 7 * 24;
 
@@ -35,32 +38,25 @@ const VALUES: usize = 5;
 pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let inventory =
         time::timeout(COUNTED_WITHIN, desk.app().inventory.read()).await.ok().transpose()?;
-    let until = desk.visit.now.checked_add(72.hours()).unwrap_or(desk.visit.now);
+    // The end of the day after tomorrow.
+    let until = (desk.visit.now.as_second().div_euclid(DAY) + 3) * DAY - 1;
+    let until = Timestamp::from_second(until).unwrap_or(desk.visit.now);
     let due = desk.store().due_orders(None, until, COUNTED).await?;
     let ids = due.iter().take(SHOWN).map(|(id, _)| *id);
     let ending = order_rows::with_animals(desk, ids).await?;
     let fields = desk.store().fields().await?;
-    let incomplete = incomplete(desk, &fields).await?;
+    let (incomplete, has_more) = incomplete(desk, &fields).await?;
     let (sold, is_cut) = sold_today(desk).await?;
     let sums = order_rows::sums(desk, &sold);
-    let done = desk.visit.query.integer("order").and_then(OrderId::new);
-    let done = order_rows::with_animals(desk, done.into_iter()).await?;
-    let failing = if desk.role() >= Role::Manager { failing(desk).await? } else { 0 };
+    let is_manager = desk.role() >= Role::Manager;
+    let failing = if is_manager { desk.store().list_webhooks().await? } else { Vec::new() };
+    let failing = failing.iter().filter(|stored| webhooks::is_failing(stored)).count();
     let shared = if desk.may_write() { desk.store().shared_values().await? } else { Vec::new() };
     let is_empty = inventory.as_ref().is_some_and(|inventory| {
         inventory.available + inventory.pending + inventory.sold + inventory.withdrawn == 0
     });
     let content = html! {
         h1 { (texts().today) }
-        // The message says the number of the order, and people know animals by their names.
-        @for (order, pet) in &done {
-            @if let Some(pet) = pet {
-                p #order {
-                    a href={ "/animals/" (pet.id.get()) } { (markup::name(pet.name.as_str(), SHORT)) }
-                    " " (markup::order_badge(order, desk.visit.now))
-                }
-            }
-        }
         @if let Some(doubt) = desk.app().confirmed_clock.doubt() {
             div.flash.notice role="status" {
                 (texts().doubted_clock(&wording::exact(doubt.now), &wording::exact(doubt.confirmed), doubt.rest.as_hours() + 1))
@@ -97,17 +93,15 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                         h2 { (texts().ending) }
                         a href="/orders" { (texts().all_reservations) }
                     }
-                    @if ending.is_empty() {
+                    @if due.is_empty() {
                         p.card.muted { (texts().none_ending) }
-                    } @else {
-                        @let of = |order: &Order| end(desk, order.expires_at);
-                        @for group in ending.chunk_by(|(one, _), (other, _)| of(one) == of(other)) {
-                            @if let Some((order, _)) = group.first() {
-                                @let count = due.iter().filter(|(_, at)| end(desk, Some(*at)) == of(order)).count();
-                                h3 { (of(order)) " (" (count) ")" }
-                            }
-                            (order_rows::table(desk, &fields, group))
-                        }
+                    }
+                    @for group in due.chunk_by(|one, other| end(desk, one.1) == end(desk, other.1)) {
+                        @let name = group.first().map_or("", |first| end(desk, first.1));
+                        @let is_in = |(of, _): &&order_rows::Row| of.expires_at.is_some_and(|at| end(desk, at) == name);
+                        @let shown: Vec<_> = ending.iter().filter(is_in).cloned().collect();
+                        h3 { (name) " (" (shown_of(shown.len(), group.len(), "")) ")" }
+                        @if !shown.is_empty() { (order_rows::table(desk, &fields, &shown)) }
                     }
                 }
                 (part(
@@ -120,7 +114,7 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                     }),
                 ))
                 (part(
-                    (texts().incomplete, incomplete.len(), false),
+                    (texts().incomplete, incomplete.len(), has_more),
                     ("/animals", texts().newest_animals),
                     &html! {},
                     incomplete.iter().map(|(pet, lacks)| (format!("/animals/{}", pet.id), Some(pet), lacks.clone())),
@@ -143,7 +137,7 @@ fn part<'p>(
         @if count > 0 {
             section.stack {
                 div.head {
-                    h2 { (title) " (" (count) @if has_more { "+" } ")" }
+                    h2 { (title) " (" (shown_of(count.min(SHOWN), count, if has_more { "+" } else { "" })) ")" }
                     a href=(path) { (label) }
                 }
                 (more)
@@ -162,11 +156,17 @@ fn part<'p>(
     }
 }
 
+/// How many there are, and how many of them the page shows.
+fn shown_of(shown: usize, count: usize, more: &str) -> String {
+    let count = format!("{count}{more}");
+    if count == shown.to_string() { count } else { texts().shown_of(shown, &count) }
+}
+
 /// What was sold today and is still sold, the newest first, and whether there is more. The log says which
 /// orders were completed today, also those that were placed long ago.
 async fn sold_today(desk: &Desk<'_>) -> Result<(Vec<order_rows::Row>, bool), StoreError> {
     let now = desk.visit.now;
-    let since = Timestamp::from_second(now.as_second().div_euclid(86_400) * 86_400).unwrap_or(now);
+    let since = Timestamp::from_second(now.as_second().div_euclid(DAY) * DAY).unwrap_or(now);
     let kind = AuditType::parse(ChangeType::OrderCompleted.as_str());
     let query = AuditQuery {
         subject: None,
@@ -195,13 +195,15 @@ async fn sold_today(desk: &Desk<'_>) -> Result<(Vec<order_rows::Row>, bool), Sto
     Ok((all.collect(), next.is_some()))
 }
 
-/// The newest animals that arrived in the last week without a photo or a microchip, and what each lacks.
+/// Those of the newest animals that arrived in the last week without a photo or a microchip, with what each lacks; and
+/// whether there can be more.
 async fn incomplete(
     desk: &Desk<'_>,
     fields: &FieldSet,
-) -> Result<Vec<(StorePet, String)>, StoreError> {
+) -> Result<(Vec<(StorePet, String)>, bool), StoreError> {
     let since = desk.visit.now.checked_sub(NEW.hours()).unwrap_or(desk.visit.now);
-    let newest = desk.store().list_on_offer(None, category_names::most(), false).await?.0;
+    let (mut newest, next) =
+        desk.store().list_on_offer(None, category_names::most(), false).await?;
     let (chip, has_photos) = (fields.find("microchip"), desk.app().photos.place().is_some());
     let lacks = |pet: &StorePet| {
         let has_chip = chip.is_none_or(|field| pet.fields.get(field.name.as_str()).is_some());
@@ -209,68 +211,44 @@ async fn incomplete(
         let lacks = [(has_none, texts().no_photo), (!has_chip, texts().no_chip)];
         lacks.into_iter().filter(|(is_it, _)| *is_it).map(|(_, what)| what).collect::<Vec<_>>()
     };
-    let new = newest.into_iter().filter(|pet| pet.created_at.is_some_and(|at| at >= since));
-    let found = new.map(|pet| (lacks(&pet).join(", "), pet)).filter(|(lacks, _)| !lacks.is_empty());
-    Ok(found.map(|(lacks, pet)| (pet, lacks)).collect())
+    let read = newest.len();
+    newest.retain(|pet| pet.created_at.is_some_and(|at| at >= since));
+    let has_more = next.is_some() && newest.len() == read;
+    let found = newest.into_iter().map(|pet| (lacks(&pet).join(", "), pet));
+    let found = found.filter(|(lacks, _)| !lacks.is_empty());
+    Ok((found.map(|(lacks, pet)| (pet, lacks)).collect(), has_more))
 }
 
 /// When a reservation ends, as far as it matters today. Days are those of UTC.
-fn end(desk: &Desk<'_>, at: Option<Timestamp>) -> &'static str {
-    let now = desk.visit.now;
-    let day = |moment: Timestamp| moment.as_second().div_euclid(86_400);
-    match at {
-        Some(end) if end <= now => texts().overdue_now,
-        Some(end) => match day(end) - day(now) {
-            0 => texts().ending_today,
-            1 => texts().ending_tomorrow,
-            _ => texts().ending_later,
-        },
-        None => texts().ending_later,
+fn end(desk: &Desk<'_>, at: Timestamp) -> &'static str {
+    let day = |moment: Timestamp| moment.as_second().div_euclid(DAY);
+    match day(at) - day(desk.visit.now) {
+        _ if at <= desk.visit.now => texts().overdue_now,
+        0 => texts().ending_today,
+        1 => texts().ending_tomorrow,
+        _ => texts().ending_later,
     }
 }
 
 fn counts(inventory: Option<&Inventory>) -> Markup {
-    let of = |status: PetStatus| {
-        inventory.map(|inventory| match status {
-            PetStatus::Available => inventory.available,
-            PetStatus::Pending => inventory.pending,
-            PetStatus::Sold => inventory.sold,
-        })
-    };
-    let entry = |path: &str, badge: &Markup, count: Option<u64>| {
+    let entry = |of: &str, badge: &Markup, count: fn(&Inventory) -> u64| {
         html! {
             li {
-                a href=(path) {
-                    @match count {
-                        Some(count) => strong { (count) },
-                        None => strong.muted { (texts().counting) },
-                    }
+                a href={ "/animals?status=" (of) } {
+                    @if let Some(inventory) = inventory { strong { (count(inventory)) } }
+                    @else { strong.muted { (texts().counting) } }
                     (badge)
                 }
             }
         }
     };
+    let with = |of: PetStatus, count| entry(of.as_str(), &markup::status_badge(of), count);
     html! {
         ul.counts {
-            @for status in PetStatus::ALL {
-                (entry(
-                    &format!("/animals?status={status}"),
-                    &markup::status_badge(status),
-                    of(status),
-                ))
-            }
-            (entry(
-                "/animals?status=withdrawn",
-                &markup::badge("withdrawn", texts().withdrawn),
-                inventory.map(|inventory| inventory.withdrawn),
-            ))
+            (with(PetStatus::Available, |of| of.available))
+            (with(PetStatus::Pending, |of| of.pending))
+            (with(PetStatus::Sold, |of| of.sold))
+            (entry("withdrawn", &markup::badge("withdrawn", texts().withdrawn), |of| of.withdrawn))
         }
     }
-}
-
-/// How many webhooks do not get their messages.
-async fn failing(desk: &Desk<'_>) -> Result<usize, StoreError> {
-    let webhooks = desk.store().list_webhooks().await?;
-    let fails = webhooks.iter().filter(|stored| webhooks::is_failing(stored));
-    Ok(fails.count())
 }

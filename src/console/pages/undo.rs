@@ -37,6 +37,13 @@ pub(super) fn form(decisions: &[Decision]) -> Option<String> {
     form.filter(|form| form.len() <= LONGEST)
 }
 
+/// Whether decisions make a sale undone, and not because somebody brought the animal back.
+pub(super) fn undoes_sale(decisions: &[Decision]) -> bool {
+    let mut changes = decisions.iter().flat_map(|decision| &decision.changes);
+    changes.any(|change| change.kind == ChangeType::OrderReopened)
+        && before(decisions).is_some_and(|before| before.status == OrderStatus::Completed)
+}
+
 /// The number of the animal that a decision is about.
 fn subject(decision: &Decision) -> Option<i64> {
     match decision.result.as_ref()? {
@@ -57,7 +64,7 @@ fn before(decisions: &[Decision]) -> Option<&Order> {
 
 /// An order that was placed, closed, or reserved again.
 fn of_order(kind: ChangeType, before: Option<&Order>, order: &Order) -> Option<String> {
-    use OrderStatus::{Cancelled, Completed, Expired, Reserved};
+    use OrderStatus::{Cancelled, Expired, Reserved};
     let (command, then) = match (kind, before.map(|before| before.status)) {
         (ChangeType::OrderPlaced, _) | (ChangeType::OrderReopened, Some(Cancelled | Expired)) => {
             ("cancel", "")
@@ -65,7 +72,6 @@ fn of_order(kind: ChangeType, before: Option<&Order>, order: &Order) -> Option<S
         (ChangeType::OrderCompleted, None) => ("reopen", "cancel"),
         (ChangeType::OrderCompleted | ChangeType::OrderCancelled, Some(Reserved)) => ("reopen", ""),
         (ChangeType::OrderReturned, _) => ("reopen", "sell"),
-        (ChangeType::OrderReopened, Some(Completed)) => ("complete", ""),
         _ => return None,
     };
     let (path, version) = (format!("/orders/{}/{command}", order.id), order.version.to_string());

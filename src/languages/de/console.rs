@@ -72,7 +72,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     overdue_now: "Überfällig",
     ending_today: "Heute abzuholen",
     ending_tomorrow: "Bis morgen",
-    ending_later: "Bis übermorgen oder später",
+    ending_later: "Bis übermorgen",
     call: "Anrufen",
     ending: "Reservierungen, die bald enden",
     none_ending: "In den nächsten drei Tagen endet keine Reservierung.",
@@ -82,6 +82,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     no_photo: "kein Foto",
     no_chip: "kein Chip",
     newest_animals: "Neueste Tiere",
+    shown_of,
     counting: "zählt\u{a0}…",
     all_reservations: "Alle Reservierungen",
     empty_store: "Noch keine Tiere",
@@ -279,6 +280,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     any_category: "Alle",
     nothing_found: "Kein Tier gefunden",
     nothing_found_hint: "Prüfen Sie die Schreibweise oder geben Sie nur den Anfang des Namens ein.",
+    search_orders,
     select_all: "Alle auf dieser Seite auswählen",
     skip_list: "Liste überspringen, zu den Aktionen",
     with_selected: "Ausgewählte Tiere ändern",
@@ -481,6 +483,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     change_verb: "Ändern",
     move_animals,
     change_animals,
+    clear_animals,
     reserve_animals,
     sell_animals,
     cancel_reservations_of,
@@ -535,6 +538,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     added_many,
     changed_many,
     reservation_cancelled: "Die Reservierung ist storniert. Das Tier ist verfügbar.",
+    sale_undone: "Der Verkauf ist rückgängig gemacht.",
     taken_back: "Zurückgenommen. Das Tier ist verfügbar.",
     photo_was_removed: "Foto entfernt.",
     photo_was_turned: "Foto gedreht.",
@@ -681,6 +685,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
 
     // Open pages.
     page_changed: "Jemand hat geändert, was diese Seite zeigt. Sie bleibt, wie sie ist, solange Sie daran arbeiten.",
+    offline: "Es besteht keine Verbindung, deshalb wurde nichts gesendet. Ihre Eingaben sind noch hier: Versuchen Sie es erneut, sobald die Verbindung wieder steht.",
     connection_lost: "Die Verbindung zum Dienst ist unterbrochen. Diese Seite ist vielleicht nicht mehr aktuell.",
     signed_out: "Sie sind abgemeldet, deshalb ist diese Seite vielleicht nicht mehr aktuell. Melden Sie sich in einem anderen Tab an oder laden Sie sie neu.",
     show_change: "1 Änderung anzeigen",
@@ -1463,6 +1468,19 @@ fn move_animals(count: usize, category: &str) -> String {
     format!("{} in „{category}“ verschieben?", animals(count))
 }
 
+fn clear_animals(count: usize, label: &str) -> String {
+    let dative = if count == 1 { "" } else { "n" };
+    format!("Bei {}{dative} „{label}“ entfernen?", animals(count))
+}
+
+fn shown_of(shown: usize, count: &str) -> String {
+    format!("{shown} von {count}")
+}
+
+fn search_orders(typed: &str) -> String {
+    format!("Vorgänge nach „{typed}“ durchsuchen")
+}
+
 fn change_animals(count: usize, label: &str, value: &str) -> String {
     let dative = if count == 1 { "" } else { "n" };
     format!("Bei {}{dative} „{label}“ auf „{value}“ setzen?", animals(count))
@@ -1594,6 +1612,7 @@ pub(in crate::languages) mod shelter {
         order_is,
         sell_animals,
         sold_as,
+        sale_undone: "Die Vermittlung ist rückgängig gemacht.",
         ..super::TEXTS
     };
 

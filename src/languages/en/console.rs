@@ -72,7 +72,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     overdue_now: "Overdue",
     ending_today: "To collect today",
     ending_tomorrow: "Until tomorrow",
-    ending_later: "Until the day after, or later",
+    ending_later: "Until the day after tomorrow",
     call: "Call",
     ending: "Reservations that end soon",
     none_ending: "No reservation ends in the next three days.",
@@ -82,6 +82,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     no_photo: "no photo",
     no_chip: "no microchip",
     newest_animals: "Newest animals",
+    shown_of,
     counting: "counting …",
     all_reservations: "All reservations",
     empty_store: "There are no animals yet",
@@ -279,6 +280,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     any_category: "All",
     nothing_found: "No animal found",
     nothing_found_hint: "Check the spelling, or type only the beginning of the name.",
+    search_orders,
     select_all: "Select all on this page",
     skip_list: "Skip the list, to the actions",
     with_selected: "Change the selected animals",
@@ -288,7 +290,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     move_label: "Move to category",
     value_more: "Change a value…",
     new_value: "New value",
-    value_hint: "As in a spreadsheet: a choice, yes or no, a date. Nothing takes the value off.",
+    value_hint: "As in a spreadsheet: a choice, yes or no, a date. Leave it empty to remove the value.",
     field_of_animals: "Field",
     choose_field: "Choose a field",
     field_missing: "Choose the field whose value changes.",
@@ -481,6 +483,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     change_verb: "Change",
     move_animals,
     change_animals,
+    clear_animals,
     reserve_animals,
     sell_animals,
     cancel_reservations_of,
@@ -535,6 +538,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     added_many,
     changed_many,
     reservation_cancelled: "The reservation is cancelled. The animal is available.",
+    sale_undone: "The sale is undone.",
     taken_back: "Taken back. The animal is available.",
     photo_was_removed: "Photo removed.",
     photo_was_turned: "Photo turned.",
@@ -681,6 +685,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
 
     // Open pages.
     page_changed: "Somebody changed what this page shows. It stays as it is while you use it.",
+    offline: "There is no connection, so nothing was sent. It is still here: try again when the connection is back.",
     connection_lost: "The connection to the service is lost. This page may be out of date.",
     signed_out: "You are signed out, so this page may be out of date. Sign in in another tab, or reload it.",
     show_change: "1 change – show it",
@@ -1416,6 +1421,18 @@ fn move_animals(count: usize, category: &str) -> String {
     format!("Move {} to “{category}”?", animals(count))
 }
 
+fn clear_animals(count: usize, label: &str) -> String {
+    format!("Remove “{label}” from {}?", animals(count))
+}
+
+fn shown_of(shown: usize, count: &str) -> String {
+    format!("{shown} of {count}")
+}
+
+fn search_orders(typed: &str) -> String {
+    format!("Search the orders for “{typed}”")
+}
+
 fn change_animals(count: usize, label: &str, value: &str) -> String {
     format!("Change {} so that {label} is “{value}”?", animals(count))
 }
@@ -1543,6 +1560,7 @@ pub(in crate::languages) mod shelter {
         order_is,
         sell_animals,
         sold_as,
+        sale_undone: "The adoption is undone.",
         ..super::TEXTS
     };
 

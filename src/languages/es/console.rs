@@ -72,7 +72,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     overdue_now: "Fuera de plazo",
     ending_today: "Recogida hoy",
     ending_tomorrow: "Vence mañana",
-    ending_later: "Vence pasado mañana o después",
+    ending_later: "Vence pasado mañana",
     call: "Llamar",
     ending: "Reservas que vencen pronto",
     none_ending: "Ninguna reserva vence en los próximos tres días.",
@@ -82,6 +82,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     no_photo: "sin foto",
     no_chip: "sin microchip",
     newest_animals: "Animales más recientes",
+    shown_of,
     counting: "contando…",
     all_reservations: "Todas las reservas",
     empty_store: "Todavía no hay animales",
@@ -278,6 +279,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     any_category: "Todas",
     nothing_found: "No se ha encontrado ningún animal",
     nothing_found_hint: "Revise la ortografía o escriba solo el principio del nombre.",
+    search_orders,
     select_all: "Seleccionar todos los de esta página",
     skip_list: "Saltar la lista e ir a las acciones",
     with_selected: "Modificar los animales seleccionados",
@@ -480,6 +482,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     change_verb: "Cambiar",
     move_animals,
     change_animals,
+    clear_animals,
     reserve_animals,
     sell_animals,
     cancel_reservations_of,
@@ -534,6 +537,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     added_many,
     changed_many,
     reservation_cancelled: "Reserva anulada. El animal está disponible.",
+    sale_undone: "La venta se ha deshecho.",
     taken_back: "Devolución registrada. El animal está disponible.",
     photo_was_removed: "Foto eliminada.",
     photo_was_turned: "Foto girada.",
@@ -680,6 +684,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
 
     // Open pages.
     page_changed: "Alguien ha cambiado lo que muestra esta página. Seguirá como está mientras la use.",
+    offline: "No hay conexión, así que no se ha enviado nada. Sus datos siguen aquí: inténtelo de nuevo cuando vuelva la conexión.",
     connection_lost: "Se ha perdido la conexión con el servicio. Es posible que esta página no esté al día.",
     signed_out: "La sesión está cerrada, así que es posible que esta página no esté al día. Inicie sesión en otra pestaña o recárguela.",
     show_change: "1 cambio: mostrarlo",
@@ -1469,6 +1474,18 @@ fn move_animals(count: usize, category: &str) -> String {
     format!("¿Pasar {} a «{category}»?", animals(count))
 }
 
+fn clear_animals(count: usize, label: &str) -> String {
+    format!("¿Quitar «{label}» de {}?", animals(count))
+}
+
+fn shown_of(shown: usize, count: &str) -> String {
+    format!("{shown} de {count}")
+}
+
+fn search_orders(typed: &str) -> String {
+    format!("Buscar «{typed}» en los trámites")
+}
+
 fn change_animals(count: usize, label: &str, value: &str) -> String {
     format!("¿Cambiar «{label}» a «{value}» en {}?", animals(count))
 }
@@ -1597,6 +1614,7 @@ pub(in crate::languages) mod shelter {
         order_is,
         sell_animals,
         sold_as,
+        sale_undone: "La adopción se ha deshecho.",
         ..super::TEXTS
     };
 

@@ -73,7 +73,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     overdue_now: "En retard",
     ending_today: "À venir chercher aujourd’hui",
     ending_tomorrow: "Jusqu’à demain",
-    ending_later: "Jusqu’à après-demain, ou plus tard",
+    ending_later: "Jusqu’à après-demain",
     call: "Appeler",
     ending: "Réservations bientôt à échéance",
     none_ending: "Aucune réservation ne se termine dans les trois prochains jours.",
@@ -83,6 +83,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     no_photo: "sans photo",
     no_chip: "sans puce",
     newest_animals: "Derniers arrivés",
+    shown_of,
     counting: "décompte…",
     all_reservations: "Toutes les réservations",
     empty_store: "Il n’y a pas encore d’animaux",
@@ -280,6 +281,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     any_category: "Toutes",
     nothing_found: "Aucun animal trouvé",
     nothing_found_hint: "Vérifiez l’orthographe, ou saisissez seulement le début du nom.",
+    search_orders,
     select_all: "Tout sélectionner sur cette page",
     skip_list: "Passer la liste, vers les actions",
     with_selected: "Modifier les animaux sélectionnés",
@@ -482,6 +484,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     change_verb: "Modifier",
     move_animals,
     change_animals,
+    clear_animals,
     reserve_animals,
     sell_animals,
     cancel_reservations_of,
@@ -536,6 +539,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     added_many,
     changed_many,
     reservation_cancelled: "La réservation est annulée. L’animal est disponible.",
+    sale_undone: "La vente est annulée.",
     taken_back: "L’animal est repris. Il est disponible.",
     photo_was_removed: "Photo supprimée.",
     photo_was_turned: "Photo pivotée.",
@@ -682,6 +686,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
 
     // Open pages.
     page_changed: "Le contenu de cette page a été modifié par quelqu’un. Elle reste telle quelle tant que vous l’utilisez.",
+    offline: "Pas de connexion\u{a0}: rien n’a été envoyé. Votre saisie est conservée\u{a0}; réessayez dès que la connexion est rétablie.",
     connection_lost: "La connexion au service est perdue. Cette page n’est peut-être plus à jour.",
     signed_out: "Votre session est fermée\u{a0}: cette page n’est peut-être plus à jour. Connectez-vous dans un autre onglet, ou rechargez-la.",
     show_change: "1 modification – l’afficher",
@@ -1492,6 +1497,18 @@ fn move_animals(count: usize, category: &str) -> String {
     format!("Changer {} de catégorie («\u{a0}{category}\u{a0}»)\u{a0}?", animals(count))
 }
 
+fn clear_animals(count: usize, label: &str) -> String {
+    format!("Effacer «\u{a0}{label}\u{a0}» pour {}\u{a0}?", animals(count))
+}
+
+fn shown_of(shown: usize, count: &str) -> String {
+    format!("{shown} sur {count}")
+}
+
+fn search_orders(typed: &str) -> String {
+    format!("Chercher «\u{a0}{typed}\u{a0}» dans les dossiers")
+}
+
 fn change_animals(count: usize, label: &str, value: &str) -> String {
     format!("Modifier {} ({label}\u{a0}: «\u{a0}{value}\u{a0}»)\u{a0}?", animals(count))
 }
@@ -1620,6 +1637,7 @@ pub(in crate::languages) mod shelter {
         order_is,
         sell_animals,
         sold_as,
+        sale_undone: "L’adoption est annulée.",
         ..super::TEXTS
     };
 

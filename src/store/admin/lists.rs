@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::{Database, Parameter, Parameters, Shared, Slow, Sql, Work, promise};
 use crate::{
     domain::{
-        Limit, PetId, PetStatus,
+        Limit, PetId, PetName, PetStatus,
         store_area::{
             Category, FieldName, Inventory, Order, OrderId, OrderQuery, OrderStatus, Reservations,
             StorePet, Text,
@@ -27,6 +27,10 @@ static CATEGORIES: LazyLock<String> = LazyLock::new(|| {
     let columns = Table::Categories.selected();
     format!("SELECT {columns} FROM categories WHERE id >= $1 ORDER BY id LIMIT $2")
 });
+// 256 is NAME_KEY_LENGTH.
+const NAMES: &str = "SELECT orders.id, substr(coalesce(pets.name, withdrawn_pets.name, ''), 1, 256)
+    FROM orders LEFT JOIN pets ON pets.id = pet_id LEFT JOIN withdrawn_pets ON withdrawn_pets.id = pet_id
+    WHERE CAST($2 AS text) IS NULL OR orders.status = $2 ORDER BY orders.id DESC LIMIT $1";
 const OF_CATEGORY: &str = "SELECT (SELECT count(*) FROM pets WHERE category_id = $1)
     + (SELECT count(*) FROM withdrawn_pets WHERE category_id = $1)";
 
@@ -69,6 +73,12 @@ Lists {
             orders(on, query, *longest).boxed()
         });
         Ok(query.limit.page(orders.await?, |order| order.id))
+    }
+
+    /// The names of the animals of the newest orders in a status or in any, as far as a search looks at them.
+    async fn names_of_orders(&self, status: Option<OrderStatus>, limit: usize) -> Vec<(OrderId, PetName)> {
+        let what = (status, limit);
+        self.read_slowly(Slow::Searches, what, |on, what| names_of_orders(on, *what).boxed()).await
     }
 
     /// The reservations that end at `now` or before, in the order of their ends and each with its
@@ -256,6 +266,15 @@ async fn orders<S: Sql>(
     let sql = &S::plans().orders[by][usize::from(newest_first)];
     let read = |row: &S::Shown<'_>| order(row, 0)?.ok_or_else(|| row.invalid(0));
     read_up_to(on, longest, sql, &[&values, filters].concat(), read, Order::length).await
+}
+
+async fn names_of_orders<S: Sql>(
+    on: &mut S,
+    (status, limit): (Option<OrderStatus>, usize),
+) -> Result<Vec<(OrderId, PetName)>, S::Error> {
+    let values: Parameters<'_> =
+        &[&i64::try_from(limit).unwrap_or(i64::MAX), &status.map(OrderStatus::as_str)];
+    read_all(on, NAMES, values, |row| Ok((Cell::read(row, 0)?, Cell::read(row, 1)?))).await
 }
 
 fn has_one_filter_at_most(query: &OrderQuery) -> bool {

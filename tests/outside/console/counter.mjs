@@ -243,6 +243,14 @@ async function focusAndTouch(ben) {
     assert.deepEqual(small, [], path);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, path);
   }
+  // The keyboard goes through the header as people read it, and the header leaves room.
+  const places = await page.$$eval("header a, header button", (all) => all.map((part) => {
+    const { left, top, height } = part.getBoundingClientRect();
+    return [Math.round((top + height / 2) / 20), left];
+  }));
+  assert.deepEqual(places, places.toSorted(([one, left], [other, right]) => one - other || left - right));
+  const height = await page.$eval("body > header", (header) => header.offsetHeight);
+  assert(height <= 104, `the header is ${height} px high`);
   await page.setViewport({ width: 1280, height: 900 });
   console.log("The focus is where people go on, a search can be heard, and targets are 44 px high on a phone.");
 
@@ -258,6 +266,11 @@ async function focusAndTouch(ben) {
       all.map((part) => [part.className || part.localName, Math.round(part.getBoundingClientRect().bottom)]));
     assert.equal(ends.length, 7, JSON.stringify(ends));
     assert(ends.every(([, end]) => end <= height), `${width} px: ${JSON.stringify(ends)}`);
+    await send(ben, minka, "form[action$=order]", { do: "reserve" });
+    await page.reload();
+    const end = await page.$eval("#work button[formaction$=complete]", (button) => button.getBoundingClientRect().bottom);
+    assert(end <= height, `${width} px: the button that sells a reserved animal ends at ${end} px`);
+    await send(ben, minka, "button[formaction$=cancel]", {});
     console.log(`The first screen of an animal at ${width} x ${height} ends at ${Math.max(...ends.map(([, end]) => end))} px.`);
   }
   await page.setViewport({ width: 1280, height: 900 });

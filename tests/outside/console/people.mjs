@@ -40,9 +40,9 @@ export async function prepare(page) {
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("dialog", (dialog) => {
     if (dialog.type() !== "beforeunload") return complaints.push(`a dialog: ${dialog.message()}`);
-    // Somebody who is asked stays.
+    // Somebody who is asked leaves, unless a test says that they stay.
     page.asked = dialog.type();
-    return dialog.dismiss();
+    return page.stays ? dialog.dismiss() : dialog.accept();
   });
   page.on("request", (request) => {
     // The browser draws its own controls with data URLs.
