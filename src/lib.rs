@@ -10,6 +10,7 @@
 //! [`cli`] reads the command line and starts all of this.
 
 pub mod app;
+pub mod backups;
 pub mod cli;
 pub mod confirmed_clock;
 pub mod console;

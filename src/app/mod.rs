@@ -41,7 +41,7 @@ use crate::{
         Clock, Deployment, RateLimit,
         store_area::{Logo, OrderId},
     },
-    observe::metrics::{Exposition, Kind, TaskMetrics},
+    observe::metrics::{BackupMetrics, Exposition, Kind, TaskMetrics},
     photos::Photos,
     store::{Store, StoreError},
 };
@@ -99,6 +99,8 @@ pub struct App {
     last_contact: Mutex<Option<OrderId>>,
     /// The metrics of the background tasks.
     pub tasks: Arc<TaskMetrics>,
+    /// What the service knows of its backups.
+    pub backups: Arc<BackupMetrics>,
 }
 
 impl App {
@@ -129,6 +131,7 @@ impl App {
             last_due: Mutex::default(),
             last_contact: Mutex::default(),
             tasks: Arc::default(),
+            backups: Arc::default(),
             store,
             clock,
             confirmed_clock,
@@ -155,6 +158,7 @@ impl App {
         self.webhooks.registrar.metrics().expose(page);
         self.photos.expose(page);
         self.tasks.expose(page);
+        self.backups.expose(page);
         let name = "petstore_build_info";
         page.begin(Kind::Gauge, name, "Always 1; the version is in the label.");
         page.sample(name, &[("version", &env!("CARGO_PKG_VERSION"))], 1);

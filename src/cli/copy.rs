@@ -154,10 +154,10 @@ impl Copy {
                 )));
             }
         };
-        let [copied, missing] = photos::copy_files(from, to, photos)?;
-        Ok(Some(match missing {
+        let (copied, missing) = photos::copy_files(from, to, photos)?;
+        Ok(Some(match missing.len() as u64 {
             0 => format!("Copied the files of {}.", counted(copied)),
-            _ => format!(
+            missing => format!(
                 "Copied the files of {}; those of {} are missing.",
                 counted(copied),
                 counted(missing)

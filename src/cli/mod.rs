@@ -4,6 +4,7 @@
 mod args;
 mod audit;
 mod backup;
+mod backups;
 mod check;
 mod clock;
 mod copy;
@@ -82,6 +83,7 @@ enum Command {
     Check(check::Check),
     Clock(clock::Clock),
     Backup(backup::Backup),
+    Backups(backups::List),
     Restore(restore::Restore),
     Healthcheck(healthcheck::Healthcheck),
     Openapi(openapi::Openapi),
@@ -146,6 +148,7 @@ pub fn main() -> ExitCode {
         Command::Clock(clock) => block_on(clock.run()),
         Command::Healthcheck(healthcheck) => healthcheck.run(),
         Command::Backup(backup) => backup.run(),
+        Command::Backups(list) => list.run(),
         Command::Restore(restore) => restore.run(),
         Command::Openapi(openapi) => openapi.run(),
         Command::Completions(completions) => completions.run(command()),

@@ -2,6 +2,7 @@
 
 use std::{
     env,
+    ffi::OsString,
     fmt::Display,
     fs,
     io::{self, ErrorKind},
@@ -26,12 +27,9 @@ use crate::{
     },
     observe::log::chain,
     owner::Owner,
-    photos::{self, Bucket, Folder, Photos, Place, first_byte},
+    photos::{self, AT_ONCE, Bucket, Folder, Photos, Place},
     store::{self, DatabaseUrl},
 };
-
-/// How many photos are copied or checked at once, because most of the time a request to a bucket waits.
-const AT_ONCE: usize = 16;
 
 /// How long one request to a bucket may take.
 const REQUEST_LIMIT: Duration = Duration::from_secs(8);
@@ -105,16 +103,21 @@ pub(super) fn open(
     Ok(match (setting, database) {
         (Some(PlaceSetting::Folder(path)), _) => folder(path.clone()),
         (Some(PlaceSetting::Bucket(url)), _) => {
-            let variables = env::vars_os().filter_map(|(name, value)| {
-                Some((name.into_string().ok()?, value.into_string().ok()?))
-            });
-            let bucket = Bucket::new(url, variables, REQUEST_LIMIT)
+            let bucket = Bucket::new(url, variables(), REQUEST_LIMIT)
                 .map_err(|reason| BadSetting(format!("{option} {url}: {reason}")))?;
             Some(bucket.into())
         }
         (None, DatabaseUrl::Sqlite(file)) => folder(file.with_file_name("photos")),
         (Some(PlaceSetting::Off), _) | (None, DatabaseUrl::Postgres(_)) => None,
     })
+}
+
+/// The variables of this process, among which are the settings of a bucket.
+pub(super) fn variables() -> Vec<(String, String)> {
+    let text = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    env::vars_os().filter_map(text).collect()
 }
 
 /// The path of the folder with the photos of a backup.
@@ -213,15 +216,16 @@ pub(super) fn copy_all(
     }
     let [names, place] = [format!("from {from} to {to}"), from.to_string()];
     let copied = copy_files(from, to, photos);
-    let [copied, missing] =
+    let (copied, missing) =
         copied.with_context(|| format!("the photos were not copied {names}"))?;
     if copied > 0 {
         super::output::print(&format!("Copied {} {names}\n", counted(copied)))?;
     }
     anyhow::ensure!(
-        missing == 0,
-        "the database is copied, but {place} lacks files of {missing} of its {}; {advice}, or leave \
-         photos out with --photos off",
+        missing.is_empty(),
+        "the database is copied, but {place} lacks files of {} of its {}; {advice}, or leave photos out \
+         with --photos off",
+        missing.len(),
         counted(photos.len() as u64)
     );
     Ok(())
@@ -231,28 +235,14 @@ fn counted(photos: u64) -> impl Display {
     super::output::counted(photos, "photo")
 }
 
-/// Copies the files of photos, except those that are there. Returns how many photos were copied, and of how
-/// many files are missing. All are on disk then.
-pub(super) fn copy_files(from: Place, to: Place, photos: &[PhotoId]) -> io::Result<[u64; 2]> {
-    let (from, to, waiting) = (Arc::new(from), Arc::new(to), Waiting::new()?);
-    let (mut changed, mut copied, mut missing) = ([false; 256], 0, 0);
-    for photos in photos.chunks(AT_ONCE) {
-        let files = photos.iter().map(|&id| {
-            let (from, to) = (Arc::clone(&from), Arc::clone(&to));
-            async move { Ok((id, to.copy_from(&from, id).await?)) }
-        });
-        for (id, files) in waiting.wait(try_join_all(files))? {
-            // What is not copied may have got a second name.
-            changed[usize::from(first_byte(id))] |= files.is_copied || !files.is_missing;
-            copied += u64::from(files.is_copied);
-            missing += u64::from(files.is_missing);
-        }
-    }
-    for shard in (0..=u8::MAX).filter(|&shard| changed[usize::from(shard)]) {
-        let to = Arc::clone(&to);
-        waiting.wait(async move { to.sync(shard).await })?;
-    }
-    Ok([copied, missing])
+/// Copies the files of photos. See [`Place::copy_all_from`].
+pub(super) fn copy_files(
+    from: Place,
+    to: Place,
+    photos: &[PhotoId],
+) -> io::Result<(u64, Vec<PhotoId>)> {
+    let photos = photos.to_vec();
+    Waiting::new()?.wait(async move { to.copy_all_from(&from, &photos).await })
 }
 
 /// After the name of a backup.

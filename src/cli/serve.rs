@@ -13,6 +13,7 @@ use tracing::{info, level_filters::LevelFilter, warn};
 
 use super::{
     args::{BaseUrlArgs, DatabaseArgs, ShutdownArgs, TlsArgs},
+    backups::BackupArgs,
     first_start,
     management::{self, Bound, ManagementArgs},
     pages::{Listeners, PagesArgs},
@@ -187,6 +188,9 @@ pub(super) struct Serve {
     photos: ServicePhotoArgs,
 
     #[command(flatten)]
+    backups: BackupArgs,
+
+    #[command(flatten)]
     webhooks: WebhookArgs,
 
     #[command(flatten)]
@@ -203,6 +207,7 @@ impl Serve {
     pub(super) fn run(self, warnings: Vec<String>) -> anyhow::Result<()> {
         self.base_urls.check()?;
         self.photos.check(&self.database.database)?;
+        self.backups.check(&self.database.database)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let served = runtime.block_on(self.serve(warnings));
         // A host name lookup that takes long must not delay the exit.
@@ -240,8 +245,7 @@ impl Serve {
         first_start::log(&*store, database, photos.place(), &settings, address, urls).await?;
 
         let (of_app, edge) = (self.app_settings(), self.edge(&limits, &pages));
-        let clock = ConfirmedClock::new(Arc::clone(&store), Arc::new(SystemClock));
-        let clock = Arc::new(clock);
+        let clock = Arc::new(ConfirmedClock::new(Arc::clone(&store), Arc::new(SystemClock)));
         let (spans, exporter) = self.management.traces(self.deployment, &mut random)?.unzip();
         let registrar = self.webhooks.registrar(database, true);
         let dispatcher = Dispatcher::new(
@@ -253,6 +257,7 @@ impl Serve {
             spans.clone(),
         );
         let app = Arc::new(App::new(Arc::clone(&store), clock, registrar, photos, &of_app));
+        let backups = self.backups.open(database, &app).await?;
         let edge = Arc::new(edge.traced(spans));
         let api = Arc::new(Api::new(Arc::clone(&app), Arc::clone(&edge), &settings)?);
         let management = Arc::new(Management::new(Arc::clone(&api)));
@@ -281,7 +286,7 @@ impl Serve {
             signalled().await;
         };
         let stopped = stopped.map(drop).shared();
-        let tasks = tasks::start(&app, &store, tls.as_ref(), exporter, dispatcher);
+        let tasks = tasks::start(&app, &store, tls.as_ref(), exporter, dispatcher, backups);
         let following = Arc::clone(&api);
         let (ended, service_ended) = watch::channel(());
         let serving = async {

@@ -8,6 +8,7 @@ use std::{
 use futures_util::{FutureExt, future::BoxFuture};
 use tokio::time::{self, Interval, MissedTickBehavior};
 
+use super::backups::Maker;
 use crate::{
     app::App,
     delivery::Dispatcher,
@@ -21,12 +22,16 @@ use crate::{
 /// How long a run usually may take.
 const RUN_LIMIT: Duration = Duration::from_mins(1);
 
+/// How long a backup may take.
+const BACKUP_LIMIT: Duration = Duration::from_hours(2);
+
 pub(super) fn start(
     app: &Arc<App>,
     store: &Arc<dyn Store>,
     tls: Option<&Arc<Tls>>,
     exporter: Option<Exporter>,
     dispatcher: Dispatcher,
+    backups: Option<Maker>,
 ) -> Tasks {
     let (second, minute) = (Duration::from_secs(1), Duration::from_mins(1));
     let mut tasks = Tasks::new(Arc::new(SystemClock), Arc::clone(&app.tasks));
@@ -76,6 +81,17 @@ pub(super) fn start(
         // A read that hangs keeps a thread, so there must be few of them.
         let limit = Duration::from_hours(1);
         tasks.start("renew_tls_certificate", limit, Steps::new(second, renew));
+    }
+    if let Some((backups, every)) = backups {
+        let app = Arc::clone(app);
+        let make = move || {
+            let (app, backups) = (Arc::clone(&app), Arc::clone(&backups));
+            async move {
+                let believed = app.confirmed_clock.now().await?;
+                backups.make(believed).await.map(|()| false).map_err(Failure::from)
+            }
+        };
+        tasks.start("make_backup", BACKUP_LIMIT, Steps::new(every, make));
     }
     tasks.start("deliver_webhooks", Duration::from_secs(20), dispatcher);
     if let Some(exporter) = exporter {

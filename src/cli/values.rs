@@ -116,6 +116,11 @@ pub(super) fn timeout(text: &str) -> Result<Duration, String> {
     within(text, Duration::from_secs(1)..=Duration::from_hours(24), "from 1s to 24h")
 }
 
+/// Parses the time between two backups.
+pub(super) fn backup_interval(text: &str) -> Result<Duration, String> {
+    within(text, Duration::from_secs(1)..=Duration::from_hours(365 * 24), "from 1s to 365d")
+}
+
 /// Parses how long something is kept: at least a day, because only then can a follower come back
 /// after a night.
 pub(super) fn retention(text: &str) -> Result<Duration, String> {

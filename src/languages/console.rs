@@ -780,4 +780,7 @@ texts! {
     store_labels;
     store_labels_hint;
     write_labels;
+    // Backups that the service makes itself.
+    no_backup;
+    old_backup(at: &str) -> String;
 }

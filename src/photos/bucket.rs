@@ -172,6 +172,11 @@ impl Bucket {
         Ok(())
     }
 
+    /// The client for other objects of the bucket, and the first part of their names.
+    pub(crate) fn objects(&self) -> (&AmazonS3, &Path) {
+        (&self.client, &self.prefix)
+    }
+
     fn owners(&self) -> Path {
         self.prefix.clone().join(OWNERS)
     }

@@ -42,7 +42,10 @@ use self::{
     decode::{OPAQUE, TRANSPARENT, is_large, smaller_file},
     files::{LIMIT, Piece},
 };
-pub(crate) use self::{files::PIECE, place::mark_of};
+pub(crate) use self::{
+    files::PIECE,
+    place::{AT_ONCE, mark_of},
+};
 use crate::{
     domain::{
         Clock,

@@ -8,15 +8,19 @@ use std::{
 };
 
 use bytes::Bytes;
+use futures_util::future::try_join_all;
 use sha2::{Digest, Sha256};
 use tokio::{task, time};
 
 use super::{
     bucket::Bucket,
-    files::{LIMIT, Piece, ShardFiles},
+    files::{LIMIT, Piece, ShardFiles, first_byte},
     folder::Folder,
 };
 use crate::domain::store_area::{PhotoFile, PhotoId, PhotoSize};
+
+/// How many photos are copied at once, because most of the time a request to a bucket waits.
+pub(crate) const AT_ONCE: usize = 16;
 
 /// See the module. Its operations end within 30 seconds.
 #[derive(Debug)]
@@ -164,6 +168,29 @@ impl Place {
             copied.is_copied = true;
         }
         Ok(copied)
+    }
+
+    /// Copies the files of photos from another place, except those that are there. Returns how many photos
+    /// were copied, and those of which files are missing. All are on disk then.
+    pub(crate) async fn copy_all_from(
+        &self,
+        other: &Self,
+        photos: &[PhotoId],
+    ) -> io::Result<(u64, Vec<PhotoId>)> {
+        let (mut changed, mut copied, mut missing) = ([false; 256], 0, Vec::new());
+        for photos in photos.chunks(AT_ONCE) {
+            let copy = async |id| Ok::<_, io::Error>((id, self.copy_from(other, id).await?));
+            for (id, files) in try_join_all(photos.iter().map(|&id| copy(id))).await? {
+                // What is not copied may have got a second name.
+                changed[usize::from(first_byte(id))] |= files.is_copied || !files.is_missing;
+                copied += u64::from(files.is_copied);
+                missing.extend(files.is_missing.then_some(id));
+            }
+        }
+        for shard in (0..=u8::MAX).filter(|&shard| changed[usize::from(shard)]) {
+            self.sync(shard).await?;
+        }
+        Ok((copied, missing))
     }
 
     /// Makes sure that the names of the files that begin with this byte are on disk.

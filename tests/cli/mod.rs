@@ -2,6 +2,10 @@
 //! folder.
 
 mod audit;
+mod backups;
+mod backups_drill;
+mod backups_in_bucket;
+mod backups_killed;
 mod import_headings;
 mod keys;
 mod openapi;

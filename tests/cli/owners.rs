@@ -6,6 +6,7 @@ use std::{
     os::unix::fs::{MetadataExt, PermissionsExt, chown},
     path::Path,
     process::Command,
+    time::Duration,
 };
 
 use petstore::owner::Owner;
@@ -120,6 +121,31 @@ async fn a_service_serves_and_adds_photos_after_a_restore_into_an_empty_folder()
     let picture = format!("{origin}{}", pet["photos"][0]["urls"]["small"].as_str().unwrap());
     assert_eq!(client().get(picture).send().await.unwrap().status(), 200);
     add_photo(&service, &key).await;
+}
+
+#[tokio::test]
+async fn the_backups_of_a_service_belong_to_the_user_of_the_database_and_so_does_what_comes_back() {
+    let here = home();
+    let path = here.path();
+    let key = key(path);
+    let service = serve(path);
+    add_photo(&service, &key).await;
+    drop(service);
+    // As the service of root would: its files belong to the same user.
+    let backup = ["--backup", "place", "--backup-every", "1h"];
+    let service = Service::start(path, &backup);
+    let mut looks = tokio::time::interval(Duration::from_millis(20));
+    while !service.said().contains("made a backup") {
+        looks.tick().await;
+    }
+    service.signal("TERM");
+    service.wait();
+    assert_eq!(strange(&path.join("place")), [""; 0]);
+    let place = path.join("place").display().to_string();
+    let new = home();
+    run(new.path(), &["restore", &place]).expect_success();
+    assert_eq!(strange(new.path()), [""; 0]);
+    add_photo(&serve(new.path()), &key).await;
 }
 
 #[test]

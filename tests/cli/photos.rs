@@ -12,7 +12,7 @@ use crate::{
     photo_places::{FakeBucket, Mood},
 };
 
-fn key(here: &Path) -> String {
+pub(super) fn key(here: &Path) -> String {
     let scope = ["keys", "create", "--name", "till", "--scope", "store:write", "--create"];
     run(here, &scope).expect_success().stdout.trim_end().to_owned()
 }
@@ -26,7 +26,7 @@ async fn add(service: &Service, key: &str) -> i64 {
 }
 
 /// Adds a photo, and returns the URL of its large size.
-async fn send(service: &Service, key: &str, pet: i64) -> Result<String, reqwest::Error> {
+pub(super) async fn send(service: &Service, key: &str, pet: i64) -> Result<String, reqwest::Error> {
     let url = format!("{}/store/pets/{pet}/photos", service.url);
     let request = client().post(url).bearer_auth(key).header("content-type", "image/png");
     let response = request.body(pictures::png(64, 48)).send().await?.error_for_status()?;
@@ -34,7 +34,7 @@ async fn send(service: &Service, key: &str, pet: i64) -> Result<String, reqwest:
     Ok(photo["urls"]["large"].as_str().unwrap().to_owned())
 }
 
-async fn is_there(service: &Service, url: &str) -> bool {
+pub(super) async fn is_there(service: &Service, url: &str) -> bool {
     let origin = service.url.trim_end_matches("/v1");
     client().get(format!("{origin}{url}")).send().await.unwrap().status() == 200
 }

@@ -1,8 +1,10 @@
 //! The reservations of the day, and the money of the orders on a page.
 
+use std::{sync::atomic::Ordering::Relaxed, time::Duration};
+
 use petstore::{
     app::StoreOptions,
-    domain::{Role, store_area::Currency},
+    domain::{Clock, Role, store_area::Currency},
 };
 
 use super::browser::{Browser, Shop};
@@ -170,4 +172,38 @@ async fn today_says_what_was_sold_today_and_is_still_sold() {
         assert!(sold.contains(part), "{part}: {sold}");
     }
     assert!(!sold.contains("Mia") && !sold.contains("Moe"), "{sold}");
+}
+
+#[tokio::test]
+async fn managers_read_that_there_is_no_backup_yet_or_that_the_last_one_is_too_old() {
+    let shop = Shop::open().await;
+    let none = "There is no backup yet.";
+    let (mut manager, mut clerk) =
+        (shop.member("Mo", Role::Manager).await, shop.member("Cy", Role::Clerk).await);
+    let backups = &shop.app.backups;
+    let mut says = async |text: &str| {
+        assert!(!clerk.get("/").await.expect(200).text.contains(text));
+        manager.get("/").await.expect(200).text.contains(text)
+    };
+    shop.import(&["Rex"; 20]).await;
+    backups.is_possible.store(true, Relaxed);
+    assert!(!says(none).await, "20 animals");
+    shop.import(&["Max"]).await;
+    shop.clock.advance(Duration::from_mins(2));
+    assert!(says(none).await, "21 animals");
+    backups.is_possible.store(false, Relaxed);
+    assert!(!says(none).await, "PostgreSQL");
+    backups.is_possible.store(true, Relaxed);
+    backups.interval.store(60, Relaxed);
+    assert!(!says(none).await, "the first one is on its way");
+    backups.failures.count();
+    assert!(says(none).await);
+    let now = shop.clock.now();
+    backups.made(now, Duration::ZERO, 1);
+    assert!(!says(none).await);
+    let old = "The last backup is of 1 December 2026, 12:02 UTC.";
+    shop.clock.advance(Duration::from_mins(3));
+    assert!(!says(old).await);
+    shop.clock.advance(Duration::from_secs(1));
+    assert!(says(old).await);
 }

@@ -1,5 +1,5 @@
-//! Places of photos: folders, and a service with the interface of Amazon S3 in this process, which can
-//! fail in several ways.
+//! Places of photos and of backups: folders, and a service with the interface of Amazon S3 in this process,
+//! which can fail in several ways.
 
 use std::{
     collections::BTreeMap,
@@ -37,15 +37,26 @@ pub(crate) enum Mood {
     Hangs,
     /// Acknowledges objects that it does not keep.
     Lies,
+    /// Keeps only half of each object that it gets.
+    Halves,
+    /// Responds to the end of an upload with 200, and with an error in the body.
+    Regrets,
 }
 
 type Objects = BTreeMap<String, Bytes>;
+
+/// The uploads that are not complete, by their names, with the parts of each.
+type Uploads = BTreeMap<String, Vec<Bytes>>;
+
+/// The shortest part of an upload that is not its last one.
+const SHORTEST_PART: usize = 5 << 20;
 
 /// The service. Its bucket has the name `shop`.
 pub(crate) struct FakeBucket {
     endpoint: String,
     mood: Arc<Mutex<Mood>>,
     objects: Arc<Mutex<Objects>>,
+    uploads: Arc<Mutex<Uploads>>,
     _server: JoinSet<()>,
 }
 
@@ -55,21 +66,27 @@ impl FakeBucket {
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
         let (mood, objects) = (Arc::new(Mutex::new(Mood::Works)), Arc::<Mutex<Objects>>::default());
         let mut server = JoinSet::new();
+        let uploads = Arc::<Mutex<Uploads>>::default();
         let (of_mood, of_objects) = (Arc::clone(&mood), Arc::clone(&objects));
+        let of_uploads = Arc::clone(&uploads);
         server.spawn(async move {
             let mut connections = JoinSet::new();
             loop {
                 let stream = TokioIo::new(listener.accept().await.unwrap().0);
                 let (mood, objects) = (Arc::clone(&of_mood), Arc::clone(&of_objects));
+                let uploads = Arc::clone(&of_uploads);
                 let service = service_fn(move |request| {
                     let (mood, objects) = (Arc::clone(&mood), Arc::clone(&objects));
-                    async move { Ok::<_, Infallible>(respond(request, &mood, &objects).await) }
+                    let uploads = Arc::clone(&uploads);
+                    async move {
+                        Ok::<_, Infallible>(respond(request, &mood, &objects, &uploads).await)
+                    }
                 });
                 let connection = hyper::server::conn::http1::Builder::new();
                 connections.spawn(connection.serve_connection(stream, service));
             }
         });
-        Self { endpoint, mood, objects, _server: server }
+        Self { endpoint, mood, objects, uploads, _server: server }
     }
 
     /// The value of `--photos`.
@@ -97,6 +114,26 @@ impl FakeBucket {
         objects.keys().map(|name| name.strip_prefix("photos/").unwrap().to_owned()).collect()
     }
 
+    /// The names of all objects, and how many uploads were neither completed nor aborted.
+    pub(crate) fn all(&self) -> (Vec<String>, usize) {
+        let names = self.objects.lock().unwrap().keys().cloned().collect();
+        (names, self.uploads.lock().unwrap().len())
+    }
+
+    /// The content of an object.
+    pub(crate) fn content(&self, name: &str) -> Bytes {
+        self.objects.lock().unwrap()[name].clone()
+    }
+
+    pub(crate) fn clear(&self) {
+        self.objects.lock().unwrap().clear();
+    }
+
+    /// Puts an object there.
+    pub(crate) fn replace(&self, name: &str, content: Bytes) {
+        self.objects.lock().unwrap().insert(name.to_owned(), content);
+    }
+
     pub(crate) fn put(&self, name: &str, content: Bytes) {
         self.objects.lock().unwrap().insert(format!("photos/{name}"), content);
     }
@@ -110,13 +147,14 @@ async fn respond(
     request: Request<Incoming>,
     mood: &Mutex<Mood>,
     objects: &Mutex<Objects>,
+    uploads: &Mutex<Uploads>,
 ) -> Response<Full<Bytes>> {
     let mood = *mood.lock().unwrap();
     match mood {
         Mood::Fails => return status(StatusCode::SERVICE_UNAVAILABLE),
         Mood::Forbids => return status(StatusCode::FORBIDDEN),
         Mood::Hangs => return std::future::pending().await,
-        Mood::Works | Mood::Lies => {}
+        Mood::Works | Mood::Lies | Mood::Halves | Mood::Regrets => {}
     }
     let (head, body) = request.into_parts();
     let authorization =
@@ -129,11 +167,16 @@ async fn respond(
     let Some(name) = head.uri.path().strip_prefix("/shop/") else {
         return list(&objects, head.uri.query().unwrap_or_default());
     };
+    let query = head.uri.query().unwrap_or_default();
+    let query: BTreeMap<String, String> =
+        form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+    let mut uploads = uploads.lock().unwrap();
+    if head.method == Method::POST || query.contains_key("uploadId") {
+        return upload(&head.method, mood, (name, query, body), &mut objects, &mut uploads);
+    }
     match head.method {
         Method::PUT => {
-            if mood == Mood::Works {
-                objects.insert(name.to_owned(), body);
-            }
+            keep(&mut objects, mood, name, body);
             let response = Response::builder().header("etag", "\"1\"");
             response.body(Full::default()).unwrap()
         }
@@ -166,18 +209,81 @@ async fn respond(
     }
 }
 
+fn keep(objects: &mut Objects, mood: Mood, name: &str, content: Bytes) {
+    match mood {
+        Mood::Lies => {}
+        Mood::Halves => drop(objects.insert(name.to_owned(), content.slice(..content.len() / 2))),
+        _ => drop(objects.insert(name.to_owned(), content)),
+    }
+}
+
+/// The response to a request of an upload in parts.
+fn upload(
+    method: &Method,
+    mood: Mood,
+    (name, query, body): (&str, BTreeMap<String, String>, Bytes),
+    objects: &mut Objects,
+    uploads: &mut Uploads,
+) -> Response<Full<Bytes>> {
+    let Some(id) = query.get("uploadId") else {
+        assert!(query.contains_key("uploads"), "{query:?}");
+        uploads.insert(name.to_owned(), Vec::new());
+        let id = format!("<UploadId>{name}</UploadId>");
+        let text = format!("<InitiateMultipartUploadResult>{id}</InitiateMultipartUploadResult>");
+        return Response::new(Full::from(text));
+    };
+    let Some(parts) = uploads.get_mut(id).filter(|_| id == name) else {
+        return status(StatusCode::NOT_FOUND);
+    };
+    match *method {
+        Method::DELETE => {
+            uploads.remove(id);
+            status(StatusCode::NO_CONTENT)
+        }
+        Method::PUT => {
+            // Only in this order does this service know which part is the last one.
+            assert_eq!(query["partNumber"], (parts.len() + 1).to_string());
+            parts.push(body);
+            let tag = format!("\"part{}\"", parts.len());
+            Response::builder().header("etag", tag).body(Full::default()).unwrap()
+        }
+        _ => {
+            let text = String::from_utf8(body.to_vec()).unwrap();
+            assert_eq!(text.matches("<PartNumber>").count(), parts.len(), "{text}");
+            assert!((1..=parts.len()).all(|part| text.contains(&format!("part{part}"))), "{text}");
+            if mood == Mood::Regrets {
+                let text = "<Error><Code>InternalError</Code><Message>sorry</Message></Error>";
+                return Response::new(Full::from(text));
+            }
+            let but_last = &parts[..parts.len() - 1];
+            assert!(but_last.iter().all(|part| part.len() >= SHORTEST_PART));
+            let content = parts.concat().into();
+            uploads.remove(id);
+            keep(objects, mood, name, content);
+            let tag = "<ETag>\"1\"</ETag>";
+            let text =
+                format!("<CompleteMultipartUploadResult>{tag}</CompleteMultipartUploadResult>");
+            Response::new(Full::from(text))
+        }
+    }
+}
+
 fn status(status: StatusCode) -> Response<Full<Bytes>> {
     Response::builder().status(status).body(Full::default()).unwrap()
 }
 
 /// The response to `ListObjectsV2`.
 fn list(objects: &Objects, query: &str) -> Response<Full<Bytes>> {
-    let prefix = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "prefix");
-    let prefix = prefix.map(|(_, prefix)| prefix.into_owned()).unwrap_or_default();
+    let query: BTreeMap<_, _> = form_urlencoded::parse(query.as_bytes()).collect();
+    let prefix = query.get("prefix").cloned().unwrap_or_default().into_owned();
+    let is_flat = query.contains_key("delimiter");
     let mut text = String::from("<ListBucketResult><IsTruncated>false</IsTruncated>");
     for (name, content) in
         objects.range(prefix.clone()..).take_while(|(name, _)| name.starts_with(&prefix))
     {
+        if is_flat && name[prefix.len()..].contains('/') {
+            continue;
+        }
         let size = content.len();
         write!(
             text,

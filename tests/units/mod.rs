@@ -3,6 +3,7 @@
 mod address;
 mod address_limit;
 mod addresses;
+mod backups;
 mod change_metrics;
 mod client;
 mod database_url;

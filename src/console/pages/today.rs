@@ -52,9 +52,10 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let failing = if is_manager { desk.store().list_webhooks().await? } else { Vec::new() };
     let failing = failing.iter().filter(|stored| webhooks::is_failing(stored)).count();
     let shared = if desk.may_write() { desk.store().shared_values().await? } else { Vec::new() };
-    let is_empty = inventory.as_ref().is_some_and(|inventory| {
-        inventory.available + inventory.pending + inventory.sold + inventory.withdrawn == 0
+    let animals = inventory.as_ref().map(|inventory| {
+        inventory.available + inventory.pending + inventory.sold + inventory.withdrawn
     });
+    let is_empty = animals == Some(0);
     let content = html! {
         h1 { (texts().today) }
         @if let Some(doubt) = desk.app().confirmed_clock.doubt() {
@@ -62,6 +63,7 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                 (texts().doubted_clock(&wording::exact(doubt.now), &wording::exact(doubt.confirmed), doubt.rest.as_hours() + 1))
             }
         }
+        (backup_notice(desk, animals.unwrap_or_default()))
         @if failing > 0 {
             div.flash.notice {
                 (texts().failing_webhooks(failing)) " "
@@ -251,4 +253,14 @@ fn counts(inventory: Option<&Inventory>) -> Markup {
             (entry("withdrawn", &markup::badge("withdrawn", texts().withdrawn), |of| of.withdrawn))
         }
     }
+}
+
+/// What a manager of a store with so many animals should know of its backups.
+fn backup_notice(desk: &Desk<'_>, animals: u64) -> Markup {
+    let lacks = desk.app().backups.lacks(animals, desk.visit.now);
+    let text = lacks.filter(|_| desk.role() >= Role::Manager).map(|last| match last {
+        Some(at) => texts().old_backup(&wording::exact(at)),
+        None => texts().no_backup.to_owned(),
+    });
+    html! { @if let Some(text) = text { div.flash.notice { (text) } } }
 }

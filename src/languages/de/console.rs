@@ -805,6 +805,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     store_labels: "Bezeichnungen der Felder in der Sprache des Betriebs",
     store_labels_hint: "Bezeichnungen, die jemand geändert hat, bleiben. An den Tieren ändert sich nichts.",
     write_labels: "Bezeichnungen übernehmen",
+    no_backup: "Es gibt noch keine Sicherung. Die Betreiber des Servers können Sicherungen einschalten.",
+    old_backup,
 };
 
 fn status(status: PetStatus) -> &'static str {
@@ -1371,6 +1373,12 @@ fn problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static st
         }
         _ => ("Das hat nicht geklappt", None, "Gehen Sie zurück und prüfen Sie Ihre Angaben."),
     }
+}
+
+fn old_backup(at: &str) -> String {
+    format!(
+        "Die letzte Sicherung ist vom {at}. Sagen Sie den Betreibern des Servers Bescheid: Warum es keine neuere gibt, steht in seinem Protokoll."
+    )
 }
 
 fn doubted_clock(now: &str, confirmed: &str, hours: i64) -> String {

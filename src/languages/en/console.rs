@@ -805,6 +805,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     store_labels: "Labels of fields in the language of the store",
     store_labels_hint: "Labels that somebody has changed stay as they are, and no animal changes.",
     write_labels: "Write these labels",
+    no_backup: "There is no backup yet. The people who run the server can turn on backups.",
+    old_backup,
 };
 
 fn status(status: PetStatus) -> &'static str {
@@ -1327,6 +1329,12 @@ fn problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static st
         Problem::InsufficientScope => ("Not allowed", None, "Go back, or ask a manager."),
         _ => ("This did not work", None, "Go back, and check what you sent."),
     }
+}
+
+fn old_backup(at: &str) -> String {
+    format!(
+        "The last backup is of {at}. Tell the people who run the server: its log says why there is no newer one."
+    )
 }
 
 fn doubted_clock(now: &str, confirmed: &str, hours: i64) -> String {

@@ -804,6 +804,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     store_labels: "Nombres de los campos en el idioma del centro",
     store_labels_hint: "Los nombres que alguien ha cambiado se quedan como están, y ningún animal cambia.",
     write_labels: "Escribir estos nombres",
+    no_backup: "Todavía no hay ninguna copia de seguridad. Quien administra el servidor puede activar las copias de seguridad.",
+    old_backup,
 };
 
 fn status(status: PetStatus) -> &'static str {
@@ -1376,6 +1378,12 @@ fn problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static st
         }
         _ => ("No ha funcionado", None, "Vuelva atrás y compruebe lo que ha enviado."),
     }
+}
+
+fn old_backup(at: &str) -> String {
+    format!(
+        "La última copia de seguridad es del {at}. Avise a quien administra el servidor: el registro explica por qué no hay otra más reciente."
+    )
 }
 
 fn doubted_clock(now: &str, confirmed: &str, hours: i64) -> String {

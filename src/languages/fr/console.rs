@@ -806,6 +806,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     store_labels: "Libellés des champs dans la langue de l’établissement",
     store_labels_hint: "Les libellés que quelqu’un a modifiés restent tels quels, et aucun animal ne change.",
     write_labels: "Écrire ces libellés",
+    no_backup: "Il n’y a pas encore de sauvegarde. L’administrateur du serveur peut activer les sauvegardes.",
+    old_backup,
 };
 
 /// The name of an animal within a sentence.
@@ -1399,6 +1401,12 @@ fn problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static st
             "Revenez en arrière, et vérifiez ce que vous avez envoyé.",
         ),
     }
+}
+
+fn old_backup(at: &str) -> String {
+    format!(
+        "La dernière sauvegarde date du {at}. Prévenez l’administrateur du serveur\u{a0}: le journal du serveur dit pourquoi il n’y en a pas de plus récente."
+    )
 }
 
 fn doubted_clock(now: &str, confirmed: &str, hours: i64) -> String {

@@ -18,7 +18,10 @@ use std::{
 
 pub use self::{
     exposition::{Exposition, Kind},
-    parts::{ChangeMetrics, PhotoMetrics, TaskMetrics, TaskRuns, WebhookMetrics, WebhookState},
+    parts::{
+        BackupMetrics, ChangeMetrics, PhotoMetrics, TaskMetrics, TaskRuns, WebhookMetrics,
+        WebhookState,
+    },
 };
 
 /// A number that only grows.

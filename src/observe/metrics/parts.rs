@@ -6,8 +6,9 @@ use std::{
     collections::BTreeMap,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicI64, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed},
     },
+    time::Duration,
 };
 
 use jiff::Timestamp;
@@ -146,6 +147,68 @@ impl PhotoMetrics {
         page.number("petstore_photos_missing", help, missing.load(Relaxed));
         let help = "Databases with a mark in the place of photos; above 1, no files are deleted.";
         page.number("petstore_photo_databases", help, databases.load(Relaxed));
+    }
+}
+
+/// The outcomes of the backups that this process makes itself.
+#[derive(Debug, Default)]
+pub struct BackupMetrics {
+    /// Whether it can make backups of its store.
+    pub is_possible: AtomicBool,
+    /// Between two backups, in seconds; 0 if it makes none.
+    pub interval: AtomicU64,
+    /// In seconds since 1970; 0 if there is no backup.
+    last_success: AtomicI64,
+    /// In milliseconds.
+    duration: AtomicU64,
+    bytes: AtomicU64,
+    pub failures: Counter,
+}
+
+impl BackupMetrics {
+    /// From how many animals on a store needs a backup.
+    const MANY: u64 = 20;
+
+    /// Notes the newest backup of an earlier process.
+    pub fn found(&self, at: Timestamp) {
+        let _ = self.last_success.compare_exchange(0, at.as_second(), Relaxed, Relaxed);
+    }
+
+    /// Notes a backup.
+    pub fn made(&self, at: Timestamp, took: Duration, bytes: u64) {
+        self.last_success.store(at.as_second(), Relaxed);
+        self.duration.store(u64::try_from(took.as_millis()).unwrap_or(u64::MAX), Relaxed);
+        self.bytes.store(bytes, Relaxed);
+    }
+
+    /// What a store with so many animals lacks: `Some(None)` if there is no backup, and the time of
+    /// the last one if that was more than three intervals ago.
+    pub fn lacks(&self, animals: u64, now: Timestamp) -> Option<Option<Timestamp>> {
+        let (last, interval) = (self.last_success.load(Relaxed), self.interval.load(Relaxed));
+        let has_none = match interval {
+            0 => self.is_possible.load(Relaxed) && animals > Self::MANY,
+            _ => last == 0 && self.failures.get() > 0,
+        };
+        let since = u64::try_from(now.as_second().saturating_sub(last)).unwrap_or_default();
+        let is_old = interval > 0 && last != 0 && since > interval.saturating_mul(3);
+        let old = Timestamp::from_second(last).ok().filter(|_| is_old);
+        has_none.then_some(None).or(old.map(Some))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "exact for any duration that matters")]
+    pub fn expose(&self, page: &mut Exposition) {
+        let help = "Time between two backups that the service makes; 0 if it makes none.";
+        page.number("petstore_backup_interval_seconds", help, self.interval.load(Relaxed));
+        let help = "When the last backup was made; 0 if there is none.";
+        let name = "petstore_backup_last_success_timestamp_seconds";
+        page.number(name, help, self.last_success.load(Relaxed));
+        let duration = self.duration.load(Relaxed) as f64 / 1e3;
+        let help = "How long this process took for the last backup.";
+        page.number("petstore_backup_duration_seconds", help, duration);
+        let help = "Compressed size of the last backup of this process.";
+        page.number("petstore_backup_bytes", help, self.bytes.load(Relaxed));
+        let help = "Backups of this process that failed.";
+        page.counter("petstore_backup_failures_total", help, &self.failures);
     }
 }
 

@@ -22,6 +22,7 @@ use rustix::{
 
 use super::{
     check, connection,
+    copy_error::CopyError,
     errors::is_damage,
     file_identity::{companion, files_of, is_companion, is_same},
     journal, migrations,
@@ -29,53 +30,8 @@ use super::{
 use crate::{
     domain::{WriteContext, store_area::PhotoId},
     owner::{Owner, make_file},
-    store::{Cause, OpenError, OpenMode},
+    store::{Cause, OpenMode},
 };
-
-/// Why a copy failed, in one line for the operator.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum CopyError {
-    /// The source, or the database to replace, cannot be opened.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    #[error("{path} is damaged ({what}) and was not copied")]
-    Damaged { path: String, what: String },
-    #[error("{0} already exists; --force replaces it")]
-    Exists(String),
-    /// A process has the database to replace open.
-    #[error("{0} is in use; stop the service first")]
-    InUse(String),
-    /// The target is a file of the source.
-    #[error("{0} is the database itself; name another file")]
-    Same(String),
-    /// The target is, or would be, a companion file of a database.
-    #[error("{0} is the name of a file that SQLite keeps next to a database; name another file")]
-    Companion(String),
-    /// The target is a device, a folder, a pipe or a socket.
-    #[error("{0} is not a regular file; name another file")]
-    NotAFile(String),
-    /// The database to replace has transactions in its WAL, and the checkpoint failed. It is not
-    /// known to be damaged.
-    #[error(
-        "cannot write the WAL of {path} into the database, which is necessary before it is replaced: \
-         {cause}. Nothing was changed; remove the cause and repeat the command"
-    )]
-    Checkpoint { path: String, cause: Cause },
-    #[error("cannot write {path}: {cause}")]
-    Write { path: String, cause: Cause },
-    /// The copy cannot be renamed to its target, and the old database cannot be restored to its
-    /// name.
-    #[error(
-        "cannot write {path}: {cause}; the old database is now {aside}, with its WAL next to it"
-    )]
-    Aside { path: String, aside: String, cause: Cause },
-    /// The copy is at its target, but the directory could not be synced.
-    #[error(
-        "{path} is the copy now, but it cannot be synced to the disk: {cause}. \
-         After a power cut, the old database may be back; repeat the command"
-    )]
-    NotSynced { path: String, cause: Cause },
-}
 
 /// The result of a copy.
 pub(crate) struct Copied {
@@ -121,11 +77,8 @@ pub(crate) fn copy(
     let failed = |cause: Cause| CopyError::Write { path: to.display().to_string(), cause };
     let replaced = prepare_replacement(to)?;
     let partial = Partial::create(to, number).map_err(|error| failed(Arc::new(error)))?;
-    let copied = fill(&partial.path, &source, restored).map_err(|problem| match problem {
-        Problem::Damage(what) => CopyError::Damaged { path: from.display().to_string(), what },
-        Problem::Locked => CopyError::InUse(from.display().to_string()),
-        Problem::Write(error) => failed(Arc::new(error)),
-    })?;
+    let copied = fill(&partial.path, &source, restored, || {});
+    let copied = copied.map_err(|problem| problem.of(from, to))?;
     let given = partial.give(replaced.as_ref(), restored.map_or(from, |_| to));
     // The service does not open a new backup, and some disks for backups know no owners.
     if replaced.is_some() || restored.is_some() {
@@ -133,6 +86,28 @@ pub(crate) fn copy(
     }
     let aside = partial.put_at(to, replaced.as_ref(), number)?;
     Ok(Copied { aside, ..copied })
+}
+
+/// Copies the database at `from` into a file at `to`, in place of what is there, and checks it. Does not
+/// sync it. Calls `copied` before the check, which takes most of the time.
+pub(crate) fn copy_into(
+    from: &Path,
+    to: &Path,
+    copied: impl FnOnce(),
+) -> Result<Copied, CopyError> {
+    remove(to);
+    let failed =
+        |error| CopyError::Write { path: to.display().to_string(), cause: Arc::new(error) };
+    make_file(to, None).map_err(failed)?;
+    let source = connection::open_untouched(from, OpenMode::AsIs)?;
+    fill(to, &source, None, copied).map_err(|problem| problem.of(from, to))
+}
+
+/// Removes all files of a database, as far as this is possible.
+pub(crate) fn remove(path: &Path) {
+    for path in files_of(path) {
+        let _ = fs::remove_file(path);
+    }
 }
 
 /// The database to replace.
@@ -262,6 +237,17 @@ enum Problem {
     Write(rusqlite::Error),
 }
 
+impl Problem {
+    fn of(self, from: &Path, to: &Path) -> CopyError {
+        let [from, to] = [from, to].map(|path| path.display().to_string());
+        match self {
+            Self::Damage(what) => CopyError::Damaged { path: from, what },
+            Self::Locked => CopyError::InUse(from),
+            Self::Write(error) => CopyError::Write { path: to, cause: Arc::new(error) },
+        }
+    }
+}
+
 impl From<rusqlite::Error> for Problem {
     fn from(error: rusqlite::Error) -> Self {
         if is_damage(&error) { Self::Damage(error.to_string()) } else { Self::Write(error) }
@@ -273,6 +259,7 @@ fn fill(
     path: &Path,
     source: &Connection,
     restored: Option<&WriteContext>,
+    copied: impl FnOnce(),
 ) -> Result<Copied, Problem> {
     let mut target = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     // If this fails, the file is removed. A complete file is synced at the end.
@@ -282,6 +269,7 @@ fn fill(
     if Backup::new(source, &mut target)?.step(-1)? != StepResult::Done {
         return Err(Problem::Locked);
     }
+    copied();
     // The copied header says WAL mode. In DELETE mode, users without write permission to the
     // directory can read the copy.
     target.pragma_update(None, "journal_mode", "DELETE")?;
@@ -387,8 +375,6 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        for path in files_of(&self.path) {
-            let _ = fs::remove_file(path);
-        }
+        remove(&self.path);
     }
 }

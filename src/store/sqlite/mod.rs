@@ -7,6 +7,7 @@ mod check;
 mod checkpoints;
 mod connection;
 mod copy;
+mod copy_error;
 mod distrust;
 mod errors;
 mod file;
@@ -38,7 +39,8 @@ pub(super) use self::{
     whole::{fields_of_new_database, snapshot},
 };
 pub(crate) use self::{
-    copy::{Copied, CopyError, copy},
+    copy::{Copied, copy, copy_into, remove},
+    copy_error::CopyError,
     file_identity::is_companion,
 };
 pub use self::{load::SqliteLoad, store::SqliteStore};

@@ -1,0 +1,110 @@
+//! Which backups are kept, and how they are called.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use jiff::{Timestamp, ToSpan};
+use petstore::backups::{Own, kept, name, time_of};
+use proptest::{collection::btree_set, prelude::*};
+
+const DAY: i64 = 86_400;
+
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn second(number: i64) -> Timestamp {
+    Timestamp::from_second(number).unwrap()
+}
+
+#[test]
+fn only_a_name_of_exactly_the_form_is_one_and_it_says_the_time_in_utc() {
+    let time = at("2026-11-26T04:00:00Z");
+    assert_eq!(name(time), "petstore-20261126T040000Z.db.gz");
+    assert_eq!(time_of("petstore-20261126T040000Z.db.gz"), Some(time));
+    for other in [
+        "petstore-20261126T040000Z.db",
+        "petstore-20261126T040000Z.db.gz.part",
+        "petstore-20261126T040000.db.gz",
+        "petstore-20261126t040000z.db.gz",
+        "petstore-2026112T040000Z.db.gz",
+        "petstore-20261126T240000Z.db.gz",
+        "petstore-20261126T040060Z.db.gz",
+        "petstore-20260229T040000Z.db.gz",
+        "petstore-+0261126T040000Z.db.gz",
+        "petstore- 0261126T040000Z.db.gz",
+        "petstore-120261126T040000Z.db.gz",
+        " petstore-20261126T040000Z.db.gz",
+        "petstore-20261126T040000Z.photos",
+        ".petstore-20261126T040000Z.db.gz",
+        "petstore-.db.gz",
+        "",
+    ] {
+        assert_eq!(time_of(other), None, "{other}");
+    }
+}
+
+#[test]
+fn all_of_the_last_day_are_kept_then_the_newest_of_each_day() {
+    let now = at("2026-11-26T12:00:00Z");
+    // One each six hours for 20 days.
+    let all: Vec<Timestamp> = (0..80).map(|count| now - (6 * count).hours()).collect();
+    let kept = kept(all.iter().copied(), now, Duration::from_hours(14 * 24));
+    let mut expected: BTreeSet<Timestamp> = all[..=4].iter().copied().collect();
+    expected.extend((12..=25).map(|day| at(&format!("2026-11-{day:02}T18:00:00Z"))));
+    assert_eq!(kept, expected);
+}
+
+#[test]
+fn a_clock_that_was_ahead_does_not_hide_what_was_made_since() {
+    let now = at("2026-11-26T12:00:00Z");
+    let ahead = [at("2030-01-01T00:00:00Z"), at("2031-01-01T00:00:00Z")];
+    let before = [at("2026-06-01T00:00:00Z"), at("2026-06-02T00:00:00Z")];
+    let mut own = Own::default();
+    for at in ahead.into_iter().chain(before) {
+        own.note(&name(at), 1);
+    }
+    assert_eq!(own.newest(now), Some(before[1]));
+    assert_eq!(own.newest(at("2020-01-01T00:00:00Z")), Some(ahead[1]));
+    let kept = kept(own.backups.into_keys(), now, Duration::from_hours(24));
+    assert_eq!(kept.len(), 4, "the last two of each: {kept:?}");
+}
+
+proptest! {
+    #[test]
+    fn what_is_kept_is_what_the_rules_say_whatever_the_clock_says(
+        times in btree_set(0..60 * DAY, 0..80),
+        now in -10 * DAY..90 * DAY,
+        days in 1..30_i64,
+    ) {
+        let all: BTreeSet<Timestamp> = times.iter().map(|&time| second(time)).collect();
+        let keep = Duration::from_secs(u64::try_from(days * DAY).unwrap());
+        let found = kept(all.iter().copied(), second(now), keep);
+        prop_assert!(found.is_subset(&all));
+        let last: Vec<i64> = times.iter().rev().take(2).copied().collect();
+        let until_now: Vec<i64> = times.range(..=now).rev().take(2).copied().collect();
+        for &time in &times {
+            let is_last_of_day = times.range(time + 1..(time / DAY + 1) * DAY).next().is_none();
+            let expected = (now - time).abs() <= DAY
+                || is_last_of_day && now - time <= days * DAY
+                || last.contains(&time)
+                || until_now.contains(&time);
+            prop_assert_eq!(found.contains(&second(time)), expected, "{}", time);
+        }
+        // Again, after a moment in which nothing was made, nothing more goes.
+        let again = kept(found.iter().copied(), second(now), keep);
+        prop_assert_eq!(again, found);
+    }
+
+    #[test]
+    fn no_name_is_used_twice_whatever_the_clock_says(jumps in proptest::collection::vec(-5..5_i64, 1..40)) {
+        let (mut own, mut now) = (Own::default(), 1_000_000);
+        for jump in jumps {
+            now += jump;
+            let time = own.free(second(now)).unwrap();
+            prop_assert!(time >= second(now));
+            prop_assert!(!own.backups.contains_key(&time));
+            own.note(&name(time), 1);
+            prop_assert_eq!(own.backups.get(&time), Some(&1));
+        }
+    }
+}
