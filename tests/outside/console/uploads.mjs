@@ -21,6 +21,7 @@ export async function uploads() {
   await filesThatAreNoPhotos(at);
   await tooMany(at);
   await signedOut(at);
+  await inOrder(at);
   await adding(at);
   await addingWithoutSession(at);
   await at.context.close();
@@ -292,6 +293,17 @@ const isAnimal = (at) => at.page.waitForFunction(() => /^\/animals\/\d+$/.test(l
   && document.readyState === "complete");
 const ofAnimal = (at) => at.page.$$eval(".portrait img", (all) => all.length);
 const waiting = (at) => at.page.$$eval("#waiting [name=photo]:checked", (all) => all.length);
+
+// The first one that was chosen is the first one, also if it is the last one to arrive.
+async function inOrder(at) {
+  const { page } = at;
+  await page.goto(`${origin}/add`);
+  await choose(at, [await picture(at, 900, 1300), await picture(at)]);
+  await sent(at, "2 photos added.");
+  await page.waitForFunction(() => [...document.querySelectorAll("#waiting img")].every(({ naturalWidth }) => naturalWidth > 0));
+  const areTall = await page.$$eval("#waiting img", (all) => all.map(({ naturalWidth, naturalHeight }) => naturalHeight > naturalWidth));
+  assert.deepEqual(areTall, [true, false]);
+}
 
 // Photos are sent while the rest is typed. Who is faster waits for them; pressed twice on a slow network, it is one animal
 // with each photo once.
