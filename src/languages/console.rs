@@ -96,6 +96,13 @@ texts! {
     empty_store_hint;
     add_animals;
     numbers;
+    first_steps;
+    step_store;
+    step_animal;
+    step_import;
+    step_colleague;
+    step_window;
+    no_steps;
 
     // Animal.
     edit;

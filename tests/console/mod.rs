@@ -9,6 +9,7 @@ mod field_labels;
 mod field_values;
 mod fields;
 mod filters;
+mod first_steps;
 mod forms;
 mod frame;
 mod guessing;

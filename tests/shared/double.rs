@@ -14,7 +14,7 @@ macro_rules! double {
                     StaffId, staff::{StaffChange, StaffMember, StaffSession, TokenDigest},
                     store_area::{
                         Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage,
-                        ChangeType, Command, DeliveryUpdate, FieldChange, FieldName, FieldSet, Inventory, JournalState, JournalEntry, Logo,
+                        ChangeType, Command, DeliveryUpdate, FieldChange, FirstStep, FieldName, FieldSet, Inventory, JournalState, JournalEntry, Logo,
                         Order, OrderId, OrderQuery, PhotoId, PetQuery, Reservations, StorePet,
                         Owner, Profile, ProfileDecision, StoredWebhook, TestMessage, UniqueKey, Waiting, WebhookChange,
                     },
@@ -52,6 +52,8 @@ macro_rules! double {
             }
             methods! { $double, StoreProfile:
                 $how => profile() -> Profile;
+                $how => first_steps() -> String;
+                $how => note_step(step: FirstStep) -> ();
                 $how => logo(logo: Logo, now: Timestamp) -> Option<(Vec<u8>, bool)>;
                 $how => write_profile(
                     decision: ProfileDecision, response: StoredResponse, context: WriteContext

@@ -11,7 +11,7 @@ use super::{
 use crate::console::prelude::*;
 use crate::domain::{
     NewPet,
-    store_area::{Category, Command, FieldPatch, FieldSet, Given},
+    store_area::{Category, Command, FieldPatch, FieldSet, FirstStep, Given},
 };
 
 /// The lines pasted into the form, with the categories and the fields of the store. A number that neither
@@ -235,7 +235,11 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         errors.add("left-out", texts().leave_out_first);
         return Ok(show_preview(desk, form, shown, &errors, 0).into());
     }
-    match desk.execute(commands).await? {
+    let executed = desk.execute(commands).await?;
+    if executed.is_ok() {
+        desk.store().note_step(FirstStep::Import).await?;
+    }
+    match executed {
         Ok(_) if pasted.rest.1 > 0 => {
             let others = |(name, _): &&(String, String)| {
                 name.starts_with("column-") || name == paste::HEADINGS

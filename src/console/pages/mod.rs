@@ -19,6 +19,7 @@ mod edit;
 mod field_form;
 mod field_labels;
 mod fields;
+mod first_steps;
 mod history;
 mod live;
 pub(super) mod logo;
@@ -102,6 +103,8 @@ routes! {
     addKey             POST "/settings/keys"                   staff!(Manager, staff::add_key).after_password().does(|of| of.add_key);
     changeKey          POST "/settings/keys/{id}"              staff!(Manager, staff::change_key).after_password().does(|of| of.keys);
     today              GET  "/"                                staff!(Viewer, today::today);
+    endFirstSteps      POST "/first-steps"                     staff!(Clerk, first_steps::end);
+    lookAtWindow       GET  "/first-steps/window"              staff!(Clerk, first_steps::window);
     live               GET  "/live"                            staff!(Viewer, live::follow);
     animals            GET  "/animals"                         staff!(Viewer, animals::list);
     changeSelected     POST "/animals/selected"                staff!(Clerk, several::change_selected).does(|of| of.with_selected);

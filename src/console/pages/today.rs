@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::BTreeSet, time::Duration};
 use jiff::{Timestamp, ToSpan};
 use tokio::time;
 
-use super::{category_names, order_rows, parts::empty_store, webhooks};
+use super::{category_names, first_steps, order_rows, parts::empty_store, webhooks};
 use crate::console::prelude::*;
 use crate::{
     console::layout::Follows,
@@ -56,6 +56,7 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         inventory.available + inventory.pending + inventory.sold + inventory.withdrawn
     });
     let is_empty = animals == Some(0);
+    let steps = first_steps::left(desk, is_empty).await?;
     let content = html! {
         h1 { (texts().today) }
         @if let Some(doubt) = desk.app().confirmed_clock.doubt() {
@@ -86,8 +87,9 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                 button.main { (texts().find) }
             }
         }
+        @if let Some(steps) = &steps { (steps) }
         @if is_empty {
-            (empty_store(desk))
+            @if steps.is_none() { (empty_store(desk)) }
         } @else {
             div #now.stack data-live {
                 section.stack {

@@ -70,9 +70,9 @@ pub use photo_rules::{EACH_PHOTO, may_get_photo};
 pub use phrase::{Phrase, Sought, Word};
 pub(crate) use profile::each_language;
 pub use profile::{
-    About, Address, Colour, ContactPage, EmailAddress, Language, Link, LinkLabel, LinkUrl, Links,
-    Profile, ProfileChange, ProfileDecision, ProfilePatch, ProfileRefusal, StoreKind, StoreName,
-    TelephoneNumber, decide_profile,
+    About, Address, Colour, ContactPage, EmailAddress, FirstStep, Language, Link, LinkLabel,
+    LinkUrl, Links, Profile, ProfileChange, ProfileDecision, ProfilePatch, ProfileRefusal,
+    StoreKind, StoreName, TelephoneNumber, decide_profile,
 };
 pub use query::{Inventory, OrderQuery, PetQuery, Reservations};
 pub use store_pet::{PetPatch, StorePet, Withdrawal, WithdrawalReason};

@@ -43,6 +43,16 @@ words! {
     }
 }
 
+words! {
+    /// A first step of a new store whose end nothing else shows.
+    pub enum FirstStep {
+        Import = "import",
+        Window = "window",
+        /// Somebody wants to see none any more.
+        All = "all",
+    }
+}
+
 /// Declares texts with a rule.
 macro_rules! texts {
     ($($(#[$about:meta])* $name:ident: $is:literal, |$text:ident| $is_valid:expr;)+) => {

@@ -89,6 +89,13 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     empty_store_hint: "Fügen Sie das erste hinzu oder übernehmen Sie viele aus einer Tabelle.",
     add_animals: "Tiere hinzufügen",
     numbers: "Anzahl der Tiere",
+    first_steps: "Erste Schritte",
+    step_store: "Stellen Sie sich vor: Name, Logo, Adresse und Öffnungszeiten",
+    step_animal: "Ein Tier hinzufügen",
+    step_import: "Tiere aus einer Tabelle übernehmen",
+    step_colleague: "Jemanden aus dem Team hinzufügen",
+    step_window: "Die öffentlichen Seiten Ihrer Tiere ansehen",
+    no_steps: "Diese Schritte nicht mehr anzeigen",
 
     // Animal.
     edit: "Bearbeiten",

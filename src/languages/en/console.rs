@@ -89,6 +89,13 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     empty_store_hint: "Add the first one, or paste many from a spreadsheet.",
     add_animals: "Add animals",
     numbers: "Numbers of animals",
+    first_steps: "First steps",
+    step_store: "Say who you are: name, logo, address and hours",
+    step_animal: "Add an animal",
+    step_import: "Import animals from a spreadsheet",
+    step_colleague: "Add a colleague",
+    step_window: "Look at the public pages of your animals",
+    no_steps: "Do not show these steps any more",
 
     // Animal.
     edit: "Edit",

@@ -89,6 +89,13 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     empty_store_hint: "Añada el primero o pegue varios desde una hoja de cálculo.",
     add_animals: "Añadir animales",
     numbers: "Cantidad de animales",
+    first_steps: "Primeros pasos",
+    step_store: "Preséntese: nombre, logotipo, dirección y horario",
+    step_animal: "Añadir un animal",
+    step_import: "Importar animales desde una hoja de cálculo",
+    step_colleague: "Añadir a una persona del equipo",
+    step_window: "Ver las páginas públicas de sus animales",
+    no_steps: "No mostrar más estos pasos",
 
     // Animal.
     edit: "Editar",

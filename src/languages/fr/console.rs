@@ -90,6 +90,13 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     empty_store_hint: "Ajoutez le premier, ou collez-en plusieurs depuis un tableur.",
     add_animals: "Ajouter des animaux",
     numbers: "Nombre d’animaux",
+    first_steps: "Premiers pas",
+    step_store: "Vous présenter\u{a0}: nom, logo, adresse et horaires",
+    step_animal: "Ajouter un animal",
+    step_import: "Importer des animaux depuis un tableur",
+    step_colleague: "Ajouter un membre de l’équipe",
+    step_window: "Regarder les pages publiques de vos animaux",
+    no_steps: "Ne plus afficher ces étapes",
 
     // Animal.
     edit: "Modifier",

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     domain::{
         StoredResponse, WriteContext,
-        store_area::{Logo, Profile, ProfileDecision},
+        store_area::{FirstStep, Logo, Profile, ProfileDecision},
     },
     json,
     store::{StoreError, columns::Columns},
@@ -21,6 +21,10 @@ const READ: &str = "SELECT members, version, logo FROM profile";
 /// One change after the other: each was decided with the profile as it was.
 const WRITE: &str = "UPDATE profile SET members = $1, version = $2, logo = $4
     WHERE version = $3";
+
+const FIRST_STEPS: &str = "SELECT first_steps FROM profile";
+const NOTE_STEP: &str = "UPDATE profile SET first_steps = first_steps || ' ' || $1
+    WHERE first_steps NOT LIKE '%' || $1 || '%'";
 
 const LOGO: &str = "SELECT png, replaced_at IS NULL FROM logos
     WHERE name = $1 AND (replaced_at IS NULL OR replaced_at > $2)";
@@ -51,6 +55,17 @@ StoreProfile {
         self.find(LOGO, values, |row| Ok((row.value(0)?, row.value(1)?))).await
     }
 
+    /// The first steps that were noted, as words.
+    async fn first_steps(&self) -> String {
+        let found = self.find(FIRST_STEPS, values![], |row| row.value(0)).await?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// Notes that a first step is done.
+    async fn note_step(&self, step: FirstStep) -> () {
+        self.write(step, |on, step| note_step(on, *step).boxed()).await
+    }
+
     /// Makes a change, records its act, and remembers the response if the client may repeat the
     /// request. [`Written::Stale`] if the profile has changed since the change was decided.
     async fn write_profile(
@@ -77,6 +92,13 @@ pub(in crate::store) async fn read<S: Sql>(on: &mut S) -> Result<Profile, S::Err
     let version = row.value(1)?;
     let profile = row.parsed(0, |text| json::stored_profile(text, version))?;
     Ok(Profile { logo: row.optional_parsed(2, Logo::parse)?, ..profile })
+}
+
+pub(in crate::store) async fn note_step<S: Sql>(
+    on: &mut S,
+    step: FirstStep,
+) -> Result<(), S::Error> {
+    on.execute(NOTE_STEP, &[&step.as_str()]).await.map(drop)
 }
 
 async fn write<S: Sql>(

@@ -19,8 +19,8 @@ use crate::{
     domain::{
         Actor, NewPet, PetId, WriteContext,
         store_area::{
-            Act, FieldDefinition, FieldSet, FieldValues, Order, Owner, PhotoId, Profile, Resource,
-            StorePet,
+            Act, FieldDefinition, FieldSet, FieldValues, FirstStep, Order, Owner, PhotoId, Profile,
+            Resource, StorePet,
         },
     },
     store::{
@@ -315,6 +315,8 @@ impl Load for PostgresLoad {
             return Ok(());
         }
         let (before, is_drawn) = (self.last_before, !self.drawn.is_empty());
+        self.connection
+            .run(&FirstStep::Import, |on, step| profile::note_step(on, *step).boxed())?;
         let entry = self.connection.wait(async |client| {
             if added.count > 0 && (added.last == 0 || is_drawn) {
                 let row = client.query_one(ADDED, &[&before, &now]).await?;

@@ -45,10 +45,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0028_profile.sql"),
     include_str!("../../../migrations/postgres/0029_logo.sql"),
     include_str!("../../../migrations/postgres/0030_staff_language.sql"),
+    include_str!("../../../migrations/postgres/0031_first_steps.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 30;
+const KNOWN: u32 = 31;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

@@ -28,7 +28,9 @@ use super::{
 use crate::{
     domain::{
         Actor, NewPet, PetId, WriteContext,
-        store_area::{Act, FieldDefinition, FieldSet, FieldValues, Profile, Resource, StorePet},
+        store_area::{
+            Act, FieldDefinition, FieldSet, FieldValues, FirstStep, Profile, Resource, StorePet,
+        },
     },
     store::{
         OpenError, OpenMode, StoreError,
@@ -233,6 +235,7 @@ impl Load for SqliteLoad {
             let entry = Entry::imported(self.added);
             let mut newest = Newest::default();
             journal::append(&self.connection, &mut newest, &entry, (&self.context).into())?;
+            done(profile::note_step(&mut self.connection, FirstStep::Import).boxed())?;
         }
         Ok(())
     }
