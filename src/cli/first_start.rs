@@ -11,7 +11,7 @@ use tracing::{info, warn};
 
 use super::{keys, pages::Urls, staff, values};
 use crate::{
-    domain::{Clock, Deployment, KeyRecord, Role, StaffName, SystemClock},
+    domain::{Clock, Deployment, KeyRecord, Role, Scope, StaffName, SystemClock},
     http::Settings,
     photos::Place,
     store::{DatabaseUrl, Store},
@@ -72,7 +72,7 @@ async fn first_key(
         );
         return Ok(());
     }
-    let key = keys::create_first(store, deployment).await?;
+    let key = keys::create_first(store, deployment, Scope::Write).await?;
     let key = key.reveal();
     let text = format!(
         "\nThis is your first API key. It is not shown again:\n\n    {key}\n\n\

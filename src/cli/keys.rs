@@ -249,12 +249,13 @@ impl Rotate {
 pub(super) async fn create_first(
     store: &dyn Store,
     deployment: Deployment,
+    scope: Scope,
 ) -> anyhow::Result<ApiKey> {
     let key = generate(deployment);
     let new = NewKey {
         digest: key.digest(),
         name: "first".to_owned(),
-        scope: Scope::Write,
+        scope,
         deployment,
         expires_at: None,
         rate_limit: None,

@@ -72,17 +72,37 @@ pub(super) struct Bound {
     socket: TcpSocket,
     address: SocketAddr,
     option: &'static str,
+    /// Whether any other port will do.
+    or_free: bool,
 }
+
+/// Reserves an address, which an option sets.
+pub(super) type Bind = fn(SocketAddr, &'static str) -> anyhow::Result<Bound>;
 
 impl Bound {
     pub(super) fn new(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
         let socket = explain(server::bind(address), address, option)?;
-        Ok(Self { socket, address, option })
+        Ok(Self { socket, address, option, or_free: false })
+    }
+
+    /// The same, or a free port if this one is in use.
+    pub(super) fn or_free(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
+        let bound = Self::new(address, option).or_else(|_| Self::free(address, option))?;
+        Ok(Self { or_free: true, ..bound })
+    }
+
+    fn free(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
+        Self::new(SocketAddr::new(address.ip(), 0), option)
     }
 
     /// Accepts connections from now on.
     pub(super) fn listen(self) -> anyhow::Result<TcpListener> {
-        explain(server::listen(self.socket), self.address, self.option)
+        let Self { socket, address, option, or_free } = self;
+        match server::listen(socket) {
+            // Another process that had reserved it was faster.
+            Err(_) if or_free => Self::free(address, option)?.listen(),
+            done => explain(done, address, option),
+        }
     }
 }
 

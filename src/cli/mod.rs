@@ -8,6 +8,8 @@ mod backups;
 mod check;
 mod clock;
 mod copy;
+mod demo;
+mod demo_store;
 mod export;
 mod first_start;
 mod healthcheck;
@@ -47,7 +49,7 @@ use crate::{server::TlsError, store::OpenError};
 /// SQLite file or in PostgreSQL.
 ///
 /// `petstore serve` starts the service. An environment variable can also set any
-/// option except `--create` and `--force`; the description of the option names it.
+/// option except `--create`, `--force` and those of `demo`; the description of the option names it.
 #[derive(Debug, Parser)]
 #[command(
     name = "petstore",
@@ -55,6 +57,7 @@ use crate::{server::TlsError, store::OpenError};
     max_term_width = 100,
     after_help = concat!(
         "Start here:\n",
+        "  petstore demo                    try it with a store full of animals, which is gone afterwards\n",
         "  petstore serve                   start the service at http://127.0.0.1:8080/v1\n",
         "  petstore keys create --name me   create an API key\n",
         "\n",
@@ -72,6 +75,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(Box<serve::Serve>),
+    Demo(demo::Demo),
     #[command(subcommand)]
     Keys(keys::Keys),
     Staff(staff::Staff),
@@ -122,8 +126,8 @@ pub fn main() -> ExitCode {
     if let Err(error) = variables::load(&matches) {
         return failure(&error.into());
     }
-    // `serve` logs them.
-    if !matches!(cli.command, Command::Serve(_)) {
+    // `serve` logs them, and no variable sets anything of a demo.
+    if !matches!(cli.command, Command::Serve(_) | Command::Demo(_)) {
         for warning in variables::unknown(command()) {
             print_message(&format!("warning: {warning}"));
         }
@@ -134,6 +138,7 @@ pub fn main() -> ExitCode {
     };
     let done = match cli.command {
         Command::Serve(serve) => serve.run(variables::unknown(command())),
+        Command::Demo(demo) => demo.run(),
         Command::Keys(keys) => block_on(keys.run()),
         Command::Staff(staff) => block_on(staff.run()),
         Command::Audit(audit) => block_on(audit.run()),

@@ -14,7 +14,7 @@ use tracing::warn;
 
 use super::{
     args::BadSetting,
-    management::Bound,
+    management::{Bind, Bound},
     values::{self, ListenOrOff},
 };
 use crate::{
@@ -22,6 +22,7 @@ use crate::{
     console::{self, Console, ConsoleSettings, RequireSecondFactor},
     domain::{
         Deployment,
+        staff::TokenDigest,
         store_area::{ContactUrl, Currency, Language},
     },
     edge::{Edge, Origin},
@@ -42,6 +43,10 @@ pub(super) struct PagesArgs {
 
     #[command(flatten)]
     window: WindowArgs,
+
+    /// The link that signs in at once. Only `petstore demo` has one.
+    #[arg(skip)]
+    pub(super) demo_link: Option<TokenDigest>,
 }
 
 /// The facts about the store on all pages.
@@ -193,10 +198,10 @@ impl Listening<'_> {
 
     /// Reserves the address. If the default address is in use, this is not an error, because the option
     /// was not given and the listener may not be needed.
-    fn bind(&self) -> anyhow::Result<Option<Bound>> {
+    fn bind(&self, bind: Bind) -> anyhow::Result<Option<Bound>> {
         match self.given {
             Some(ListenOrOff::Off) => Ok(None),
-            _ => self.required_if_set(Bound::new(self.address(), self.option)),
+            _ => self.required_if_set(bind(self.address(), self.option)),
         }
     }
 
@@ -245,9 +250,9 @@ impl PagesArgs {
     }
 
     /// Reserves the addresses.
-    pub(super) fn bind(&self, style: Option<Style>) -> anyhow::Result<Faces<Bound>> {
-        let console = self.console.url.listening().bind()?;
-        Ok(Faces { console, window: self.window.listening().bind()?, style })
+    pub(super) fn bind(&self, style: Option<Style>, bind: Bind) -> anyhow::Result<Faces<Bound>> {
+        let console = self.console.url.listening().bind(bind)?;
+        Ok(Faces { console, window: self.window.listening().bind(bind)?, style })
     }
 
     /// Accepts connections from now on.
@@ -304,6 +309,7 @@ impl PagesArgs {
             window: url,
             deployment,
             second_factor: self.console.require_second_factor,
+            demo_link: self.demo_link,
         };
         let (for_console, random) =
             ((Arc::clone(&app), Arc::clone(&edge)), super::runtime::random());

@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use futures_util::FutureExt;
+use futures_util::{FutureExt, future::select_all};
 use rand::rngs::StdRng;
 use rustix::process::{Resource, Signal, getrlimit};
 use tokio::{
@@ -81,6 +81,27 @@ async fn send(socket: &OsString, state: &str) -> io::Result<()> {
     socket.set_nonblocking(true)?;
     tokio::net::UnixDatagram::from_std(socket)?.send(state.as_bytes()).await?;
     Ok(())
+}
+
+/// The signals that end a service. One that comes before anybody waits for it is not lost.
+#[derive(Debug)]
+pub(super) struct Ends(Vec<unix::Signal>);
+
+impl Ends {
+    /// Needs a runtime.
+    pub(super) fn watch(kinds: &[SignalKind]) -> io::Result<Self> {
+        kinds.iter().map(|kind| signal(*kind)).collect::<io::Result<_>>().map(Self)
+    }
+
+    /// Those of a service. Needs a runtime.
+    pub(super) fn of_service() -> io::Result<Self> {
+        Self::watch(&[SignalKind::terminate(), SignalKind::interrupt()])
+    }
+
+    /// Waits for the next one.
+    pub(super) async fn next(&mut self) {
+        select_all(self.0.iter_mut().map(|signal| signal.recv().boxed())).await;
+    }
 }
 
 /// Pauses between two lines of the log.

@@ -5,7 +5,6 @@ use std::{net::SocketAddr, num::NonZeroU32, pin::pin, sync::Arc, time::Duration}
 use clap::Args;
 use futures_util::{FutureExt, future};
 use tokio::{
-    signal::unix::{SignalKind, signal},
     sync::{oneshot, watch},
     time,
 };
@@ -14,11 +13,12 @@ use tracing::{info, level_filters::LevelFilter, warn};
 use super::{
     args::{BaseUrlArgs, DatabaseArgs, ShutdownArgs, TlsArgs},
     backups::BackupArgs,
+    demo_store::Demo,
     first_start,
     management::{self, Bound, ManagementArgs},
     pages::{Listeners, PagesArgs},
     photos::ServicePhotoArgs,
-    runtime::{self, notify},
+    runtime::{self, Ends, notify},
     tasks,
     values::{self, RateOrOff},
     webhooks::WebhookArgs,
@@ -195,6 +195,14 @@ pub(super) struct Serve {
 
     #[command(flatten)]
     shutdown: ShutdownArgs,
+
+    /// The demo that it serves.
+    #[arg(skip)]
+    demo: Option<Demo>,
+
+    /// The signals that end it, if they are not those of a service.
+    #[arg(skip)]
+    ends: Option<Ends>,
 }
 
 /// Somebody changed the files of the database. A restart does not help before an operator has looked.
@@ -203,6 +211,13 @@ pub(super) struct Serve {
 pub(super) struct FilesChanged(#[source] StoreError);
 
 impl Serve {
+    /// A service with the store of a demo.
+    pub(super) fn with(mut self, demo: Demo, ends: Ends) -> Self {
+        self.pages.demo_link = Some(demo.link.digest());
+        (self.demo, self.ends) = (Some(demo), Some(ends));
+        self
+    }
+
     /// Serves until a signal ends the process. `warnings` are those of the settings.
     pub(super) fn run(self, warnings: Vec<String>) -> anyhow::Result<()> {
         self.base_urls.check()?;
@@ -215,34 +230,33 @@ impl Serve {
         served
     }
 
-    async fn serve(self, warnings: Vec<String>) -> anyhow::Result<()> {
+    async fn serve(mut self, warnings: Vec<String>) -> anyhow::Result<()> {
         // Started first, because opening the store may take long and logs this.
         let _log = log::start(self.log_format, self.log_level);
         for warning in warnings {
             warn!("{warning}");
         }
-        let (tls, database) = (self.tls.load()?, &self.database.database);
         // A port that is in use hides no wrong setting.
-        let style = self.pages.style()?;
-        let listener = Bound::new(self.listen, "--listen")?;
+        let (tls, style) = (self.tls.load()?, self.pages.style()?);
+        let bind = if self.demo.is_some() { Bound::or_free } else { Bound::new };
+        let listener = bind(self.listen, "--listen")?;
         let management_listener = self.management.bind()?;
-        let pages = self.pages.bind(style)?;
-        let (mode, mut random) = (self.pages.open_mode(), runtime::random());
+        let pages = self.pages.bind(style, bind)?;
+        let (mode, database) = (self.pages.open_mode(), &self.database.database);
+        let mut random = runtime::random();
         let store = store::open(database, mode, self.database_connections, &mut random).await?;
         let photos = Arc::new(self.photos.open(database).await?);
         // Nobody can connect before the schema is there.
         let listener = listener.listen()?;
         let management_listener = management_listener.map(Bound::listen).transpose()?;
         let pages = self.pages.listen(pages)?;
-        let mut terminated = signal(SignalKind::terminate())?;
-        let mut interrupted = signal(SignalKind::interrupt())?;
+        let mut ends = self.ends.take().map_or_else(Ends::of_service, Ok)?;
 
         let limits = self.limits();
         management::log_address(management_listener.as_ref());
         let urls = self.pages.urls(&pages, tls.is_some());
         let settings = self.settings(tls.is_some());
         let address = listener.local_addr()?;
-        first_start::log(&*store, database, photos.place(), &settings, address, urls).await?;
 
         let (of_app, edge) = (self.app_settings(), self.edge(&limits, &pages));
         let clock = Arc::new(ConfirmedClock::new(Arc::clone(&store), Arc::new(SystemClock)));
@@ -258,32 +272,33 @@ impl Serve {
         );
         let app = Arc::new(App::new(Arc::clone(&store), clock, registrar, photos, &of_app));
         let backups = self.backups.open(database, &app).await?;
+        let place = app.photos.place();
+        match self.demo.take() {
+            Some(demo) => tokio::select! {
+                filled = demo.fill(&app, address, &urls) => filled?,
+                () = ends.next() => return Ok(()),
+            },
+            None => first_start::log(&*store, database, place, &settings, address, urls).await?,
+        }
         let edge = Arc::new(edge.traced(spans));
         let api = Arc::new(Api::new(Arc::clone(&app), Arc::clone(&edge), &settings)?);
         let management = Arc::new(Management::new(Arc::clone(&api)));
-        let (stop, stopped) = oneshot::channel::<()>();
-        let (readiness, shutdown_delay) = (Arc::clone(&management), self.shutdown.delay);
-        let watched = Arc::clone(&store);
+        let ((stop, stopped), delay) = (oneshot::channel::<()>(), self.shutdown.delay);
+        let (readiness, watched) = (Arc::clone(&management), Arc::clone(&store));
         let last_signal = async move {
-            let mut signalled = async || {
-                tokio::select! {
-                    _ = terminated.recv() => {}
-                    _ = interrupted.recv() => {}
-                }
-            };
-            future::select(pin!(signalled()), watched.ended()).await;
+            future::select(pin!(ends.next()), watched.ended()).await;
             notify("STOPPING=1").await;
             readiness.begin_shutdown();
-            if !shutdown_delay.is_zero() {
-                let seconds = shutdown_delay.as_secs_f64();
+            if !delay.is_zero() {
+                let seconds = delay.as_secs_f64();
                 info!(seconds, "not ready; serving until the shutdown delay is over");
                 tokio::select! {
-                    () = time::sleep(shutdown_delay) => {}
-                    () = signalled() => {}
+                    () = time::sleep(delay) => {}
+                    () = ends.next() => {}
                 }
             }
             drop(stop);
-            signalled().await;
+            ends.next().await;
         };
         let stopped = stopped.map(drop).shared();
         let tasks = tasks::start(&app, &store, tls.as_ref(), exporter, dispatcher, backups);

@@ -7,7 +7,7 @@ use rand::rngs::StdRng;
 use super::{guesses::Guesses, passwords::Passwords};
 use crate::{
     app::{App, StoreOptions},
-    domain::{Deployment, Networks, Role, StaffId, words::words},
+    domain::{Deployment, Networks, Role, StaffId, staff::TokenDigest, words::words},
     edge::{Edge, Origin},
 };
 
@@ -72,6 +72,8 @@ pub struct ConsoleSettings {
     pub deployment: Deployment,
     /// Who must have a second factor.
     pub second_factor: RequireSecondFactor,
+    /// The link by which anybody signs in as the first manager, as often as it is opened: of a demo.
+    pub demo_link: Option<TokenDigest>,
 }
 
 words! {

@@ -86,6 +86,10 @@ fn a_variable_sets_its_option_and_is_validated_alike() {
 #[test]
 fn every_option_has_a_variable() {
     fn check(command: &clap::Command) {
+        // No variable counts in it.
+        if command.get_name() == "demo" {
+            return;
+        }
         // A variable would create or replace files by mistake for as long as it is set.
         let exempt = ["create", "force", "help", "version"];
         for option in command.get_arguments() {

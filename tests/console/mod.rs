@@ -5,6 +5,7 @@ mod amounts;
 mod browser;
 mod categories;
 mod counter;
+mod demo_link;
 mod field_labels;
 mod field_values;
 mod fields;

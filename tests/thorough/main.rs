@@ -84,6 +84,7 @@ mod cli {
     mod check;
     mod contacts;
     mod copy;
+    mod demo;
     mod exhausted_resources;
     mod export_all;
     mod files;

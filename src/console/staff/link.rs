@@ -3,10 +3,11 @@
 use hyper::StatusCode;
 use maud::html;
 
-use super::{changed_meanwhile, new_password, problem, status_of};
+use super::{changed_meanwhile, new_password, problem, sign_in::let_in, status_of};
 use crate::{
     console::{layout, passwords::random_for_thread, session, visit::Visit},
     domain::{
+        Role,
         staff::{EndedSessions, Password, StaffChange, StaffMember, TokenDigest},
         store_area::ActType,
     },
@@ -17,10 +18,25 @@ use crate::{
 
 /// `GET /link/{token}`.
 pub(crate) async fn link_form(visit: &Visit<'_>) -> Result<Response, ApiError> {
+    let link = TokenDigest::of_presented(visit.parameter);
+    if link.is_some() && link == visit.console.settings.demo_link {
+        return sign_in_to_demo(visit).await;
+    }
     Ok(match member_of(visit).await? {
         Some(member) => form(visit, &member, visit.request.uri.path(), None),
         None => invalid(visit),
     })
+}
+
+/// Signs in as the first manager. A service has no link that leads here: see `petstore demo`.
+async fn sign_in_to_demo(visit: &Visit<'_>) -> Result<Response, ApiError> {
+    let staff = visit.console.app.store.list_staff().await?;
+    let is_manager = |of: &StaffMember| of.role == Role::Manager && of.disabled_at.is_none();
+    let Some(member) = staff.into_iter().find(is_manager) else { return Ok(invalid(visit)) };
+    let token = let_in(visit, &member, true).await?.ok_or_else(changed_meanwhile)?;
+    let mut response = layout::redirect("/");
+    session::sign_in(visit, &mut response, &token, &member);
+    Ok(response)
 }
 
 /// `POST /link/{token}`.

@@ -175,21 +175,30 @@ pub(crate) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
         }
     };
     let needs_code = member.second_factor.is_some();
-    let (token, begun) = session::begin(visit, member.id, !needs_code);
-    let act = (!needs_code).then(|| member.act(ActType::StaffSignedIn));
-    let ends = session::presented(visit).map_or(EndedSessions::None, EndedSessions::One);
-    let actor = session::actor(&member);
-    let after = member.clone();
-    let change = StaffChange { seen: member.version, after, ends, begins: Some(begun), act };
-    if visit.write(change, actor).await? == StaffWritten::Stale {
+    let Some(token) = let_in(visit, &member, !needs_code).await? else {
         return Ok(again(texts().sign_in_wrong, StatusCode::FORBIDDEN));
-    }
+    };
     if needs_code {
         let mut response = code_form(&then, None);
         Cookie::Session.set(visit, &mut response, &token.reveal(), None);
         return Ok(response);
     }
     then.go(visit, &token, &member).await
+}
+
+/// Begins a session in place of that of the browser. `None` if the member has just changed.
+pub(super) async fn let_in(
+    visit: &Visit<'_>,
+    member: &StaffMember,
+    is_complete: bool,
+) -> Result<Option<Token>, ApiError> {
+    let (token, begun) = session::begin(visit, member.id, is_complete);
+    let act = is_complete.then(|| member.act(ActType::StaffSignedIn));
+    let ends = session::presented(visit).map_or(EndedSessions::None, EndedSessions::One);
+    let (seen, after) = (member.version, member.clone());
+    let change = StaffChange { seen, after, ends, begins: Some(begun), act };
+    let written = visit.write(change, session::actor(member)).await?;
+    Ok((written != StaffWritten::Stale).then_some(token))
 }
 
 fn code_form(then: &Then, wrong: Option<&str>) -> Response {
