@@ -46,7 +46,7 @@ pub(super) async fn log(
     }
     first_key(store, deployment, database, &url, &docs).await?;
     match urls.console {
-        Some(console) => first_manager(store, &console).await,
+        Some(console) => first_manager(store, database, &console).await,
         None => Ok(()),
     }
 }
@@ -84,13 +84,20 @@ async fn first_key(
 }
 
 /// Adds a manager if there is nobody who could use the console, and prints the link at a terminal.
-async fn first_manager(store: &dyn Store, console: &str) -> anyhow::Result<()> {
+async fn first_manager(
+    store: &dyn Store,
+    database: &DatabaseUrl,
+    console: &str,
+) -> anyhow::Result<()> {
+    // Other commands do not know the options of this one.
+    let url = if staff::is_local(console) { "https://CONSOLE" } else { console };
+    let options = format!("--database {database} --console-url {url}");
     if !store.list_staff().await.context("cannot read the staff")?.is_empty() {
         return Ok(());
     }
     if !io::stderr().is_terminal() {
         info!(
-            "nobody can use the console yet; add a manager: petstore staff add NAME --role manager"
+            "nobody can use the console yet; add a manager: petstore staff add NAME --role manager {options}"
         );
         return Ok(());
     }
@@ -99,7 +106,7 @@ async fn first_manager(store: &dyn Store, console: &str) -> anyhow::Result<()> {
     let text = format!(
         "\nThe console is for the people in the store. Open this link to choose the password of the \
          member `manager`:\n\n    {}\n\nIt is valid for 24 hours. Another one: petstore staff reset \
-         manager\n",
+         manager {options}\n",
         staff::link(&token, console)
     );
     text.split('\n').for_each(super::output::print_message);

@@ -3,6 +3,7 @@
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
+use url::Url;
 
 use super::{
     args::{BadSetting, CreateArgs, DatabaseArgs},
@@ -184,7 +185,19 @@ fn show(token: &Token, url: &str, name: &StaffName, database: &DatabaseUrl) -> a
         "Member {name} in {database}: give {name} this link to choose a password. It is valid for 24 \
          hours and is not shown again."
     ));
+    if is_local(url) {
+        super::output::print_message(
+            "It works only on this machine; --console-url names another address.",
+        );
+    }
     Ok(())
+}
+
+/// Whether only browsers on this machine reach this address.
+pub(super) fn is_local(url: &str) -> bool {
+    let url = Url::parse(url).ok();
+    let host = url.as_ref().and_then(Url::host_str);
+    host.is_some_and(|host| ["localhost", "127.0.0.1", "[::1]"].contains(&host))
 }
 
 /// The link in a browser.

@@ -124,7 +124,7 @@ pub(super) fn html(status: StatusCode, page: Bytes) -> Response {
 }
 
 /// The name of the store, which all pages show.
-pub(super) fn store_name(facts: &StoreFacts) -> &str {
+fn store_name(facts: &StoreFacts) -> &str {
     facts.name().value.unwrap_or(texts().site)
 }
 

@@ -156,6 +156,6 @@ mod tests {
         assert_eq!(shown("2026-11-20T12:00:00Z").unwrap(), "2 days ago");
         assert_eq!(shown("2026-11-29T12:00:00Z"), None);
         let exact = wording::exact("2026-01-02T03:04:05Z".parse().unwrap());
-        assert_eq!(exact, "2 January 2026, 03:04 UTC");
+        assert_eq!(exact, "2\u{a0}January\u{a0}2026, 03:04 UTC");
     }
 }

@@ -13,7 +13,7 @@ use crate::domain::store_area::{
     About, Address, Colour, ContactPage, Currency, EmailAddress, Language, Link, LinkLabel,
     LinkUrl, Links, Patch, Profile, ProfilePatch, StoreKind, StoreName, TelephoneNumber,
 };
-use crate::languages::{console::Texts, console_texts as texts, name_of};
+use crate::languages::{console::Texts, console_texts as texts, name_of, window_texts};
 
 /// How the name of each input begins, because other forms also have a name.
 const PREFIX: &str = "store.";
@@ -56,7 +56,7 @@ groups! {
     }
     REACH {
         email "email" member_email "email": |typed| EmailAddress::new(typed.to_owned());
-        telephone "telephone" member_telephone "tel": |typed| TelephoneNumber::new(typed.to_owned());
+        telephone "telephone" member_telephone "tel": |typed| TelephoneNumber::new(typed.replace(['–', '—'], "-"));
         contact_page "contactPage" member_contact_page "url": |typed| ContactPage::new(typed.to_owned());
         address "address" member_address "textarea": |typed| Address::new(typed.to_owned());
         hours "hours" member_hours "textarea": |typed| Address::new(typed.to_owned());
@@ -114,6 +114,9 @@ impl StoreInput {
             },
             _ => return None,
         };
+        if self.name == "name" && value.is_none() {
+            return Some(texts().nameless(texts().site, window_texts().no_store));
+        }
         let value = markup::readable(value.unwrap_or(texts().nothing), SHORT);
         match from {
             Source::Profile => None,

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     domain::store_area::{Currency, Decimal, FieldDefinition, FieldKind},
-    languages::{amount, console_texts as texts, numbers, window_texts},
+    languages::{amount, console_texts as texts, fee, numbers, window_texts},
 };
 
 /// The beginning of the name of an input, before the name of the field.
@@ -17,6 +17,11 @@ pub(super) const PREFIX: &str = "field.";
 /// The name of the input for a field.
 pub(crate) fn input_of(field: &FieldDefinition) -> String {
     format!("{PREFIX}{}", field.name.as_str())
+}
+
+/// The label of a field.
+pub(crate) fn label_of(field: &FieldDefinition) -> String {
+    fee(field).map_or_else(|| markup::readable(field.label.as_str(), SHORT), str::to_owned)
 }
 
 /// The label of an input, and a value of it in words; `None` if people do not fill it in.
@@ -31,7 +36,7 @@ pub(crate) fn in_words(
     }
     let field = fields.iter().find(|field| input_of(field) == name);
     let label = match field {
-        Some(field) => markup::readable(field.label.as_str(), SHORT),
+        Some(field) => label_of(field),
         None => label(name)?.to_owned(),
     };
     let kind = field.map(|field| field.kind);

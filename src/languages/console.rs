@@ -181,6 +181,8 @@ texts! {
     nothing_changed;
     status(status: PetStatus) -> &'static str;
     withdrawn;
+    /// Behind a number of them.
+    departures;
     overdue;
     order_status(status: OrderStatus) -> &'static str;
     reason(reason: WithdrawalReason) -> &'static str;
@@ -196,6 +198,8 @@ texts! {
     /// A list shows only its first animals.
     first_shown(count: usize) -> String;
     title_of_order(id: i64) -> String;
+    /// An order within a sentence.
+    this_order(id: i64) -> String;
     /// Several labels, such as "Reference and note".
     labels(all: &[&str]) -> String;
     /// What is wrong with a text with this label that has more characters.
@@ -404,7 +408,7 @@ texts! {
     only_newest(searched: usize) -> String;
     orders_found(count: usize, has_more: bool) -> String;
     /// The orders in this status that have a price.
-    sum_of(status: &str, count: usize, sum: &str) -> String;
+    sum_of(status: OrderStatus, count: usize, sum: &str) -> String;
     contact_too_long;
     contact_changed;
     change_order;
@@ -738,6 +742,7 @@ texts! {
     logo_hint;
     logo_missing;
     logo_invalid;
+    logo_too_flat;
     remove_logo;
     logo_removed_effect;
     as_shown;
@@ -745,6 +750,8 @@ texts! {
     /// In place of a value that is not there.
     nothing;
     option_counts(option: &str, value: &str) -> String;
+    /// What the console and the web site show while the store has no name.
+    nameless(console: &str, web_site: &str) -> String;
     default_is(value: &str) -> String;
     store;
     change_store;

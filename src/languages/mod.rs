@@ -24,7 +24,7 @@ pub(crate) use self::{
     numbers::{Ambiguous, Numbers},
 };
 use crate::domain::store_area::{
-    Currency, Decimal, FieldLabels, Language, StoreKind, each_language,
+    Currency, Decimal, FieldDefinition, FieldLabels, Language, StoreKind, each_language,
 };
 
 task_local! {
@@ -101,6 +101,11 @@ macro_rules! languages {
             window_texts_in(language())
         }
 
+        /// The same label in each language.
+        pub(crate) fn in_each_language(label: console::Label) -> impl Iterator<Item = &'static str> {
+            [$(&$folder::console::TEXTS, &$folder::console::shelter::TEXTS),+].into_iter().map(label)
+        }
+
         fn window_texts_in(language: Language) -> &'static window::Texts {
             match language {
                 $(Language::$language => &$folder::window::TEXTS,)+
@@ -135,6 +140,28 @@ pub(crate) fn amount(price: &str, currency: Option<&Currency>) -> String {
 pub(crate) fn price(price: &str, currency: Option<&Currency>) -> String {
     let is_free = Decimal::new(price).is_some_and(|price| price.ten_thousandths() == 0);
     if is_free { window_texts().free.to_owned() } else { amount(price, currency) }
+}
+
+/// The label of the price in a shelter, if nobody has changed it: orders have an adoption fee, and a page has one
+/// word for it.
+pub(crate) fn fee(field: &FieldDefinition) -> Option<&'static str> {
+    let mut usual = Language::ALL.into_iter().flat_map(field_labels);
+    let is_usual = |labels: &FieldLabels| {
+        labels.name == field.name.as_str() && labels.label == field.label.as_str()
+    };
+    let is_fee = field.is_price() && store_kind() == StoreKind::Shelter && usual.any(is_usual);
+    is_fee.then(|| console_texts().price)
+}
+
+/// Words in a list: those behind the first begin in lower case, unless they are an abbreviation.
+fn in_lower_case(all: &[String]) -> String {
+    let within = |(at, word): (usize, &String)| {
+        let mut letters = word.chars();
+        let first =
+            letters.next().filter(|_| at > 0 && !letters.as_str().starts_with(char::is_uppercase));
+        first.map_or_else(|| word.clone(), |first| first.to_lowercase().chain(letters).collect())
+    };
+    all.iter().enumerate().map(within).collect::<Vec<String>>().join(", ")
 }
 
 /// A number in groups.

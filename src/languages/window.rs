@@ -83,6 +83,8 @@ texts! {
     about_list(store: Option<&str>) -> String;
     /// The description in a search engine of an animal that has none.
     about_animal(name: &str, kind: &[String], store: Option<&str>) -> String;
+    /// What a search looks through: the first label, and the others within a list of words.
+    words(all: &[String]) -> String;
     /// The title of the page about a problem, and what to do next.
     problem(problem: Problem) -> (&'static str, &'static str);
     /// A price of 0.

@@ -125,6 +125,12 @@ impl<'f> Animal<'f> {
         self.word("sex")
     }
 
+    /// Whether it should have a microchip: nobody misses that of a budgie.
+    pub(crate) fn is_chipped(&self) -> bool {
+        let species = self.text("species", &[FieldKind::Choice, FieldKind::Text]);
+        species.is_none_or(|species| ["Dog", "Cat", "Horse"].contains(&species))
+    }
+
     pub(crate) fn born(&self) -> Option<Date> {
         self.text("born", &[FieldKind::Date])?.parse().ok()
     }

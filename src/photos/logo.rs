@@ -25,6 +25,9 @@ const SMALLER_SIDE: u32 = 384;
 /// its transparency. Fails with a sentence for the client.
 pub fn logo(picture: &[u8], format: Format) -> Result<NewLogo, String> {
     let mut picture = decode(picture, format)?;
+    if Logo::is_too_flat(picture.width(), picture.height()) {
+        return Err(Logo::TOO_FLAT.to_owned());
+    }
     let mut png = encode(&picture)?;
     if png.len() > Logo::MAX_FILE {
         picture = smaller(picture, SMALLER_SIDE)?;

@@ -128,8 +128,8 @@ impl Choice<'_> {
         let searched = listed.fields.all().iter();
         let searched = searched.filter(|field| field.is_public && field.kind == FieldKind::Text);
         let labels = searched.map(|field| readable(field.label.as_str(), SHORT)).take(SEARCHED);
-        let searched =
-            [texts().name.to_owned()].into_iter().chain(labels).collect::<Vec<_>>().join(", ");
+        let searched: Vec<_> = [texts().name.to_owned()].into_iter().chain(labels).collect();
+        let searched = texts().words(&searched);
         let first = FIRST.map(|name| offered(&format!("field.{name}"), listed.fields));
         let is_other =
             |field: &&FieldDefinition| is_offered(field) && !FIRST.contains(&field.name.as_str());

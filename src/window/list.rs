@@ -81,7 +81,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
     let title = if words.is_empty() {
         title.to_owned()
     } else {
-        [title, texts().colon, &*words.join(", ")].concat()
+        [title, " – ", &*words.join(", ")].concat()
     };
     let head = Head {
         title: &title,

@@ -319,8 +319,8 @@ async fn the_history_says_when_and_shows_ends_in_the_zone_of_the_reader() {
     clerk.post("/orders/1/change", &form).await.expect(303);
     let page = clerk.get("/animals/1").await.expect(200);
     // The script writes these times in the zone of the device.
-    let ends = "Ends: <del><time datetime=\"2026-12-24T23:59:59Z\" data-exact>24 December 2026, 23:59 UTC</time></del> \
-        → <ins><time datetime=\"2026-12-31T22:59:59Z\" data-exact>31 December 2026, 22:59 UTC</time></ins>";
+    let ends = "Ends: <del><time datetime=\"2026-12-24T23:59:59Z\" data-exact>24\u{a0}December\u{a0}2026, 23:59 UTC</time></del> \
+        → <ins><time datetime=\"2026-12-31T22:59:59Z\" data-exact>31\u{a0}December\u{a0}2026, 22:59 UTC</time></ins>";
     assert!(page.text.contains(ends), "{page:?}");
 }
 

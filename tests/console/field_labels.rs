@@ -51,3 +51,23 @@ async fn a_store_with_another_language_is_offered_its_labels_for_what_nobody_has
     manager.post("/settings/labels", &[]).await.expect(303);
     assert_eq!(shown(&shop, "species", "Cat").await, ["Species", "Cat"]);
 }
+
+#[tokio::test]
+async fn a_shelter_has_one_word_for_a_price_on_each_page() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    let form = [("name", "Rex"), ("field.species", "Dog"), ("field.price", "80")];
+    let path = manager.post("/add", &form).await.next().to_owned();
+    let page = manager.get("/settings/store").await.expect(200);
+    let typed = [("store.kind", "shelter")];
+    manager.submit((&page, "/settings/store"), "/settings/store", &typed).await.expect(303);
+    for path in [&*path, "/add", "/animals", "/settings/fields", &format!("{path}/edit")] {
+        let page = manager.get(path).await.expect(200).text;
+        assert!(page.contains("Adoption fee") && !page.contains(">Price<"), "{path}: {page}");
+    }
+    // A label of the store's own stays.
+    let form = manager.get("/settings/fields/price").await.expect(200);
+    let own = [("label", "Donation")];
+    manager.submit((&form, "/settings/fields/price"), "/settings/fields/price", &own).await;
+    assert!(manager.get(&path).await.expect(200).text.contains("<dt>Donation</dt>"));
+}

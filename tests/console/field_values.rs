@@ -64,7 +64,9 @@ async fn an_amount_is_read_as_people_type_it_unless_it_has_two_meanings() {
     }
     let born = [&ANIMAL[..], &[("field.born", "2999-01-01")]].concat();
     let page = clerk.post("/add", &born).await.expect(422);
-    assert!(page.text.contains("Born: Enter a date such as 2024-05-03, not in the future."));
+    assert!(page.text.contains(
+        "Born: Enter a date with its day, month and year, such as 3 May 2024, not in the future."
+    ));
 }
 
 #[tokio::test]
@@ -157,4 +159,18 @@ async fn two_animals_with_one_microchip_from_before_are_named_on_the_first_page(
     assert!(found.text.contains("data-found=\"2 animals\""), "{found:?}");
     clerk.post("/animals/2/withdraw", &[("version", "1"), ("why", "died")]).await.expect(303);
     assert!(!clerk.get("/").await.expect(200).text.contains("the same value,"));
+}
+
+#[tokio::test]
+async fn a_day_is_read_as_people_type_it_where_a_browser_has_no_input_for_it() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    clerk.post("/account/language", &[("language", "de")]).await.expect(303);
+    let form = [("name", "Rex"), ("field.species", "Dog"), ("field.born", "03.05.2024")];
+    let path = clerk.post("/add", &form).await.next().to_owned();
+    let page = clerk.get(&path).await.expect(200);
+    assert!(page.text.contains("3.\u{a0}Mai\u{a0}2024"), "{page:?}");
+    let form = [("name", "Max"), ("field.species", "Dog"), ("field.born", "2024")];
+    let page = clerk.post("/add", &form).await.expect(422);
+    assert!(page.text.contains("z.\u{a0}B. 03.05.2024"), "{page:?}");
 }

@@ -2,7 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use petstore::domain::{Role, store_area::Language};
+use petstore::{
+    app::StoreOptions,
+    domain::{
+        Role,
+        store_area::{Currency, Language},
+    },
+};
 
 use super::browser::{Browser, PASSWORD, Page, Shop};
 use crate::english::{english_words, words_on};
@@ -134,14 +140,15 @@ async fn no_page_of_another_language_has_an_english_word() {
 
 #[tokio::test]
 async fn the_history_has_days_amounts_and_reasons_in_the_language_of_the_member() {
-    let shop = Shop::open().await;
+    let currency = Currency::new("EUR");
+    let shop = Shop::of(StoreOptions { currency, ..StoreOptions::default() }).await;
     let mut browser = shop.member("Zoë", Role::Clerk).await;
     browser.post("/account/language", &[("language", "de")]).await.expect(303);
     let form = [("name", "Rex"), ("field.born", "2023-05-01"), ("field.price", "249,50")];
     let form = [&form[..], &[("category", "1"), ("new-category", "yes")]].concat();
     let path = browser.post("/add", &form).await.next().to_owned();
     let page = browser.get(&path).await.expect(200);
-    for shown in ["1. Mai 2023", "249,50"] {
+    for shown in ["1.\u{a0}Mai\u{a0}2023", "249,50\u{a0}€"] {
         assert!(page.between("<ol class=\"history\">", "</ol>").contains(shown), "{page:?}");
     }
     let gone = [("why", "died"), ("version", "1")];

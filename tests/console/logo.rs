@@ -35,20 +35,22 @@ async fn a_manager_uploads_the_logo_which_every_page_and_paper_shows_and_removes
     assert_eq!(shop.store.profile().await.unwrap().version, 2);
     for path in [PAGE, "/", "/orders"] {
         let page = manager.get(path).await.expect(200);
-        assert_eq!(shows(&page, first), 2, "once at the top, once on paper: {page:?}");
+        // Once at the top, once on paper; next to its form on light and on dark.
+        let count = if path == PAGE { 4 } else { 2 };
+        assert_eq!(shows(&page, first), count, "{page:?}");
         assert!(page.text.contains("alt=\"\" width=\"56\" height=\"28\""), "{page:?}");
     }
     let mut stranger = shop.browser();
     assert_eq!(shows(&stranger.get("/sign-in").await.expect(200), first), 1);
     assert_eq!(stranger.get(&first.path()).await.expect(200).field("content-type"), "image/png");
     // Another one, which is much wider than high.
-    let wide = pictures::png(90, 3);
+    let wide = pictures::png(190, 16);
     let files: [(&str, &[u8]); 1] = [("wide.png", &wide)];
     let key_of_form = key(&mut manager).await;
     manager.upload(UPLOAD, &key_of_form, &files).await.expect(303);
     let second = logo(&shop).await.unwrap();
     let page = manager.get(PAGE).await.expect(200);
-    assert_eq!((shows(&page, first), shows(&page, second)), (0, 2), "{page:?}");
+    assert_eq!((shows(&page, first), shows(&page, second)), (0, 4), "{page:?}");
     assert!(page.text.contains("alt=\"\" width=\"112\" height=\"28\""), "{page:?}");
 
     let asked = manager.post(REMOVE, &[]).await.expect(200);
@@ -66,13 +68,15 @@ async fn what_is_no_logo_is_refused_at_its_input_and_changes_nothing() {
     let shop = Shop::open().await;
     let mut manager = shop.member("Mo", Role::Manager).await;
     let key = key(&mut manager).await;
-    let (picture, large) = (pictures::png(8, 6), vec![0; Logo::MAX_PICTURE + 1]);
+    let (picture, large) = (pictures::png(80, 60), vec![0; Logo::MAX_PICTURE + 1]);
     for (content, why) in [
         (&b""[..], "Choose a picture first."),
         (b"%PDF-1.7", "must be a PNG, JPEG or WebP picture"),
         (b"GIF89a\x01\x00\x01\x00", "must be a PNG, JPEG or WebP picture"),
         (b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>", "must be a PNG, JPEG or WebP picture"),
         (&picture[..70], "truncated"),
+        (&pictures::png(2000, 2), "at least 16 pixels wide and high"),
+        (&pictures::png(1, 1), "Choose another picture."),
         (&large, "This picture is too large."),
     ] {
         let page = manager.upload(UPLOAD, &key, &[("x.png", content)]).await.expect(422);
@@ -87,7 +91,7 @@ async fn what_is_no_logo_is_refused_at_its_input_and_changes_nothing() {
 async fn only_managers_upload_and_remove_the_logo_and_no_form_of_another_member_does() {
     let shop = Shop::open().await;
     let mut manager = shop.member("Mo", Role::Manager).await;
-    let picture = pictures::png(8, 6);
+    let picture = pictures::png(80, 60);
     let files: [(&str, &[u8]); 1] = [("logo.png", &picture)];
     let key_of_form = key(&mut manager).await;
     let mut other = shop.member("Ana", Role::Manager).await;

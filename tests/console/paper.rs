@@ -86,3 +86,27 @@ async fn an_order_on_paper_has_its_animal_with_the_chip_and_the_price() {
         assert!(page.text.contains(part), "{part}: {page:?}");
     }
 }
+
+#[tokio::test]
+async fn a_card_for_the_kennel_says_the_species_and_not_the_order() {
+    let shop = in_window().await;
+    let mut clerk = luna(&shop).await;
+    let form =
+        [("version", "1"), ("name", "Luna"), ("category", "1"), ("field.breed", "Maine Coon")];
+    clerk.post("/animals/1/edit", &form).await.expect(303);
+    let order = [("do", "reserve"), ("until", "2026-12-24"), ("version", "2")];
+    clerk.post("/animals/1/order", &order).await.expect(303);
+    let page = clerk.get("/animals/1").await.expect(200);
+    assert!(card(&page).starts_with("<p>Cat</p>"), "{page:?}");
+    let title = page.text.split("<h2>Reserved").nth(1).unwrap().split("</h2>").next().unwrap();
+    assert!(
+        title.starts_with("<span class=\"no-print\">, <a href=\"/orders/1\">order 1<"),
+        "{title}"
+    );
+    // What a list leaves out on paper, it leaves out with its dot.
+    let list = clerk.get("/animals").await.expect(200);
+    assert!(list.text.contains("Newest first<span class=\"no-print\"> · <a"), "{list:?}");
+    clerk.post("/account/language", &[("language", "fr")]).await.expect(303);
+    let order = clerk.get("/orders/1").await.expect(200);
+    assert!(order.text.contains("Signature du client\u{a0}: ___"), "{order:?}");
+}

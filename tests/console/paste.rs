@@ -1,6 +1,6 @@
 //! Lines of a spreadsheet, as their preview shows them.
 
-use petstore::domain::Role;
+use petstore::domain::{Limit, Role};
 
 use super::{
     browser::{Browser, Page, Shop},
@@ -95,7 +95,7 @@ async fn all_that_is_wrong_with_a_line_is_named_with_its_columns() {
     let lines = "Name,Category,Status,Species,Born,Price\n,95,lost,Dgo,03/04/2024,1.250\n\
                  Rex,Cows,,Dog,31.2.2024,$$\nMax,4,,,,,x";
     let page = preview(&mut clerk, lines).await.expect(422);
-    let two = "03/04/2024 can mean 3 April 2024 or 4 March 2024. Write 2024-04-03 or 2024-03-04.";
+    let two = "03/04/2024 can mean 3\u{a0}April\u{a0}2024 or 4\u{a0}March\u{a0}2024. Write 2024-04-03 or 2024-03-04.";
     for error in [
         "Name: Enter the name of the animal.",
         "Status: The status must be",
@@ -103,7 +103,7 @@ async fn all_that_is_wrong_with_a_line_is_named_with_its_columns() {
         &format!("Born: {two}"),
         "Price: 1.250",
         "Category: There is no category “Cows”.",
-        "Born: Enter a date such as",
+        "Born: Enter a date with its day",
         "Price: Enter",
         "It has more cells than there are columns.",
     ] {
@@ -218,4 +218,46 @@ async fn a_line_whose_unique_value_an_animal_or_a_line_before_has_is_named() {
     assert!(shown[0].ends_with(&taken("Rex (1)")), "{shown:?}");
     assert!(shown[1].ends_with("OK"), "{shown:?}");
     assert!(shown[2].ends_with(&taken("Another of these animals")), "{shown:?}");
+}
+
+#[tokio::test]
+async fn headings_are_known_in_each_language_and_a_category_is_that_of_the_species() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    clerk.post("/account/language", &[("language", "en")]).await.expect(303);
+    for headings in [
+        "Name\tKategorie\tStatus",
+        "Nom\tCatégorie\tStatut",
+        "Nombre\tCategoría\tEstado",
+        "NAME\tCategory\tStatus",
+    ] {
+        let lines = format!("{headings}\nRex\tDogs\tsold");
+        let shown = rows(&preview(&mut clerk, &lines).await.expect(200));
+        assert_eq!(shown, ["2 Rex Dogs Sold OK"], "{headings}");
+    }
+    // "Cat" has no category yet, and neither has "Bird"; "Dog" has one.
+    clerk.post("/categories", &[("label", "Dog"), ("number", "9")]).await.expect(303);
+    let lines = "Name\tSpecies\tCategory\nLuna\tcat\t\nMia\tCat\t\nRex\tDog\t\nTweety\tBird\t\nMax\tDog\tCats";
+    preview(&mut clerk, lines).await.expect(200);
+    clerk.post("/add/many", &[("lines", lines)]).await.expect(303);
+    let categories = shop.store.list_categories(None, Limit::default()).await.unwrap().0;
+    let of = |id: i64| {
+        let label = categories.iter().find(|category| category.id == id).unwrap().label.as_str();
+        label.to_owned()
+    };
+    let mut found: Vec<_> = pets(&shop).await.iter().map(|pet| of(pet.category_id)).collect();
+    found.sort();
+    assert_eq!(found, ["Bird", "Cat", "Cat", "Cats", "Dog"]);
+    // Without either, it is missing.
+    let page = preview(&mut clerk, "Name\tSpecies\nRex\t").await.expect(422);
+    assert!(page.text.contains("Category: Choose a species, or a category."), "{page:?}");
+}
+
+#[tokio::test]
+async fn a_column_that_is_missing_is_asked_for_where_it_probably_is() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    let page = preview(&mut clerk, "Category\tTitle\tStatus\nDogs\tRex\tsold").await.expect(422);
+    assert!(page.text.contains("id=\"column-2-error\""), "{page:?}");
+    assert!(!page.text.contains("id=\"column-1-error\""), "{page:?}");
 }

@@ -79,7 +79,7 @@ async fn from_two_animals_on_a_change_is_asked_and_names_them() {
         ("until", "2026-12-24"),
     ];
     for (button, title) in [
-        ("reserve", "Reserve 2 animals until the end of 24 December 2026?"),
+        ("reserve", "Reserve 2 animals until the end of 24\u{a0}December\u{a0}2026?"),
         ("sell", "Sell 2 animals?"),
         ("withdraw", "Withdraw 2 animals (died)?"),
         ("move", "Move 2 animals to “Dogs”?"),
@@ -206,7 +206,11 @@ async fn several_animals_get_one_value_as_people_type_it() {
         ("species", "Cta", "“Cta” is none of the choices."),
         ("price", "1.250", "1.250 can mean 1250 or 1.25."),
         ("price", "cheap", "Price: Enter a price"),
-        ("born", "03/04/2024", "03/04/2024 can mean 3 April 2024 or 4 March 2024."),
+        (
+            "born",
+            "03/04/2024",
+            "03/04/2024 can mean 3\u{a0}April\u{a0}2024 or 4\u{a0}March\u{a0}2024.",
+        ),
     ] {
         let page = clerk.post("/animals/selected", &give(of, value, first)).await.expect(200);
         assert!(page.text.contains(problem), "{of}: {page:?}");

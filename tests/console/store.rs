@@ -227,7 +227,7 @@ async fn an_empty_input_says_what_counts_instead_and_a_full_one_does_not() {
         (
             &without,
             [
-                ("name", "the default counts: none."),
+                ("name", "the console shows “Petstore” and the web site “Our animals”."),
                 ("language", "the default counts: English."),
                 ("currency", "the default counts: none."),
                 ("kind", "the default counts: Shop."),
@@ -348,4 +348,26 @@ async fn people_in_a_shelter_read_of_adoptions_and_programs_of_sales() {
     let id = petstore::domain::PetId::new(1).unwrap();
     let pet = shop.store.get_store_pet(id).await.unwrap().unwrap();
     assert_eq!(pet.status.as_str(), "sold");
+}
+
+#[tokio::test]
+async fn a_number_with_a_long_dash_is_kept_and_no_server_has_the_number_of_an_animal() {
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    let seen = manager.get(PAGE).await.expect(200);
+    save(&mut manager, &seen, &[("store.telephone", "0341 – 12345")]).await.expect(303);
+    let telephone = profile(&shop).await.telephone.unwrap();
+    assert_eq!(telephone.as_str(), "0341 - 12345");
+    for page in ["https://{id}.evil.example/", "https://a.example:{id}/", "https://{id}@a.example"]
+    {
+        let seen = manager.get(PAGE).await.expect(200);
+        let refused = save(&mut manager, &seen, &[("store.contactPage", page)]).await.expect(422);
+        assert!(refused.text.contains("without {id} in the name of the server"), "{page}");
+    }
+    let seen = manager.get(PAGE).await.expect(200);
+    let typed =
+        [("store.contactPage", "https://a.example/{id}?of={id}"), ("store.colour", "#2f6f4f")];
+    save(&mut manager, &seen, &typed).await.expect(303);
+    let seen = manager.get(PAGE).await.expect(200);
+    assert!(seen.between("id=\"shown\"", "</section>").contains("Colour: <svg"), "{seen:?}");
 }

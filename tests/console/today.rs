@@ -201,9 +201,26 @@ async fn managers_read_that_there_is_no_backup_yet_or_that_the_last_one_is_too_o
     let now = shop.clock.now();
     backups.made(now, Duration::ZERO, 1);
     assert!(!says(none).await);
-    let old = "The last backup is of 1 December 2026, 12:02 UTC.";
+    let old = "The last backup is of 1\u{a0}December\u{a0}2026, 12:02 UTC.";
     shop.clock.advance(Duration::from_mins(3));
     assert!(!says(old).await);
     shop.clock.advance(Duration::from_secs(1));
     assert!(says(old).await);
+}
+
+#[tokio::test]
+async fn today_misses_no_chip_of_a_budgie() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    for (name, species) in [("Tweety", "Bird"), ("Nemo", "Fish"), ("Rex", "Dog")] {
+        let form = [("name", name), ("field.species", species)];
+        clerk.post("/add", &form).await.expect(303);
+    }
+    let page = clerk.get("/").await.expect(200);
+    let chips = page.between("<ul class=\"chips\">", "</ul>");
+    let lacks = |name: &str| {
+        let (_, rest) = chips.split_once(&format!("<bdi>{name}</bdi>")).unwrap();
+        rest.split("</span>").next().unwrap().contains("no microchip")
+    };
+    assert!(lacks("Rex") && !lacks("Tweety") && !lacks("Nemo"), "{chips}");
 }

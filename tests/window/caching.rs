@@ -81,11 +81,11 @@ async fn an_age_is_that_of_the_day_although_nothing_changed() {
     let street = Street::open().await;
     let id = street.add("Luna", &[("born", "2026-11-30")]).await;
     for path in ["/".to_owned(), format!("/animals/{id}")] {
-        assert!(street.get(&path).await.expect(200).text.contains("1 day"), "{path}");
+        assert!(street.get(&path).await.expect(200).text.contains("1\u{a0}day"), "{path}");
     }
     street.clock.advance(Duration::from_hours(24));
     for path in ["/".to_owned(), format!("/animals/{id}")] {
-        assert!(street.get(&path).await.expect(200).text.contains("2 days"), "{path}");
+        assert!(street.get(&path).await.expect(200).text.contains("2\u{a0}days"), "{path}");
     }
 }
 

@@ -52,7 +52,7 @@ async fn a_card_has_name_species_and_breed_sex_age_price_and_whether_the_animal_
     street.add("Luna", &values).await;
     let page = street.get("/").await.expect(200);
     let card = page.between("<article class=\"pet\">", "</article>");
-    let shown = ["<bdi>Luna</bdi>", "Cat · Maine Coon", "Female · 3 years", "€249.00"];
+    let shown = ["<bdi>Luna</bdi>", "Cat · Maine Coon", "Female · 3\u{a0}years", "€249.00"];
     let at: Vec<_> = shown.iter().map(|text| card.find(text)).collect();
     assert!(at.iter().all(Option::is_some) && at.is_sorted(), "{card}");
     assert!(!card.contains("Reserved"), "{card}");
@@ -203,7 +203,7 @@ async fn each_page_has_a_title_a_description_a_canonical_url_open_graph_and_json
     for (path, title, canonical) in [
         (
             list.to_owned(),
-            "Meet our animals: Category: 1, Species: Cat, Name: lu",
+            "Meet our animals – Category: 1, Species: Cat, Name: lu",
             of_list.to_owned(),
         ),
         (format!("/animals/{id}?utm_source=x"), "Luna, Cat", format!("/animals/{id}")),
@@ -299,8 +299,8 @@ async fn a_card_says_that_an_animal_is_new_or_has_waited_for_a_year() {
     street.add("Luna", &[]).await;
     let days = |days: u64| std::time::Duration::from_hours(24 * days);
     for (passed, label) in [
-        (0, Some("New")),
-        (6, Some("New")),
+        (0, Some("Newly listed")),
+        (6, Some("Newly listed")),
         (1, None),
         (357, None),
         (1, Some("With us for over a year")),

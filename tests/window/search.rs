@@ -76,7 +76,7 @@ async fn what_is_searched_is_shown_and_can_be_taken_off_and_no_address_has_an_em
         assert!(chosen.contains(&format!("<bdi>{shown}</bdi>")), "{shown}: {chosen}");
     }
     for kept in [
-        "value=\"black  cat\" placeholder=\"Name, Breed, Colour\"",
+        "value=\"black  cat\" placeholder=\"Name, breed, colour\"",
         "<input type=\"hidden\" name=\"name\" value=\"lu\">",
         "<option value=\"1\" selected>1 to 3 years<",
         "<meta name=\"robots\" content=\"noindex, follow\">",

@@ -179,7 +179,7 @@ fn table(
                         subject.kind == SubjectKind::Order && subject.id == Some(order.id.get())
                     }) { ", " a href={ "/animals/" (pet.id) } { (markup::name(pet.name.as_str(), SHORT)) } }
                 }
-                td { (details(entry, known)) }
+                td { (details(desk, entry, known)) }
             }
         }
     };
@@ -206,9 +206,9 @@ fn link_to(subject: &JournalSubject, staff: &[StaffMember], name: Option<String>
     }
 }
 
-fn details(entry: &AuditEntry, known: (&[Category], &FieldSet)) -> Markup {
+fn details(desk: &Desk<'_>, entry: &AuditEntry, known: (&[Category], &FieldSet)) -> Markup {
     match entry {
-        AuditEntry::Change(change) => history::differences(change, known),
+        AuditEntry::Change(change) => history::differences(desk, change, known),
         AuditEntry::Act { act, .. } => {
             let now = |of: &str| act.details.iter().find(|(name, _)| name == of);
             let differs = act.details.iter().filter_map(|(name, old)| {

@@ -1,6 +1,6 @@
 //! Adding many animals at once.
 
-use std::collections::{HashMap, HashSet, hash_map::Entry};
+use std::collections::{BTreeSet, HashMap, HashSet, hash_map::Entry};
 
 use super::{
     add_one::page,
@@ -11,16 +11,32 @@ use super::{
 use crate::console::prelude::*;
 use crate::domain::{
     NewPet,
-    store_area::{Category, Command, FieldPatch, FieldSet, FirstStep, Given},
+    store_area::{Category, Command, FieldPatch, FieldSet, FirstStep, Given, Preconditions},
 };
 
 /// The lines pasted into the form, with the categories and the fields of the store. A number that neither
-/// a category nor an animal has is no category.
+/// a category nor an animal has is no category. Categories of version 0 are those that species still lack.
 async fn read(desk: &Desk<'_>, form: &Form) -> Result<(Pasted, Vec<Category>, FieldSet), ApiError> {
-    let categories = desk.categories_typed(paste::typed(form.raw("lines"))).await?;
+    let mut typed: Vec<String> = paste::typed(form.raw("lines")).collect();
     let (fields, now, currency) = (desk.store().fields().await?, desk.visit.now, desk.currency());
-    let known = Known { categories: &categories, fields: &fields, currency, now };
-    let mut pasted = paste::read(form, &known);
+    let read = |categories: &[Category]| {
+        paste::read(form, &Known { categories, fields: &fields, currency, now })
+    };
+    let of_species: BTreeSet<_> =
+        read(&[]).lines.into_iter().filter_map(|line| line.of_species).collect();
+    typed.extend(of_species.iter().cloned());
+    let mut categories = desk.categories_typed(&typed).await?;
+    let mut above = 0;
+    for label in of_species {
+        let is_new = !categories.iter().any(|category| forms::is_named(category, &label));
+        if let (true, Ok(label)) = (is_new, forms::label(&label))
+            && let Some(id) = desk.free_number(above).await?
+        {
+            categories.push(Category { id, label, version: 0 });
+            above = id;
+        }
+    }
+    let mut pasted = read(&categories);
     let mut checked = HashMap::new();
     for line in &mut pasted.lines {
         let Ok((pet, _)) = &line.result else { continue };
@@ -55,7 +71,7 @@ async fn name_taken(
             };
             let is_new = before.insert(key);
             if let Some(other) = owner.or((!is_new).then(|| texts().other_new.to_owned())) {
-                let label = markup::readable(field.label.as_str(), SHORT);
+                let label = values::label_of(field);
                 problems.push(texts().value_taken(&label, &other));
             }
         }
@@ -122,7 +138,7 @@ fn show_preview(
                 }
             }
         }
-        (table(desk, pasted, known))
+        div.scrolls tabindex="0" { (table(desk, pasted, known)) }
         form.card.stack method="post" action="/add/preview" {
             (choose_columns(pasted, known.1))
             details open[is_wrong] {
@@ -191,7 +207,7 @@ fn table(
         })
     };
     let rows = html! {
-        @for Line { number, cells, result } in &pasted.lines {
+        @for Line { number, cells, result, .. } in &pasted.lines {
             tr.wrong[result.is_err()] {
                 td.number data-label=(texts().line) { (number) }
                 @for (at, column) in &taken {
@@ -224,12 +240,19 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         .map(|line| line.result.clone().map(|(pet, given)| Command::AddPet(pet, given, Vec::new())))
         .collect();
     let commands = match adds {
-        Ok(commands) if !commands.is_empty() && pasted.problems.is_empty() => commands,
+        Ok(commands) if !commands.is_empty() && pasted.problems.is_empty() => {
+            let new = categories.iter().filter(|of| of.version == 0).cloned();
+            let put = |Category { id, label, .. }| {
+                let preconditions = Preconditions { if_match: None, if_absent: true };
+                Command::PutCategory { id, label, preconditions }
+            };
+            commands.into_iter().chain(new.map(put)).collect::<Vec<_>>()
+        }
         // A category was renamed since the preview.
         _ => return preview(desk).await,
     };
     let shown = (&pasted, (&*categories, &fields));
-    let (left_out, count) = (pasted.left_out(), commands.len());
+    let (left_out, count) = (pasted.left_out(), pasted.lines.len());
     if !left_out.is_empty() && form.raw("left-out") != texts().left_out(&left_out) {
         let mut errors = Errors::default();
         errors.add("left-out", texts().leave_out_first);

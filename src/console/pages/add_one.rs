@@ -82,7 +82,7 @@ fn inputs(
     let place = |field: &&FieldDefinition| FIRST.iter().position(|of| *of == field.name.as_str());
     let mut first: Vec<_> = fields.all().iter().filter(|field| place(field).is_some()).collect();
     first.sort_by_key(place);
-    let about = Input::of(ABOUT, texts().or_about, form, errors);
+    let about = Input::of(ABOUT, texts().or_about, form, errors).hint(texts().about_hint).show();
     let is_wrong = errors.of("category").is_some();
     let new = new_category(form.get("category"), categories).filter(|_| is_wrong);
     let unused = forms::category(form.get("category"), categories).ok().filter(|_| is_wrong);
@@ -94,10 +94,9 @@ fn inputs(
                 (Input::of("name", texts().name, form, errors).show())
                 @for field in first {
                     (values::input(field, form, errors))
-                    @if field.is_birth() { (about.show()) }
+                    @if field.is_birth() { (about) }
                 }
             }
-            @if fields.all().iter().any(FieldDefinition::is_birth) { p.hint { (texts().about_hint) } }
             (values::inputs(fields, &FIRST, form, errors))
             (animal_fields::category(form, categories, errors, texts().category_of_species))
             (Input::of("status", texts().status_label, form, errors).choose(&forms::statuses()))
@@ -138,7 +137,7 @@ fn new_category(typed: &str, categories: &[Category]) -> Option<Label> {
 }
 
 /// What the species that was chosen is called.
-fn species(form: &Form, fields: &FieldSet) -> Option<String> {
+pub(super) fn species(form: &Form, fields: &FieldSet) -> Option<String> {
     let field = fields.find("species")?;
     let chosen = form.get(&values::input_of(field)).to_owned();
     (!chosen.is_empty()).then(|| field.shown(&chosen).to_owned())
@@ -207,7 +206,7 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     new = new.filter(|_| usual.is_none());
     let category = match &new {
         None if usual.is_some() => usual.ok_or_else(String::new),
-        Some(_) => desk.free_number().await?.ok_or_else(|| texts().no_free_number.to_owned()),
+        Some(_) => desk.free_number(0).await?.ok_or_else(|| texts().no_free_number.to_owned()),
         None if typed.is_empty() => Err(texts().species_or_category.to_owned()),
         None => forms::category(typed, &categories),
     };

@@ -63,7 +63,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 @if let Some(before) = &before {
                     p.hint.no-print {
                         (texts().order_before) (window_texts().colon)
-                        a href={ "/orders/" (before.id) } { (texts().title_of_order(before.id.get())) }
+                        a href={ "/orders/" (before.id) } { (texts().this_order(before.id.get())) }
                         " " (markup::order_badge(before, desk.visit.now))
                     }
                 }
@@ -128,8 +128,8 @@ fn work(
         (_, Some(order)) => html! {
             section.card {
                 h2 {
-                    (texts().status(pet.status)) ", "
-                    a href={ "/orders/" (order.id) } { (texts().title_of_order(order.id.get())) }
+                    (texts().status(pet.status))
+                    span.no-print { ", " a href={ "/orders/" (order.id) } { (texts().this_order(order.id.get())) } }
                 }
                 // The card for a kennel hangs where everybody sees it.
                 div.no-print { (orders::details(desk, order)) }

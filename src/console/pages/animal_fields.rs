@@ -68,7 +68,7 @@ pub(super) fn inputs(
                 strong { (texts().status_label) }
                 div {
                     (markup::pet_badge(pet)) ", "
-                    a href={ "/orders/" (order.id) } { (texts().title_of_order(order.id.get())) }
+                    a href={ "/orders/" (order.id) } { (texts().this_order(order.id.get())) }
                 }
                 div.hint { (texts().status_held) }
             }

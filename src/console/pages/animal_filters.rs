@@ -104,7 +104,7 @@ impl<'f> Filters<'f> {
             is_impossible,
             left_out: left_out
                 .iter()
-                .map(|(field, ..)| markup::readable(field.label.as_str(), SHORT))
+                .map(|(field, ..)| values::label_of(field))
                 .chain(without.map(|_| window_texts().age.to_owned()))
                 .collect(),
         }
@@ -255,7 +255,7 @@ impl<'f> Filters<'f> {
 
     /// The choice of a value of a field.
     fn choice(&self, field: &FieldDefinition) -> Markup {
-        let (id, label) = (values::input_of(field), markup::readable(field.label.as_str(), SHORT));
+        let (id, label) = (values::input_of(field), values::label_of(field));
         let mut options = vec![(String::new(), texts().any_value.to_owned())];
         let value = self.get(&id);
         let words = [("true", window_texts().yes), ("false", window_texts().no)];

@@ -82,9 +82,8 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
                 p.muted {
                     (found)
                     @for (label, sort) in order {
-                        " · "
-                        @if let Some(sort) = sort { a.no-print href=(filters.to(&[(SORT, sort)])) { (label) } }
-                        @else { (label) }
+                        @if let Some(sort) = sort { span.no-print { " · " a href=(filters.to(&[(SORT, sort)])) { (label) } } }
+                        @else { " · " (label) }
                     }
                 }
             }

@@ -17,7 +17,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     let first = after.map(|_| "/categories");
     let form = &desk.visit.form;
     let free = match form.get("number") {
-        "" if desk.may_write() => desk.free_number().await?,
+        "" if desk.may_write() => desk.free_number(0).await?,
         _ => None,
     };
     let free = free.map(|free| free.to_string()).unwrap_or_default();
@@ -70,7 +70,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
     let label = errors.take("label", forms::label(desk.visit.form.get("label")));
     let id = match desk.visit.form.get("number") {
-        "" => desk.free_number().await?.ok_or(texts().no_free_number),
+        "" => desk.free_number(0).await?.ok_or(texts().no_free_number),
         _ => desk.visit.form.integer("number").ok_or(texts().number_invalid),
     };
     let id = errors.take("number", id.map_err(str::to_owned));

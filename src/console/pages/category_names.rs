@@ -90,10 +90,10 @@ impl Desk<'_> {
         }
     }
 
-    /// A number that no category and no animal has; `None` if none is found. The steps double until a number
-    /// is free, and halve until the number before it is used.
-    pub(super) async fn free_number(&self) -> Result<Option<i64>, StoreError> {
-        let (mut used, mut step) = (0_i64, 1_i64);
+    /// A number above this one that no category and no animal has; `None` if none is found. The steps double
+    /// until a number is free, and halve until the number before it is used.
+    pub(super) async fn free_number(&self, above: i64) -> Result<Option<i64>, StoreError> {
+        let (mut used, mut step) = (above, 1_i64);
         // Most numbers that are used have a name, and follow each other.
         for category in self.first_categories().await?.0 {
             used += i64::from(category.id == used + 1);

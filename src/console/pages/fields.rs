@@ -3,6 +3,7 @@
 use super::{
     field_form::{choices, form_of, in_words, inputs, name_of, read, values_of},
     parts::missing,
+    values::label_of,
 };
 use crate::console::prelude::*;
 use crate::{
@@ -39,7 +40,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             tr {
                 td.first {
                     a href={ (PAGE) "/" (field.name.as_str()) } {
-                        (markup::text(field.label.as_str(), SHORT))
+                        bdi { (label_of(field)) }
                     }
                 }
                 td data-label=(labels[1]) { (field.name.as_str()) }
@@ -107,7 +108,7 @@ pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) -> Reply {
     let path = format!("{PAGE}/{}", field.name.as_str());
-    let label = markup::readable(field.label.as_str(), SHORT);
+    let label = label_of(field);
     let content = html! {
         h1 { (markup::text(field.label.as_str(), LONG)) }
         (staff::settings_menu(texts().fields))
@@ -151,7 +152,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
     let effects = effects(desk, &field, &wanted).await?;
     if !effects.is_empty() {
-        let title = texts().really(texts().save, &markup::readable(field.label.as_str(), SHORT));
+        let title = texts().really(texts().save, &label_of(&field));
         let path = format!("{PAGE}/{}", field.name.as_str());
         let question = Question { title, effects, yes: texts().save, back: &path };
         if let Some(asked) = question.ask(desk, &html! {}) {

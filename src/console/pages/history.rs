@@ -8,7 +8,7 @@ use std::{
 use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde_json::Value;
 
-use super::parts::link;
+use super::{parts::link, values};
 use crate::console::prelude::*;
 use crate::{
     console::order_inputs::ORDER_INPUTS,
@@ -138,10 +138,10 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
                         strong { (replaced(change).map_or_else(|| wording::logged(&change.kind), str::to_owned)) }
                         @if let (Some(SubjectKind::Order), Some(order)) =
                             (change.subject.kind.known(), change.subject.id) {
-                            ", " a href={ "/orders/" (order) } { (texts().title_of_order(order)) }
+                            ", " a href={ "/orders/" (order) } { (texts().this_order(order)) }
                         }
                     }
-                    @if change.kind != ChangeType::PetsImported { (differences(change, (&categories, &fields))) }
+                    @if change.kind != ChangeType::PetsImported { (differences(desk, change, (&categories, &fields))) }
                     @if let Some(photo) = deleted(change) {
                         form method="post" action={ (path) "/photos/change" } {
                             (desk.key("put-back"))
@@ -211,6 +211,7 @@ pub(super) fn categories_in(change: &JournalEntry) -> impl Iterator<Item = i64> 
 /// The differences of a change, for people. The log has the number of a category, and the name may be
 /// another one since.
 pub(super) fn differences(
+    desk: &Desk<'_>,
     change: &JournalEntry,
     (categories, fields): (&[Category], &FieldSet),
 ) -> Markup {
@@ -228,7 +229,7 @@ pub(super) fn differences(
         "status" => of[member].as_str().map(|text| {
             forms::status(text).map_or(text, |status| texts().status(status)).to_owned()
         }),
-        "price" => of[member].as_str().map(|price| amount(price, None)),
+        "price" => of[member].as_str().map(|price| amount(price, desk.currency())),
         // That of an order is a text of people.
         "reason" => of[member]
             .as_str()
@@ -261,17 +262,17 @@ pub(super) fn differences(
     }
     for name in names_of(&before["fields"], &after["fields"]) {
         let field = fields.find(name);
-        let label = field.map_or(name, |field| field.label.as_str());
+        let label = field.map_or_else(|| markup::readable(name, SHORT), values::label_of);
         let value = |value: &Value| match (field, value) {
             (Some(field), Value::String(text)) => match field.kind {
                 FieldKind::Date => wording::day(text),
-                FieldKind::Decimal => amount(text, None),
+                FieldKind::Decimal => amount(text, desk.currency().filter(|_| field.is_price())),
                 _ => field.shown(text).to_owned(),
             },
             _ => wording::value(value),
         };
         let [old, new] = [&before, &after].map(|of| of["fields"].get(name).map(value));
-        add(&markup::readable(label, SHORT), old, new);
+        add(&label, old, new);
     }
     if change.kind == ChangeType::OrderChanged && end(&before) != end(&after) {
         ends = end(&before).zip(end(&after));

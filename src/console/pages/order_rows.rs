@@ -101,7 +101,7 @@ pub(super) fn sums(desk: &Desk<'_>, rows: &[Row]) -> String {
             prices.fold((0, 0_i64), |(count, sum), price| (count + 1, sum.saturating_add(price)));
         let sum = format!("{}.{:04}", sum / 10_000, sum % 10_000);
         let sum = amount(sum.trim_end_matches('0').trim_end_matches('.'), desk.currency());
-        (count > 0).then(|| texts().sum_of(texts().order_status(status), count, &sum))
+        (count > 0).then(|| texts().sum_of(status, count, &sum))
     };
     let sums = [OrderStatus::Completed, OrderStatus::Reserved].into_iter().filter_map(sum);
     sums.collect::<Vec<_>>().join(" · ")
@@ -135,7 +135,7 @@ pub(super) fn table(desk: &Desk<'_>, fields: &FieldSet, rows: &[Row]) -> Markup 
             (table_row(desk, row, card, (has_buttons, have_contacts)))
         }
     };
-    html! { (drawings.symbols()) (markup::table(&headings, &rows)) }
+    html! { (drawings.symbols()) div.orders { (markup::table(&headings, &rows)) } }
 }
 
 /// What the day of all these orders is.

@@ -155,7 +155,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                         dd { (pet.id.get()) }
                         // Such as its microchip.
                         @for (field, value) in animal.values.iter().filter(|(field, _)| field.is_unique) {
-                            dt { (markup::readable(field.label.as_str(), SHORT)) }
+                            dt { (values::label_of(field)) }
                             dd { (values::one(desk, field, value)) }
                         }
                     }
@@ -169,7 +169,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             }
         }
         @for label in [texts().signature, texts().signature_of_store] {
-            p.print { (label) ": ______________________________" }
+            p.print { (label) (window_texts().colon) "______________________________" }
         }
     };
     let page = Page::new(title, live(errors, &content));

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::{cells, values};
+use super::{add_one::species, cells, values};
 use crate::console::prelude::*;
-use crate::languages::{console::Label, quoted};
+use crate::languages::{console::Label, in_each_language, quoted};
 use crate::{
     domain::{
         NewPet, PetStatus,
@@ -61,6 +61,8 @@ pub(super) struct Line {
     /// Its cells, one for each column.
     pub(super) cells: Vec<String>,
     pub(super) result: Result<(NewPet, FieldPatch), Vec<String>>,
+    /// The category of its species, if it names no other one.
+    pub(super) of_species: Option<String>,
 }
 
 /// Pasted lines.
@@ -86,7 +88,7 @@ impl Pasted {
 
 /// The possible meanings of a column: the name of an input of an animal, and its label.
 pub(super) fn choices(fields: &FieldSet) -> impl Iterator<Item = (String, String)> {
-    let label = |field: &FieldDefinition| markup::readable(field.label.as_str(), SHORT);
+    let label = |field: &FieldDefinition| values::label_of(field);
     let fields = fields.all().iter().map(move |field| (values::input_of(field), label(field)));
     MEMBERS
         .into_iter()
@@ -146,7 +148,7 @@ pub(super) fn read(form: &Form, known: &Known<'_>) -> Pasted {
     Pasted { lines, columns, has_headings, rest: (rest, more), problems }
 }
 
-/// The meaning of a heading: the name of an input of an animal.
+/// The meaning of a heading in any language: the name of an input of an animal.
 fn meaning(heading: &str, fields: &FieldSet) -> Option<String> {
     let heading = text::heading(heading);
     let member = match &*heading {
@@ -154,11 +156,13 @@ fn meaning(heading: &str, fields: &FieldSet) -> Option<String> {
         "categoryid" => Some("category"),
         other => MEMBERS.iter().map(|(name, _)| *name).find(|name| *name == other),
     };
-    let is_it = |field: &&FieldDefinition| {
-        [field.name.as_str(), field.label.as_str()].map(text::heading).contains(&heading)
+    let is_it = |text: &str| text::heading(text) == heading;
+    let is_own = |field: &&FieldDefinition| {
+        [field.name.as_str(), field.label.as_str(), &values::label_of(field)].into_iter().any(is_it)
     };
-    let field = || fields.all().iter().find(is_it).map(values::input_of);
-    member.map(str::to_owned).or_else(field)
+    let field = || fields.all().iter().find(is_own).map(values::input_of);
+    let other = || MEMBERS.iter().find(|(_, label)| in_each_language(*label).any(is_it));
+    member.map(str::to_owned).or_else(field).or_else(|| Some(other()?.0.to_owned()))
 }
 
 fn columns(
@@ -188,9 +192,14 @@ fn columns(
         let is_empty = heading.is_empty() && records.iter().all(has_none);
         columns.push(Column { id, heading: wording::heading(at, heading), of, label, is_empty });
     }
+    // The one that it probably is.
+    let unknown = columns.iter().find(|column| column.of.is_empty() && !column.is_empty);
+    let at = unknown.map_or_else(|| format!("{COLUMN}1"), |column| column.id.clone());
+    let has = |of: &str| columns.iter().any(|column| column.of == of);
+    let has_species = fields.find("species").is_some_and(|of| has(&values::input_of(of)));
     for (name, label) in &MEMBERS[..2] {
-        if columns.iter().all(|column| column.of != *name) {
-            problems.add(format!("{COLUMN}1"), texts().column_missing(label(texts())));
+        if !(has(name) || has_species && *name == "category") {
+            problems.add(at.clone(), texts().column_missing(label(texts())));
         }
     }
     columns
@@ -227,7 +236,11 @@ fn line(number: usize, cells: &[String], columns: &[Column], known: &Known<'_>) 
         errors.add("", labelled(label, &message));
     };
     let of_name = forms::name(&name.0).map_err(|message| take(&name, message));
-    let of_category = forms::category(&category.0, known.categories);
+    let of_species = species(&form, known.fields).filter(|_| category.0.is_empty());
+    let of_category = match of_species.as_deref().unwrap_or(&category.0) {
+        "" => Err(texts().species_or_category.to_owned()),
+        typed => forms::category(typed, known.categories),
+    };
     let category_id = of_category.map_err(|message| take(&category, message));
     let of_status = match &*status.0 {
         "" => Ok(PetStatus::default()),
@@ -243,7 +256,7 @@ fn line(number: usize, cells: &[String], columns: &[Column], known: &Known<'_>) 
     };
     let shown = |at| cells.get(at).map_or("", String::as_str);
     let cells = (0..columns.len()).map(|at| markup::readable(shown(at), SHORT)).collect();
-    Line { number, cells, result }
+    Line { number, cells, result, of_species }
 }
 
 fn labelled(label: &str, message: &str) -> String {

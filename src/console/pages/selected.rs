@@ -1,5 +1,6 @@
 //! The bar of the list with the actions for the selected animals.
 
+use super::values::label_of;
 use crate::console::prelude::*;
 use crate::domain::store_area::{Category, FieldDefinition, FieldSet};
 
@@ -22,9 +23,8 @@ pub(super) fn bar(
     let input = |name, label| Input::of(name, label, form, errors);
     let given: Vec<&FieldDefinition> =
         fields.all().iter().filter(|field| !field.is_unique).collect();
-    let label = |field: &FieldDefinition| markup::readable(field.label.as_str(), SHORT);
     let mut of = vec![(String::new(), texts().choose_field.to_owned())];
-    of.extend(given.iter().map(|field| (field.name.as_str().to_owned(), label(field))));
+    of.extend(given.iter().map(|field| (field.name.as_str().to_owned(), label_of(field))));
     let choices = given.iter().filter_map(|field| Some((field, field.choices.as_ref()?)));
     let words =
         choices.flat_map(|(field, choices)| choices.all().iter().map(|one| field.shown(one)));

@@ -6,7 +6,6 @@ use crate::{
     app::{Changed, StoreFacts, change_profile},
     console::{
         ask::Question,
-        layout,
         merge::{self, Merged},
         staff,
         store_inputs::{self, PAGES, REACH, StoreInput, WHO, form_of, in_words},
@@ -83,10 +82,11 @@ fn as_shown(desk: &Desk<'_>, facts: &StoreFacts) -> Markup {
     html! {
         section.card #shown {
             h2 { (texts().as_shown) }
-            p {
-                strong { (markup::text(layout::store_name(facts), LONG)) }
-                @if let Some(colour) = colour {
-                    " " svg role="img" aria-label=(colour.as_str()) width="24" height="24" {
+            p { strong { (markup::text(facts.name().value.unwrap_or(window_texts().no_store), LONG)) } }
+            @if let Some(colour) = colour {
+                p {
+                    (texts().member_colour[0]) (window_texts().colon)
+                    svg role="img" aria-label=(colour.as_str()) width="24" height="24" {
                         rect width="24" height="24" fill=(colour.as_str()) {}
                     }
                 }
@@ -111,6 +111,14 @@ fn logo(desk: &Desk<'_>, profile: &Profile, errors: &Errors) -> Markup {
     html! {
         section.card.stack {
             h2 { (texts().logo) }
+            @if let Some(logo) = profile.logo {
+                // As it is on light and on dark screens.
+                div.logos {
+                    @for of in ["light", "dark"] {
+                        img class=(of) src=(logo.path()) alt="" width=(logo.width) height=(logo.height);
+                    }
+                }
+            }
             form.fields method="post" action={ (PAGE) "/logo" } enctype="multipart/form-data" {
                 (desk.key(LOGO))
                 (Input { kind: "file", ..picture }.show())

@@ -16,6 +16,7 @@ use crate::{
             OrderStatus, StorePet,
         },
     },
+    look::Animal,
 };
 
 /// How long the page waits for the numbers of animals.
@@ -212,7 +213,10 @@ async fn incomplete(
     let lacks = |pet: &StorePet| {
         let has_chip = chip.is_none_or(|field| pet.fields.get(field.name.as_str()).is_some());
         let has_none = has_photos && pet.photos.all().is_empty();
-        let lacks = [(has_none, texts().no_photo), (!has_chip, texts().no_chip)];
+        let lacks = [
+            (has_none, texts().no_photo),
+            (!has_chip && Animal::whole(pet, fields).is_chipped(), texts().no_chip),
+        ];
         lacks.into_iter().filter(|(is_it, _)| *is_it).map(|(_, what)| what).collect::<Vec<_>>()
     };
     let read = newest.len();
@@ -252,7 +256,7 @@ fn counts(inventory: Option<&Inventory>) -> Markup {
             (with(PetStatus::Available, |of| of.available))
             (with(PetStatus::Pending, |of| of.pending))
             (with(PetStatus::Sold, |of| of.sold))
-            (entry("withdrawn", &markup::badge("withdrawn", texts().withdrawn), |of| of.withdrawn))
+            (entry("withdrawn", &markup::badge("withdrawn", texts().departures), |of| of.withdrawn))
         }
     }
 }

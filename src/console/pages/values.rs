@@ -2,8 +2,9 @@
 
 use jiff::Timestamp;
 
+use super::cells;
 use crate::console::prelude::*;
-pub(super) use crate::console::words::{in_words, input_of};
+pub(super) use crate::console::words::{in_words, input_of, label_of};
 use crate::{
     console::{merge, words::PREFIX},
     domain::store_area::{
@@ -78,7 +79,7 @@ pub(super) fn name_removed(fields: &FieldSet, form: &Form, errors: &mut Errors) 
 
 pub(super) fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Markup {
     let id = input_of(field);
-    let label = markup::readable(field.label.as_str(), SHORT);
+    let label = label_of(field);
     let input = Input::of(&id, &label, form, errors);
     let none = || (String::new(), texts().no_value.to_owned());
     match field.kind {
@@ -128,14 +129,16 @@ pub(super) fn patch(
             FieldKind::LongText => typed.replace("\r\n", "\n"),
             _ => typed.trim().to_owned(),
         };
-        let label = markup::readable(field.label.as_str(), SHORT);
+        let label = label_of(field);
         let present = before.get(name);
         let shown = present.map(|value| as_typed(field.kind, value).replace("\r\n", "\n"));
         if shown.as_ref() == Some(&typed) {
             continue;
         }
-        let is_number = matches!(field.kind, FieldKind::Decimal | FieldKind::Integer);
-        let read = if is_number { forms::number_of(field, &typed, currency) } else { Ok(typed) };
+        // Not every browser has an input for a date.
+        let is_read =
+            matches!(field.kind, FieldKind::Decimal | FieldKind::Integer | FieldKind::Date);
+        let read = if is_read { cells::as_input(field, &typed, currency) } else { Ok(typed) };
         let typed = match read {
             Ok(typed) => typed,
             Err(message) => {
@@ -147,7 +150,7 @@ pub(super) fn patch(
             if present.is_some() {
                 patch.insert(name.to_owned(), Given::Clear);
             }
-        } else if !is_number || present.is_none_or(|value| value.to_string() != typed) {
+        } else if !is_read || present.is_none_or(|value| value.to_string() != typed) {
             let given = FieldPatch::from([(name.to_owned(), field.in_cell(&typed))]);
             if fields.apply(&FieldValues::NONE, &given, now).is_err() {
                 let message = match field.kind {
@@ -172,7 +175,7 @@ pub(super) fn shown(
 ) -> Vec<(String, Markup)> {
     let value = |field: &FieldDefinition| {
         let value = values.get(field.name.as_str())?;
-        Some((markup::readable(field.label.as_str(), SHORT), one(desk, field, value)))
+        Some((label_of(field), one(desk, field, value)))
     };
     fields.all().iter().filter_map(value).collect()
 }
@@ -209,7 +212,7 @@ pub(super) fn compared(
         let name = field.name.as_str();
         let value = values.get(name).map(|value| one(desk, field, value));
         let shown = value.unwrap_or_else(|| html! { (texts().no_value) });
-        (markup::readable(field.label.as_str(), SHORT), shown, changes.contains_key(name))
+        (label_of(field), shown, changes.contains_key(name))
     };
     fields.all().iter().filter(has_input).map(row).collect()
 }

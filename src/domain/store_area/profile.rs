@@ -92,8 +92,9 @@ texts! {
                 && text.bytes().all(|byte| byte.is_ascii_digit() || b" +-()/.".contains(&byte))
         };
     /// `{id}` in it becomes the number of the animal.
-    ContactPage: "an https URL of at most 500 characters, in which {id} becomes the number of the animal",
-        |text| is_https(&text.replace("{id}", "1"), text);
+    ContactPage: "an https URL of at most 500 characters; {id} in its path or its query becomes the number of the animal",
+        // No server and no port has this character.
+        |text| is_https(&text.replace("{id}", "^"), text);
     LinkUrl: "an https URL of at most 500 characters", |text| is_https(text, text);
     Address: "a string of 1 to 500 characters, one of them visible, without control characters other than line breaks",
         |text| is_paragraph(text, 500);

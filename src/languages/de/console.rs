@@ -139,7 +139,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     add_to_number: "Unter dieser Nummer hinzufügen, ohne Namen",
     paste: "Zeilen der Tabelle",
     paste_hint: "Kopieren Sie die Zeilen und fügen Sie sie hier ein: ein Tier pro Zeile, mit Name und \
-     Kategorie. Mit Überschriften in der ersten Zeile auch mit dem Status und den Werten der Felder. Sie sehen \
+     Kategorie. Mit Überschriften in der ersten Zeile auch mit dem Status und den Werten der Felder. Ohne Kategorie gilt \
+     die der Tierart. Sie sehen \
      eine Vorschau, bevor etwas hinzugefügt wird.",
     preview: "Vorschau",
     line: "Zeile",
@@ -179,6 +180,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     nothing_changed: "Es wurde nichts geändert. Bei diesen Tieren ist es nicht möglich:",
     status,
     withdrawn: "Abgang",
+    departures: "Abgänge",
     overdue: "Überfällig",
     order_status,
     reason,
@@ -189,6 +191,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     more_than,
     first_shown,
     title_of_order,
+    this_order,
     labels,
     too_long,
     select,
@@ -260,7 +263,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     add_field: "Feld hinzufügen",
     delete_field: "Feld löschen",
     field_deleted_effect: "Es verschwindet aus allen Formularen und Seiten. Das geht nur, solange kein Tier einen Wert hat.",
-    birth_invalid: "Geben Sie ein Datum wie 2024-05-03 ein, das nicht in der Zukunft liegt.",
+    birth_invalid: "Geben Sie ein Datum mit Tag, Monat und Jahr ein, z.\u{a0}B. 03.05.2024, das nicht in der Zukunft liegt.",
     no_field: "Dieses Feld gibt es nicht.",
     field_in_use: "Tiere haben Werte in diesem Feld. Solange ein Tier einen Wert hat (auch nach seinem Abgang), lässt sich \
      das Feld nicht löschen, und sein Typ und „Eindeutig“ lassen sich nicht ändern.",
@@ -688,7 +691,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     foreign_form: "Dieses Formular wurde von einer anderen Website gesendet und deshalb nicht ausgeführt. Öffnen Sie die Konsole und senden Sie das Formular dort.",
     connection_replaced: "Es sind zu viele Verbindungen offen. Warten Sie einen Moment und laden Sie die Seite neu.",
     to_first_page: "Zur Seite „Heute“",
-    request: "Anfrage ",
+    request: "Fehlernummer ",
 
     // Open pages.
     page_changed: "Jemand hat geändert, was diese Seite zeigt. Sie bleibt, wie sie ist, solange Sie daran arbeiten.",
@@ -701,7 +704,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     more_follow: "Weitere Einträge folgen auf der nächsten Seite der Konsole.",
     not_in_text: "Das Steuerzeichen U+0000 ist nicht erlaubt. Tippen Sie den Text neu, statt ihn einzufügen.",
     newest_first: "Neueste zuerst",
-    longest_first: "Am längsten im Bestand",
+    longest_first: "Am längsten bei uns",
     too_many_attempts,
     weak,
     welcome,
@@ -722,12 +725,14 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     logo_hint: "PNG, JPEG oder WebP mit höchstens 2 MiB. Speichern Sie zuerst das Formular: Das Hochladen speichert nicht, was Sie dort eingegeben haben.",
     logo_missing: "Wählen Sie zuerst ein Bild aus.",
     logo_invalid: "Das Logo muss ein Bild in PNG, JPEG oder WebP sein. Wählen Sie eine andere Datei.",
+    logo_too_flat: "Das Logo muss mindestens 16 Pixel breit und hoch sein, höchstens 12-mal so breit wie hoch und höchstens 3-mal so hoch wie breit. Wählen Sie ein anderes Bild.",
     remove_logo: "Logo entfernen",
     logo_removed_effect: "Es verschwindet von allen Seiten. Damit es wieder erscheint, laden Sie es noch einmal hoch.",
     as_shown: "So sehen es alle",
     see_web_site: "Website ansehen",
     nothing: "keine Angabe",
     option_counts,
+    nameless,
     default_is,
     store: "Betrieb",
     change_store: "Angaben über den Betrieb ändern",
@@ -741,7 +746,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     not_chosen: "Nicht gewählt",
     store_stale: "Jemand anderes hat die Angaben gleichzeitig geändert. Prüfen Sie den jetzigen Stand und speichern Sie noch einmal.",
     link_label_invalid: "Ein Link braucht einen Text von 1 bis 60 Zeichen in einer Zeile, davon mindestens ein sichtbares. Geben Sie ihn ein oder leeren Sie beide Felder des Links.",
-    link_url_invalid: "Die Adresse eines Links muss mit https:// beginnen, ohne Leerzeichen und mit höchstens 500 Zeichen. Korrigieren Sie sie oder leeren Sie beide Felder des Links.",
+    link_url_invalid: "Die Adresse eines Links muss mit https:// beginnen, ohne Leerzeichen, ohne Benutzernamen vor einem @ und mit höchstens 500 Zeichen. Korrigieren Sie sie oder leeren Sie beide Felder des Links.",
     link_label,
     link_url,
     member_name: [
@@ -751,7 +756,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     ],
     member_kind: [
         "Art",
-        "Ein Tierheim vermittelt Tiere gegen eine Schutzgebühr, eine Tierhandlung verkauft sie zu einem Preis.",
+        "Ein Tierheim vermittelt Tiere gegen eine Schutzgebühr, eine Tierhandlung verkauft sie.",
         "Die Art muss Tierhandlung oder Tierheim sein. Wählen Sie eine davon oder keine.",
     ],
     member_about: [
@@ -772,16 +777,16 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     member_contact_page: [
         "Kontaktseite",
         "Die Adresse einer Seite mit Ihrem Kontaktformular. Sie beginnt mit https://. Schreiben Sie {id} an die Stelle, an die die Nummer des Tieres gehört.",
-        "Die Kontaktseite muss eine Adresse sein, die mit https:// beginnt, ohne Leerzeichen und mit höchstens 500 Zeichen. Korrigieren Sie sie oder lassen Sie sie leer.",
+        "Die Kontaktseite muss eine Adresse sein, die mit https:// beginnt, ohne Leerzeichen, ohne Benutzernamen vor einem @, ohne {id} im Namen des Servers und mit höchstens 500 Zeichen. Korrigieren Sie sie oder lassen Sie sie leer.",
     ],
     member_address: [
         "Anschrift",
-        "In Zeilen wie auf einem Umschlag, höchstens 500 Zeichen.",
+        "Zeile für Zeile wie auf einem Umschlag, höchstens 500 Zeichen.",
         "Die Anschrift darf höchstens 500 Zeichen haben, davon mindestens ein sichtbares. Kürzen Sie sie oder lassen Sie sie leer.",
     ],
     member_hours: [
         "Öffnungszeiten",
-        "In Zeilen wie an Ihrer Tür, höchstens 500 Zeichen.",
+        "Zeile für Zeile wie an Ihrer Tür, höchstens 500 Zeichen.",
         "Die Öffnungszeiten dürfen höchstens 500 Zeichen haben, davon mindestens ein sichtbares. Kürzen Sie sie oder lassen Sie sie leer.",
     ],
     member_language: [
@@ -865,6 +870,10 @@ fn change(kind: ChangeType) -> &'static str {
 
 fn animals(count: usize) -> String {
     if count == 1 { "1 Tier".to_owned() } else { format!("{} Tiere", in_digits(count)) }
+}
+
+fn this_order(id: i64) -> String {
+    format!("Vorgang {id}")
 }
 
 fn title_of_order(id: i64) -> String {
@@ -972,7 +981,9 @@ fn kind(kind: FieldKind) -> (&'static str, &'static str) {
             "Zahl mit Nachkommastellen",
             "Geben Sie eine Zahl wie 249,00 ein, mit höchstens 12 Stellen vor und 4 nach dem Komma.",
         ),
-        FieldKind::Date => ("Datum", "Geben Sie ein Datum ein, z.\u{a0}B. 2024-05-03."),
+        FieldKind::Date => {
+            ("Datum", "Geben Sie ein Datum mit Tag, Monat und Jahr ein, z.\u{a0}B. 03.05.2024.")
+        }
         FieldKind::Boolean => ("Ja oder nein", "Wählen Sie Ja oder Nein."),
         FieldKind::Choice => ("Auswahl aus einer Liste", "Wählen Sie einen Wert aus der Liste."),
     }
@@ -1071,8 +1082,8 @@ fn orders_found(count: usize, has_more: bool) -> String {
     format!("{at_least}{count} {orders}")
 }
 
-fn sum_of(status: &str, count: usize, sum: &str) -> String {
-    format!("{status}: {count} mit Preis, zusammen {sum}")
+fn sum_of(status: OrderStatus, count: usize, sum: &str) -> String {
+    format!("{}: {count} mit Preis, zusammen {sum}", order_status(status))
 }
 
 fn ambiguous(typed: &str, [one, other]: [&str; 2], [first, second]: [&str; 2]) -> String {
@@ -1356,7 +1367,7 @@ fn problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static st
         Problem::Internal => (
             "Etwas ist schiefgegangen",
             Some("Das ist ein Fehler im Dienst. Es lag nicht an Ihrer Eingabe."),
-            "Versuchen Sie es noch einmal. Wenn es wieder passiert, nennen Sie dem Betreiber des Dienstes die Nummer unten.",
+            "Versuchen Sie es noch einmal. Wenn es wieder passiert, nennen Sie dem Betreiber des Dienstes die Fehlernummer unten.",
         ),
         Problem::Unavailable | Problem::IdempotencyInProgress => (
             "Der Dienst ist ausgelastet",
@@ -1414,7 +1425,7 @@ fn act(kind: ActType) -> &'static str {
         ActType::FieldAdded => "Feld hinzugefügt",
         ActType::FieldChanged => "Feld geändert",
         ActType::FieldDeleted => "Feld gelöscht",
-        ActType::ProfileChanged => "Betriebsprofil geändert",
+        ActType::ProfileChanged => "Profil geändert",
         ActType::StaffAdded => "Teammitglied hinzugefügt",
         ActType::StaffRoleChanged => "Rolle eines Teammitglieds geändert",
         ActType::StaffReset => "Teammitglied zurückgesetzt",
@@ -1441,7 +1452,7 @@ fn subject(kind: SubjectKind) -> &'static str {
         SubjectKind::Staff => "Teammitglied",
         SubjectKind::Webhook => "Webhook",
         SubjectKind::Field => "Feld",
-        SubjectKind::Profile => "Betriebsprofil",
+        SubjectKind::Profile => "Profil",
         SubjectKind::Database => "Datenbank",
     }
 }
@@ -1554,7 +1565,7 @@ fn changed_many(count: usize) -> String {
 }
 
 fn language_of_store(name: &str) -> String {
-    format!("Sprache des Geschäfts ({name})")
+    format!("Sprache des Betriebs ({name})")
 }
 
 fn link_label(number: usize) -> String {
@@ -1570,6 +1581,12 @@ fn store_kind(kind: StoreKind) -> &'static str {
         StoreKind::Shop => "Tierhandlung",
         StoreKind::Shelter => "Tierheim",
     }
+}
+
+fn nameless(console: &str, web_site: &str) -> String {
+    format!(
+        "Solange das Feld leer ist, zeigt die Konsole „{console}“ und die Website „{web_site}“."
+    )
 }
 
 fn option_counts(option: &str, value: &str) -> String {
@@ -1605,6 +1622,11 @@ pub(in crate::languages) mod shelter {
         find_order: "Vorgang suchen: Adoptant, Telefon, Tier, Belegnummer oder Nummer",
         no_orders_hint: "Öffnen Sie ein Tier, um es zu reservieren oder zu vermitteln.",
         signature: "Unterschrift des Adoptanten",
+        signature_of_store: "Unterschrift des Tierheims",
+        store: "Tierheim",
+        change_store: "Angaben über das Tierheim ändern",
+        store_labels: "Bezeichnungen der Felder in der Sprache des Tierheims",
+        language_of_store,
         status_invalid: "Der Status muss verfügbar, reserviert oder vermittelt sein.",
         any_status: "Im Tierheim",
         also_sold: "Im Tierheim oder vermittelt",
@@ -1671,8 +1693,8 @@ pub(in crate::languages) mod shelter {
         )
     }
 
-    fn sum_of(status: &str, count: usize, sum: &str) -> String {
-        format!("{status}: {count} mit Schutzgebühr, zusammen {sum}")
+    fn sum_of(status: OrderStatus, count: usize, sum: &str) -> String {
+        format!("{}: {count} mit Schutzgebühr, zusammen {sum}", order_status(status))
     }
 
     fn reopen(status: OrderStatus) -> &'static str {
@@ -1693,6 +1715,10 @@ pub(in crate::languages) mod shelter {
 
     fn sell_animals(count: usize) -> String {
         format!("{} vermitteln?", animals(count))
+    }
+
+    fn language_of_store(name: &str) -> String {
+        format!("Sprache des Tierheims ({name})")
     }
 
     fn sold_as(order: i64) -> String {

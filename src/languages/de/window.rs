@@ -16,7 +16,7 @@ pub(in crate::languages) static NUMBERS: Numbers = Numbers {
         "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
         "Dezember",
     ],
-    date: |day, month, year| format!("{day}. {month} {year}"),
+    date: |day, month, year| format!("{day}.\u{a0}{month}\u{a0}{year}"),
     day_first: true,
 };
 
@@ -33,7 +33,7 @@ pub(in crate::languages) static FIELDS: [FieldLabels; 9] = [
     FieldLabels::new("size", "Größe", &[("Small", "Klein"), ("Medium", "Mittel"), ("Large", "Groß")]),
     FieldLabels::new("description", "Beschreibung", &[]),
     FieldLabels::new("price", "Preis", &[]),
-    FieldLabels::new("microchip", "Chip-Nummer", &[]),
+    FieldLabels::new("microchip", "Chipnummer", &[]),
 ];
 
 pub(in crate::languages) static TEXTS: Texts = Texts {
@@ -62,7 +62,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     reserved: "Reserviert",
     filter: "Filtern",
     kinds: "Tierarten",
-    search: "Suchen",
+    search: "Suche",
     more: "Mehr",
     without: "Ohne ",
     name: "Name",
@@ -91,9 +91,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     next_photo: "Nächstes Foto",
     similar: "Ähnliche Tiere",
     newest: "Neu bei uns",
-    new: "Neu",
+    new: "Neu eingestellt",
     one_year: "Über ein Jahr bei uns",
-    request: "Anfrage ",
+    request: "Fehlernummer ",
     found_a_home,
     ask,
     ask_here,
@@ -104,6 +104,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     age_range,
     about_list,
     about_animal,
+    words: |all| all.join(", "),
     problem,
     free: "Kostenlos",
 };
@@ -123,7 +124,11 @@ fn found_a_home(name: &str) -> String {
 }
 
 fn ask(name: &str) -> String {
-    format!("Nach {name} fragen")
+    if name == TEXTS.no_name {
+        "Anfrage zu diesem Tier".to_owned()
+    } else {
+        format!("Anfrage zu {name}")
+    }
 }
 
 fn ask_here(name: &str, number: i64) -> String {
@@ -152,10 +157,10 @@ fn count(count: usize, most: usize) -> String {
 
 fn age_range(age: Age) -> &'static str {
     match age {
-        Age::UnderOne => "Unter 1 Jahr",
-        Age::OneToThree => "1 bis 3 Jahre",
-        Age::ThreeToEight => "3 bis 8 Jahre",
-        Age::EightOrMore => "8 Jahre oder älter",
+        Age::UnderOne => "Unter 1\u{a0}Jahr",
+        Age::OneToThree => "1 bis 3\u{a0}Jahre",
+        Age::ThreeToEight => "3 bis 8\u{a0}Jahre",
+        Age::EightOrMore => "8\u{a0}Jahre oder älter",
     }
 }
 
@@ -204,5 +209,5 @@ fn years(count: i64) -> String {
 }
 
 fn many(count: i64, one: &str, several: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { several })
+    format!("{count}\u{a0}{}", if count == 1 { one } else { several })
 }

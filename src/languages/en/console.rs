@@ -139,7 +139,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     add_to_number: "Add the animal to this number, without a name",
     paste: "Lines of the spreadsheet",
     paste_hint: "Copy the rows and paste them here: one animal on each line, with its name and its \
-     category. With headings in the first line, also its status and the values of its fields. You see a \
+     category. With headings in the first line, also its status and the values of its fields. Without a category, that of its species counts. You see a \
      preview before anything is added.",
     preview: "Preview",
     line: "Line",
@@ -179,6 +179,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     nothing_changed: "Nothing was changed. It is not possible for these animals:",
     status,
     withdrawn: "Withdrawn",
+    departures: "Withdrawn",
     overdue: "Overdue",
     order_status,
     reason,
@@ -189,6 +190,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     more_than,
     first_shown,
     title_of_order,
+    this_order,
     labels,
     too_long,
     select,
@@ -260,7 +262,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     add_field: "Add a field",
     delete_field: "Delete field",
     field_deleted_effect: "It disappears from all forms and pages. This is possible only while no animal has a value.",
-    birth_invalid: "Enter a date such as 2024-05-03, not in the future.",
+    birth_invalid: "Enter a date with its day, month and year, such as 3 May 2024, not in the future.",
     no_field: "There is no such field.",
     field_in_use: "Animals have values of this field. It cannot be deleted, and its type and Unique cannot change, until no \
      animal has a value, withdrawn animals included.",
@@ -688,7 +690,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     foreign_form: "This form was sent by another site, so it was not carried out. Open the console and send the form there.",
     connection_replaced: "Too many connections are open. Wait a moment, and reload the page.",
     to_first_page: "Go to Today",
-    request: "Request ",
+    request: "Error number ",
 
     // Open pages.
     page_changed: "Somebody changed what this page shows. It stays as it is while you use it.",
@@ -722,12 +724,14 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     logo_hint: "A PNG, JPEG or WebP of at most 2 MiB. Save the form first: Upload does not save what you typed there.",
     logo_missing: "Choose a picture first.",
     logo_invalid: "The logo must be a PNG, JPEG or WebP picture. Choose another file.",
+    logo_too_flat: "The logo must be at least 16 pixels wide and high, at most 12 times as wide as high, and at most 3 times as high as wide. Choose another picture.",
     remove_logo: "Remove the logo",
     logo_removed_effect: "It disappears from all pages. To show it again, upload it again.",
     as_shown: "As everybody sees it",
     see_web_site: "See the web site",
     nothing: "none",
     option_counts,
+    nameless,
     default_is,
     store: "Store",
     change_store: "Change what the store says about itself",
@@ -741,7 +745,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     not_chosen: "Not chosen",
     store_stale: "Somebody else changed the store at the same time. Check what it is now, and save again.",
     link_label_invalid: "A link must have a text of 1 to 60 characters in one line, one of them visible. Enter it, or empty both inputs of the link.",
-    link_url_invalid: "The address of a link must begin with https://, without spaces and with at most 500 characters. Correct it, or empty both inputs of the link.",
+    link_url_invalid: "The address of a link must begin with https://, without spaces, without a user name before an @, and with at most 500 characters. Correct it, or empty both inputs of the link.",
     link_label,
     link_url,
     member_name: [
@@ -772,7 +776,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     member_contact_page: [
         "Contact page",
         "The address of a page with your form for questions. It begins with https://. Write {id} where the number of the animal belongs.",
-        "The contact page must be an address that begins with https://, without spaces and with at most 500 characters. Correct it, or leave it empty.",
+        "The contact page must be an address that begins with https://, without spaces, without a user name before an @, without {id} in the name of the server, and with at most 500 characters. Correct it, or leave it empty.",
     ],
     member_address: [
         "Address",
@@ -865,6 +869,10 @@ fn change(kind: ChangeType) -> &'static str {
 
 fn animals(count: usize) -> String {
     if count == 1 { "1 animal".to_owned() } else { format!("{} animals", in_digits(count)) }
+}
+
+fn this_order(id: i64) -> String {
+    format!("order {id}")
 }
 
 fn title_of_order(id: i64) -> String {
@@ -970,7 +978,9 @@ fn kind(kind: FieldKind) -> (&'static str, &'static str) {
             "Number with decimals",
             "Enter a number such as 249.00, with at most 12 digits before the point and 4 after it.",
         ),
-        FieldKind::Date => ("Date", "Enter a date, such as 2024-05-03."),
+        FieldKind::Date => {
+            ("Date", "Enter a date with its day, month and year, such as 3 May 2024.")
+        }
         FieldKind::Boolean => ("Yes or no", "Choose yes or no."),
         FieldKind::Choice => ("Choice from a list", "Choose one from the list."),
     }
@@ -1060,8 +1070,8 @@ fn orders_found(count: usize, has_more: bool) -> String {
     format!("{count}{more} {orders}")
 }
 
-fn sum_of(status: &str, count: usize, sum: &str) -> String {
-    format!("{status}: {count} with a price, {sum} together")
+fn sum_of(status: OrderStatus, count: usize, sum: &str) -> String {
+    format!("{}: {count} with a price, {sum} together", order_status(status))
 }
 
 fn ambiguous(typed: &str, [one, other]: [&str; 2], [first, second]: [&str; 2]) -> String {
@@ -1316,7 +1326,7 @@ fn problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static st
         Problem::Internal => (
             "Something went wrong",
             Some("This is an error in the service. Nothing that you typed was wrong."),
-            "Retry. If it happens again, tell the operator of the service the number below.",
+            "Retry. If it happens again, tell the operator of the service the error number below.",
         ),
         Problem::Unavailable | Problem::IdempotencyInProgress => (
             "The service is busy",
@@ -1519,6 +1529,10 @@ fn store_kind(kind: StoreKind) -> &'static str {
     }
 }
 
+fn nameless(console: &str, web_site: &str) -> String {
+    format!("While it is empty, the console shows “{console}” and the web site “{web_site}”.")
+}
+
 fn option_counts(option: &str, value: &str) -> String {
     format!("While it is empty, the option {option} counts: {value}.")
 }
@@ -1552,6 +1566,11 @@ pub(in crate::languages) mod shelter {
         find_order: "Find an order by adopter, telephone, animal, reference or number",
         no_orders_hint: "Open an animal to reserve it, or to record its adoption.",
         signature: "Signature of the adopter",
+        signature_of_store: "Signature for the shelter",
+        store: "Shelter",
+        change_store: "Change what the shelter says about itself",
+        store_labels: "Labels of fields in the language of the shelter",
+        language_of_store,
         status_invalid: "The status must be available, reserved or adopted.",
         any_status: "In the shelter",
         also_sold: "In the shelter or adopted",
@@ -1616,8 +1635,8 @@ pub(in crate::languages) mod shelter {
         format!("Check the spelling. The adopter of a closed order is known for {}.", days(kept))
     }
 
-    fn sum_of(status: &str, count: usize, sum: &str) -> String {
-        format!("{status}: {count} with a fee, {sum} together")
+    fn sum_of(status: OrderStatus, count: usize, sum: &str) -> String {
+        format!("{}: {count} with a fee, {sum} together", order_status(status))
     }
 
     fn reopen(status: OrderStatus) -> &'static str {
@@ -1638,6 +1657,10 @@ pub(in crate::languages) mod shelter {
 
     fn sell_animals(count: usize) -> String {
         format!("Adopt {}?", animals(count))
+    }
+
+    fn language_of_store(name: &str) -> String {
+        format!("Language of the shelter ({name})")
     }
 
     fn sold_as(order: i64) -> String {

@@ -16,7 +16,7 @@ pub(in crate::languages) static NUMBERS: Numbers = Numbers {
         "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
         "December",
     ],
-    date: |day, month, year| format!("{day} {month} {year}"),
+    date: |day, month, year| format!("{day}\u{a0}{month}\u{a0}{year}"),
     // British or American.
     day_first: false,
 };
@@ -89,9 +89,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     next_photo: "Next photo",
     similar: "Similar animals",
     newest: "Our newest animals",
-    new: "New",
+    new: "Newly listed",
     one_year: "With us for over a year",
-    request: "Request ",
+    request: "Error number ",
     found_a_home,
     ask,
     ask_here,
@@ -102,6 +102,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     age_range,
     about_list,
     about_animal,
+    words: crate::languages::in_lower_case,
     problem,
     free: "Free",
 };
@@ -200,5 +201,5 @@ fn years(count: i64) -> String {
 }
 
 fn many(count: i64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+    format!("{count}\u{a0}{what}{}", if count == 1 { "" } else { "s" })
 }

@@ -115,7 +115,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     withdraw_more: "Registrar una baja",
     withdraw_hint: "Desaparece de todas las listas de animales. Su historial se conserva y la baja se puede anular.",
     restore: "Anular la baja",
-    restore_hint: "Vuelve a las listas tal como estaba.",
+    restore_hint: "Volverá a las listas tal como estaba.",
     choose: "Elija un motivo",
     history: "Historial",
     older: "Entradas anteriores",
@@ -139,7 +139,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     add_to_number: "Añadir el animal a este número, sin nombre",
     paste: "Líneas de la hoja de cálculo",
     paste_hint: "Copie las filas y péguelas aquí: un animal por línea, con su nombre y su categoría. Si la primera línea \
-     contiene los encabezados, también con su estado y los valores de sus campos. Verá una vista previa antes de añadir nada.",
+     contiene los encabezados, también con su estado y los valores de sus campos. Sin categoría, se usa la de la especie. Verá una vista previa antes de añadir nada.",
     preview: "Vista previa",
     line: "Línea",
     check: "Comprobación",
@@ -178,6 +178,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     nothing_changed: "No se ha cambiado nada. No es posible con estos animales:",
     status,
     withdrawn: "De baja",
+    departures: "De baja",
     overdue: "Fuera de plazo",
     order_status,
     reason,
@@ -188,6 +189,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     more_than,
     first_shown,
     title_of_order,
+    this_order,
     labels,
     too_long,
     select,
@@ -234,7 +236,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     field_label: "Nombre visible",
     field_label_hint: "Lo que leen las personas, como Raza.",
     field_name: "Nombre para programas",
-    field_name_hint: "Letras minúsculas sin tilde, cifras y guiones bajos, como largo_pelo. Si se deja vacío, se forma a partir del nombre visible. No se puede cambiar.",
+    field_name_hint: "Letras minúsculas sin tilde, cifras y guiones bajos, como pelo_largo. Si se deja vacío, se forma a partir del nombre visible. No se puede cambiar.",
     field_name_invalid: "Escriba un nombre para programas: de 1 a 32 letras minúsculas sin tilde, cifras y guiones bajos, empezando por una letra.",
     field_name_taken: "Otro campo ya tiene este nombre para programas. Escriba uno distinto.",
     field_kind: "Tipo",
@@ -259,7 +261,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     add_field: "Añadir un campo",
     delete_field: "Eliminar el campo",
     field_deleted_effect: "Desaparece de todos los formularios y páginas. Solo es posible mientras ningún animal tenga un valor.",
-    birth_invalid: "Escriba una fecha como 2024-05-03, que no sea futura.",
+    birth_invalid: "Escriba una fecha con día, mes y año, como 03/05/2024, que no sea futura.",
     no_field: "Ese campo no existe.",
     field_in_use: "Hay animales con un valor en este campo. No se puede eliminar, ni cambiar su tipo ni Valor único, \
      mientras algún animal tenga un valor, incluidos los que están de baja.",
@@ -687,7 +689,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     foreign_form: "Este formulario se envió desde otro sitio, así que no se ha procesado. Abra la consola y envíelo desde allí.",
     connection_replaced: "Hay demasiadas conexiones abiertas. Espere un momento y recargue la página.",
     to_first_page: "Ir a Hoy",
-    request: "Petición ",
+    request: "Referencia del error: ",
 
     // Open pages.
     page_changed: "Alguien ha cambiado lo que muestra esta página. Seguirá como está mientras la use.",
@@ -700,7 +702,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     more_follow: "Hay más entradas en la página siguiente de la consola.",
     not_in_text: "El carácter de control U+0000 no está permitido. Escriba el texto de nuevo en lugar de pegarlo.",
     newest_first: "Primero los más recientes",
-    longest_first: "Primero los que llevan más tiempo",
+    longest_first: "Más tiempo con nosotros",
     too_many_attempts,
     weak,
     welcome,
@@ -721,26 +723,28 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     logo_hint: "Un PNG, JPEG o WebP de 2 MiB como máximo. Guarde antes el formulario: al subir la imagen no se guarda lo escrito en él.",
     logo_missing: "Elija primero una imagen.",
     logo_invalid: "El logotipo debe ser una imagen PNG, JPEG o WebP. Elija otro archivo.",
+    logo_too_flat: "El logotipo debe tener al menos 16 píxeles de ancho y de alto, ser como máximo 12 veces más ancho que alto y como máximo 3 veces más alto que ancho. Elija otra imagen.",
     remove_logo: "Quitar el logotipo",
     logo_removed_effect: "Desaparece de todas las páginas. Para mostrarlo de nuevo, vuelva a subirlo.",
     as_shown: "Lo que ve todo el mundo",
     see_web_site: "Ver el sitio web",
     nothing: "ninguno",
     option_counts,
+    nameless,
     default_is,
     store: "Centro",
     change_store: "Cambiar los datos del centro",
     store_hint: "Todo el mundo ve estos datos: en el sitio web, en la consola y en papel. Nada es obligatorio.",
     who_you_are: "Quiénes son",
-    how_to_reach_you: "Cómo contactarles",
+    how_to_reach_you: "Cómo contactar con ustedes",
     pages_heading: "Páginas",
     links: "Enlaces",
-    links_hint: "Al final de cada página pública, como el aviso legal, la privacidad o cómo adoptar un animal.",
+    links_hint: "Aparecen al final de cada página pública: aviso legal, privacidad, cómo adoptar un animal…",
     more_links: "Más enlaces",
     not_chosen: "Sin elegir",
     store_stale: "Otra persona ha cambiado estos datos al mismo tiempo. Compruebe cómo están ahora y guarde de nuevo.",
     link_label_invalid: "Un enlace debe tener un texto de 1 a 60 caracteres en una línea, alguno de ellos visible. Escríbalo o vacíe los dos campos del enlace.",
-    link_url_invalid: "La dirección de un enlace debe empezar por https://, sin espacios y con 500 caracteres como máximo. Corríjala o vacíe los dos campos del enlace.",
+    link_url_invalid: "La dirección de un enlace debe empezar por https://, sin espacios, sin nombre de usuario antes de una @ y con 500 caracteres como máximo. Corríjala o vacíe los dos campos del enlace.",
     link_label,
     link_url,
     member_name: [
@@ -750,7 +754,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     ],
     member_kind: [
         "Tipo",
-        "Una protectora da animales en adopción por una tasa; una tienda los vende por un precio.",
+        "Una protectora da animales en adopción por una tasa; una tienda los vende.",
         "El tipo debe ser una tienda o una protectora. Elija uno de los dos o ninguno.",
     ],
     member_about: [
@@ -771,16 +775,16 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     member_contact_page: [
         "Página de contacto",
         "La dirección de una página con su formulario de contacto. Empieza por https://. Escriba {id} en el lugar del número del animal.",
-        "La página de contacto debe ser una dirección que empiece por https://, sin espacios y con 500 caracteres como máximo. Corríjala o déjela vacía.",
+        "La página de contacto debe ser una dirección que empiece por https://, sin espacios, sin nombre de usuario antes de una @, sin {id} en el nombre del servidor y con 500 caracteres como máximo. Corríjala o déjela vacía.",
     ],
     member_address: [
         "Dirección",
-        "En líneas como en un sobre, 500 caracteres como máximo.",
+        "Línea por línea, como en un sobre, 500 caracteres como máximo.",
         "La dirección debe tener 500 caracteres como máximo, alguno de ellos visible. Acórtela o déjela vacía.",
     ],
     member_hours: [
         "Horario",
-        "En líneas como en su puerta, 500 caracteres como máximo.",
+        "Línea por línea, como en la puerta, 500 caracteres como máximo.",
         "El horario debe tener 500 caracteres como máximo, alguno de ellos visible. Acórtelo o déjelo vacío.",
     ],
     member_language: [
@@ -810,7 +814,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     doubted_clock,
     store_labels: "Nombres de los campos en el idioma del centro",
     store_labels_hint: "Los nombres que alguien ha cambiado se quedan como están, y ningún animal cambia.",
-    write_labels: "Escribir estos nombres",
+    write_labels: "Aplicar estos nombres",
     no_backup: "Todavía no hay ninguna copia de seguridad. Quien administra el servidor puede activar las copias de seguridad.",
     old_backup,
 };
@@ -868,6 +872,10 @@ fn animals(count: usize) -> String {
 
 fn many(count: usize, [one, several]: [&str; 2]) -> String {
     format!("{} {}", in_digits(count), if count == 1 { one } else { several })
+}
+
+fn this_order(id: i64) -> String {
+    format!("trámite {id}")
 }
 
 fn title_of_order(id: i64) -> String {
@@ -973,7 +981,7 @@ fn kind(kind: FieldKind) -> (&'static str, &'static str) {
             "Número con decimales",
             "Escriba un número como 249,00, con 12 cifras como máximo antes de la coma y 4 después.",
         ),
-        FieldKind::Date => ("Fecha", "Escriba una fecha, como 2024-05-03."),
+        FieldKind::Date => ("Fecha", "Escriba una fecha con día, mes y año, como 03/05/2024."),
         FieldKind::Boolean => ("Sí o no", "Elija sí o no."),
         FieldKind::Choice => ("Opción de una lista", "Elija una de la lista."),
     }
@@ -1069,8 +1077,14 @@ fn orders_found(count: usize, has_more: bool) -> String {
     if has_more { format!("{orders} o más") } else { orders }
 }
 
-fn sum_of(status: &str, count: usize, sum: &str) -> String {
-    format!("{status}: {} con precio, {sum} en total", in_digits(count))
+fn sum_of(status: OrderStatus, count: usize, sum: &str) -> String {
+    let what = match (status, count) {
+        (OrderStatus::Completed, 1) => "venta",
+        (OrderStatus::Completed, _) => "ventas",
+        (_, 1) => "reserva",
+        _ => "reservas",
+    };
+    format!("{} {what} con precio, {sum} en total", in_digits(count))
 }
 
 fn ambiguous(typed: &str, [one, other]: [&str; 2], [first, second]: [&str; 2]) -> String {
@@ -1361,7 +1375,7 @@ fn problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static st
         Problem::Internal => (
             "Algo ha fallado",
             Some("Es un error del servicio. No se debe a nada que usted haya escrito."),
-            "Vuelva a intentarlo. Si ocurre otra vez, comunique al administrador del servidor el número de abajo.",
+            "Vuelva a intentarlo. Si ocurre otra vez, comunique al administrador del servidor la referencia de abajo.",
         ),
         Problem::Unavailable | Problem::IdempotencyInProgress => (
             "El servicio está ocupado",
@@ -1420,7 +1434,7 @@ fn act(kind: ActType) -> &'static str {
         ActType::FieldAdded => "Campo añadido",
         ActType::FieldChanged => "Campo modificado",
         ActType::FieldDeleted => "Campo eliminado",
-        ActType::ProfileChanged => "Perfil del centro modificado",
+        ActType::ProfileChanged => "Perfil modificado",
         ActType::StaffAdded => "Miembro añadido",
         ActType::StaffRoleChanged => "Rol de un miembro cambiado",
         ActType::StaffReset => "Acceso de un miembro restablecido",
@@ -1447,7 +1461,7 @@ fn subject(kind: SubjectKind) -> &'static str {
         SubjectKind::Staff => "Miembro",
         SubjectKind::Webhook => "Webhook",
         SubjectKind::Field => "Campo",
-        SubjectKind::Profile => "Perfil del centro",
+        SubjectKind::Profile => "Perfil",
         SubjectKind::Database => "Base de datos",
     }
 }
@@ -1574,12 +1588,16 @@ fn store_kind(kind: StoreKind) -> &'static str {
     }
 }
 
+fn nameless(console: &str, web_site: &str) -> String {
+    format!("Si se deja vacío, la consola muestra «{console}» y el sitio web «{web_site}».")
+}
+
 fn option_counts(option: &str, value: &str) -> String {
-    format!("Mientras esté vacío, vale la opción {option}: {value}.")
+    format!("Si se deja vacío, se usa la opción {option}: {value}.")
 }
 
 fn default_is(value: &str) -> String {
-    format!("Mientras esté vacío, vale lo predeterminado: {value}.")
+    format!("Si se deja vacío, se usa el valor predeterminado: {value}.")
 }
 
 /// The Spanish texts of the pages for the staff that a shelter has in other words than a shop.
@@ -1607,9 +1625,14 @@ pub(in crate::languages) mod shelter {
         find_order: "Buscar un trámite por adoptante, teléfono, animal, referencia o número",
         no_orders_hint: "Abra un animal para reservarlo o registrar su adopción.",
         signature: "Firma del adoptante",
+        signature_of_store: "Firma por la protectora",
+        store: "Protectora",
+        change_store: "Cambiar los datos de la protectora",
+        store_labels: "Nombres de los campos en el idioma de la protectora",
+        language_of_store,
         status_invalid: "El estado debe ser disponible, reservado o adoptado.",
-        any_status: "En el refugio",
-        also_sold: "En el refugio o adoptados",
+        any_status: "En la protectora",
+        also_sold: "En la protectora o adoptados",
         add_sold: "Incluir los adoptados",
         reserve_or_sell: "Reservar o dar en adopción…",
         price: "Tasa de adopción",
@@ -1673,8 +1696,14 @@ pub(in crate::languages) mod shelter {
         )
     }
 
-    fn sum_of(status: &str, count: usize, sum: &str) -> String {
-        format!("{status}: {count} con tasa, {sum} en total")
+    fn sum_of(status: OrderStatus, count: usize, sum: &str) -> String {
+        let what = match (status, count) {
+            (OrderStatus::Completed, 1) => "adopción",
+            (OrderStatus::Completed, _) => "adopciones",
+            (_, 1) => "reserva",
+            _ => "reservas",
+        };
+        format!("{count} {what} con tasa, {sum} en total")
     }
 
     fn reopen(status: OrderStatus) -> &'static str {
@@ -1695,6 +1724,10 @@ pub(in crate::languages) mod shelter {
 
     fn sell_animals(count: usize) -> String {
         format!("¿Dar en adopción {}?", animals(count))
+    }
+
+    fn language_of_store(name: &str) -> String {
+        format!("Idioma de la protectora ({name})")
     }
 
     fn sold_as(order: i64) -> String {

@@ -16,7 +16,7 @@ pub(in crate::languages) static NUMBERS: Numbers = Numbers {
         "enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre",
         "diciembre",
     ],
-    date: |day, month, year| format!("{day} de {month} de {year}"),
+    date: |day, month, year| format!("{day}\u{a0}de\u{a0}{month}\u{a0}de\u{a0}{year}"),
     day_first: true,
 };
 
@@ -62,14 +62,14 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     reserved: "Reservado",
     filter: "Filtrar",
     kinds: "Tipos de animales",
-    search: "Buscar",
+    search: "Búsqueda",
     more: "Más filtros",
     without: "Sin el filtro ",
     name: "Nombre",
     age: "Edad",
     kind: "Categoría",
     newest_first: "Primero los más recientes",
-    longest_first: "Primero los que llevan más tiempo",
+    longest_first: "Más tiempo con nosotros",
     chosen: "Filtros elegidos",
     take_off: "Quitar ",
     any: "Cualquiera",
@@ -91,9 +91,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     next_photo: "Foto siguiente",
     similar: "Animales parecidos",
     newest: "Recién llegados",
-    new: "Nuevo",
+    new: "Recién añadido",
     one_year: "Más de un año con nosotros",
-    request: "Petición ",
+    request: "Referencia del error: ",
     found_a_home,
     ask,
     ask_here,
@@ -104,6 +104,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     age_range,
     about_list,
     about_animal,
+    words: crate::languages::in_lower_case,
     problem,
     free: "Gratis",
 };
@@ -135,7 +136,7 @@ fn number(number: i64) -> String {
 }
 
 fn is_reserved(name: &str) -> String {
-    format!("En este momento, {name} tiene una reserva.")
+    format!("Hay una reserva en curso para {name}.")
 }
 
 fn photo_of(number: usize, count: usize) -> String {
@@ -152,10 +153,10 @@ fn count(count: usize, most: usize) -> String {
 
 fn age_range(age: Age) -> &'static str {
     match age {
-        Age::UnderOne => "Menos de 1 año",
-        Age::OneToThree => "De 1 a 3 años",
-        Age::ThreeToEight => "De 3 a 8 años",
-        Age::EightOrMore => "8 años o más",
+        Age::UnderOne => "Menos de 1\u{a0}año",
+        Age::OneToThree => "De 1 a 3\u{a0}años",
+        Age::ThreeToEight => "De 3 a 8\u{a0}años",
+        Age::EightOrMore => "8\u{a0}años o más",
     }
 }
 
@@ -176,13 +177,15 @@ fn about_animal(name: &str, kind: &[String], store: Option<&str>) -> String {
 
 fn problem(problem: Problem) -> (&'static str, &'static str) {
     match problem {
-        Problem::NotFound => ("Página no encontrada", "Vaya a todos los animales."),
+        Problem::NotFound => ("Página no encontrada", "Vea todos nuestros animales."),
         Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
-            ("Esa dirección no es válida", "Vaya a todos los animales.")
+            ("Esa dirección no es válida", "Vea todos nuestros animales.")
         }
-        Problem::MethodNotAllowed => ("Eso no es posible aquí", "Vaya a todos los animales."),
-        Problem::HeadTooLarge => ("Esa dirección es demasiado larga", "Vaya a todos los animales."),
-        Problem::OldVersion => ("Se necesita HTTP/1.1", "Vaya a todos los animales."),
+        Problem::MethodNotAllowed => ("Eso no es posible aquí", "Vea todos nuestros animales."),
+        Problem::HeadTooLarge => {
+            ("Esa dirección es demasiado larga", "Vea todos nuestros animales.")
+        }
+        Problem::OldVersion => ("Se necesita HTTP/1.1", "Vea todos nuestros animales."),
         _ => ("Algo ha fallado", "Espere un momento y vuelva a cargar la página."),
     }
 }
@@ -204,5 +207,5 @@ fn years(count: i64) -> String {
 }
 
 fn many(count: i64, [one, several]: [&str; 2]) -> String {
-    format!("{count} {}", if count == 1 { one } else { several })
+    format!("{count}\u{a0}{}", if count == 1 { one } else { several })
 }

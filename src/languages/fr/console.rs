@@ -116,7 +116,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     withdraw_more: "Enregistrer une sortie",
     withdraw_hint: "L’animal disparaît de toutes les listes. Son historique reste, et il peut être rétabli.",
     restore: "Rétablir",
-    restore_hint: "L’animal revient dans les listes tel qu’il était.",
+    restore_hint: "L’animal reviendra dans les listes tel qu’il était.",
     choose: "Choisissez un motif",
     history: "Historique",
     older: "Entrées plus anciennes",
@@ -141,6 +141,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     paste: "Lignes du tableur",
     paste_hint: "Copiez les lignes et collez-les ici\u{a0}: un animal par ligne, avec son nom et sa catégorie. \
      Si la première ligne contient les titres, aussi avec son statut et les valeurs de ses champs. \
+     Sans catégorie, celle de l’espèce s’applique. \
      Vous verrez un aperçu avant tout ajout.",
     preview: "Aperçu",
     line: "Ligne",
@@ -180,6 +181,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     nothing_changed: "Rien n’a été modifié. Ce n’est pas possible pour ces animaux\u{a0}:",
     status,
     withdrawn: "Retiré",
+    departures: "Retirés",
     overdue: "En retard",
     order_status,
     reason,
@@ -190,6 +192,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     more_than,
     first_shown,
     title_of_order,
+    this_order,
     labels,
     too_long,
     select,
@@ -230,13 +233,13 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     // The texts about fields and their values.
     fields: "Champs",
     fields_hint: "Les champs décrivent vos animaux\u{a0}: dans les formulaires, sur leurs pages et pour les programmes.",
-    more_fields: "Plus de champs",
+    more_fields: "Autres champs",
     any_value: "Indifférent",
     no_value: "–",
     field_label: "Libellé",
     field_label_hint: "Ce que les gens lisent, par exemple Race.",
     field_name: "Nom pour les programmes",
-    field_name_hint: "Lettres minuscules, chiffres et tirets bas, par exemple coat_length. S’il est vide, il est tiré du libellé. Il ne peut pas changer.",
+    field_name_hint: "Lettres minuscules, chiffres et tirets bas, par exemple longueur_poil. S’il est vide, il est tiré du libellé. Il ne peut pas changer.",
     field_name_invalid: "Saisissez un nom pour les programmes\u{a0}: de 1 à 32 lettres minuscules, chiffres et tirets bas, en commençant par une lettre.",
     field_name_taken: "Un autre champ porte ce nom pour les programmes. Saisissez-en un autre.",
     field_kind: "Type",
@@ -261,7 +264,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     add_field: "Ajouter un champ",
     delete_field: "Supprimer le champ",
     field_deleted_effect: "Il disparaît de tous les formulaires et de toutes les pages. Ce n’est possible que si aucun animal n’a de valeur.",
-    birth_invalid: "Saisissez une date telle que 2024-05-03, pas dans le futur.",
+    birth_invalid: "Saisissez une date avec le jour, le mois et l’année, par exemple 03/05/2024, qui ne soit pas dans le futur.",
     no_field: "Ce champ n’existe pas.",
     field_in_use: "Des animaux ont une valeur dans ce champ. Tant que c’est le cas (animaux retirés compris), il ne peut pas être supprimé, \
      et son type et Unique ne peuvent pas changer.",
@@ -290,7 +293,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     nothing_found_hint: "Vérifiez l’orthographe, ou saisissez seulement le début du nom.",
     search_orders,
     select_all: "Tout sélectionner sur cette page",
-    skip_list: "Passer la liste, vers les actions",
+    skip_list: "Passer la liste et aller aux actions",
     with_selected: "Modifier les animaux sélectionnés",
     all_or_none: "Tous seront modifiés, ou aucun.",
     reserve_or_sell: "Réserver ou vendre…",
@@ -689,7 +692,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     foreign_form: "Ce formulaire a été envoyé par un autre site, et n’a donc pas été exécuté. Ouvrez la console et envoyez-le de là.",
     connection_replaced: "Trop de connexions sont ouvertes. Patientez un instant, puis rechargez la page.",
     to_first_page: "Aller à Aujourd’hui",
-    request: "Requête ",
+    request: "Référence de l’erreur\u{a0}: ",
 
     // Open pages.
     page_changed: "Le contenu de cette page a été modifié par quelqu’un. Elle reste telle quelle tant que vous l’utilisez.",
@@ -701,8 +704,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     reload: "Recharger la page",
     more_follow: "D’autres entrées suivent à la page suivante de la console.",
     not_in_text: "Le caractère de contrôle U+0000 n’est pas autorisé. Saisissez le texte au lieu de le coller.",
-    newest_first: "Plus récents d’abord",
-    longest_first: "Plus long séjour d’abord",
+    newest_first: "Les plus récents d’abord",
+    longest_first: "Présents depuis le plus longtemps",
     too_many_attempts,
     weak,
     welcome,
@@ -723,12 +726,14 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     logo_hint: "Un PNG, JPEG ou WebP de 2 Mio au plus. Enregistrez d’abord le formulaire\u{a0}: l’envoi n’enregistre pas ce que vous y avez saisi.",
     logo_missing: "Choisissez d’abord une image.",
     logo_invalid: "Le logo doit être une image PNG, JPEG ou WebP. Choisissez un autre fichier.",
+    logo_too_flat: "Le logo doit avoir au moins 16 pixels de large et de haut, être au plus 12 fois plus large que haut et au plus 3 fois plus haut que large. Choisissez une autre image.",
     remove_logo: "Supprimer le logo",
     logo_removed_effect: "Il disparaît de toutes les pages. Pour l’afficher de nouveau, envoyez-le à nouveau.",
     as_shown: "Ce que tout le monde voit",
     see_web_site: "Voir le site",
     nothing: "aucune",
     option_counts,
+    nameless,
     default_is,
     store: "Établissement",
     change_store: "Modifier la présentation de l’établissement",
@@ -739,10 +744,10 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     links: "Liens",
     links_hint: "Au bas de chaque page publique\u{a0}: mentions légales, confidentialité, comment adopter un animal…",
     more_links: "Autres liens",
-    not_chosen: "Pas de choix",
+    not_chosen: "Non précisé",
     store_stale: "Une autre personne a modifié ces informations en même temps. Vérifiez ce qu’elles sont maintenant, puis enregistrez de nouveau.",
     link_label_invalid: "Un lien doit avoir un texte de 1 à 60 caractères sur une ligne, dont un visible. Saisissez-le, ou videz les deux champs du lien.",
-    link_url_invalid: "L’adresse d’un lien doit commencer par https://, sans espace et avec 500 caractères au plus. Corrigez-la, ou videz les deux champs du lien.",
+    link_url_invalid: "L’adresse d’un lien doit commencer par https://, sans espace, sans nom d’utilisateur devant un @ et avec 500 caractères au plus. Corrigez-la, ou videz les deux champs du lien.",
     link_label,
     link_url,
     member_name: [
@@ -752,7 +757,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     ],
     member_kind: [
         "Type",
-        "Un refuge fait adopter des animaux et demande des frais d’adoption\u{a0}; une animalerie les vend à un prix.",
+        "Un refuge fait adopter des animaux et demande des frais d’adoption\u{a0}; une animalerie les vend.",
         "Le type doit être une animalerie ou un refuge. Choisissez l’un des deux, ou aucun.",
     ],
     member_about: [
@@ -773,16 +778,16 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     member_contact_page: [
         "Page de contact",
         "L’adresse d’une page avec votre formulaire de contact. Elle commence par https://. Écrivez {id} à la place du numéro de l’animal.",
-        "La page de contact doit être une adresse qui commence par https://, sans espace et avec 500 caractères au plus. Corrigez-la, ou laissez-la vide.",
+        "La page de contact doit être une adresse qui commence par https://, sans espace, sans nom d’utilisateur devant un @, sans {id} dans le nom du serveur et avec 500 caractères au plus. Corrigez-la, ou laissez-la vide.",
     ],
     member_address: [
         "Adresse",
-        "En lignes comme sur une enveloppe, 500 caractères au plus.",
+        "Ligne par ligne, comme sur une enveloppe, 500 caractères au plus.",
         "L’adresse doit avoir 500 caractères au plus, dont un visible. Raccourcissez-la, ou laissez-la vide.",
     ],
     member_hours: [
         "Horaires",
-        "En lignes comme sur votre porte, 500 caractères au plus.",
+        "Ligne par ligne, comme sur votre porte, 500 caractères au plus.",
         "Les horaires doivent avoir 500 caractères au plus, dont un visible. Raccourcissez-les, ou laissez-les vides.",
     ],
     member_language: [
@@ -791,9 +796,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         "La langue doit être l’une de celles de la liste. Choisissez-en une, ou aucune.",
     ],
     member_currency: [
-        "Monnaie",
+        "Devise",
         "Trois lettres, par exemple EUR, GBP, USD ou CHF.",
-        "La monnaie doit avoir trois lettres, par exemple EUR. Corrigez-la, ou laissez-la vide.",
+        "La devise doit avoir trois lettres, par exemple EUR. Corrigez-la, ou laissez-la vide.",
     ],
     member_colour: [
         "Couleur",
@@ -876,6 +881,10 @@ fn change(kind: ChangeType) -> &'static str {
 
 fn animals(count: usize) -> String {
     format!("{} {}", in_digits(count), of_count(count, "animal", "animaux"))
+}
+
+fn this_order(id: i64) -> String {
+    format!("dossier {id}")
 }
 
 fn title_of_order(id: i64) -> String {
@@ -982,7 +991,9 @@ fn kind(kind: FieldKind) -> (&'static str, &'static str) {
             "Nombre décimal",
             "Saisissez un nombre tel que 249,00, avec au plus 12 chiffres avant la virgule et 4 après.",
         ),
-        FieldKind::Date => ("Date", "Saisissez une date, par exemple 2024-05-03."),
+        FieldKind::Date => {
+            ("Date", "Saisissez une date avec le jour, le mois et l’année, par exemple 03/05/2024.")
+        }
         FieldKind::Boolean => ("Oui ou non", "Choisissez oui ou non."),
         FieldKind::Choice => ("Choix dans une liste", "Choisissez dans la liste."),
     }
@@ -1087,8 +1098,12 @@ fn orders_found(count: usize, has_more: bool) -> String {
     format!("{count} {orders}{more}")
 }
 
-fn sum_of(status: &str, count: usize, sum: &str) -> String {
-    format!("{status}\u{a0}: {count} avec un prix, {sum} au total")
+fn sum_of(status: OrderStatus, count: usize, sum: &str) -> String {
+    let what = match status {
+        OrderStatus::Completed => of_count(count, "vente", "ventes"),
+        _ => of_count(count, "réservation", "réservations"),
+    };
+    format!("{count} {what} avec un prix, {sum} au total")
 }
 
 fn ambiguous(typed: &str, [one, other]: [&str; 2], [first, second]: [&str; 2]) -> String {
@@ -1380,7 +1395,7 @@ fn problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static st
         Problem::Internal => (
             "Une erreur s’est produite",
             Some("C’est une erreur du service. Votre saisie n’est pas en cause."),
-            "Réessayez. Si cela se reproduit, communiquez le numéro ci-dessous à l’administrateur du serveur.",
+            "Réessayez. Si cela se reproduit, communiquez la référence ci-dessous à l’administrateur du serveur.",
         ),
         Problem::Unavailable | Problem::IdempotencyInProgress => (
             "Le service est occupé",
@@ -1443,7 +1458,7 @@ fn act(kind: ActType) -> &'static str {
         ActType::FieldAdded => "Champ ajouté",
         ActType::FieldChanged => "Champ modifié",
         ActType::FieldDeleted => "Champ supprimé",
-        ActType::ProfileChanged => "Profil de l’établissement modifié",
+        ActType::ProfileChanged => "Profil modifié",
         ActType::StaffAdded => "Membre ajouté",
         ActType::StaffRoleChanged => "Rôle d’un membre changé",
         ActType::StaffReset => "Membre réinitialisé",
@@ -1470,7 +1485,7 @@ fn subject(kind: SubjectKind) -> &'static str {
         SubjectKind::Staff => "Membre",
         SubjectKind::Webhook => "Webhook",
         SubjectKind::Field => "Champ",
-        SubjectKind::Profile => "Profil de l’établissement",
+        SubjectKind::Profile => "Profil",
         SubjectKind::Database => "Base de données",
     }
 }
@@ -1597,17 +1612,23 @@ fn store_kind(kind: StoreKind) -> &'static str {
     }
 }
 
+fn nameless(console: &str, web_site: &str) -> String {
+    format!(
+        "Si le champ est vide, la console affiche «\u{a0}{console}\u{a0}» et le site «\u{a0}{web_site}\u{a0}»."
+    )
+}
+
 fn option_counts(option: &str, value: &str) -> String {
-    format!("Tant que le champ est vide, c’est l’option {option} qui compte\u{a0}: {value}.")
+    format!("Si le champ est vide, l’option {option} s’applique\u{a0}: {value}.")
 }
 
 fn default_is(value: &str) -> String {
-    format!("Tant que le champ est vide, c’est la valeur par défaut qui compte\u{a0}: {value}.")
+    format!("Si le champ est vide, la valeur par défaut s’applique\u{a0}: {value}.")
 }
 
 /// The French texts of the pages for the staff that a shelter has in other words than a shop.
 pub(in crate::languages) mod shelter {
-    use super::{animals, days};
+    use super::{animals, days, of_count};
     use crate::{
         domain::{
             PetStatus,
@@ -1630,6 +1651,11 @@ pub(in crate::languages) mod shelter {
         find_order: "Trouver un dossier par adoptant, téléphone, animal, référence ou numéro",
         no_orders_hint: "Ouvrez un animal pour le réserver ou enregistrer son adoption.",
         signature: "Signature de l’adoptant",
+        signature_of_store: "Signature pour le refuge",
+        store: "Refuge",
+        change_store: "Modifier la présentation du refuge",
+        store_labels: "Libellés des champs dans la langue du refuge",
+        language_of_store,
         status_invalid: "Le statut doit être disponible, réservé ou adopté.",
         any_status: "Au refuge",
         also_sold: "Au refuge ou adoptés",
@@ -1696,8 +1722,12 @@ pub(in crate::languages) mod shelter {
         )
     }
 
-    fn sum_of(status: &str, count: usize, sum: &str) -> String {
-        format!("{status}\u{a0}: {count} avec des frais, {sum} au total")
+    fn sum_of(status: OrderStatus, count: usize, sum: &str) -> String {
+        let what = match status {
+            OrderStatus::Completed => of_count(count, "adoption", "adoptions"),
+            _ => of_count(count, "réservation", "réservations"),
+        };
+        format!("{count} {what} avec des frais, {sum} au total")
     }
 
     fn reopen(status: OrderStatus) -> &'static str {
@@ -1718,6 +1748,10 @@ pub(in crate::languages) mod shelter {
 
     fn sell_animals(count: usize) -> String {
         format!("Faire adopter {}\u{a0}?", animals(count))
+    }
+
+    fn language_of_store(name: &str) -> String {
+        format!("Langue du refuge ({name})")
     }
 
     fn sold_as(order: i64) -> String {

@@ -17,7 +17,7 @@ pub(in crate::languages) static NUMBERS: Numbers = Numbers {
         "janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre",
         "décembre",
     ],
-    date: |day, month, year| format!("{day}{} {month} {year}", if day == 1 { "er" } else { "" }),
+    date: |day, month, year| format!("{day}{}\u{a0}{month}\u{a0}{year}", if day == 1 { "er" } else { "" }),
     day_first: true,
 };
 
@@ -32,7 +32,7 @@ pub(in crate::languages) static FIELDS: [FieldLabels; 9] = [
     FieldLabels::new("sex", "Sexe", &[("Female", "Femelle"), ("Male", "Mâle"), ("Unknown", "Inconnu")]),
     FieldLabels::new("born", "Date de naissance", &[]),
     FieldLabels::new("colour", "Couleur", &[]),
-    FieldLabels::new("size", "Taille", &[("Small", "Petit"), ("Medium", "Moyen"), ("Large", "Grand")]),
+    FieldLabels::new("size", "Taille", &[("Small", "Petite"), ("Medium", "Moyenne"), ("Large", "Grande")]),
     FieldLabels::new("description", "Description", &[]),
     FieldLabels::new("price", "Prix", &[]),
     FieldLabels::new("microchip", "Numéro de puce", &[]),
@@ -64,14 +64,14 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     reserved: "Réservé",
     filter: "Filtrer",
     kinds: "Types d’animaux",
-    search: "Rechercher",
-    more: "Plus",
+    search: "Recherche",
+    more: "Plus de critères",
     without: "Sans ",
     name: "Nom",
     age: "Âge",
     kind: "Catégorie",
-    newest_first: "Plus récents d’abord",
-    longest_first: "Plus longue attente d’abord",
+    newest_first: "Les plus récents d’abord",
+    longest_first: "Présents depuis le plus longtemps",
     chosen: "Filtres choisis",
     take_off: "Enlever ",
     any: "Indifférent",
@@ -79,7 +79,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     clear: "Tout afficher",
     next: "Plus d’animaux",
     first: "Retour aux plus récents",
-    none_found: "Aucun de nos animaux ne correspond.",
+    none_found: "Aucun de nos animaux ne correspond à votre recherche.",
     none_here_yet: "Aucun animal ne correspond jusqu’ici. Il y en a d’autres.",
     none_at_all: "Aucun animal ne cherche de famille en ce moment. Revenez bientôt.",
     contact: "Nous contacter",
@@ -93,9 +93,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     next_photo: "Photo suivante",
     similar: "Animaux similaires",
     newest: "Nos derniers arrivés",
-    new: "Nouveau",
+    new: "Ajouté récemment",
     one_year: "Chez nous depuis plus d’un an",
-    request: "Requête ",
+    request: "Référence de l’erreur\u{a0}: ",
     found_a_home,
     ask,
     ask_here,
@@ -106,6 +106,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     age_range,
     about_list,
     about_animal,
+    words: crate::languages::in_lower_case,
     problem,
     free: "Gratuit",
 };
@@ -177,10 +178,10 @@ fn count(count: usize, most: usize) -> String {
 
 fn age_range(age: Age) -> &'static str {
     match age {
-        Age::UnderOne => "Moins d’1 an",
-        Age::OneToThree => "1 à 3 ans",
-        Age::ThreeToEight => "3 à 8 ans",
-        Age::EightOrMore => "8 ans et plus",
+        Age::UnderOne => "Moins d’un an",
+        Age::OneToThree => "1 à 3\u{a0}ans",
+        Age::ThreeToEight => "3 à 8\u{a0}ans",
+        Age::EightOrMore => "8\u{a0}ans et plus",
     }
 }
 
@@ -200,13 +201,15 @@ fn about_animal(name: &str, kind: &[String], store: Option<&str>) -> String {
 
 fn problem(problem: Problem) -> (&'static str, &'static str) {
     match problem {
-        Problem::NotFound => ("Page introuvable", "Voyez tous nos animaux."),
+        Problem::NotFound => ("Page introuvable", "Découvrez tous nos animaux."),
         Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
-            ("Cette adresse n’est pas valable", "Voyez tous nos animaux.")
+            ("Cette adresse n’est pas valable", "Découvrez tous nos animaux.")
         }
-        Problem::MethodNotAllowed => ("Ce n’est pas possible ici", "Voyez tous nos animaux."),
-        Problem::HeadTooLarge => ("Cette adresse est trop longue", "Voyez tous nos animaux."),
-        Problem::OldVersion => ("Le protocole HTTP/1.1 est nécessaire", "Voyez tous nos animaux."),
+        Problem::MethodNotAllowed => ("Ce n’est pas possible ici", "Découvrez tous nos animaux."),
+        Problem::HeadTooLarge => ("Cette adresse est trop longue", "Découvrez tous nos animaux."),
+        Problem::OldVersion => {
+            ("Le protocole HTTP/1.1 est nécessaire", "Découvrez tous nos animaux.")
+        }
         _ => ("Une erreur s’est produite", "Patientez un instant, puis rechargez la page."),
     }
 }
@@ -228,5 +231,5 @@ fn years(count: i64) -> String {
 }
 
 fn many(count: i64, one: &str, several: &str) -> String {
-    format!("{count} {}", if count < 2 { one } else { several })
+    format!("{count}\u{a0}{}", if count < 2 { one } else { several })
 }

@@ -65,15 +65,15 @@ async fn a_picture_of_three_formats_becomes_a_png_of_at_most_512_pixels_that_is_
     // It needs no place for photos.
     let store = open_with(Setup { photos: Box::new(|_| None), ..Setup::default() }).await;
     for media_type in ["image/png", "image/jpeg", "image/webp"] {
-        let made = store.made(media_type, &pictures::of(media_type, 2000, 100)).await;
-        assert_eq!(made.dimensions(), (512, 26), "{media_type}");
+        let made = store.made(media_type, &pictures::of(media_type, 2000, 200)).await;
+        assert_eq!(made.dimensions(), (512, 51), "{media_type}");
         assert_colour(&made, 5, 5, [220, 20, 20, 255]);
         assert_colour(&made, 507, 5, [20, 20, 220, 255]);
-        let made = store.made(media_type, &pictures::of(media_type, 20, 300)).await;
-        assert_eq!(made.dimensions(), (20, 300), "{media_type}");
+        let made = store.made(media_type, &pictures::of(media_type, 200, 300)).await;
+        assert_eq!(made.dimensions(), (200, 300), "{media_type}");
     }
     // Its bytes say what it is.
-    store.set_logo("image/jpeg", &pictures::png(3, 3)).await;
+    store.set_logo("image/jpeg", &pictures::png(30, 30)).await;
     let gif = pictures::of("image/gif", 9, 9);
     for media_type in ["image/gif", "image/png"] {
         store.put_logo(media_type, &[], &gif).await.expect_error(415, "unsupported_media_type");
@@ -121,7 +121,7 @@ async fn what_is_transparent_gives_a_smaller_logo_no_edge_and_noise_does_not_mak
     let store = open().await;
     // Black where nobody sees it.
     let stripes =
-        rgba(2000, 40, |x, _| if x / 3 % 2 == 0 { [255, 0, 0, 255] } else { [0, 0, 0, 0] });
+        rgba(2000, 200, |x, _| if x / 3 % 2 == 0 { [255, 0, 0, 255] } else { [0, 0, 0, 0] });
     let made = store.made("image/png", &stripes).await;
     for pixel in made.pixels().filter(|pixel| pixel.0[3] > 40) {
         assert!(pixel.0[0] > 240, "{pixel:?}");
@@ -144,6 +144,12 @@ async fn a_bad_picture_is_rejected_and_the_logo_stays() {
     let picture = pictures::png(90, 90);
     let mut bomb = picture.clone();
     bomb[16..24].copy_from_slice(&[0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff]);
+    let flat = [(2000, 2), (1, 1), (20, 300)].map(|(width, height)| pictures::png(width, height));
+    for (at, flat) in flat.iter().enumerate() {
+        let refused = store.put_logo("image/png", &[], flat).await;
+        refused.expect_error(400, "invalid_image");
+        assert_eq!(refused.json()["message"], Logo::TOO_FLAT, "{at}");
+    }
     for bad in [&b"no picture"[..], &picture[..picture.len() - 9], b"", &bomb] {
         store.put_logo("image/png", &[], bad).await.expect_error(400, "invalid_image");
     }
@@ -159,14 +165,14 @@ async fn each_change_of_the_logo_is_a_version_and_honours_a_condition() {
     let store = open().await;
     let none = store.send("DELETE /profile/logo", &[], "").await;
     assert_eq!((none.status.as_u16(), &none.json()["version"]), (200, &json!(1)));
-    let first = store.put_logo("image/png", &[("if-match", "\"1\"")], &pictures::png(3, 3)).await;
+    let first = store.put_logo("image/png", &[("if-match", "\"1\"")], &pictures::png(30, 30)).await;
     assert_eq!((first.json()["version"].as_i64(), first.header("etag")), (Some(2), Some("\"2\"")));
     let stale = [("if-match", "\"1\"")];
-    let refused = store.put_logo("image/png", &stale, &pictures::png(4, 4)).await;
+    let refused = store.put_logo("image/png", &stale, &pictures::png(40, 40)).await;
     refused.expect_error(412, "precondition_failed");
     assert_eq!(refused.json()["current"], first.json());
     store.send("DELETE /profile/logo", &stale, "").await.expect_error(412, "precondition_failed");
-    let same = store.put_logo("image/png", &[], &pictures::png(3, 3)).await;
+    let same = store.put_logo("image/png", &[], &pictures::png(30, 30)).await;
     assert_eq!(same.json(), first.json());
     let gone = store.send("DELETE /profile/logo", &[("if-match", "\"2\"")], "").await;
     let gone = gone.json();
@@ -181,8 +187,8 @@ async fn each_change_of_the_logo_is_a_version_and_honours_a_condition() {
 async fn a_former_logo_has_its_file_for_a_day_and_there_are_not_many() {
     let store = open().await;
     let mut paths = Vec::new();
-    for width in 1..=12 {
-        paths.push(store.set_logo("image/png", &pictures::png(width, 2)).await);
+    for width in 31..=42 {
+        paths.push(store.set_logo("image/png", &pictures::png(width, 20)).await);
         store.server.clock.advance(Duration::from_secs(1));
     }
     for (at, path) in paths.iter().enumerate() {
@@ -194,7 +200,7 @@ async fn a_former_logo_has_its_file_for_a_day_and_there_are_not_many() {
     assert!(store.file_of_logo(&paths[10]).await.is_none());
     assert!(store.file_of_logo(&paths[11]).await.is_some());
     // One that comes back stays.
-    let again = store.set_logo("image/png", &pictures::png(9, 2)).await;
+    let again = store.set_logo("image/png", &pictures::png(39, 20)).await;
     assert_eq!(again, paths[8]);
     store.server.clock.advance(Duration::from_hours(48));
     assert!(store.file_of_logo(&again).await.is_some());

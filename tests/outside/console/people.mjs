@@ -250,8 +250,9 @@ export function unfold(at) {
 
 // --- What is measured --------------------------------------------------------
 
-// Looks at a page, or at the present one. Among several widths, 320 px only shows whether the page scrolls sideways.
-export async function measure(at, path, what, widths = [1280, 360, 320]) {
+// Looks at a page, or at the present one. Among several widths, those of tablets and 320 px only show whether the page
+// scrolls sideways, and whether a button of a table is outside of it.
+export async function measure(at, path, what, widths = [1280, 1024, 768, 360, 320]) {
   const { page } = at;
   if (path) {
     let weight = 0;
@@ -266,7 +267,7 @@ export async function measure(at, path, what, widths = [1280, 360, 320]) {
     assert(weight < 60_000 || isLongName, `${what}: ${weight} bytes`);
   }
   for (const width of widths) {
-    const scrollsOnly = widths.length > 1 && (width === 320 || width < 1280 && !hasAllLooks);
+    const scrollsOnly = widths.length > 1 && ([1024, 768, 320].includes(width) || width < 1280 && !hasAllLooks);
     for (const scheme of scrollsOnly || !hasAllLooks ? ["light"] : ["light", "dark"]) {
       // 400 % zoom of a window of 1280 px is a width of 320 px.
       await page.setViewport({ width, height: 900 });
@@ -277,6 +278,11 @@ export async function measure(at, path, what, widths = [1280, 360, 320]) {
       await unfold(at);
       const content = await page.evaluate(() => document.documentElement.scrollWidth);
       assert(content <= width, `${what}, ${width} px: the page is ${content} px wide`);
+      const hidden = await page.evaluate(() => [...document.querySelectorAll("td button, td.price")]
+        .filter((of) => !of.closest(".scrolls")
+          && of.getBoundingClientRect().right > (of.closest(".table") ?? of.closest("table")).getBoundingClientRect().right)
+        .map(({ textContent }) => textContent));
+      assert.deepEqual(hidden, [], `${what}, ${width} px, outside of its table: ${hidden}`);
       if (scrollsOnly) continue;
       const found = await page.evaluate(async () => {
         const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];

@@ -81,7 +81,7 @@ impl Book {
         if let Some(text) = body.strip_prefix('@') {
             let picture = match text {
                 "picture" => picture(),
-                "small" => pictures::png(2, 2),
+                "small" => pictures::png(16, 16),
                 "truncated" => picture()[..99].to_vec(),
                 text => text.as_bytes().to_vec(),
             };
