@@ -4,6 +4,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    time::Duration,
 };
 
 use reqwest::{Client, Response};
@@ -222,4 +223,35 @@ async fn a_start_with_the_clock_500_days_ahead_destroys_nothing_until_it_is_conf
 async fn a_start_over_postgres_with_the_clock_500_days_ahead_destroys_nothing_until_it_is_confirmed()
  {
     a_start_with_the_clock_500_days_ahead(&fresh_url().await).await;
+}
+
+#[tokio::test]
+async fn a_clock_that_jumps_both_ways_deletes_no_backup_and_gives_no_name_twice() {
+    let here = directory();
+    let clock = FakedClock::at(here.path(), "2027-02-28 12:00:00");
+    clock.new_key(here.path(), &[]);
+    let service = clock.serve_with(here.path(), &["--backup", "place", "--backup-every", "1s"]);
+    let names = || -> Vec<String> {
+        let folder = fs::read_dir(here.path().join("place")).into_iter().flatten();
+        let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".db.gz")).collect()
+    };
+    let (mut made, mut looks) = (0, tokio::time::interval(Duration::from_millis(20)));
+    for now in
+        ["2027-02-28 12:00:00", "2036-01-01 00:00:00", "2020-01-01 00:00:00", "2027-02-28 12:00:00"]
+    {
+        clock.set(now);
+        made += 3;
+        while service.said().matches("made a backup").count() < made {
+            looks.tick().await;
+        }
+        // With two of the same name, or with one deleted, there would be fewer.
+        assert!(names().len() >= made, "{now}: {:?}", names());
+    }
+    assert!(names().iter().any(|name| name.starts_with("petstore-2036")));
+    service.signal("TERM");
+    assert!(service.wait().0.success());
+    // The one of 2036 is not the newest, because the clock cannot have made it.
+    let said = clock.run(here.path(), &["restore", "place", "--force"]).stdout;
+    assert!(said.starts_with("Restoring place/petstore-20270228T1200"), "{said}");
 }

@@ -81,6 +81,7 @@ mod cli {
     use crate::{certificates, postgres_cluster, store::proxy};
 
     mod backup;
+    mod backups_on_bad_disks;
     mod check;
     mod contacts;
     mod copy;
