@@ -7,7 +7,7 @@ use futures_util::{
     FutureExt,
     future::{BoxFuture, Fuse},
 };
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Collected, Full, Limited};
 use hyper::{
     Response, StatusCode,
     body::Incoming,
@@ -115,6 +115,18 @@ impl Connection {
         request: request::Builder,
         body: Bytes,
     ) -> Result<response::Parts, RequestError> {
+        // Reads the body of a usual response, so that the connection is not reset.
+        Ok(self.fetch(url, request, body, (MAX_BODY, BODY_TIME)).await?.0)
+    }
+
+    /// The same with the body, if it has at most so many bytes and arrives within this time.
+    pub(crate) async fn fetch(
+        &mut self,
+        url: &Url,
+        request: request::Builder,
+        body: Bytes,
+        (max, within): (usize, Duration),
+    ) -> Result<(response::Parts, Option<Bytes>), RequestError> {
         let request = request
             .uri(&url[Position::BeforePath..Position::AfterQuery])
             .header(header::HOST, &url[Position::BeforeHost..Position::AfterPort])
@@ -123,16 +135,15 @@ impl Connection {
         let exchange = async {
             let response: Response<Incoming> = sender.send_request(request).await?;
             let (head, body) = response.into_parts();
-            // Reads the body of a usual response, so that the connection is not reset.
-            let _ = time::timeout(BODY_TIME, Limited::new(body, MAX_BODY).collect()).await;
-            Ok(head)
+            let read = time::timeout(within, Limited::new(body, max).collect()).await;
+            Ok((head, read.ok().and_then(Result::ok).map(Collected::to_bytes)))
         };
         let mut exchange = pin!(exchange);
         tokio::select! {
             done = exchange.as_mut() => done,
             // The connection can fail at the same time as the response arrives, which then counts.
             ended = driver => match exchange.await {
-                Ok(head) => Ok(head),
+                Ok(response) => Ok(response),
                 Err(error) => Err(ended.err().map_or(error, RequestError::Http)),
             },
         }

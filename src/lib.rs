@@ -24,6 +24,7 @@ mod json;
 mod languages;
 mod look;
 pub mod observe;
+pub mod openid;
 pub mod owner;
 pub mod photos;
 pub mod server;

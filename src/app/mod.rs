@@ -41,7 +41,7 @@ use crate::{
         Clock, Deployment, RateLimit,
         store_area::{Logo, OrderId},
     },
-    observe::metrics::{BackupMetrics, Exposition, Kind, TaskMetrics},
+    observe::metrics::{BackupMetrics, Exposition, Kind, SignInMetrics, TaskMetrics},
     photos::Photos,
     store::{Store, StoreError},
 };
@@ -97,6 +97,7 @@ pub struct App {
     last_due: Mutex<Option<(OrderId, Timestamp)>>,
     /// The last order whose contact was due in the last step, if others may follow.
     last_contact: Mutex<Option<OrderId>>,
+    pub(crate) sign_ins: SignInMetrics,
     /// The metrics of the background tasks.
     pub tasks: Arc<TaskMetrics>,
     /// What the service knows of its backups.
@@ -130,6 +131,7 @@ impl App {
             keep_contacts,
             last_due: Mutex::default(),
             last_contact: Mutex::default(),
+            sign_ins: SignInMetrics::default(),
             tasks: Arc::default(),
             backups: Arc::default(),
             store,
@@ -150,6 +152,7 @@ impl App {
         self.store.expose(page);
         self.commands.expose(page);
         self.journal.expose(page);
+        self.sign_ins.expose(page);
         page.number(
             "petstore_clock_confirmed",
             "Whether the clock agrees with the confirmed time; if not, nothing expires.",

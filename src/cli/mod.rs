@@ -20,6 +20,7 @@ mod openapi;
 mod output;
 mod pages;
 mod photos;
+mod provider;
 mod rejects;
 mod restore;
 mod runtime;

@@ -15,6 +15,7 @@ use tracing::warn;
 use super::{
     args::BadSetting,
     management::{Bind, Bound},
+    provider::ProviderArgs,
     values::{self, ListenOrOff},
 };
 use crate::{
@@ -27,6 +28,7 @@ use crate::{
     },
     edge::{Edge, Origin},
     languages,
+    openid::Provider,
     server::{self, Limits, Tls},
     store::OpenMode,
     window::{self, Style, Window, WindowSettings},
@@ -77,6 +79,9 @@ struct ConsoleArgs {
     /// Who must have a second factor to use the console; for others, it is optional
     #[arg(long, value_enum, env = "PETSTORE_REQUIRE_SECOND_FACTOR", default_value = "none")]
     require_second_factor: RequireSecondFactor,
+
+    #[command(flatten)]
+    provider: ProviderArgs,
 }
 
 /// Where browsers reach the console.
@@ -244,6 +249,11 @@ impl PagesArgs {
         OpenMode::CreateLabelled(languages::field_labels(language))
     }
 
+    /// The OpenID provider, if there is one.
+    pub(super) fn provider(&self) -> anyhow::Result<Option<Provider>> {
+        self.console.provider.provider()
+    }
+
     /// Reads the style sheet.
     pub(super) fn style(&self) -> anyhow::Result<Option<Style>> {
         self.window.style()
@@ -282,7 +292,7 @@ impl PagesArgs {
         self,
         listeners: Listeners,
         tls: Option<Arc<Tls>>,
-        (app, edge): (Arc<App>, Arc<Edge>),
+        (app, edge, provider): (Arc<App>, Arc<Edge>, Option<Provider>),
         deployment: Deployment,
         limits: &Limits,
         stop: impl Future<Output = ()> + Clone,
@@ -317,6 +327,7 @@ impl PagesArgs {
         let console = async {
             let Some(listener) = console else { return };
             let console = Console::new(for_console.0, for_console.1, of_console, random);
+            let console = console.with_provider(provider);
             server::serve(listener, tls_of_console, Arc::new(console), limits, stop_of_console)
                 .await;
         };

@@ -237,7 +237,8 @@ impl Serve {
             warn!("{warning}");
         }
         // A port that is in use hides no wrong setting.
-        let (tls, style) = (self.tls.load()?, self.pages.style()?);
+        let (tls, style, provider) =
+            (self.tls.load()?, self.pages.style()?, self.pages.provider()?);
         let bind = if self.demo.is_some() { Bound::or_free } else { Bound::new };
         let listener = bind(self.listen, "--listen")?;
         let management_listener = self.management.bind()?;
@@ -308,7 +309,7 @@ impl Serve {
             let pages = self.pages.run(
                 pages,
                 tls.clone(),
-                (app, edge),
+                (app, edge, provider),
                 self.deployment,
                 &limits,
                 stopped.clone(),

@@ -12,9 +12,10 @@ use super::{
 use crate::{
     domain::{
         Actor, Clock, Role, StaffName, SystemClock, WriteContext,
-        staff::{EndedSessions, StaffChange, StaffMember, Token},
+        staff::{EndedSessions, Identity, StaffChange, StaffMember, Token},
         store_area::ActType,
     },
+    openid::Issuer,
     store::{DatabaseUrl, OpenMode, StaffKey, StaffWritten, Store},
 };
 
@@ -60,6 +61,17 @@ enum Command {
         #[command(flatten)]
         console: ConsoleUrlArgs,
     },
+    /// Let a member sign in at the OpenID provider from now on, and not with a password; this ends all
+    /// sessions
+    Link {
+        #[arg(value_parser = name)]
+        name: StaffName,
+        /// The number or text by which the provider knows the member (the claim sub)
+        subject: String,
+        /// The OpenID provider, as for `petstore serve`
+        #[arg(long, value_name = "URL", env = "PETSTORE_OIDC_ISSUER")]
+        oidc_issuer: Issuer,
+    },
     /// Keep a member out, and end all sessions of this member
     Disable {
         #[arg(value_parser = name)]
@@ -103,6 +115,23 @@ impl Staff {
                 let change = StaffChange::new(seen, after, ActType::StaffReset);
                 write(store, change.ending(EndedSessions::All), now).await?;
                 show(&token, &console.url(), &name, database)
+            }
+            Command::Link { name, subject, oidc_issuer } => {
+                let identity = Identity { issuer: oidc_issuer.as_str().to_owned(), subject };
+                let key = StaffKey::Identity(identity.clone());
+                if let Some(other) = store.find_staff(key).await.context("cannot read the staff")? {
+                    let other = other.name.as_str();
+                    bail!(BadSetting(format!("{other} signs in with this subject already")));
+                }
+                let member = find(store, &name).await?;
+                let (seen, after) = (member.version, member.with_identity(identity));
+                let change = StaffChange::new(seen, after, ActType::StaffLinked);
+                write(store, change.ending(EndedSessions::All), now).await?;
+                let (name, issuer) = (name.as_str(), oidc_issuer.as_str());
+                super::output::print_message(&format!(
+                    "Member {name} in {database} now signs in at {issuer}."
+                ));
+                Ok(())
             }
             Command::Disable { name } => {
                 let member = find(store, &name).await?;
@@ -210,6 +239,7 @@ fn table(staff: &[StaffMember], now: Timestamp) -> String {
     rows.extend(staff.iter().map(|member| {
         let state = match member {
             StaffMember { disabled_at: Some(at), .. } => format!("disabled since {at}"),
+            StaffMember { identity: Some(of), .. } => format!("active, signs in at {}", of.issuer),
             StaffMember { password: Some(_), second_factor: None, .. } => "active".to_owned(),
             StaffMember { password: Some(_), .. } => "active, with second factor".to_owned(),
             waiting if waiting.has_link_at(now) => "has a link".to_owned(),

@@ -189,7 +189,7 @@ impl Interface for Console {
         facts.route = Some(route.label);
         // The memory counts until the page is made.
         let mut _room = None;
-        if request.method == Method::POST {
+        if request.method == Method::POST && !matches!(route.target, Target::Server(_)) {
             origin::check_site(&visit.visitor, &request.headers)?;
         }
         if request.method == Method::POST && !has_pictures {
@@ -205,7 +205,7 @@ impl Interface for Console {
         let needed = match route.target {
             Target::Asset => return self.asset(client, request).await,
             Target::Photo => return Box::pin(self.photo(client, &visit)).await,
-            Target::Public(page) => {
+            Target::Public(page) | Target::Server(page) => {
                 let response = page(&visit).await?;
                 return self.hold(client, request, response);
             }
@@ -222,7 +222,9 @@ impl Interface for Console {
             let error = ApiError::new(Problem::InsufficientScope, texts().not_allowed);
             return Err(problem::with_menu(error, &visit, Some(&session)));
         }
-        let is_protected = session.member.second_factor.is_some();
+        // The second factor of a provider is its own.
+        let is_protected =
+            session.member.second_factor.is_some() || session.member.identity.is_some();
         if !is_protected
             && needed.second_factor
             && self.settings.second_factor.includes(session.member.role)

@@ -47,6 +47,8 @@ pub(super) enum Cookie {
     Browser,
     /// The message on the next page.
     Message,
+    /// The sign-ins at the provider that have begun in this browser.
+    Provider,
 }
 
 impl Cookie {
@@ -60,6 +62,7 @@ impl Cookie {
             Self::Session => "",
             Self::Browser => "-browser",
             Self::Message => "-message",
+            Self::Provider => "-provider",
         };
         format!("{prefix}petstore{port}{suffix}")
     }
@@ -139,6 +142,7 @@ pub(super) fn begin(visit: &Visit<'_>, staff: StaffId, is_complete: bool) -> (To
         confirmed_at: is_complete.then_some(visit.now),
         address: visit.visitor.address.to_string(),
         browser: browser.unwrap_or_default().chars().take(MAX_BROWSER).collect(),
+        provider_session: None,
     };
     (token, session)
 }

@@ -1,7 +1,11 @@
 //! What all pages share: the console and its settings.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak, atomic::Ordering::Relaxed};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, PoisonError, Weak, atomic::Ordering::Relaxed},
+};
 
+use jiff::Timestamp;
 use rand::rngs::StdRng;
 
 use super::{guesses::Guesses, passwords::Passwords};
@@ -9,6 +13,7 @@ use crate::{
     app::{App, StoreOptions},
     domain::{Deployment, Networks, Role, StaffId, staff::TokenDigest, words::words},
     edge::{Edge, Origin},
+    openid::Provider,
 };
 
 /// The console of a store.
@@ -21,6 +26,9 @@ pub struct Console {
     pub(super) guesses: Guesses,
     /// The member of each form with photos that arrives.
     pub(super) uploads: Mutex<Vec<Weak<StaffId>>>,
+    /// Where members sign in who do not have a password.
+    pub(super) provider: Option<Provider>,
+    pub(super) once: Once,
 }
 
 impl Console {
@@ -41,7 +49,20 @@ impl Console {
             passwords,
             guesses,
             uploads: Mutex::default(),
+            provider: None,
+            once: Once::default(),
         }
+    }
+
+    /// The console, to which members also sign in at this provider.
+    #[must_use]
+    pub fn with_provider(self, provider: Option<Provider>) -> Self {
+        Self { provider, ..self }
+    }
+
+    /// Whether members sign in with passwords.
+    pub(super) fn has_passwords(&self) -> bool {
+        self.provider.as_ref().is_none_or(|provider| !provider.settings.only)
     }
 
     /// How many hashes of passwords were computed.
@@ -52,6 +73,30 @@ impl Console {
     /// Uses the source of randomness.
     pub(super) fn with_random<T>(&self, work: impl FnOnce(&mut StdRng) -> T) -> T {
         work(&mut self.random.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What counts once: the responses and the logout tokens of the provider. Neither is valid for longer than it
+/// stays here; if there are too many, the oldest one leaves.
+#[derive(Default)]
+pub(super) struct Once(Mutex<VecDeque<(String, Timestamp)>>);
+
+impl Once {
+    const MAX: usize = 4096;
+    const SECONDS: i64 = 15 * 60;
+
+    /// Whether this text comes for the first time.
+    pub(super) fn is_first(&self, text: &str, now: Timestamp) -> bool {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.retain(|(_, at)| now.as_second() - at.as_second() < Self::SECONDS);
+        if seen.iter().any(|(of, _)| of == text) {
+            return false;
+        }
+        seen.push_back((text.to_owned(), now));
+        if seen.len() > Self::MAX {
+            seen.pop_front();
+        }
+        true
     }
 }
 

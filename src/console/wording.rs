@@ -69,6 +69,7 @@ pub(super) fn detail(name: &str, value: &str) -> (String, String) {
         "reason" => texts.reason_label,
         "role" => texts.role_label,
         "address" => texts.ip_address,
+        "issuer" => texts.provider,
         "scope" => texts.allows,
         "successor" => texts.new_key,
         "members" => texts.difference,

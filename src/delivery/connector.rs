@@ -19,7 +19,7 @@ use tokio_rustls::{
     TlsConnector,
     rustls::{self, RootCertStore},
 };
-use url::{Host, Position, Url};
+use url::{Position, Url};
 
 use super::{
     EndpointUrl, judge,
@@ -233,18 +233,7 @@ impl Connector {
 
     /// The addresses of the URL's host, all permitted.
     async fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, AttemptError> {
-        let port = url.port_or_known_default().unwrap_or_default();
-        let addresses = match url.host() {
-            Some(Host::Ipv4(address)) => vec![(address, port).into()],
-            Some(Host::Ipv6(address)) => vec![(address, port).into()],
-            Some(Host::Domain(name)) => {
-                self.lookups.resolve(name, port).await.map_err(AttemptError::Name)?
-            }
-            None => vec![],
-        };
-        if addresses.is_empty() {
-            return Err(AttemptError::Name(io::Error::other(NoAddress)));
-        }
+        let addresses = self.lookups.addresses(url).await.map_err(AttemptError::Name)?;
         for address in &addresses {
             if let Some(what) = judge(address.ip(), &self.allowed) {
                 let message = format!("the name leads to {} ({what})", address.ip());
@@ -262,7 +251,3 @@ impl Connector {
 #[derive(Debug, thiserror::Error)]
 #[error("the system has no trusted certificates")]
 struct NoRoots;
-
-#[derive(Debug, thiserror::Error)]
-#[error("the name has no address")]
-struct NoAddress;

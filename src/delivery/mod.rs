@@ -14,6 +14,7 @@ mod sending;
 mod signature;
 mod vault;
 
+pub(crate) use self::resolver::Lookups;
 pub use self::{
     address::{FORBIDDEN, judge},
     connector::{ATTEMPT_LIMIT, AttemptError, Connector, Delivered},

@@ -15,6 +15,7 @@ use futures_util::{
     future::{BoxFuture, Shared},
 };
 use tokio::{net, task};
+use url::{Host, Url};
 
 /// Finds the addresses of a name.
 #[async_trait]
@@ -33,22 +34,38 @@ impl Resolve for SystemResolver {
     }
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("the name has no address")]
+struct NoAddress;
+
 type Found = Result<Vec<SocketAddr>, Arc<io::Error>>;
 type Running = Mutex<HashMap<(String, u16), Shared<BoxFuture<'static, Found>>>>;
 
 /// A resolver with at most one lookup of each name and port at a time.
-pub(super) struct Lookups {
+pub(crate) struct Lookups {
     resolver: Arc<dyn Resolve>,
     running: Arc<Running>,
 }
 
 impl Lookups {
-    pub(super) fn new(resolver: Box<dyn Resolve>) -> Self {
+    pub(crate) fn new(resolver: Box<dyn Resolve>) -> Self {
         Self { resolver: resolver.into(), running: Arc::default() }
     }
 
+    /// The addresses of the host in a URL; at least one.
+    pub(crate) async fn addresses(&self, url: &Url) -> io::Result<Vec<SocketAddr>> {
+        let port = url.port_or_known_default().unwrap_or_default();
+        let addresses = match url.host() {
+            Some(Host::Ipv4(address)) => vec![(address, port).into()],
+            Some(Host::Ipv6(address)) => vec![(address, port).into()],
+            Some(Host::Domain(name)) => self.resolve(name, port).await?,
+            None => vec![],
+        };
+        if addresses.is_empty() { Err(io::Error::other(NoAddress)) } else { Ok(addresses) }
+    }
+
     /// The addresses of a name, from the lookup that is running, or from a new one.
-    pub(super) async fn resolve(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    async fn resolve(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
         let key = (name.to_owned(), port);
         let lookup = {
             let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);

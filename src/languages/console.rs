@@ -600,6 +600,30 @@ texts! {
     drop_kept;
     changed_meanwhile;
 
+    // Signing in at a provider, whose host names it.
+    provider;
+    link_needed;
+    no_passwords;
+    sign_in_elsewhere;
+    access_disabled;
+    signed_in;
+    signed_in_hint;
+    signed_out_title;
+    role_of_provider;
+    enter_once;
+    sign_in_at(host: &str) -> String;
+    sign_in_in_new_tab(host: &str) -> String;
+    provider_unreachable(host: &str) -> String;
+    provider_invalid(host: &str) -> String;
+    sign_in_stopped(host: &str) -> String;
+    no_role(host: &str) -> String;
+    identity_of_another(host: &str) -> String;
+    sign_out_at(host: &str) -> String;
+    signed_out_hint(host: &str) -> String;
+    signs_in_at(host: &str) -> String;
+    link_to_provider(host: &str) -> String;
+    enter_once_hint(host: &str) -> String;
+
     // Passwords and links.
     choose_password;
     new_password;

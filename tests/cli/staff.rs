@@ -108,3 +108,22 @@ fn a_service_starts_without_a_console_if_the_default_address_is_taken() {
     assert!(warning.contains("there is no console"), "{warning}");
     assert!(warning.contains("--console-listen off"), "{warning}");
 }
+
+#[test]
+fn an_operator_links_a_member_to_a_provider() {
+    let here = directory();
+    let staff = |arguments: &[&str]| run(here.path(), &[&["staff"], arguments].concat());
+    staff(&["add", "Ana", "--create"]).expect_success();
+    staff(&["add", "Bo"]).expect_success();
+    let issuer = ["--oidc-issuer", "https://login.shop.example"];
+    let link = |name, subject| staff(&[&["link", name, subject][..], &issuer].concat());
+    link("ana", "1234").expect_success();
+    let list = staff(&["list"]).expect_success().stdout;
+    assert!(list.contains("active, signs in at https://login.shop.example"), "{list}");
+    let taken = link("bo", "1234").expect_one_line();
+    assert!(taken.contains("Ana signs in with this subject already"), "{taken}");
+    let without = staff(&["link", "bo", "5"]).expect_one_line();
+    assert!(without.contains("--oidc-issuer"), "{without}");
+    staff(&["reset", "ana"]).expect_success();
+    link("bo", "1234").expect_success();
+}

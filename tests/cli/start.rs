@@ -15,6 +15,12 @@ use super::program::{Service, command, directory, finish, free_address, new_key,
 /// The exit status that keeps systemd from starting the service again.
 const WRONG_SETTING: i32 = 2;
 
+/// Options for an OpenID provider.
+const ISSUER: &str = "--oidc-issuer=https://login.example";
+const CLIENT: &str = "--oidc-client-id=shop";
+const ROLE: &str = "--oidc-role=groups=shop:clerk";
+const CONSOLE: &str = "--console-url=https://console.example";
+
 #[test]
 fn invalid_settings_are_one_line() {
     let here = directory();
@@ -48,6 +54,19 @@ fn invalid_settings_are_one_line() {
             "for PostgreSQL, use pg_dump or pg_basebackup",
         ),
         (&["serve", "--window-style", "nowhere.css"], "cannot read the style sheet nowhere.css"),
+        (&["serve", ISSUER, CLIENT, ROLE], "--console-url"),
+        (&["serve", ISSUER, CLIENT, CONSOLE], "--oidc-role"),
+        (&["serve", ISSUER, ROLE, CONSOLE], "--oidc-client-id"),
+        (&["serve", CLIENT, ROLE, CONSOLE], "--oidc-issuer"),
+        (&["serve", "--oidc-only"], "--oidc-issuer"),
+        (&["serve", "--oidc-redirect"], "--oidc-issuer"),
+        (&["serve", "--oidc-issuer", "http://login.example"], "https://login.shop.example"),
+        (&["serve", "--oidc-issuer", "https://login.example/?x"], "without query"),
+        (&["serve", "--oidc-role", "groups:clerk"], "CLAIM=VALUE:ROLE"),
+        (
+            &["serve", ISSUER, CLIENT, ROLE, CONSOLE, "--oidc-client-secret-file", "no"],
+            "cannot read the file no, which --oidc-client-secret-file names",
+        ),
         (&["serve", "--unknown"], "--unknown"),
         (&["healthcheck", "--url", "ftp://127.0.0.1/"], "http:// or https://"),
         (&["healthcheck", "--url", "127.0.0.1:8080"], "http:// or https://"),

@@ -71,6 +71,7 @@ async fn of_many_sessions_the_100_that_were_used_last_are_listed() {
             let member = shop.find(name).await;
             let now = shop.clock.now();
             let session = StaffSession {
+                provider_session: None,
                 digest: TokenDigest::from_bytes([index + 100 * u8::from(name == "Cy"); 32]),
                 staff: member.id,
                 begun_at: now,

@@ -6,8 +6,8 @@ use petstore::{
     domain::{
         Actor, IdempotencyKey, IdempotentRequest, Owner, Role, StaffId, StaffName, WriteContext,
         staff::{
-            EndedSessions, Password, SecondFactor, StaffChange, StaffMember, StaffSession, Token,
-            TokenDigest, recovery_code,
+            EndedSessions, Identity, Password, SecondFactor, StaffChange, StaffMember,
+            StaffSession, Token, TokenDigest, recovery_code,
         },
         store_area::{Act, ActType, AuditEntry, AuditQuery, JournalSubject, SubjectKind},
     },
@@ -24,6 +24,7 @@ macro_rules! staff_suite {
             $open,
             a_member_is_read_as_written_and_found_by_number_name_and_link,
             no_two_members_have_the_same_name,
+            no_two_members_have_the_same_identity,
             there_are_at_most_1000_members_although_many_are_added_at_once,
             a_change_of_an_older_state_of_a_member_changes_nothing,
             sessions_begin_end_and_are_forgotten_with_their_member,
@@ -67,6 +68,7 @@ async fn added(store: &AnyStore, name: &str, seed: u64) -> StaffMember {
 /// A session that begins at this second.
 fn session(of: StaffId, seed: u64, second: i64) -> StaffSession {
     StaffSession {
+        provider_session: None,
         digest: token(seed).digest(),
         staff: of,
         begun_at: time(second),
@@ -123,6 +125,42 @@ pub(crate) async fn no_two_members_have_the_same_name(store: AnyStore) {
         assert_eq!(write(&store, change).await, StaffWritten::NameTaken, "{name}");
     }
     assert_eq!(store.list_staff().await.unwrap().len(), 1);
+}
+
+pub(crate) async fn no_two_members_have_the_same_identity(store: AnyStore) {
+    let of = |issuer: &str, subject: &str| {
+        let (issuer, subject) = (issuer.to_owned(), subject.to_owned());
+        Identity { issuer, subject }
+    };
+    let find =
+        async |by: &Identity| store.find_staff(StaffKey::Identity(by.clone())).await.unwrap();
+    let identity = of("https://a.example", "1");
+    let new = named("Ana", 1).with_identity(identity.clone());
+    let change = StaffChange::new(0, new.clone(), ActType::StaffAdded);
+    let StaffWritten::Done(id) = write(&store, change).await else { panic!() };
+    let ana = find(&identity).await.unwrap();
+    assert_eq!(ana, StaffMember { id, ..new });
+    // Not even under another name.
+    let other = named("Bo", 2).with_identity(identity.clone());
+    let change = StaffChange::new(0, other, ActType::StaffAdded);
+    assert_eq!(write(&store, change).await, StaffWritten::NameTaken);
+    for other in [of("https://a.example/", "1"), of("https://a.example", "2"), of("", "1")] {
+        assert_eq!(find(&other).await, None);
+    }
+    // A member who is there already, with a session of the provider.
+    let bo = added(&store, "Bo", 3).await;
+    let linked = bo.clone().with_identity(of("https://a.example", "2"));
+    let begins = StaffSession { provider_session: Some("sid".to_owned()), ..session(bo.id, 1, 10) };
+    let change = StaffChange::new(bo.version, linked.clone(), ActType::StaffLinked);
+    let change = StaffChange { begins: Some(begins.clone()), ..change };
+    assert_eq!(write(&store, change).await, StaffWritten::Done(bo.id));
+    assert_eq!(find(&of("https://a.example", "2")).await, Some(linked.clone()));
+    assert_eq!(store.find_session(begins.digest).await.unwrap(), Some((begins, linked.clone())));
+    // A new link takes the identity away.
+    let reset = linked.clone().reset(&token(4), time(20));
+    let change = StaffChange::new(linked.version, reset, ActType::StaffReset);
+    assert_eq!(write(&store, change).await, StaffWritten::Done(bo.id));
+    assert_eq!(find(&of("https://a.example", "2")).await, None);
 }
 
 pub(crate) async fn there_are_at_most_1000_members_although_many_are_added_at_once(

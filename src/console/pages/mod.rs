@@ -79,6 +79,10 @@ routes! {
     signInForm         GET  "/sign-in"                         public!(staff::sign_in_form);
     signIn             POST "/sign-in"                         public!(staff::sign_in);
     giveCode           POST "/sign-in/code"                    public!(staff::give_code);
+    signInAtProvider   GET  "/sign-in/provider"                public!(staff::leave);
+    comeBack           GET  "/sign-in/callback"                public!(staff::come_back);
+    signedIn           GET  "/sign-in/done"                    public!(staff::signed_in);
+    backChannelLogout  POST "/sign-in/back-channel"            Target::Server(|visit| Box::pin(staff::end_sessions(visit)));
     linkForm           GET  "/link/{token}"                    public!(staff::link_form);
     choosePassword     POST "/link/{token}"                    public!(staff::choose_password);
     signOut            POST "/sign-out"                        staff!(Viewer, staff::sign_out).before_second_factor();
@@ -162,6 +166,8 @@ pub(super) enum Target {
     Photo,
     /// A page that needs no session.
     Public(for<'d> fn(&'d Visit<'d>) -> Opening<'d, Response>),
+    /// A form that the provider sends, and no browser.
+    Server(for<'d> fn(&'d Visit<'d>) -> Opening<'d, Response>),
     /// A page for the staff.
     Staff(Needed, for<'d> fn(&'d Desk<'d>) -> Opening<'d, Reply>),
     /// The form with pictures for the staff, which are read one by one.
@@ -221,12 +227,19 @@ impl Target {
 const MAX_FORM: usize = 512 << 10;
 const MAX_LIST: usize = 1 << 20;
 
+/// The largest form of the provider: a token.
+const MAX_TOKEN: usize = 64 << 10;
+
 /// The forms that can contain such a list.
 const WITH_LIST: [&str; 2] = ["/add/preview", "/add/many"];
 
 /// The largest form that this page accepts, in bytes.
 pub(super) fn max_form(path: &str) -> usize {
-    if WITH_LIST.contains(&path) { MAX_LIST } else { MAX_FORM }
+    match path {
+        "/sign-in/back-channel" => MAX_TOKEN,
+        path if WITH_LIST.contains(&path) => MAX_LIST,
+        _ => MAX_FORM,
+    }
 }
 
 /// The page with this method and path, and the parameters in the path. Fails with 404 for an unknown

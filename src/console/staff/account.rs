@@ -24,10 +24,14 @@ pub(crate) async fn account(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, A
     let (session, now) = (&desk.session, desk.visit.now);
     let own = desk.store().list_sessions(Some(session.member.id)).await?.into_iter();
     let second = session.member.second_factor.as_ref();
+    let has_password = session.member.password.is_some() && desk.visit.console.has_passwords();
     let content = html! {
         p { (texts().you_are(session.member.name.as_str(), session.member.role)) }
         div.stack {
-            section.card {
+            @if let Some(issuer) = session.member.identity.as_ref().map(|of| &*of.issuer) {
+                p { (texts().provider) (window_texts().colon) (issuer) }
+            }
+            @if has_password { section.card {
                 h2 { (texts().second_factor) }
                 @if let Some(second) = second {
                     p { (texts().second_factor_on(second.recovery.len())) }
@@ -46,7 +50,7 @@ pub(crate) async fn account(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, A
                     (new_password())
                     div.buttons { button { (texts().change_password) } }
                 }
-            }
+            } }
             section.card {
                 h2 { (texts().language_label) }
                 form.fields method="post" action="/account/language" {

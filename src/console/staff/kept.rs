@@ -43,7 +43,7 @@ pub(crate) async fn page(
     Ok(layout::page(StatusCode::CONFLICT, &visit.facts, texts().form_of_another, &content))
 }
 
-fn send(path: &str, form: &Form, at_once: bool, button: &Markup) -> Markup {
+pub(super) fn send(path: &str, form: &Form, at_once: bool, button: &Markup) -> Markup {
     html! {
         form method="post" action=(path) data-resubmit[at_once] {
             @for (name, value) in form.fields() {

@@ -3,7 +3,11 @@
 use hyper::StatusCode;
 use maud::html;
 
-use super::{changed_meanwhile, new_password, problem, sign_in::let_in, status_of};
+use super::{
+    changed_meanwhile, new_password, problem,
+    sign_in::{let_in, path_to_provider},
+    status_of,
+};
 use crate::{
     console::{layout, passwords::random_for_thread, session, visit::Visit},
     domain::{
@@ -43,25 +47,27 @@ async fn sign_in_to_demo(visit: &Visit<'_>) -> Result<Response, ApiError> {
 pub(crate) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let Some(member) = member_of(visit).await? else { return Ok(invalid(visit)) };
     let path = visit.request.uri.path();
-    let password = match chosen(visit, &member) {
-        Ok(password) => password,
-        Err(wrong) => return Ok(form(visit, &member, path, Some(&wrong))),
-    };
-    let random = visit.console.with_random(random_for_thread);
-    // A link is for one hash, so there is no need to count.
-    let place = visit.console.passwords.place(true)?;
-    let hash = visit.console.passwords.hash(place, password, random).await?;
     let (token, begun) = session::begin(visit, member.id, true);
     let (seen, actor) = (member.version, session::actor(&member));
-    let after = member.with_password(hash);
-    let change = StaffChange {
-        begins: Some(begun),
-        ..StaffChange::new(seen, after.clone(), ActType::StaffPasswordSet)
-            .ending(EndedSessions::All)
+    let (after, act) = if visit.console.has_passwords() {
+        let password = match chosen(visit, &member) {
+            Ok(password) => password,
+            Err(wrong) => return Ok(form(visit, &member, path, Some(&wrong))),
+        };
+        let random = visit.console.with_random(random_for_thread);
+        // A link is for one hash, so there is no need to count.
+        let place = visit.console.passwords.place(true)?;
+        let hash = visit.console.passwords.hash(place, password, random).await?;
+        (member.with_password(hash), ActType::StaffPasswordSet)
+    } else {
+        (member.without_link(), ActType::StaffSignedIn)
     };
+    let change = StaffChange::new(seen, after.clone(), act).ending(EndedSessions::All);
+    let change = StaffChange { begins: Some(begun), ..change };
     if visit.write(change, actor).await? == StaffWritten::Stale {
         return Err(changed_meanwhile());
     }
+    visit.console.app.sign_ins.count("link", "accepted");
     let mut response = layout::redirect("/");
     session::sign_in(visit, &mut response, &token, &after);
     Ok(response)
@@ -83,17 +89,34 @@ pub(super) fn chosen(visit: &Visit<'_>, member: &StaffMember) -> Result<Password
 }
 
 fn form(visit: &Visit<'_>, member: &StaffMember, path: &str, wrong: Option<&str>) -> Response {
+    let host = visit.console.provider.as_ref().map(|of| of.settings.issuer.host());
     let content = html! {
         (problem(wrong))
-        p { (texts().welcome(member.name.as_str())) }
-        form.fields.card method="post" action=(path) {
-            // For password managers.
-            input type="hidden" name="username" autocomplete="username" value=(member.name.as_str());
-            (new_password())
-            div.buttons { button.main { (texts().save_password) } }
+        @if visit.console.has_passwords() {
+            p { (texts().welcome(member.name.as_str())) }
+            form.fields.card method="post" action=(path) {
+                // For password managers.
+                input type="hidden" name="username" autocomplete="username" value=(member.name.as_str());
+                (new_password())
+                div.buttons { button.main { (texts().save_password) } }
+            }
+        }
+        @if let Some(host) = host {
+            div.card {
+                p { (texts().link_to_provider(host)) }
+                div.buttons { a.button href=(path_to_provider(path)) { (texts().sign_in_at(host)) } }
+            }
+            @if !visit.console.has_passwords() {
+                form.fields.card method="post" action=(path) {
+                    p { (texts().enter_once_hint(host)) }
+                    div.buttons { button { (texts().enter_once) } }
+                }
+            }
         }
     };
-    layout::page(status_of(wrong), &visit.facts, texts().choose_password, &content)
+    let has_passwords = visit.console.has_passwords();
+    let title = if has_passwords { texts().choose_password } else { texts().sign_in };
+    layout::page(status_of(wrong), &visit.facts, title, &content)
 }
 
 fn invalid(visit: &Visit<'_>) -> Response {

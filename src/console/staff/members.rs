@@ -9,7 +9,7 @@ use crate::{
     console::ask::Question,
     domain::{
         Role, StaffId, StaffName,
-        staff::{EndedSessions, StaffChange, StaffMember, StaffSession, Token},
+        staff::{EndedSessions, Identity, StaffChange, StaffMember, StaffSession, Token},
         store_area::ActType,
     },
     edge::Problem,
@@ -73,7 +73,7 @@ fn row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
         tr {
             td.first { bdi { (member.name.as_str()) } }
             td data-label=(texts().role_label) {
-                @if is_self { (texts().role(member.role)) } @else {
+                @if is_self || member.identity.is_some() { (texts().role(member.role)) } @else {
                     form.row method="post" action=(action) {
                         (desk.key("role"))
                         input type="hidden" name="do" value="role";
@@ -93,6 +93,7 @@ fn row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
             }
             td data-label=(texts().state) {
                 @if let Some(at) = member.disabled_at { (texts().disabled_state) " " (markup::time(at, now)) }
+                @else if let Some(of) = &member.identity { (texts().signs_in_at(host_of(of))) }
                 @else if member.password.is_some() && member.second_factor.is_some() {
                     (texts().active_with_second_factor)
                 }
@@ -110,6 +111,12 @@ fn row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
             }
         }
     }
+}
+
+/// The host of the provider.
+fn host_of(identity: &Identity) -> &str {
+    let (_, host) = identity.issuer.split_once("://").unwrap_or_default();
+    host.split('/').next().unwrap_or_default()
 }
 
 /// `POST /settings/staff`.
@@ -174,6 +181,9 @@ pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(asked);
     }
     match (visit.form.raw("do"), role) {
+        ("role", _) if member.identity.is_some() => {
+            Err(ApiError::new(Problem::InsufficientScope, texts().role_of_provider))
+        }
         ("role", Some(role)) if role == member.role => Ok(Reply::See(PAGE.to_owned(), None)),
         ("role", Some(role)) => {
             let after = member.with_role(role);

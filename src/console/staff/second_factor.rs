@@ -24,6 +24,9 @@ const PAGE: &str = "/account/second-factor";
 
 /// `GET /account/second-factor`.
 pub(crate) fn second_factor(desk: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
+    if desk.session.member.identity.is_some() {
+        return ready(Ok(Reply::See("/account".to_owned(), None)));
+    }
     let new = desk.visit.console.with_random(TotpSecret::generate);
     ready(Ok(page(desk, &new, &Errors::default())))
 }

@@ -4,11 +4,11 @@ use std::future::{Ready, ready};
 
 use hyper::{Method, StatusCode};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use tracing::warn;
 
-use super::{changed_meanwhile, code_input, kept, password, problem, status_of};
+use super::{code_input, kept, password, problem, status_of};
 use crate::console::prelude::*;
 use crate::{
-    app::StoreFacts,
     console::{
         Console, layout,
         session::{self, Cookie, Session},
@@ -20,6 +20,7 @@ use crate::{
         store_area::{Act, ActType, JournalSubject, SubjectKind},
     },
     edge::{Problem, Response},
+    openid::{Failure, Provider},
     store::{StaffKey, StaffWritten},
 };
 
@@ -28,40 +29,38 @@ const MAX_KEPT: usize = 64 << 10;
 
 /// Where the browser goes after signing in: to a page, or with a form that could not be carried out
 /// before. The browser keeps the form in hidden fields, and the service keeps nothing.
-struct Then {
+pub(super) struct Then {
     /// An own path.
-    next: String,
+    pub(super) next: String,
     /// The path and the content of a form.
-    kept: Option<(String, Form)>,
+    pub(super) kept: Option<(String, Form)>,
     /// Why the form is not kept.
     lost: Option<&'static str>,
-    store: StoreFacts,
 }
 
 impl Then {
     /// The fields of a form to sign in.
-    fn of(visit: &Visit<'_>, form: &Form) -> Self {
+    pub(super) fn of(visit: &Visit<'_>, form: &Form) -> Self {
         let path = form.raw("kept_path");
         let kept = own_path(visit, &Method::POST, path)
             .map(|path| (path.to_owned(), Form::of(form.raw("kept").to_owned().into())));
         let next = own_path(visit, &Method::GET, form.raw("next")).unwrap_or("/").to_owned();
-        Self { next, kept, lost: None, store: visit.facts.clone() }
+        Self { next, kept, lost: None }
     }
 
     /// Back to this request.
     fn back_to(visit: &Visit<'_>) -> Self {
-        let store = visit.facts.clone();
         let path = visit.request.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
         if visit.request.method != Method::POST {
-            return Self { next: path, kept: None, lost: None, store };
+            return Self { next: path, kept: None, lost: None };
         }
         if visit.has_pictures {
-            return Self { next: path, kept: None, lost: Some(texts().photos_not_kept), store };
+            return Self { next: path, kept: None, lost: Some(texts().photos_not_kept) };
         }
         let is_too_long = visit.form.bytes().len() > MAX_KEPT;
         let kept = (!is_too_long).then(|| (path, visit.form.clone()));
         let lost = is_too_long.then_some(texts().form_too_long);
-        Self { next: "/".to_owned(), kept, lost, store }
+        Self { next: "/".to_owned(), kept, lost }
     }
 
     /// The hidden fields.
@@ -86,6 +85,7 @@ impl Then {
             Some((path, form)) => kept::page(visit, member, path, form).await?,
             None => layout::redirect(&self.next),
         };
+        visit.console.app.sign_ins.count("password", "accepted");
         session::sign_in(visit, &mut response, token, member);
         Ok(response)
     }
@@ -93,7 +93,7 @@ impl Then {
 
 /// The path, if it is one of the console with this method. So nobody can use a link to the console to
 /// lead to another site.
-fn own_path<'p>(visit: &Visit<'_>, method: &Method, path: &'p str) -> Option<&'p str> {
+pub(super) fn own_path<'p>(visit: &Visit<'_>, method: &Method, path: &'p str) -> Option<&'p str> {
     let is_plain = path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let (page, _) = path.split_once('?').unwrap_or((path, ""));
     (is_plain && page.starts_with('/') && (visit.find)(method, page).is_some()).then_some(path)
@@ -101,7 +101,7 @@ fn own_path<'p>(visit: &Visit<'_>, method: &Method, path: &'p str) -> Option<&'p
 
 /// `GET /sign-in`.
 pub(crate) fn sign_in_form(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
-    ready(Ok(form(&Then::of(visit, &visit.query), None, "", StatusCode::OK)))
+    ready(Ok(form(visit, &Then::of(visit, &visit.query), None, Who::default(), StatusCode::OK)))
 }
 
 /// The response of a page that needs a session, or one in which the password was given recently.
@@ -113,13 +113,37 @@ pub(crate) fn required(visit: &Visit<'_>, session: Option<&Session>) -> Response
     let then = Then::back_to(visit);
     if then.kept.is_none() && then.lost.is_none() && session.is_none() {
         let next = utf8_percent_encode(&then.next, NON_ALPHANUMERIC);
-        return layout::redirect(&format!("/sign-in?next={next}"));
+        let leads = |provider: &Provider| provider.settings.redirects;
+        let is_led = visit.console.provider.as_ref().is_some_and(leads);
+        // A script cannot go to another site.
+        let is_led = is_led && !session::is_in_background(visit.request);
+        let page = if is_led { "/sign-in/provider" } else { "/sign-in" };
+        return layout::redirect(&format!("{page}?next={next}"));
     }
-    let name = session.map_or("", |session| session.member.name.as_str());
-    form(&then, None, name, StatusCode::FORBIDDEN)
+    let member = session.map(|session| &session.member);
+    let name = member.map_or("", |member| member.name.as_str());
+    form(visit, &then, None, Who { name, member }, StatusCode::FORBIDDEN)
 }
 
-fn form(then: &Then, wrong: Option<&str>, name: &str, status: StatusCode) -> Response {
+/// Who signs in, as far as a page knows: the typed name, and the member who signs in again.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Who<'m> {
+    name: &'m str,
+    member: Option<&'m StaffMember>,
+}
+
+/// The page to sign in, with the proofs that this member has, or that a member can have.
+pub(super) fn form(
+    visit: &Visit<'_>,
+    then: &Then,
+    wrong: Option<&str>,
+    Who { name, member }: Who<'_>,
+    status: StatusCode,
+) -> Response {
+    let has_password = member.is_none_or(|member| member.password.is_some());
+    let has_password = has_password && visit.console.has_passwords();
+    let has_identity = member.is_none_or(|member| member.identity.is_some());
+    let at_provider = visit.console.provider.as_ref().filter(|_| has_identity);
     let name = Input {
         id: "name",
         label: texts().name,
@@ -133,26 +157,61 @@ fn form(then: &Then, wrong: Option<&str>, name: &str, status: StatusCode) -> Res
         (problem(wrong))
         @if let Some(lost) = then.lost {
             (problem(Some(lost)))
-        } @else if wrong.is_none() && !name.value.is_empty() {
+        } @else if wrong.is_none() && member.is_some() && has_password {
             p { (texts().password_again) }
+        } @else if !has_password && at_provider.is_none() {
+            p { (texts().link_needed) }
         } @else if then.kept.is_some() && wrong.is_none() {
             p { (texts().form_kept) }
         }
-        form.fields.card method="post" action="/sign-in" {
-            (name.show())
-            (Input { is_first: !name.value.is_empty(), ..password("password", texts().password) }.show())
-            (then.fields())
-            div.buttons { button.main { (texts().sign_in) } }
+        @if let Some(at) = at_provider { (way(at, then, member.is_some())) }
+        @if has_password {
+            form.fields.card method="post" action="/sign-in" {
+                (name.show())
+                (Input { is_first: !name.value.is_empty(), ..password("password", texts().password) }.show())
+                (then.fields())
+                div.buttons { button.main { (texts().sign_in) } }
+            }
+            p.hint { (texts().no_password) }
         }
-        p.hint { (texts().no_password) }
     };
-    layout::page(status, &then.store, texts().sign_in, &content)
+    layout::page(status, &visit.facts, texts().sign_in, &content)
+}
+
+/// The button that leads to the provider. What was typed stays on this page, because no other site gets it:
+/// the member signs in in a new tab, and sends the form afterwards.
+fn way(provider: &Provider, then: &Then, again: bool) -> Markup {
+    let host = provider.settings.issuer.host();
+    let next = if then.kept.is_some() { "/sign-in/done" } else { &then.next };
+    let path = path_to_provider(next);
+    let path = if again { path + "&again=1" } else { path };
+    let label = texts().sign_in_at(host);
+    html! {
+        div.card {
+            @if let Some((action, form)) = &then.kept {
+                p { (texts().sign_in_in_new_tab(host)) }
+                div.buttons { a.button.main href=(path) target="_blank" { (label) } }
+                (kept::send(action, form, false, &html! { button { (texts().send_kept) } }))
+            } @else {
+                div.buttons { a.button.main href=(path) { (label) } }
+            }
+        }
+    }
+}
+
+/// The path of the button that leads to the provider, and then to this page.
+pub(super) fn path_to_provider(next: &str) -> String {
+    format!("/sign-in/provider?next={}", utf8_percent_encode(next, NON_ALPHANUMERIC))
 }
 
 /// `POST /sign-in`.
 pub(crate) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let (form_name, then) = (visit.form.raw("name"), Then::of(visit, &visit.form));
-    let again = |wrong: &str, status| form(&then, Some(wrong), form_name, status);
+    let who = Who { name: form_name, member: None };
+    let again = |wrong: &str, status| form(visit, &then, Some(wrong), who, status);
+    if !visit.console.has_passwords() {
+        return Ok(again(texts().no_passwords, StatusCode::FORBIDDEN));
+    }
     let store = &visit.console.app.store;
     let key = StaffName::new(form_name).map(|name| name.key()).unwrap_or_default();
     let member = store.find_staff(StaffKey::Name(key.clone())).await?;
@@ -170,7 +229,7 @@ pub(crate) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let member = match active {
         Some(member) if is_right => member,
         wrong => {
-            record_failure(visit, wrong.as_ref()).await?;
+            rejected(visit, "password", wrong.as_ref(), None).await?;
             return Ok(again(texts().sign_in_wrong, StatusCode::FORBIDDEN));
         }
     };
@@ -179,7 +238,7 @@ pub(crate) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
         return Ok(again(texts().sign_in_wrong, StatusCode::FORBIDDEN));
     };
     if needs_code {
-        let mut response = code_form(&then, None);
+        let mut response = code_form(visit, &then, None);
         Cookie::Session.set(visit, &mut response, &token.reveal(), None);
         return Ok(response);
     }
@@ -201,7 +260,7 @@ pub(super) async fn let_in(
     Ok((written != StaffWritten::Stale).then_some(token))
 }
 
-fn code_form(then: &Then, wrong: Option<&str>) -> Response {
+fn code_form(visit: &Visit<'_>, then: &Then, wrong: Option<&str>) -> Response {
     let content = html! {
         (problem(wrong))
         form.fields.card method="post" action="/sign-in/code" {
@@ -210,7 +269,7 @@ fn code_form(then: &Then, wrong: Option<&str>) -> Response {
             div.buttons { button.main { (texts().continue_label) } }
         }
     };
-    layout::page(status_of(wrong), &then.store, texts().sign_in, &content)
+    layout::page(status_of(wrong), &visit.facts, texts().sign_in, &content)
 }
 
 /// `POST /sign-in/code`.
@@ -220,11 +279,12 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let Some(Session { member, record }) =
         begun.filter(|begun| begun.record.confirmed_at.is_none())
     else {
-        return Ok(form(&then, Some(texts().sign_in_ended), "", StatusCode::FORBIDDEN));
+        let wrong = Some(texts().sign_in_ended);
+        return Ok(form(visit, &then, wrong, Who::default(), StatusCode::FORBIDDEN));
     };
     let known = session::is_known_browser(visit, &member).then_some(member.id);
     if let Err(error) = visit.guess(&member.name.key(), known) {
-        return Ok(code_form(&then, Some(error.message())));
+        return Ok(code_form(visit, &then, Some(error.message())));
     }
     let accepted = match &member.second_factor {
         Some(second) => {
@@ -234,8 +294,8 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
         None => None,
     };
     let Some(second) = accepted else {
-        record_failure(visit, Some(&member)).await?;
-        return Ok(code_form(&then, Some(texts().code_wrong)));
+        rejected(visit, "password", Some(&member), None).await?;
+        return Ok(code_form(visit, &then, Some(texts().code_wrong)));
     };
     let (token, begun) = session::begin(visit, member.id, true);
     let (seen, actor) = (member.version, session::actor(&member));
@@ -247,15 +307,29 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
     };
     // Another request has used the code, or the member was changed.
     if visit.write(change, actor).await? == StaffWritten::Stale {
-        return Ok(code_form(&then, Some(texts().code_wrong)));
+        return Ok(code_form(visit, &then, Some(texts().code_wrong)));
     }
     then.go(visit, &token, &member).await
 }
 
-/// Records a failed attempt, for a known name with its member. The name that was typed is not
+/// Counts and records a failed attempt, for a known name with its member. The name that was typed is not
 /// recorded, because it can be a password.
-async fn record_failure(visit: &Visit<'_>, member: Option<&StaffMember>) -> Result<(), ApiError> {
+pub(super) async fn rejected(
+    visit: &Visit<'_>,
+    method: &str,
+    member: Option<&StaffMember>,
+    cause: Option<&Failure>,
+) -> Result<(), ApiError> {
+    let is_unavailable = matches!(cause, Some(Failure::Unreachable(_)));
+    let result = if is_unavailable { "unavailable" } else { "rejected" };
+    visit.console.app.sign_ins.count(method, result);
     if !visit.console.guesses.is_recorded(visit.console.app.clock.instant()) {
+        return Ok(());
+    }
+    if let Some(cause) = cause {
+        warn!(request_id = ?visit.request_id, "a sign-in at the provider failed: {cause}");
+    }
+    if is_unavailable {
         return Ok(());
     }
     let subject =
@@ -264,38 +338,6 @@ async fn record_failure(visit: &Visit<'_>, member: Option<&StaffMember>) -> Resu
     let act = Act { kind: ActType::StaffSignInFailed.into(), subject, details };
     let context = visit.context(Actor::Clock.into());
     Ok(visit.console.app.store.record_act(act, context).await?)
-}
-
-/// How often the end of a session is tried when the member changes at the same moment.
-const MAX_TRIES: u32 = 10;
-
-/// `POST /sign-out`.
-pub(crate) async fn sign_out(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Desk { visit, session, .. } = desk;
-    let digest = session.record.digest;
-    for _ in 0..MAX_TRIES {
-        // Read again, because somebody may have changed the member meanwhile, or ended the session.
-        let found = visit.console.app.store.find_session(digest).await?;
-        let Some((_, member)) = found else { return Ok(Reply::Made(signed_out(visit))) };
-        let change = StaffChange {
-            seen: member.version,
-            after: member,
-            ends: EndedSessions::One(digest),
-            begins: None,
-            act: None,
-        };
-        if visit.write(change, session.actor()).await? != StaffWritten::Stale {
-            return Ok(Reply::Made(signed_out(visit)));
-        }
-    }
-    Err(changed_meanwhile())
-}
-
-/// The response to a member whose session has ended.
-fn signed_out(visit: &Visit<'_>) -> Response {
-    let mut response = layout::redirect("/sign-in");
-    Cookie::Session.clear(visit, &mut response);
-    response
 }
 
 impl Visit<'_> {

@@ -57,6 +57,14 @@ impl StaffName {
     }
 }
 
+/// Who a member is at an OpenID provider. An e-mail address or a name is no identity, because a provider
+/// can give it to another person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    pub issuer: String,
+    pub subject: String,
+}
+
 words! {
     /// The rights of a member of the staff. Each role includes those before it.
     #[derive(PartialOrd, Ord)]
@@ -88,6 +96,8 @@ pub struct StaffMember {
     pub link: Option<(TokenDigest, Timestamp)>,
     /// `None` if the password is enough.
     pub second_factor: Option<SecondFactor>,
+    /// In place of a password and a second factor: who leaves the provider must have no other way in.
+    pub identity: Option<Identity>,
     /// From 1. Each change gives the next one.
     pub version: i64,
 }
@@ -111,18 +121,33 @@ impl StaffMember {
             password: None,
             link: None,
             second_factor: None,
+            identity: None,
             version: 0,
         };
         new.reset(link, now)
     }
 
-    /// The member, who must choose another password by this link and then set up the second factor
-    /// again. A disabled member can sign in again.
+    /// The member, who signs in at a provider from now on.
+    #[must_use]
+    pub fn with_identity(self, identity: Identity) -> Self {
+        let identity = Some(identity);
+        Self { password: None, link: None, second_factor: None, identity, ..self }.next()
+    }
+
+    /// The member after the only use of the link.
+    #[must_use]
+    pub fn without_link(self) -> Self {
+        Self { link: None, ..self }.next()
+    }
+
+    /// The member, who must choose another password or a provider by this link, and then set up the second
+    /// factor again. A disabled member can sign in again.
     #[must_use]
     pub fn reset(self, link: &Token, now: Timestamp) -> Self {
         let until = Timestamp::from_second(now.as_second() + LINK_SECONDS).unwrap_or(now);
         let link = Some((link.digest(), until));
-        Self { disabled_at: None, password: None, link, second_factor: None, ..self }.next()
+        let (password, second_factor, identity) = (None, None, None);
+        Self { disabled_at: None, password, link, second_factor, identity, ..self }.next()
     }
 
     #[must_use]
@@ -162,9 +187,10 @@ impl StaffMember {
     pub fn act(&self, kind: ActType) -> Act {
         let subject = JournalSubject { kind: SubjectKind::Staff.into(), id: Some(self.id.0) };
         let mut details: Vec<(Cow<'static, str>, String)> = Vec::new();
-        if matches!(kind, ActType::StaffAdded | ActType::StaffRoleChanged) {
+        if matches!(kind, ActType::StaffAdded | ActType::StaffLinked | ActType::StaffRoleChanged) {
             details.push(("name".into(), self.name.as_str().to_owned()));
             details.push(("role".into(), self.role.as_str().to_owned()));
+            details.extend(self.identity.as_ref().map(|of| ("issuer".into(), of.issuer.clone())));
         }
         Act { kind: kind.into(), subject, details }
     }

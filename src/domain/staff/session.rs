@@ -22,6 +22,8 @@ pub struct StaffSession {
     pub address: String,
     /// The description that the browser gives of itself, shortened.
     pub browser: String,
+    /// The session at the OpenID provider with which it began, if the provider names it.
+    pub provider_session: Option<String>,
 }
 
 impl StaffSession {

@@ -174,6 +174,7 @@ words! {
         StaffReset = "staff.reset",
         StaffDisabled = "staff.disabled",
         StaffPasswordSet = "staff.password_set",
+        StaffLinked = "staff.linked",
         StaffSecondFactorSet = "staff.second_factor_set",
         StaffSecondFactorRemoved = "staff.second_factor_removed",
         StaffSignedIn = "staff.signed_in",

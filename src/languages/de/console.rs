@@ -587,6 +587,30 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     drop_kept: "Nicht senden",
     changed_meanwhile: "Jemand anders hat inzwischen etwas geändert, deshalb wurde diesmal nichts geändert. Laden Sie die Seite neu und sehen Sie sich den aktuellen Stand an.",
 
+    // Signing in at a provider, whose host names it.
+    provider: "Anbieter",
+    link_needed: "Dafür müssen Sie gerade erst nachgewiesen haben, wer Sie sind, und Sie sind mit einem Link hereingekommen. Bitten Sie die Leitung um einen neuen Link, oder melden Sie sich ab und wieder an.",
+    no_passwords: "Hier gibt es keine Passwörter. Melden Sie sich über die Schaltfläche an.",
+    sign_in_elsewhere: "Diese Anmeldung hat länger als zehn Minuten gedauert, war schon abgeschlossen oder hat in einem anderen Browser begonnen. Melden Sie sich noch einmal an.",
+    access_disabled: "Die Leitung hat Ihren Zugang gesperrt.",
+    signed_in: "Sie sind angemeldet",
+    signed_in_hint: "Schließen Sie diesen Tab und machen Sie in dem weiter, aus dem Sie gekommen sind.",
+    signed_out_title: "Sie sind abgemeldet",
+    role_of_provider: "Die Rolle bestimmt der Anbieter, über den sich dieses Teammitglied anmeldet. Ändern Sie sie dort.",
+    enter_once: "Mit diesem Link einmal eintreten",
+    sign_in_at,
+    sign_in_in_new_tab,
+    provider_unreachable,
+    provider_invalid,
+    sign_in_stopped,
+    no_role,
+    identity_of_another,
+    sign_out_at,
+    signed_out_hint,
+    signs_in_at,
+    link_to_provider,
+    enter_once_hint,
+
     // Passwords and links.
     choose_password: "Passwort festlegen",
     new_password: "Neues Passwort",
@@ -1295,6 +1319,66 @@ fn weak(weak: WeakPassword) -> String {
     }
 }
 
+fn sign_in_at(host: &str) -> String {
+    format!("Mit {host} anmelden")
+}
+
+fn sign_in_in_new_tab(host: &str) -> String {
+    format!(
+        "Melden Sie sich in einem neuen Tab mit {host} an und kommen Sie in diesen zurück. Ihre Eingaben bleiben hier; senden Sie sie dann."
+    )
+}
+
+fn provider_unreachable(host: &str) -> String {
+    format!("{host} antwortet nicht. Warten Sie eine Minute und versuchen Sie es noch einmal.")
+}
+
+fn provider_invalid(host: &str) -> String {
+    format!(
+        "Die Antwort von {host} konnte nicht angenommen werden. Versuchen Sie es noch einmal. Wenn das wieder geschieht, fragen Sie die Person, die den Dienst betreibt: Der Grund steht in seinem Protokoll."
+    )
+}
+
+fn sign_in_stopped(host: &str) -> String {
+    format!("{host} hat die Anmeldung abgebrochen. Melden Sie sich noch einmal an.")
+}
+
+fn no_role(host: &str) -> String {
+    format!(
+        "{host} kennt Sie, gibt Ihnen hier aber keine Rolle. Fragen Sie die Leitung oder die Stelle, die Ihre Konten verwaltet."
+    )
+}
+
+fn identity_of_another(host: &str) -> String {
+    format!(
+        "Dieser Link gehört einem Teammitglied und Ihr Konto bei {host} einem anderen. Melden Sie sich bei {host} ab und benutzen Sie das Konto, das zum Link gehört."
+    )
+}
+
+fn sign_out_at(host: &str) -> String {
+    format!("Bei {host} abmelden")
+}
+
+fn signed_out_hint(host: &str) -> String {
+    format!("Sie sind hier abgemeldet und jetzt auch bei {host}.")
+}
+
+fn signs_in_at(host: &str) -> String {
+    format!("meldet sich mit {host} an")
+}
+
+fn link_to_provider(host: &str) -> String {
+    format!(
+        "Oder melden Sie sich von jetzt an mit {host} an. Dann brauchen Sie hier kein Passwort."
+    )
+}
+
+fn enter_once_hint(host: &str) -> String {
+    format!(
+        "Wenn Sie sich nicht mit {host} anmelden können, kommen Sie mit diesem Link einmal hinein."
+    )
+}
+
 fn welcome(name: &str) -> Markup {
     html! { "Willkommen, " bdi { (name) } ". Legen Sie das Passwort fest, mit dem Sie sich künftig anmelden." }
 }
@@ -1431,6 +1515,7 @@ fn act(kind: ActType) -> &'static str {
         ActType::StaffReset => "Teammitglied zurückgesetzt",
         ActType::StaffDisabled => "Teammitglied deaktiviert",
         ActType::StaffPasswordSet => "Passwort gesetzt",
+        ActType::StaffLinked => "Mit dem Anbieter verknüpft",
         ActType::StaffSecondFactorSet => "Zweiter Faktor eingerichtet",
         ActType::StaffSecondFactorRemoved => "Zweiter Faktor entfernt",
         ActType::StaffSignedIn => "Angemeldet",

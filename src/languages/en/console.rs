@@ -586,6 +586,30 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     drop_kept: "Do not send it",
     changed_meanwhile: "Somebody else has changed this in the meantime, so nothing was changed this time. Reload the page, and look at the current state.",
 
+    // Signing in at a provider, whose host names it.
+    provider: "Provider",
+    link_needed: "This needs a recent proof of who you are, and you have entered with a link. Ask a manager for a new link, or sign out and sign in again.",
+    no_passwords: "This store does not use passwords. Sign in with the button.",
+    sign_in_elsewhere: "This sign-in has taken longer than ten minutes, was completed before, or began in another browser. Sign in again.",
+    access_disabled: "A manager has disabled your access to this store.",
+    signed_in: "You are signed in",
+    signed_in_hint: "Close this tab, and continue in the one from which you came.",
+    signed_out_title: "You are signed out",
+    role_of_provider: "The provider with which this member signs in decides the role. Change it there.",
+    enter_once: "Enter once with this link",
+    sign_in_at,
+    sign_in_in_new_tab,
+    provider_unreachable,
+    provider_invalid,
+    sign_in_stopped,
+    no_role,
+    identity_of_another,
+    sign_out_at,
+    signed_out_hint,
+    signs_in_at,
+    link_to_provider,
+    enter_once_hint,
+
     // Passwords and links.
     choose_password: "Choose a password",
     new_password: "New password",
@@ -1260,6 +1284,62 @@ fn weak(weak: WeakPassword) -> String {
     }
 }
 
+fn sign_in_at(host: &str) -> String {
+    format!("Sign in with {host}")
+}
+
+fn sign_in_in_new_tab(host: &str) -> String {
+    format!(
+        "Sign in with {host} in a new tab, and come back to this one. What you typed stays here; send it then."
+    )
+}
+
+fn provider_unreachable(host: &str) -> String {
+    format!("{host} does not respond. Wait a minute, and retry.")
+}
+
+fn provider_invalid(host: &str) -> String {
+    format!(
+        "The response of {host} could not be accepted. Retry. If this happens again, ask the operator: the log of the service says why."
+    )
+}
+
+fn sign_in_stopped(host: &str) -> String {
+    format!("{host} has stopped the sign-in. Sign in again to retry.")
+}
+
+fn no_role(host: &str) -> String {
+    format!(
+        "{host} knows you, but it gives you no role in this store. Ask a manager, or the people who manage your accounts."
+    )
+}
+
+fn identity_of_another(host: &str) -> String {
+    format!(
+        "This link belongs to one member, and your account at {host} to another. Sign out at {host}, and use the account that belongs to the link."
+    )
+}
+
+fn sign_out_at(host: &str) -> String {
+    format!("Sign out at {host}")
+}
+
+fn signed_out_hint(host: &str) -> String {
+    format!("You are signed out here, and now also at {host}.")
+}
+
+fn signs_in_at(host: &str) -> String {
+    format!("signs in with {host}")
+}
+
+fn link_to_provider(host: &str) -> String {
+    format!("Or sign in with {host} from now on. You need no password here then.")
+}
+
+fn enter_once_hint(host: &str) -> String {
+    format!("If you cannot sign in with {host}, this link lets you in once.")
+}
+
 fn welcome(name: &str) -> Markup {
     html! { "Welcome, " bdi { (name) } ". Choose the password with which you will sign in." }
 }
@@ -1387,6 +1467,7 @@ fn act(kind: ActType) -> &'static str {
         ActType::StaffReset => "Member reset",
         ActType::StaffDisabled => "Member disabled",
         ActType::StaffPasswordSet => "Password set",
+        ActType::StaffLinked => "Linked to the provider",
         ActType::StaffSecondFactorSet => "Second factor set up",
         ActType::StaffSecondFactorRemoved => "Second factor removed",
         ActType::StaffSignedIn => "Signed in",

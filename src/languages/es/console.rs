@@ -585,6 +585,30 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     drop_kept: "No enviarlo",
     changed_meanwhile: "Otra persona ha modificado esto mientras tanto, así que esta vez no se ha cambiado nada. Recargue la página y mire cómo está ahora.",
 
+    // Signing in at a provider, whose host names it.
+    provider: "Proveedor",
+    link_needed: "Para esto hace falta haber demostrado hace poco quién es, y usted ha entrado con un enlace. Pida otro enlace a un responsable, o cierre la sesión y vuelva a iniciarla.",
+    no_passwords: "Aquí no hay contraseñas. Inicie sesión con el botón.",
+    sign_in_elsewhere: "Este inicio de sesión ha tardado más de diez minutos, ya se había completado o empezó en otro navegador. Vuelva a iniciar sesión.",
+    access_disabled: "Un responsable ha desactivado su acceso.",
+    signed_in: "Ha iniciado sesión",
+    signed_in_hint: "Cierre esta pestaña y continúe en la pestaña de la que viene.",
+    signed_out_title: "Ha cerrado la sesión",
+    role_of_provider: "El rol lo decide el proveedor con el que este miembro inicia sesión. Cámbielo allí.",
+    enter_once: "Entrar una vez con este enlace",
+    sign_in_at,
+    sign_in_in_new_tab,
+    provider_unreachable,
+    provider_invalid,
+    sign_in_stopped,
+    no_role,
+    identity_of_another,
+    sign_out_at,
+    signed_out_hint,
+    signs_in_at,
+    link_to_provider,
+    enter_once_hint,
+
     // Passwords and links.
     choose_password: "Elija una contraseña",
     new_password: "Contraseña nueva",
@@ -1305,6 +1329,64 @@ fn weak(weak: WeakPassword) -> String {
     }
 }
 
+fn sign_in_at(host: &str) -> String {
+    format!("Iniciar sesión con {host}")
+}
+
+fn sign_in_in_new_tab(host: &str) -> String {
+    format!(
+        "Inicie sesión con {host} en una pestaña nueva y vuelva a esta. Lo que ha escrito sigue aquí; envíelo después."
+    )
+}
+
+fn provider_unreachable(host: &str) -> String {
+    format!("{host} no responde. Espere un minuto y vuelva a intentarlo.")
+}
+
+fn provider_invalid(host: &str) -> String {
+    format!(
+        "No se ha podido aceptar la respuesta de {host}. Vuelva a intentarlo. Si se repite, pregunte a quien administra el servicio: el motivo está en su registro."
+    )
+}
+
+fn sign_in_stopped(host: &str) -> String {
+    format!("{host} ha interrumpido el inicio de sesión. Vuelva a iniciar sesión.")
+}
+
+fn no_role(host: &str) -> String {
+    format!(
+        "{host} le conoce, pero no le da ningún rol aquí. Pregunte a un responsable o a quien administra sus cuentas."
+    )
+}
+
+fn identity_of_another(host: &str) -> String {
+    format!(
+        "Este enlace es de un miembro y su cuenta de {host} es de otro. Cierre la sesión en {host} y use la cuenta que corresponde al enlace."
+    )
+}
+
+fn sign_out_at(host: &str) -> String {
+    format!("Cerrar la sesión en {host}")
+}
+
+fn signed_out_hint(host: &str) -> String {
+    format!("Ha cerrado la sesión aquí y ahora también en {host}.")
+}
+
+fn signs_in_at(host: &str) -> String {
+    format!("inicia sesión con {host}")
+}
+
+fn link_to_provider(host: &str) -> String {
+    format!(
+        "O inicie sesión con {host} de ahora en adelante. Entonces no necesita contraseña aquí."
+    )
+}
+
+fn enter_once_hint(host: &str) -> String {
+    format!("Si no puede iniciar sesión con {host}, este enlace le deja entrar una vez.")
+}
+
 fn welcome(name: &str) -> Markup {
     html! { "Le damos la bienvenida, " bdi { (name) } ". Elija la contraseña con la que iniciará sesión." }
 }
@@ -1440,6 +1522,7 @@ fn act(kind: ActType) -> &'static str {
         ActType::StaffReset => "Acceso de un miembro restablecido",
         ActType::StaffDisabled => "Miembro desactivado",
         ActType::StaffPasswordSet => "Contraseña elegida",
+        ActType::StaffLinked => "Vinculado al proveedor",
         ActType::StaffSecondFactorSet => "Segundo factor configurado",
         ActType::StaffSecondFactorRemoved => "Segundo factor eliminado",
         ActType::StaffSignedIn => "Sesión iniciada",

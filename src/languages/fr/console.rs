@@ -588,6 +588,30 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     drop_kept: "Ne pas l’envoyer",
     changed_meanwhile: "Quelqu’un d’autre a fait une modification entre-temps\u{a0}: rien n’a donc été modifié cette fois. Rechargez la page et vérifiez l’état actuel.",
 
+    // Signing in at a provider, whose host names it.
+    provider: "Fournisseur",
+    link_needed: "Il faut pour cela avoir prouvé récemment votre identité, et vous êtes entré avec un lien. Demandez un nouveau lien à un responsable, ou déconnectez-vous puis reconnectez-vous.",
+    no_passwords: "Il n’y a pas de mots de passe ici. Connectez-vous avec le bouton.",
+    sign_in_elsewhere: "Cette connexion a duré plus de dix minutes, était déjà terminée ou a commencé dans un autre navigateur. Connectez-vous à nouveau.",
+    access_disabled: "Un responsable a désactivé votre accès.",
+    signed_in: "Vous êtes connecté",
+    signed_in_hint: "Fermez cet onglet et continuez dans celui d’où vous venez.",
+    signed_out_title: "Vous êtes déconnecté",
+    role_of_provider: "Le rôle est fixé par le fournisseur avec lequel ce membre se connecte. Modifiez-le là-bas.",
+    enter_once: "Entrer une fois avec ce lien",
+    sign_in_at,
+    sign_in_in_new_tab,
+    provider_unreachable,
+    provider_invalid,
+    sign_in_stopped,
+    no_role,
+    identity_of_another,
+    sign_out_at,
+    signed_out_hint,
+    signs_in_at,
+    link_to_provider,
+    enter_once_hint,
+
     // Passwords and links.
     choose_password: "Choisir un mot de passe",
     new_password: "Nouveau mot de passe",
@@ -1319,6 +1343,66 @@ fn weak(weak: WeakPassword) -> String {
     }
 }
 
+fn sign_in_at(host: &str) -> String {
+    format!("Se connecter avec {host}")
+}
+
+fn sign_in_in_new_tab(host: &str) -> String {
+    format!(
+        "Connectez-vous avec {host} dans un nouvel onglet, puis revenez dans celui-ci. Votre saisie reste ici\u{a0}; envoyez-la ensuite."
+    )
+}
+
+fn provider_unreachable(host: &str) -> String {
+    format!("{host} ne répond pas. Attendez une minute, puis réessayez.")
+}
+
+fn provider_invalid(host: &str) -> String {
+    format!(
+        "La réponse de {host} n’a pas pu être acceptée. Réessayez. Si cela se reproduit, demandez à la personne qui gère le service\u{a0}: la raison est dans son journal."
+    )
+}
+
+fn sign_in_stopped(host: &str) -> String {
+    format!("{host} a interrompu la connexion. Connectez-vous à nouveau.")
+}
+
+fn no_role(host: &str) -> String {
+    format!(
+        "{host} vous connaît, mais ne vous donne aucun rôle ici. Demandez à un responsable ou aux personnes qui gèrent vos comptes."
+    )
+}
+
+fn identity_of_another(host: &str) -> String {
+    format!(
+        "Ce lien appartient à un membre, et votre compte chez {host} à un autre. Déconnectez-vous de {host} et utilisez le compte qui correspond au lien."
+    )
+}
+
+fn sign_out_at(host: &str) -> String {
+    format!("Se déconnecter de {host}")
+}
+
+fn signed_out_hint(host: &str) -> String {
+    format!("Vous êtes déconnecté ici, et maintenant aussi de {host}.")
+}
+
+fn signs_in_at(host: &str) -> String {
+    format!("se connecte avec {host}")
+}
+
+fn link_to_provider(host: &str) -> String {
+    format!(
+        "Ou connectez-vous désormais avec {host}. Vous n’aurez alors pas besoin de mot de passe ici."
+    )
+}
+
+fn enter_once_hint(host: &str) -> String {
+    format!(
+        "Si vous ne pouvez pas vous connecter avec {host}, ce lien vous laisse entrer une fois."
+    )
+}
+
 fn welcome(name: &str) -> Markup {
     html! {
         "Bienvenue, " bdi { (name) } ". Choisissez le mot de passe avec lequel vous vous connecterez."
@@ -1464,6 +1548,7 @@ fn act(kind: ActType) -> &'static str {
         ActType::StaffReset => "Membre réinitialisé",
         ActType::StaffDisabled => "Membre désactivé",
         ActType::StaffPasswordSet => "Mot de passe défini",
+        ActType::StaffLinked => "Associé au fournisseur",
         ActType::StaffSecondFactorSet => "Double authentification configurée",
         ActType::StaffSecondFactorRemoved => "Double authentification désactivée",
         ActType::StaffSignedIn => "Connexion",

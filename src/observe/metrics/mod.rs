@@ -19,8 +19,8 @@ use std::{
 pub use self::{
     exposition::{Exposition, Kind},
     parts::{
-        BackupMetrics, ChangeMetrics, PhotoMetrics, TaskMetrics, TaskRuns, WebhookMetrics,
-        WebhookState,
+        BackupMetrics, ChangeMetrics, PhotoMetrics, SignInMetrics, TaskMetrics, TaskRuns,
+        WebhookMetrics, WebhookState,
     },
 };
 

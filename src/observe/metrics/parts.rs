@@ -104,6 +104,36 @@ impl ChangeMetrics {
     }
 }
 
+/// How members sign in, and with which result, as labels spell them.
+const SIGN_INS: [(&str, &str); 6] = [
+    ("password", "accepted"),
+    ("password", "rejected"),
+    ("link", "accepted"),
+    ("provider", "accepted"),
+    ("provider", "rejected"),
+    ("provider", "unavailable"),
+];
+
+/// Counts the attempts to sign in to the console.
+#[derive(Debug, Default)]
+pub struct SignInMetrics([Counter; SIGN_INS.len()]);
+
+impl SignInMetrics {
+    pub fn count(&self, method: &str, result: &str) {
+        if let Some(at) = SIGN_INS.iter().position(|known| *known == (method, result)) {
+            self.0[at].count();
+        }
+    }
+
+    pub fn expose(&self, page: &mut Exposition) {
+        let name = "petstore_console_sign_ins_total";
+        page.begin(Kind::Counter, name, "Attempts to sign in to the console.");
+        for ((method, result), counter) in SIGN_INS.iter().zip(&self.0) {
+            page.sample(name, &[("method", method), ("result", result)], counter.get());
+        }
+    }
+}
+
 /// The outcomes of pictures, and the number of their files.
 #[derive(Debug, Default)]
 pub struct PhotoMetrics {

@@ -10,8 +10,8 @@ use crate::{
     domain::{
         StaffId, StaffName, WriteContext,
         staff::{
-            EndedSessions, PasswordHash, SecondFactor, StaffChange, StaffMember, StaffSession,
-            TokenDigest,
+            EndedSessions, Identity, PasswordHash, SecondFactor, StaffChange, StaffMember,
+            StaffSession, TokenDigest,
         },
         store_area::{Act, Language},
     },
@@ -25,13 +25,13 @@ const MAX_SESSIONS: i64 = 100;
 macro_rules! columns {
     () => {
         "staff.id, name, role, created_at, disabled_at, password, link, link_until, totp_secret,
-        totp_last_period, recovery, version, language"
+        totp_last_period, recovery, version, language, issuer, subject"
     };
 }
 /// The columns in the order that [`session`] expects.
 macro_rules! session_columns {
     () => {
-        "digest, staff_id, begun_at, seen_at, confirmed_at, address, browser"
+        "digest, staff_id, begun_at, seen_at, confirmed_at, address, browser, provider_session"
     };
 }
 
@@ -39,19 +39,21 @@ const LIST: &str = concat!("SELECT ", columns!(), " FROM staff ORDER BY id");
 const BY_ID: &str = concat!("SELECT ", columns!(), " FROM staff WHERE id = $1");
 const BY_NAME: &str = concat!("SELECT ", columns!(), " FROM staff WHERE name_key = $1");
 const BY_LINK: &str = concat!("SELECT ", columns!(), " FROM staff WHERE link = $1");
+const BY_IDENTITY: &str =
+    concat!("SELECT ", columns!(), " FROM staff WHERE issuer = $1 AND subject = $2");
 const COUNT: &str = "SELECT count(*) FROM staff";
 const INSERT: &str =
-    "INSERT INTO staff (name, name_key, role, created_at, link, link_until, version)
-    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name_key) DO NOTHING RETURNING id";
+    "INSERT INTO staff (name, name_key, role, created_at, link, link_until, version, issuer, subject)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING id";
 const UPDATE: &str = "UPDATE staff SET role = $1, disabled_at = $2, password = $3,
     link = $4, link_until = $5, totp_secret = $6, totp_last_period = $7, recovery = $8, version = $9,
-    language = $10 WHERE id = $11 AND version = $12";
+    language = $10, issuer = $11, subject = $12 WHERE id = $13 AND version = $14";
 const END: &str = "DELETE FROM staff_sessions
     WHERE staff_id = $1 AND digest IS DISTINCT FROM $2 AND digest = coalesce($3, digest)";
 const BEGIN: &str = concat!(
     "INSERT INTO staff_sessions (",
     session_columns!(),
-    ") VALUES ($1, $2, $3, $4, $5, $6, $7)"
+    ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
 );
 const LIMIT: &str = "DELETE FROM staff_sessions WHERE staff_id = $1 AND digest NOT IN
     (SELECT digest FROM staff_sessions WHERE staff_id = $1 ORDER BY begun_at DESC LIMIT $2)";
@@ -85,6 +87,7 @@ Staff {
             StaffKey::Id(StaffId(id)) => (BY_ID, values![id]),
             StaffKey::Name(key) => (BY_NAME, values![key]),
             StaffKey::Link(digest) => (BY_LINK, values![digest.as_bytes().to_vec()]),
+            StaffKey::Identity(of) => (BY_IDENTITY, values![of.issuer, of.subject]),
         };
         self.find(sql, key, |row| member(row, 0)).await
     }
@@ -103,7 +106,7 @@ Staff {
     /// A session that has not been ended, with its member. It may have expired.
     async fn find_session(&self, digest: TokenDigest) -> Option<(StaffSession, StaffMember)> {
         let digest = values![digest.as_bytes().to_vec()];
-        self.find(SESSION, digest, |row| Ok((session(row)?, member(row, 7)?))).await
+        self.find(SESSION, digest, |row| Ok((session(row)?, member(row, 8)?))).await
     }
 
     /// The sessions of a member, or of all, that have not been ended, in the order in which they began.
@@ -147,6 +150,7 @@ pub enum StaffKey {
     Name(String),
     /// The link with which the member chooses a password.
     Link(TokenDigest),
+    Identity(Identity),
 }
 
 /// The result of [`Staff::write_staff`].
@@ -156,7 +160,7 @@ pub enum StaffWritten {
     Done(StaffId),
     /// Nothing was done: the member has another version.
     Stale,
-    /// Nothing was done: another member has this name.
+    /// Nothing was done: another member has this name, or this identity.
     NameTaken,
     /// Nothing was done: there are [`StaffMember::MAX`] members.
     Full,
@@ -201,6 +205,7 @@ async fn add<S: Sql>(
         return Ok(Err(StaffWritten::Full));
     }
     let (link, until) = link(member);
+    let (issuer, subject) = identity(member);
     let added = on
         .row(
             INSERT,
@@ -212,6 +217,8 @@ async fn add<S: Sql>(
                 &link,
                 &until,
                 &member.version,
+                &issuer,
+                &subject,
             ],
         )
         .await?;
@@ -224,6 +231,7 @@ async fn update<S: Sql>(
     member: &StaffMember,
 ) -> Result<Result<i64, StaffWritten>, S::Error> {
     let (link, until) = link(member);
+    let (issuer, subject) = identity(member);
     let second = member.second_factor.as_ref();
     let recovery = |second: &SecondFactor| -> Vec<u8> {
         second.recovery.iter().flat_map(|digest| *digest.as_bytes()).collect()
@@ -242,6 +250,8 @@ async fn update<S: Sql>(
                 &second.map(recovery),
                 &member.version,
                 &member.language.map(Language::as_str),
+                &issuer,
+                &subject,
                 &member.id.0,
                 &seen,
             ],
@@ -256,6 +266,11 @@ fn link(member: &StaffMember) -> (Option<&[u8]>, Option<i64>) {
     link.map(|(digest, until)| (&digest.as_bytes()[..], until.as_millisecond())).unzip()
 }
 
+/// The columns of the identity.
+fn identity(member: &StaffMember) -> (Option<&str>, Option<&str>) {
+    member.identity.as_ref().map(|of| (&*of.issuer, &*of.subject)).unzip()
+}
+
 async fn begin<S: Sql>(on: &mut S, id: i64, session: &StaffSession) -> Result<(), S::Error> {
     on.execute(
         BEGIN,
@@ -267,6 +282,7 @@ async fn begin<S: Sql>(on: &mut S, id: i64, session: &StaffSession) -> Result<()
             &session.confirmed_at.map(Timestamp::as_millisecond),
             &session.address,
             &session.browser,
+            &session.provider_session,
         ],
     )
     .await?;
@@ -302,6 +318,10 @@ fn member<R: Columns>(row: &R, at: usize) -> Result<StaffMember, R::Error> {
         password: row.optional_decoded(at + 5, PasswordHash::from_bytes)?,
         link: row.optional_decoded(at + 6, digest)?.zip(row.optional_time(at + 7)?),
         second_factor,
+        identity: row
+            .value::<Option<String>>(at + 13)?
+            .zip(row.value(at + 14)?)
+            .map(|(issuer, subject)| Identity { issuer, subject }),
         version: row.value(at + 11)?,
         language: row.optional_parsed(at + 12, |code| code.parse().ok())?,
     })
@@ -317,6 +337,7 @@ fn session<R: Columns>(row: &R) -> Result<StaffSession, R::Error> {
         confirmed_at: row.optional_time(4)?,
         address: row.value(5)?,
         browser: row.value(6)?,
+        provider_session: row.value(7)?,
     })
 }
 

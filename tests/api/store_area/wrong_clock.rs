@@ -83,6 +83,7 @@ async fn shop() -> (Store, i64) {
         panic!("not added")
     };
     let session = StaffSession {
+        provider_session: None,
         digest: Token::generate(random).digest(),
         staff: id,
         begun_at: now,

@@ -1,0 +1,377 @@
+//! Signing in at the OpenID provider, and out again.
+
+use std::future::{Ready, ready};
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use hyper::{Method, StatusCode, header::HeaderValue};
+use jiff::Timestamp;
+
+use super::{
+    changed_meanwhile,
+    sign_in::{self, Then, Who, own_path},
+};
+use crate::console::prelude::*;
+use crate::{
+    console::{
+        layout,
+        session::{self, Cookie},
+        visit::Visit,
+    },
+    domain::{
+        Actor, NamedActor, Role, StaffName,
+        staff::{
+            EndedSessions, Identity, StaffChange, StaffMember, StaffSession, Token, TokenDigest,
+        },
+        store_area::ActType,
+    },
+    edge::{Origin, Problem, Response},
+    openid::{Failure, Person, Provider, SignIn},
+    store::{StaffKey, StaffWritten},
+};
+
+/// How long a sign-in may take, in seconds.
+const MAX_SECONDS: i64 = 10 * 60;
+
+/// How many sign-ins may have begun in one browser: several pages can lead to the provider at once.
+const MAX_BEGUN: usize = 4;
+
+/// The longest path to which a sign-in leads, in bytes, because a cookie has it.
+const MAX_NEXT: usize = 500;
+
+/// A new member gets a number after the name if the name is taken.
+const MAX_NAMES: u32 = 30;
+
+/// A sign-in that has begun in this browser. Its cookie has a random text; state, nonce and the secret of
+/// PKCE follow from this text with a key of the service. So the service stores nothing of a sign-in, no
+/// response counts in another browser, and none with a text that the service has not made.
+struct Begun {
+    text: String,
+    at: i64,
+    /// Whether the provider asks again who the member is.
+    again: bool,
+    next: String,
+}
+
+impl Begun {
+    fn now(visit: &Visit<'_>) -> Option<Self> {
+        let secret = visit.console.with_random(Token::generate).reveal();
+        let next = own_path(visit, &Method::GET, visit.query.raw("next"));
+        let next =
+            URL_SAFE_NO_PAD.encode(next.filter(|path| path.len() <= MAX_NEXT).unwrap_or("/"));
+        let again = u8::from(visit.query.raw("again") == "1");
+        Self::parse(&format!("{secret}.{}.{again}.{next}", visit.now.as_second()))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let [_, at, again, next] = text.split('.').collect::<Vec<_>>()[..] else { return None };
+        let next = String::from_utf8(URL_SAFE_NO_PAD.decode(next).ok()?).ok()?;
+        Some(Self { at: at.parse().ok()?, again: again == "1", next, text: text.to_owned() })
+    }
+
+    /// Those of this browser that can still complete.
+    fn all(visit: &Visit<'_>) -> impl Iterator<Item = Self> {
+        let texts = Cookie::Provider.get(visit).unwrap_or_default().split('~').take(MAX_BEGUN);
+        let is_alive = |begun: &Self| visit.now.as_second() - begun.at < MAX_SECONDS;
+        texts.filter_map(Self::parse).filter(is_alive)
+    }
+
+    fn save(all: impl Iterator<Item = Self>, visit: &Visit<'_>, response: &mut Response) {
+        let texts: Vec<_> = all.take(MAX_BEGUN).map(|of| of.text).collect();
+        let seconds = if texts.is_empty() { 0 } else { MAX_SECONDS };
+        Cookie::Provider.set(visit, response, &texts.join("~"), u32::try_from(seconds).ok());
+    }
+
+    fn derived(&self, what: &str, visit: &Visit<'_>) -> String {
+        visit.tag_of(format!("{what} of sign-in {}", self.text).as_bytes())
+    }
+
+    fn sign_in(&self, visit: &Visit<'_>) -> SignIn {
+        SignIn {
+            redirect: format!("{}/sign-in/callback", origin(visit)),
+            state: self.derived("state", visit),
+            nonce: self.derived("nonce", visit),
+            verifier: self.derived("verifier", visit),
+            again: self.again,
+        }
+    }
+
+    /// The link of a member, if one leads to the provider.
+    fn link(&self) -> Option<TokenDigest> {
+        TokenDigest::of_presented(self.next.strip_prefix("/link/")?)
+    }
+}
+
+/// Why somebody is not let in: a message for them, or a cause for the log.
+enum Refused {
+    Because(String),
+    Failed(Failure),
+    Error(ApiError),
+}
+
+impl<E: Into<ApiError>> From<E> for Refused {
+    fn from(error: E) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+/// Where browsers reach the console.
+fn origin<'v>(visit: &'v Visit<'_>) -> &'v str {
+    visit.console.settings.url.as_ref().map_or("", Origin::as_str)
+}
+
+fn provider<'v>(visit: &'v Visit<'_>) -> Result<&'v Provider, ApiError> {
+    visit.console.provider.as_ref().ok_or_else(ApiError::no_such_path)
+}
+
+/// `GET /sign-in/provider`.
+pub(crate) async fn leave(visit: &Visit<'_>) -> Result<Response, ApiError> {
+    let provider = provider(visit)?;
+    let begun = Begun::now(visit).ok_or_else(changed_meanwhile)?;
+    match provider.authorization_url(&begun.sign_in(visit)).await {
+        Ok(url) => {
+            let mut response = layout::redirect(url.as_str());
+            Begun::save([begun].into_iter().chain(Begun::all(visit)), visit, &mut response);
+            Ok(response)
+        }
+        Err(failure) => refused(visit, Refused::Failed(failure), &begun.next).await,
+    }
+}
+
+/// `GET /sign-in/callback`: the browser comes back from the provider.
+pub(crate) async fn come_back(visit: &Visit<'_>) -> Result<Response, ApiError> {
+    let provider = provider(visit)?;
+    let state = visit.query.raw("state");
+    let (mut own, others): (Vec<_>, Vec<_>) =
+        Begun::all(visit).partition(|of| of.derived("state", visit) == state);
+    let begun = own.pop().filter(|_| visit.console.once.is_first(state, visit.now));
+    let next = begun.as_ref().map_or("/", |begun| &begun.next).to_owned();
+    let arrived = match begun {
+        Some(begun) => arrive(visit, provider, &begun).await,
+        None => Err(Refused::Because(texts().sign_in_elsewhere.to_owned())),
+    };
+    let mut response = match arrived {
+        Ok(response) => response,
+        Err(why) => refused(visit, why, &next).await?,
+    };
+    Begun::save(others.into_iter(), visit, &mut response);
+    Ok(response)
+}
+
+async fn arrive(
+    visit: &Visit<'_>,
+    provider: &Provider,
+    begun: &Begun,
+) -> Result<Response, Refused> {
+    let (issuer, host) = (visit.query.all("iss").next(), provider.settings.issuer.host());
+    if visit.query.raw("code").is_empty() {
+        return Err(Refused::Because(texts().sign_in_stopped(host)));
+    }
+    let (of, code) = (begun.sign_in(visit), visit.query.raw("code"));
+    let person = provider.person(&of, code, issuer, visit.now).await.map_err(Refused::Failed)?;
+    let Some(role) = person.role else {
+        end(visit, Some(&person.identity), None).await?;
+        return Err(Refused::Because(texts().no_role(host)));
+    };
+    let (token, member) = enter(visit, &person, role, begun).await?;
+    visit.console.app.sign_ins.count("provider", "accepted");
+    let next = if begun.link().is_some() { "/" } else { &begun.next };
+    let mut response = layout::redirect(next);
+    session::sign_in(visit, &mut response, &token, &member);
+    Ok(response)
+}
+
+/// Signs the person in: as their member, as the member of the link, or as a new member.
+async fn enter(
+    visit: &Visit<'_>,
+    person: &Person,
+    role: Role,
+    begun: &Begun,
+) -> Result<(Token, StaffMember), Refused> {
+    let store = &visit.console.app.store;
+    for number in 1..=MAX_NAMES {
+        let identity = person.identity.clone();
+        let known = store.find_staff(StaffKey::Identity(identity.clone())).await?;
+        let linked = match begun.link() {
+            Some(link) => store.find_staff(StaffKey::Link(link)).await?,
+            None => None,
+        };
+        let linked = linked.filter(|of| of.has_link_at(visit.now) && of.disabled_at.is_none());
+        let change = match (known, linked) {
+            (Some(known), Some(linked)) if known.id != linked.id => {
+                let host = provider(visit)?.settings.issuer.host();
+                return Err(Refused::Because(texts().identity_of_another(host)));
+            }
+            (Some(known), _) if known.disabled_at.is_some() => {
+                return Err(Refused::Because(texts().access_disabled.to_owned()));
+            }
+            (Some(known), _) if known.role != role => {
+                let (seen, after) = (known.version, known.with_role(role));
+                let change = StaffChange::new(seen, after, ActType::StaffRoleChanged);
+                visit.write(change, Actor::Clock.into()).await?;
+                continue;
+            }
+            (Some(known), _) => {
+                let ends =
+                    session::presented(visit).map_or(EndedSessions::None, EndedSessions::One);
+                StaffChange::new(known.version, known, ActType::StaffSignedIn).ending(ends)
+            }
+            (None, Some(linked)) => {
+                let (seen, after) = (linked.version, StaffMember { role, ..linked });
+                StaffChange::new(seen, after.with_identity(identity), ActType::StaffLinked)
+                    .ending(EndedSessions::All)
+            }
+            (None, None) if begun.link().is_some() => {
+                return Err(Refused::Because(texts().link_invalid_hint.to_owned()));
+            }
+            (None, None) => {
+                let unused = visit.console.with_random(Token::generate);
+                let name = name(person, number).ok_or_else(changed_meanwhile)?;
+                let new = StaffMember::new(name, role, &unused, visit.now);
+                StaffChange::new(0, new.with_identity(identity), ActType::StaffAdded)
+            }
+        };
+        let is_new = change.seen == 0;
+        let actor: NamedActor =
+            if is_new { Actor::Clock.into() } else { session::actor(&change.after) };
+        let (token, record) = session::begin(visit, change.after.id, true);
+        // A proof whose time is not known is an old one.
+        let old = visit.now.as_second() - StaffSession::CONFIRMED;
+        let proved_at = person.proved_at.or_else(|| Timestamp::from_second(old).ok());
+        let provider_session = person.session.clone();
+        let record = StaffSession { confirmed_at: proved_at, provider_session, ..record };
+        let member = change.after.clone();
+        match visit.write(StaffChange { begins: Some(record), ..change }, actor).await? {
+            StaffWritten::Done(id) => return Ok((token, StaffMember { id, ..member })),
+            StaffWritten::Stale | StaffWritten::NameTaken => {}
+            StaffWritten::Full => {
+                let full = ApiError::new(Problem::InvalidTransition, texts().too_many_members);
+                return Err(full.into());
+            }
+        }
+    }
+    Err(changed_meanwhile().into())
+}
+
+/// A name for a new member, after the first with a number that makes it another one.
+fn name(person: &Person, number: u32) -> Option<StaffName> {
+    let longest = StaffName::MAX_LENGTH - 4;
+    let names = person.names.iter().map(String::as_str).chain([texts().staff_member]);
+    let mut names =
+        names.filter_map(|of| StaffName::new(&of.chars().take(longest).collect::<String>()));
+    let first = names.next()?;
+    if number == 1 { Some(first) } else { StaffName::new(&format!("{} {number}", first.as_str())) }
+}
+
+/// The page to sign in, with the reason.
+async fn refused(visit: &Visit<'_>, why: Refused, next: &str) -> Result<Response, ApiError> {
+    let host = provider(visit)?.settings.issuer.host();
+    let (message, cause) = match why {
+        Refused::Because(message) => (message, None),
+        Refused::Failed(cause @ Failure::Unreachable(_)) => {
+            (texts().provider_unreachable(host), Some(cause))
+        }
+        Refused::Failed(cause) => (texts().provider_invalid(host), Some(cause)),
+        Refused::Error(error) => return Err(error),
+    };
+    sign_in::rejected(visit, "provider", None, cause.as_ref()).await?;
+    let is_down = matches!(cause, Some(Failure::Unreachable(_)));
+    let status = if is_down { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::FORBIDDEN };
+    let then = Then::of(visit, &Form::with(&[("next", next)]));
+    Ok(sign_in::form(visit, &then, Some(&message), Who::default(), status))
+}
+
+/// `GET /sign-in/done`: the new tab of a member who signed in again.
+pub(crate) fn signed_in(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
+    let content = html! { p { (texts().signed_in_hint) } };
+    ready(Ok(layout::page(StatusCode::OK, &visit.facts, texts().signed_in, &content)))
+}
+
+/// `POST /sign-out`.
+pub(crate) async fn sign_out(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let Desk { visit, session, .. } = desk;
+    end_session(visit, session.record.digest, session.actor(), None).await?;
+    let mut response = signed_out(visit, &session.member).await;
+    Cookie::Session.clear(visit, &mut response);
+    Ok(Reply::Made(response))
+}
+
+/// How often the end of a session is tried when the member changes at the same moment.
+const MAX_TRIES: u32 = 10;
+
+/// Ends a session, if it has not ended yet.
+async fn end_session(
+    visit: &Visit<'_>,
+    digest: TokenDigest,
+    actor: NamedActor,
+    act: Option<ActType>,
+) -> Result<(), ApiError> {
+    for _ in 0..MAX_TRIES {
+        // Read again, because somebody may have changed the member meanwhile.
+        let found = visit.console.app.store.find_session(digest).await?;
+        let Some((_, after)) = found else { return Ok(()) };
+        let act = act.map(|kind| after.act(kind));
+        let (seen, ends) = (after.version, EndedSessions::One(digest));
+        let change = StaffChange { seen, after, ends, begins: None, act };
+        if visit.write(change, actor.clone()).await? != StaffWritten::Stale {
+            return Ok(());
+        }
+    }
+    Err(changed_meanwhile())
+}
+
+/// The response to a member who has signed out here: at the provider, too, if it offers it. A form cannot
+/// lead to another site, because the policy for forms does not allow it; so this is a page.
+async fn signed_out(visit: &Visit<'_>, member: &StaffMember) -> Response {
+    let provider = visit.console.provider.as_ref().filter(|_| member.identity.is_some());
+    if let Some(provider) = provider
+        && let Some(url) = provider.sign_out_url(&format!("{}/sign-in", origin(visit))).await
+        && let Ok(refresh) = HeaderValue::try_from(format!("0; url={url}"))
+    {
+        let host = provider.settings.issuer.host();
+        let content = html! {
+            p { (texts().signed_out_hint(host)) }
+            p { a.button.main href=(url) { (texts().sign_out_at(host)) } }
+        };
+        let title = texts().signed_out_title;
+        let mut response = layout::page(StatusCode::OK, &visit.facts, title, &content);
+        response.headers_mut().insert("refresh", refresh);
+        return response;
+    }
+    layout::redirect("/sign-in")
+}
+
+/// `POST /sign-in/back-channel`: the provider ends sessions (OpenID Connect Back-Channel Logout).
+pub(crate) async fn end_sessions(visit: &Visit<'_>) -> Result<Response, ApiError> {
+    let token = visit.form.raw("logout_token");
+    let why = match provider(visit)?.logged_out(token, visit.now).await {
+        Ok((of, session, id)) if visit.console.once.is_first(&format!("jti {id}"), visit.now) => {
+            end(visit, of.as_ref(), session.as_deref()).await?;
+            return Ok(Response::default());
+        }
+        Ok(_) => "it came before (jti)".to_owned(),
+        Err(failure) => failure.to_string(),
+    };
+    if visit.console.guesses.is_recorded(visit.console.app.clock.instant()) {
+        tracing::warn!(request_id = ?visit.request_id, "a logout token was rejected: {why}");
+    }
+    Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form))
+}
+
+/// Ends sessions of a person: the one that the provider names, or all.
+async fn end(visit: &Visit<'_>, of: Option<&Identity>, one: Option<&str>) -> Result<(), ApiError> {
+    let store = &visit.console.app.store;
+    let member = match of {
+        Some(of) => store.find_staff(StaffKey::Identity(of.clone())).await?.map(|member| member.id),
+        None => None,
+    };
+    if of.is_some() && member.is_none() {
+        return Ok(());
+    }
+    for session in store.list_sessions(member).await? {
+        if one.is_none() || session.provider_session.as_deref() == one {
+            let act = Some(ActType::StaffSessionsEnded);
+            end_session(visit, session.digest, Actor::Clock.into(), act).await?;
+        }
+    }
+    Ok(())
+}
