@@ -10,6 +10,12 @@ open_docs_page() {
     stop_service
 }
 
+# A real OpenID provider and a browser: see tests/outside/oidc.mjs.
+sign_in_at_provider() {
+    cp tests/outside/oidc.mjs "$outside/node"
+    node "$outside/node/oidc.mjs" "$outside/chromium/chromium" "$petstore" "$(mktemp -d -p "$scratch")"
+}
+
 # A day in a store in a browser: see tests/outside/console.mjs. Its pictures are those of docs/console.md.
 open_console() {
     local links='' member
