@@ -233,9 +233,7 @@ impl Serve {
     async fn serve(mut self, warnings: Vec<String>) -> anyhow::Result<()> {
         // Started first, because opening the store may take long and logs this.
         let _log = log::start(self.log_format, self.log_level);
-        for warning in warnings {
-            warn!("{warning}");
-        }
+        warnings.iter().for_each(|warning| warn!("{warning}"));
         // A port that is in use hides no wrong setting.
         let (tls, style, provider) =
             (self.tls.load()?, self.pages.style()?, self.pages.provider()?);
@@ -252,11 +250,10 @@ impl Serve {
         let management_listener = management_listener.map(Bound::listen).transpose()?;
         let pages = self.pages.listen(pages)?;
         let mut ends = self.ends.take().map_or_else(Ends::of_service, Ok)?;
-
         let limits = self.limits();
         management::log_address(management_listener.as_ref());
-        let urls = self.pages.urls(&pages, tls.is_some());
-        let settings = self.settings(tls.is_some());
+        let has_tls = tls.is_some();
+        let (urls, settings) = (self.pages.urls(&pages, has_tls), self.settings(has_tls));
         let address = listener.local_addr()?;
 
         let (of_app, edge) = (self.app_settings(), self.edge(&limits, &pages));
@@ -388,13 +385,11 @@ impl Serve {
             }
             _ => wanted,
         };
-        let per_address = self.max_connections_per_address;
+        let per_address = self.max_connections_per_address.map(|count| count.get() as usize);
         Limits {
             max_connections,
-            max_connections_per_address: per_address.map_or_else(
-                || server::per_address_of(max_connections),
-                |count| count.get() as usize,
-            ),
+            max_connections_per_address: per_address
+                .unwrap_or_else(|| server::per_address_of(max_connections)),
             trusted_proxies: self.trusted_proxy.iter().copied().collect(),
             exempts_loopback: per_address.is_none(),
             client_timeout: self.client_timeout,
