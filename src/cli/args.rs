@@ -3,10 +3,12 @@
 use std::{ffi::OsStr, num::NonZeroU32, path::PathBuf, sync::Arc, time::Duration};
 
 use clap::{Args, builder::TypedValueParser, error::ErrorKind};
+use tracing::level_filters::LevelFilter;
 
 use super::{runtime, values};
 use crate::{
     edge::BaseUrl,
+    observe::log::LogFormat,
     server::{Tls, TlsError},
     store::{self, DatabaseUrl, OpenError, OpenMode, Store},
 };
@@ -133,6 +135,35 @@ impl TlsArgs {
         };
         Tls::load(certificate.clone(), key.clone()).map(|tls| Some(Arc::new(tls)))
     }
+}
+
+/// The options for the log.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Logs and monitoring")]
+pub(super) struct LogArgs {
+    /// The format of log lines: text, or json with one object on each line; by default,
+    /// text at a terminal and json otherwise
+    #[arg(id = "log_format", long = "log-format", value_enum, env = "PETSTORE_LOG_FORMAT")]
+    pub(super) format: Option<LogFormat>,
+
+    /// The least important lines to log: error, warn, info, debug, trace or off; by default,
+    /// info, but at a terminal without a line for each change
+    #[arg(id = "log_level", long = "log-level", value_name = "LEVEL", env = "PETSTORE_LOG_LEVEL")]
+    pub(super) level: Option<LevelFilter>,
+
+    /// Log every request, not only failed and slow ones
+    #[arg(long, env = "PETSTORE_ACCESS_LOG", value_parser = values::switch)]
+    pub(super) access_log: bool,
+
+    /// Log a request as slow if it takes at least this long
+    #[arg(
+        long,
+        value_name = "DURATION",
+        env = "PETSTORE_SLOW_REQUEST",
+        default_value = "1s",
+        value_parser = values::duration
+    )]
+    pub(super) slow_request: Duration,
 }
 
 /// The options for the shutdown.

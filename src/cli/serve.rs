@@ -8,10 +8,10 @@ use tokio::{
     sync::{oneshot, watch},
     time,
 };
-use tracing::{info, level_filters::LevelFilter, warn};
+use tracing::{info, warn};
 
 use super::{
-    args::{BaseUrlArgs, DatabaseArgs, ShutdownArgs, TlsArgs},
+    args::{BaseUrlArgs, DatabaseArgs, LogArgs, ShutdownArgs, TlsArgs},
     backups::BackupArgs,
     demo_store::Demo,
     first_start,
@@ -30,7 +30,7 @@ use crate::{
     domain::{Deployment, Network, SystemClock},
     edge::{self, Edge, Interface as _, Origin},
     http::{self, Api, Management},
-    observe::log::{self, LogFormat},
+    observe::log,
     server::{self, Limits},
     store::{self, StoreError},
 };
@@ -44,7 +44,6 @@ const CONNECTION_AGE: Duration = Duration::from_hours(1);
 
 /// Groups of options in the help.
 const CLIENTS: &str = "Clients and limits";
-const LOGS: &str = "Logs and monitoring";
 
 /// Serve the catalogue over HTTP
 #[derive(Debug, Args)]
@@ -94,30 +93,8 @@ pub(super) struct Serve {
     #[arg(long, help_heading = CLIENTS, value_name = "ORIGIN", env = "PETSTORE_CORS_ORIGIN", value_delimiter = ',')]
     cors_origin: Vec<Origin>,
 
-    /// The format of log lines: text, or json with one object on each line; by default,
-    /// text at a terminal and json otherwise
-    #[arg(long, help_heading = LOGS, value_enum, env = "PETSTORE_LOG_FORMAT")]
-    log_format: Option<LogFormat>,
-
-    /// The least important lines to log: error, warn, info, debug, trace or off; by default,
-    /// info, but at a terminal without a line for each change
-    #[arg(long, help_heading = LOGS, value_name = "LEVEL", env = "PETSTORE_LOG_LEVEL")]
-    log_level: Option<LevelFilter>,
-
-    /// Log every request, not only failed and slow ones
-    #[arg(long, help_heading = LOGS, env = "PETSTORE_ACCESS_LOG", value_parser = values::switch)]
-    access_log: bool,
-
-    /// Log a request as slow if it takes at least this long
-    #[arg(
-        long,
-        help_heading = LOGS,
-        value_name = "DURATION",
-        env = "PETSTORE_SLOW_REQUEST",
-        default_value = "1s",
-        value_parser = values::duration
-    )]
-    slow_request: Duration,
+    #[command(flatten)]
+    log: LogArgs,
 
     /// The rate limit of each API key without its own limit, such as 10/s, 600/min
     /// or 5000/h, or off
@@ -232,7 +209,7 @@ impl Serve {
 
     async fn serve(mut self, warnings: Vec<String>) -> anyhow::Result<()> {
         // Started first, because opening the store may take long and logs this.
-        let _log = log::start(self.log_format, self.log_level);
+        let _log = log::start(self.log.format, self.log.level);
         warnings.iter().for_each(|warning| warn!("{warning}"));
         // A port that is in use hides no wrong setting.
         let (tls, style, provider) =
@@ -351,8 +328,8 @@ impl Serve {
             cors_origins: self.cors_origin.clone(),
             trusted_proxies: limits.trusted_proxies.clone(),
             exempts_loopback: limits.exempts_loopback,
-            access_log: self.access_log,
-            slow_request: self.slow_request,
+            access_log: self.log.access_log,
+            slow_request: self.log.slow_request,
             body_timeout: self.client_timeout,
             request_timeout: self.client_timeout + RESPONSE_TIMEOUT,
             ..edge::Settings::default()
