@@ -62,7 +62,7 @@ impl Demo {
             "--console-listen=127.0.0.1:8081",
             "--window-listen=127.0.0.1:8082",
             "--log-format=text",
-            "--log-level=warn",
+            "--log-level=error",
             "--shutdown-timeout=1s",
         ];
         let command = Serve::augment_args(clap::Command::new("demo").no_binary_name(true));

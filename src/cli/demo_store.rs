@@ -139,12 +139,17 @@ impl Filling<'_> {
         {
             let valid = StaffName::new(name).context("the name of a member")?;
             let new = StaffMember::new(valid, role, &Token::generate(&mut random), now);
-            let new = StaffMember { password: Some(hash.clone()), link: None, ..new };
-            let change = StaffChange::new(0, new, ActType::StaffAdded);
-            let context = WriteContext::new(Actor::Command, now);
-            let StaffWritten::Done(id) = self.app.store.write_staff(change, context).await? else {
-                bail!("{name} cannot be added");
+            let write = async |seen, after: &StaffMember, act| {
+                let change = StaffChange::new(seen, after.clone(), act);
+                let context = WriteContext::new(Actor::Command, now);
+                match self.app.store.write_staff(change, context).await? {
+                    StaffWritten::Done(id) => Ok(id),
+                    other => bail!("{name} cannot be added: {other:?}"),
+                }
             };
+            let id = write(0, &new, ActType::StaffAdded).await?;
+            let after = StaffMember { id, ..new.clone() }.with_password(hash.clone());
+            write(new.version, &after, ActType::StaffPasswordSet).await?;
             staff.push(NamedActor { actor: Actor::Staff(id), name: Some(name.as_str().into()) });
         }
         Ok(staff)
