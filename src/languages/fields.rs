@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(shown(&german, "species"), ["Tierart", "Dog", "Fisch", "Welli", "Hund"]);
         // A label of a former language is not a change.
         let french = with(&german, &in_language(&german, Language::French));
-        assert_eq!(shown(&french, "size"), ["Taille", "Tiny", "Moyen", "Grand"]);
+        assert_eq!(shown(&french, "size"), ["Taille", "Tiny", "Moyenne", "Grande"]);
         assert_eq!(shown(&french, "species"), ["Espèce", "Chien", "Poisson", "Welli", "Hund"]);
         // A field that is gone is not made again.
         let without = FieldSet::new(1, vec![new.find("price").unwrap().clone()], Vec::new());
