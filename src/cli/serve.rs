@@ -210,7 +210,9 @@ impl Serve {
     async fn serve(mut self, warnings: Vec<String>) -> anyhow::Result<()> {
         // Started first, because opening the store may take long and logs this.
         let _log = log::start(self.log.format, self.log.level);
-        warnings.iter().for_each(|warning| warn!("{warning}"));
+        for warning in warnings {
+            warn!("{warning}");
+        }
         // A port that is in use hides no wrong setting.
         let (tls, style, provider) =
             (self.tls.load()?, self.pages.style()?, self.pages.provider()?);
@@ -227,9 +229,8 @@ impl Serve {
         let management_listener = management_listener.map(Bound::listen).transpose()?;
         let pages = self.pages.listen(pages)?;
         let mut ends = self.ends.take().map_or_else(Ends::of_service, Ok)?;
-        let limits = self.limits();
+        let (limits, has_tls) = (self.limits(), tls.is_some());
         management::log_address(management_listener.as_ref());
-        let has_tls = tls.is_some();
         let (urls, settings) = (self.pages.urls(&pages, has_tls), self.settings(has_tls));
         let address = listener.local_addr()?;
 
