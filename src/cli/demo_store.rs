@@ -1,6 +1,6 @@
 //! The store that `petstore demo` shows: what the files in `demo/` say, by the operations of the service.
 
-use std::{cmp::Reverse, net::SocketAddr};
+use std::{cmp::Reverse, net::SocketAddr, sync::atomic::Ordering::Relaxed};
 
 use anyhow::{Context, anyhow, bail};
 use bytes::Bytes;
@@ -103,6 +103,8 @@ impl Demo {
         filling.set_profile(&staff[0]).await?;
         filling.add_animals(&staff).await?;
         app.store.note_step(FirstStep::All).await?;
+        // Its store is gone soon, so nobody misses a backup.
+        app.backups.is_possible.store(false, Relaxed);
         let scope = Scope::StoreAdmin;
         let key = keys::create_first(&*app.store, Deployment::Production, scope).await?;
         let [window, console] =
