@@ -106,7 +106,7 @@ async fn a_missing_identical_or_non_empty_database_is_rejected_and_stays_unchang
 /// What only an operator, time or another process makes: everything that a row can have.
 const ROWS: &str = "UPDATE staff SET password = x'01', totp_secret = x'02', totp_last_period = 3,
         recovery = x'04', disabled_at = 5;
-    INSERT INTO staff_sessions VALUES (randomblob(32), 1, 0, 0, 0, '', '');
+    INSERT INTO staff_sessions VALUES (randomblob(32), 1, 0, 0, 0, '', '', NULL);
     INSERT INTO webhooks VALUES (6, 'https://shop.example/', 'pet.added', 'shop', 'gone', 1, 2, 3,
         x'05', x'06', 7, 2, 1, 8, 9, 10);
     INSERT INTO webhook_waiting VALUES (6, 1, NULL, 'pet:1', 2, 3), (6, 2, 1, NULL, 0, NULL);

@@ -138,7 +138,7 @@ async fn a_demo_prints_the_window_the_console_the_interface_and_how_to_stop_and_
     for _ in 0..3 {
         let response = browser().get(link).send().await.unwrap();
         assert_eq!(
-            (response.status().as_u16(), &response.headers()["location"].to_str().unwrap()[..]),
+            (response.status().as_u16(), response.headers()["location"].to_str().unwrap()),
             (303, "/")
         );
         let cookies = cookies(&response);

@@ -65,7 +65,7 @@ fn a_restore_ends_all_sessions_and_links_of_staff() {
     let here = directory();
     run(here.path(), &["staff", "add", "Ana", "--create"]).expect_success();
     let open = || Connection::open(here.path().join("petstore.db")).unwrap();
-    let session = "INSERT INTO staff_sessions VALUES (randomblob(32), 1, 0, 0, 0, '', '')";
+    let session = "INSERT INTO staff_sessions VALUES (randomblob(32), 1, 0, 0, 0, '', '', NULL)";
     open().execute_batch(session).unwrap();
     let count = "SELECT (SELECT count(*) FROM staff_sessions), count(link), count(*) FROM staff";
     let counted = || -> (i64, i64, i64) {
