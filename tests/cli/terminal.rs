@@ -101,7 +101,9 @@ fn at_a_terminal_changes_are_logged_only_on_request() {
     let key = run(here.path(), &new).expect_success().stdout.trim().to_owned();
     for (category, options, is_logged) in [(1, "", false), (2, "--log-level info", true)] {
         let name = |shown: &str| {
-            let url = shown.split("http://").nth(1).unwrap().split_whitespace().next().unwrap();
+            // What is no log line can stand before the log.
+            let url = shown.split("serving http://").nth(1).unwrap();
+            let url = url.split_whitespace().next().unwrap();
             let label = format!(r#"{{"label":"Dog {category}"}}"#);
             Command::new("curl")
                 .args(["-sf", "-X", "PUT", "--oauth2-bearer", &key, "--json", &label])
