@@ -58,7 +58,7 @@ async function severalAnimals(ben) {
   for (const row of [1, 2]) await press(ben, `tbody tr:nth-child(${row}) input[name=pet]`);
   await open("#until");
   await submit(ben, "button[value=reserve]");
-  assert.match(await text(ben, "h1"), /^Reserve 2 animals until the end of \d+ \w+ \d{4}\?$/);
+  assert.match(await text(ben, "h1"), /^Reserve 2 animals until the end of \d+\s\w+\s\d{4}\?$/);
   await measure(ben, undefined, "a question about two animals");
   await submit(ben, "main .quiet");
   assert.equal(page.url(), list);
