@@ -16,7 +16,7 @@ const MAX_AGE: i64 = 10 * 60;
 /// The event of a token that ends sessions.
 const LOGOUT: &str = "http://schemas.openid.net/event/backchannel-logout";
 
-/// A person who has signed in at the provider.
+/// A person after a sign-in at the provider.
 #[derive(Debug, Clone)]
 pub(crate) struct Person {
     pub(crate) identity: Identity,

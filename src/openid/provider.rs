@@ -99,8 +99,8 @@ impl Provider {
         Ok(url)
     }
 
-    /// The person who comes back from the provider with a code. `issuer` is the parameter `iss`, by which
-    /// the response of another provider is recognized.
+    /// Exchanges a code for the person whom the provider signed in. `issuer` is the parameter `iss`: it shows whether
+    /// the response is from another provider (RFC 9207).
     pub(crate) async fn person(
         &self,
         of: &SignIn,

@@ -53,8 +53,8 @@ pub(super) fn keys(set: &KeySet) -> Result<Vec<Key>, Failure> {
     Ok(set.keys.iter().filter_map(Key::of).collect())
 }
 
-/// The content of a token whose signature is that of one of the keys; `None` if there is no key with its
-/// id, because the provider may have a new one.
+/// Verifies the signature of a token with these keys, and returns its content. `None` if no key has the token's key
+/// id: the provider may have rotated its keys.
 pub(super) fn content(token: &str, keys: &[Key]) -> Result<Option<Vec<u8>>, Failure> {
     let invalid = |why: &str| Failure::Invalid(format!("the token {why}"));
     let decoded = |part| URL_SAFE_NO_PAD.decode(part).map_err(|_| invalid("is not base64url"));

@@ -319,8 +319,8 @@ async fn end_session(
     Err(changed_meanwhile())
 }
 
-/// The response to a member who has signed out here: at the provider, too, if it offers it. A form cannot
-/// lead to another site, because the policy for forms does not allow it; so this is a page.
+/// The response after a member signed out here. If the provider offers a sign-out, this page links to it: the
+/// policy for forms does not allow a form to lead to another site.
 async fn signed_out(visit: &Visit<'_>, member: &StaffMember) -> Response {
     let provider = visit.console.provider.as_ref().filter(|_| member.identity.is_some());
     if let Some(provider) = provider
