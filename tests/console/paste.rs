@@ -248,6 +248,16 @@ async fn headings_are_known_in_each_language_and_a_category_is_that_of_the_speci
     let mut found: Vec<_> = pets(&shop).await.iter().map(|pet| of(pet.category_id)).collect();
     found.sort();
     assert_eq!(found, ["Bird", "Cat", "Cat", "Cats", "Dog"]);
+    // As on the page Add, it is the one that the others of the species are in, whatever its name.
+    let fish = [("name", "Flo"), ("field.species", "Fish"), ("category", "Pond")];
+    clerk.post("/add", &[&fish[..], &[("new-category", "Pond")]].concat()).await.expect(303);
+    let shown = rows(&preview(&mut clerk, "Name\tSpecies\nNemo\tFish").await.expect(200));
+    assert_eq!(shown, ["2 Nemo Fish OK"]);
+    clerk.post("/add/many", &[("lines", "Name\tSpecies\nNemo\tFish")]).await.expect(303);
+    let mut of_fish = pets(&shop).await;
+    of_fish.retain(|pet| ["Flo", "Nemo"].contains(&pet.name.as_str()));
+    assert_eq!(of_fish.len(), 2);
+    assert_eq!(of_fish[0].category_id, of_fish[1].category_id);
     // Without either, it is missing.
     let page = preview(&mut clerk, "Name\tSpecies\nRex\t").await.expect(422);
     assert!(page.text.contains("Category: Choose a species, or a category."), "{page:?}");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet, hash_map::Entry};
 
 use super::{
-    add_one::page,
+    add_one::{page, usual},
     commands::called,
     paste::{self, Column, Known, Line, Pasted},
     values,
@@ -24,14 +24,17 @@ async fn read(desk: &Desk<'_>, form: &Form) -> Result<(Pasted, Vec<Category>, Fi
     };
     let of_species: BTreeSet<_> =
         read(&[]).lines.into_iter().filter_map(|line| line.of_species).collect();
-    typed.extend(of_species.iter().cloned());
+    typed.extend(of_species.iter().map(|(_, label)| label.clone()));
     let mut categories = desk.categories_typed(&typed).await?;
     let mut above = 0;
-    for label in of_species {
+    for (species, label) in of_species {
         let is_new = !categories.iter().any(|category| forms::is_named(category, &label));
-        if let (true, Ok(label)) = (is_new, forms::label(&label))
-            && let Some(id) = desk.free_number(above).await?
-        {
+        let (true, Ok(label)) = (is_new, forms::label(&label)) else { continue };
+        if let Some(id) = usual(desk, &species, &fields).await? {
+            // The first one with its number is the one that the page shows.
+            categories.extend(desk.category(id).await?);
+            categories.push(Category { id, label, version: 1 });
+        } else if let Some(id) = desk.free_number(above).await? {
             categories.push(Category { id, label, version: 0 });
             above = id;
         }

@@ -136,18 +136,20 @@ fn new_category(typed: &str, categories: &[Category]) -> Option<Label> {
     is_new.then(|| forms::label(typed).ok()).flatten()
 }
 
-/// What the species that was chosen is called.
-pub(super) fn species(form: &Form, fields: &FieldSet) -> Option<String> {
+/// The species that was chosen, and what it is called.
+pub(super) fn species(form: &Form, fields: &FieldSet) -> Option<(String, String)> {
     let field = fields.find("species")?;
     let chosen = form.get(&values::input_of(field)).to_owned();
-    (!chosen.is_empty()).then(|| field.shown(&chosen).to_owned())
+    (!chosen.is_empty()).then(|| (chosen.clone(), field.shown(&chosen).to_owned()))
 }
 
 /// The category that most of the newest animals of the species are in, such as "Cats" for a cat.
-async fn usual(desk: &Desk<'_>, form: &Form, fields: &FieldSet) -> Result<Option<i64>, StoreError> {
-    let chosen = fields.find("species").map(|field| form.get(&values::input_of(field)).to_owned());
-    let species = chosen.and_then(|chosen| fields.searched("species", &chosen).ok());
-    let Some(species) = species else { return Ok(None) };
+pub(super) async fn usual(
+    desk: &Desk<'_>,
+    species: &str,
+    fields: &FieldSet,
+) -> Result<Option<i64>, StoreError> {
+    let Ok(species) = fields.searched("species", species) else { return Ok(None) };
     let query = PetQuery { values: vec![species], newest_first: true, ..PetQuery::default() };
     let pets = desk.store().list_store_pets(&query).await?.0;
     let mut all: Vec<i64> = pets.iter().map(|pet| pet.category_id).collect();
@@ -193,15 +195,14 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
     let form = with_birth(desk, &fields, &mut errors);
     let of_species = species(&form, &fields).filter(|_| form.get("category").is_empty());
-    let typed = of_species.as_deref().unwrap_or(form.get("category"));
+    let typed = of_species.as_ref().map_or(form.get("category"), |(_, label)| label);
     let categories = desk.categories_typed([typed]).await?;
     let name = errors.take("name", forms::name(form.raw("name")));
     let is_wanted = of_species.is_some() || ["yes", typed].contains(&form.get("new-category"));
     let mut new = new_category(typed, &categories).filter(|_| is_wanted);
-    let usual = if of_species.is_some() && new.is_some() {
-        usual(desk, &form, &fields).await?
-    } else {
-        None
+    let usual = match (&of_species, &new) {
+        (Some((species, _)), Some(_)) => usual(desk, species, &fields).await?,
+        _ => None,
     };
     new = new.filter(|_| usual.is_none());
     let category = match &new {

@@ -61,8 +61,8 @@ pub(super) struct Line {
     /// Its cells, one for each column.
     pub(super) cells: Vec<String>,
     pub(super) result: Result<(NewPet, FieldPatch), Vec<String>>,
-    /// The category of its species, if it names no other one.
-    pub(super) of_species: Option<String>,
+    /// Its species, and the name of the category of this species, if it names no other one.
+    pub(super) of_species: Option<(String, String)>,
 }
 
 /// Pasted lines.
@@ -237,7 +237,7 @@ fn line(number: usize, cells: &[String], columns: &[Column], known: &Known<'_>) 
     };
     let of_name = forms::name(&name.0).map_err(|message| take(&name, message));
     let of_species = species(&form, known.fields).filter(|_| category.0.is_empty());
-    let of_category = match of_species.as_deref().unwrap_or(&category.0) {
+    let of_category = match of_species.as_ref().map_or(&*category.0, |(_, label)| label) {
         "" => Err(texts().species_or_category.to_owned()),
         typed => forms::category(typed, known.categories),
     };
