@@ -231,6 +231,9 @@ async fn a_response_counts_once_in_its_browser_and_from_its_issuer() {
     assert_ne!(cookie, changed);
     forged.cookies.insert("petstore-8081-provider".to_owned(), changed);
     check("a forged cookie", forged.get(&back).await);
+    let earliest = format!("x.{}.0.Lw", i64::MIN);
+    forged.cookies.insert("petstore-8081-provider".to_owned(), earliest);
+    check("a cookie of the earliest moment", forged.get(&back).await);
     let mut stopped = shop.browser();
     let back = stopped.leave("/sign-in/provider", &provider, &ana()).await;
     let back = back.replace("code=", "error=access_denied&x=");

@@ -71,7 +71,7 @@ impl Begun {
     /// Those of this browser that can still complete.
     fn all(visit: &Visit<'_>) -> impl Iterator<Item = Self> {
         let texts = Cookie::Provider.get(visit).unwrap_or_default().split('~').take(MAX_BEGUN);
-        let is_alive = |begun: &Self| visit.now.as_second() - begun.at < MAX_SECONDS;
+        let is_alive = |begun: &Self| visit.now.as_second().saturating_sub(begun.at) < MAX_SECONDS;
         texts.filter_map(Self::parse).filter(is_alive)
     }
 
