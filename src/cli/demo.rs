@@ -35,8 +35,8 @@ pub(super) struct Demo {
     language: Language,
 }
 
-/// How the names of the folders begin.
-const PREFIX: &str = "petstore-demo-";
+/// How the names of the folders begin. A person who tries petstore in a folder of their own does not choose such a name.
+const PREFIX: &str = ".petstore-demo-";
 
 impl Demo {
     pub(super) fn run(self) -> anyhow::Result<()> {

@@ -50,7 +50,7 @@ impl Drop for Starting {
 /// The folders of demos, without links.
 fn folders(temporary: &Path) -> Vec<PathBuf> {
     let all = fs::read_dir(temporary).unwrap().map(|entry| entry.unwrap().path());
-    let is_of_demo = |path: &PathBuf| path.to_str().unwrap().contains("petstore-demo-");
+    let is_of_demo = |path: &PathBuf| path.to_str().unwrap().contains("/.petstore-demo-");
     all.filter(|path| is_of_demo(path) && !path.is_symlink()).collect()
 }
 
@@ -74,9 +74,10 @@ fn a_folder_that_a_kill_left_goes_at_the_next_demo_and_that_of_a_running_one_sta
     drop(killed);
     assert!(left[0].exists());
     // Of others.
-    fs::create_dir(temporary.path().join("petstore-data")).unwrap();
+    let of_others = ["petstore-data", "petstore-demo-mine"].map(|name| temporary.path().join(name));
+    of_others.each_ref().map(|path| fs::create_dir(path).unwrap());
     let target = directory();
-    symlink(target.path(), temporary.path().join("petstore-demo-link")).unwrap();
+    symlink(target.path(), temporary.path().join(".petstore-demo-link")).unwrap();
     let mut running = Starting::new(temporary.path());
     let of_running = running.folders(temporary.path(), &left, 1);
     let mut next = Starting::new(temporary.path());
@@ -84,5 +85,5 @@ fn a_folder_that_a_kill_left_goes_at_the_next_demo_and_that_of_a_running_one_sta
     assert!(both.contains(&of_running[0]));
     assert_eq!(next.end("TERM"), Some(0));
     assert_eq!(folders(temporary.path()), of_running);
-    assert!(temporary.path().join("petstore-data").exists() && target.path().exists());
+    assert!(of_others.iter().all(|path| path.exists()) && target.path().exists());
 }
