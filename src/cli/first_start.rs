@@ -90,8 +90,7 @@ async fn first_manager(
     console: &str,
 ) -> anyhow::Result<()> {
     // Other commands do not know the options of this one.
-    let url = if staff::is_local(console) { "https://CONSOLE" } else { console };
-    let options = format!("--database {database} --console-url {url}");
+    let options = format!("--database {database} --console-url {console}");
     if !store.list_staff().await.context("cannot read the staff")?.is_empty() {
         return Ok(());
     }

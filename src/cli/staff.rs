@@ -216,14 +216,14 @@ fn show(token: &Token, url: &str, name: &StaffName, database: &DatabaseUrl) -> a
     ));
     if is_local(url) {
         super::output::print_message(
-            "It works only on this machine; --console-url names another address.",
+            "The link works only on this machine. For a link that works elsewhere, add --console-url.",
         );
     }
     Ok(())
 }
 
 /// Whether only browsers on this machine reach this address.
-pub(super) fn is_local(url: &str) -> bool {
+fn is_local(url: &str) -> bool {
     let url = Url::parse(url).ok();
     let host = url.as_ref().and_then(Url::host_str);
     host.is_some_and(|host| ["localhost", "127.0.0.1", "[::1]"].contains(&host))
