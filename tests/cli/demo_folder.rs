@@ -75,7 +75,9 @@ fn a_folder_that_a_kill_left_goes_at_the_next_demo_and_that_of_a_running_one_sta
     assert!(left[0].exists());
     // Of others.
     let of_others = ["petstore-data", "petstore-demo-mine"].map(|name| temporary.path().join(name));
-    of_others.each_ref().map(|path| fs::create_dir(path).unwrap());
+    for path in &of_others {
+        fs::create_dir(path).unwrap();
+    }
     let target = directory();
     symlink(target.path(), temporary.path().join(".petstore-demo-link")).unwrap();
     let mut running = Starting::new(temporary.path());
