@@ -21,7 +21,7 @@ use flate2::{
 };
 use jiff::Timestamp;
 use rustix::process::setpriority_process;
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, time};
 use tracing::info;
 
 use self::names::list_name;
@@ -39,22 +39,28 @@ use crate::{
 /// Makes backups, one at a time, each on a thread of its own.
 pub struct Backups {
     /// Opens the place, on the thread that uses it.
-    pub(crate) place: Box<dyn Fn() -> io::Result<Place> + Send + Sync>,
-    pub(crate) database: PathBuf,
+    pub place: Box<dyn Fn() -> io::Result<Place> + Send + Sync>,
+    /// The SQLite file.
+    pub database: PathBuf,
     /// Those that are in a folder are copied, too.
-    pub(crate) photos: Arc<Photos>,
+    pub photos: Arc<Photos>,
     /// How long the newest backup of a day is kept.
-    pub(crate) keep: Duration,
-    pub(crate) clock: Arc<dyn Clock>,
+    pub keep: Duration,
+    /// How long a backup may take.
+    pub limit: Duration,
+    /// The backups have its time in their names.
+    pub clock: Arc<dyn Clock>,
     /// That of the database, which all its copies have.
-    pub(crate) mark: String,
-    pub(crate) metrics: Arc<BackupMetrics>,
-    pub(crate) state: Mutex<State>,
+    pub mark: String,
+    /// Of this process.
+    pub metrics: Arc<BackupMetrics>,
+    /// Locked while a backup is made.
+    pub state: Mutex<State>,
 }
 
 /// What is known from one backup to the next.
 #[derive(Default)]
-pub(crate) struct State {
+pub struct State {
     /// Of the place.
     lock: Option<File>,
     /// The backups after the last one. Others are made by another service.
@@ -79,7 +85,10 @@ impl Backups {
             }
             lacks.map_or(Ok(()), |lacks| Err(io::Error::other(lacks)))
         };
-        self.on_thread(make).await.inspect_err(|_| self.metrics.failures.count())
+        let outcome = time::timeout(self.limit, self.on_thread(make)).await;
+        let late = || io::Error::other(format!("it took longer than {:?}", self.limit));
+        let outcome = outcome.unwrap_or_else(|_| Err(late()));
+        outcome.inspect_err(|_| self.metrics.failures.count())
     }
 
     async fn on_thread(

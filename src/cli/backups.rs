@@ -29,6 +29,9 @@ use crate::{
 /// How long the service waits at its start to know whether another one makes backups in the place.
 const LOCKED_WITHIN: Duration = Duration::from_secs(5);
 
+/// How long a backup may take.
+pub(super) const LIMIT: Duration = Duration::from_hours(2);
+
 /// The backups that a service makes itself.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Backups")]
@@ -90,6 +93,7 @@ impl BackupArgs {
             database: file.clone(),
             photos: Arc::clone(&app.photos),
             keep,
+            limit: LIMIT,
             clock: Arc::new(SystemClock),
             mark: mark_of(&app.store.etag_key(), "backups"),
             metrics: Arc::clone(&app.backups),

@@ -8,7 +8,7 @@ use std::{
 use futures_util::{FutureExt, future::BoxFuture};
 use tokio::time::{self, Interval, MissedTickBehavior};
 
-use super::backups::Maker;
+use super::backups::{LIMIT, Maker};
 use crate::{
     app::App,
     delivery::Dispatcher,
@@ -21,9 +21,6 @@ use crate::{
 
 /// How long a run usually may take.
 const RUN_LIMIT: Duration = Duration::from_mins(1);
-
-/// How long a backup may take.
-const BACKUP_LIMIT: Duration = Duration::from_hours(2);
 
 pub(super) fn start(
     app: &Arc<App>,
@@ -91,7 +88,8 @@ pub(super) fn start(
                 backups.make(believed).await.map(|()| false).map_err(Failure::from)
             }
         };
-        tasks.start("make_backup", BACKUP_LIMIT, Steps::new(every, make));
+        // A backup has a shorter limit.
+        tasks.start("make_backup", 2 * LIMIT, Steps::new(every, make));
     }
     tasks.start("deliver_webhooks", Duration::from_secs(20), dispatcher);
     if let Some(exporter) = exporter {

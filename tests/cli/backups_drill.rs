@@ -1,6 +1,6 @@
 //! The restore drill of docs/backup.md, on an empty machine: from a folder and from a bucket.
 
-use std::{env, fs, process::Command};
+use std::{env, fs, path::Path, process::Command};
 
 use super::{
     backups::{backups, until},
@@ -20,16 +20,19 @@ fn lines(place: &str) -> String {
     lines.join("\n").replace("/backup", place)
 }
 
-/// Runs the drill in an empty folder.
-fn drill(place: &str, variables: Vec<(String, String)>) -> Done {
-    let here = directory();
-    let program = std::path::Path::new(env!("CARGO_BIN_EXE_petstore")).parent().unwrap();
+/// Runs the drill in an empty folder, by a command that runs others.
+pub(super) fn drill(
+    here: &Path,
+    mut by: Command,
+    place: &str,
+    variables: Vec<(String, String)>,
+) -> Done {
+    let program = Path::new(env!("CARGO_BIN_EXE_petstore")).parent().unwrap();
     let path = format!("{}:{}", program.display(), env::var("PATH").unwrap());
-    let mut shell = Command::new("sh");
-    settle(&mut shell, here.path());
-    shell.args(["-e", "-c", &lines(place)]).env("PATH", path).env("TMPDIR", here.path());
-    let done = finish(shell.envs(variables)).expect_success();
-    assert_eq!(fs::read_dir(here.path()).unwrap().count(), 0, "{done:?}");
+    settle(&mut by, here);
+    by.args(["sh", "-e", "-c", &lines(place)]).env("PATH", path).env("TMPDIR", here);
+    let done = finish(by.envs(variables)).expect_success();
+    assert_eq!(fs::read_dir(here).unwrap().count(), 0, "{done:?}");
     assert!(done.stdout.contains("is valid: 1 animal, 1 key, 1 photo\n"), "{done:?}");
     done
 }
@@ -48,7 +51,8 @@ async fn the_five_lines_of_the_drill_run_from_a_folder_and_from_a_bucket() {
         until(|| service.said().contains("made a backup")).await;
     }
     let place = here.path().join("place");
-    let said = drill(&place.display().to_string(), Vec::new()).stdout;
+    let (empty, by) = (directory(), || Command::new("env"));
+    let said = drill(empty.path(), by(), &place.display().to_string(), Vec::new()).stdout;
     assert!(said.contains(&backups(&place)[0]), "{said}");
-    drill("s3://shop/backups", bucket.variables());
+    drill(empty.path(), by(), "s3://shop/backups", bucket.variables());
 }

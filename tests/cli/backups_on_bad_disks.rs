@@ -1,4 +1,4 @@
-//! Places of backups that are full, read-only, or not what they seem: the service continues, and no half backup
+//! Places of backups that are full, read-only, hanging, or not what they seem: the service continues, and no half backup
 //! gets a name.
 
 use std::{
@@ -12,6 +12,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use super::{
     backup::fill,
     exhausted_resources::with_private_mounts,
+    metrics::Page,
     program::{Service, client, create, directory, new_key, run, settle},
 };
 
@@ -25,7 +26,8 @@ async fn until(mut condition: impl FnMut() -> bool) {
 /// A service whose place this script makes, and the place as others see it.
 fn with_place(here: &Path, script: &str) -> (Service, PathBuf) {
     let mut command: Command = with_private_mounts();
-    let serve = "serve --listen 127.0.0.1:0 --backup place --backup-every 1s";
+    let serve = "serve --listen 127.0.0.1:0 --backup place --backup-every 1s \
+                 --management-listen 127.0.0.1:0";
     let script = format!("mkdir -p place && {script} && exec \"$0\" {serve}");
     command.args(["sh", "-c", &script, env!("CARGO_BIN_EXE_petstore")]);
     settle(&mut command, here);
@@ -85,6 +87,25 @@ async fn a_read_only_place_is_a_failure_and_the_service_continues() {
     until(|| service.said().contains("Read-only file system")).await;
     expect_create(&service, &key).await;
     assert!(names(&place).is_empty());
+    service.signal("TERM");
+    assert!(service.wait().0.success());
+}
+
+/// A folder whose file system never responds, because nobody reads what it asks this descriptor.
+const HANGING: &str = "exec 3<>/dev/fuse && \
+     mount -i -t fuse -o fd=3,rootmode=40000,user_id=0,group_id=0 none place";
+
+#[tokio::test]
+async fn a_hanging_place_is_a_failure_that_is_counted_and_the_service_continues_and_stops() {
+    let here = directory();
+    let key = new_key(here.path());
+    let (service, _) = with_place(here.path(), HANGING);
+    until(|| service.said().contains("the backup before this one has not ended yet")).await;
+    let failures = "petstore_backup_failures_total";
+    while Page::of(&client(), &service).await.value(failures, &[]) < 2 {
+        tokio::task::yield_now().await;
+    }
+    expect_create(&service, &key).await;
     service.signal("TERM");
     assert!(service.wait().0.success());
 }

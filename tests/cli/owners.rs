@@ -6,7 +6,6 @@ use std::{
     os::unix::fs::{MetadataExt, PermissionsExt, chown},
     path::Path,
     process::Command,
-    time::Duration,
 };
 
 use petstore::owner::Owner;
@@ -14,8 +13,13 @@ use rustix::process::{getegid, geteuid};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::program::{Service, client, directory, run, settle};
-use crate::api::pictures;
+use super::{
+    backups::until,
+    backups_drill::drill,
+    photos::is_there,
+    program::{Service, client, directory, finish, run, settle},
+};
+use crate::{api::pictures, photo_places::FakeBucket};
 
 /// The user of the service: root can run one as somebody else.
 fn user() -> (u32, u32) {
@@ -44,12 +48,18 @@ fn strange(folder: &Path) -> Vec<String> {
     found
 }
 
-/// `petstore serve` as that user.
-fn serve(here: &Path) -> Service {
+/// A command that runs others as that user.
+fn by_user() -> Command {
     let mut command = Command::new("setpriv");
     if geteuid().is_root() {
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
     }
+    command
+}
+
+/// `petstore serve` as that user.
+fn serve(here: &Path) -> Service {
+    let mut command = by_user();
     command.args([env!("CARGO_BIN_EXE_petstore"), "serve", "--listen", "127.0.0.1:0"]);
     settle(&mut command, here);
     Service::from(command)
@@ -117,9 +127,7 @@ async fn a_service_serves_and_adds_photos_after_a_restore_into_an_empty_folder()
     let service = serve(new.path());
     let pet = client().get(format!("{}/store/pets/1", service.url)).bearer_auth(&key);
     let pet: Value = pet.send().await.unwrap().json().await.unwrap();
-    let origin = service.url.trim_end_matches("/v1");
-    let picture = format!("{origin}{}", pet["photos"][0]["urls"]["small"].as_str().unwrap());
-    assert_eq!(client().get(picture).send().await.unwrap().status(), 200);
+    assert!(is_there(&service, pet["photos"][0]["urls"]["small"].as_str().unwrap()).await);
     add_photo(&service, &key).await;
 }
 
@@ -134,10 +142,7 @@ async fn the_backups_of_a_service_belong_to_the_user_of_the_database_and_so_does
     // As the service of root would: its files belong to the same user.
     let backup = ["--backup", "place", "--backup-every", "1h"];
     let service = Service::start(path, &backup);
-    let mut looks = tokio::time::interval(Duration::from_millis(20));
-    while !service.said().contains("made a backup") {
-        looks.tick().await;
-    }
+    until(|| service.said().contains("made a backup")).await;
     service.signal("TERM");
     service.wait();
     assert_eq!(strange(&path.join("place")), [""; 0]);
@@ -146,6 +151,45 @@ async fn the_backups_of_a_service_belong_to_the_user_of_the_database_and_so_does
     run(new.path(), &["restore", &place]).expect_success();
     assert_eq!(strange(new.path()), [""; 0]);
     add_photo(&serve(new.path()), &key).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn restores_as_root_and_as_the_user_from_a_folder_and_a_bucket_give_that_user_all_files() {
+    let here = home();
+    let path = here.path();
+    let key = key(path);
+    let service = serve(path);
+    add_photo(&service, &key).await;
+    drop(service);
+    let bucket = FakeBucket::start().await;
+    let places = [path.join("place").display().to_string(), "s3://shop/backups".to_owned()];
+    for place in &places {
+        let mut command = by_user();
+        command.args([env!("CARGO_BIN_EXE_petstore"), "serve", "--listen", "127.0.0.1:0"]);
+        settle(command.args(["--backup", place]).envs(bucket.variables()), path);
+        let service = Service::from(command);
+        until(|| service.said().contains("made a backup")).await;
+    }
+    let mut users: Vec<fn() -> Command> = vec![by_user];
+    if geteuid().is_root() {
+        users.push(|| Command::new("env"));
+    } else {
+        eprintln!("Not root: what root restores was not looked at.");
+    }
+    for (place, by) in places.iter().flat_map(|place| users.iter().map(move |by| (place, by))) {
+        let new = home();
+        drill(new.path(), by(), place, bucket.variables());
+        let mut restore = by();
+        restore.args([env!("CARGO_BIN_EXE_petstore"), "restore", place]);
+        settle(restore.envs(bucket.variables()), new.path());
+        finish(&mut restore).expect_success();
+        assert_eq!(strange(new.path()), [""; 0], "{place} by {:?}", by().get_program());
+        let service = serve(new.path());
+        let pet = client().get(format!("{}/store/pets/1", service.url)).bearer_auth(&key);
+        let pet: Value = pet.send().await.unwrap().json().await.unwrap();
+        assert!(is_there(&service, pet["photos"][0]["urls"]["large"].as_str().unwrap()).await);
+        add_photo(&service, &key).await;
+    }
 }
 
 #[test]

@@ -1,10 +1,22 @@
-//! Which backups are kept, and how they are called.
+//! Which backups are kept, how they are called, and those that take too long.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, mpsc},
+    time::Duration,
+};
 
 use jiff::{Timestamp, ToSpan};
-use petstore::backups::{Own, kept, name, time_of};
+use petstore::{
+    backups::{Backups, Own, Place, kept, name, time_of},
+    observe::metrics::BackupMetrics,
+    photos::Photos,
+    store::{OpenMode, sqlite::SqliteStore},
+};
 use proptest::{collection::btree_set, prelude::*};
+use rand::{SeedableRng, rngs::StdRng};
+
+use crate::clock::ManualClock;
 
 const DAY: i64 = 86_400;
 
@@ -67,6 +79,40 @@ fn a_clock_that_was_ahead_does_not_hide_what_was_made_since() {
     assert_eq!(own.newest(at("2020-01-01T00:00:00Z")), Some(ahead[1]));
     let kept = kept(own.backups.into_keys(), now, Duration::from_hours(24));
     assert_eq!(kept.len(), 4, "the last two of each: {kept:?}");
+}
+
+#[tokio::test]
+async fn a_backup_that_hangs_is_given_up_and_counted_and_no_other_begins_until_it_ends() {
+    let here = tempfile::tempdir().unwrap();
+    let database = here.path().join("petstore.db");
+    drop(SqliteStore::open(&database, OpenMode::CreateAndMigrate).unwrap());
+    let (ends, end) = mpsc::channel::<()>();
+    let (end, place, at) = (Mutex::new(end), here.path().join("place"), database.clone());
+    let (metrics, clock) =
+        (Arc::new(BackupMetrics::default()), ManualClock::at("2026-11-26T04:00:00Z"));
+    let backups = Arc::new(Backups {
+        place: Box::new(move || {
+            let _ = end.lock().unwrap().recv();
+            Place::folder(place.clone(), &at)
+        }),
+        database,
+        photos: Arc::new(Photos::new(None, 0, Arc::clone(&clock) as _, StdRng::seed_from_u64(1))),
+        keep: Duration::from_hours(24),
+        limit: Duration::from_secs(1),
+        clock,
+        mark: "mark".to_owned(),
+        metrics: Arc::clone(&metrics),
+        state: Mutex::default(),
+    });
+    let error = backups.make(None).await.unwrap_err();
+    assert_eq!(error.to_string(), "it took longer than 1s");
+    assert_eq!(metrics.failures.get(), 1);
+    let error = backups.make(None).await.unwrap_err();
+    assert_eq!(error.to_string(), "the backup before this one has not ended yet");
+    assert_eq!(metrics.failures.get(), 2);
+    drop(ends);
+    while backups.make(None).await.is_err() {}
+    assert!(here.path().join("place/petstore-20261126T040000Z.db.gz").exists());
 }
 
 proptest! {
