@@ -113,7 +113,7 @@ impl Backups {
         };
         let thread = thread::Builder::new().name("petstore-backup".to_owned());
         thread.spawn(move || done.send(work()))?;
-        result.await.map_err(io::Error::other)?
+        result.await.map_err(|_| io::Error::other("the thread of the backup panicked"))?
     }
 
     fn lock_once(&self, state: &mut State, place: &Place) -> io::Result<()> {

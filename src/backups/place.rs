@@ -92,11 +92,14 @@ impl Place {
     /// the database with this mark. If another one does, the kind of the error is `ResourceBusy`. Makes a
     /// folder that is missing.
     pub(super) fn lock(&self, mark: &str) -> io::Result<File> {
+        let unusable =
+            |error: io::Error| io::Error::new(error.kind(), format!("cannot use {self}: {error}"));
         if let At::Folder(path) = &self.at {
-            make_folder(path, self.owner)?;
+            make_folder(path, self.owner).map_err(unusable)?;
         }
         let mut options = open_here();
-        let file = options.write(true).create(true).mode(0o600).open(self.unfinished(".lock"))?;
+        let file = options.write(true).create(true).mode(0o600).open(self.unfinished(".lock"));
+        let file = file.map_err(unusable)?;
         self.give(&file);
         let busy = |what| Err(io::Error::new(ErrorKind::ResourceBusy, what));
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {

@@ -133,7 +133,7 @@ pub(super) struct Named {
 impl Named {
     /// `None` if the text names neither a folder, nor a bucket, nor a backup that the service made.
     pub(super) fn find(text: &str, database: &Path) -> anyhow::Result<Option<Self>> {
-        let (above, last) = text.rsplit_once('/').unwrap_or((".", text));
+        let (above, last) = text.trim_end_matches('/').rsplit_once('/').unwrap_or((".", text));
         let one = backups::time_of(last);
         let place = if one.is_some() { above } else { text };
         let setting = photos::place(place).map_err(BadSetting)?;
@@ -150,7 +150,10 @@ impl Named {
         let found = self.one.or(self.own.newest(now));
         let found = found.and_then(|at| Some((at, *self.own.backups.get(&at)?)));
         let what = match self.one {
-            Some(at) => format!("{} has no backup {}", self.place, backups::name(at)),
+            Some(at) => {
+                let (place, name) = (&self.place, backups::name(at));
+                format!("{place} has no backup {name}; petstore backups {place} lists those it has")
+            }
             None => format!("{} has no backup that `petstore serve` made", self.place),
         };
         Ok(found.ok_or(BadSetting(what))?)

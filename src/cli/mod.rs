@@ -44,7 +44,7 @@ use self::{
     output::print_message,
     runtime::{FileSizes, block_on},
 };
-use crate::{server::TlsError, store::OpenError};
+use crate::{observe::log::chain, server::TlsError, store::OpenError};
 
 /// A pet store: an HTTP JSON interface to a catalogue of animals, stored in a
 /// SQLite file or in PostgreSQL.
@@ -167,7 +167,7 @@ pub fn main() -> ExitCode {
 
 fn failure(error: &anyhow::Error) -> ExitCode {
     // The message of a database can have several lines.
-    print_message(&format!("error: {error:#}").replace('\n', " "));
+    print_message(&format!("error: {}", chain(error.as_ref())).replace('\n', " "));
     exit_status(error).into()
 }
 

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{anyhow, ensure};
+use anyhow::{Context, anyhow, ensure};
 use clap::Args;
 use indicatif::HumanBytes;
 use tempfile::Builder;
@@ -59,15 +59,17 @@ pub(super) struct Restore {
 impl Restore {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let (from, to) = (&self.source, backup::file(&self.database)?);
-        let text = from.to_str().unwrap_or_default();
-        if let Some(named) = Named::find(text, to)? {
+        if let Some(text) = from.to_str()
+            && let Some(named) = Named::find(text, to)?
+        {
             return self.restore(named, to);
         }
         if !from.try_exists().unwrap_or(true) {
-            let from = from.display();
-            let message =
-                format!("the file {from} does not exist; name a copy that `petstore backup` made");
-            anyhow::bail!(BadSetting(message));
+            anyhow::bail!(BadSetting(format!(
+                "the file {} does not exist; name a copy that `petstore backup` made, or the place of the \
+                 backups that `petstore serve` made",
+                from.display()
+            )));
         }
         let photos = self.replace(from, to, &from.display())?;
         self.bring_photos(Folder::new(photos::path_of(from)).into(), &photos)
@@ -84,7 +86,8 @@ impl Restore {
         let folder = Path::new(".").join(to);
         let mut unpacked = Builder::new()
             .prefix(".petstore-restore-")
-            .tempfile_in(folder.parent().unwrap_or(&folder))?;
+            .tempfile_in(folder.parent().unwrap_or(&folder))
+            .with_context(|| format!("cannot write next to {database}"))?;
         let damaged = |why: &dyn Display| {
             anyhow!("{name} is damaged ({why}) and was not restored; {}", named.before(at))
         };

@@ -65,8 +65,16 @@ impl Bucket {
         for (name, value) in variables {
             // Those that the client does not know are for other programs.
             if name.starts_with("AWS_")
+                && !value.is_empty()
                 && let Ok(setting) = name.to_ascii_lowercase().parse()
             {
+                let is_http = |url: Url| matches!(url.scheme(), "http" | "https");
+                if matches!(setting, AmazonS3ConfigKey::Endpoint | AmazonS3ConfigKey::S3Endpoint)
+                    && !Url::parse(&value).is_ok_and(is_http)
+                {
+                    let example = "http://127.0.0.1:9000";
+                    return Err(format!("{name} must be a URL such as {example}, but was {value}"));
+                }
                 client = client.with_config(setting, value);
             }
         }

@@ -6,6 +6,7 @@ mod backups;
 mod backups_drill;
 mod backups_in_bucket;
 mod backups_killed;
+mod backups_misused;
 mod demo_folder;
 mod import_headings;
 mod keys;

@@ -145,8 +145,8 @@ fn a_copy_that_is_not_there_is_named() {
     for force in [&[][..], &["--force"]] {
         let done = run(here.path(), &[&["restore", "backup.db"], force].concat());
         assert_eq!(done.status.code(), Some(2), "{done:?}");
-        let expected =
-            "error: the file backup.db does not exist; name a copy that `petstore backup` made\n";
+        let expected = "error: the file backup.db does not exist; name a copy that `petstore backup` made, or the place of \
+             the backups that `petstore serve` made\n";
         assert_eq!(done.expect_one_line(), expected);
     }
 }

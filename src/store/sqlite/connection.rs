@@ -109,6 +109,9 @@ pub(super) fn open_untouched(path: &Path, mode: OpenMode) -> Result<Connection, 
     connection.set_db_config(no_checkpoint, true).map_err(failed)?;
     let recognised = migrations::recognise(&connection).map_err(failed)?;
     migrations::check(&recognised, mode, &shown)?;
+    if recognised == migrations::Recognised::Empty {
+        return Err(OpenError::Empty(shown));
+    }
     reject_other_shm_file(path)?;
     Ok(connection)
 }
