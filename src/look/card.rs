@@ -39,7 +39,7 @@ impl Card<'_> {
                 h2 { a href=(path) target=[*target] { bdi { (animal.short_name()) } } }
                 @if let Some(badge) = badge { (badge) }
                 @for (at, line) in lines.iter().filter(|line| !line.is_empty()).enumerate() {
-                    p.muted[at > 0] { bdi { (line) } }
+                    p class=[(at > 0).then_some("muted")] { bdi { (line) } }
                 }
                 @if let Some(price) = price { p.price { (price) } }
             }

@@ -1,6 +1,6 @@
 //! The pictures of photos: browsers know what room each has, and load the file that fills it.
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 use super::animal::Photo;
 use crate::domain::store_area::{Focus, PhotoSize};
@@ -111,8 +111,12 @@ impl Room {
         let source = if is_larger { self.largest } else { source };
         let sizes = PhotoSize::ALL.into_iter();
         let needed = sizes.filter(|size| size.longer_side() <= self.largest.longer_side());
-        let file = |size| format!("{} {}w", photo.path(size), photo.within(size).0);
-        let files: Vec<_> = needed.map(file).collect();
+        let files = html! {
+            @for (at, size) in needed.enumerate() {
+                @if at > 0 { ", " }
+                (PreEscaped(photo.path(size))) " " (photo.within(size).0) "w"
+            }
+        };
         let class = match photo.ratio() {
             _ if is_little => Some("little"),
             // It is shown whole, unless somebody has said what is to be seen of it.
@@ -126,8 +130,8 @@ impl Room {
             class.map(str::to_owned).into_iter().chain(focus(photo.focus)).collect();
         let class = Some(classes.join(" ")).filter(|class| !class.is_empty());
         html! {
-            img class=[class] src=(photo.path(source)) width=(width) height=(height) alt=(alt)
-                srcset=[(!is_little).then(|| files.join(", "))]
+            img class=[class] src=(PreEscaped(photo.path(source))) width=(width) height=(height) alt=(alt)
+                srcset=[(!is_little).then_some(files)]
                 sizes=[(!is_little).then(|| self.sizes(photo))]
                 fetchpriority=[(at == 0).then_some("high")]
                 loading=[(at >= at_first).then_some("lazy")];
@@ -135,15 +139,20 @@ impl Room {
     }
 
     /// How wide a photo with this ratio is that fills the room, where it is cropped, or is whole in it.
-    fn sizes(&self, photo: &Photo) -> String {
+    fn sizes(&self, photo: &Photo) -> Markup {
         let fills = self.crops && photo.focus.is_some();
         let [width, height] = [photo.width, photo.height].map(|side| u64::from(side.max(1)));
-        let width = |&(windows, room, unit, [wide, high]): &(&str, u64, &str, [u64; 2])| {
+        let shown = |room: u64, [wide, high]: [u64; 2]| {
             let parts = height * wide;
             let whole = (room * width * high + parts / 2) / parts;
-            let shown = whole.clamp(if fills { room } else { 0 }, (room * MOST + 5) / 10);
-            format!("{windows}{}.{}{unit}", shown / 10, shown % 10)
+            whole.clamp(if fills { room } else { 0 }, (room * MOST + 5) / 10)
         };
-        self.widths.iter().map(width).collect::<Vec<_>>().join(", ")
+        html! {
+            @for (at, &(windows, room, unit, ratio)) in self.widths.iter().enumerate() {
+                @let tenths = shown(room, ratio);
+                @if at > 0 { ", " }
+                (PreEscaped(windows)) (tenths / 10) "." (tenths % 10) (PreEscaped(unit))
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! `/animals/{id}`: one animal.
 
 use hyper::StatusCode;
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 use super::{
     contact,
@@ -25,7 +25,7 @@ use crate::{
     look::{Animal, Drawings, in_gallery, shown, shown_name},
     text::{
         integer,
-        readable::{SHORT, readable},
+        readable::{LONG, SHORT, readable},
     },
 };
 
@@ -58,10 +58,13 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
         None => similar.category_id = Some(animal.category_id),
     }
     let others = list::others(shop, &fields, (similar, Some(id)), &mut drawings).await?;
+    let alts: Vec<_> =
+        animal.photos.iter().enumerate().map(|(at, photo)| animal.alt(at, photo)).collect();
+    let summary = animal.summary(LONG);
     let content = html! {
         p.back { a href="/" { (texts().back) } }
         article.animal {
-            (gallery(&animal, &labels, &mut drawings))
+            (gallery(&animal, &alts, &labels, &mut drawings))
             div.about {
                 h1 { bdi { (animal.long_name()) } }
                 @if !line.is_empty() { p.kind { bdi { (line.join(" · ")) } } }
@@ -84,9 +87,9 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
             }
         }
         (others)
-        (viewer(&animal))
+        (viewer(&animal, &alts))
     };
-    let about = animal.summary(SUMMARY);
+    let about = summary.as_deref().map(|summary| readable(summary, SUMMARY));
     let about = about
         .unwrap_or_else(|| texts().about_animal(&name, &kind, store::named(&facts).as_deref()));
     let title = kind.iter().rev().fold(name.clone(), |title, word| title + ", " + word);
@@ -98,7 +101,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
         feed: "",
         next: None,
         picture: shop.preview(&animal),
-        schema: Some(schema::animal(shop, &facts, &animal, &labels)),
+        schema: Some(schema::animal(shop, &facts, &animal, &labels, summary)),
         drawings: drawings.symbols(),
     };
     Ok(layout.page(&facts, &head, &content))
@@ -115,7 +118,7 @@ async fn gone(shop: &Shop, layout: &Layout, title: &str) -> Result<Made, ApiErro
 }
 
 /// The photos, the first of them large. Each opens the viewer.
-fn gallery(animal: &Animal, labels: &Labels, drawings: &mut Drawings) -> Markup {
+fn gallery(animal: &Animal, alts: &[String], labels: &Labels, drawings: &mut Drawings) -> Markup {
     if animal.photos.is_empty() {
         return html! {
             div.gallery { div.picture { (drawings.of(animal, labels.get(animal.category_id))) } }
@@ -124,11 +127,11 @@ fn gallery(animal: &Animal, labels: &Labels, drawings: &mut Drawings) -> Markup 
     let is_upright = animal.photos.first().is_some_and(|photo| photo.ratio() < 1.0);
     html! {
         ul.gallery.upright[is_upright] #photos aria-label=(texts().photos) {
-            @for (at, photo) in animal.photos.iter().enumerate() {
+            @for (at, (photo, alt)) in animal.photos.iter().zip(alts).enumerate() {
                 @let room = in_gallery(at == 0, is_upright);
                 li {
                     a href={ "#photo-" (at + 1) } {
-                        (room.picture(photo, &animal.alt(at, photo), at, 1))
+                        (room.picture(photo, alt, at, 1))
                     }
                 }
             }
@@ -137,15 +140,15 @@ fn gallery(animal: &Animal, labels: &Labels, drawings: &mut Drawings) -> Markup 
 }
 
 /// Each photo over the whole page, when its address is opened: browsers load it only then.
-fn viewer(animal: &Animal) -> Markup {
+fn viewer(animal: &Animal, alts: &[String]) -> Markup {
     let count = animal.photos.len();
     html! {
-        @for (at, photo) in animal.photos.iter().enumerate() {
+        @for (at, (photo, alt)) in animal.photos.iter().zip(alts).enumerate() {
             @let (number, (width, height)) = (at + 1, photo.within(PhotoSize::Large));
             section.viewer id={ "photo-" (number) } aria-label=(texts().photo_of(number, count)) {
                 a.close href="#photos" { (texts().close) }
-                img src=(photo.path(PhotoSize::Large)) width=(width) height=(height) loading="lazy"
-                    alt=(animal.alt(at, photo));
+                img src=(PreEscaped(photo.path(PhotoSize::Large))) width=(width) height=(height)
+                    loading="lazy" alt=(alt);
                 p {
                     @if at > 0 { a href={ "#photo-" (at) } { (texts().previous_photo) } }
                     span { (texts().photo_of(number, count)) }

@@ -13,7 +13,7 @@ use crate::{
     domain::store_area::{Decimal, FieldKind, FieldValue, PhotoSize},
     languages::window_texts as texts,
     look::{Animal, shown},
-    text::readable::{LONG, SHORT, readable},
+    text::readable::{SHORT, readable},
 };
 
 /// A page, with what it is about.
@@ -139,9 +139,14 @@ pub(super) fn list(shop: &Shop, facts: &StoreFacts, animals: &[Animal]) -> Marku
 }
 
 /// An animal on its own page.
-pub(super) fn animal(shop: &Shop, facts: &StoreFacts, animal: &Animal, labels: &Labels) -> Markup {
+pub(super) fn animal(
+    shop: &Shop,
+    facts: &StoreFacts,
+    animal: &Animal,
+    labels: &Labels,
+    description: Option<String>,
+) -> Markup {
     let (name, url) = (animal.short_name(), shop.url(&animal.path()));
-    let description = animal.summary(LONG);
     let mut image = animal.photos.iter().map(|photo| shop.url(&photo.path(PhotoSize::Large)));
     let Some(offers) = offer(shop, facts, animal, &url) else {
         let primary_image_of_page =

@@ -26,8 +26,10 @@ impl fmt::Display for PhotoId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A page has dozens of them, and `{:032x}` takes about 2,000 instructions for each.
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let halves = self.0.to_be_bytes().map(|byte| [byte >> 4, byte & 15]);
-        let digits = halves.map(|halves| halves.map(|half| DIGITS[usize::from(half)]));
+        let mut digits = [[0; 2]; 16];
+        for (pair, byte) in digits.iter_mut().zip(self.0.to_be_bytes()) {
+            *pair = [byte >> 4, byte & 15].map(|half| DIGITS[usize::from(half)]);
+        }
         out.write_str(str::from_utf8(digits.as_flattened()).map_err(|_| fmt::Error)?)
     }
 }
