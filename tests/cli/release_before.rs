@@ -1,7 +1,7 @@
-//! A service of the previous release continues while a newer one migrates the schema. Its
+//! A service of an earlier release continues while a newer one migrates the schema. Its
 //! statements are in `tests/data/statements`.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeMap, fs, io, path::Path};
 
 use petstore::domain::{NewPet, PetName, PetStatus, idempotency::fingerprint};
 use rusqlite::{Connection, functions::FunctionFlags, params_from_iter, types::Value};
@@ -18,21 +18,28 @@ struct Statement {
     text: String,
 }
 
-/// The statements of a store's previous release, and its schema version.
-fn of_release_before(store: &str) -> (usize, Vec<Statement>) {
+/// The schema versions of a store's earlier releases, the oldest first, and their statements.
+fn of_releases(store: &str) -> BTreeMap<usize, Vec<Statement>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/statements");
-    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let is_of_store = |path: &Path| path.file_name().unwrap().to_str().unwrap().starts_with(store);
-    let paths: Vec<_> = names.filter(|path| is_of_store(path)).collect();
-    let [path] = &paths[..] else { panic!("one release is the one before: {paths:?}") };
-    let (_, version) = path.file_stem().unwrap().to_str().unwrap().split_once('-').unwrap();
-    let text = fs::read_to_string(path).unwrap();
-    let statements = text.split("\n\n").skip(1).map(|part| {
-        let (values, text) = part.strip_prefix("--").unwrap().split_once('\n').unwrap();
-        let text = text.trim().strip_suffix(';').unwrap().to_owned();
-        Statement { values: values.trim().to_owned(), text }
-    });
-    (version.parse().unwrap(), statements.collect())
+    let of_release = |entry: io::Result<fs::DirEntry>| {
+        let path = entry.unwrap().path();
+        let (of, version) = path.file_stem().unwrap().to_str().unwrap().split_once('-').unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        let statements = text.split("\n\n").skip(1).map(|part| {
+            let (values, text) = part.strip_prefix("--").unwrap().split_once('\n').unwrap();
+            let text = text.trim().strip_suffix(';').unwrap().to_owned();
+            Statement { values: values.trim().to_owned(), text }
+        });
+        (of == store).then(|| (version.parse().unwrap(), statements.collect()))
+    };
+    let releases: BTreeMap<_, _> = fs::read_dir(folder).unwrap().filter_map(of_release).collect();
+    assert_eq!(releases.len(), 2, "{store}");
+    releases
+}
+
+/// The oldest of these, 0.2.0.
+fn of_0_2_0(store: &str) -> (usize, Vec<Statement>) {
+    of_releases(store).pop_first().unwrap()
 }
 
 /// The schema of a store at a version, from `migrations`.
@@ -47,7 +54,8 @@ fn schema(store: &str, version: usize) -> String {
 
 /// The PostgreSQL schema at a version, with the table that names it.
 fn with_version(version: usize) -> String {
-    let steps = schema("postgres", version);
+    // Together, the steps are one transaction.
+    let steps = schema("postgres", version).replace(" CONCURRENTLY", "");
     format!(
         "{steps}; CREATE TABLE petstore_schema (
              only_row BOOLEAN PRIMARY KEY CHECK (only_row), version BIGINT NOT NULL);
@@ -56,18 +64,23 @@ fn with_version(version: usize) -> String {
 }
 
 #[test]
-fn a_service_of_the_previous_release_continues_on_sqlite_next_to_a_newer_one() {
+fn services_of_earlier_releases_continue_on_sqlite_next_to_a_newer_one() {
+    for (version, statements) in of_releases("sqlite") {
+        continues_on_sqlite(version, &statements);
+    }
+}
+
+fn continues_on_sqlite(version: usize, statements: &[Statement]) {
     let here = directory();
-    let (version, statements) = of_release_before("sqlite");
     let old = Connection::open(here.path().join("petstore.db")).unwrap();
+    for (name, columns) in [("goes_on_page", 3), ("goes_on_page", 4), ("unseparated", 1)] {
+        let no = |_: &rusqlite::functions::Context<'_>| Ok(false);
+        old.create_scalar_function(name, columns, FunctionFlags::empty(), no).unwrap();
+    }
     old.execute_batch(&schema("sqlite", version)).unwrap();
     old.pragma_update(None, "journal_mode", "WAL").unwrap();
     old.pragma_update(None, "application_id", 0x7065_7473).unwrap();
     old.pragma_update(None, "user_version", u32::try_from(version).unwrap()).unwrap();
-    for columns in [3, 4] {
-        let no = |_: &rusqlite::functions::Context<'_>| Ok(false);
-        old.create_scalar_function("goes_on_page", columns, FunctionFlags::empty(), no).unwrap();
-    }
     let prepared: Vec<_> = statements
         .iter()
         .map(|Statement { values, text }| {
@@ -97,10 +110,15 @@ fn a_service_of_the_previous_release_continues_on_sqlite_next_to_a_newer_one() {
 }
 
 #[tokio::test]
-async fn a_service_of_the_previous_release_continues_on_postgresql_next_to_a_newer_one() {
+async fn services_of_earlier_releases_continue_on_postgresql_next_to_a_newer_one() {
+    for (version, statements) in of_releases("postgres") {
+        continues_on_postgresql(version, &statements).await;
+    }
+}
+
+async fn continues_on_postgresql(version: usize, statements: &[Statement]) {
     let here = directory();
     let url = fresh_url().await;
-    let (version, statements) = of_release_before("postgres");
     let old = connect(&url).await;
     old.batch_execute(&with_version(version)).await.unwrap();
     for (number, Statement { text, .. }) in statements.iter().enumerate() {
@@ -172,7 +190,7 @@ async fn a_command_next_to_an_older_service_does_not_migrate_and_names_the_comma
     assert!(!here.path().join("new.db").exists());
 }
 
-/// What the previous release does for a create with an `Idempotency-Key`. Its fingerprint is `bytes`
+/// What 0.2.0 does for a create with an `Idempotency-Key`. Its fingerprint is `bytes`
 /// in the SQL of the store.
 fn remember(pet: i64, retry: &str, bytes: fn(&str) -> String) -> String {
     let name = PetName::new("Frank".to_owned()).unwrap();
@@ -235,7 +253,7 @@ async fn both_know_each_request(
 async fn each_release_replays_what_the_other_remembers_on_sqlite() {
     let here = directory();
     let path = here.path().join("petstore.db");
-    let (version, _) = of_release_before("sqlite");
+    let (version, _) = of_0_2_0("sqlite");
     let execute = async |sql: &str| Connection::open(&path).unwrap().execute_batch(sql).unwrap();
     let bytes = |digits: &str| format!("x'{digits}'");
     execute(&schema("sqlite", version)).await;
@@ -248,7 +266,7 @@ async fn each_release_replays_what_the_other_remembers_on_sqlite() {
 async fn each_release_replays_what_the_other_remembers_on_postgresql() {
     let here = directory();
     let url = fresh_url().await;
-    let (version, _) = of_release_before("postgres");
+    let (version, _) = of_0_2_0("postgres");
     let other = connect(&url).await;
     let execute = async |sql: &str| other.batch_execute(sql).await.unwrap();
     execute(&format!("{}; SELECT setval('pets_ids', 2)", with_version(version))).await;
@@ -269,7 +287,7 @@ async fn until_blocked_by(holder: &tokio_postgres::Client, watcher: &tokio_postg
 async fn a_migration_loses_and_doubles_no_animal_that_the_previous_release_creates_during_it() {
     let here = directory();
     let url = fresh_url().await;
-    let (version, statements) = of_release_before("postgres");
+    let (version, statements) = of_0_2_0("postgres");
     let watcher = connect(&url).await;
     let [holder, old, crossing, in_flight] =
         [connect(&url).await, connect(&url).await, connect(&url).await, connect(&url).await];
