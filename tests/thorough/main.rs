@@ -82,6 +82,7 @@ mod cli {
 
     mod backup;
     mod backups_on_bad_disks;
+    mod backups_watched;
     mod check;
     mod contacts;
     mod copy;
