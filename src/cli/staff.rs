@@ -54,7 +54,7 @@ enum Command {
     /// List the staff
     List,
     /// Print a link with which a member chooses another password; this also removes the second
-    /// factor, ends all sessions, and lets a disabled member in again
+    /// factor and the passkeys, ends all sessions, and lets a disabled member in again
     Reset {
         #[arg(value_parser = name)]
         name: StaffName,
@@ -240,8 +240,10 @@ fn table(staff: &[StaffMember], now: Timestamp) -> String {
         let state = match member {
             StaffMember { disabled_at: Some(at), .. } => format!("disabled since {at}"),
             StaffMember { identity: Some(of), .. } => format!("active, signs in at {}", of.issuer),
-            StaffMember { password: Some(_), second_factor: None, .. } => "active".to_owned(),
-            StaffMember { password: Some(_), .. } => "active, with second factor".to_owned(),
+            StaffMember { password: Some(_), .. } if member.has_second_factor() => {
+                "active, with second factor".to_owned()
+            }
+            StaffMember { password: Some(_), .. } => "active".to_owned(),
             waiting if waiting.has_link_at(now) => "has a link".to_owned(),
             _ => "link expired".to_owned(),
         };

@@ -49,7 +49,7 @@ struct Asset {
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-static ASSETS: LazyLock<[Asset; 6]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 7]> = LazyLock::new(|| {
     let style = look::style() + include_str!("style.css");
     let asset = |path: &str, media_type, content: Bytes| {
         let digits = text::hex_digits(&Sha256::digest(&content)[..6]);
@@ -64,12 +64,18 @@ static ASSETS: LazyLock<[Asset; 6]> = LazyLock::new(|| {
         asset("/favicon.ico", "image/x-icon", own(look::FAVICON)),
         asset("/apple-touch-icon.png", "image/png", own(look::TOUCH_ICON)),
         asset("/assets/photos-%.js", SCRIPT, own(include_bytes!("photos.js"))),
+        asset("/assets/passkeys-%.js", SCRIPT, own(include_bytes!("passkeys.js"))),
     ]
 });
 
 /// The path of the script of the pages to which photos can be added.
 pub(super) fn photos_script() -> &'static str {
     &ASSETS[5].path
+}
+
+/// The path of the script of the pages with a button for a passkey.
+pub(super) fn passkeys_script() -> &'static str {
+    &ASSETS[6].path
 }
 
 /// The style, script or picture at this path. Fails with 404 for another path.
@@ -230,7 +236,7 @@ fn logo(facts: &StoreFacts) -> Markup {
 }
 
 fn document((title, store): (&str, &str), body: &Markup) -> Markup {
-    let [style, script, icon, favicon, touch_icon, _] = &*ASSETS;
+    let [style, script, icon, favicon, touch_icon, ..] = &*ASSETS;
     html! {
         (DOCTYPE)
         html lang=(texts().language) {

@@ -223,8 +223,7 @@ impl Interface for Console {
             return Err(problem::with_menu(error, &visit, Some(&session)));
         }
         // The second factor of a provider is its own.
-        let is_protected =
-            session.member.second_factor.is_some() || session.member.identity.is_some();
+        let is_protected = session.member.has_second_factor() || session.member.identity.is_some();
         if !is_protected
             && needed.second_factor
             && self.settings.second_factor.includes(session.member.role)

@@ -49,6 +49,8 @@ pub(super) enum Cookie {
     Message,
     /// The sign-ins at the provider that have begun in this browser.
     Provider,
+    /// From which follows what a passkey signs in this browser.
+    Passkey,
 }
 
 impl Cookie {
@@ -63,6 +65,7 @@ impl Cookie {
             Self::Browser => "-browser",
             Self::Message => "-message",
             Self::Provider => "-provider",
+            Self::Passkey => "-passkey",
         };
         format!("{prefix}petstore{port}{suffix}")
     }

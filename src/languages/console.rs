@@ -675,6 +675,31 @@ texts! {
     codes_hint;
     codes_kept;
 
+    // Passkeys.
+    passkey;
+    passkeys;
+    passkeys_short;
+    change_passkeys;
+    passkeys_hint;
+    passkey_name;
+    passkey_name_invalid;
+    add_passkey;
+    passkeys_full;
+    passkeys_elsewhere;
+    sign_in_with_passkey;
+    passkey_needed;
+    passkey_script;
+    passkey_unsupported;
+    passkey_stopped;
+    passkey_known;
+    passkey_late;
+    passkey_rejected;
+    passkey_of_another;
+    passkey_unusable;
+    passkey_added;
+    passkey_removed;
+    passkey_count;
+
     // Staff.
     staff;
     role_label;

@@ -209,7 +209,7 @@ pub static TABLES: [Table; 6] = [
         name: "staff",
         rows: "staff account",
         columns: "id, name, name_key, role, created_at, disabled_at, password, totp_secret,
-            totp_last_period, recovery, version, language, issuer, subject",
+            totp_last_period, recovery, version, language, issuer, subject, passkeys",
         order: "id",
     },
     Table {

@@ -105,7 +105,7 @@ async fn a_missing_identical_or_non_empty_database_is_rejected_and_stays_unchang
 
 /// What only an operator, time or another process makes: everything that a row can have.
 const ROWS: &str = "UPDATE staff SET password = x'01', totp_secret = x'02', totp_last_period = 3,
-        recovery = x'04', disabled_at = 5;
+        recovery = x'04', disabled_at = 5, passkeys = '[]';
     INSERT INTO staff_sessions VALUES (randomblob(32), 1, 0, 0, 0, '', '', NULL);
     INSERT INTO webhooks VALUES (6, 'https://shop.example/', 'pet.added', 'shop', 'gone', 1, 2, 3,
         x'05', x'06', 7, 2, 1, 8, 9, 10);
@@ -155,7 +155,7 @@ async fn the_log_the_audit_trail_staff_and_webhooks_are_copied_between_all_store
         assert!(!all("back.db").is_empty(), "{table}");
     }
     let staff = "SELECT id, name, name_key, role, created_at, disabled_at, password, totp_secret,
-        totp_last_period, recovery, version FROM staff";
+        totp_last_period, recovery, version, passkeys FROM staff";
     assert_eq!(rows(here, "back.db", staff), rows(here, "petstore.db", staff));
     let open = "SELECT link FROM staff WHERE link IS NOT NULL UNION ALL
         SELECT digest FROM staff_sessions";

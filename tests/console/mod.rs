@@ -2,6 +2,7 @@
 
 mod account;
 mod amounts;
+mod authenticator;
 mod browser;
 mod categories;
 mod counter;
@@ -26,6 +27,8 @@ mod one_step;
 mod origin;
 mod pages;
 mod paper;
+mod passkeys;
+mod passkeys_hostile;
 mod paste;
 mod photos;
 mod provider;

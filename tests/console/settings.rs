@@ -111,7 +111,7 @@ async fn what_ends_access_or_messages_is_asked_and_says_what_ends() {
             "staff/2",
             "reset",
             "Create a new link for Bo?",
-            "The password and the second factor of Bo",
+            "The password, the second factor and the passkeys of Bo",
         ),
         ("keys/1", "revoke", "Revoke till &lt;1&gt;?", "Every program with this key is rejected"),
         ("webhooks/1/disable", "", "Disable https://shop.example/hook?", "until you enable it."),

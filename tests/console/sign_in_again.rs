@@ -51,6 +51,8 @@ async fn five_minutes_after_signing_in_keys_and_staff_need_the_password_again() 
         "/account/second-factor",
         "/account/second-factor/remove",
         "/account/recovery-codes",
+        "/account/passkeys",
+        "/account/passkeys/remove",
         "/settings/webhooks",
     ] {
         let page = manager.post(path, &[]).await.expect(403);

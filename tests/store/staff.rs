@@ -6,7 +6,7 @@ use petstore::{
     domain::{
         Actor, IdempotencyKey, IdempotentRequest, Owner, Role, StaffId, StaffName, WriteContext,
         staff::{
-            EndedSessions, Identity, Password, SecondFactor, StaffChange, StaffMember,
+            EndedSessions, Identity, Passkey, Password, SecondFactor, StaffChange, StaffMember,
             StaffSession, Token, TokenDigest, recovery_code,
         },
         store_area::{Act, ActType, AuditEntry, AuditQuery, JournalSubject, SubjectKind},
@@ -25,6 +25,7 @@ macro_rules! staff_suite {
             a_member_is_read_as_written_and_found_by_number_name_and_link,
             no_two_members_have_the_same_name,
             no_two_members_have_the_same_identity,
+            passkeys_are_kept_until_a_reset_or_a_provider,
             there_are_at_most_1000_members_although_many_are_added_at_once,
             a_change_of_an_older_state_of_a_member_changes_nothing,
             sessions_begin_end_and_are_forgotten_with_their_member,
@@ -161,6 +162,48 @@ pub(crate) async fn no_two_members_have_the_same_identity(store: AnyStore) {
     let change = StaffChange::new(linked.version, reset, ActType::StaffReset);
     assert_eq!(write(&store, change).await, StaffWritten::Done(bo.id));
     assert_eq!(find(&of("https://a.example", "2")).await, None);
+}
+
+pub(crate) async fn passkeys_are_kept_until_a_reset_or_a_provider(store: AnyStore) {
+    let ana = added(&store, "Ana", 1).await;
+    let passkey = |name: &str, used: Option<&str>| -> Passkey {
+        Passkey {
+            id: vec![0, 255],
+            user: vec![1, 2, 3],
+            algorithm: -257,
+            key: vec![7; 1100],
+            count: u32::MAX,
+            name: name.to_owned(),
+            created_at: "2026-12-01T12:00:00.001Z".parse().unwrap(),
+            used_at: used.map(|at| at.parse().unwrap()),
+        }
+    };
+    let passkeys =
+        vec![passkey("Téléphone \"1\"", None), passkey("🔑", Some("2026-12-02T00:00:00Z"))];
+    let mut member = ana.clone().with_passkeys(passkeys);
+    let change = StaffChange::new(ana.version, member.clone(), ActType::StaffPasskeyAdded);
+    assert_eq!(write(&store, change).await, StaffWritten::Done(ana.id));
+    let find = async || store.find_staff(StaffKey::Id(ana.id)).await.unwrap().unwrap();
+    assert_eq!(find().await, member);
+    // A use leaves the version, so two at once are both written.
+    member.passkeys.truncate(1);
+    let begins = session(ana.id, 1, 10);
+    for _ in 0..2 {
+        let used = sessions(&member, Some(begins.clone()), EndedSessions::All);
+        assert_eq!(write(&store, used).await, StaffWritten::Done(ana.id));
+    }
+    assert_eq!(store.find_session(begins.digest).await.unwrap(), Some((begins, member.clone())));
+    assert_eq!(store.list_staff().await.unwrap(), [member.clone()]);
+    let identity = Identity { issuer: "https://a.example".to_owned(), subject: "1".to_owned() };
+    for without in
+        [member.clone().reset(&token(4), time(20)), member.clone().with_identity(identity)]
+    {
+        assert_eq!(without.passkeys, []);
+    }
+    let reset = member.clone().reset(&token(4), time(20));
+    let change = StaffChange::new(member.version, reset.clone(), ActType::StaffReset);
+    assert_eq!(write(&store, change).await, StaffWritten::Done(ana.id));
+    assert_eq!(find().await, reset);
 }
 
 pub(crate) async fn there_are_at_most_1000_members_although_many_are_added_at_once(

@@ -79,6 +79,8 @@ routes! {
     signInForm         GET  "/sign-in"                         public!(staff::sign_in_form);
     signIn             POST "/sign-in"                         public!(staff::sign_in);
     giveCode           POST "/sign-in/code"                    public!(staff::give_code);
+    challenge          GET  "/sign-in/passkey"                 public!(staff::challenge);
+    signInWithPasskey  POST "/sign-in/passkey"                 public!(staff::sign_in_with_passkey);
     signInAtProvider   GET  "/sign-in/provider"                public!(staff::leave);
     comeBack           GET  "/sign-in/callback"                public!(staff::come_back);
     signedIn           GET  "/sign-in/done"                    public!(staff::signed_in);
@@ -94,6 +96,9 @@ routes! {
     setSecondFactor    POST "/account/second-factor"           staff!(Viewer, staff::set_second_factor).after_password().before_second_factor();
     removeSecondFactor POST "/account/second-factor/remove"    staff!(Viewer, staff::remove_second_factor).after_password();
     newRecoveryCodes   POST "/account/recovery-codes"          staff!(Viewer, staff::new_recovery_codes).after_password();
+    passkeys           GET  "/account/passkeys"                staff!(Viewer, staff::passkeys, &Errors::default()).before_second_factor();
+    addPasskey         POST "/account/passkeys"                staff!(Viewer, staff::add_passkey).after_password().before_second_factor();
+    removePasskey      POST "/account/passkeys/remove"         staff!(Viewer, staff::remove_passkey).after_password();
     settings           GET  "/settings"                        staff!(Manager, staff::settings);
     store              GET  "/settings/store"                  staff!(Manager, store::show, &Errors::default());
     saveStore          POST "/settings/store"                  staff!(Manager, store::save).does(|of| of.change_store);

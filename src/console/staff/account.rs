@@ -43,6 +43,11 @@ pub(crate) async fn account(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, A
                 } }
             }
             section.card {
+                h2 { (texts().passkeys) }
+                p { (texts().passkeys_short) }
+                p { a href="/account/passkeys" { (texts().change_passkeys) } }
+            }
+            section.card {
                 h2 { (texts().password) }
                 form.fields method="post" action="/account/password" {
                     (desk.key("password"))

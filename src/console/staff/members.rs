@@ -94,7 +94,7 @@ fn row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
             td data-label=(texts().state) {
                 @if let Some(at) = member.disabled_at { (texts().disabled_state) " " (markup::time(at, now)) }
                 @else if let Some(of) = &member.identity { (texts().signs_in_at(host_of(of))) }
-                @else if member.password.is_some() && member.second_factor.is_some() {
+                @else if member.password.is_some() && member.has_second_factor() {
                     (texts().active_with_second_factor)
                 }
                 @else if member.password.is_some() { (texts().active) }

@@ -5,6 +5,8 @@ mod kept;
 mod keys;
 mod link;
 mod members;
+mod passkey_button;
+mod passkeys;
 mod provider;
 mod second_factor;
 mod sign_in;
@@ -19,6 +21,7 @@ pub(super) use self::{
     keys::{add_key, change_key, keys},
     link::{choose_password, link_form},
     members::{add_member, change_member, end_session_of_member, members},
+    passkeys::{add_passkey, challenge, passkeys, remove_passkey, sign_in_with_passkey},
     provider::{come_back, end_sessions, leave, sign_out, signed_in},
     second_factor::{new_recovery_codes, remove_second_factor, second_factor, set_second_factor},
     sign_in::{give_code, required, sign_in, sign_in_form},

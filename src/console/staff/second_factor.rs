@@ -35,9 +35,10 @@ fn page(desk: &Desk<'_>, new: &TotpSecret, errors: &Errors) -> Reply {
     let member = &desk.session.member;
     let is_required = desk.visit.console.settings.second_factor.includes(member.role);
     let content = html! {
-        @if is_required && member.second_factor.is_none() {
+        @if is_required && !member.has_second_factor() {
             p { (texts().second_factor_required) }
         }
+        p { a href="/account/passkeys" { (texts().passkeys) } }
         section.card {
             h2 { (texts().set_up_app) }
             ol {
@@ -64,7 +65,7 @@ fn page(desk: &Desk<'_>, new: &TotpSecret, errors: &Errors) -> Reply {
                     button { (texts().new_codes) }
                 }
             }
-            @if !is_required {
+            @if !is_required || !member.passkeys.is_empty() {
                 section.card {
                     h2 { (texts().without_second_factor) }
                     form method="post" action="/account/second-factor/remove" {
@@ -163,14 +164,21 @@ fn codes_page(desk: &Desk<'_>, codes: &[String]) -> Reply {
     account_page(texts().recovery_codes, &Errors::default(), &content)
 }
 
+/// Fails with 403 if a member must have a second factor, and has none afterwards.
+pub(super) fn check_still_has_one(desk: &Desk<'_>, after: &StaffMember) -> Result<(), ApiError> {
+    let is_required = desk.visit.console.settings.second_factor.includes(after.role);
+    if is_required && !after.has_second_factor() {
+        return Err(ApiError::new(Problem::InsufficientScope, texts().second_factor_stays));
+    }
+    Ok(())
+}
+
 /// `POST /account/second-factor/remove`.
 pub(crate) async fn remove_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let member = desk.session.member.clone();
-    if desk.visit.console.settings.second_factor.includes(member.role) {
-        return Err(ApiError::new(Problem::InsufficientScope, texts().second_factor_stays));
-    }
     let seen = member.version;
     let after = member.with_second_factor(None);
+    check_still_has_one(desk, &after)?;
     let change = StaffChange::new(seen, after, ActType::StaffSecondFactorRemoved)
         .ending(EndedSessions::Others(desk.session.record.digest));
     make(desk, change, "/account", "second-factor-removed").await

@@ -6,7 +6,7 @@ use hyper::{Method, StatusCode};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use tracing::warn;
 
-use super::{code_input, kept, password, problem, status_of};
+use super::{code_input, kept, passkey_button, password, problem, status_of};
 use crate::console::prelude::*;
 use crate::{
     console::{
@@ -74,18 +74,19 @@ impl Then {
         }
     }
 
-    /// The response when the member is signed in, with the secret of the session.
-    async fn go(
+    /// The response when the member is signed in by this method, with the secret of the session.
+    pub(super) async fn go(
         &self,
         visit: &Visit<'_>,
         token: &Token,
         member: &StaffMember,
+        method: &str,
     ) -> Result<Response, ApiError> {
         let mut response = match &self.kept {
             Some((path, form)) => kept::page(visit, member, path, form).await?,
             None => layout::redirect(&self.next),
         };
-        visit.console.app.sign_ins.count("password", "accepted");
+        visit.console.app.sign_ins.count(method, "accepted");
         session::sign_in(visit, &mut response, token, member);
         Ok(response)
     }
@@ -171,6 +172,9 @@ pub(super) fn form(
                 (Input { is_first: !name.value.is_empty(), ..password("password", texts().password) }.show())
                 (then.fields())
                 div.buttons { button.main { (texts().sign_in) } }
+                @if member.is_none_or(|member| !member.passkeys.is_empty()) {
+                    (passkey_button::button(visit, member))
+                }
             }
             p.hint { (texts().no_password) }
         }
@@ -233,26 +237,27 @@ pub(crate) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
             return Ok(again(texts().sign_in_wrong, StatusCode::FORBIDDEN));
         }
     };
-    let needs_code = member.second_factor.is_some();
-    let Some(token) = let_in(visit, &member, !needs_code).await? else {
+    let act = (!member.has_second_factor()).then(|| member.act(ActType::StaffSignedIn));
+    let is_complete = act.is_some();
+    let Some(token) = let_in(visit, &member, act).await? else {
         return Ok(again(texts().sign_in_wrong, StatusCode::FORBIDDEN));
     };
-    if needs_code {
-        let mut response = code_form(visit, &then, None);
+    if !is_complete {
+        let mut response = code_form(visit, &then, &member, None);
         Cookie::Session.set(visit, &mut response, &token.reveal(), None);
         return Ok(response);
     }
-    then.go(visit, &token, &member).await
+    then.go(visit, &token, &member, "password").await
 }
 
-/// Begins a session in place of that of the browser. `None` if the member has just changed.
+/// Begins a session in place of that of the browser: without an act, one in which the second factor is missing.
+/// `None` if the member has just changed.
 pub(super) async fn let_in(
     visit: &Visit<'_>,
     member: &StaffMember,
-    is_complete: bool,
+    act: Option<Act>,
 ) -> Result<Option<Token>, ApiError> {
-    let (token, begun) = session::begin(visit, member.id, is_complete);
-    let act = is_complete.then(|| member.act(ActType::StaffSignedIn));
+    let (token, begun) = session::begin(visit, member.id, act.is_some());
     let ends = session::presented(visit).map_or(EndedSessions::None, EndedSessions::One);
     let (seen, after) = (member.version, member.clone());
     let change = StaffChange { seen, after, ends, begins: Some(begun), act };
@@ -260,13 +265,24 @@ pub(super) async fn let_in(
     Ok((written != StaffWritten::Stale).then_some(token))
 }
 
-fn code_form(visit: &Visit<'_>, then: &Then, wrong: Option<&str>) -> Response {
+/// The page for the second factor, after the password.
+fn code_form(
+    visit: &Visit<'_>,
+    then: &Then,
+    member: &StaffMember,
+    wrong: Option<&str>,
+) -> Response {
     let content = html! {
         (problem(wrong))
         form.fields.card method="post" action="/sign-in/code" {
-            (code_input(texts().code, Some(texts().code_hint)))
             (then.fields())
-            div.buttons { button.main { (texts().continue_label) } }
+            @if member.second_factor.is_some() {
+                (code_input(texts().code, Some(texts().code_hint)))
+                div.buttons { button.main { (texts().continue_label) } }
+            } @else {
+                p { (texts().passkey_needed) }
+            }
+            @if !member.passkeys.is_empty() { (passkey_button::button(visit, Some(member))) }
         }
     };
     layout::page(status_of(wrong), &visit.facts, texts().sign_in, &content)
@@ -284,7 +300,7 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
     };
     let known = session::is_known_browser(visit, &member).then_some(member.id);
     if let Err(error) = visit.guess(&member.name.key(), known) {
-        return Ok(code_form(visit, &then, Some(error.message())));
+        return Ok(code_form(visit, &then, &member, Some(error.message())));
     }
     let accepted = match &member.second_factor {
         Some(second) => {
@@ -295,7 +311,7 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
     };
     let Some(second) = accepted else {
         rejected(visit, "password", Some(&member), None).await?;
-        return Ok(code_form(visit, &then, Some(texts().code_wrong)));
+        return Ok(code_form(visit, &then, &member, Some(texts().code_wrong)));
     };
     let (token, begun) = session::begin(visit, member.id, true);
     let (seen, actor) = (member.version, session::actor(&member));
@@ -307,9 +323,9 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
     };
     // Another request has used the code, or the member was changed.
     if visit.write(change, actor).await? == StaffWritten::Stale {
-        return Ok(code_form(visit, &then, Some(texts().code_wrong)));
+        return Ok(code_form(visit, &then, &member, Some(texts().code_wrong)));
     }
-    then.go(visit, &token, &member).await
+    then.go(visit, &token, &member, "password").await
 }
 
 /// Counts and records a failed attempt, for a known name with its member. The name that was typed is not
@@ -327,7 +343,7 @@ pub(super) async fn rejected(
         return Ok(());
     }
     if let Some(cause) = cause {
-        warn!(request_id = ?visit.request_id, "a sign-in at the provider failed: {cause}");
+        warn!(request_id = ?visit.request_id, "a sign-in by {method} failed: {cause}");
     }
     if is_unavailable {
         return Ok(());

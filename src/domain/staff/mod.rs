@@ -3,6 +3,7 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
+mod passkey;
 mod password;
 mod second_factor;
 mod session;
@@ -19,6 +20,7 @@ use super::{
 };
 
 pub use self::{
+    passkey::{Assertion, Passkey},
     password::{Password, PasswordHash, WeakPassword},
     second_factor::{RECOVERY_CODES, SecondFactor, TotpSecret, recovery_code},
     session::StaffSession,
@@ -33,18 +35,9 @@ impl StaffName {
     /// The maximum length, in characters.
     pub const MAX_LENGTH: usize = 64;
 
-    /// The name without spaces around it; `None` if it is not allowed. Characters that change the
-    /// direction of text could show one name as another.
+    /// The name without spaces around it; `None` if it is not allowed.
     pub fn new(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let is_hidden = |c: char| {
-            c.is_control()
-                || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-        };
-        let allowed = (1..=Self::MAX_LENGTH).contains(&text.chars().count())
-            && !text.contains(is_hidden)
-            && !normalized(text).trim().is_empty();
-        allowed.then(|| Self(text.to_owned()))
+        line(text, Self::MAX_LENGTH).map(Self)
     }
 
     pub fn as_str(&self) -> &str {
@@ -55,6 +48,20 @@ impl StaffName {
     pub fn key(&self) -> String {
         normalized(&self.0)
     }
+}
+
+/// A line of 1 to `longest` characters without spaces around it; `None` if it is not allowed. Characters that change
+/// the direction of text could show one name as another.
+pub fn line(text: &str, longest: usize) -> Option<String> {
+    let text = text.trim();
+    let is_hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    };
+    let allowed = (1..=longest).contains(&text.chars().count())
+        && !text.contains(is_hidden)
+        && !normalized(text).trim().is_empty();
+    allowed.then(|| text.to_owned())
 }
 
 /// Who a member is at an OpenID provider. An e-mail address or a name is no identity, because a provider
@@ -94,8 +101,10 @@ pub struct StaffMember {
     pub password: Option<PasswordHash>,
     /// The open link with which the member can choose a password, and until when.
     pub link: Option<(TokenDigest, Timestamp)>,
-    /// `None` if the password is enough.
+    /// `None` without an app that shows codes.
     pub second_factor: Option<SecondFactor>,
+    /// Each signs in without a password, and is a second factor after one. Only members with a password have some.
+    pub passkeys: Vec<Passkey>,
     /// In place of a password and a second factor: who leaves the provider must have no other way in.
     pub identity: Option<Identity>,
     /// From 1. Each change gives the next one.
@@ -121,6 +130,7 @@ impl StaffMember {
             password: None,
             link: None,
             second_factor: None,
+            passkeys: vec![],
             identity: None,
             version: 0,
         };
@@ -130,8 +140,8 @@ impl StaffMember {
     /// The member, who signs in at a provider from now on.
     #[must_use]
     pub fn with_identity(self, identity: Identity) -> Self {
-        let identity = Some(identity);
-        Self { password: None, link: None, second_factor: None, identity, ..self }.next()
+        let (identity, passkeys) = (Some(identity), vec![]);
+        Self { password: None, link: None, second_factor: None, passkeys, identity, ..self }.next()
     }
 
     /// The member after the only use of the link.
@@ -141,13 +151,13 @@ impl StaffMember {
     }
 
     /// The member, who must choose another password or a provider by this link, and then set up the second
-    /// factor again. A disabled member can sign in again.
+    /// factor and passkeys again. A disabled member can sign in again.
     #[must_use]
     pub fn reset(self, link: &Token, now: Timestamp) -> Self {
         let until = Timestamp::from_second(now.as_second() + LINK_SECONDS).unwrap_or(now);
         let link = Some((link.digest(), until));
-        let (password, second_factor, identity) = (None, None, None);
-        Self { disabled_at: None, password, link, second_factor, identity, ..self }.next()
+        let (password, second_factor, passkeys, identity) = (None, None, vec![], None);
+        Self { disabled_at: None, password, link, second_factor, passkeys, identity, ..self }.next()
     }
 
     #[must_use]
@@ -158,6 +168,11 @@ impl StaffMember {
     #[must_use]
     pub fn with_second_factor(self, second_factor: Option<SecondFactor>) -> Self {
         Self { second_factor, ..self }.next()
+    }
+
+    #[must_use]
+    pub fn with_passkeys(self, passkeys: Vec<Passkey>) -> Self {
+        Self { passkeys, ..self }.next()
     }
 
     #[must_use]
@@ -178,6 +193,11 @@ impl StaffMember {
 
     fn next(self) -> Self {
         Self { version: self.version + 1, ..self }
+    }
+
+    /// Whether a password is not enough.
+    pub fn has_second_factor(&self) -> bool {
+        self.second_factor.is_some() || !self.passkeys.is_empty()
     }
 
     pub fn has_link_at(&self, now: Timestamp) -> bool {

@@ -177,6 +177,8 @@ words! {
         StaffLinked = "staff.linked",
         StaffSecondFactorSet = "staff.second_factor_set",
         StaffSecondFactorRemoved = "staff.second_factor_removed",
+        StaffPasskeyAdded = "staff.passkey_added",
+        StaffPasskeyRemoved = "staff.passkey_removed",
         StaffSignedIn = "staff.signed_in",
         StaffSignInFailed = "staff.sign_in_failed",
         StaffSessionsEnded = "staff.sessions_ended",

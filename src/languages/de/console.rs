@@ -662,6 +662,31 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     codes_hint: "Bewahren Sie diese Wiederherstellungscodes dort auf, wo Sie sie ohne Ihr Telefon finden, z.\u{a0}B. auf Papier. Mit jedem können Sie sich einmal anmelden. Sie werden nicht noch einmal angezeigt.",
     codes_kept: "Ich habe sie gesichert",
 
+    // Passkeys.
+    passkey: "Passkey",
+    passkeys: "Passkeys",
+    passkeys_short: "Melden Sie sich mit Fingerabdruck, Gesicht oder PIN an, ohne Passwort.",
+    change_passkeys: "Passkeys verwalten",
+    passkeys_hint: "Ein Passkey liegt auf Ihrem Telefon, Ihrem Computer oder einem Sicherheitsschlüssel und fragt nach Fingerabdruck, Gesicht oder PIN. Mit ihm melden Sie sich ohne Passwort an. Sobald Sie einen haben, genügt das Passwort nicht mehr: Danach wird der Passkey verlangt oder ein Code Ihrer App. Fügen Sie einen zweiten auf einem anderen Gerät hinzu. Wenn Sie alle verlieren, kann Ihnen die Leitung einen neuen Link geben.",
+    passkey_name: "Name des Passkeys",
+    passkey_name_invalid: "Der Name muss eine Zeile mit 1 bis 60 Zeichen sein.",
+    add_passkey: "Passkey hinzufügen",
+    passkeys_full: "Sie haben 10 Passkeys, mehr sind nicht möglich. Entfernen Sie einen, bevor Sie einen weiteren hinzufügen.",
+    passkeys_elsewhere: "Unter dieser Adresse gibt es keine Passkeys. Sie brauchen die Adresse aus --console-url, mit HTTPS, oder http://localhost, wenn keine gesetzt ist. Öffnen Sie die Konsole dort.",
+    sign_in_with_passkey: "Mit Passkey anmelden",
+    passkey_needed: "Ihr Passwort stimmt. Verwenden Sie jetzt Ihren Passkey. Wenn Sie ihn verloren haben, bitten Sie die Leitung um einen neuen Link.",
+    passkey_script: "Ein Passkey braucht ein Skript, und dieser Browser führt keines aus.",
+    passkey_unsupported: "Dieser Browser ist zu alt für Passkeys. Aktualisieren Sie ihn, oder nehmen Sie einen anderen.",
+    passkey_stopped: "Es wurde kein Passkey verwendet: Die Frage des Browsers wurde geschlossen, es hat zu lange gedauert, oder dieses Gerät hat keinen für dieses Geschäft. Versuchen Sie es noch einmal.",
+    passkey_known: "Dieses Gerät hat bereits einen Passkey für Ihr Konto.",
+    passkey_late: "Das hat länger als fünf Minuten gedauert, wurde schon einmal gesendet oder hat in einem anderen Tab begonnen. Versuchen Sie es noch einmal.",
+    passkey_rejected: "Mit diesem Passkey kann sich hier niemand anmelden. Er wurde entfernt oder gehört zu einem anderen Geschäft. Melden Sie sich anders an.",
+    passkey_of_another: "Das ist der Passkey eines anderen Teammitglieds. Verwenden Sie einen von Ihren.",
+    passkey_unusable: "Dieser Passkey kann nicht hinzugefügt werden. Er muss nach Fingerabdruck, Gesicht oder PIN fragen und neu sein. Versuchen Sie es mit einem anderen Gerät.",
+    passkey_added: "Der Passkey ist hinzugefügt. Ihre anderen Sitzungen sind beendet.",
+    passkey_removed: "Der Passkey ist entfernt. Ihre anderen Sitzungen sind beendet.",
+    passkey_count: "Zähler des Passkeys",
+
     // Staff.
     staff: "Team",
     role_label: "Rolle",
@@ -1268,7 +1293,7 @@ fn role_becomes(name: &str, old: Role, new: Role) -> String {
 
 fn reset_member(name: &str) -> String {
     format!(
-        "Alle Sitzungen von {name} enden sofort. Das Passwort und der zweite Faktor von {name} werden ungültig. \
+        "Alle Sitzungen von {name} enden sofort. Das Passwort, der zweite Faktor und die Passkeys von {name} werden ungültig. \
          Mit dem Link legt {name} ein neues Passwort fest."
     )
 }
@@ -1518,6 +1543,8 @@ fn act(kind: ActType) -> &'static str {
         ActType::StaffLinked => "Mit dem Anbieter verknüpft",
         ActType::StaffSecondFactorSet => "Zweiter Faktor eingerichtet",
         ActType::StaffSecondFactorRemoved => "Zweiter Faktor entfernt",
+        ActType::StaffPasskeyAdded => "Passkey hinzugefügt",
+        ActType::StaffPasskeyRemoved => "Passkey entfernt",
         ActType::StaffSignedIn => "Angemeldet",
         ActType::StaffSignInFailed => "Anmeldung fehlgeschlagen",
         ActType::StaffSessionsEnded => "Sitzungen beendet",

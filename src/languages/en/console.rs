@@ -661,6 +661,31 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     codes_hint: "Keep these recovery codes where you can find them without your phone, such as on paper. Each one signs you in once. They are not shown again.",
     codes_kept: "I have saved them",
 
+    // Passkeys.
+    passkey: "Passkey",
+    passkeys: "Passkeys",
+    passkeys_short: "Sign in with your fingerprint, your face or a PIN, without your password.",
+    change_passkeys: "Manage passkeys",
+    passkeys_hint: "A passkey is on your phone, on your computer or on a security key, and asks for your fingerprint, your face or a PIN. It signs you in without your password. As soon as you have one, the password is no longer enough: the passkey must follow, or a code of your app. Add a second one on another device. If you lose all of them, a manager can give you a new link.",
+    passkey_name: "Name of the passkey",
+    passkey_name_invalid: "The name must be one line of 1 to 60 characters.",
+    add_passkey: "Add a passkey",
+    passkeys_full: "You have 10 passkeys, which is the maximum. Remove one before you add another.",
+    passkeys_elsewhere: "There are no passkeys at this address. They need the address in --console-url, with HTTPS, or http://localhost if it is not set. Open the console there.",
+    sign_in_with_passkey: "Sign in with a passkey",
+    passkey_needed: "Your password is right. Now use your passkey. If you have lost it, ask a manager for a new link.",
+    passkey_script: "A passkey needs a script, and this browser runs none.",
+    passkey_unsupported: "This browser is too old for passkeys. Update it, or use another one.",
+    passkey_stopped: "No passkey was used: the question of the browser was closed, it took too long, or this device has none for this store. Try again.",
+    passkey_known: "This device already has a passkey for your account.",
+    passkey_late: "This took longer than five minutes, was sent before, or began in another tab. Try again.",
+    passkey_rejected: "This passkey does not sign anybody in here. It was removed, or is for another store. Sign in in another way.",
+    passkey_of_another: "This is the passkey of another member. Use one of yours.",
+    passkey_unusable: "This passkey cannot be added. It must check a fingerprint, a face or a PIN, and must be new. Try another device.",
+    passkey_added: "The passkey is added. Your other sessions have ended.",
+    passkey_removed: "The passkey is removed. Your other sessions have ended.",
+    passkey_count: "Counter of the passkey",
+
     // Staff.
     staff: "Staff",
     role_label: "Role",
@@ -1236,7 +1261,7 @@ fn role_becomes(name: &str, old: Role, new: Role) -> String {
 
 fn reset_member(name: &str) -> String {
     format!(
-        "All sessions of {name} end at once. The password and the second factor of {name} become invalid. \
+        "All sessions of {name} end at once. The password, the second factor and the passkeys of {name} become invalid. \
          {name} chooses a new password with the link."
     )
 }
@@ -1470,6 +1495,8 @@ fn act(kind: ActType) -> &'static str {
         ActType::StaffLinked => "Linked to the provider",
         ActType::StaffSecondFactorSet => "Second factor set up",
         ActType::StaffSecondFactorRemoved => "Second factor removed",
+        ActType::StaffPasskeyAdded => "Passkey added",
+        ActType::StaffPasskeyRemoved => "Passkey removed",
         ActType::StaffSignedIn => "Signed in",
         ActType::StaffSignInFailed => "Sign-in failed",
         ActType::StaffSessionsEnded => "Sessions ended",

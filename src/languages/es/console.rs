@@ -660,6 +660,31 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     codes_hint: "Guarde estos códigos de recuperación donde pueda encontrarlos sin el móvil, por ejemplo en papel. Cada uno sirve para iniciar sesión una vez. No se vuelven a mostrar.",
     codes_kept: "Los he guardado",
 
+    // Passkeys.
+    passkey: "Llave de acceso",
+    passkeys: "Llaves de acceso",
+    passkeys_short: "Inicie sesión con su huella, su cara o un PIN, sin contraseña.",
+    change_passkeys: "Gestionar las llaves",
+    passkeys_hint: "Una llave de acceso está en su teléfono, en su ordenador o en una llave de seguridad, y pide su huella, su cara o un PIN. Con ella se inicia sesión sin contraseña. En cuanto tenga una, la contraseña ya no basta: después se pide la llave de acceso o un código de su aplicación. Añada otra en un segundo dispositivo. Si las pierde todas, un responsable puede darle un enlace nuevo.",
+    passkey_name: "Nombre de la llave de acceso",
+    passkey_name_invalid: "El nombre debe ser una línea de 1 a 60 caracteres.",
+    add_passkey: "Añadir una llave de acceso",
+    passkeys_full: "Tiene 10 llaves de acceso, que es el máximo. Elimine una antes de añadir otra.",
+    passkeys_elsewhere: "En esta dirección no hay llaves de acceso. Necesitan la dirección de --console-url, con HTTPS, o http://localhost si no está definida. Abra la consola allí.",
+    sign_in_with_passkey: "Usar una llave de acceso",
+    passkey_needed: "Su contraseña es correcta. Use ahora su llave de acceso. Si la ha perdido, pida un enlace nuevo a un responsable.",
+    passkey_script: "Una llave de acceso necesita un script, y este navegador no ejecuta ninguno.",
+    passkey_unsupported: "Este navegador es demasiado antiguo para las llaves de acceso. Actualícelo o use otro.",
+    passkey_stopped: "No se ha usado ninguna llave de acceso: se cerró la pregunta del navegador, tardó demasiado o este dispositivo no tiene ninguna para esta tienda. Inténtelo de nuevo.",
+    passkey_known: "Este dispositivo ya tiene una llave de acceso para su cuenta.",
+    passkey_late: "Ha tardado más de cinco minutos, se envió antes o empezó en otra pestaña. Inténtelo de nuevo.",
+    passkey_rejected: "Con esta llave de acceso no puede entrar nadie aquí. Se eliminó o es de otra tienda. Inicie sesión de otra manera.",
+    passkey_of_another: "Esta llave de acceso es de otro miembro. Use una de las suyas.",
+    passkey_unusable: "No se puede añadir esta llave de acceso. Debe comprobar una huella, una cara o un PIN, y ser nueva. Pruebe con otro dispositivo.",
+    passkey_added: "La llave de acceso se ha añadido. Sus demás sesiones se han cerrado.",
+    passkey_removed: "La llave de acceso se ha eliminado. Sus demás sesiones se han cerrado.",
+    passkey_count: "Contador de la llave de acceso",
+
     // Staff.
     staff: "Equipo",
     role_label: "Rol",
@@ -1274,7 +1299,7 @@ fn role_becomes(name: &str, old: Role, new: Role) -> String {
 
 fn reset_member(name: &str) -> String {
     format!(
-        "Se cierran de inmediato todas las sesiones de {name}. Su contraseña y su segundo factor dejan de ser \
+        "Se cierran de inmediato todas las sesiones de {name}. Su contraseña, su segundo factor y sus llaves de acceso dejan de ser \
          válidos. {name} elige una contraseña nueva con el enlace."
     )
 }
@@ -1525,6 +1550,8 @@ fn act(kind: ActType) -> &'static str {
         ActType::StaffLinked => "Vinculado al proveedor",
         ActType::StaffSecondFactorSet => "Segundo factor configurado",
         ActType::StaffSecondFactorRemoved => "Segundo factor eliminado",
+        ActType::StaffPasskeyAdded => "Llave de acceso añadida",
+        ActType::StaffPasskeyRemoved => "Llave de acceso eliminada",
         ActType::StaffSignedIn => "Sesión iniciada",
         ActType::StaffSignInFailed => "Inicio de sesión fallido",
         ActType::StaffSessionsEnded => "Sesiones cerradas",

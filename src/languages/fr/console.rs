@@ -663,6 +663,31 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     codes_hint: "Gardez ces codes de secours à un endroit où vous les trouverez sans votre téléphone, par exemple sur papier. Chacun permet une seule connexion. Ils ne seront plus affichés.",
     codes_kept: "Je les ai conservés",
 
+    // Passkeys.
+    passkey: "Clé d’accès",
+    passkeys: "Clés d’accès",
+    passkeys_short: "Connectez-vous avec votre empreinte, votre visage ou un code PIN, sans mot de passe.",
+    change_passkeys: "Gérer les clés d’accès",
+    passkeys_hint: "Une clé d’accès se trouve sur votre téléphone, votre ordinateur ou une clé de sécurité, et demande votre empreinte, votre visage ou un code PIN. Elle vous connecte sans mot de passe. Dès que vous en avez une, le mot de passe ne suffit plus\u{a0}: il faut ensuite la clé d’accès, ou un code de votre application. Ajoutez-en une deuxième sur un autre appareil. Si vous les perdez toutes, un responsable peut vous donner un nouveau lien.",
+    passkey_name: "Nom de la clé d’accès",
+    passkey_name_invalid: "Le nom doit être une ligne de 1 à 60 caractères.",
+    add_passkey: "Ajouter une clé d’accès",
+    passkeys_full: "Vous avez 10 clés d’accès, c’est le maximum. Supprimez-en une avant d’en ajouter une autre.",
+    passkeys_elsewhere: "Il n’y a pas de clés d’accès à cette adresse. Il faut l’adresse de --console-url, en HTTPS, ou http://localhost si elle n’est pas définie. Ouvrez la console à cette adresse.",
+    sign_in_with_passkey: "Utiliser une clé d’accès",
+    passkey_needed: "Votre mot de passe est correct. Utilisez maintenant votre clé d’accès. Si vous l’avez perdue, demandez un nouveau lien à un responsable.",
+    passkey_script: "Une clé d’accès a besoin d’un script, et ce navigateur n’en exécute pas.",
+    passkey_unsupported: "Ce navigateur est trop ancien pour les clés d’accès. Mettez-le à jour, ou prenez-en un autre.",
+    passkey_stopped: "Aucune clé d’accès n’a été utilisée\u{a0}: la fenêtre du navigateur a été fermée, le délai est dépassé, ou cet appareil n’en a pas pour ce magasin. Réessayez.",
+    passkey_known: "Cet appareil a déjà une clé d’accès pour votre compte.",
+    passkey_late: "Cela a pris plus de cinq minutes, a déjà été envoyé ou a commencé dans un autre onglet. Réessayez.",
+    passkey_rejected: "Cette clé d’accès ne connecte personne ici. Elle a été supprimée, ou elle est celle d’un autre magasin. Connectez-vous autrement.",
+    passkey_of_another: "C’est la clé d’accès d’un autre membre. Utilisez l’une des vôtres.",
+    passkey_unusable: "Cette clé d’accès ne peut pas être ajoutée. Elle doit vérifier une empreinte, un visage ou un code PIN, et être nouvelle. Essayez avec un autre appareil.",
+    passkey_added: "La clé d’accès est ajoutée. Vos autres sessions sont fermées.",
+    passkey_removed: "La clé d’accès est supprimée. Vos autres sessions sont fermées.",
+    passkey_count: "Compteur de la clé d’accès",
+
     // Staff.
     staff: "Équipe",
     role_label: "Rôle",
@@ -1289,8 +1314,9 @@ fn role_becomes(name: &str, old: Role, new: Role) -> String {
 fn reset_member(name: &str) -> String {
     let of_name = de(name);
     format!(
-        "Toutes les sessions {of_name} sont fermées immédiatement. Le mot de passe et la double \
-         authentification {of_name} ne sont plus valables. {name} choisit un nouveau mot de passe avec le lien."
+        "Toutes les sessions {of_name} sont fermées immédiatement. Le mot de passe, la double \
+         authentification et les clés d’accès {of_name} ne sont plus valables. {name} choisit un nouveau mot de \
+         passe avec le lien."
     )
 }
 
@@ -1551,6 +1577,8 @@ fn act(kind: ActType) -> &'static str {
         ActType::StaffLinked => "Associé au fournisseur",
         ActType::StaffSecondFactorSet => "Double authentification configurée",
         ActType::StaffSecondFactorRemoved => "Double authentification désactivée",
+        ActType::StaffPasskeyAdded => "Clé d’accès ajoutée",
+        ActType::StaffPasskeyRemoved => "Clé d’accès supprimée",
         ActType::StaffSignedIn => "Connexion",
         ActType::StaffSignInFailed => "Échec de connexion",
         ActType::StaffSessionsEnded => "Sessions fermées",

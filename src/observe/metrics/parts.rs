@@ -105,9 +105,11 @@ impl ChangeMetrics {
 }
 
 /// How members sign in, and with which result, as labels spell them.
-const SIGN_INS: [(&str, &str); 6] = [
+const SIGN_INS: [(&str, &str); 8] = [
     ("password", "accepted"),
     ("password", "rejected"),
+    ("passkey", "accepted"),
+    ("passkey", "rejected"),
     ("link", "accepted"),
     ("provider", "accepted"),
     ("provider", "rejected"),

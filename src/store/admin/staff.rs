@@ -4,13 +4,14 @@ use std::convert::Infallible;
 
 use futures_util::{FutureExt, future};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::{Database, ONE_ADDS, Parameter, Sql, nothing, promise, record, values};
 use crate::{
     domain::{
         StaffId, StaffName, WriteContext,
         staff::{
-            EndedSessions, Identity, PasswordHash, SecondFactor, StaffChange, StaffMember,
+            EndedSessions, Identity, Passkey, PasswordHash, SecondFactor, StaffChange, StaffMember,
             StaffSession, TokenDigest,
         },
         store_area::{Act, Language},
@@ -25,7 +26,7 @@ const MAX_SESSIONS: i64 = 100;
 macro_rules! columns {
     () => {
         "staff.id, name, role, created_at, disabled_at, password, link, link_until, totp_secret,
-        totp_last_period, recovery, version, language, issuer, subject"
+        totp_last_period, recovery, version, language, issuer, subject, passkeys"
     };
 }
 /// The columns in the order that [`session`] expects.
@@ -47,7 +48,7 @@ const INSERT: &str =
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING id";
 const UPDATE: &str = "UPDATE staff SET role = $1, disabled_at = $2, password = $3,
     link = $4, link_until = $5, totp_secret = $6, totp_last_period = $7, recovery = $8, version = $9,
-    language = $10, issuer = $11, subject = $12 WHERE id = $13 AND version = $14";
+    language = $10, issuer = $11, subject = $12, passkeys = $13 WHERE id = $14 AND version = $15";
 const END: &str = "DELETE FROM staff_sessions
     WHERE staff_id = $1 AND digest IS DISTINCT FROM $2 AND digest = coalesce($3, digest)";
 const BEGIN: &str = concat!(
@@ -232,7 +233,9 @@ async fn update<S: Sql>(
 ) -> Result<Result<i64, StaffWritten>, S::Error> {
     let (link, until) = link(member);
     let (issuer, subject) = identity(member);
-    let second = member.second_factor.as_ref();
+    let (second, passkeys) = (member.second_factor.as_ref(), &member.passkeys);
+    let passkeys: Vec<_> = passkeys.iter().cloned().map(Stored).collect();
+    let passkeys = (!passkeys.is_empty()).then(|| serde_json::json!(passkeys).to_string());
     let recovery = |second: &SecondFactor| -> Vec<u8> {
         second.recovery.iter().flat_map(|digest| *digest.as_bytes()).collect()
     };
@@ -252,6 +255,7 @@ async fn update<S: Sql>(
                 &member.language.map(Language::as_str),
                 &issuer,
                 &subject,
+                &passkeys,
                 &member.id.0,
                 &seen,
             ],
@@ -265,6 +269,23 @@ fn link(member: &StaffMember) -> (Option<&[u8]>, Option<i64>) {
     let link = member.link.as_ref();
     link.map(|(digest, until)| (&digest.as_bytes()[..], until.as_millisecond())).unzip()
 }
+
+/// A passkey as JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Passkey")]
+struct AsJson {
+    id: Vec<u8>,
+    user: Vec<u8>,
+    algorithm: i32,
+    key: Vec<u8>,
+    count: u32,
+    name: String,
+    created_at: Timestamp,
+    used_at: Option<Timestamp>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored(#[serde(with = "AsJson")] Passkey);
 
 /// The columns of the identity.
 fn identity(member: &StaffMember) -> (Option<&str>, Option<&str>) {
@@ -322,6 +343,9 @@ fn member<R: Columns>(row: &R, at: usize) -> Result<StaffMember, R::Error> {
             .value::<Option<String>>(at + 13)?
             .zip(row.value(at + 14)?)
             .map(|(issuer, subject)| Identity { issuer, subject }),
+        passkeys: row
+            .optional_parsed(at + 15, |text| serde_json::from_str::<Vec<Stored>>(text).ok())?
+            .map_or_else(Vec::new, |all| all.into_iter().map(|Stored(passkey)| passkey).collect()),
         version: row.value(at + 11)?,
         language: row.optional_parsed(at + 12, |code| code.parse().ok())?,
     })

@@ -1,0 +1,58 @@
+// Asks the browser for a passkey, or to make one, and sends what it says with the form around the button.
+"use strict";
+{
+  const bytes = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+  const text = (buffer) =>
+    btoa(String.fromCharCode(...new Uint8Array(buffer))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+
+  async function ask(publicKey, { user, member, present }) {
+    if (!user) {
+      const { rawId, response } = await navigator.credentials.get({ publicKey });
+      const { clientDataJSON, authenticatorData, userHandle, signature } = response;
+      return { id: rawId, client: clientDataJSON, data: authenticatorData, user: userHandle, signature };
+    }
+    const { rawId, response } = await navigator.credentials.create({ publicKey: {
+      ...publicKey,
+      rp: { name: location.host },
+      user: { id: bytes(user), name: member, displayName: member },
+      pubKeyCredParams: [-7, -8, -257].map((alg) => ({ type: "public-key", alg })),
+      excludeCredentials: present.split(" ").filter(Boolean).map((id) => ({ type: "public-key", id: bytes(id) })),
+      authenticatorSelection: { residentKey: "required", requireResidentKey: true, userVerification: "required" },
+      attestation: "none",
+    } });
+    const [data, key, algorithm] = [response.getAuthenticatorData(), response.getPublicKey(), response.getPublicKeyAlgorithm()];
+    return { id: rawId, client: response.clientDataJSON, data, key, algorithm };
+  }
+
+  for (const box of document.querySelectorAll("[data-passkey]")) {
+    const [button, wrong, form] = [box.querySelector("button"), box.querySelector(".error"), box.closest("form")];
+    const say = (message) => { [wrong.textContent, wrong.hidden] = [message, !message]; };
+    // Without it, a browser gives a new passkey only in a form that nobody here reads.
+    button.hidden = !window.AuthenticatorAttestationResponse?.prototype.getAuthenticatorData;
+    // Who has none does not miss it.
+    if (button.hidden && (form.dataset.user || form.elements.for)) say(box.dataset.unsupported);
+    // Also after "back".
+    addEventListener("pageshow", () => { button.disabled = false; });
+    let inputs = [];
+    button.addEventListener("click", async () => {
+      if (form.dataset.user && !form.reportValidity()) return;
+      say("");
+      button.disabled = true;
+      try {
+        const challenge = bytes(await (await fetch("/sign-in/passkey")).text());
+        const said = await ask({ challenge, timeout: 300000, userVerification: "required" }, form.dataset);
+        for (const input of inputs) input.remove();
+        inputs = Object.entries(said).map(([name, part]) => {
+          const value = typeof part === "number" ? part : text(part ?? []);
+          return Object.assign(document.createElement("input"), { type: "hidden", name, value });
+        });
+        form.append(...inputs);
+        if (!form.dataset.user) form.action = "/sign-in/passkey";
+        form.submit();
+      } catch (error) {
+        say(box.dataset[error.name === "InvalidStateError" ? "known" : "stopped"]);
+        button.disabled = false;
+      }
+    });
+  }
+}
