@@ -18,6 +18,7 @@ import {
 } from "./console/people.mjs";
 import { hands } from "./console/hands.mjs";
 import { languages } from "./console/languages.mjs";
+import { passkeys } from "./console/passkeys.mjs";
 import { photos } from "./console/photos.mjs";
 import { aNewStore, states } from "./console/states.mjs";
 import { uploads } from "./console/uploads.mjs";
@@ -66,6 +67,7 @@ try {
   await states(anna, ben);
   await measureAll(anna);
   await languages(anna, origin);
+  await passkeys(anna);
 
   assert.deepEqual(complaints, []);
   console.log("No page asked another host, and the browser reported nothing.");

@@ -14,6 +14,7 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { setTimeout } from "node:timers/promises";
 
+import axe from "axe-core";
 import { Provider } from "oidc-provider";
 import puppeteer from "puppeteer-core";
 
@@ -156,6 +157,27 @@ try {
   assert.equal(maria.url(), `${origin}/orders`);
   assert.match(await text(maria), /maria/);
   console.log("A manager signs in at the provider, and comes back to the page that they wanted.");
+
+  const looking = await browser.newPage();
+  await looking.setViewport({ width: 320, height: 900 });
+  await looking.evaluateOnNewDocument(axe.source);
+  for (const language of ["de", "fr", "es", "en"]) {
+    await maria.goto(`${origin}/settings/store`);
+    await maria.select("[name='store.language']", language);
+    await press(maria, 'form[action="/settings/store"] .main');
+    // The button, the page about a sign-in that fails, and the new tab after one.
+    for (const path of ["/sign-in", "/sign-in/callback?state=none", "/sign-in/done"]) {
+      await looking.goto(`${origin}${path}`);
+      const found = await looking.evaluate(async () => {
+        const { violations } = await window.axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] });
+        const wide = document.documentElement.scrollWidth > 320 ? ["wide"] : [];
+        return violations.map(({ id }) => id).concat(wide, document.documentElement.lang.slice(0, 2));
+      });
+      assert.deepEqual(found, [language], path);
+    }
+  }
+  await looking.close();
+  console.log("The pages in each language: at 320 px, axe-core finds nothing, and nothing scrolls sideways.");
 
   // The provider knows her already, so there is no form, but no proof either that is recent by our clock alone.
   await maria.goto(`${origin}/settings/staff`);

@@ -6,7 +6,7 @@ import { measure, submit } from "./people.mjs";
 
 const PAGES = [
   "/", "/animals", "/animals?status=pending", "/animals/1", "/animals/1/edit", "/animals/1/photos", "/add", "/orders", "/orders/1",
-  "/categories", "/activity", "/account", "/account/second-factor", "/settings/staff", "/settings/keys", "/settings/fields",
+  "/categories", "/activity", "/account", "/account/second-factor", "/account/passkeys", "/settings/staff", "/settings/keys", "/settings/fields",
   "/settings/webhooks", "/settings/store",
 ];
 

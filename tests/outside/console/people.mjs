@@ -22,15 +22,15 @@ export const browser = await puppeteer.launch({
   args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--lang=en-GB"],
 });
 
-// A browser of its own, in which nobody is signed in.
-export async function person() {
+// A browser of its own, in which nobody is signed in, for the console at this address.
+export async function person(site = origin) {
   const context = await browser.createBrowserContext();
   const at = { context, page: await context.newPage(), presses: 0, fields: 0, effort: [] };
-  await prepare(at.page);
+  await prepare(at.page, site);
   return at;
 }
 
-export async function prepare(page) {
+export async function prepare(page, site = origin) {
   await page.setViewport({ width: 1280, height: 900 });
   page.on("console", (message) => {
     // The browser also reports each page whose status says what is wrong with a form.
@@ -46,7 +46,7 @@ export async function prepare(page) {
   });
   page.on("request", (request) => {
     // The browser draws its own controls with data URLs.
-    if (!request.url().startsWith("data:") && new URL(request.url()).origin !== origin) complaints.push(`a request to ${request.url()}`);
+    if (!request.url().startsWith("data:") && new URL(request.url()).origin !== site) complaints.push(`a request to ${request.url()}`);
   });
   await page.exposeFunction("violated", (directive) => complaints.push(`policy: ${directive}`));
   await page.evaluateOnNewDocument(() => {
