@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     domain::{
-        Clock, IdempotencyKey, IdempotentRequest, KeyId, Owner,
+        Clock, IdempotencyKey, IdempotentRequest, KeyId, Owner, WriteContext,
         idempotency::{MARK_EVERY, REMEMBERED_FOR_MARKS},
     },
     store::{self, Store, StoreError},
@@ -52,13 +52,13 @@ impl Requests {
         Ok(IdempotentRequest { caller: caller.into(), lineage, operation, key, fingerprint })
     }
 
-    /// Adds a request to those in flight, until the result is dropped. Fails if the request is in
-    /// flight already, and above [`MAX_IN_FLIGHT`].
+    /// Adds a request that can be repeated to those in flight, until the result is dropped. Fails if it
+    /// is in flight already, and above [`MAX_IN_FLIGHT`].
     pub(crate) fn enter(
         &self,
-        request: &IdempotentRequest,
-    ) -> Result<InFlightGuard<'_>, NotEntered> {
-        self.in_flight.enter(request)
+        context: &WriteContext,
+    ) -> Result<Option<InFlightGuard<'_>>, NotEntered> {
+        context.idempotency.as_ref().map(|request| self.in_flight.enter(request)).transpose()
     }
 
     /// Deletes some of the remembered requests that are older than 48 hours, counted in marks, and

@@ -45,13 +45,13 @@ pub(crate) async fn create(
         Some(key) => Some(app.requests.of_key(caller, "createPet", key, fingerprint(&new)).await?),
         None => None,
     };
-    let _entered = idempotency.as_ref().map(|request| app.requests.enter(request)).transpose()?;
     let context = WriteContext {
         actor,
         now: app.clock.now(),
         request_id: request_id.to_str().ok().map(str::to_owned),
         idempotency,
     };
+    let _entered = app.requests.enter(&context)?;
     let stored = match app.store.create_pet(new, context, respond).await? {
         Created::New(pet) => respond(&pet),
         Created::Replayed(stored) => stored,

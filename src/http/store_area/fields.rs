@@ -58,8 +58,7 @@ async fn execute(
     preconditions: Preconditions,
 ) -> Result<Response, ApiError> {
     let context = write.context(area).await?;
-    let request = context.idempotency.clone();
-    let _entered = request.as_ref().map(|request| area.app.requests.enter(request)).transpose()?;
+    let _entered = area.app.requests.enter(&context)?;
     let changed = area.app.fields.change(&wish, &preconditions, context, response_to).await?;
     write.respond_to(area, changed, refused)
 }

@@ -78,8 +78,7 @@ async fn change(
 ) -> Result<Response, ApiError> {
     let preconditions = preconditions::of(&write.request.headers)?;
     let context = write.context(area).await?;
-    let request = context.idempotency.clone();
-    let _entered = request.as_ref().map(|request| area.app.requests.enter(request)).transpose()?;
+    let _entered = area.app.requests.enter(&context)?;
     let store = area.app.store.as_ref();
     let changed = change_profile(store, &change, &preconditions, context, response_to).await?;
     write.respond_to(area, changed, refused)

@@ -15,9 +15,9 @@ use sha2::{Digest, Sha256};
 
 use super::{contacts, members::Members, shared::StoreArea, wire};
 use crate::{
-    app::Changed,
+    app::{Caller, Changed},
     domain::{
-        IdempotencyKey, KeyId, NamedActor, PetId, StoredResponse, WriteContext,
+        IdempotencyKey, PetId, StoredResponse, WriteContext,
         rate_limit::Reading,
         store_area::{Command, Conflict, FieldProblem, OrderId, Photos, Refusal, Resource},
     },
@@ -51,8 +51,7 @@ pub(super) struct Write<'r> {
     pub(super) rate: &'r mut Option<Reading>,
     request_id: &'r HeaderValue,
     operation: &'static str,
-    caller: KeyId,
-    actor: NamedActor,
+    caller: &'r Caller,
     key: Option<IdempotencyKey>,
     pub(super) now: Timestamp,
     /// The body, an empty object if the request has none.
@@ -67,52 +66,48 @@ impl<'r> Write<'r> {
     /// 413 and 415, as for every request with a body.
     pub(super) async fn read(
         area: &StoreArea,
-        Call { request, request_id, operation, parameter, second, body, caller, rate }: Call<'r>,
+        call: Call<'r>,
         accepted: Option<Accepted>,
     ) -> Result<Self, ApiError> {
-        let [] = query::parameters(request.uri.query(), [])?;
-        let key = idempotency::key(&request.headers)?;
+        let [] = query::parameters(call.request.uri.query(), [])?;
+        let key = idempotency::key(&call.request.headers)?;
         // Reserved now, because a change cannot be rejected after it is made.
-        let room = area.http.memory.reserve(body::max_length(&body) + USUAL_GROWTH)?;
+        let room = area.http.memory.reserve(body::max_length(&call.body) + USUAL_GROWTH)?;
+        let (headers, timeout) = (&call.request.headers, area.http.body_timeout);
         let mut text = match accepted {
-            Some(accepted) => {
-                body::read(&request.headers, body, accepted, area.http.body_timeout).await?
-            }
+            Some(accepted) => body::read(headers, &mut *call.body, accepted, timeout).await?,
             None => Bytes::new(),
         };
         if text.is_empty() && accepted.is_none_or(|accepted| accepted == Accepted::JsonOrNothing) {
             text = Bytes::from_static(b"{}");
         }
-        let caller = caller.ok_or_else(auth::missing_key)?;
-        Ok(Self {
-            request,
-            parameter,
-            second,
-            rate,
-            request_id,
-            operation,
-            caller: caller.key_id(),
-            actor: caller.actor(),
-            key,
-            now: times::to_milliseconds(area.app.clock.now()),
-            body: text,
-            fingerprint: None,
-            room,
-        })
+        Self::of(area, call, key, (text, None), room)
     }
 
     /// The same for a picture.
     pub(super) async fn read_picture(
         area: &StoreArea,
-        Call { request, request_id, operation, parameter, second, body, caller, rate }: Call<'r>,
+        call: Call<'r>,
         accepted: &Pictures,
     ) -> Result<Self, ApiError> {
-        let key = idempotency::key(&request.headers)?;
-        let size = body::max_length_within(&body, accepted.max) + USUAL_GROWTH;
+        let key = idempotency::key(&call.request.headers)?;
+        let size = body::max_length_within(&call.body, accepted.max) + USUAL_GROWTH;
         let room = area.http.memory.reserve_for_picture(size)?;
-        let timeout = area.http.body_timeout * PICTURE_TIMES;
-        let picture = body::read_picture(&request.headers, body, accepted, timeout).await?;
+        let (headers, timeout) = (&call.request.headers, area.http.body_timeout * PICTURE_TIMES);
+        let picture = body::read_picture(headers, &mut *call.body, accepted, timeout).await?;
+        let fingerprint = key.is_some().then(|| fingerprint_of_picture(call.request, &picture));
+        Self::of(area, call, key, (picture, fingerprint), room)
+    }
+
+    fn of(
+        area: &StoreArea,
+        Call { request, request_id, operation, parameter, second, caller, rate, .. }: Call<'r>,
+        key: Option<IdempotencyKey>,
+        (body, fingerprint): (Bytes, Option<[u8; 32]>),
+        room: Reservation,
+    ) -> Result<Self, ApiError> {
         let caller = caller.ok_or_else(auth::missing_key)?;
+        let now = times::to_milliseconds(area.app.clock.now());
         Ok(Self {
             request,
             parameter,
@@ -120,12 +115,11 @@ impl<'r> Write<'r> {
             rate,
             request_id,
             operation,
-            caller: caller.key_id(),
-            actor: caller.actor(),
-            fingerprint: key.is_some().then(|| fingerprint_of_picture(request, &picture)),
+            caller,
             key,
-            now: times::to_milliseconds(area.app.clock.now()),
-            body: picture,
+            now,
+            body,
+            fingerprint,
             room,
         })
     }
@@ -176,16 +170,12 @@ impl<'r> Write<'r> {
         failed_index: fn(usize) -> Option<usize>,
     ) -> Result<Response, ApiError> {
         let context = self.context(area).await?;
-        let request = context.idempotency.clone();
-        let _entered =
-            request.as_ref().map(|request| area.app.requests.enter(request)).transpose()?;
+        let _entered = area.app.requests.enter(&context)?;
         let is_one = commands.len() == 1;
         let (stored, changes) = match area.app.commands.execute(commands, context, respond).await? {
             Executed::Done { response, changes } => (response, changes),
             Executed::Replayed(response) => (response, Vec::new()),
-            Executed::IdempotencyConflict => {
-                return Err(idempotency_conflict());
-            }
+            Executed::IdempotencyConflict => return Err(idempotency_conflict()),
             Executed::Refused { index, refusal } => {
                 return Err(refused(refusal, failed_index(index), self.room));
             }
@@ -200,13 +190,13 @@ impl<'r> Write<'r> {
             Some(key) => {
                 let fingerprint =
                     self.fingerprint.unwrap_or_else(|| fingerprint(self.request, &self.body));
-                let requests = &area.app.requests;
-                Some(requests.of_key(self.caller, self.operation, key.clone(), fingerprint).await?)
+                let (requests, caller) = (&area.app.requests, self.caller.key_id());
+                Some(requests.of_key(caller, self.operation, key.clone(), fingerprint).await?)
             }
             None => None,
         };
         let request_id = self.request_id.to_str().ok().map(str::to_owned);
-        Ok(WriteContext { actor: self.actor.clone(), now: self.now, request_id, idempotency })
+        Ok(WriteContext { actor: self.caller.actor(), now: self.now, request_id, idempotency })
     }
 
     /// The response to a change of administration. `refused` says why it was not made.

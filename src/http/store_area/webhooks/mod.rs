@@ -70,8 +70,7 @@ async fn execute(area: &StoreArea, write: Write<'_>, wanted: Wanted) -> Result<R
     };
     let versions = if_match.as_ref().and_then(IfMatch::versions);
     let context = write.context(area).await?;
-    let request = context.idempotency.clone();
-    let _entered = request.as_ref().map(|request| area.app.requests.enter(request)).transpose()?;
+    let _entered = area.app.requests.enter(&context)?;
     let id = query::path_integer(write.parameter);
     match webhooks.change(id, versions, &wanted, context, response_to).await? {
         WebhookChanged::Done(stored) => Ok(write.respond_with(area, stored)),
