@@ -347,5 +347,5 @@ impl<'de> Visitor<'de> for AllMembers<'_> {
 }
 
 #[cfg(test)]
-#[path = "json/json_tests.rs"]
+#[path = "../tests/inside/json.rs"]
 mod tests;

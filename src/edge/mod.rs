@@ -278,5 +278,5 @@ impl Edge {
 struct Panicked;
 
 #[cfg(test)]
-#[path = "edge_tests.rs"]
+#[path = "../../tests/inside/edge.rs"]
 mod tests;

@@ -316,5 +316,5 @@ struct WriterStopped;
 struct WritePanicked;
 
 #[cfg(test)]
-#[path = "writer_tests.rs"]
+#[path = "../../../tests/inside/store/sqlite/writer.rs"]
 mod tests;
