@@ -4,9 +4,14 @@ use std::{pin::Pin, time::Duration};
 
 use super::{
     context::Call,
-    documents::{self, Documents, openapi::OpenApi},
+    documents::{
+        self, Documents,
+        openapi::{Format, OpenApi},
+    },
     store_area::{
-        StoreArea, audit, batch, categories, feed, fields, orders, pets, photos, profile, webhooks,
+        StoreArea, audit, batch, categories, feed, fields,
+        orders::{self, Act},
+        pets, photos, profile, webhooks,
     },
 };
 use crate::{
@@ -15,20 +20,24 @@ use crate::{
 };
 use Access::{Key, Public};
 
-/// An operation of the store area: the scope that a key needs, and the function.
+/// An operation of the store area: the scope that a key needs, the function, and what the function gets
+/// besides the request.
 macro_rules! area {
-    ($scope:ident, $function:path) => {
+    ($scope:ident, $function:path $(, $argument:expr)?) => {
         Operation {
             document: Some(OpenApi::StoreArea),
-            ..contract(Scope::$scope, Run::StoreArea(|area, call| Box::pin($function(area, call))))
+            ..contract(
+                Scope::$scope,
+                Run::StoreArea(|area, call| Box::pin($function(area, call $(, $argument)?))),
+            )
         }
     };
 }
 
-/// A document, by the method that sends it.
+/// A document, by the method that sends it, and what the method gets besides the request.
 macro_rules! document {
-    ($method:ident) => {
-        public(Run::Document(|documents, call| Box::pin(documents.$method(call))))
+    ($method:ident $(, $argument:expr)*) => {
+        public(Run::Document(|documents, call| Box::pin(documents.$method(call $(, $argument)*))))
     };
 }
 
@@ -55,10 +64,10 @@ routes! {
     placeOrder          POST   "/v1/store/orders"                                  area!(StoreWrite, orders::place_order);
     getOrder            GET    "/v1/store/orders/{orderId}"                        area!(StoreRead, orders::get_order);
     patchOrder          PATCH  "/v1/store/orders/{orderId}"                        area!(StoreWrite, orders::patch_order);
-    completeOrder       POST   "/v1/store/orders/{orderId}/complete"               area!(StoreWrite, orders::complete_order);
-    cancelOrder         POST   "/v1/store/orders/{orderId}/cancel"                 area!(StoreWrite, orders::cancel_order);
-    returnOrder         POST   "/v1/store/orders/{orderId}/return"                 area!(StoreWrite, orders::return_order);
-    reopenOrder         POST   "/v1/store/orders/{orderId}/reopen"                 area!(StoreWrite, orders::reopen_order);
+    completeOrder       POST   "/v1/store/orders/{orderId}/complete"               area!(StoreWrite, orders::act, Act::Complete);
+    cancelOrder         POST   "/v1/store/orders/{orderId}/cancel"                 area!(StoreWrite, orders::act, Act::Cancel);
+    returnOrder         POST   "/v1/store/orders/{orderId}/return"                 area!(StoreWrite, orders::act, Act::Return);
+    reopenOrder         POST   "/v1/store/orders/{orderId}/reopen"                 area!(StoreWrite, orders::act, Act::Reopen);
     listCategories      GET    "/v1/store/categories"                              area!(StoreRead, categories::list_categories);
     putCategory         PUT    "/v1/store/categories/{categoryId}"                 area!(StoreWrite, categories::put_category);
     deleteCategory      DELETE "/v1/store/categories/{categoryId}"                 area!(StoreWrite, categories::delete_category);
@@ -82,10 +91,10 @@ routes! {
     enableWebhook       POST   "/v1/store/webhooks/{webhookId}/enable"             area!(StoreAdmin, webhooks::enable_webhook);
     listWebhookAttempts GET    "/v1/store/webhooks/{webhookId}/attempts"           area!(StoreAdmin, webhooks::list_attempts);
     photoFile           GET    "/photos/{file}"                                    public(Run::PhotoFile);
-    openapiYaml         GET    "/openapi.yaml"                                     document!(yaml);
-    openapiJson         GET    "/openapi.json"                                     document!(json);
-    openapiStoreYaml    GET    "/openapi-store.yaml"                               document!(yaml);
-    openapiStoreJson    GET    "/openapi-store.json"                               document!(json);
+    openapiYaml         GET    "/openapi.yaml"                                     document!(openapi, OpenApi::Contract, Format::Yaml);
+    openapiJson         GET    "/openapi.json"                                     document!(openapi, OpenApi::Contract, Format::Json);
+    openapiStoreYaml    GET    "/openapi-store.yaml"                               document!(openapi, OpenApi::StoreArea, Format::Yaml);
+    openapiStoreJson    GET    "/openapi-store.json"                               document!(openapi, OpenApi::StoreArea, Format::Json);
     apiCatalog          GET    "/.well-known/api-catalog"                          document!(catalog);
     root                GET    "/"                                                 document!(root);
     docsRedirect        GET    "/docs"                                             public(Run::Document(|_, _| Box::pin(documents::docs_redirect())));

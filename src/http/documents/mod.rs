@@ -12,7 +12,7 @@ pub(super) use self::docs::redirect as docs_redirect;
 use self::{
     docs::Docs,
     document::Document,
-    openapi::{Format, Served},
+    openapi::{Format, OpenApi, Served},
 };
 use super::context::{Call, Settings};
 use crate::{
@@ -39,12 +39,13 @@ impl Documents {
         }
     }
 
-    pub(super) async fn yaml(&self, call: Call<'_>) -> Result<Response, ApiError> {
-        self.openapi.response(call.request, Format::Yaml, self.clock.now()).await
-    }
-
-    pub(super) async fn json(&self, call: Call<'_>) -> Result<Response, ApiError> {
-        self.openapi.response(call.request, Format::Json, self.clock.now()).await
+    pub(super) async fn openapi(
+        &self,
+        call: Call<'_>,
+        document: OpenApi,
+        format: Format,
+    ) -> Result<Response, ApiError> {
+        self.openapi.response(call.request, document, format, self.clock.now()).await
     }
 
     pub(super) async fn catalog(&self, call: Call<'_>) -> Result<Response, ApiError> {

@@ -131,14 +131,15 @@ impl Served {
         Self { servers, tls: settings.tls, kept: Mutex::default() }
     }
 
-    /// The response to a request for one of the documents.
+    /// The response to a request for a document.
     pub(super) async fn response(
         &self,
         request: &Parts,
+        document: OpenApi,
         format: Format,
         now: Timestamp,
     ) -> Result<Response, ApiError> {
-        let (form, kept) = self.kept(request, format, now);
+        let (form, kept) = self.kept(request, document, format, now);
         let document = kept.get_or_try_init(|| rendered(form, now)).await?;
         Ok(document.response(&request.headers).await)
     }
@@ -146,11 +147,10 @@ impl Served {
     fn kept(
         &self,
         request: &Parts,
+        document: OpenApi,
         format: Format,
         now: Timestamp,
     ) -> (Form, Arc<OnceCell<Document>>) {
-        let is_store_area = request.uri.path().starts_with("/openapi-store.");
-        let document = if is_store_area { OpenApi::StoreArea } else { OpenApi::Contract };
         let named = url_of(request, self.tls).filter(|_| self.servers.is_empty());
         let servers = named.map_or_else(|| self.servers.clone(), this_service);
         let is_after_removal = deprecation::is_removed_at(now);

@@ -106,44 +106,29 @@ pub(crate) async fn patch_order(area: &StoreArea, call: Call<'_>) -> Result<Resp
     write.execute(area, command, wire::one).await
 }
 
-/// `POST /v1/store/orders/{orderId}/complete`: sells the reserved animal.
-pub(crate) async fn complete_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    Act::Complete.carry_out(area, call).await
-}
-
-/// `POST /v1/store/orders/{orderId}/cancel`: ends a reservation.
-pub(crate) async fn cancel_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    Act::Cancel.carry_out(area, call).await
-}
-
-/// `POST /v1/store/orders/{orderId}/return`: undoes a sale.
-pub(crate) async fn return_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    Act::Return.carry_out(area, call).await
-}
-
-/// `POST /v1/store/orders/{orderId}/reopen`: reserves the animal again.
-pub(crate) async fn reopen_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    Act::Reopen.carry_out(area, call).await
-}
-
 /// The operations that close or reopen an order, also as commands of a batch.
 #[derive(Clone, Copy)]
-pub(super) enum Act {
+pub(crate) enum Act {
+    /// Sells the reserved animal.
     Complete,
+    /// Ends a reservation.
     Cancel,
+    /// Undoes a sale.
     Return,
+    /// Reserves the animal again.
     Reopen,
 }
 
-impl Act {
-    async fn carry_out(self, area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-        let preconditions = preconditions::of(&call.request.headers)?;
-        let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
-        let members = write.members(&[self.member()])?;
-        let command = self.command(area, &members, write.order_id(), preconditions, write.now)?;
-        write.execute(area, command, wire::one).await
-    }
+/// `POST /v1/store/orders/{orderId}/complete`, `/cancel`, `/return` and `/reopen`.
+pub(crate) async fn act(area: &StoreArea, call: Call<'_>, act: Act) -> Result<Response, ApiError> {
+    let preconditions = preconditions::of(&call.request.headers)?;
+    let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
+    let members = write.members(&[act.member()])?;
+    let command = act.command(area, &members, write.order_id(), preconditions, write.now)?;
+    write.execute(area, command, wire::one).await
+}
 
+impl Act {
     /// The member that its body can have, and its command in a batch.
     pub(super) fn member(self) -> &'static str {
         match self {
