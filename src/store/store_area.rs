@@ -7,13 +7,10 @@ use async_trait::async_trait;
 use super::StoreError;
 use crate::domain::{
     PetId, StoredResponse, WriteContext,
-    store_area::{Change, Command, Decision, PetQuery, Refusal, StorePet},
+    store_area::{Change, Command, Decision, Refusal, StorePet},
 };
 
-/// Carries out the commands of the store area, and finds animals.
-///
-/// A page is `Ok((items, next))`, where `next` is the position after the last item if more follow.
-/// What exists during a whole walk, with the same filtered values, is on exactly one of its pages.
+/// Carries out the commands of the store area, with what each store does in its own way.
 #[async_trait]
 pub trait StoreArea: Send + Sync {
     /// Carries out `commands` in one transaction, in this order: each sees the effect of those
@@ -31,15 +28,6 @@ pub trait StoreArea: Send + Sync {
 
     /// The animal with this identifier, withdrawn or not.
     async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError>;
-
-    /// A page of animals.
-    async fn list_store_pets(
-        &self,
-        query: &PetQuery,
-    ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError>;
-
-    /// How many of the animals that are available or pending a query finds, counted up to `most`.
-    async fn count_on_offer(&self, query: &PetQuery, most: usize) -> Result<usize, StoreError>;
 
     /// Merges some of the animals that were added or changed into the sets of the search, if more than
     /// `few` wait for it, or if their names and values are so long that they make the search slow.

@@ -95,11 +95,11 @@ macro_rules! double {
                     commands: Vec<Command>, context: WriteContext, respond: RespondTo
                 ) -> Executed;
                 $how => get_store_pet(id: PetId) -> Option<StorePet>;
-                $how => list_store_pets(query: &PetQuery) -> (Vec<StorePet>, Option<PetId>);
-                $how => count_on_offer(query: &PetQuery, most: usize) -> usize;
                 $how => tend_search(few: u64) -> bool;
             }
             methods! { $double, Lists:
+                $how => list_store_pets(query: &PetQuery) -> (Vec<StorePet>, Option<PetId>);
+                $how => count_on_offer(query: &PetQuery, most: usize) -> usize;
                 $how => list_on_offer(
                     after: Option<PetId>, limit: Limit, oldest_first: bool
                 ) -> (Vec<StorePet>, Option<PetId>);

@@ -5,19 +5,21 @@ use std::{ops::ControlFlow, sync::LazyLock};
 use futures_util::FutureExt;
 use jiff::Timestamp;
 
-use super::{Database, Parameter, Parameters, Shared, Slow, Sql, Work, promise};
+use super::{
+    Database, Parameter, Parameters, Shared, Slow, Sql, Work, plans::Plans, promise, search,
+};
 use crate::{
     domain::{
         Limit, PetId, PetName, PetStatus,
         store_area::{
-            Category, FieldName, Inventory, Order, OrderId, OrderQuery, OrderStatus, Reservations,
-            StorePet, Text,
+            Category, FieldName, Inventory, Order, OrderId, OrderQuery, OrderStatus, PetQuery,
+            Reservations, StorePet, Text,
         },
     },
     store::{
         StoreError,
         columns::{Cell, Columns},
-        tables::{Record, Table, order, pet},
+        tables::{Record, Table, order, pet, pet_with_order},
     },
 };
 
@@ -40,6 +42,25 @@ promise! {
 /// A page is `Ok((items, next))`, where `next` is the position after the last item if more follow.
 /// What exists during a whole walk, with the same filtered values, is on exactly one of its pages.
 Lists {
+    /// A page of animals.
+    async fn list_store_pets(&self, query: &PetQuery) -> (Vec<StorePet>, Option<PetId>) {
+        if query.is_search() {
+            return self.search(query.clone(), search::find).await;
+        }
+        let pets = page(self, Some(D::USUAL_PAGE), Slow::LargePages, query.clone(), |on, (query, longest)| {
+            pets(on, query, *longest).boxed()
+        });
+        Ok(query.limit.page(pets.await?, |pet| pet.id))
+    }
+
+    /// How many of the animals that are available or pending a query finds, counted up to `most`.
+    async fn count_on_offer(&self, query: &PetQuery, most: usize) -> usize {
+        if query.is_search() {
+            return self.search((query.clone(), most), search::count).await;
+        }
+        self.read_slowly(Slow::Searches, most, |on, most| count_on_offer(on, *most).boxed()).await
+    }
+
     /// The animals that are available or pending, newest first or oldest first, behind this identifier:
     /// at most `limit`, without their orders. Returns the last identifier if more follow.
     async fn list_on_offer(
@@ -197,6 +218,20 @@ pub(super) async fn read_all<S: Sql, T: Send>(
     Ok(found)
 }
 
+/// The animals of a page without a search, and one more if more follow.
+async fn pets<S: Sql>(
+    on: &mut S,
+    query: &PetQuery,
+    longest: usize,
+) -> Result<Option<Vec<StorePet>>, S::Error> {
+    let first = if query.newest_first { i64::MAX } else { 0 };
+    let values: Parameters<'_> = &[&query.after.map_or(first, PetId::get), &one_more(query.limit)];
+    let of_table = &S::plans().pets[usize::from(query.withdrawn)];
+    let of_status = &of_table[Plans::of_status(query.status, query.on_offer)];
+    let sql = &of_status[usize::from(query.newest_first)];
+    read_up_to(on, longest, sql, values, |row| pet_with_order(row), StorePet::length).await
+}
+
 async fn on_offer<S: Sql>(
     on: &mut S,
     (after, limit, oldest_first): (Option<PetId>, Limit, bool),
@@ -210,10 +245,7 @@ async fn on_offer<S: Sql>(
 }
 
 /// How many animals are available or pending, counted up to `most`.
-pub(in crate::store) async fn count_on_offer<S: Sql>(
-    on: &mut S,
-    most: usize,
-) -> Result<usize, S::Error> {
+async fn count_on_offer<S: Sql>(on: &mut S, most: usize) -> Result<usize, S::Error> {
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let count = on.number(&S::plans().count_on_offer, &[&most]).await?;
     Ok(usize::try_from(count).unwrap_or_default())

@@ -11,7 +11,7 @@ mod photos;
 pub(super) mod plans;
 pub(super) mod profile;
 mod requests;
-pub(super) mod search;
+mod search;
 mod search_blocks;
 pub(super) mod search_sets;
 mod staff;
@@ -252,6 +252,9 @@ pub(super) trait Database: Send + Sync {
         what: W,
         work: Work<Self::Sql, W, T>,
     ) -> Done<'_, T>;
+
+    /// Searches, with several statements that see the store at one moment.
+    fn search<W: Shared, T: Shared>(&self, what: W, work: Work<Self::Sql, W, T>) -> Done<'_, T>;
 
     /// What `make` makes of each row of a statement that takes microseconds.
     fn list<T: Shared>(

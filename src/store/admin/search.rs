@@ -12,7 +12,12 @@ use std::iter;
 use futures_util::FutureExt;
 use roaring::RoaringTreemap;
 
-use super::{Doing, Parameter, Sql, fields, search_blocks::Wanted, word_blocks::BLOCK_BITS};
+use super::{
+    Doing, Parameter, Sql, fields,
+    plans::{PAGE, Search, UNREAD},
+    search_blocks::Wanted,
+    word_blocks::BLOCK_BITS,
+};
 use crate::{
     domain::{
         PetId, PetName, PetStatus,
@@ -20,7 +25,7 @@ use crate::{
     },
     store::{
         columns::{Cell, Columns},
-        tables::{Table, pet_with_order},
+        tables::pet_with_order,
     },
 };
 
@@ -29,68 +34,14 @@ use crate::{
 const BLOCKS: [i64; 3] = [1, 4, 16];
 
 /// A page of animals, and the position after it if more follow.
-pub(in crate::store) type Page = (Vec<StorePet>, Option<PetId>);
-
-/// How many animals a page can have.
-const PAGE: usize = 100;
-
-/// How many animals that are not merged a search reads at once.
-const UNREAD: usize = 64;
-
-/// The statements that read animals of a table.
-pub(in crate::store) struct Reads {
-    /// Animals with [`PAGE`] identifiers, each with its open order.
-    pets: String,
-    /// The next [`UNREAD`] animals that are not merged, in this table or not: with a higher identifier
-    /// than $1, and with a lower one.
-    unmerged: [String; 2],
-}
-
-impl Reads {
-    /// `select` selects the columns of animals, each with its open order, where a condition with the
-    /// place `{}` is true.
-    pub(in crate::store) fn of(table: Table, select: &str) -> Self {
-        let ids: Vec<_> = (1..=PAGE).map(|number| format!("${number}")).collect();
-        // Of two lower bounds, SQLite would begin at any.
-        let ascending =
-            "id > (SELECT CASE WHEN merged > $1 THEN merged ELSE $1 END FROM search_state)
-            AND id <= (SELECT last FROM search_state)";
-        let descending = "id > (SELECT merged FROM search_state) AND id <= (
-            SELECT CASE WHEN last < $1 THEN last ELSE $1 - 1 END FROM search_state)";
-        let orders = [(">", "ASC", ascending), ("<", "DESC", descending)];
-        let unmerged = orders.map(|(behind, order, is_new)| {
-            let changed = format!(
-                "SELECT DISTINCT pet_id AS id FROM value_changes
-                WHERE pet_id {behind} $1 ORDER BY pet_id {order} LIMIT {UNREAD}"
-            );
-            let new = |table| {
-                format!("SELECT id FROM {table} WHERE {is_new} ORDER BY id {order} LIMIT {UNREAD}")
-            };
-            format!(
-                "SELECT unmerged.id, status, category_id, name, fields FROM (
-                    SELECT id FROM (SELECT * FROM ({changed}) AS changed
-                        UNION SELECT * FROM ({}) AS new UNION SELECT * FROM ({}) AS withdrawn
-                    ) AS unmerged ORDER BY id {order} LIMIT {UNREAD}
-                ) AS unmerged LEFT JOIN {table} AS pet ON pet.id = unmerged.id
-                ORDER BY unmerged.id {order}",
-                new("pets"),
-                new("withdrawn_pets"),
-            )
-        });
-        Self { pets: select.replace("{}", &format!("id IN ({})", ids.join(", "))), unmerged }
-    }
-}
+type Page = (Vec<StorePet>, Option<PetId>);
 
 /// The animals of a page that has a category, a name or values, in the order of their identifiers.
-/// `reads`: of the table that has the animals. All statements see the store at one moment.
-pub(in crate::store) fn find<'t, S: Sql>(
-    on: &'t mut S,
-    query: &'t PetQuery,
-    reads: &'static Reads,
-) -> Doing<'t, S, Page> {
+/// All statements see the store at one moment.
+pub(super) fn find<'t, S: Sql>(on: &'t mut S, query: &'t PetQuery) -> Doing<'t, S, Page> {
     async move {
         let wanted = usize::from(query.limit.get()) + 1;
-        let mut found = first(on, query, reads, wanted).await?;
+        let mut found = first(on, query, wanted).await?;
         let has_more = found.len() == wanted;
         found.truncate(wanted - 1);
         let next = found.last().filter(|_| has_more).copied();
@@ -98,7 +49,7 @@ pub(in crate::store) fn find<'t, S: Sql>(
         if let Some(last) = found.last() {
             let ids: Vec<i64> = (0..PAGE).map(|at| found.get(at).unwrap_or(last).get()).collect();
             let ids: Vec<&dyn Parameter> = ids.iter().map(|id| id as _).collect();
-            for row in on.rows(&reads.pets, &ids).await? {
+            for row in on.rows(&reads_of::<S>(query).pets, &ids).await? {
                 pets.push(pet_with_order(&row)?);
             }
             let order = Order::of(query);
@@ -110,19 +61,22 @@ pub(in crate::store) fn find<'t, S: Sql>(
 }
 
 /// How many animals of any page the query finds, up to so many.
-pub(in crate::store) fn count<'t, S: Sql>(
+pub(super) fn count<'t, S: Sql>(
     on: &'t mut S,
     (query, most): &'t (PetQuery, usize),
-    reads: &'static Reads,
 ) -> Doing<'t, S, usize> {
-    async move { Ok(first(on, query, reads, *most).await?.len()) }.boxed()
+    async move { Ok(first(on, query, *most).await?.len()) }.boxed()
+}
+
+/// The statements for the table that has the animals.
+fn reads_of<S: Sql>(query: &PetQuery) -> &'static Search {
+    &S::plans().search[usize::from(query.withdrawn)]
 }
 
 /// The first animals that a query finds, in its order.
 async fn first<S: Sql>(
     on: &mut S,
     query: &PetQuery,
-    reads: &'static Reads,
     wanted: usize,
 ) -> Result<Vec<PetId>, S::Error> {
     let order = Order::of(query);
@@ -132,7 +86,7 @@ async fn first<S: Sql>(
     };
     let (mut read, mut found, mut after) = (RoaringTreemap::new(), Vec::new(), order.after);
     'read: loop {
-        let sql = &reads.unmerged[usize::from(order.is_descending)];
+        let sql = &reads_of::<S>(query).unmerged[usize::from(order.is_descending)];
         let rows = on.rows(sql, &[&after]).await?;
         for row in &rows {
             after = row.value(0)?;

@@ -235,20 +235,6 @@ async fn read_within<W: Sync, T>(
     Ok(done)
 }
 
-impl PostgresStore {
-    /// Reads with several statements that see the store at one moment.
-    pub(super) fn read_snapshot<W: Shared, T: Shared>(
-        &self,
-        what: W,
-        work: Work<Connection, W, T>,
-    ) -> Done<'_, T> {
-        self.run(Access::Read, what, move |on, what| {
-            read_within(BEGIN_SNAPSHOT, on, what, work).boxed()
-        })
-        .boxed()
-    }
-}
-
 impl Database for PostgresStore {
     type Sql = Connection;
 
@@ -284,6 +270,13 @@ impl Database for PostgresStore {
                 read_within(BEGIN_TO_COUNT, on, what, work).boxed()
             })
             .boxed()
+    }
+
+    fn search<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
+        self.run(Access::Read, what, move |on, what| {
+            read_within(BEGIN_SNAPSHOT, on, what, work).boxed()
+        })
+        .boxed()
     }
 
     fn write<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {

@@ -1,4 +1,4 @@
-//! The statements of lists, with the plans of this store.
+//! The statements that read animals and orders, with the plans of this store.
 
 use std::{fmt::Display, sync::LazyLock};
 
@@ -6,13 +6,51 @@ use super::rows::of_status;
 use crate::{
     domain::{PetStatus, store_area::Order},
     store::{
-        admin::plans::Plans,
+        admin::plans::{Plans, Search},
         tables::{Record, Table},
     },
 };
 
+/// The selected columns of a table, for [`Table::read`].
+pub(super) static SELECT: LazyLock<[String; 4]> = LazyLock::new(|| {
+    Table::ALL.map(|table| {
+        let order = match table {
+            Table::Pets => {
+                ", CASE WHEN pets.status <> 'available' THEN
+                    (SELECT orders.id FROM orders INDEXED BY orders_one_holds
+                    WHERE pet_id = pets.id AND holds = 1 AND orders.status = 'reserved') END"
+            }
+            Table::WithdrawnPets => ", NULL",
+            Table::Orders | Table::Categories => "",
+        };
+        format!("SELECT {}{order} FROM {table}", table.selected())
+    })
+});
+
+/// Reads everything in a table.
+pub(super) fn everything(table: Table) -> String {
+    let by_id = if table == Table::Pets { "NOT INDEXED ORDER BY id" } else { "ORDER BY id" };
+    format!("{} {by_id}", SELECT[table as usize])
+}
+
 /// See [`crate::store::admin::Sql::plans`].
 pub(super) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
+    pets: Plans::pets(|table, statuses, newest_first| {
+        let (behind, order) = if newest_first { ("<", "DESC") } else { (">", "ASC") };
+        let of =
+            |condition: String| format!("{} {condition} id {behind} $1", SELECT[table as usize]);
+        let of_status = |status: &PetStatus| match table {
+            Table::Pets => of(of_status(*status) + " AND"),
+            _ => of(format!("INDEXED BY withdrawn_pets_by_status WHERE status = '{status}' AND")),
+        };
+        let pets = match statuses {
+            [] => of("NOT INDEXED WHERE".to_owned()),
+            _ => statuses.iter().map(of_status).collect::<Vec<_>>().join(" UNION ALL "),
+        };
+        format!("{pets} ORDER BY id {order} LIMIT $2")
+    }),
+    search: [Table::Pets, Table::WithdrawnPets]
+        .map(|table| Search::of(table, &format!("{} WHERE {{}}", SELECT[table as usize]))),
     // Walks along the indexes of both statuses backwards or forwards, and reads only the rows of the page.
     on_offer: [("<", "DESC"), (">", "ASC")].map(|(behind, order)| {
         let condition = format!(" AND id {behind} $1");

@@ -225,6 +225,10 @@ impl Database for SqliteStore {
         read.map_ok(|(done, _turn)| done).boxed()
     }
 
+    fn search<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
+        self.read_slowly(Slow::Searches, what, work)
+    }
+
     fn write<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
         self.writer.write_exclusively(move |on| done(work(on, &what))).boxed()
     }

@@ -5,9 +5,7 @@ use std::{ops::ControlFlow, path::Path};
 use futures_util::FutureExt;
 use rusqlite::{Connection, Error, Row, types::ValueRef};
 
-use super::{
-    connection, errors::is_damage, migrations, rows, sql, store_area::lists, transaction::done,
-};
+use super::{connection, errors::is_damage, migrations, plans, rows, sql, transaction::done};
 use crate::{
     domain::{PetStatus, store_area::FieldSet},
     store::{
@@ -52,7 +50,7 @@ impl Whole for Connection {
     }
 
     fn everything(table: Table) -> String {
-        lists::everything(table)
+        plans::everything(table)
     }
 
     fn run<W: Sync, T>(&mut self, what: &W, work: Work<Self, W, T>) -> rusqlite::Result<T> {

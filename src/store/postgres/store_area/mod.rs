@@ -8,7 +8,6 @@ use async_trait::async_trait;
 use futures_util::FutureExt;
 use tokio::sync::oneshot;
 
-use self::lists::READS;
 use super::{
     PostgresStore,
     commands::{Execution, carry_out},
@@ -18,11 +17,11 @@ use super::{
 use crate::{
     domain::{
         PetId, WriteContext,
-        store_area::{Command, PetQuery, StorePet},
+        store_area::{Command, StorePet},
     },
     store::{
         Executed, RespondTo, StoreArea, StoreError,
-        admin::{Database, lists::count_on_offer, search, search_sets},
+        admin::{Database, search_sets},
     },
 };
 
@@ -46,27 +45,6 @@ impl StoreArea for PostgresStore {
 
     async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
         self.run(Access::Read, (), |on, ()| lists::get_pet(on, id).boxed()).await
-    }
-
-    async fn list_store_pets(
-        &self,
-        query: &PetQuery,
-    ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
-        if query.is_search() {
-            let found = self.read_snapshot(query.clone(), |on, query| {
-                search::find(on, query, &READS[usize::from(query.withdrawn)])
-            });
-            return found.await;
-        }
-        self.run(Access::Read, query, |on, query| lists::pets(on, query).boxed()).await
-    }
-
-    async fn count_on_offer(&self, query: &PetQuery, most: usize) -> Result<usize, StoreError> {
-        if !query.is_search() {
-            return self.read(most, |on, most| count_on_offer(on, *most).boxed()).await;
-        }
-        let query = (query.clone(), most);
-        self.read_snapshot(query, |on, query| search::count(on, query, &READS[0])).await
     }
 
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {

@@ -3,38 +3,25 @@
 pub(super) mod changes;
 mod execute;
 pub(super) mod fields;
-pub(super) mod lists;
-pub(super) mod rows;
+mod rows;
 
-use std::sync::{Arc, LazyLock, atomic::Ordering};
+use std::sync::{Arc, atomic::Ordering};
 
 use async_trait::async_trait;
-use futures_util::FutureExt;
 use rusqlite::Connection;
 
-use super::{newest::Newest, slow_reads::USUAL_PAGE, store::SqliteStore, transaction::done};
+use super::{newest::Newest, store::SqliteStore};
 use crate::{
     domain::{
         PetId, WriteContext,
-        store_area::{Command, PetQuery, StorePet},
+        store_area::{Command, StorePet},
     },
     store::{
         Executed, RespondTo, StoreArea, StoreError,
-        admin::{
-            Database, Slow,
-            lists::count_on_offer,
-            search::{self, Reads},
-            search_sets,
-        },
-        tables::Table,
+        admin::{Database, search_sets},
     },
 };
 
-/// The search in the animals that are not withdrawn, and in those that are.
-static READS: LazyLock<[Reads; 2]> = LazyLock::new(|| {
-    [Table::Pets, Table::WithdrawnPets]
-        .map(|table| Reads::of(table, &format!("{} WHERE {{}}", rows::SELECT[table as usize])))
-});
 const UNMERGED: &str = "SELECT (SELECT count(*) FROM value_changes)
     + max(0, coalesce((SELECT max(id) FROM pets), 0) - merged) FROM search_state";
 
@@ -70,39 +57,6 @@ impl StoreArea for SqliteStore {
 
     async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
         self.readers.read(|connection| rows::get_pet(connection, id))
-    }
-
-    async fn list_store_pets(
-        &self,
-        query: &PetQuery,
-    ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
-        if query.is_search() {
-            let query = query.clone();
-            let find = move |on: &mut Connection| {
-                done(search::find(on, &query, &READS[usize::from(query.withdrawn)]))
-            };
-            return Ok(self.searches.read_in_turn(find).await?.0);
-        }
-        let list = |connection: &Connection| lists::pets(connection, query, USUAL_PAGE);
-        let pets = if let Some(pets) = self.readers.read(list)? {
-            pets
-        } else {
-            let query = query.clone();
-            let list = move |connection: &Connection| lists::pets(connection, &query, usize::MAX);
-            self.large_pages.read(list).await?.unwrap_or_default()
-        };
-        Ok(query.limit.page(pets, |pet| pet.id))
-    }
-
-    async fn count_on_offer(&self, query: &PetQuery, most: usize) -> Result<usize, StoreError> {
-        if !query.is_search() {
-            let count = self
-                .read_slowly(Slow::Searches, most, |on, most| count_on_offer(on, *most).boxed());
-            return count.await;
-        }
-        let query = (query.clone(), most);
-        let count = move |on: &mut Connection| done(search::count(on, &query, &READS[0]));
-        Ok(self.searches.read_in_turn(count).await?.0)
     }
 
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {

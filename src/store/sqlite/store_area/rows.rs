@@ -9,24 +9,12 @@ use crate::{
         PetId,
         store_area::{Category, Order, OrderId, StorePet},
     },
-    store::tables::{CONTACT, ORDER_WIDTH, Record, Table, order, pet, pet_with_order},
+    store::{
+        sqlite::plans::SELECT,
+        tables::{CONTACT, ORDER_WIDTH, Record, Table, order, pet, pet_with_order},
+    },
 };
 
-/// The selected columns of a table, for [`Table::read`].
-pub(super) static SELECT: LazyLock<[String; 4]> = LazyLock::new(|| {
-    Table::ALL.map(|table| {
-        let order = match table {
-            Table::Pets => {
-                ", CASE WHEN pets.status <> 'available' THEN
-                    (SELECT orders.id FROM orders INDEXED BY orders_one_holds
-                    WHERE pet_id = pets.id AND holds = 1 AND orders.status = 'reserved') END"
-            }
-            Table::WithdrawnPets => ", NULL",
-            Table::Orders | Table::Categories => "",
-        };
-        format!("SELECT {}{order} FROM {table}", table.selected())
-    })
-});
 static GET: LazyLock<[String; 4]> =
     LazyLock::new(|| SELECT.each_ref().map(|select| format!("{select} WHERE id = ?1")));
 static GET_ORDER_WITH_PET: LazyLock<String> = LazyLock::new(|| {
