@@ -28,7 +28,7 @@ impl Pets for SqliteStore {
         visit: Visit<'_>,
     ) -> Result<Option<PetId>, StoreError> {
         let read =
-            |connection: &Connection| page::read(connection, request, slow_reads::USUAL_PAGE);
+            |connection: &mut Connection| page::read(connection, request, slow_reads::USUAL_PAGE);
         if let Some(page) = self.readers.read(read)? {
             return page.visit(visit).await;
         }

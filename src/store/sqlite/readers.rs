@@ -102,14 +102,6 @@ impl Readers {
     /// Runs `work` on a free connection. It sees everything that was committed before.
     pub(super) fn read<T>(
         &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, StoreError> {
-        self.read_exclusively(|connection| work(connection))
-    }
-
-    /// The same for work that can be sent to another thread together with the connection.
-    pub(super) fn read_exclusively<T>(
-        &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         let mut reader = self.0.free();

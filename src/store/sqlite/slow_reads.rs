@@ -43,15 +43,8 @@ impl SlowReads {
         })
     }
 
-    /// Runs `work`, which sees one state of the database.
-    pub(super) async fn read<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        self.read_in_turn(|connection| work(connection)).await.map(|(done, _turn)| done)
-    }
-
-    /// The same. The turn lasts until it is dropped, so that the result can be used in it.
+    /// Runs `work`, which sees one state of the database. The turn lasts until it is dropped, so that
+    /// the result can be used in it.
     pub(super) async fn read_in_turn<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,

@@ -194,7 +194,7 @@ impl Database for SqliteStore {
     const USUAL_PAGE: usize = USUAL_PAGE;
 
     fn state_of_log(&self) -> Done<'_, JournalState> {
-        future::ready(self.readers.read(journal::state)).boxed()
+        future::ready(self.readers.read(|on| journal::state(on))).boxed()
     }
 
     fn forget(&self, kept: [i64; 2], limit: i64) -> Done<'_, usize> {
@@ -206,7 +206,7 @@ impl Database for SqliteStore {
     }
 
     fn read<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
-        async move { self.readers.read_exclusively(|on| done(work(on, &what))) }.boxed()
+        async move { self.readers.read(|on| done(work(on, &what))) }.boxed()
     }
 
     fn read_slowly<W: Shared, T: Shared>(
@@ -230,7 +230,7 @@ impl Database for SqliteStore {
     }
 
     fn write<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
-        self.writer.write_exclusively(move |on| done(work(on, &what))).boxed()
+        self.writer.write(move |on| done(work(on, &what))).boxed()
     }
 
     fn once<W: Shared, T: Shared, R: Shared>(
@@ -243,7 +243,7 @@ impl Database for SqliteStore {
             Ok(id) => done(show(on, &id)).map(Ok),
             Err(refusal) => Ok(Err(refusal)),
         };
-        self.writer.write_exclusively(once).boxed()
+        self.writer.write(once).boxed()
     }
 }
 

@@ -88,7 +88,7 @@ impl SqliteStore {
 #[async_trait]
 impl Health for SqliteStore {
     async fn check_ready(&self) -> Result<(), StoreError> {
-        self.writer.write(try_to_insert).await
+        self.writer.write(|on| try_to_insert(on)).await
     }
 
     async fn ended(&self) -> StoreError {

@@ -72,14 +72,6 @@ impl Writer {
     /// If the future is dropped before its turn comes, the work is not done.
     pub(super) async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        self.write_exclusively(|connection| work(connection)).await
-    }
-
-    /// The same for work that can be sent to another thread together with the connection.
-    pub(super) async fn write_exclusively<T: Send + 'static>(
-        &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.enqueue(|connection, newest| {

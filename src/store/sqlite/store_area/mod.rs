@@ -60,7 +60,7 @@ impl StoreArea for SqliteStore {
     }
 
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
-        let count = |on: &Connection| on.query_row(UNMERGED, [], |row| row.get(0));
+        let count = |on: &mut Connection| on.query_row(UNMERGED, [], |row| row.get(0));
         let unmerged = self.readers.read(count).map(i64::unsigned_abs)?;
         self.unmerged.store(unmerged, Ordering::Relaxed);
         Ok(self.read(few, search_sets::is_due).await? && self.write((), search_sets::merge).await?)

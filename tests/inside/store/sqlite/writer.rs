@@ -20,12 +20,12 @@ async fn writer() -> (Writer, tempfile::TempDir) {
     (writer, directory)
 }
 
-fn insert(x: i64) -> impl FnOnce(&Connection) -> rusqlite::Result<usize> {
-    move |connection| connection.execute("INSERT INTO t VALUES (?1)", [x])
+fn insert(connection: &Connection, x: i64) -> rusqlite::Result<usize> {
+    connection.execute("INSERT INTO t VALUES (?1)", [x])
 }
 
 async fn rows(writer: &Writer) -> i64 {
-    let count = |connection: &Connection| {
+    let count = |connection: &mut Connection| {
         connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0))
     };
     writer.write(count).await.unwrap()
@@ -48,12 +48,12 @@ async fn a_failed_write_does_not_affect_the_others_of_its_batch() {
     let (release, holding) = hold(&writer);
     let (_, a, b, c, ()) = tokio::join!(
         holding,
-        writer.write(insert(1)),
+        writer.write(|on| insert(on, 1)),
         writer.write(|connection| {
-            insert(2)(connection)?;
-            insert(1)(connection)
+            insert(connection, 2)?;
+            insert(connection, 1)
         }),
-        writer.write(insert(3)),
+        writer.write(|on| insert(on, 3)),
         async { drop(release) },
     );
     assert!(a.is_ok());
@@ -67,7 +67,7 @@ async fn a_write_that_panics_fails_and_the_writer_continues() {
     let (writer, _directory) = writer().await;
     let panicked = writer
         .write(|connection| {
-            insert(1)(connection)?;
+            insert(connection, 1)?;
             panic!("on purpose")
         })
         .await;
@@ -82,9 +82,9 @@ async fn when_the_transaction_is_lost_the_whole_batch_fails_and_is_undone() {
     let (release, holding) = hold(&writer);
     let (_, a, b, c, ()) = tokio::join!(
         holding,
-        writer.write(insert(1)),
+        writer.write(|on| insert(on, 1)),
         writer.write(|connection| connection.execute("ROLLBACK", [])),
-        writer.write(insert(3)),
+        writer.write(|on| insert(on, 3)),
         async { drop(release) },
     );
     for lost in [a, c] {
@@ -98,17 +98,17 @@ async fn when_the_transaction_is_lost_the_whole_batch_fails_and_is_undone() {
 async fn a_write_without_a_savepoint_that_fails_after_it_has_written_is_undone_with_its_batch() {
     let (writer, _directory) = writer().await;
     let (release, holding) = hold(&writer);
-    let fails_at_once = |connection: &Connection, _: &mut Newest| insert(1)(connection);
+    let fails_at_once = |connection: &Connection, _: &mut Newest| insert(connection, 1);
     let fails_later = |connection: &Connection, _: &mut Newest| {
-        insert(2)(connection)?;
-        insert(1)(connection)
+        insert(connection, 2)?;
+        insert(connection, 1)
     };
     let (_, a, b, c, d, ()) = tokio::join!(
         holding,
-        writer.write(insert(1)),
+        writer.write(|on| insert(on, 1)),
         writer.write_without_savepoint(fails_at_once),
         writer.write_without_savepoint(fails_later),
-        writer.write(insert(3)),
+        writer.write(|on| insert(on, 3)),
         async { drop(release) },
     );
     assert!(b.is_err() && c.is_err());
@@ -116,7 +116,7 @@ async fn a_write_without_a_savepoint_that_fails_after_it_has_written_is_undone_w
         assert!(matches!(lost, Err(StoreError::Unavailable(_))), "{lost:?}");
     }
     assert_eq!(rows(&writer).await, 0);
-    writer.write(insert(1)).await.unwrap();
+    writer.write(|on| insert(on, 1)).await.unwrap();
     writer.write_without_savepoint(fails_at_once).await.unwrap_err();
     assert_eq!(rows(&writer).await, 1);
 }
@@ -130,7 +130,8 @@ async fn a_full_queue_rejects_at_once() {
     let mut waiting = Vec::new();
     // The held job may or may not have left the queue yet.
     let rejected = loop {
-        let mut write = Box::pin(writer.write(insert(i64::try_from(waiting.len()).unwrap())));
+        let number = i64::try_from(waiting.len()).unwrap();
+        let mut write = Box::pin(writer.write(move |on| insert(on, number)));
         match futures_util::poll!(write.as_mut()) {
             std::task::Poll::Ready(rejected) => break rejected,
             std::task::Poll::Pending => waiting.push(write),
@@ -157,7 +158,7 @@ async fn a_queued_write_is_not_done_if_its_caller_is_gone() {
     let (release, holding) = hold(&writer);
     let mut holding = Box::pin(holding);
     assert!(futures_util::poll!(holding.as_mut()).is_pending());
-    let mut write = Box::pin(writer.write(insert(1)));
+    let mut write = Box::pin(writer.write(|on| insert(on, 1)));
     assert!(futures_util::poll!(write.as_mut()).is_pending());
     drop(write);
     drop(release);
@@ -172,7 +173,7 @@ async fn a_write_that_has_begun_is_done_even_if_its_caller_is_gone() {
     let mut write = Box::pin(writer.write(move |connection| {
         begun.send(()).unwrap();
         let _ = held.recv();
-        insert(1)(connection)
+        insert(connection, 1)
     }));
     assert!(futures_util::poll!(write.as_mut()).is_pending());
     begins.recv().unwrap();
