@@ -5,7 +5,7 @@ use crate::{domain::StoredResponse, store::Written};
 /// How often a change is decided again because another one was faster.
 pub(super) const MAX_TRIES: u32 = 10;
 
-/// The outcome of a request to change a field or the profile. `R` says why it was refused.
+/// The outcome of a request to change a field, the profile or a webhook. `R` says why it was refused.
 pub(crate) enum Changed<R> {
     /// The change was made, now or for the same request before. This is the response.
     Done(StoredResponse),

@@ -28,7 +28,7 @@ pub(crate) use self::{
     idempotency::{NotEntered, Requests},
     keys::{Caller, KeyError, KeyRing},
     profile::change_profile,
-    webhooks::{WebhookChanged, WebhookError},
+    webhooks::{WebhookError, WebhookRefusal},
 };
 use self::{
     commands::Commands, fields::Fields, journal::Journal, latest::InventoryCount,

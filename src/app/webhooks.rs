@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::changed::MAX_TRIES;
+use super::changed::{Changed, MAX_TRIES};
 /// Why it is not known what became of a request, or why nothing did.
 pub(crate) use crate::delivery::DecisionError as WebhookError;
 use crate::{
@@ -20,17 +20,13 @@ pub(crate) struct Webhooks {
     pub(crate) registrar: Registrar,
 }
 
-/// The outcome of a request to change a webhook.
-pub(crate) enum WebhookChanged {
-    /// The change was made, now or for the same request before. This is the response.
-    Done(StoredResponse),
+/// Why a webhook was not changed.
+pub(crate) enum WebhookRefusal {
     NotFound,
     /// The webhook has another version. This is its present state.
     OtherVersion(Box<Webhook>),
     /// There are [`Webhook::MAX`] webhooks.
     Full,
-    /// The idempotency key was used for another request.
-    IdempotencyConflict,
 }
 
 impl Webhooks {
@@ -53,7 +49,7 @@ impl Webhooks {
         wanted: &Wanted,
         context: WriteContext,
         respond: impl Fn(&Decided) -> StoredResponse,
-    ) -> Result<WebhookChanged, WebhookError> {
+    ) -> Result<Changed<WebhookRefusal>, WebhookError> {
         let (store, registrar) = (self.store.as_ref(), &self.registrar);
         if let Some(request) = &context.idempotency
             && let Some(written) = store.recall_request(request.clone()).await?
@@ -65,11 +61,12 @@ impl Webhooks {
             match &present {
                 Some(StoredWebhook { webhook, .. }) => {
                     if versions.is_some_and(|versions| !versions.contains(&webhook.version)) {
-                        return Ok(WebhookChanged::OtherVersion(Box::new(webhook.clone())));
+                        let present = Box::new(webhook.clone());
+                        return Ok(Changed::Refused(WebhookRefusal::OtherVersion(present)));
                     }
                 }
                 None if matches!(wanted, Wanted::Add { .. }) => {}
-                None => return Ok(WebhookChanged::NotFound),
+                None => return Ok(Changed::Refused(WebhookRefusal::NotFound)),
             }
             let decided = delivery::decide(store, registrar, present.as_ref(), wanted, context.now);
             let decided = decided.await?;
@@ -80,7 +77,7 @@ impl Webhooks {
                 stored.body = registrar.seal_response(&stored.body)?;
             }
             match store.write_webhook(change, act, stored, context.clone()).await? {
-                Written::Done => return Ok(WebhookChanged::Done(response)),
+                Written::Done => return Ok(Changed::Done(response)),
                 Written::Stale => {}
                 Written::Full if matches!(wanted, Wanted::Test) => break,
                 other => return self.known(other),
@@ -90,14 +87,14 @@ impl Webhooks {
     }
 
     /// The outcome of a request that changed nothing now.
-    fn known(&self, written: Written) -> Result<WebhookChanged, WebhookError> {
+    fn known(&self, written: Written) -> Result<Changed<WebhookRefusal>, WebhookError> {
         Ok(match written {
             Written::Replayed(mut stored) => {
                 stored.body = self.registrar.open_response(stored.body)?;
-                WebhookChanged::Done(stored)
+                Changed::Done(stored)
             }
-            Written::Full => WebhookChanged::Full,
-            _ => WebhookChanged::IdempotencyConflict,
+            Written::Full => Changed::Refused(WebhookRefusal::Full),
+            other => Changed::known(other),
         })
     }
 }

@@ -89,17 +89,10 @@ Fields {
         response: StoredResponse,
         context: WriteContext,
     ) -> Written {
-        if act.is_some() {
-            self.number_changes().await?;
-        }
-        let written = self.once(
-            (change, act, response, context),
-            |on, (change, act, response, context)| {
-                write(on, change.as_ref(), act.as_ref(), response, context).boxed()
-            },
-            nothing,
-        );
-        Ok(written.await?.err().unwrap_or(Written::Done))
+        requests::administer(self, change, (act, response, context), |on, change| {
+            write(on, change.as_ref()).boxed()
+        })
+        .await
     }
 }
 }
@@ -166,25 +159,19 @@ async fn examine<S: Sql>(
 async fn write<S: Sql>(
     on: &mut S,
     change: Option<&FieldChange>,
-    act: Option<&Act>,
-    response: &StoredResponse,
-    context: &WriteContext,
-) -> Result<Result<i64, Written>, S::Error> {
-    if let Some(known) = requests::recalled(on, context).await? {
-        return Ok(Err(known));
-    }
+) -> Result<Option<Written>, S::Error> {
     if let Some(FieldChange { seen, name, after, must_be_unused }) = change {
         if on.execute(CHANGE, &[seen]).await? != 1
             || (*must_be_unused && on.execute(UNUSED, &[&name.as_str(), seen]).await? != 1)
         {
-            return Ok(Err(Written::Stale));
+            return Ok(Some(Written::Stale));
         }
         match after {
             Some(after) => put(on, after).await?,
             None => on.execute(DELETE, &[&name.as_str()]).await?,
         };
     }
-    requests::finish(on, act, response, context).await
+    Ok(None)
 }
 
 pub(in crate::store) async fn put<S: Sql>(

@@ -4,7 +4,7 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 
 use super::{
-    Database, Parameter, Sql, nothing, promise,
+    Database, Parameter, Sql, promise,
     requests::{self, Written},
     values,
 };
@@ -74,15 +74,12 @@ StoreProfile {
         response: StoredResponse,
         context: WriteContext,
     ) -> Written {
-        if decision.act.is_some() {
-            self.number_changes().await?;
-        }
-        let written = self.once(
-            (decision, response, context),
-            |on, (decision, response, context)| write(on, decision, response, context).boxed(),
-            nothing,
-        );
-        Ok(written.await?.err().unwrap_or(Written::Done))
+        let ProfileDecision { profile, png, act } = decision;
+        let change = act.is_some().then_some((profile, png, context.now.as_millisecond()));
+        requests::administer(self, change, (act, response, context), |on, change| {
+            write(on, change.as_ref()).boxed()
+        })
+        .await
     }
 }
 }
@@ -101,27 +98,22 @@ pub(in crate::store) async fn note_step<S: Sql>(
     on.execute(NOTE_STEP, &[&step.as_str()]).await.map(drop)
 }
 
+/// Writes a profile and the file of its logo, at a time in milliseconds.
 async fn write<S: Sql>(
     on: &mut S,
-    ProfileDecision { profile, png, act }: &ProfileDecision,
-    response: &StoredResponse,
-    context: &WriteContext,
-) -> Result<Result<i64, Written>, S::Error> {
-    if let Some(known) = requests::recalled(on, context).await? {
-        return Ok(Err(known));
+    change: Option<&(Profile, Option<Vec<u8>>, i64)>,
+) -> Result<Option<Written>, S::Error> {
+    let Some((profile, png, now)) = change else { return Ok(None) };
+    if put(on, profile, profile.version - 1).await? != 1 {
+        return Ok(Some(Written::Stale));
     }
-    if act.is_some() {
-        if put(on, profile, profile.version - 1).await? != 1 {
-            return Ok(Err(Written::Stale));
-        }
-        let (now, name) = (context.now.as_millisecond(), profile.logo.map(|logo| logo.to_string()));
-        on.execute(REPLACE_LOGO, &[&now, &name]).await?;
-        if png.is_some() {
-            on.execute(ADD_LOGO, &[&name, png]).await?;
-        }
-        on.execute(FORGET_LOGOS, &[&(now - REPLACED_FOR)]).await?;
+    let name = profile.logo.map(|logo| logo.to_string());
+    on.execute(REPLACE_LOGO, &[now, &name]).await?;
+    if png.is_some() {
+        on.execute(ADD_LOGO, &[&name, png]).await?;
     }
-    requests::finish(on, act.as_ref(), response, context).await
+    on.execute(FORGET_LOGOS, &[&(now - REPLACED_FOR)]).await?;
+    Ok(None)
 }
 
 /// Replaces the profile, if it says nothing. Returns whether it did. The file of its logo follows.

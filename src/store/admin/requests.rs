@@ -3,7 +3,7 @@
 use futures_util::FutureExt;
 use jiff::Timestamp;
 
-use super::{Database, Sql, promise, record};
+use super::{Database, Shared, Sql, Work, nothing, promise, record};
 use crate::{
     domain::{
         IdempotentRequest, StoredResponse, WriteContext, idempotency::REMEMBERED_FOR_MARKS,
@@ -116,30 +116,41 @@ pub(super) async fn remember<S: Sql>(
     Ok(())
 }
 
-/// What became of the request of this write before, if it was carried out.
-pub(super) async fn recalled<S: Sql>(
-    on: &mut S,
-    context: &WriteContext,
-) -> Result<Option<Written>, S::Error> {
-    match &context.idempotency {
-        Some(request) => Ok(recall(on, request).await?.map(Written::from)),
-        None => Ok(None),
+/// Makes a change of administration, unless its request was carried out before, records the act, and
+/// remembers the response if the client may repeat the request. `make` returns why it made nothing.
+pub(super) async fn administer<D: Database, C: Shared>(
+    store: &D,
+    change: C,
+    (act, response, context): (Option<Act>, StoredResponse, WriteContext),
+    make: Work<D::Sql, C, Option<Written>>,
+) -> Result<Written, StoreError> {
+    if act.is_some() {
+        store.number_changes().await?;
     }
-}
-
-/// Ends a write of administration: records its act, and remembers the response if the client may repeat the
-/// request.
-pub(super) async fn finish<S: Sql>(
-    on: &mut S,
-    act: Option<&Act>,
-    response: &StoredResponse,
-    context: &WriteContext,
-) -> Result<Result<i64, Written>, S::Error> {
-    if let Some(act) = act {
-        record(on, act, context).await?;
-    }
-    if let Some(request) = &context.idempotency {
-        remember(on, request, context.now, response).await?;
-    }
-    Ok(Ok(0))
+    let written = store.once(
+        (change, act, response, context, make),
+        |on, (change, act, response, context, make)| {
+            async move {
+                let request = context.idempotency.as_ref();
+                if let Some(request) = request
+                    && let Some(known) = recall(on, request).await?
+                {
+                    return Ok(Err(known.into()));
+                }
+                if let Some(not_made) = make(on, change).await? {
+                    return Ok(Err(not_made));
+                }
+                if let Some(act) = act {
+                    record(on, act, context).await?;
+                }
+                if let Some(request) = request {
+                    remember(on, request, context.now, response).await?;
+                }
+                Ok(Ok(0))
+            }
+            .boxed()
+        },
+        nothing,
+    );
+    Ok(written.await?.err().unwrap_or(Written::Done))
 }

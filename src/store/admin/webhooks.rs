@@ -72,17 +72,10 @@ Webhooks {
         response: StoredResponse,
         context: WriteContext,
     ) -> Written {
-        if act.is_some() {
-            self.number_changes().await?;
-        }
-        let written = self.once(
-            (change, act, response, context),
-            |on, (change, act, response, context)| {
-                write(on, change, act.as_ref(), response, context).boxed()
-            },
-            nothing,
-        );
-        Ok(written.await?.err().unwrap_or(Written::Done))
+        requests::administer(self, change, (act, response, context), |on, change| {
+            write(on, change).boxed()
+        })
+        .await
     }
 
     /// Saves what was delivered, all or nothing, except for the webhooks that have another lease
@@ -140,16 +133,7 @@ async fn recall<S: Sql>(
     Ok(Err(requests::recall(on, request).await?.map(Written::from)))
 }
 
-async fn write<S: Sql>(
-    on: &mut S,
-    change: &WebhookChange,
-    act: Option<&Act>,
-    response: &StoredResponse,
-    context: &WriteContext,
-) -> Result<Result<i64, Written>, S::Error> {
-    if let Some(known) = requests::recalled(on, context).await? {
-        return Ok(Err(known));
-    }
+async fn write<S: Sql>(on: &mut S, change: &WebhookChange) -> Result<Option<Written>, S::Error> {
     let limit = match change {
         WebhookChange::Add(_) => Some((COUNT, Webhook::MAX)),
         WebhookChange::Test(_) => Some((COUNT_TESTS, Webhook::MAX_TESTS)),
@@ -158,7 +142,7 @@ async fn write<S: Sql>(
     if let Some((count, max)) = limit {
         on.execute(ONE_ADDS, &[]).await?;
         if on.number(count, &[]).await? >= max {
-            return Ok(Err(Written::Full));
+            return Ok(Some(Written::Full));
         }
     }
     let changed = match change {
@@ -173,16 +157,13 @@ async fn write<S: Sql>(
         WebhookChange::Delete { id, version } => on.execute(DELETE, &[id, version]).await?,
         WebhookChange::Test(TestMessage { webhook, message_id }) => {
             if on.execute(LOCK, &[webhook]).await? == 0 {
-                return Ok(Err(Written::Stale));
+                return Ok(Some(Written::Stale));
             }
             on.execute(ADD_TEST, &[message_id, webhook]).await?
         }
         WebhookChange::Nothing => 1,
     };
-    if changed != 1 {
-        return Ok(Err(Written::Stale));
-    }
-    requests::finish(on, act, response, context).await
+    Ok((changed != 1).then_some(Written::Stale))
 }
 
 async fn insert<S: Sql>(on: &mut S, new: &StoredWebhook) -> Result<u64, S::Error> {

@@ -3,7 +3,7 @@
 use super::{list, show};
 use crate::console::prelude::*;
 use crate::{
-    app::WebhookChanged,
+    app::{Changed, WebhookRefusal},
     console::{ask::Question, pages::parts::missing, reply::Flash, staff},
     delivery::{Decided, Wanted},
     domain::{
@@ -98,16 +98,16 @@ async fn change(
     let (id, context) = (desk.id(Some), desk.context());
     let changed = desk.app().webhooks.change(id, None, &wanted, context, respond).await?;
     Ok(match changed {
-        WebhookChanged::Done(response) => {
+        Changed::Done(response) => {
             let text = String::from_utf8_lossy(&response.body);
             Ok(match Flash::parse(&text) {
                 Some(flash) => Reply::See(next.to_owned(), Some(flash)),
                 None => secret_page(&text, next),
             })
         }
-        WebhookChanged::NotFound | WebhookChanged::OtherVersion(_) => Err(texts().no_webhook),
-        WebhookChanged::Full => Err(texts().too_many_webhooks),
-        WebhookChanged::IdempotencyConflict => Err(texts().stale),
+        Changed::Refused(WebhookRefusal::Full) => Err(texts().too_many_webhooks),
+        Changed::Refused(_) => Err(texts().no_webhook),
+        Changed::IdempotencyConflict => Err(texts().stale),
     })
 }
 

@@ -19,7 +19,7 @@ use super::{
     write::{self, Write},
 };
 use crate::{
-    app::WebhookChanged,
+    app::WebhookRefusal,
     delivery::{Decided, Wanted},
     domain::{
         StoredResponse,
@@ -72,15 +72,18 @@ async fn execute(area: &StoreArea, write: Write<'_>, wanted: Wanted) -> Result<R
     let context = write.context(area).await?;
     let _entered = area.app.requests.enter(&context)?;
     let id = query::path_integer(write.parameter);
-    match webhooks.change(id, versions, &wanted, context, response_to).await? {
-        WebhookChanged::Done(stored) => Ok(write.respond_with(area, stored)),
-        WebhookChanged::NotFound => Err(no_webhook()),
-        WebhookChanged::OtherVersion(webhook) => Err(other_version(&webhook)),
-        WebhookChanged::Full => {
+    let changed = webhooks.change(id, versions, &wanted, context, response_to).await?;
+    write.respond_to(area, changed, refused)
+}
+
+fn refused(refusal: WebhookRefusal) -> ApiError {
+    match refusal {
+        WebhookRefusal::NotFound => no_webhook(),
+        WebhookRefusal::OtherVersion(webhook) => other_version(&webhook),
+        WebhookRefusal::Full => {
             let message = format!("There are {} webhooks already. Delete one first.", Webhook::MAX);
-            Err(ApiError::new(Problem::InvalidBody, message))
+            ApiError::new(Problem::InvalidBody, message)
         }
-        WebhookChanged::IdempotencyConflict => Err(write::idempotency_conflict()),
     }
 }
 
