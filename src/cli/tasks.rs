@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures_util::{FutureExt, future::BoxFuture};
+use futures_util::{FutureExt, TryFutureExt, future::BoxFuture};
 use tokio::time::{self, Interval, MissedTickBehavior};
 
 use super::backups::{LIMIT, Maker};
@@ -43,25 +43,21 @@ pub(super) fn start(
     tasks.start("make_cards", RUN_LIMIT, Steps::new(minute, make_card));
     let mut start_steps = |name, interval, step: Step| {
         let app = Arc::clone(app);
-        tasks.start(name, RUN_LIMIT, Steps::new(interval, move || step(Arc::clone(&app))));
+        let step = move || {
+            let app = Arc::clone(&app);
+            async move { step(&app).await }
+        };
+        tasks.start(name, RUN_LIMIT, Steps::new(interval, step));
     };
-    start_steps("forget_old_requests", minute, |app| {
-        async move { app.forget_old_requests().await }.boxed()
-    });
-    start_steps("forget_old_sessions", minute, |app| {
-        async move { app.forget_old_sessions().await }.boxed()
-    });
-    start_steps("expire_orders", minute, |app| async move { app.expire_orders().await }.boxed());
-    start_steps("erase_contacts", 10 * minute, |app| {
-        async move { app.erase_contacts().await }.boxed()
-    });
-    start_steps("forget_old_changes", minute, |app| {
-        async move { app.forget_old_changes().await }.boxed()
-    });
-    start_steps("tend_photos", 60 * minute, |app| async move { app.tend_photos().await }.boxed());
+    start_steps("forget_old_requests", minute, |app| app.forget_old_requests().boxed());
+    start_steps("forget_old_sessions", minute, |app| app.forget_old_sessions().boxed());
+    start_steps("expire_orders", minute, |app| app.expire_orders().boxed());
+    start_steps("erase_contacts", 10 * minute, |app| app.erase_contacts().boxed());
+    start_steps("forget_old_changes", minute, |app| app.forget_old_changes().boxed());
+    start_steps("tend_photos", 60 * minute, |app| app.tend_photos().boxed());
     // So that those without a number stay few, although nobody reads the log.
     start_steps("number_changes", second, |app| {
-        async move { app.store.journal_state().await.map(|_| false) }.boxed()
+        app.store.journal_state().map_ok(|_| false).boxed()
     });
     let times = every(Duration::from_millis(100));
     let last = SystemClock.instant();
@@ -100,7 +96,7 @@ pub(super) fn start(
 }
 
 /// One step of the work of the service.
-type Step = fn(Arc<App>) -> BoxFuture<'static, Result<bool, StoreError>>;
+type Step = for<'a> fn(&'a App) -> BoxFuture<'a, Result<bool, StoreError>>;
 
 /// Ticks now, and then at this interval. After a long run, the next tick is a whole interval
 /// later.
