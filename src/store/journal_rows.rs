@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::{
     domain::{
-        Actor, KeyId, NamedActor, NewKey, WriteContext,
+        Actor, KeyId, NamedActor, NewKey, PetId, WriteContext,
         store_area::{
             Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, Change, ChangeType,
             JournalEntry, JournalSubject, Resource, StorePet, SubjectKind,
@@ -132,18 +132,12 @@ impl Entry {
 
     /// A change of the store area.
     pub(super) fn of(change: &Change) -> Self {
-        let (subject, pet) = match change.after.as_ref().or(change.before.as_ref()) {
-            Some(Resource::Pet(pet)) => (Some(pet.id.get()), Some(pet.id.get())),
-            Some(Resource::Order(order)) => (Some(order.id.get()), Some(order.pet_id.get())),
-            Some(Resource::Category(category)) => (Some(category.id), None),
-            None => (None, None),
-        };
         let latest = change.after.as_ref().or(change.before.as_ref());
         Self {
             kind: change.kind,
-            subject,
+            subject: latest.map(Resource::id),
             version: latest.map(Resource::version),
-            pet,
+            pet: latest.and_then(Resource::pet_id).map(PetId::get),
             before: change.before.as_ref().map(shown),
             after: change.after.as_ref().map(shown),
         }

@@ -57,7 +57,7 @@ impl Checked {
             Row::Profile(_, logo) => return Ok(logo.as_deref().and_then(|png| logo_of(png).err())),
             Row::Pet { id: None, .. } => (0, None),
             Row::Pet { id: Some(id), .. } => (id.get(), ids.record(*id, number)?),
-            Row::Resource(resource, _) => (id_of(resource), ids.record_resource(resource, number)?),
+            Row::Resource(resource, _) => (resource.id(), ids.record_resource(resource, number)?),
         };
         let by = match (taken, row) {
             (None, Row::Pet { fields, .. }) => {
@@ -107,14 +107,6 @@ impl Checked {
         self.invalid == 0
             || (id.is_none_or(|id| self.ids.row_of(id).is_ok_and(is_own))
                 && self.fields.is_own(fields, &self.ids, number))
-    }
-}
-
-fn id_of(resource: &Resource) -> i64 {
-    match resource {
-        Resource::Pet(pet) => pet.id.get(),
-        Resource::Order(order) => order.id.get(),
-        Resource::Category(category) => category.id,
     }
 }
 

@@ -121,14 +121,11 @@ fn respond(decisions: &[Decision]) -> StoredResponse {
 
 fn flash(decisions: &[Decision]) -> Flash {
     let (undo, is_unsold) = (undo::form(decisions), undo::undoes_sale(decisions));
-    let pet = |decision: &Decision| match &decision.result {
-        Some(Resource::Pet(pet)) => Some(pet.id),
-        Some(Resource::Order(order)) => Some(order.pet_id),
-        _ => None,
-    };
     // Of several commands about one animal, the last one is what was asked for.
     let decisions = match decisions {
-        [first, .., last] if pet(first).is_some() && pet(first) == pet(last) => {
+        [first, .., last]
+            if undo::subject(first).is_some() && undo::subject(first) == undo::subject(last) =>
+        {
             std::slice::from_ref(last)
         }
         all => all,
@@ -142,11 +139,7 @@ fn flash(decisions: &[Decision]) -> Flash {
     let count = decisions.iter().filter(is_counted).count();
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     let subject = first.and_then(|decision| decision.result.as_ref());
-    let id = subject.map_or(0, |subject| match subject {
-        Resource::Pet(pet) => pet.id.get(),
-        Resource::Order(order) => order.id.get(),
-        Resource::Category(category) => category.id,
-    });
+    let id = subject.map_or(0, Resource::id);
     let (code, id) = match (kind, subject) {
         (Some(ChangeType::PetAdded), _) if count > 1 => ("added-many", count),
         _ if count > 1 => ("changed-many", count),
@@ -178,11 +171,8 @@ fn flash(decisions: &[Decision]) -> Flash {
 /// Whether a decision gives an order another end.
 fn is_extended(decision: Option<&Decision>) -> bool {
     let change = decision.and_then(|decision| decision.changes.first());
-    let end = |of: Option<&Resource>| match of {
-        Some(Resource::Order(order)) => order.expires_at,
-        _ => None,
-    };
-    change.is_some_and(|change| end(change.before.as_ref()) != end(change.after.as_ref()))
+    let end = |of: &Option<Resource>| of.as_ref()?.order()?.expires_at;
+    change.is_some_and(|change| end(&change.before) != end(&change.after))
 }
 
 /// Why a command was refused, for people.

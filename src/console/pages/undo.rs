@@ -5,9 +5,12 @@ use crate::{
         parts::link,
         selected::{CANCEL, UNDOES},
     },
-    domain::store_area::{
-        Change, ChangeType, Decimal, Decision, Note, Order, OrderStatus, PhotoId, Resource,
-        StorePet,
+    domain::{
+        PetId,
+        store_area::{
+            Change, ChangeType, Decimal, Decision, Note, Order, OrderStatus, PhotoId, Resource,
+            StorePet,
+        },
     },
 };
 
@@ -19,7 +22,7 @@ const LONGEST: usize = 2_000;
 pub(super) fn form(decisions: &[Decision]) -> Option<String> {
     let (first, last) = (decisions.first()?, decisions.last()?);
     let form = if let Some(Resource::Order(order)) = &last.result {
-        let is_one = decisions.iter().all(|decision| subject(decision) == Some(order.pet_id.get()));
+        let is_one = decisions.iter().all(|decision| subject(decision) == Some(order.pet_id));
         let kind = last.changes.first().map(|change| change.kind)?;
         if is_one { of_order(kind, before(decisions), order) } else { reserved_together(decisions) }
     } else if decisions.len() > 1 && subject(first) == subject(last) {
@@ -44,22 +47,15 @@ pub(super) fn undoes_sale(decisions: &[Decision]) -> bool {
         && before(decisions).is_some_and(|before| before.status == OrderStatus::Completed)
 }
 
-/// The number of the animal that a decision is about.
-fn subject(decision: &Decision) -> Option<i64> {
-    match decision.result.as_ref()? {
-        Resource::Pet(pet) => Some(pet.id.get()),
-        Resource::Order(order) => Some(order.pet_id.get()),
-        Resource::Category(_) => None,
-    }
+/// The animal that a decision is about.
+pub(super) fn subject(decision: &Decision) -> Option<PetId> {
+    decision.result.as_ref()?.pet_id()
 }
 
 /// The order before all of these decisions; `None` if it is new.
 fn before(decisions: &[Decision]) -> Option<&Order> {
     let mut changes = decisions.iter().filter_map(|decision| decision.changes.first());
-    changes.find_map(|change| match &change.before {
-        Some(Resource::Order(order)) => Some(order),
-        _ => None,
-    })
+    changes.find_map(|change| change.before.as_ref()?.order())
 }
 
 /// An order that was placed, closed, or reserved again.
@@ -157,10 +153,7 @@ pub(super) fn removes_photo(decision: &Decision) -> bool {
 
 /// The animal before and after a change of it.
 fn animals(change: &Change) -> Option<(&StorePet, &StorePet)> {
-    match (&change.before, &change.after) {
-        (Some(Resource::Pet(before)), Some(Resource::Pet(after))) => Some((before, after)),
-        _ => None,
-    }
+    Some((change.before.as_ref()?.pet()?, change.after.as_ref()?.pet()?))
 }
 
 /// The photo that has another position among the others, and its position before.

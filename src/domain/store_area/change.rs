@@ -83,6 +83,33 @@ impl Resource {
         }
     }
 
+    /// The animal, if it is one.
+    pub fn pet(&self) -> Option<&StorePet> {
+        if let Self::Pet(pet) = self { Some(pet) } else { None }
+    }
+
+    /// The order, if it is one.
+    pub fn order(&self) -> Option<&Order> {
+        if let Self::Order(order) = self { Some(order) } else { None }
+    }
+
+    pub fn id(&self) -> i64 {
+        match self {
+            Self::Pet(pet) => pet.id.get(),
+            Self::Order(order) => order.id.get(),
+            Self::Category(category) => category.id,
+        }
+    }
+
+    /// The animal that it concerns, even if it is an order.
+    pub fn pet_id(&self) -> Option<PetId> {
+        match self {
+            Self::Pet(pet) => Some(pet.id),
+            Self::Order(order) => Some(order.pet_id),
+            Self::Category(_) => None,
+        }
+    }
+
     pub fn version(&self) -> i64 {
         match self {
             Self::Pet(pet) => pet.version,

@@ -7,7 +7,7 @@ use crate::{
     app::Caller,
     domain::{
         Scope,
-        store_area::{Change, Contact, Order, OrderId, Resource},
+        store_area::{Change, Contact, Order, OrderId},
     },
     edge::Response,
     json,
@@ -60,16 +60,12 @@ pub(super) async fn add(
 
 /// The last change of the order.
 fn after(changes: &[Change], id: OrderId) -> Option<&Change> {
-    let is_of_it =
-        |change: &&Change| matches!(&change.after, Some(Resource::Order(order)) if order.id == id);
-    changes.iter().rev().find(is_of_it)
+    let order = |change: &Change| Some(change.after.as_ref()?.order()?.id);
+    changes.iter().rev().find(|change| order(change) == Some(id))
 }
 
 fn contact_after(change: &Change) -> Option<&Contact> {
-    match &change.after {
-        Some(Resource::Order(order)) => order.contact.as_ref(),
-        _ => None,
-    }
+    change.after.as_ref()?.order()?.contact.as_ref()
 }
 
 async fn current(area: &StoreArea, id: OrderId) -> Result<Option<Contact>, StoreError> {

@@ -157,10 +157,8 @@ pub(super) fn writes(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
 /// The statements for the contacts of these rows. The rows of their orders are locked before.
 fn contacts(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
     let changed = rows.iter().filter(|row| row.has_new_contact);
-    let orders = changed.filter_map(|row| match &row.resource {
-        Resource::Order(order) => Some((Value::Integer(order.id.get()), order.contact.as_ref())),
-        Resource::Pet(_) | Resource::Category(_) => None,
-    });
+    let orders = changed.filter_map(|row| row.resource.order());
+    let orders = orders.map(|order| (Value::Integer(order.id.get()), order.contact.as_ref()));
     let set =
         orders.clone().filter_map(|(id, contact)| Some(vec![id, Value::Text(contact?.as_str())]));
     let erased = orders.filter(|(_, contact)| contact.is_none()).map(|(id, _)| vec![id]);
@@ -196,14 +194,10 @@ impl Row {
             (Some(read), Some(now)) if Table::of(read) == Table::of(now) => &statements(now).update,
             (Some(_), Some(now)) => &statements(now).take,
         };
-        let as_read = read.as_ref().map(|read| {
-            let holds = matches!(read, Resource::Order(order) if order.holds);
-            (read.version(), holds)
-        });
-        let contact = |of: &Option<Resource>| match of {
-            Some(Resource::Order(order)) => order.contact.clone(),
-            _ => None,
-        };
+        let as_read = read
+            .as_ref()
+            .map(|read| (read.version(), read.order().is_some_and(|order| order.holds)));
+        let contact = |of: &Option<Resource>| of.as_ref()?.order()?.contact.clone();
         let has_new_contact = contact(&read) != contact(&now);
         let [(_, before), (_, after)] = [&read, &now].map(|of| tables::photos(of.as_ref()));
         let photos = [(before, after), (after, before)]

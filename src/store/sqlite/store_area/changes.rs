@@ -95,10 +95,7 @@ fn write_contact(
     after: &Resource,
 ) -> rusqlite::Result<()> {
     let Resource::Order(order) = after else { return Ok(()) };
-    let former = match before {
-        Some(Resource::Order(order)) => order.contact.as_ref(),
-        _ => None,
-    };
+    let former = before.and_then(Resource::order).and_then(|order| order.contact.as_ref());
     if former == order.contact.as_ref() {
         return Ok(());
     }
