@@ -10,7 +10,7 @@ use tokio::{sync::watch, task::JoinSet};
 
 use crate::{
     domain::{Clock, clock::to_milliseconds, store_area::Inventory},
-    store::{Store, StoreError, Version},
+    store::{Store, StoreError, Version, cause},
 };
 
 /// How long a result is served although there is a newer version: so many times as long as it took,
@@ -68,7 +68,8 @@ impl<T: Clone + Send + Sync + 'static> Latest<T> {
         };
         let finished = result.wait_for(Option::is_some).await.map(|finished| finished.clone());
         let finished = finished.ok().flatten();
-        let (result, _) = finished.ok_or_else(|| StoreError::Internal(Arc::new(Panicked)))?;
+        let (result, _) =
+            finished.ok_or_else(|| StoreError::Internal(cause("the run panicked")))?;
         result
     }
 }
@@ -100,10 +101,6 @@ impl<T: Send + Sync + 'static> Run<T> {
         }
     }
 }
-
-#[derive(Debug, thiserror::Error)]
-#[error("the run panicked")]
-struct Panicked;
 
 /// Counts the animals of a store, at most for a hundredth of the time.
 pub(crate) struct InventoryCount {

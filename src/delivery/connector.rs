@@ -179,7 +179,11 @@ impl Connector {
         let addresses = self.addresses(url).await?;
         let tls = match (url.scheme(), &self.tls) {
             ("https", Some(tls)) => Some(tls),
-            ("https", None) => return Err(AttemptError::Tls(io::Error::other(NoRoots))),
+            ("https", None) => {
+                return Err(AttemptError::Tls(io::Error::other(
+                    "the system has no trusted certificates",
+                )));
+            }
             _ => None,
         };
         let made = self.clock.instant();
@@ -247,7 +251,3 @@ impl Connector {
         Ok(addresses)
     }
 }
-
-#[derive(Debug, thiserror::Error)]
-#[error("the system has no trusted certificates")]
-struct NoRoots;

@@ -34,10 +34,6 @@ impl Resolve for SystemResolver {
     }
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("the name has no address")]
-struct NoAddress;
-
 type Found = Result<Vec<SocketAddr>, Arc<io::Error>>;
 type Running = Mutex<HashMap<(String, u16), Shared<BoxFuture<'static, Found>>>>;
 
@@ -61,7 +57,11 @@ impl Lookups {
             Some(Host::Domain(name)) => self.resolve(name, port).await?,
             None => vec![],
         };
-        if addresses.is_empty() { Err(io::Error::other(NoAddress)) } else { Ok(addresses) }
+        if addresses.is_empty() {
+            Err(io::Error::other("the name has no address"))
+        } else {
+            Ok(addresses)
+        }
     }
 
     /// The addresses of a name, from the lookup that is running, or from a new one.

@@ -17,7 +17,7 @@ use crate::{
     app::{NotEntered, WebhookError, journal::TooManyStreams},
     domain::Scope,
     json,
-    store::{Cause, StoreError},
+    store::{Cause, StoreError, cause},
 };
 
 /// Declares the problems, each with the `code` of its Error body and its HTTP status.
@@ -212,7 +212,7 @@ impl ApiError {
 
     /// The request timed out. The store may still complete its work.
     pub(super) fn timed_out() -> Self {
-        Self::new(Problem::Unavailable, OUTCOME_UNKNOWN).caused_by(Arc::new(TimedOut))
+        Self::new(Problem::Unavailable, OUTCOME_UNKNOWN).caused_by(cause("the request timed out"))
     }
 
     /// The response, and its cause for the log.
@@ -310,11 +310,6 @@ impl From<StoreError> for ApiError {
     }
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("the request timed out")]
-struct TimedOut;
-
-/// The Error body.
 #[derive(Serialize)]
 struct ErrorBody<'a> {
     code: &'a str,

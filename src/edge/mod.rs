@@ -56,7 +56,7 @@ use crate::{
         metrics::{Connections, Exposition},
         traces::Spans,
     },
-    store::Cause,
+    store::{Cause, cause},
 };
 
 /// The parts that the interfaces of the service share.
@@ -209,7 +209,7 @@ impl Edge {
                             .await
                     }
                     Some(Ok(result)) => result,
-                    Some(Err(_)) => Err(ApiError::internal(Arc::new(Panicked))),
+                    Some(Err(_)) => Err(ApiError::internal(cause("a handler panicked"))),
                     None => Err(ApiError::timed_out()),
                 }
             };
@@ -272,10 +272,6 @@ impl Edge {
         if I::HAS_KEYS { self.cors.preflight(request) } else { None }
     }
 }
-
-#[derive(Debug, thiserror::Error)]
-#[error("a handler panicked")]
-struct Panicked;
 
 #[cfg(test)]
 #[path = "../../tests/inside/edge.rs"]

@@ -45,6 +45,11 @@ impl StoreError {
 /// The cause of an error: for the log, never for a client.
 pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
 
+/// A cause that is only a text.
+pub(crate) fn cause(text: &str) -> Cause {
+    Cause::from(Box::<dyn std::error::Error + Send + Sync>::from(text))
+}
+
 /// Why a database could not be opened, in one line for the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {

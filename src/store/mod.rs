@@ -21,6 +21,7 @@ mod store_area;
 mod tables;
 mod whole;
 
+pub(crate) use self::errors::cause;
 pub use self::{
     admin::{
         Fields, Journal, KEPT_ATTEMPTS, Keys, Lists, PhotoFiles, Requests, Staff, StaffKey,

@@ -1,10 +1,10 @@
 //! A page between the database and the visitor.
 
-use std::{slice, sync::Arc};
+use std::slice;
 
 use tokio::task;
 
-use super::{StoreError, Visit};
+use super::{StoreError, Visit, cause};
 use crate::domain::{PetId, PetRef, PetStatus};
 
 /// After this many bytes of names, other tasks get a turn: a tenth of a millisecond of rendering.
@@ -56,7 +56,8 @@ fn visit_some(
     let mut rest = *names;
     for &Entry { id, name, category_id, status } in pets {
         let split = rest.split_at_checked(name);
-        let (name, after) = split.ok_or_else(|| StoreError::Internal(Arc::new(InvalidName)))?;
+        let (name, after) =
+            split.ok_or_else(|| StoreError::Internal(cause("a name is not valid UTF-8")))?;
         visit(PetRef { id, name, category_id, status });
         rest = after;
         if names.len() - rest.len() >= TURN {
@@ -66,7 +67,3 @@ fn visit_some(
     }
     Ok(false)
 }
-
-#[derive(Debug, thiserror::Error)]
-#[error("a name is not valid UTF-8")]
-struct InvalidName;

@@ -11,7 +11,7 @@ use tokio::{sync::Semaphore, time};
 
 use crate::{
     domain::{Clock, KeyDigest},
-    store::{Keys, StoreError},
+    store::{Keys, StoreError, cause},
 };
 
 /// The shortest time between two readings of all digests.
@@ -64,7 +64,8 @@ impl IssuedKeys {
         }
         let begun = self.readings().begun;
         let read = time::timeout(LOOKUP_TIMEOUT, self.read_after(begun)).await;
-        read.map_err(|_| StoreError::Unavailable(Arc::new(TooSlow)))??;
+        let too_slow = "reading the keys from the store took longer than 5 seconds";
+        read.map_err(|_| StoreError::Unavailable(cause(too_slow)))??;
         Ok(self.is_cached(digest))
     }
 
@@ -110,7 +111,3 @@ impl IssuedKeys {
         self.readings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-#[derive(Debug, thiserror::Error)]
-#[error("reading the keys from the store took longer than {} seconds", LOOKUP_TIMEOUT.as_secs())]
-struct TooSlow;

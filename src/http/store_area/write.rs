@@ -1,8 +1,6 @@
 //! The steps of every change: what a request asks for becomes commands, which the store carries out
 //! in one transaction.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use hyper::{
     StatusCode,
@@ -28,7 +26,7 @@ use crate::{
     },
     http::{access::auth, context::Call, idempotency, query},
     json::{self, times},
-    store::{Executed, RespondTo},
+    store::{Executed, RespondTo, cause},
 };
 
 /// How much longer, in bytes, a response usually is than the body: by what the request does not
@@ -327,7 +325,9 @@ pub(super) fn refused(
                 format!("An animal can have at most {} photos. Delete one first.", Photos::MAX);
             (ApiError::new(Problem::TooManyPhotos, message), None)
         }
-        Refusal::NoIdentifierLeft => return ApiError::internal(Arc::new(NoIdentifierLeft)),
+        Refusal::NoIdentifierLeft => {
+            return ApiError::internal(cause("every identifier was given"));
+        }
     };
     if failed_index.is_none() && current.is_none() {
         return error;
@@ -366,10 +366,6 @@ fn stale_with(what: &str, version: i64, retry: &str) -> String {
 pub(super) fn absent(what: &str) -> String {
     format!("The {what} does not exist. To create it, send If-None-Match: *.")
 }
-
-#[derive(Debug, thiserror::Error)]
-#[error("every identifier was given")]
-struct NoIdentifierLeft;
 
 /// The identifier in the path or body as that of an animal: 404 if no animal can have it.
 pub(super) fn pet_id(id: Option<i64>) -> Result<PetId, ApiError> {

@@ -46,7 +46,7 @@ use self::{
     runner::Runner,
 };
 pub use self::{load::PostgresLoad, url::PostgresUrl};
-use super::{Cause, Health, OpenError, OpenMode, StoreError};
+use super::{Cause, Health, OpenError, OpenMode, StoreError, cause};
 use crate::observe::metrics::Exposition;
 
 /// A catalogue in a PostgreSQL database.
@@ -80,7 +80,9 @@ impl PostgresStore {
             commands: Commands::start(Arc::clone(&runner), commands::work),
             runner,
             probes: Semaphore::new(1),
-            etag_key: key.try_into().map_err(|_| failed(Arc::new(BadKey)))?,
+            etag_key: key
+                .try_into()
+                .map_err(|_| failed(cause("the key in etag_key does not have 32 bytes")))?,
         })
     }
 
@@ -116,10 +118,6 @@ async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Sessio
 fn cannot_read(url: &PostgresUrl, error: StoreError) -> OpenError {
     OpenError::Io { path: url.to_string(), cause: Arc::new(error) }
 }
-
-#[derive(Debug, thiserror::Error)]
-#[error("the key in etag_key does not have 32 bytes")]
-struct BadKey;
 
 #[async_trait]
 impl Health for PostgresStore {

@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use super::{pool::FREE_WITHIN, runner::Runner};
-use crate::store::StoreError;
+use crate::store::{StoreError, cause};
 
 /// How much work may wait, in addition to what is being done. Further work is rejected.
 const QUEUE_LENGTH: usize = 1024;
@@ -118,9 +118,5 @@ fn take<W>(work: &Mutex<Option<W>>) -> Option<W> {
 
 /// The worker has panicked, so it is unknown what it has done.
 pub(super) fn stopped() -> StoreError {
-    StoreError::OutcomeUnknown(Arc::new(Stopped))
+    StoreError::OutcomeUnknown(cause("the task that writes for several callers stopped"))
 }
-
-#[derive(Debug, thiserror::Error)]
-#[error("the task that writes for several callers stopped")]
-struct Stopped;

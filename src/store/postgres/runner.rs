@@ -3,7 +3,7 @@
 use std::{
     mem,
     sync::{
-        Arc, Mutex, PoisonError,
+        Mutex, PoisonError,
         atomic::{AtomicU64, Ordering::Release},
     },
     time::Duration,
@@ -16,7 +16,7 @@ use super::{
     errors::Remedy,
     pool::{Access, Connection, Pool, Try},
 };
-use crate::store::StoreError;
+use crate::store::{StoreError, cause};
 
 /// How long an operation may take, including retries.
 const DONE_WITHIN: Duration = Duration::from_secs(5);
@@ -100,7 +100,11 @@ impl Runner {
         let error = match ended {
             Ok(Ok(done)) => return Ok(done),
             Ok(Err(error)) => error,
-            Err(_) => last.unwrap_or(StoreError::Unavailable(Arc::new(TooSlow(limit)))),
+            Err(_) => last.unwrap_or_else(|| {
+                let seconds = limit.as_secs();
+                let text = format!("the database did not respond within {seconds} seconds");
+                StoreError::Unavailable(cause(&text))
+            }),
         };
         // The last failure says nothing about earlier attempts.
         let is_known = !may_be_done || access == Access::Read;
@@ -118,7 +122,3 @@ impl Runner {
         pause.mul_f64(random.random_range(0.5..1.5))
     }
 }
-
-#[derive(Debug, thiserror::Error)]
-#[error("the database did not respond within {} seconds", .0.as_secs())]
-struct TooSlow(Duration);

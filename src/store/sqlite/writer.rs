@@ -26,7 +26,10 @@ use super::{
     transaction::Transaction,
     writer_metrics::WriterMetrics,
 };
-use crate::{observe::metrics::Exposition, store::StoreError};
+use crate::{
+    observe::metrics::Exposition,
+    store::{StoreError, cause},
+};
 
 /// How many writes may wait, in addition to those that are being committed. Further writes are
 /// rejected.
@@ -34,6 +37,9 @@ const QUEUE_LENGTH: usize = 1024;
 
 /// Committing fewer writes than this costs more than the writes themselves.
 const FEW: usize = 16;
+
+/// Why a write fails after SQLite has undone those before it.
+const TRANSACTION_LOST: &str = "the transaction was rolled back by an earlier failure";
 
 /// A waiting write. It gets a connection in a transaction, or the reason why there is none.
 type Job =
@@ -122,7 +128,7 @@ impl Writer {
                 let _ = sender.send(done.and_then(|value| committed.map(|()| value)));
             })
         });
-        let stopped = || StoreError::Internal(Arc::new(WriterStopped));
+        let stopped = || StoreError::Internal(cause("the writer has stopped"));
         match self.queue.as_ref().ok_or_else(stopped)?.try_send(job) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => {
@@ -230,7 +236,7 @@ fn begin<'c>(
 
 fn finish(transaction: Transaction<'_>, files: &mut Files) -> Result<(), StoreError> {
     if transaction.is_autocommit() {
-        return Err(StoreError::Unavailable(Arc::new(TransactionLost)));
+        return Err(StoreError::Unavailable(cause(TRANSACTION_LOST)));
     }
     transaction.commit().map_err(|error| match error.sqlite_error_code() {
         // Then the last page of the transaction is not in the WAL.
@@ -279,11 +285,11 @@ fn in_transaction<T>(
     if connection.is_autocommit() {
         // After an earlier job, SQLite rolled back the whole transaction. Nothing may be written
         // outside a transaction.
-        return Err(StoreError::Unavailable(Arc::new(TransactionLost)));
+        return Err(StoreError::Unavailable(cause(TRANSACTION_LOST)));
     }
     match panic::catch_unwind(AssertUnwindSafe(|| work(connection))) {
         Ok(done) => done.map_err(StoreError::from),
-        Err(_) => Err(StoreError::Internal(Arc::new(WritePanicked))),
+        Err(_) => Err(StoreError::Internal(cause("a write panicked"))),
     }
 }
 
@@ -294,18 +300,6 @@ fn end_savepoint(connection: &Connection, keep: bool) -> rusqlite::Result<()> {
     connection.prepare_cached("RELEASE job")?.execute([])?;
     Ok(())
 }
-
-#[derive(Debug, thiserror::Error)]
-#[error("the transaction was rolled back by an earlier failure")]
-struct TransactionLost;
-
-#[derive(Debug, thiserror::Error)]
-#[error("the writer has stopped")]
-struct WriterStopped;
-
-#[derive(Debug, thiserror::Error)]
-#[error("a write panicked")]
-struct WritePanicked;
 
 #[cfg(test)]
 #[path = "../../../tests/inside/store/sqlite/writer.rs"]
