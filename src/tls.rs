@@ -67,7 +67,6 @@ struct LenientVerifier {
 }
 
 impl LenientVerifier {
-    /// Accepts any certificate.
     fn accepting_any_certificate(provider: Arc<CryptoProvider>) -> Self {
         Self { provider, chain: None }
     }

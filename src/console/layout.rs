@@ -122,7 +122,6 @@ pub(super) enum Follows {
     Pet(i64),
 }
 
-/// The response with a page.
 pub(super) fn html(status: StatusCode, page: Bytes) -> Response {
     let mut response = of_type("text/html; charset=utf-8", page.into());
     *response.status_mut() = status;

@@ -34,7 +34,6 @@ pub(super) enum Reply {
     Made(Response),
 }
 
-/// A page.
 pub(super) struct Page {
     status: StatusCode,
     title: String,

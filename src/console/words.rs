@@ -19,7 +19,6 @@ pub(crate) fn input_of(field: &FieldDefinition) -> String {
     format!("{PREFIX}{}", field.name.as_str())
 }
 
-/// The label of a field.
 pub(crate) fn label_of(field: &FieldDefinition) -> String {
     fee(field).map_or_else(|| markup::readable(field.label.as_str(), SHORT), str::to_owned)
 }

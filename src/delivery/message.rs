@@ -30,7 +30,6 @@ pub(super) fn lane_of(change: &JournalEntry) -> Option<String> {
     }
 }
 
-/// The content of a message.
 #[derive(Clone)]
 pub(super) struct Content {
     pub(super) body: Bytes,
@@ -59,7 +58,6 @@ pub(super) fn content_of(change: &JournalEntry, previous: Option<&str>) -> Conte
     Content { body: body.into(), request_id: change.request_id.clone() }
 }
 
-/// The content of a test message.
 pub(super) fn test_content(now: Timestamp) -> Content {
     let mut body = Vec::new();
     let mut message = json::Object::begin(&mut body);

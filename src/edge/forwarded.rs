@@ -78,7 +78,6 @@ fn last_untrusted(
     last
 }
 
-/// The address in one element of `Forwarded`.
 fn for_node(element: &str) -> Option<IpAddr> {
     let mut nodes = element.split(';').filter_map(|pair| {
         let (name, value) = pair.trim().split_once('=')?;

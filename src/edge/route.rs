@@ -18,7 +18,6 @@ pub struct Label {
     pub path: &'static str,
 }
 
-/// The table that a route is in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Table {
     /// The operations of the interface.

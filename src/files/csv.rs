@@ -33,7 +33,6 @@ const BUFFER: usize = 64 << 10;
 /// The byte order mark, which some programs write at the beginning of UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// See [`Rows`].
 pub(super) struct CsvRows<'s> {
     source: &'s Source,
     reader: Reader<Bounded<'s>>,

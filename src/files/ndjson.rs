@@ -28,7 +28,6 @@ use crate::{
 
 const BUFFER: usize = 64 << 10;
 
-/// See [`Rows`].
 pub(super) struct NdjsonRows<'s> {
     reader: BufReader<Bounded<'s>>,
     allowance: Rc<Cell<u64>>,

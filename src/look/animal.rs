@@ -32,7 +32,6 @@ pub(crate) struct Animal<'f> {
     pub(crate) changed_at: Option<Timestamp>,
 }
 
-/// A photo.
 pub(crate) struct Photo {
     pub(crate) id: PhotoId,
     /// Of the large one.

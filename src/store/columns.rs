@@ -31,7 +31,6 @@ pub enum Value<'v> {
 pub(super) trait Columns {
     type Error;
 
-    /// The value in a column.
     fn value<T>(&self, at: usize) -> Result<T, Self::Error>
     where
         T: FromSqlite + for<'r> FromPostgres<'r>;

@@ -99,7 +99,6 @@ pub(super) const ORDER_WIDTH: usize = Order::COLUMNS.len() + 1;
 pub(super) const PET_WIDTH: usize = StorePet::COLUMNS.len() + Withdrawal::COLUMNS.len();
 
 impl Table {
-    /// Where a resource is.
     pub(super) fn of(resource: &Resource) -> Self {
         match resource {
             Resource::Pet(StorePet { withdrawn: None, .. }) => Self::Pets,
@@ -109,7 +108,6 @@ impl Table {
         }
     }
 
-    /// Its columns.
     pub(super) fn columns(self) -> Vec<&'static str> {
         self.columns_and_types().map(|(column, _)| column).collect()
     }

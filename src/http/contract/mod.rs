@@ -36,7 +36,6 @@ struct RenderedPage {
 pub(crate) struct Contract {
     app: Arc<App>,
     http: Arc<Context>,
-    /// First pages, by status and limit.
     first_pages: Cache<(Option<PetStatus>, Limit), RenderedPage>,
     hits: Counter,
     misses: Counter,

@@ -20,7 +20,6 @@ use crate::{
     edge::{ApiError, Response},
 };
 
-/// All documents.
 pub(crate) struct Documents {
     clock: Arc<dyn Clock>,
     openapi: Served,

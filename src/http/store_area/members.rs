@@ -10,7 +10,6 @@ use crate::{
     json,
 };
 
-/// The name of a command.
 pub(super) struct CommandName(pub(super) String);
 
 values! {

@@ -210,7 +210,6 @@ async fn record_uses<S: Sql>(on: &mut S, uses: &[KeyUse]) -> Result<(), S::Error
     Ok(())
 }
 
-/// The key in a row.
 pub(in crate::store) fn key_of<R: Columns>(row: &R) -> Result<KeyRecord, R::Error> {
     Ok(KeyRecord {
         id: KeyId(row.value(0)?),

@@ -120,7 +120,6 @@ pub(in crate::store) fn merge<'t, S: Sql>(on: &'t mut S, (): &'t ()) -> Doing<'t
     .boxed()
 }
 
-/// What changes in the sets.
 #[derive(Default)]
 struct Changes {
     /// By set and block: the animals that leave it, and then those that join it.
@@ -245,7 +244,6 @@ pub(super) fn low(id: i64) -> u16 {
     u16::try_from(id & ((1 << BLOCK_BITS) - 1)).unwrap_or_default()
 }
 
-/// The set in a column.
 pub(in crate::store) fn pets<R: Columns>(row: &R, at: usize) -> Result<RoaringBitmap, R::Error> {
     let set = row.optional_decoded(at, |bytes| RoaringBitmap::deserialize_from(bytes).ok())?;
     Ok(set.unwrap_or_default())

@@ -53,7 +53,6 @@ pub(super) fn date(field: &str, date: &str) -> Vec<u8> {
     [&[1], field.as_bytes(), &[0], date.as_bytes(), &[0]].concat()
 }
 
-/// The field of a word.
 fn field_of(word: &[u8]) -> &str {
     let field = word.rsplit(|&byte| byte == 0).nth(1);
     field.and_then(|field| str::from_utf8(field).ok()).unwrap_or_default()

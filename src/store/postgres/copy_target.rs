@@ -6,7 +6,6 @@ use tokio_postgres::{Client, binary_copy::BinaryCopyInWriter, types::Type};
 
 use crate::store::{bulk::Table, tables};
 
-/// The columns of each table.
 static COLUMNS: LazyLock<[String; 4]> =
     LazyLock::new(|| tables::Table::ALL.map(|table| table.columns().join(", ")));
 

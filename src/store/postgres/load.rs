@@ -140,7 +140,6 @@ impl PostgresLoad {
         self.finish_copying()
     }
 
-    /// Reads the fields.
     fn read_fields(&mut self) -> Result<(), StoreError> {
         self.fields = self.connection.run(&(), |on, ()| fields::list(on).boxed())?;
         Ok(())

@@ -38,7 +38,6 @@ pub(in super::super) fn check(path: &Path) -> Result<Checkup, OpenError> {
     })
 }
 
-/// One step of a check.
 type Step = fn(&mut Connection, &mut Checkup) -> rusqlite::Result<()>;
 
 /// Reads everything, and returns all problems.

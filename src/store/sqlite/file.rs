@@ -77,7 +77,6 @@ struct Frame {
     header: [u8; FRAME_HEADER],
 }
 
-/// How a file was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChangeKind {
     DatabaseGone,
@@ -128,7 +127,6 @@ impl Files {
         &self.database.path
     }
 
-    /// The path of the WAL.
     pub(super) fn wal(&self) -> &Path {
         &self.wal.path
     }

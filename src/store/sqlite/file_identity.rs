@@ -34,7 +34,6 @@ pub(super) fn files_of(path: &Path) -> [PathBuf; 4] {
     ["", "-wal", "-shm", "-journal"].map(|end| companion(path, end))
 }
 
-/// Identifies the file at `path`.
 pub(super) fn device_and_inode(path: &Path) -> io::Result<Identity> {
     Ok(identity(&rustix::fs::stat(path)?))
 }

@@ -60,7 +60,6 @@ const APPLICATION_ID: i64 = 0x7065_7473;
 /// The kinds of database that a file can be.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Recognised {
-    /// It is empty.
     Empty,
     /// It is a petstore database of this version.
     Version(u32),

@@ -52,7 +52,6 @@ pub(super) fn get_order_with_pet(
     get.query_row([id.get()], read).optional().map(Option::flatten)
 }
 
-/// The order that holds this animal.
 pub(super) fn get_holder(connection: &Connection, pet: PetId) -> rusqlite::Result<Option<Order>> {
     let mut get = connection.prepare_cached(&GET_HOLDER)?;
     get.query_row([pet.get()], |row| order(row, 0)).optional().map(Option::flatten)
