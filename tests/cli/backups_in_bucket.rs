@@ -3,6 +3,10 @@
 use std::{fs, path::Path, process::Command};
 
 use bytes::Bytes;
+use petstore::{
+    backups::time_of,
+    domain::{Clock, SystemClock},
+};
 
 use super::{
     backups::until,
@@ -60,16 +64,20 @@ async fn a_bucket_has_whole_backups_and_each_photo_once_and_gives_them_back() {
     }
     let photo = file(Path::new("backups/photos"), &url).display().to_string();
     assert_eq!(bucket.content(&photo), fs::read(file(&path.join("photos"), &url)).unwrap());
-    // What is not finished is next to the database, and gone.
-    let left: Vec<_> =
-        super::backups::names(path, "").into_iter().filter(|name| name.starts_with('.')).collect();
-    assert_eq!(left, [".petstore.db-backup.lock"]);
+    // What is not finished is next to the database, and gone after the next one.
+    let service = serve(&bucket, path, "1h");
+    until(|| service.said().contains("made a backup")).await;
+    let unfinished = || super::backups::names(path, "").into_iter().filter(|n| n.starts_with('.'));
+    until(|| unfinished().eq([".petstore.db-backup.lock"])).await;
+    drop(service);
     let other = directory();
     let run = |arguments: &[&str]| finish(&mut with_bucket(&bucket, other.path(), arguments));
     let said = run(&["backups", PLACE]).expect_success().stdout;
     let newest =
         backups(&bucket).into_iter().filter(|name| name.starts_with("petstore-")).max().unwrap();
     assert!(said.lines().any(|line| line.starts_with(&newest) && line.ends_with("  1")), "{said}");
+    // The second one of a second has the time of the next.
+    until(|| Some(SystemClock.now()) >= time_of(&newest)).await;
     let said = run(&["restore", PLACE]).expect_success().stdout;
     assert!(said.starts_with(&format!("Restoring {PLACE}/{newest} of ")), "{said}");
     assert!(said.contains("Copied 1 photo from s3://shop/backups/photos to "), "{said}");

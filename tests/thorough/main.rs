@@ -1,5 +1,5 @@
 //! The thorough tests, which `scripts/test` runs: they need PostgreSQL, openssl, strace, faketime,
-//! Python, or a mount (so root or user namespaces), or take long. A test whose tool is missing
+//! Python, or a mount (so root or user namespaces, and `/dev/fuse`), or take long. A test whose tool is missing
 //! fails.
 
 #![expect(
