@@ -165,7 +165,7 @@ impl Query {
             }
             if let Some(born) = birth(fields).filter(|_| name == "age") {
                 let age: Option<Age> = value.parse().ok();
-                let age = age.ok_or_else(|| invalid("age must be 0, 1, 3 or 8."))?;
+                let age = age.ok_or_else(|| invalid("age must be 0, under3, 1, 3 or 8."))?;
                 parsed.filter.age = Some((age, age.range(&born.name, today)));
                 continue;
             }

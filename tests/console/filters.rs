@@ -68,6 +68,10 @@ async fn every_choice_filters_and_each_filter_is_a_chip_that_can_be_taken_off() 
             ("Species: Cat", "/animals?q=m&field.kennel=k1&sort=longest"),
             ("Kennel: k1", "/animals?q=m&field.species=Cat&sort=longest"),
             ("Under 1 year", "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=0"),
+            (
+                "Under 3 years",
+                "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=under3"
+            ),
             ("1 to 3 years", "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=1"),
             ("3 to 8 years", "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=3"),
             (
@@ -135,6 +139,7 @@ async fn a_small_black_female_cat_of_an_age_is_found_with_a_search_and_a_chip() 
     let black = [("field.sex", "Female"), ("field.size", "Small"), ("field.colour", "Black")];
     let born = |day| [&black[..], &[("field.born", day)]].concat();
     let (young, old) = (born("2024-06-01"), born("2010-06-01"));
+    add_cat(&mut clerk, "Kitten", &born("2026-09-01")).await;
     add_cat(&mut clerk, "Young", &young).await;
     add_cat(&mut clerk, "Old", &old).await;
     add_cat(&mut clerk, "White", &[&young[..2], &[("field.colour", "White")]].concat()).await;
@@ -145,9 +150,12 @@ async fn a_small_black_female_cat_of_an_age_is_found_with_a_search_and_a_chip() 
         assert!(field.split('>').next().unwrap().contains(" autofocus"), "{page}");
     }
     let path = "/animals?q=small+black+female+cat";
-    assert_eq!(walk(&mut clerk, path).await, ["Old", "Young"]);
+    assert_eq!(walk(&mut clerk, path).await, ["Old", "Young", "Kitten"]);
     let page = clerk.get(path).await.expect(200).text;
-    let (_, link) = chips(&page).into_iter().find(|(words, _)| words == "1 to 3 years").unwrap();
+    let link_of = |age: &str| chips(&page).into_iter().find(|(words, _)| words == age).unwrap().1;
+    // "Under three" is one press.
+    assert_eq!(walk(&mut clerk, &link_of("Under 3 years")).await, ["Young", "Kitten"]);
+    let link = link_of("1 to 3 years");
     assert_eq!(walk(&mut clerk, &link).await, ["Young"]);
     let page = clerk.get(&link).await.expect(200).text;
     assert!(chips(&page).contains(&("1 to 3 years".to_owned(), path.to_owned())), "{page}");

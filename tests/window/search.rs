@@ -46,6 +46,7 @@ async fn one_search_finds_words_of_names_and_public_values_labels_and_numbers() 
             ("q=black&age=1", vec![1]),
             // On 1 December 2026.
             ("age=0", vec![2]),
+            ("age=under3", vec![2, 1]),
             ("age=1", vec![1]),
             ("age=3", vec![]),
             ("age=8", vec![3]),
@@ -113,6 +114,6 @@ async fn a_search_that_is_too_long_and_an_unknown_age_get_a_page_that_says_so() 
         assert!(page.text.contains(says), "{query}: {page:?}");
     }
     let page = street.get("/?age=2").await.expect(400);
-    assert!(page.text.contains("age must be 0, 1, 3 or 8."), "{page:?}");
+    assert!(page.text.contains("age must be 0, under3, 1, 3 or 8."), "{page:?}");
     street.get(&format!("/?q={}", "x".repeat(64))).await.expect(200);
 }

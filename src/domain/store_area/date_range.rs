@@ -62,6 +62,7 @@ words! {
     pub enum Age {
         /// Or not born yet.
         UnderOne = "0",
+        UnderThree = "under3",
         OneToThree = "1",
         ThreeToEight = "3",
         EightOrMore = "8",
@@ -76,6 +77,7 @@ impl Age {
         let after = |years| last(years).tomorrow().unwrap_or(Date::MAX);
         let (from, to) = match self {
             Self::UnderOne => (Some(after(1)), None),
+            Self::UnderThree => (Some(after(3)), None),
             Self::OneToThree => (Some(after(3)), Some(last(1))),
             Self::ThreeToEight => (Some(after(8)), Some(last(3))),
             Self::EightOrMore => (None, Some(last(8))),

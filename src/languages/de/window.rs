@@ -158,6 +158,7 @@ fn count(count: usize, most: usize) -> String {
 fn age_range(age: Age) -> &'static str {
     match age {
         Age::UnderOne => "Unter 1\u{a0}Jahr",
+        Age::UnderThree => "Unter 3\u{a0}Jahren",
         Age::OneToThree => "1 bis 3\u{a0}Jahre",
         Age::ThreeToEight => "3 bis 8\u{a0}Jahre",
         Age::EightOrMore => "8\u{a0}Jahre oder älter",

@@ -152,6 +152,7 @@ fn count(count: usize, most: usize) -> String {
 fn age_range(age: Age) -> &'static str {
     match age {
         Age::UnderOne => "Under 1 year",
+        Age::UnderThree => "Under 3 years",
         Age::OneToThree => "1 to 3 years",
         Age::ThreeToEight => "3 to 8 years",
         Age::EightOrMore => "8 years or older",

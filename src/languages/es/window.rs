@@ -154,6 +154,7 @@ fn count(count: usize, most: usize) -> String {
 fn age_range(age: Age) -> &'static str {
     match age {
         Age::UnderOne => "Menos de 1\u{a0}año",
+        Age::UnderThree => "Menos de 3\u{a0}años",
         Age::OneToThree => "De 1 a 3\u{a0}años",
         Age::ThreeToEight => "De 3 a 8\u{a0}años",
         Age::EightOrMore => "8\u{a0}años o más",

@@ -179,6 +179,7 @@ fn count(count: usize, most: usize) -> String {
 fn age_range(age: Age) -> &'static str {
     match age {
         Age::UnderOne => "Moins d’un an",
+        Age::UnderThree => "Moins de 3\u{a0}ans",
         Age::OneToThree => "1 à 3\u{a0}ans",
         Age::ThreeToEight => "3 à 8\u{a0}ans",
         Age::EightOrMore => "8\u{a0}ans et plus",
