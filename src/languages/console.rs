@@ -179,6 +179,8 @@ texts! {
     nothing_pasted;
     stale;
     nothing_changed;
+    /// Before the animals that others have changed since, when the rest of a change is undone.
+    undone_without;
     status(status: PetStatus) -> &'static str;
     withdrawn;
     /// Behind a number of them.

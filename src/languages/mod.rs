@@ -142,14 +142,19 @@ pub(crate) fn price(price: &str, currency: Option<&Currency>) -> String {
     if is_free { window_texts().free.to_owned() } else { amount(price, currency) }
 }
 
+/// The same in every language.
+pub(crate) fn all_field_labels() -> impl Iterator<Item = &'static FieldLabels> {
+    Language::ALL.into_iter().flat_map(field_labels)
+}
+
 /// The label of the price in a shelter, if nobody has changed it: orders have an adoption fee, and a page has one
 /// word for it.
 pub(crate) fn fee(field: &FieldDefinition) -> Option<&'static str> {
-    let mut usual = Language::ALL.into_iter().flat_map(field_labels);
     let is_usual = |labels: &FieldLabels| {
         labels.name == field.name.as_str() && labels.label == field.label.as_str()
     };
-    let is_fee = field.is_price() && store_kind() == StoreKind::Shelter && usual.any(is_usual);
+    let is_fee = field.is_price() && store_kind() == StoreKind::Shelter;
+    let is_fee = is_fee && all_field_labels().any(is_usual);
     is_fee.then(|| console_texts().price)
 }
 

@@ -260,7 +260,7 @@ async fn of_many_pasted_lines_all_are_added_or_none() {
     let key = key(&page, "/add/many");
     for _ in 0..2 {
         let form = [("_key", &*key), ("lines", right)];
-        assert_eq!(clerk.post("/add/many", &form).await.next(), "/animals");
+        assert_eq!(clerk.post("/add/many", &form).await.next(), "/animals?status=all");
     }
     let added = pets(&shop).await;
     let added: Vec<_> =

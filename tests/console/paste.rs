@@ -203,6 +203,26 @@ async fn of_too_many_lines_the_first_100_are_added_and_the_rest_is_shown_next() 
 }
 
 #[tokio::test]
+async fn the_list_after_a_paste_begins_with_a_link_to_each_animal_also_to_sold_ones() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    for (lines, list, animals) in [
+        ("Rex,4\nMia,7", "/animals", 1..=2),
+        ("Rex,4,sold\nMax,4,reserved\nMia,7", "/animals?status=all", 3..=5),
+    ] {
+        let page = clerk.post("/add/many", &[("lines", lines)]).await.expect(303);
+        assert_eq!(page.next(), list);
+        let page = clerk.get(page.next()).await.expect(200);
+        let count = animals.clone().count();
+        assert!(page.text.contains(&format!("{count} animals added.")), "{page:?}");
+        let links = page.between("<tbody>", "</tbody>").split("href=\"/animals/").skip(1);
+        let links = links.map(|rest| rest.split('"').next().unwrap().parse().unwrap());
+        let newest: Vec<i64> = links.take(count).collect();
+        assert_eq!(newest, animals.rev().collect::<Vec<_>>(), "{page:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_line_whose_unique_value_an_animal_or_a_line_before_has_is_named() {
     let shop = Shop::open().await;
     let mut clerk = clerk(&shop).await;
@@ -234,6 +254,20 @@ async fn headings_are_known_in_each_language_and_a_category_is_that_of_the_speci
         let lines = format!("{headings}\nRex\tDogs\tsold");
         let shown = rows(&preview(&mut clerk, &lines).await.expect(200));
         assert_eq!(shown, ["2 Rex Dogs Sold OK"], "{headings}");
+    }
+    // The usual labels of the fields as well, whatever the store calls them.
+    let renamed = "UPDATE fields SET label = 'Coat' WHERE name = 'colour'";
+    shop.database().execute(renamed, []).unwrap();
+    for headings in [
+        "Name\tTierart\tRasse\tGeschlecht\tGeboren\tFarbe\tGröße\tBeschreibung\tPreis\tChipnummer",
+        "Nom\tEspèce\tRace\tSexe\tDate de naissance\tCouleur\tTaille\tDescription\tPrix\tNuméro de puce",
+        "Nombre\tEspecie\tRaza\tSexo\tFecha de nacimiento\tColor\tTamaño\tDescripción\tPrecio\tNúmero de microchip",
+        "Name\tSpecies\tBreed\tSex\tBorn\tColour\tSize\tDescription\tSchutzgebühr\tMicrochip",
+    ] {
+        let cells = "Rex\tDog\tPug\tMale\t2024-05-03\tRed\tSmall\tShy\t95\t276 098";
+        let shown = rows(&preview(&mut clerk, &format!("{headings}\n{cells}")).await.expect(200));
+        let read = "2 Rex Dog Pug Male 3\u{a0}May\u{a0}2024 Red Small Shy 95 276 098 OK";
+        assert_eq!(shown, [read], "{headings}");
     }
     // "Cat" has no category yet, and neither has "Bird"; "Dog" has one.
     clerk.post("/categories", &[("label", "Dog"), ("number", "9")]).await.expect(303);

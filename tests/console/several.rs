@@ -2,10 +2,11 @@
 
 use petstore::domain::{
     PetId, PetStatus, Role,
-    store_area::{OrderId, PetQuery, StorePet},
+    store_area::{FieldPatch, FieldValue, Given, OrderId, PetPatch, PetQuery, StorePet},
 };
 
 use super::browser::{Browser, Page, Shop};
+use crate::store::area::{change as change_pet, patch as area_patch};
 
 async fn pet(shop: &Shop, id: i64) -> StorePet {
     shop.store.get_store_pet(PetId::new(id).unwrap()).await.unwrap().unwrap()
@@ -236,6 +237,88 @@ async fn several_animals_get_one_value_as_people_type_it() {
             pet(&shop, id).await.fields.as_json(),
             r#"{"born":"2024-03-25","species":"Cat"}"#
         );
+    }
+}
+
+/// The form of the button in the message on the list.
+async fn undo(clerk: &mut Browser<'_>) -> Vec<(String, String)> {
+    let page = clerk.get("/animals").await.expect(200);
+    assert!(page.text.contains(" data-undo "), "{page:?}");
+    page.form("/animals/selected")
+}
+
+fn pairs(form: &[(String, String)]) -> Vec<(&str, &str)> {
+    form.iter().map(|(name, value)| (&**name, &**value)).collect()
+}
+
+#[tokio::test]
+async fn a_value_of_several_animals_is_undone_where_nobody_has_changed_them_since() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop, &["Rex", "Max", "Mia"]).await;
+    // Which German takes for a thousand.
+    for (id, price) in [(1, "1.250"), (2, "95.5")] {
+        let given = Given::Set(FieldValue::Text(price.to_owned()));
+        let fields = FieldPatch::from([("price".to_owned(), given)]);
+        let patch = PetPatch { fields, ..PetPatch::default() };
+        change_pet(&shop.store, area_patch(PetId::new(id).unwrap(), patch)).await;
+    }
+    clerk.post("/account/language", &[("language", "de")]).await.expect(303);
+    clerk.get("/animals").await.expect(200);
+    let price = async |id| pet(&shop, id).await.fields.as_json().to_owned();
+    let all = [("pet", "1:2"), ("pet", "2:2"), ("pet", "3:1")];
+    let give = |value| [&[("do", "value"), ("of", "price"), ("value", value)], &all[..]].concat();
+    change(&mut clerk, &give("80")).await.expect(303);
+    assert_eq!(price(3).await, r#"{"price":"80"}"#);
+    let form = undo(&mut clerk).await;
+    // Two clicks are one, and it can be done again.
+    for _ in 0..2 {
+        assert_eq!(clerk.post("/animals/selected", &pairs(&form)).await.next(), "/animals");
+    }
+    let before = [r#"{"price":"1.250"}"#, r#"{"price":"95.5"}"#, "{}"];
+    for (id, expected) in (1..).zip(before) {
+        assert_eq!(price(id).await, expected);
+    }
+    let again = undo(&mut clerk).await;
+    clerk.post("/animals/selected", &pairs(&again)).await.expect(303);
+    assert_eq!(price(3).await, r#"{"price":"80"}"#);
+    // Somebody gives Max another price meanwhile.
+    let back = undo(&mut clerk).await;
+    let other = [("do", "value"), ("of", "price"), ("value", "70"), ("pet", "2:5")];
+    shop.member("Di", Role::Clerk).await.post("/animals/selected", &other).await.expect(303);
+    clerk.post("/account/language", &[("language", "en")]).await.expect(303);
+    let page = clerk.post("/animals/selected", &pairs(&back)).await.expect(200);
+    let said = page.between("The others have their value from before.", "</ul>");
+    assert!(said.contains("Max</bdi></a>: Somebody else has changed it"), "{page:?}");
+    assert!(!said.contains("Rex") && !said.contains("Mia"), "{page:?}");
+    for (id, expected) in [(1, before[0]), (2, r#"{"price":"70"}"#), (3, before[2])] {
+        assert_eq!(price(id).await, expected);
+    }
+    // If all were changed, nothing is undone.
+    let mut late = pairs(&back);
+    late.retain(|(name, _)| *name != "_key");
+    let page = clerk.post("/animals/selected", &late).await.expect(200);
+    assert!(page.text.contains("Nothing was changed."), "{page:?}");
+}
+
+#[tokio::test]
+async fn what_is_too_long_for_a_message_or_has_lines_is_not_undone_by_it() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop, &["Rex", "Max"]).await;
+    let of = |at: [&'static str; 2], value| {
+        let give = [("do", "value"), ("of", "description"), ("value", value)];
+        [&give[..], &at.map(|pet| ("pet", pet))].concat()
+    };
+    let long = "x".repeat(2_000);
+    for (at, value, is_undone) in [
+        (["1:1", "2:1"], &*long, true),
+        (["1:2", "2:2"], "Shy", false),
+        (["1:3", "2:3"], "Two\r\nlines", true),
+        (["1:4", "2:4"], "Shy", false),
+    ] {
+        change(&mut clerk, &of(at, value)).await.expect(303);
+        let page = clerk.get("/animals").await.expect(200);
+        assert!(page.text.contains("2 animals changed."), "{page:?}");
+        assert_eq!(page.text.contains(" data-undo "), is_undone, "{at:?}: {page:?}");
     }
 }
 

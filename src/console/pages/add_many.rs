@@ -10,7 +10,7 @@ use super::{
 };
 use crate::console::prelude::*;
 use crate::domain::{
-    NewPet,
+    NewPet, PetStatus,
     store_area::{Category, Command, FieldPatch, FieldSet, FirstStep, Given, Preconditions},
 };
 
@@ -281,7 +281,13 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Ok(flash) if flash.code == "added" => {
             Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash)))
         }
-        Ok(flash) => Ok(Reply::See("/animals".to_owned(), Some(flash))),
+        // The list begins with the newest ones, and has no sold ones unless it is asked for them.
+        Ok(flash) => {
+            let mut added = pasted.lines.iter().filter_map(|line| line.result.as_ref().ok());
+            let is_any_sold = added.any(|(pet, _)| pet.status == PetStatus::Sold);
+            let list = if is_any_sold { "/animals?status=all" } else { "/animals" };
+            Ok(Reply::See(list.to_owned(), Some(flash)))
+        }
         Err(not_done) => {
             let line = not_done.index.and_then(|at| pasted.lines.get(at));
             let why = line.map(|line| texts().on_line(line.number, &not_done.why));

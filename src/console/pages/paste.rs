@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{add_one::species, cells, values};
 use crate::console::prelude::*;
-use crate::languages::{console::Label, in_each_language, quoted};
+use crate::languages::{all_field_labels, console::Label, in_each_language, quoted};
 use crate::{
     domain::{
         NewPet, PetStatus,
@@ -162,7 +162,13 @@ fn meaning(heading: &str, fields: &FieldSet) -> Option<String> {
     };
     let field = || fields.all().iter().find(is_own).map(values::input_of);
     let other = || MEMBERS.iter().find(|(_, label)| in_each_language(*label).any(is_it));
-    member.map(str::to_owned).or_else(field).or_else(|| Some(other()?.0.to_owned()))
+    let usual = || {
+        let price = in_each_language(|of| of.price).any(is_it).then_some("price");
+        let names = all_field_labels().filter(|of| is_it(of.label)).map(|of| of.name);
+        names.chain(price).find_map(|name| fields.find(name)).map(values::input_of)
+    };
+    let other = || other().map(|(name, _)| (*name).to_owned()).or_else(usual);
+    member.map(str::to_owned).or_else(field).or_else(other)
 }
 
 fn columns(

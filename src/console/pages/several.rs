@@ -9,7 +9,7 @@ use super::{
     order_rows,
     parts::link,
     photos,
-    selected::{CANCEL, UNDOES},
+    selected::{CANCEL, GIVE_BACK, UNDOES},
     values,
 };
 use crate::console::prelude::*;
@@ -31,7 +31,7 @@ const TYPED: [(&str, &str); 4] =
 
 /// What a button does.
 struct Act {
-    /// The commands for an animal with this version, and with its open order.
+    /// The commands for a selected animal, with its open order.
     commands: ForPet,
     /// The question before it is done, and the label of the button that says yes.
     question: String,
@@ -40,16 +40,26 @@ struct Act {
     value: Option<(FieldDefinition, String)>,
 }
 
-type ForPet = Box<dyn Fn(PetId, i64, Option<&Order>) -> Vec<Command> + Send + Sync>;
+type ForPet = Box<dyn Fn(Selected<'_>, Option<&Order>) -> Vec<Command> + Send + Sync>;
+
+#[derive(Clone, Copy)]
+struct Selected<'f> {
+    id: PetId,
+    version: i64,
+    /// The value from before, if it is given back.
+    before: &'f str,
+}
 
 /// Changes the selected animals in one transaction. Asks first if there are several.
 pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
-    let selected: Vec<(PetId, i64)> = form
+    let selected: Vec<Selected<'_>> = form
         .all("pet")
         .filter_map(|pet| {
-            let (id, version) = pet.split_once(':')?;
-            Some((PetId::new(text::integer(id)?)?, text::integer(version)?))
+            let (id, rest) = pet.split_once(':')?;
+            let (version, before) = rest.split_once(':').unwrap_or((rest, ""));
+            let id = PetId::new(text::integer(id)?)?;
+            Some(Selected { id, version: text::integer(version)?, before })
         })
         .take(usize::from(Limit::MAX))
         .collect();
@@ -63,14 +73,14 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
         return animals::show(desk, form, &errors).await;
     };
     let mut pets = Vec::with_capacity(selected.len());
-    for &(id, _) in &selected {
-        pets.extend(desk.store().get_store_pet(id).await?);
+    for of in &selected {
+        pets.extend(desk.store().get_store_pet(of.id).await?);
     }
     let orders = order_rows::with_ids(desk, pets.iter().filter_map(|pet| pet.order_id)).await?;
     let (mut commands, mut owners, mut problems) = (Vec::new(), Vec::new(), Vec::new());
-    for (pet, &(id, version)) in pets.iter().zip(&selected) {
+    for (pet, of) in pets.iter().zip(&selected) {
         let order = orders.iter().find(|order| Some(order.id) == pet.order_id);
-        let of_pet = (act.commands)(id, version, order);
+        let of_pet = (act.commands)(*of, order);
         let why = problem(desk, (pet, order), &fields, &of_pet);
         problems.extend(why.map(|why| (pet, why)));
         owners.extend(of_pet.iter().map(|_| pet));
@@ -83,8 +93,13 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
     {
         return Ok(asked);
     }
+    let mut head = texts().nothing_changed;
     // A second click on the answer has the message of the first one.
     if !is_asked || problems.is_empty() || Question::is_answered(form) {
+        // What nobody has changed since gets its value back, whatever is with the others.
+        let is_left = |of: &StorePet| problems.iter().any(|(pet, _)| pet.id == of.id);
+        let others = commands.iter().zip(&owners).filter(|(_, pet)| !is_left(pet));
+        let others: Vec<_> = others.map(|(command, _)| command.clone()).collect();
         match desk.execute(commands).await? {
             Ok(flash) => return Ok(Reply::See(list_of(form), Some(flash))),
             Err(NotDone { index, why, .. }) if problems.is_empty() => {
@@ -93,12 +108,17 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
                 };
                 problems.push((*pet, why));
             }
+            Err(_) if form.get("do") == GIVE_BACK && !others.is_empty() => {
+                if desk.execute(others).await?.is_ok() {
+                    head = texts().undone_without;
+                }
+            }
             Err(_) => {}
         }
     }
     let problem = html! {
         div {
-            p { (texts().nothing_changed) }
+            p { (head) }
             ul {
                 @for (pet, why) in problems {
                     li {
@@ -168,8 +188,8 @@ fn ask(desk: &Desk<'_>, (pets, orders): (&[StorePet], &[Order]), act: Act) -> Op
 }
 
 /// A change of an animal, if it has this version.
-fn change(id: PetId, version: i64, patch: PetPatch) -> Command {
-    Command::PatchPet { id, patch, preconditions: Preconditions::version(version) }
+fn change(of: Selected<'_>, patch: PetPatch) -> Command {
+    Command::PatchPet { id: of.id, patch, preconditions: Preconditions::version(of.version) }
 }
 
 /// What the pressed button does. Nothing if something is wrong.
@@ -190,14 +210,13 @@ async fn act(
     let order = |terms: OrderTerms, errors: &mut Errors| -> ForPet {
         let values =
             order_inputs::read((form, desk.currency()), |name| !form.get(name).is_empty(), errors);
-        Box::new(move |id, version, _| {
-            let new = NewOrder::of(id, terms).with(values.clone());
-            vec![change(id, version, PetPatch::default()), Command::PlaceOrder(new)]
+        Box::new(move |of, _| {
+            let new = NewOrder::of(of.id, terms).with(values.clone());
+            vec![change(of, PetPatch::default()), Command::PlaceOrder(new)]
         })
     };
-    let patched = |patch: PetPatch| -> ForPet {
-        Box::new(move |id, version, _| vec![change(id, version, patch.clone())])
-    };
+    let patched =
+        |patch: PetPatch| -> ForPet { Box::new(move |of, _| vec![change(of, patch.clone())]) };
     Ok(match button {
         "reserve" => {
             let end = errors.take("until", forms::end_of_day(form, desk.visit.now));
@@ -213,9 +232,10 @@ async fn act(
         CANCEL => act(
             texts().cancel_reservations,
             texts().cancel_reservations_of(count),
-            Box::new(|id, version, order| {
+            Box::new(|of, order| {
                 // No animal has the version 0.
-                let check = change(id, order.map_or(0, |_| version), PetPatch::default());
+                let version = order.map_or(0, |_| of.version);
+                let check = change(Selected { version, ..of }, PetPatch::default());
                 let cancel = order.map(|order| Command::CancelOrder {
                     id: order.id,
                     reason: None,
@@ -227,13 +247,22 @@ async fn act(
         "withdraw" => {
             let reason = errors.take("why", forms::withdrawal_reason(form.get("why")));
             reason.and_then(|reason| {
-                let withdraw = move |id, version, _: Option<&Order>| {
-                    let preconditions = Preconditions::version(version);
-                    vec![Command::WithdrawPet { id, reason, note: None, preconditions }]
+                let withdraw = move |of: Selected<'_>, _: Option<&Order>| {
+                    let preconditions = Preconditions::version(of.version);
+                    vec![Command::WithdrawPet { id: of.id, reason, note: None, preconditions }]
                 };
                 act(texts().withdraw, texts().withdraw_animals(count, reason), Box::new(withdraw))
             })
         }
+        GIVE_BACK => fields.find(form.get("of")).cloned().and_then(|field| {
+            let give_back = move |of: Selected<'_>, _: Option<&Order>| {
+                let value = Some(of.before).filter(|text| !text.is_empty());
+                let given = value.map_or(Given::Clear, |text| field.in_cell(text));
+                let fields = FieldPatch::from([(field.name.as_str().to_owned(), given)]);
+                vec![change(of, PetPatch { fields, ..PetPatch::default() })]
+            };
+            act(texts().undo, texts().undo.to_owned(), Box::new(give_back))
+        }),
         "value" => errors.take("value", value(desk, fields)).map(|(field, given, words)| {
             let label = markup::readable(field.label.as_str(), SHORT);
             let question = match given {

@@ -3,13 +3,13 @@
 use crate::{
     console::pages::{
         parts::link,
-        selected::{CANCEL, UNDOES},
+        selected::{CANCEL, GIVE_BACK, UNDOES},
     },
     domain::{
         PetId,
         store_area::{
-            Change, ChangeType, Decimal, Decision, Note, Order, OrderStatus, PhotoId, Resource,
-            StorePet,
+            Change, ChangeType, Decimal, Decision, FieldValue, Note, Order, OrderStatus, PhotoId,
+            Resource, StorePet,
         },
     },
 };
@@ -33,7 +33,7 @@ pub(super) fn form(decisions: &[Decision]) -> Option<String> {
             _ => Some(form),
         }
     } else if decisions.len() > 1 {
-        moved_together(decisions)
+        moved_together(decisions).or_else(|| given_together(decisions))
     } else {
         of_animal(last)
     };
@@ -111,6 +111,24 @@ fn moved_together(decisions: &[Decision]) -> Option<String> {
         pets.push(format!("{}:{}", after.id, after.version));
     }
     Some(of_several(&[("do", "move"), ("to", &from?.to_string())], &pets))
+}
+
+/// Animals that were given a value of one field. Each has its value from before behind its version.
+fn given_together(decisions: &[Decision]) -> Option<String> {
+    let (mut of, mut pets) = (None, Vec::new());
+    for change in decisions.iter().flat_map(|decision| &decision.changes) {
+        let (before, after) = animals(change)?;
+        let (old, new) = (&before.fields, &after.fields);
+        let mut names = old.iter().chain(new.iter()).map(|(name, _)| name);
+        let name = names.find(|name| old.get(name) != new.get(name))?;
+        let value = old.get(name).map_or_else(String::new, FieldValue::to_string);
+        // A browser sends other line ends than it has got.
+        if *of.get_or_insert(name) != name || value.contains(char::is_control) {
+            return None;
+        }
+        pets.push(format!("{}:{}:{value}", after.id, after.version));
+    }
+    Some(of_several(&[("do", GIVE_BACK), ("of", of?)], &pets))
 }
 
 fn of_animal(decision: &Decision) -> Option<String> {

@@ -178,6 +178,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     stale: "Jemand anders hat inzwischen etwas geändert, deshalb wurde diesmal nichts geändert. \
      Sehen Sie sich den aktuellen Stand an und versuchen Sie es noch einmal.",
     nothing_changed: "Es wurde nichts geändert. Bei diesen Tieren ist es nicht möglich:",
+    undone_without: "Die anderen Tiere haben wieder ihren alten Wert. Diese bleiben, wie sie sind:",
     status,
     withdrawn: "Abgang",
     departures: "Abgänge",

@@ -177,6 +177,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     stale: "Somebody else has changed it in the meantime, so nothing was changed \
      this time. Look at the current state, and retry.",
     nothing_changed: "Nothing was changed. It is not possible for these animals:",
+    undone_without: "The others have their value from before. These animals stay as they are:",
     status,
     withdrawn: "Withdrawn",
     departures: "Withdrawn",

@@ -176,6 +176,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     stale: "Otra persona lo ha modificado mientras tanto, así que esta vez no se ha cambiado nada. Mire cómo está ahora y \
      vuelva a intentarlo.",
     nothing_changed: "No se ha cambiado nada. No es posible con estos animales:",
+    undone_without: "Los demás animales vuelven a tener su valor anterior. Estos se quedan como están:",
     status,
     withdrawn: "De baja",
     departures: "De baja",

@@ -179,6 +179,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     stale: "Quelqu’un d’autre a fait une modification entre-temps\u{a0}: rien n’a donc été modifié cette fois. \
      Vérifiez l’état actuel, puis réessayez.",
     nothing_changed: "Rien n’a été modifié. Ce n’est pas possible pour ces animaux\u{a0}:",
+    undone_without: "Les autres animaux ont retrouvé leur valeur d’avant. Ceux-ci restent tels quels\u{a0}:",
     status,
     withdrawn: "Retiré",
     departures: "Retirés",
