@@ -8,7 +8,8 @@ use super::{
 };
 use crate::{
     domain::store_area::{Currency, Decimal, FieldDefinition, FieldKind},
-    languages::{amount, console_texts as texts, fee, numbers, window_texts},
+    languages::{amount, console_texts as texts, numbers, window_texts},
+    look::label_of,
 };
 
 /// The beginning of the name of an input, before the name of the field.
@@ -17,10 +18,6 @@ pub(super) const PREFIX: &str = "field.";
 /// The name of the input for a field.
 pub(crate) fn input_of(field: &FieldDefinition) -> String {
     format!("{PREFIX}{}", field.name.as_str())
-}
-
-pub(crate) fn label_of(field: &FieldDefinition) -> String {
-    fee(field).map_or_else(|| markup::readable(field.label.as_str(), SHORT), str::to_owned)
 }
 
 /// The label of an input, and a value of it in words; `None` if people do not fill it in.

@@ -1,17 +1,18 @@
 //! An animal as people see it, on pages for the public and for the staff.
 
 use jiff::{Timestamp, civil::Date};
+use maud::{Markup, html};
 
 use super::age::age;
 use crate::{
     domain::{
         PetId, PetStatus,
         store_area::{
-            self, FieldDefinition, FieldKind, FieldSet, FieldValue, Focus, PhotoFile, PhotoId,
-            PhotoSize, StorePet,
+            self, Currency, FieldDefinition, FieldKind, FieldSet, FieldValue, Focus, PhotoFile,
+            PhotoId, PhotoSize, StorePet,
         },
     },
-    languages::{numbers, window_texts as texts},
+    languages::{self, numbers, window_texts as texts},
     text::readable::{LONG, SHORT, is_visible, readable},
 };
 
@@ -140,8 +141,23 @@ impl<'f> Animal<'f> {
     }
 
     pub(crate) fn price(&self) -> Option<&str> {
+        self.price_of().map(|(_, price)| price)
+    }
+
+    fn price_of(&self) -> Option<(&FieldDefinition, &str)> {
         // One with a minus is a mistake.
-        self.text("price", &[FieldKind::Decimal]).filter(|price| !price.starts_with('-'))
+        self.text_of("price", &[FieldKind::Decimal]).filter(|(_, price)| !price.starts_with('-'))
+    }
+
+    /// Its price for the public, behind the word for it.
+    pub(crate) fn public_price(&self, currency: Option<&Currency>) -> Option<Markup> {
+        let (field, price) = self.price_of()?;
+        Some(html! {
+            p.price {
+                span { bdi { (label_of(field)) } (texts().colon) }
+                (languages::price(price, currency))
+            }
+        })
     }
 
     pub(crate) fn description(&self) -> Option<&str> {
@@ -209,6 +225,11 @@ impl Photo {
 pub(crate) fn shown_name(name: &str, longest: usize) -> String {
     let shown = readable(name, longest);
     if is_visible(&shown) { shown } else { texts().no_name.to_owned() }
+}
+
+/// The label of a field, as people read it.
+pub(crate) fn label_of(field: &FieldDefinition) -> String {
+    languages::fee(field).map_or_else(|| readable(field.label.as_str(), SHORT), str::to_owned)
 }
 
 /// A value as people read it, on one line.

@@ -15,7 +15,7 @@ pub(crate) struct Card<'a> {
     pub(crate) category: Option<&'a str>,
     pub(crate) badge: Option<Markup>,
     pub(crate) lines: &'a [String],
-    pub(crate) price: Option<String>,
+    pub(crate) price: Option<Markup>,
 }
 
 impl Card<'_> {
@@ -41,7 +41,7 @@ impl Card<'_> {
                 @for (at, line) in lines.iter().filter(|line| !line.is_empty()).enumerate() {
                     p class=[(at > 0).then_some("muted")] { bdi { (line) } }
                 }
-                @if let Some(price) = price { p.price { (price) } }
+                @if let Some(price) = price { (price) }
             }
         }
     }

@@ -8,7 +8,7 @@ mod drawings;
 mod drawn_words;
 mod pictures;
 
-pub(crate) use animal::{Animal, Photo, shown, shown_name};
+pub(crate) use animal::{Animal, Photo, label_of, shown, shown_name};
 pub(crate) use card::Card;
 pub(crate) use drawings::Drawings;
 pub(crate) use pictures::{CARD, EMBEDDED_CARD, PORTRAIT, ROW, Room, focus, in_gallery};

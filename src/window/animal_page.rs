@@ -21,8 +21,8 @@ use crate::{
         store_area::{FieldDefinition, FieldKind, FieldValue, PhotoSize},
     },
     edge::{ApiError, Problem},
-    languages::{self, window_texts as texts},
-    look::{Animal, Drawings, in_gallery, shown, shown_name},
+    languages::window_texts as texts,
+    look::{Animal, Drawings, in_gallery, label_of, shown, shown_name},
     text::{
         integer,
         readable::{LONG, SHORT, readable},
@@ -68,9 +68,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
             div.about {
                 h1 { bdi { (animal.long_name()) } }
                 @if !line.is_empty() { p.kind { bdi { (line.join(" · ")) } } }
-                @if let Some(price) = animal.price() {
-                    p.price { (languages::price(price, facts.currency().value)) }
-                }
+                @if let Some(price) = animal.public_price(facts.currency().value) { (price) }
                 @if animal.is_reserved() {
                     p.reserved { bdi { (texts().is_reserved(&name)) } }
                 }
@@ -78,7 +76,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
                 @for (field, value) in &animal.values {
                     @if let (FieldKind::LongText, FieldValue::Text(text)) = (field.kind, value) {
                         section.text {
-                            h2 { (readable(field.label.as_str(), SHORT)) }
+                            h2 { (label_of(field)) }
                             (store::paragraphs(text))
                         }
                     }
@@ -195,7 +193,7 @@ fn values(animal: &Animal, labels: &Labels) -> Markup {
         dl.facts {
             @for (field, value) in animal.values.iter().filter(is_new) {
                 div {
-                    dt { (readable(field.label.as_str(), SHORT)) }
+                    dt { (label_of(field)) }
                     dd { (fact(field, value)) }
                 }
             }

@@ -11,7 +11,7 @@ use crate::{
     domain::store_area::{Age, Choices, FieldDefinition, FieldKind, FieldValue, Phrase},
     languages::in_digits,
     languages::window_texts as texts,
-    look::{Drawings, shown},
+    look::{Drawings, label_of, shown},
     text::readable::{SHORT, readable},
 };
 
@@ -101,7 +101,7 @@ impl Choice<'_> {
     /// A parameter of the filter, as people read it.
     pub(super) fn in_words(&self, one: &Parameter) -> String {
         let label = match offered(&one.0, self.listed.fields) {
-            Some(field) => readable(field.label.as_str(), SHORT),
+            Some(field) => label_of(field),
             None => parameter(&one.0).to_owned(),
         };
         [&*label, texts().colon, &*self.value_in_words(one)].concat()
@@ -127,7 +127,7 @@ impl Choice<'_> {
         let phrase = wanted.phrase.as_ref().map(Phrase::as_str);
         let searched = listed.fields.all().iter();
         let searched = searched.filter(|field| field.is_public && field.kind == FieldKind::Text);
-        let labels = searched.map(|field| readable(field.label.as_str(), SHORT)).take(SEARCHED);
+        let labels = searched.map(label_of).take(SEARCHED);
         let searched: Vec<_> = [texts().name.to_owned()].into_iter().chain(labels).collect();
         let searched = texts().words(&searched);
         let first = FIRST.map(|name| offered(&format!("field.{name}"), listed.fields));
@@ -184,7 +184,7 @@ impl Choice<'_> {
         }
         values.extend(chosen.filter(|chosen| !values.contains(chosen)));
         let options = values.into_iter().map(|value| (value.to_owned(), in_words(field, value)));
-        select(&id, &readable(field.label.as_str(), SHORT), options.collect(), chosen)
+        select(&id, &label_of(field), options.collect(), chosen)
     }
 
     fn ages(&self) -> Markup {

@@ -17,7 +17,7 @@ use crate::{
     app::StoreFacts,
     domain::{Limit, PetId, store_area::FieldSet},
     edge::ApiError,
-    languages::{self, window_texts as texts},
+    languages::window_texts as texts,
     look::{Animal, CARD, Card, Drawings, EMBEDDED_CARD},
 };
 
@@ -241,7 +241,6 @@ fn card(
         (kind, Some(category)) if kind.is_empty() => category,
         (kind, _) => kind.join(" · "),
     };
-    let price = animal.price();
     let card = Card {
         animal,
         path: &animal.path(),
@@ -249,7 +248,7 @@ fn card(
         category,
         badge: badge(animal, today),
         lines: &[kind, said.join(" · ")],
-        price: price.map(|price| languages::price(price, facts.currency().value)),
+        price: animal.public_price(facts.currency().value),
     };
     card.show(if is_embedded { &EMBEDDED_CARD } else { &CARD }, drawings, (at, AT_FIRST))
 }

@@ -12,8 +12,7 @@ use crate::{
     app::StoreFacts,
     domain::store_area::{Decimal, FieldKind, FieldValue, PhotoSize},
     languages::window_texts as texts,
-    look::{Animal, shown},
-    text::readable::{SHORT, readable},
+    look::{Animal, label_of, shown},
 };
 
 /// A page, with what it is about.
@@ -185,7 +184,7 @@ pub(super) fn animal(
             _ => product.additional_property.push(PropertyValue {
                 schema: "PropertyValue",
                 property_id: name,
-                name: readable(field.label.as_str(), SHORT),
+                name: label_of(field),
                 value,
             }),
         }

@@ -3,10 +3,23 @@
 use petstore::{
     app::StoreOptions,
     console::ConsoleSettings,
-    domain::{Role, store_area::Currency},
+    domain::{
+        PetId, Role,
+        store_area::{
+            Command, Contact, Currency, Language, Note, OrderId, OrderPatch, Patch, Profile,
+            Reference,
+        },
+    },
 };
 
 use super::browser::{Browser, Page, Shop};
+use crate::{
+    store::{
+        area::{any, change, patch},
+        suite::act,
+    },
+    window::store::{animal_of, expect_harmless, hostile_texts, of},
+};
 
 async fn luna(shop: &Shop) -> Browser<'_> {
     let mut clerk = shop.member("Cy", Role::Clerk).await;
@@ -109,4 +122,44 @@ async fn a_card_for_the_kennel_says_the_species_and_not_the_order() {
     clerk.post("/account/language", &[("language", "fr")]).await.expect(303);
     let order = clerk.get("/orders/1").await.expect(200);
     assert!(order.text.contains("Signature du client\u{a0}: ___"), "{order:?}");
+}
+
+/// A page without what its inputs hold, which paper has not.
+fn without_inputs(page: &str) -> String {
+    let cut = |page: &str, start: &str, end: &str| {
+        let mut parts = page.split(start);
+        let first = parts.next().unwrap().to_owned();
+        parts.fold(first, |kept, part| kept + part.split_once(end).unwrap().1)
+    };
+    cut(&cut(page, " value=\"", "\""), "<textarea", "</textarea>")
+}
+
+#[tokio::test]
+async fn hostile_texts_of_store_animals_and_orders_are_text_on_paper_in_every_language() {
+    let shop = in_window().await;
+    let mut clerk = luna(&shop).await;
+    let sale = [("do", "sell"), ("contact", "Ann"), ("price", "95")];
+    clerk.post("/animals/1/order", &sale).await.expect(303);
+    for text in hostile_texts() {
+        change(&shop.store, patch(PetId::new(1).unwrap(), animal_of(&text))).await;
+        let short: String = text.chars().take(100).collect();
+        let order = OrderPatch {
+            contact: Patch::Set(Contact::new(short.clone()).unwrap()),
+            note: Patch::Set(Note::new(short.clone()).unwrap()),
+            reference: Reference::new(short).map_or(Patch::Keep, Patch::Set),
+            ..OrderPatch::default()
+        };
+        let id = OrderId::new(1).unwrap();
+        change(&shop.store, Command::PatchOrder { id, patch: order, preconditions: any() }).await;
+        for language in Language::ALL {
+            let profile = Profile { language: Some(language), ..of(&text) };
+            crate::profile::set(&*shop.store, act(0), profile).await;
+            for path in ["/animals?status=all", "/animals/1", "/orders/1", "/orders", "/"] {
+                let page = clerk.get(path).await.expect(200);
+                let lang = format!("<html lang=\"{}", language.as_str());
+                assert!(page.text.contains(&lang), "{path}: {page:?}");
+                expect_harmless(path, &without_inputs(&page.text));
+            }
+        }
+    }
 }

@@ -4,7 +4,7 @@ use petstore::{
     app::StoreOptions,
     domain::{
         PetStatus::{Pending, Sold},
-        store_area::{FieldKind, Language, PetPatch, Profile},
+        store_area::{FieldKind, Language, PetPatch, Profile, StoreKind},
     },
 };
 
@@ -32,7 +32,7 @@ async fn a_page_has_the_public_fields_with_their_labels_and_how_to_ask() {
         "<p class=\"kind\"><bdi>Cat · Maine Coon · Female · 3\u{a0}years</bdi></p>",
         "<dt>Born</dt><dd><time datetime=\"2023-05-03\">3\u{a0}May\u{a0}2023</time></dd>",
         "<dt>Colour</dt><dd><bdi>Red tabby</bdi></dd>",
-        "€249.00",
+        "<p class=\"price\"><span><bdi>Price</bdi>: </span>€249.00</p>",
         "<p dir=\"auto\">She is curious.</p><p dir=\"auto\">She likes<br>birds.</p>",
         "href=\"mailto:hello@paws.example?subject=Luna%20%281%29\"",
         "Ask about Luna",
@@ -198,21 +198,28 @@ async fn a_public_price_or_description_of_another_kind_is_shown_as_any_other_fie
 }
 
 #[tokio::test]
-async fn a_price_is_written_in_the_language_of_the_store_and_one_of_nothing_is_free() {
+async fn a_price_is_written_in_the_language_of_the_store_behind_its_word_and_one_of_nothing_is_free()
+ {
     let street = Street::open().await;
     let dear = street.add("Luna", &[("price", "1249.5")]).await;
     let free = street.add("Mia", &[("price", "0.00")]).await;
-    for (language, price, nothing) in [
-        (Language::English, "€1,249.50", "Free"),
-        (Language::German, "1.249,50\u{a0}€", "Kostenlos"),
-        (Language::French, "1\u{202f}249,50\u{a0}€", "Gratuit"),
-        (Language::Spanish, "1249,50\u{a0}€", "Gratis"),
+    for (language, fee, colon, price, nothing) in [
+        (Language::English, "Adoption fee", ": ", "€1,249.50", "Free"),
+        (Language::German, "Schutzgebühr", ": ", "1.249,50\u{a0}€", "Kostenlos"),
+        (Language::French, "Frais d’adoption", "\u{a0}: ", "1\u{202f}249,50\u{a0}€", "Gratuit"),
+        (Language::Spanish, "Tasa de adopción", ": ", "1249,50\u{a0}€", "Gratis"),
     ] {
-        street.say(Profile { language: Some(language), ..Profile::default() }).await;
-        for (id, expected) in [(dear, price), (free, nothing)] {
-            let page = street.get(&format!("/animals/{id}")).await.expect(200);
-            let shown = format!("<p class=\"price\">{expected}</p>");
-            assert!(page.text.contains(&shown), "{shown} {page:?}");
+        // A shop has the word that it gave the field.
+        for (kind, label) in [(None, "Price"), (Some(StoreKind::Shelter), fee)] {
+            street.say(Profile { language: Some(language), kind, ..Profile::default() }).await;
+            let list = street.get("/").await.expect(200);
+            for (id, expected) in [(dear, price), (free, nothing)] {
+                let page = street.get(&format!("/animals/{id}")).await.expect(200);
+                let shown = format!("<span><bdi>{label}</bdi>{colon}</span>{expected}</p>");
+                for page in [&page, &list] {
+                    assert!(page.text.contains(&shown), "{shown} {page:?}");
+                }
+            }
         }
         // Programs get numbers.
         assert!(street.get("/animals.csv").await.text.contains("1249.5"));

@@ -52,7 +52,8 @@ async fn a_card_has_name_species_and_breed_sex_age_price_and_whether_the_animal_
     street.add("Luna", &values).await;
     let page = street.get("/").await.expect(200);
     let card = page.between("<article class=\"pet\">", "</article>");
-    let shown = ["<bdi>Luna</bdi>", "Cat · Maine Coon", "Female · 3\u{a0}years", "€249.00"];
+    let price = "<p class=\"price\"><span><bdi>Price</bdi>: </span>€249.00</p>";
+    let shown = ["<bdi>Luna</bdi>", "Cat · Maine Coon", "Female · 3\u{a0}years", price];
     let at: Vec<_> = shown.iter().map(|text| card.find(text)).collect();
     assert!(at.iter().all(Option::is_some) && at.is_sorted(), "{card}");
     assert!(!card.contains("Reserved"), "{card}");

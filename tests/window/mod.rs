@@ -13,5 +13,5 @@ mod photos;
 mod profile;
 mod search;
 mod sitemap;
-mod store;
+pub(crate) mod store;
 mod street;

@@ -2,9 +2,13 @@
 
 use petstore::{
     app::StoreOptions,
-    domain::store_area::{
-        About, Address, Colour, ContactPage, Currency, EmailAddress, Link, LinkLabel, LinkUrl,
-        Links, Profile, StoreName, TelephoneNumber,
+    domain::{
+        PetName,
+        store_area::{
+            About, Address, Colour, ContactPage, Currency, EmailAddress, FieldValue, Given,
+            Language, Link, LinkLabel, LinkUrl, Links, PetPatch, Profile, StoreName,
+            TelephoneNumber,
+        },
     },
 };
 use serde_json::json;
@@ -13,7 +17,7 @@ use super::street::{Seen, Street, settings};
 use crate::api::pictures;
 
 /// A profile of which every text is this one, as far as its rule allows it.
-fn of(text: &str) -> Profile {
+pub(crate) fn of(text: &str) -> Profile {
     let line: String = text.chars().filter(|character| !character.is_control()).collect();
     let word: String = line.chars().filter(|character| !character.is_whitespace()).collect();
     let encoded: String = form_urlencoded::byte_serialize(line.as_bytes()).collect();
@@ -168,11 +172,8 @@ async fn the_colour_is_a_style_sheet_after_that_of_the_window_and_before_that_of
     street.get("/assets/colour-ff8800-000000000000.css").await.expect(404);
 }
 
-#[tokio::test]
-async fn hostile_texts_of_the_profile_are_never_markup_and_lead_nowhere_else() {
-    let street = Street::open().await;
-    let path = format!("/animals/{}", street.add("Luna", &[("price", "9")]).await);
-    let long = "<b>\u{202e}".repeat(16 << 10);
+/// Texts that mean something to a browser, to a mail program, or to the eye.
+pub(crate) fn hostile_texts() -> Vec<String> {
     let texts = [
         "<script>alert(1)</script>",
         "</script><script>alert(1)</script>",
@@ -182,45 +183,84 @@ async fn hostile_texts_of_the_profile_are_never_markup_and_lead_nowhere_else() {
         "\u{202e}evil\u{2066}",
         "?subject=x&body=y%0d%0aBcc:a@b",
         "a\u{85}\u{7f}b",
-        &long,
+        "'\"`´»“„",
     ];
+    let long = "<b>\u{202e}".repeat(16 << 10);
+    texts.map(str::to_owned).into_iter().chain([long]).collect()
+}
+
+/// An animal of which every text is this one, as far as its rule allows it.
+pub(crate) fn animal_of(text: &str) -> PetPatch {
+    let line: String = text.chars().filter(|character| !character.is_control()).collect();
+    let value = |most: usize| {
+        let text = line.chars().take(most).collect();
+        Given::Set(FieldValue::Text(text))
+    };
+    let fields = [("breed", value(200)), ("colour", value(200)), ("description", value(4_000))];
+    let fields = fields.map(|(name, value)| (name.to_owned(), value));
+    let name = text[..text.floor_char_boundary(PetName::MAX_LENGTH)].to_owned();
+    PetPatch { name: PetName::new(name), fields: fields.into(), ..PetPatch::default() }
+}
+
+/// Fails if a page has markup of such a text, if it can turn what people read around, or if a link leads
+/// elsewhere.
+#[track_caller]
+pub(crate) fn expect_harmless(path: &str, page: &str) {
+    for forbidden in
+        ["<script>", "<img src=x", "onerror=alert(1)>", "<b>", "\u{202e}", "\u{2066}", "\u{85}"]
+    {
+        assert!(!page.contains(forbidden), "{path} has {forbidden:?}: {page}");
+    }
+    assert!(page.len() < 60_000, "{path}: {}", page.len());
+    // Nothing in a link is another scheme, or another field of a mail.
+    for link in page.split("href=\"").skip(1) {
+        let link = link.split('"').next().unwrap();
+        let starts = ["/", "#", "https://", "mailto:", "tel:+493012345", "http://"];
+        let is_known = link.is_empty() || starts.iter().any(|start| link.starts_with(start));
+        assert!(is_known, "{path}: {link}");
+        if let Some(mail) = link.strip_prefix("mailto:") {
+            let query = mail.split_once('?').map(|(_, query)| query);
+            let is_own = query.is_none_or(|query| query.starts_with("subject="));
+            assert!(is_own && !mail.contains('&'), "{path}: {link}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn hostile_texts_of_store_and_animals_are_never_markup_in_any_language() {
+    let street = Street::open().await;
+    let luna = street.add("Luna", &[("price", "9")]).await;
+    let evil = street.add("Evil", &[("price", "9")]).await;
+    let [luna, evil_page] = [luna, evil].map(|id| format!("/animals/{id}"));
     assert!(LinkUrl::new("javascript:alert(1)".to_owned()).is_none());
     assert!(Colour::new("red;}</style>".to_owned()).is_none());
-    for text in texts {
-        street.say(of(text)).await;
-        for path in ["/", &path, "/embed", "/?name=x", "/animals/77", "/nowhere", "/animals.atom"] {
-            let page = street.get(path).await;
-            for forbidden in [
-                "<script>",
-                "<img src=x",
-                "onerror=alert(1)>",
-                "<b>",
-                "\u{202e}",
-                "\u{2066}",
-                "\u{85}",
+    for text in hostile_texts() {
+        street.patch(evil, animal_of(&text)).await;
+        for language in Language::ALL {
+            street.say(Profile { language: Some(language), ..of(&text) }).await;
+            for path in [
+                "/",
+                &luna,
+                &evil_page,
+                "/embed",
+                "/?name=x",
+                "/animals/77",
+                "/nowhere",
+                "/animals.atom",
             ] {
-                assert!(!page.text.contains(forbidden), "{path} has {forbidden:?}: {page:?}");
-            }
-            assert!(page.text.len() < 60_000, "{path}: {}", page.text.len());
-            // Nothing in a link is another scheme, or another field of a mail.
-            for link in page.text.split("href=\"").skip(1) {
-                let link = link.split('"').next().unwrap();
-                let starts = ["/", "#", "https://", "mailto:", "tel:+493012345", "http://"];
-                assert!(starts.iter().any(|start| link.starts_with(start)), "{path}: {link}");
-                if let Some(mail) = link.strip_prefix("mailto:") {
-                    let is_own = mail
-                        .split_once('?')
-                        .is_none_or(|(_, query)| query.starts_with("subject=Luna"));
-                    assert!(is_own && !mail.contains('&'), "{path}: {link}");
+                let page = street.get(path).await;
+                let lang = format!("lang=\"{}\"", language.as_str());
+                assert!(page.text.contains(&lang), "{path}: {page:?}");
+                expect_harmless(path, &page.text);
+                if ["/", "/embed", &luna, &evil_page].contains(&path) {
+                    let schema = page.page_schema();
+                    assert_eq!(schema["@context"], "https://schema.org", "{schema}");
                 }
             }
-            if ["/", "/embed"].contains(&path) || path.ends_with("/1") {
-                let schema = page.page_schema();
-                assert_eq!(schema["@context"], "https://schema.org", "{schema}");
-            }
+            let feed = street.get("/animals.atom").await.expect(200);
+            assert_eq!(feed.text.matches("<entry>").count(), 2, "{feed:?}");
+            quick_xml(&feed.text);
         }
-        let feed = street.get("/animals.atom").await.expect(200);
-        quick_xml(&feed.text);
     }
 }
 

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 
 use super::cells;
 use crate::console::prelude::*;
-pub(super) use crate::console::words::{in_words, input_of, label_of};
+pub(super) use crate::console::words::{in_words, input_of};
+pub(super) use crate::look::label_of;
 use crate::{
     console::{merge, words::PREFIX},
     domain::store_area::{
