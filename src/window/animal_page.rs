@@ -96,11 +96,10 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
         description: &about,
         canonical: Some(&animal.path()),
         is_indexed: true,
-        feed: "",
-        next: None,
         picture: shop.preview(&animal),
         schema: Some(schema::animal(shop, &facts, &animal, &labels, summary)),
         drawings: drawings.symbols(),
+        ..Head::default()
     };
     Ok(layout.page(&facts, &head, &content))
 }

@@ -41,6 +41,7 @@ pub(super) struct Layout {
 }
 
 /// The parts of a page that differ from page to page.
+#[derive(Default)]
 pub(super) struct Head<'a> {
     pub(super) title: &'a str,
     pub(super) description: &'a str,
@@ -250,17 +251,7 @@ impl Layout {
         content: &Markup,
         below: &Markup,
     ) -> Made {
-        let head = Head {
-            title,
-            description: title,
-            canonical: None,
-            is_indexed: false,
-            feed: "",
-            next: None,
-            picture: None,
-            schema: None,
-            drawings: html! {},
-        };
+        let head = Head { title, description: title, ..Head::default() };
         let content = html! {
             div.message {
                 h1 { (title) }

@@ -120,13 +120,9 @@ pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result
     let head = Head {
         title: texts().list,
         description: &texts().about_list(store::named(&facts).as_deref()),
-        canonical: None,
-        is_indexed: false,
-        feed: "",
-        next: None,
-        picture: None,
         schema: Some(schema::list(shop, &facts, &listed.animals)),
         drawings: drawings.symbols(),
+        ..Head::default()
     };
     Ok(layout.embedded(&facts, &head, &content))
 }

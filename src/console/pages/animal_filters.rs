@@ -7,7 +7,7 @@ use crate::console::{prelude::*, words};
 use crate::domain::{
     Limit, PetId,
     store_area::{
-        Age, Category, Choices, FieldDefinition, FieldKind, FieldSet, PetQuery, Phrase, ValueFilter,
+        Age, Category, FieldDefinition, FieldKind, FieldSet, PetQuery, Phrase, ValueFilter,
     },
 };
 use crate::languages::quoted;
@@ -256,20 +256,8 @@ impl<'f> Filters<'f> {
     /// The choice of a value of a field.
     fn choice(&self, field: &FieldDefinition) -> Markup {
         let (id, label) = (values::input_of(field), values::label_of(field));
-        let mut options = vec![(String::new(), texts().any_value.to_owned())];
         let value = self.get(&id);
-        let words = [("true", window_texts().yes), ("false", window_texts().no)];
-        let words = words.map(|(value, word)| (value.to_owned(), word.to_owned()));
-        if field.kind == FieldKind::Boolean {
-            options.extend(words);
-        } else {
-            let all = field.choices.as_ref().map(Choices::all).unwrap_or_default();
-            let choice = |text: &str| (text.to_owned(), markup::readable(field.shown(text), SHORT));
-            options.extend(all.iter().map(|text| choice(text)));
-            if options.iter().all(|(known, _)| known != value) {
-                options.push(choice(value));
-            }
-        }
+        let options = values::options(field, texts().any_value, value);
         Input { id: &id, label: &label, value, ..Input::default() }.choose(&options)
     }
 }

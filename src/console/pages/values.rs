@@ -78,27 +78,30 @@ pub(super) fn name_removed(fields: &FieldSet, form: &Form, errors: &mut Errors) 
     }
 }
 
+/// What can be chosen for a field: nothing, its values, and the present one if it is none of them.
+pub(super) fn options(field: &FieldDefinition, none: &str, value: &str) -> Vec<(String, String)> {
+    let mut options = vec![(String::new(), none.to_owned())];
+    if field.kind == FieldKind::Boolean {
+        let words = [("true", window_texts().yes), ("false", window_texts().no)];
+        options.extend(words.map(|(value, word)| (value.to_owned(), word.to_owned())));
+        return options;
+    }
+    let all = field.choices.as_ref().map(Choices::all).unwrap_or_default().iter();
+    let other = Some(value).filter(|value| !value.is_empty() && all.clone().all(|of| of != value));
+    let shown = |text: &str| (text.to_owned(), markup::readable(field.shown(text), SHORT));
+    options.extend(all.map(String::as_str).chain(other).map(shown));
+    options
+}
+
 pub(super) fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Markup {
     let id = input_of(field);
     let label = label_of(field);
     let input = Input::of(&id, &label, form, errors);
-    let none = || (String::new(), texts().no_value.to_owned());
     match field.kind {
-        FieldKind::Choice => {
-            let all = field.choices.as_ref().map(Choices::all).unwrap_or_default();
-            let shown = |text: &str| (text.to_owned(), markup::readable(field.shown(text), SHORT));
-            let mut options = vec![none()];
-            options.extend(all.iter().map(|text| shown(text)));
+        FieldKind::Choice | FieldKind::Boolean => {
             // One that is not offered any more can stay, but not be given.
-            if input.error.is_none() && options.iter().all(|(value, _)| value != input.value) {
-                options.push(shown(input.value));
-            }
-            input.choose(&options)
-        }
-        FieldKind::Boolean => {
-            let words = [("true", window_texts().yes), ("false", window_texts().no)];
-            let words = words.map(|(value, word)| (value.to_owned(), word.to_owned()));
-            input.choose(&[[none()].as_slice(), &words].concat())
+            let value = if input.error.is_none() { input.value } else { "" };
+            input.choose(&options(field, texts().no_value, value))
         }
         FieldKind::LongText => Input { kind: "textarea", ..input }.show(),
         FieldKind::Date => Input { kind: "date", ..input }.show(),
