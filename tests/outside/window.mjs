@@ -162,6 +162,7 @@ try {
     assert(button.bottom <= 844 || share === 1, `the button ends at ${button.bottom} px`);
     assert(share < 1 || facts.bottom <= button.top, "the button covers the facts");
   }
+  await page.setCacheEnabled(false);
   for (const [name, path, width, height] of [["list", "/", 1280, 900], ["animal", PAGES.animal, 1280, 900], ["phone", "/", 390, 844]]) {
     await page.setViewport({ width, height });
     await page.goto(`${origin}${path}`);
