@@ -347,5 +347,5 @@ impl<'de> Visitor<'de> for AllMembers<'_> {
 }
 
 #[cfg(test)]
-#[path = "../tests/inside/json.rs"]
+#[path = "json/json_tests.rs"]
 mod tests;

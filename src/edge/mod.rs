@@ -274,5 +274,5 @@ impl Edge {
 }
 
 #[cfg(test)]
-#[path = "../../tests/inside/edge.rs"]
+#[path = "edge_tests.rs"]
 mod tests;

@@ -180,5 +180,21 @@ pub(super) async fn within<F: Future>(
 }
 
 #[cfg(test)]
-#[path = "../../tests/inside/edge/request.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_has_a_name_or_an_address_and_perhaps_a_port() {
+        for (host, name) in [
+            ("localhost", "localhost"),
+            ("localhost:8081", "localhost"),
+            ("127.0.0.1:", "127.0.0.1"),
+            ("[::1]", "::1"),
+            ("[::1]:8081", "::1"),
+            ("evil.example:x", "evil.example:x"),
+            ("", ""),
+        ] {
+            assert_eq!(without_port(host), name, "{host}");
+        }
+    }
+}

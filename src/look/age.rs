@@ -26,5 +26,30 @@ pub(crate) fn age(born: Date, today: Date) -> Option<String> {
 const OLDEST: i16 = 120;
 
 #[cfg(test)]
-#[path = "../../tests/inside/look/age.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_is_in_days_weeks_months_or_years() {
+        let today: Date = "2026-03-31".parse().unwrap();
+        for (born, expected) in [
+            ("2026-03-31", Some("0\u{a0}days")),
+            ("2026-03-30", Some("1\u{a0}day")),
+            ("2026-03-18", Some("13\u{a0}days")),
+            ("2026-03-17", Some("2\u{a0}weeks")),
+            ("2026-01-01", Some("12\u{a0}weeks")),
+            ("2025-12-31", Some("3\u{a0}months")),
+            ("2025-04-01", Some("11\u{a0}months")),
+            ("2025-03-31", Some("1\u{a0}year")),
+            ("2024-04-01", Some("1\u{a0}year")),
+            ("1996-03-31", Some("30\u{a0}years")),
+            ("2026-04-01", None),
+            ("1906-04-01", Some("119\u{a0}years")),
+            ("1899-12-31", None),
+        ] {
+            assert_eq!(age(born.parse().unwrap(), today).as_deref(), expected, "{born}");
+        }
+        let leap_day = age("2024-02-29".parse().unwrap(), "2025-02-28".parse().unwrap());
+        assert_eq!(leap_day.unwrap(), "11\u{a0}months");
+    }
+}

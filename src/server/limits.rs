@@ -57,5 +57,13 @@ fn connections_under(limit: u64) -> usize {
 }
 
 #[cfg(test)]
-#[path = "../../tests/inside/server/limits.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_files_are_reserved_for_other_uses_than_connections() {
+        assert_eq!(connections_under(4096), 3376);
+        assert_eq!(connections_under(100), 50);
+        assert_eq!(connections_under(1), 1);
+    }
+}

@@ -153,5 +153,20 @@ fn text<R: Columns, T: for<'r> From<&'r str>>(row: &R, at: usize) -> Result<Opti
 }
 
 #[cfg(test)]
-#[path = "../../../tests/inside/store/admin/audit.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_that_was_logged_before_it_had_a_price_or_a_contact_has_null() {
+        let complete = |order: &str| {
+            let mut order = order.to_owned();
+            complete_order(&mut order);
+            order
+        };
+        let older = r#"{"id":1,"note":"{\"price\":\"1\"}","version":1}"#;
+        let shown =
+            r#"{"id":1,"note":"{\"price\":\"1\"}","version":1,"price":null,"contact":null}"#;
+        assert_eq!(complete(older), shown);
+        assert_eq!(complete(shown), shown);
+    }
+}

@@ -302,5 +302,5 @@ fn end_savepoint(connection: &Connection, keep: bool) -> rusqlite::Result<()> {
 }
 
 #[cfg(test)]
-#[path = "../../../tests/inside/store/sqlite/writer.rs"]
+#[path = "writer_tests.rs"]
 mod tests;
