@@ -1,12 +1,10 @@
 //! When the machine's clock may be believed. What expires, is deleted or is disabled by the time of
 //! day asks here, because a wrong clock would destroy it.
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
-};
+use std::{sync::Arc, time::Instant};
 
 use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
 use tracing::{info, warn};
 
 use crate::{
@@ -76,31 +74,27 @@ impl ConfirmedClock {
 
     /// The doubt at the last look, if there was one.
     pub fn doubt(&self) -> Option<Doubt> {
-        self.state().doubt
+        self.state.lock().doubt
     }
 
     /// The present time, in milliseconds, if it may be believed. Also moves the confirmed time.
     pub async fn now(&self) -> Result<Option<Timestamp>, StoreError> {
         let confirmed = self.store.confirmed_time(self.clock.now()).await?;
         let now = to_milliseconds(self.clock.now());
-        let judged = self.state().judge((self.clock.instant(), now), confirmed);
+        let judged = self.state.lock().judge((self.clock.instant(), now), confirmed);
         let Some(rest) = judged else { return Ok(None) };
         // Restarts in quick succession, each with a clock that is less than a day further ahead,
         // would otherwise move the confirmed time by a day each.
         let has_run_evenly = !rest.is_positive();
         if has_run_evenly && now.duration_since(confirmed).abs() >= MOVE {
             if self.store.confirm_time(confirmed, now, None).await? {
-                self.state().seen = Some(now);
+                self.state.lock().seen = Some(now);
             } else if !is_near(now, confirmed) {
                 // Another process has confirmed another time.
                 return Ok(None);
             }
         }
         Ok(Some(now))
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

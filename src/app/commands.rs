@@ -12,7 +12,7 @@ use crate::{
     confirmed_clock::ConfirmedClock,
     domain::{
         Actor, WriteContext, clock,
-        store_area::{Change, Command, Resource},
+        store_area::{Change, Command, JournalSubject},
     },
     observe::{
         log,
@@ -90,17 +90,13 @@ fn log(Change { kind, before, after }: &Change, actor: Actor, request_id: Option
     let Some(resource) = after.as_ref().or(before.as_ref()) else {
         return;
     };
-    let (subject, id) = match resource {
-        Resource::Pet(pet) => ("pet", pet.id.get()),
-        Resource::Order(order) => ("order", order.id.get()),
-        Resource::Category(category) => ("category", category.id),
-    };
+    let subject = JournalSubject::of_type(kind.as_str(), Some(resource.id()));
     info!(
         target: log::CHANGES,
         principal = actor.to_string(),
         request_id,
         r#type = kind.as_str(),
-        subject = format!("{subject}:{id}"),
+        subject = subject.map(|subject| subject.to_string()),
         version = resource.version(),
         "change"
     );

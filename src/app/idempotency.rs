@@ -2,9 +2,11 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::Arc,
     time::Instant,
 };
+
+use parking_lot::{Mutex, RwLock};
 
 use crate::{
     domain::{
@@ -68,12 +70,12 @@ impl Requests {
     }
 
     async fn first_of_lineage(&self, key: KeyId) -> Result<KeyId, StoreError> {
-        let known = self.lineages.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+        let known = self.lineages.read().get(&key).copied();
         if let Some(first) = known {
             return Ok(first);
         }
         let first = self.store.first_of_lineage(key).await?;
-        self.lineages.write().unwrap_or_else(PoisonError::into_inner).insert(key, first);
+        self.lineages.write().insert(key, first);
         Ok(first)
     }
 }
@@ -88,13 +90,13 @@ impl LastMark {
         store: &dyn store::Requests,
         clock: &dyn Clock,
     ) -> Result<bool, StoreError> {
-        let seen = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = *self.0.lock();
         let is_due = |since| clock.instant().saturating_duration_since(since) >= MARK_EVERY;
         let due = seen.filter(|&(_, since)| is_due(since)).map(|(mark, _)| mark);
         let newest = store.mark_idempotency_keys(due).await?;
         if seen.is_none_or(|(mark, _)| mark != newest) {
             let seen = Some((newest, clock.instant()));
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = seen;
+            *self.0.lock() = seen;
         }
         let forgotten = store.forget_idempotency_keys(REMEMBERED_FOR_MARKS, FORGET_AT_ONCE).await?;
         Ok(forgotten >= FORGET_AT_ONCE as usize)
@@ -108,7 +110,7 @@ struct InFlight(Mutex<HashSet<(Owner, IdempotencyKey)>>);
 impl InFlight {
     fn enter(&self, request: &IdempotentRequest) -> Result<InFlightGuard<'_>, NotEntered> {
         let entry = (request.lineage, request.key.clone());
-        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = self.0.lock();
         if entries.contains(&entry) {
             return Err(NotEntered::InProgress);
         }
@@ -137,7 +139,7 @@ pub(crate) struct InFlightGuard<'a> {
 
 impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
-        self.all.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.entry);
+        self.all.0.lock().remove(&self.entry);
     }
 }
 
@@ -177,6 +179,6 @@ mod tests {
             (0..MAX_IN_FLIGHT).map(|number| enter(number).ok().unwrap()).collect();
         assert_eq!(enter(MAX_IN_FLIGHT).err(), Some(NotEntered::TooMany));
         drop(entered);
-        assert!(in_flight.0.lock().unwrap().is_empty());
+        assert!(in_flight.0.lock().is_empty());
     }
 }

@@ -2,10 +2,11 @@
 //! the store; and the one of how many animals there are.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use tokio::{sync::watch, task::JoinSet};
 
 use crate::{
@@ -62,7 +63,7 @@ impl<T: Clone + Send + Sync + 'static> Latest<T> {
         run: impl Future<Output = Finished<T>> + Send + 'static,
     ) -> Result<T, StoreError> {
         let mut result = {
-            let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut last = self.0.lock();
             let current = last.take().filter(|last| last.is_current(now, version));
             last.insert(current.unwrap_or_else(|| Run::begin(now, version, run))).result.clone()
         };

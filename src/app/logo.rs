@@ -1,6 +1,6 @@
 //! The logo of the store.
 
-use std::{sync::PoisonError, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -13,7 +13,7 @@ const KEPT: Duration = Duration::from_mins(1);
 impl App {
     /// The file of a logo: that of the store, or one that was replaced less than a day ago.
     pub(crate) async fn logo(&self, logo: Logo) -> Result<Option<Bytes>, StoreError> {
-        let known = || self.known_logo.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.known_logo.lock();
         let now = self.clock.instant();
         let found = known().clone().filter(|&(of, _, at)| of == logo && now < at + KEPT);
         if let Some((_, png, _)) = found {

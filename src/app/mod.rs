@@ -15,12 +15,13 @@ mod upkeep;
 mod webhooks;
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use bytes::Bytes;
 use jiff::Timestamp;
+use parking_lot::Mutex;
 
 pub use self::store_facts::{Contact, InForce, Source, StoreFacts, StoreOptions};
 pub(crate) use self::{

@@ -5,8 +5,6 @@
 //! database at the same time. It does one bounded step, and returns whether more may be left. After
 //! an error, the next call continues.
 
-use std::sync::PoisonError;
-
 use jiff::Timestamp;
 use tracing::warn;
 
@@ -33,7 +31,7 @@ impl App {
         metrics.note(self.store.reservations().await?);
         let Some(now) = self.confirmed_clock.now().await? else { return Ok(false) };
         // Behind those that could not expire in the last step.
-        let after = *self.last_due.lock().unwrap_or_else(PoisonError::into_inner);
+        let after = *self.last_due.lock();
         let due = self.store.due_orders(after, now, BATCH).await?;
         let mut has_expired = false;
         for &(id, _) in &due {
@@ -45,7 +43,7 @@ impl App {
         }
         // After the last ones, the next call begins again.
         let last = due.last().copied().filter(|_| due.len() == BATCH as usize);
-        *self.last_due.lock().unwrap_or_else(PoisonError::into_inner) = last;
+        *self.last_due.lock() = last;
         Ok(last.is_some())
     }
 
@@ -54,13 +52,13 @@ impl App {
     pub async fn erase_contacts(&self) -> Result<bool, StoreError> {
         let Some(now) = self.confirmed_clock.now().await? else { return Ok(false) };
         let Ok(closed_until) = now.checked_sub(self.keep_contacts) else { return Ok(false) };
-        let after = *self.last_contact.lock().unwrap_or_else(PoisonError::into_inner);
+        let after = *self.last_contact.lock();
         let due = self.store.contacts_until(closed_until, after, BATCH).await?;
         for &id in &due {
             self.change_order(id, Command::EraseContact { id, closed_until }, now).await?;
         }
         let last = due.last().copied().filter(|_| due.len() == BATCH as usize);
-        *self.last_contact.lock().unwrap_or_else(PoisonError::into_inner) = last;
+        *self.last_contact.lock() = last;
         Ok(last.is_some())
     }
 

@@ -84,9 +84,8 @@ impl Audit {
             kind: self.kind,
             since: self.since,
             until: self.until,
-            after: None,
-            newest_first: false,
             limit: STEP,
+            ..AuditQuery::default()
         };
         let mut line = Vec::new();
         loop {

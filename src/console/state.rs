@@ -2,10 +2,11 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError, Weak, atomic::Ordering::Relaxed},
+    sync::{Arc, Weak, atomic::Ordering::Relaxed},
 };
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use rand::rngs::StdRng;
 
 use super::{guesses::Guesses, passwords::Passwords};
@@ -72,7 +73,7 @@ impl Console {
 
     /// Uses the source of randomness.
     pub(super) fn with_random<T>(&self, work: impl FnOnce(&mut StdRng) -> T) -> T {
-        work(&mut self.random.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.random.lock())
     }
 }
 
@@ -87,7 +88,7 @@ impl Once {
 
     /// Whether this text comes for the first time.
     pub(super) fn is_first(&self, text: &str, now: Timestamp) -> bool {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.0.lock();
         seen.retain(|(_, at)| now.as_second() - at.as_second() < Self::SECONDS);
         if seen.iter().any(|(of, _)| of == text) {
             return false;

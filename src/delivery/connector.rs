@@ -7,13 +7,14 @@ use std::{
     collections::HashMap,
     io,
     net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use bytes::Bytes;
 use hyper::{Method, Request, header, http::response};
 use jiff::fmt::rfc2822::DateTimeParser;
+use parking_lot::Mutex;
 use tokio::time;
 use tokio_rustls::{
     TlsConnector,
@@ -150,7 +151,7 @@ impl Connector {
     /// Closes the connections that are kept for too long. To be called again and again.
     pub fn close_old(&self) {
         let now = self.clock.instant();
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, kept| {
+        self.kept.lock().retain(|_, kept| {
             kept.retain(|kept| kept.is_fresh(now));
             !kept.is_empty()
         });
@@ -208,7 +209,7 @@ impl Connector {
 
     fn take(&self, url: &Url) -> Option<Kept> {
         let now = self.clock.instant();
-        let mut all = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.kept.lock();
         let kept = all.get_mut(&url[..Position::BeforePath])?;
         while let Some(mut one) = kept.pop() {
             if one.is_fresh(now) && one.connection.is_idle() {
@@ -220,7 +221,7 @@ impl Connector {
 
     fn keep(&self, url: &Url, mut one: Kept) {
         one.used = self.clock.instant();
-        let mut all = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.kept.lock();
         let kept = all.entry(url[..Position::BeforePath].to_owned()).or_default();
         if kept.len() < MAX_KEPT && one.connection.is_idle() {
             kept.push(one);

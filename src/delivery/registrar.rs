@@ -1,7 +1,8 @@
 //! Registers webhooks, for the interface and the command line.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rand::{Rng, rngs::StdRng};
 
 use super::{EndpointUrl, Secret, Vault, VaultError};
@@ -47,7 +48,7 @@ impl Registrar {
         webhook: i64,
         is_first: bool,
     ) -> Result<(Secret, Vec<u8>), VaultError> {
-        let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut random = self.random.lock();
         let secret = Secret::generate(&mut *random);
         let sealed =
             self.vault.seal(&subject(webhook), secret.as_bytes(), is_first, &mut *random)?;
@@ -56,7 +57,7 @@ impl Registrar {
 
     /// Encrypts a response that contains a secret.
     pub fn seal_response(&self, body: &[u8]) -> Result<Vec<u8>, VaultError> {
-        let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut random = self.random.lock();
         self.vault.seal(RESPONSE, body, false, &mut *random)
     }
 
@@ -68,7 +69,7 @@ impl Registrar {
     /// A test message for a webhook. Nobody sends it yet.
     pub fn new_test(&self, webhook: i64) -> TestMessage {
         let mut bytes = [0; 16];
-        self.random.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(&mut bytes);
+        self.random.lock().fill_bytes(&mut bytes);
         TestMessage { webhook, message_id: message_id(&bytes) }
     }
 }

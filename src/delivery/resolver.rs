@@ -2,18 +2,14 @@
 //! server, and occupies one of a limited number of threads. So all attempts that need the same name
 //! share one lookup, which continues without them.
 
-use std::{
-    collections::HashMap,
-    io,
-    net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, io, net::SocketAddr, sync::Arc};
 
 use async_trait::async_trait;
 use futures_util::{
     FutureExt,
     future::{BoxFuture, Shared},
 };
+use parking_lot::Mutex;
 use tokio::{net, task};
 use url::{Host, Url};
 
@@ -68,7 +64,7 @@ impl Lookups {
     async fn resolve(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
         let key = (name.to_owned(), port);
         let lookup = {
-            let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut running = self.running.lock();
             let start = || self.start(key.clone());
             running.entry(key.clone()).or_insert_with(start).clone()
         };
@@ -97,6 +93,6 @@ struct Ended {
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+        self.running.lock().remove(&self.key);
     }
 }

@@ -6,10 +6,10 @@ use std::{
     fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use parking_lot::Mutex;
 use rand::Rng;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use tempfile::NamedTempFile;
@@ -112,7 +112,7 @@ impl Vault {
         fresh: Option<[u8; 32]>,
         work: impl FnOnce(&LessSafeKey) -> Result<T, VaultError>,
     ) -> Result<T, VaultError> {
-        let mut key = self.key.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut key = self.key.lock();
         if let Some(key) = &*key {
             return work(key);
         }

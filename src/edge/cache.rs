@@ -1,14 +1,9 @@
 //! A cache of pages that are ready to send. A page is valid until the next write.
 
-use std::{
-    borrow::Borrow,
-    collections::HashMap,
-    hash::Hash,
-    mem,
-    sync::{PoisonError, RwLock},
-};
+use std::{borrow::Borrow, collections::HashMap, hash::Hash, mem};
 
 use foldhash::fast::RandomState;
+use parking_lot::RwLock;
 
 use crate::store::Version;
 
@@ -37,7 +32,7 @@ impl<K: Hash + Eq, P: Clone> Cache<K, P> {
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
         let (page, is_recent) = {
-            let [recent, older] = &*self.halves.read().unwrap_or_else(PoisonError::into_inner);
+            let [recent, older] = &*self.halves.read();
             let (found, is_recent) = match recent.get(key) {
                 Some(found) => (found, true),
                 None => (older.get(key)?, false),
@@ -56,7 +51,7 @@ impl<K: Hash + Eq, P: Clone> Cache<K, P> {
     /// Caches a page that was read after `version`, and that has at most [`MAX_CACHED`] bytes.
     pub(crate) fn insert(&self, key: K, version: Option<Version>, page: &P) {
         let Some(version) = version else { return };
-        let [recent, older] = &mut *self.halves.write().unwrap_or_else(PoisonError::into_inner);
+        let [recent, older] = &mut *self.halves.write();
         if recent.len() >= self.most / 2 {
             *older = mem::take(recent);
         }

@@ -1,13 +1,7 @@
 //! A request: the rules of HTTP for its head that hyper does not enforce, its host, its id, its time limit, and
 //! what becomes known about it.
 
-use std::{
-    future::poll_fn,
-    pin::Pin,
-    sync::{Mutex, PoisonError},
-    task::Poll,
-    time::Duration,
-};
+use std::{future::poll_fn, pin::Pin, task::Poll, time::Duration};
 
 use hyper::{
     HeaderMap, Uri, Version,
@@ -17,6 +11,7 @@ use hyper::{
         uri::{Authority, Scheme},
     },
 };
+use parking_lot::Mutex;
 
 use rand::{Rng, rngs::StdRng};
 
@@ -123,7 +118,7 @@ impl RequestIds {
 
     pub(crate) fn new_id(&self) -> HeaderValue {
         let mut bytes = [0; 16];
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(&mut bytes);
+        self.0.lock().fill_bytes(&mut bytes);
         let mut id = [0; 32];
         for (digits, byte) in id.chunks_exact_mut(2).zip(bytes) {
             digits.copy_from_slice(&text::hex(byte));

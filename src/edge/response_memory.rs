@@ -4,12 +4,13 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
 };
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 
 use super::response::Response;
 use crate::domain::client::ClientAddress;
@@ -162,7 +163,7 @@ impl Account {
     /// Returns what the address uses then. Clients with a key do not need it.
     #[inline(never)]
     fn change(&self, address: ClientAddress, more: usize) -> usize {
-        let mut all = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.by_address.lock();
         let own = all.entry(address).or_default();
         *own = own.wrapping_add(more);
         let own = *own;

@@ -1,7 +1,7 @@
 //! The provider as the service uses it: where it is, and whom its responses name.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -10,6 +10,7 @@ use base64::{
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use tokio_rustls::rustls::{self, RootCertStore};
@@ -176,7 +177,7 @@ impl Provider {
     /// What the provider says about itself. It is asked if that was not within `max_age`.
     async fn document(&self, max_age: Duration) -> Result<Arc<Document>, Failure> {
         let (now, issuer) = (self.clock.instant(), self.settings.issuer.as_str());
-        let last = || self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = || self.last.lock();
         if let Some((asked, known)) = &mut *last() {
             if now.saturating_duration_since(*asked) < max_age {
                 return Ok(Arc::clone(known));

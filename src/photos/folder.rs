@@ -6,10 +6,11 @@ use std::{
     io::{self, ErrorKind, IoSliceMut, Write},
     os::{fd::OwnedFd, unix::fs::FileExt},
     path::{Path, PathBuf},
-    sync::{Mutex, OnceLock, PoisonError},
+    sync::OnceLock,
 };
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use rustix::{
     fs::{
         AtFlags, CWD, Mode, OFlags, ResolveFlags, fstat, fstatfs, linkat, openat, openat2,
@@ -87,7 +88,7 @@ impl Folder {
 
     /// Makes the folders in it, but not the folder: if that is away, it comes back.
     fn prepare(&self) -> io::Result<()> {
-        let mut is_prepared = self.is_prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_prepared = self.is_prepared.lock();
         if *is_prepared {
             return Ok(());
         }
@@ -135,7 +136,7 @@ impl Folder {
         let mut written = write();
         if written.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
             // Somebody has replaced the folder, or removed those in it that were empty.
-            *self.is_prepared.lock().unwrap_or_else(PoisonError::into_inner) = false;
+            *self.is_prepared.lock() = false;
             written = write();
         }
         written.inspect_err(|_| {

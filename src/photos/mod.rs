@@ -10,12 +10,7 @@ mod inspect;
 mod logo;
 mod place;
 
-use std::{
-    collections::BTreeSet,
-    io,
-    sync::{Arc, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeSet, io, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use rand::{
@@ -113,13 +108,13 @@ pub struct Photos {
     place: Option<Place>,
     max_size: usize,
     clock: Arc<dyn Clock>,
-    random: std::sync::Mutex<StdRng>,
+    random: parking_lot::Mutex<StdRng>,
     /// For those that wait or are decoded.
     admitted: Arc<Semaphore>,
     decoded: Arc<Semaphore>,
     pub(crate) walk: Mutex<Walk>,
     /// Photos from before the size [`PhotoSize::Card`].
-    without_card: std::sync::Mutex<BTreeSet<PhotoId>>,
+    without_card: parking_lot::Mutex<BTreeSet<PhotoId>>,
     /// The metrics of all photos.
     pub metrics: Arc<PhotoMetrics>,
 }
@@ -139,11 +134,11 @@ impl Photos {
             place,
             max_size,
             clock,
-            random: std::sync::Mutex::new(random),
+            random: parking_lot::Mutex::new(random),
             admitted: Arc::new(Semaphore::new(ADMITTED)),
             decoded: Arc::new(Semaphore::new(DECODED_AT_ONCE as usize)),
             walk: Mutex::default(),
-            without_card: std::sync::Mutex::default(),
+            without_card: parking_lot::Mutex::default(),
             metrics: Arc::default(),
         }
     }
@@ -234,7 +229,7 @@ impl Photos {
 
     /// Notes photos that have no file of the size [`PhotoSize::Card`].
     pub(crate) fn note_without_card(&self, photos: impl Iterator<Item = PhotoId>) {
-        let mut waiting = self.without_card.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.without_card.lock();
         let free = WAITING - waiting.len();
         waiting.extend(photos.take(free));
     }
@@ -242,7 +237,7 @@ impl Photos {
     /// Makes the missing file of one of these photos from its large one, also while other processes do.
     /// Returns whether others may wait.
     pub async fn make_card(&self) -> Result<bool, PhotoError> {
-        let next = self.without_card.lock().unwrap_or_else(PoisonError::into_inner).pop_first();
+        let next = self.without_card.lock().pop_first();
         let (Some(place), Some(id)) = (&self.place, next) else { return Ok(false) };
         let started = self.clock.instant();
         let made = self.make_smaller(place, PhotoFile { id, size: PhotoSize::Card }).await;
@@ -278,7 +273,7 @@ impl Photos {
     where
         StandardUniform: Distribution<T>,
     {
-        self.random.lock().unwrap_or_else(PoisonError::into_inner).random()
+        self.random.lock().random()
     }
 
     async fn places(&self, count: u32) -> Result<OwnedSemaphorePermit, PhotoError> {

@@ -3,9 +3,10 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use tokio::task::AbortHandle;
 
 use super::{activity::Activity, limits::Limits};
@@ -78,7 +79,7 @@ impl ConnectionSlots {
     ) -> Result<ConnectionSlot, NoFreeSlot> {
         let address =
             ClientAddress::with_limit(client.address(), &self.proxies, self.exempts_loopback);
-        let mut taken = self.taken();
+        let mut taken = self.taken.lock();
         if let Some(address) = &address
             && taken.by_address.get(address).is_some_and(|&count| count >= self.per_address)
         {
@@ -103,13 +104,9 @@ impl ConnectionSlots {
     /// Sets the task that serves the connection `number`.
     pub(super) fn note_task(&self, number: u64, task: AbortHandle) {
         // The connection may have ended already.
-        if let Some(stranger) = self.taken().untrusted.get_mut(&number) {
+        if let Some(stranger) = self.taken.lock().untrusted.get_mut(&number) {
             stranger.task = Some(task);
         }
-    }
-
-    fn taken(&self) -> MutexGuard<'_, Taken> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -145,7 +142,7 @@ impl Taken {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        let mut taken = self.slots.taken();
+        let mut taken = self.slots.taken.lock();
         taken.untrusted.remove(&self.number);
         // The slot of a replaced connection belongs to another one now.
         if !self.client.is_replaced() {
@@ -173,7 +170,7 @@ mod tests {
             let client = Arc::new(IpAddr::from([192, 0, 2, last]).into());
             drop(slots.take(&client, &Arc::default()));
         }
-        let taken = slots.taken();
+        let taken = slots.taken.lock();
         assert_eq!((taken.in_total, taken.by_address.len(), taken.untrusted.len()), (0, 0, 0));
     }
 }

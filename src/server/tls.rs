@@ -4,10 +4,11 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::{io::AsyncWriteExt, net::TcpStream, sync::watch, task, time};
 use tokio_rustls::{
     TlsAcceptor,
@@ -57,7 +58,7 @@ impl Tls {
         let files = self.files.clone();
         let found = task::spawn_blocking(move || files.read()).await;
         let found = found.unwrap_or_else(|error| Err(TlsError(error.to_string())));
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock();
         let is_settled = found == seen.last;
         seen.last = found;
         if is_settled && seen.last != seen.decided {
@@ -76,14 +77,14 @@ impl Tls {
                     "the renewed TLS certificate is invalid; the old one stays in use: {error}"
                 ))
             })?;
-        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = config;
+        *self.current.lock() = config;
         info!("the renewed TLS certificate is in use");
         warn_if_exposed(&self.files.key, found);
         Ok(())
     }
 
     pub(super) fn acceptor(&self) -> TlsAcceptor {
-        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = self.current.lock();
         Arc::clone(&current).into()
     }
 }

@@ -1,12 +1,13 @@
 //! The data that all pages and files read.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use jiff::{civil::Date, tz::TimeZone};
 use maud::Markup;
+use parking_lot::Mutex;
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 
 use super::{
@@ -114,7 +115,7 @@ impl Shop {
         &self,
         version: Option<Version>,
     ) -> Result<Arc<FieldSet>, StoreError> {
-        let known = || self.fields.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.fields.lock();
         let found = known().clone().filter(|(read_at, _)| Some(*read_at) == version);
         if let Some((_, fields)) = found {
             return Ok(fields);
@@ -134,7 +135,7 @@ impl Shop {
         &self,
         version: Option<Version>,
     ) -> Result<Arc<StoreFacts>, StoreError> {
-        let known = || self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.facts.lock();
         if version.is_some() && known().0 == version {
             return Ok(self.last_facts());
         }
@@ -146,7 +147,7 @@ impl Shop {
     /// The facts that were read last, for a page about a store that cannot be read. The rest of the request is in
     /// their language.
     pub(super) fn last_facts(&self) -> Arc<StoreFacts> {
-        let facts = Arc::clone(&self.facts.lock().unwrap_or_else(PoisonError::into_inner).1);
+        let facts = Arc::clone(&self.facts.lock().1);
         languages::speak_as(facts.language().value, facts.kind());
         facts
     }

@@ -8,10 +8,11 @@ mod recent;
 mod streams;
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use tokio::{
     sync::{Notify, watch},
     time,
@@ -123,13 +124,13 @@ impl Journal {
         let (store, clock) = (self.store.as_ref(), self.clock.as_ref());
         let instant = clock.instant();
         let is_due = |last: Instant| instant.saturating_duration_since(last) >= KEYS_EVERY;
-        let last = *self.keys_read.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = *self.keys_read.lock();
         if last.is_none_or(is_due) {
             let (keys, now) = (store.list_keys().await?, clock.now());
             let invalid =
                 keys.iter().filter(|key| !key.is_valid_at(now)).map(|key| key.id).collect();
             self.recent.send_if_modified(|recent| recent.set_invalid_keys(invalid));
-            *self.keys_read.lock().unwrap_or_else(PoisonError::into_inner) = Some(instant);
+            *self.keys_read.lock() = Some(instant);
         }
         Ok(())
     }

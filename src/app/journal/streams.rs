@@ -3,10 +3,11 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tracing::warn;
 
@@ -86,7 +87,7 @@ impl Default for Streams {
 impl Streams {
     /// Opens a stream. Fails if the client has too many.
     pub(crate) fn open(self: &Arc<Self>, of: Actor) -> Result<Share, TooManyStreams> {
-        let mut open = lock(&self.open);
+        let mut open = self.open.lock();
         let count = open.entry(of).or_default();
         if *count >= MAX_STREAMS {
             return Err(TooManyStreams);
@@ -105,7 +106,7 @@ impl Streams {
 
     /// Whether the log is to say at `now` that a stream of this client ended.
     fn is_logged(&self, of: Actor, now: Instant) -> bool {
-        let mut logged = lock(&self.logged);
+        let mut logged = self.logged.lock();
         logged.retain(|_, at| now.saturating_duration_since(*at) < LOG_EVERY);
         let is_first = !logged.contains_key(&of);
         logged.entry(of).or_insert(now);
@@ -146,7 +147,7 @@ impl From<End> for Ended {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        let mut open = lock(&self.streams.open);
+        let mut open = self.streams.open.lock();
         if let Some(count) = open.get_mut(&self.of) {
             *count -= 1;
             if *count == 0 {
@@ -154,10 +155,6 @@ impl Drop for Share {
             }
         }
     }
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Only learns that something changed, and of which animals.
@@ -201,7 +198,7 @@ mod tests {
             open.pop();
             open.push(streams.open(of).unwrap());
         }
-        assert!(lock(&streams.open).is_empty());
+        assert!(streams.open.lock().is_empty());
     }
 
     #[test]
@@ -211,7 +208,7 @@ mod tests {
         assert!(streams.is_logged(one, start) && streams.is_logged(other, start));
         assert!(!streams.is_logged(one, start + Duration::from_secs(59)));
         assert!(streams.is_logged(one, start + LOG_EVERY));
-        assert_eq!(lock(&streams.logged).len(), 1);
+        assert_eq!(streams.logged.lock().len(), 1);
         let share = streams.open(one).unwrap();
         share.end(&Ended::NoMemory, start);
         share.end(&Ended::NoMemory, start);

@@ -2,11 +2,12 @@
 
 use std::{
     collections::HashSet,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use foldhash::fast::RandomState;
+use parking_lot::{Mutex, RwLock};
 use tokio::{sync::Semaphore, time};
 
 use crate::{
@@ -62,7 +63,7 @@ impl IssuedKeys {
         if self.is_cached(digest) {
             return Ok(true);
         }
-        let begun = self.readings().begun;
+        let begun = self.readings.lock().begun;
         let read = time::timeout(LOOKUP_TIMEOUT, self.read_after(begun)).await;
         let too_slow = "reading the keys from the store took longer than 5 seconds";
         read.map_err(|_| StoreError::Unavailable(cause(too_slow)))??;
@@ -73,7 +74,7 @@ impl IssuedKeys {
     async fn read_after(&self, begun: u64) -> Result<(), StoreError> {
         let _turn = self.turn.acquire().await;
         let pause = {
-            let readings = self.readings();
+            let readings = self.readings.lock();
             if let Some((number, outcome)) = &readings.last
                 && *number > begun
             {
@@ -85,29 +86,25 @@ impl IssuedKeys {
             time::sleep(pause).await;
         }
         let number = {
-            let mut readings = self.readings();
+            let mut readings = self.readings.lock();
             readings.begun += 1;
             readings.next = self.clock.instant() + PAUSE;
             readings.begun
         };
         let outcome = self.store.key_digests().await.map(|digests| {
             let digests = digests.into_iter().collect();
-            *self.digests.write().unwrap_or_else(PoisonError::into_inner) = digests;
+            *self.digests.write() = digests;
         });
-        self.readings().last = Some((number, outcome.clone()));
+        self.readings.lock().last = Some((number, outcome.clone()));
         outcome
     }
 
     fn is_cached(&self, digest: &KeyDigest) -> bool {
-        self.digests.read().unwrap_or_else(PoisonError::into_inner).contains(digest)
+        self.digests.read().contains(digest)
     }
 
     #[cfg(test)]
     pub(super) fn count_readings(&self) -> u64 {
-        self.readings().begun
-    }
-
-    fn readings(&self) -> MutexGuard<'_, Readings> {
-        self.readings.lock().unwrap_or_else(PoisonError::into_inner)
+        self.readings.lock().begun
     }
 }

@@ -5,12 +5,13 @@ mod usage;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, PoisonError, RwLock},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use foldhash::fast::RandomState;
 use jiff::Timestamp;
+use parking_lot::RwLock;
 
 use self::{
     issued::IssuedKeys,
@@ -163,21 +164,20 @@ impl KeyRing {
     }
 
     fn cached(&self, digest: &KeyDigest) -> Option<Arc<CachedKey>> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read();
         let key = known.get(digest)?;
         let age = self.clock.instant().saturating_duration_since(key.read_at);
         (age < CACHED_FOR).then(|| Arc::clone(key))
     }
 
     async fn look_up(&self, digest: KeyDigest) -> Result<Option<Arc<CachedKey>>, StoreError> {
-        let was_met =
-            self.known.read().unwrap_or_else(PoisonError::into_inner).contains_key(&digest);
+        let was_met = self.known.read().contains_key(&digest);
         if !was_met && !self.issued.contains(&digest).await? {
             return Ok(None);
         }
         let read_at = self.clock.instant();
         let record = self.store.find_key(&digest).await?;
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.write();
         let Some(record) = record else {
             known.remove(&digest);
             return Ok(None);
@@ -192,7 +192,7 @@ impl KeyRing {
     /// Writes the metrics of each key. Only keys that exist in the store are counted, so their
     /// number is bounded.
     pub(crate) fn expose(&self, page: &mut Exposition) {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read();
         let mut calls: Vec<(KeyId, u64)> = known
             .values()
             .map(|key| (key.record.id, key.usage.deprecated_calls.get()))
@@ -221,7 +221,7 @@ impl KeyRing {
     }
 
     fn unsaved_uses(&self) -> Vec<UnsavedUse> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read();
         known.values().filter_map(|key| key.usage.unsaved(key.record.id)).collect()
     }
 }
@@ -259,7 +259,7 @@ mod tests {
             (0..2_000).map(|_| ApiKey::generate(Deployment::Production, &mut random)).collect();
         let rejected = join_all(keys.iter().map(|key| is_rejected(key.reveal()))).await;
         assert!(rejected.into_iter().all(|is_rejected| is_rejected));
-        assert_eq!(ring.known.read().unwrap().len(), 0);
+        assert_eq!(ring.known.read().len(), 0);
         // One reading for the first key, and one for all the others.
         assert_eq!(ring.issued.count_readings(), 2);
     }

@@ -1,6 +1,6 @@
 //! Adding several photos at once, their order, their texts, and deleting them.
 
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
@@ -43,7 +43,7 @@ const FORMS_OF_MEMBER: usize = 3;
 
 /// Counts a form with photos of a member that arrives, until the result is dropped.
 pub(super) fn arriving(console: &Console, member: StaffId) -> Result<Arc<StaffId>, PhotoError> {
-    let mut all = console.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut all = console.uploads.lock();
     all.retain(|form| form.strong_count() > 0);
     if all.iter().filter_map(Weak::upgrade).filter(|of| **of == member).count() >= FORMS_OF_MEMBER {
         return Err(PhotoError::Busy);

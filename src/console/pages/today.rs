@@ -174,14 +174,11 @@ async fn sold_today(desk: &Desk<'_>) -> Result<(Vec<order_rows::Row>, bool), Sto
     let since = Timestamp::from_second(now.as_second().div_euclid(DAY) * DAY).unwrap_or(now);
     let kind = AuditType::parse(ChangeType::OrderCompleted.as_str());
     let query = AuditQuery {
-        subject: None,
-        actor: None,
         kind,
         since: Some(since),
-        until: None,
-        after: None,
         newest_first: true,
         limit: MOST_SOLD,
+        ..AuditQuery::default()
     };
     let (entries, next) = desk.store().list_audit(&query).await?;
     let id = |entry: AuditEntry| match entry {

@@ -31,8 +31,6 @@ words! {
 pub struct Text<const MAX: usize, const MIN: usize = 0>(String);
 
 impl<const MAX: usize, const MIN: usize> Text<MAX, MIN> {
-    pub const MAX_LENGTH: usize = MAX;
-
     /// `None` if the text is too short or too long, or contains U+0000.
     pub fn new(text: String) -> Option<Self> {
         let is_valid = text.len() >= MIN && text.chars().nth(MAX).is_none() && !text.contains('\0');

@@ -4,13 +4,11 @@
 //! The repository has each document in both forms, so that no build and no start of the
 //! service parses YAML. A test writes them from what people edit.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use hyper::{header::HeaderValue, http::request::Parts};
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::{sync::OnceCell, task};
 
@@ -155,7 +153,7 @@ impl Served {
         let servers = named.map_or_else(|| self.servers.clone(), this_service);
         let is_after_removal = deprecation::is_removed_at(now);
         let mut form = Form { document, format, servers, is_after_removal };
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         if kept.len() >= MAX_KEPT && !kept.contains_key(&form) {
             form.servers.clone_from(&self.servers);
         }

@@ -35,9 +35,8 @@ pub(crate) async fn list(
         kind: query::filter("type", kind.as_ref(), AuditType::parse, is_type)?,
         since: query::filter("since", since.as_ref(), json::times::parse, is_time)?,
         until: query::filter("until", until.as_ref(), json::times::parse, is_time)?,
-        after: None,
-        newest_first: false,
         limit: limit.get().into(),
+        ..AuditQuery::default()
     };
     let filters = [
         ("subject", subject.as_deref()),

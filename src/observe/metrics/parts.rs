@@ -5,13 +5,14 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
 };
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 
 use super::{Counter, Exposition, Histogram, Kind};
 use crate::domain::store_area::{Change, ChangeType, Reservations};
@@ -41,12 +42,12 @@ impl TaskRuns {
 impl TaskMetrics {
     pub fn of(&self, task: &'static str) -> Arc<TaskRuns> {
         let runs = Arc::<TaskRuns>::default();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((task, Arc::clone(&runs)));
+        self.0.lock().push((task, Arc::clone(&runs)));
         runs
     }
 
     pub fn expose(&self, page: &mut Exposition) {
-        let tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let tasks = self.0.lock();
         let name = "petstore_task_last_success_timestamp_seconds";
         page.begin(Kind::Gauge, name, "When the background task last succeeded; 0 if never.");
         for (task, runs) in tasks.iter() {
@@ -277,7 +278,7 @@ impl WebhookMetrics {
     }
 
     pub fn note(&self, states: BTreeMap<i64, WebhookState>) {
-        *self.states.lock().unwrap_or_else(PoisonError::into_inner) = states;
+        *self.states.lock() = states;
     }
 
     pub fn expose(&self, page: &mut Exposition) {
@@ -290,7 +291,7 @@ impl WebhookMetrics {
         for (outcome, counter) in OUTCOMES.iter().zip(&self.attempts) {
             page.sample(name, &[("outcome", outcome)], counter.get());
         }
-        let states = self.states.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let states = self.states.lock().clone();
         let mut gauge = |name, help, value: fn(&WebhookState) -> Option<i64>| {
             page.begin(Kind::Gauge, name, help);
             for (id, state) in &states {

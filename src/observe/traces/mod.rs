@@ -9,9 +9,10 @@ mod collector;
 mod otlp;
 mod sampler;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use hyper::HeaderMap;
+use parking_lot::Mutex;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use tokio::sync::mpsc;
 
@@ -72,7 +73,7 @@ impl Spans {
     fn random_hex(&self, length: usize) -> String {
         let mut bytes = [0; 16];
         let bytes = &mut bytes[..length];
-        self.random.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(bytes);
+        self.random.lock().fill_bytes(bytes);
         text::hex_digits(bytes)
     }
 

@@ -45,21 +45,9 @@ const SETTINGS: &str = "SET statement_timeout = '5s';
 #[error("{0}")]
 pub(super) struct Unreachable(String);
 
-impl Unreachable {
-    pub(super) fn new(reason: String) -> Self {
-        Self(reason)
-    }
-}
-
 impl From<&tokio_postgres::Error> for Unreachable {
     fn from(error: &tokio_postgres::Error) -> Self {
         Self(chain(error).replace('\n', " "))
-    }
-}
-
-impl From<tokio_postgres::Error> for Unreachable {
-    fn from(error: tokio_postgres::Error) -> Self {
-        Self::from(&error)
     }
 }
 
@@ -100,7 +88,7 @@ impl Connector {
                     self.primary.store(number, Ordering::Relaxed);
                     return Ok(session);
                 }
-                Ok(Err(error)) => Unreachable::from(error).0,
+                Ok(Err(error)) => Unreachable::from(&error).0,
                 Err(_) => format!("no response within {} seconds", SERVER_TIMEOUT.as_secs()),
             };
             reasons.push(format!("{}: {reason}", name(server)));

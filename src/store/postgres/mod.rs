@@ -40,9 +40,9 @@ use tokio::sync::Semaphore;
 pub(super) use self::{bulk::snapshot, check::check};
 use self::{
     commands::Commands,
-    connect::{Connector, Session, Unreachable},
+    connect::{Connector, Session},
     creates::Creates,
-    pool::{Access, Connection, Pool, Try},
+    pool::{Access, Pool},
     runner::Runner,
 };
 pub use self::{load::PostgresLoad, url::PostgresUrl};
@@ -85,16 +85,6 @@ impl PostgresStore {
                 .map_err(|_| failed(cause("the key in etag_key does not have 32 bytes")))?,
         })
     }
-
-    /// Runs `work` on `what`, with retries. See [`Runner::run`].
-    async fn run<W: Send, T>(
-        &self,
-        access: Access,
-        what: W,
-        work: impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Try<'t, T> + Sync,
-    ) -> Result<T, StoreError> {
-        self.runner.run(access, what, work).await
-    }
 }
 
 /// Connects to the database at `url`, and migrates its schema if `mode` allows.
@@ -109,7 +99,7 @@ async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Sessio
     let encoding = encoding.map_err(|error| migrations::cannot_open(&shown, &error))?;
     if !["UTF8", "utf8"].contains(&encoding.as_str()) {
         let reason = format!("its encoding is {encoding}, but must be UTF8");
-        return Err(failed(Arc::new(Unreachable::new(reason))));
+        return Err(failed(cause(&reason)));
     }
     migrations::run(&mut session, mode, &shown).await?;
     Ok((connector, session))
@@ -123,7 +113,7 @@ fn cannot_read(url: &PostgresUrl, error: StoreError) -> OpenError {
 impl Health for PostgresStore {
     async fn check_ready(&self) -> Result<(), StoreError> {
         let _permit = self.probes.acquire().await;
-        self.run(Access::Write, (), |on, ()| probe::probe(on).boxed()).await
+        self.runner.run(Access::Write, (), |on, ()| probe::probe(on).boxed()).await
     }
 
     /// A server can always come back.

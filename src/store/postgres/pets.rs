@@ -50,12 +50,12 @@ impl Pets for PostgresStore {
         request: &PageRequest,
         visit: Visit<'_>,
     ) -> Result<Option<PetId>, StoreError> {
-        let page = self.run(Access::Read, *request, |on, request| list(on, request).boxed());
+        let page = self.runner.run(Access::Read, *request, |on, request| list(on, request).boxed());
         page.await?.visit(visit).await
     }
 
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
-        self.run(Access::Read, (), |on, ()| get(on, id).boxed()).await
+        self.runner.run(Access::Read, (), |on, ()| get(on, id).boxed()).await
     }
 
     async fn create_pet(
@@ -66,7 +66,7 @@ impl Pets for PostgresStore {
     ) -> Result<Created, StoreError> {
         if context.idempotency.is_some() {
             let once = requests::Once { new: pet, context, respond };
-            return self.run(Access::Write, once, |on, once| once.insert(on).boxed()).await;
+            return self.runner.run(Access::Write, once, |on, once| once.insert(on).boxed()).await;
         }
         self.creates.add(Animal::new(pet, context)).await.map(Created::New)
     }
@@ -76,7 +76,7 @@ impl Pets for PostgresStore {
     }
 
     async fn read_version(&self) -> Result<Option<Version>, StoreError> {
-        self.run(Access::Read, (), |on, ()| version(on).boxed()).await
+        self.runner.run(Access::Read, (), |on, ()| version(on).boxed()).await
     }
 
     fn ended_writes(&self) -> u64 {

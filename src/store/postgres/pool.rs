@@ -224,7 +224,7 @@ impl managed::Manager for Connector {
             return Err(RecycleError::message("another server accepts the writes"));
         }
         if metrics.last_used() > MAX_REST {
-            connection.check_connection().await.map_err(Unreachable::from)?;
+            connection.check_connection().await.map_err(|error| Unreachable::from(&error))?;
         }
         Ok(())
     }

@@ -1,8 +1,9 @@
 //! Work of many callers, which a task does in groups: what comes while a group is done waits, and is
 //! then done together.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::{
     sync::{
         mpsc::{self, error::TrySendError},
@@ -113,7 +114,7 @@ impl<W, D> Groups<W, D> {
 }
 
 fn take<W>(work: &Mutex<Option<W>>) -> Option<W> {
-    work.lock().unwrap_or_else(PoisonError::into_inner).take()
+    work.lock().take()
 }
 
 /// The worker has panicked, so it is unknown what it has done.

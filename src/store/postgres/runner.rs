@@ -2,13 +2,11 @@
 
 use std::{
     mem,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering::Release},
-    },
+    sync::atomic::{AtomicU64, Ordering::Release},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use rand::{RngExt, rngs::StdRng};
 use tokio::time;
 
@@ -113,12 +111,12 @@ impl Runner {
 
     /// A name for a write that no other write ever has.
     pub(super) fn token(&self) -> String {
-        let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut random = self.random.lock();
         format!("{:032x}", random.random::<u128>())
     }
 
     fn around(&self, pause: Duration) -> Duration {
-        let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut random = self.random.lock();
         pause.mul_f64(random.random_range(0.5..1.5))
     }
 }

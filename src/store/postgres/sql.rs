@@ -241,11 +241,13 @@ impl Database for PostgresStore {
     const USUAL_PAGE: usize = usize::MAX;
 
     fn state_of_log(&self) -> Done<'_, JournalState> {
-        self.run(Access::Write, (), |on, ()| numbering::number(on).boxed()).boxed()
+        self.runner.run(Access::Write, (), |on, ()| numbering::number(on).boxed()).boxed()
     }
 
     fn forget(&self, kept: [i64; 2], limit: i64) -> Done<'_, usize> {
-        self.run(Access::Write, (), move |on, ()| journal::forget(on, kept, limit).boxed()).boxed()
+        self.runner
+            .run(Access::Write, (), move |on, ()| journal::forget(on, kept, limit).boxed())
+            .boxed()
     }
 
     fn number_changes(&self) -> Done<'_, ()> {
@@ -253,7 +255,7 @@ impl Database for PostgresStore {
     }
 
     fn read<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
-        self.run(Access::Read, what, move |on, what| work(on, what)).boxed()
+        self.runner.run(Access::Read, what, move |on, what| work(on, what)).boxed()
     }
 
     fn read_slowly<W: Shared, T: Shared>(
@@ -273,26 +275,28 @@ impl Database for PostgresStore {
     }
 
     fn search<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
-        self.run(Access::Read, what, move |on, what| {
-            read_within(BEGIN_SNAPSHOT, on, what, work).boxed()
-        })
-        .boxed()
+        self.runner
+            .run(Access::Read, what, move |on, what| {
+                read_within(BEGIN_SNAPSHOT, on, what, work).boxed()
+            })
+            .boxed()
     }
 
     fn write<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
-        self.run(Access::Write, (what, false), move |on, (what, is_retry)| {
-            async move {
-                let transaction = Transaction::begin(on, "BEGIN").await?;
-                if mem::replace(is_retry, true) {
-                    transaction.on.confirm().await?;
+        self.runner
+            .run(Access::Write, (what, false), move |on, (what, is_retry)| {
+                async move {
+                    let transaction = Transaction::begin(on, "BEGIN").await?;
+                    if mem::replace(is_retry, true) {
+                        transaction.on.confirm().await?;
+                    }
+                    let done = work(transaction.on, what).await?;
+                    transaction.end("COMMIT").await?;
+                    Ok(done)
                 }
-                let done = work(transaction.on, what).await?;
-                transaction.end("COMMIT").await?;
-                Ok(done)
-            }
+                .boxed()
+            })
             .boxed()
-        })
-        .boxed()
     }
 
     fn once<W: Shared, T: Shared, R: Shared>(
@@ -302,6 +306,8 @@ impl Database for PostgresStore {
         show: Work<Connection, i64, T>,
     ) -> Done<'_, Result<T, R>> {
         let once = Once { what, token: self.runner.token() };
-        self.run(Access::Write, once, move |on, once| once.attempt(on, work, show).boxed()).boxed()
+        self.runner
+            .run(Access::Write, once, move |on, once| once.attempt(on, work, show).boxed())
+            .boxed()
     }
 }

@@ -1,7 +1,7 @@
 //! A token for every create, which identifies the create if its connection breaks before the
 //! response.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use super::{errors::Failure, pool::Connection};
 
@@ -23,12 +23,12 @@ impl Tokens {
         }
         let row = connection.query_one(NEXT_SERIES, &[]).await?;
         let first = row.try_get::<_, i64>(0)? << SERIES_BITS;
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(first + 1);
+        *self.0.lock() = Some(first + 1);
         Ok(first)
     }
 
     fn of_this_series(&self) -> Option<i64> {
-        let mut next = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = self.0.lock();
         let token = (*next)?;
         let following = token + 1;
         // After the end of a series, the next call starts a new one.
@@ -39,6 +39,6 @@ impl Tokens {
     /// Starts a new series. After a failover to a standby that lagged, the database may have given
     /// this series twice.
     pub(super) fn renew(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.0.lock() = None;
     }
 }

@@ -4,9 +4,10 @@ use std::{
     fs::File,
     io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use rustix::fs::Stat;
 
 /// Device and inode, which identify a file.
@@ -53,7 +54,7 @@ pub(super) fn identity(file: &Stat) -> Identity {
 /// only once.
 pub(super) fn keep_open(path: &Path) -> io::Result<Arc<File>> {
     static OPEN_FILES: Mutex<Vec<(Identity, Arc<File>)>> = Mutex::new(Vec::new());
-    let mut open_files = OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut open_files = OPEN_FILES.lock();
     let wanted = device_and_inode(path)?;
     let is_wanted = |(known, file): &&(Identity, Arc<File>)| {
         // Unless other code has closed the descriptor.

@@ -10,13 +10,14 @@
 use std::{
     path::Path,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak,
+        Arc, Weak,
         atomic::{AtomicBool, AtomicU8, Ordering},
     },
     thread,
     time::Duration,
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use rusqlite::{Connection, Row};
 use tokio::{runtime::Handle, time::sleep};
 
@@ -130,7 +131,7 @@ impl Readers {
         match self.0.wal_index {
             Some(wal_index) => Ok(wal_index.version()),
             // Each connection counts for itself, so it is always the same one.
-            None => Ok(lock(&self.0.readers[0]).data_version()?),
+            None => Ok(self.0.readers[0].lock().data_version()?),
         }
     }
 }
@@ -151,12 +152,8 @@ impl Shared {
     /// The first free reader, so that an idle service continues to use the reader with the warm
     /// page cache.
     fn free(&self) -> MutexGuard<'_, Reader> {
-        let free = self.readers.iter().find_map(|reader| match reader.try_lock() {
-            Ok(guard) => Some(guard),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        });
-        free.unwrap_or_else(|| lock(&self.readers[0]))
+        let free = self.readers.iter().find_map(Mutex::try_lock);
+        free.unwrap_or_else(|| self.readers[0].lock())
     }
 
     /// Whether a transaction may stay open. If so, a task will end it soon.
@@ -177,7 +174,7 @@ impl Shared {
     /// no new one stays open if that was forbidden before.
     fn end_transactions(&self) {
         for reader in &self.readers {
-            lock(reader).end_transaction();
+            reader.lock().end_transaction();
         }
     }
 }
@@ -209,11 +206,6 @@ async fn end_soon(shared: Weak<Shared>) {
     if let Some(shared) = shared.upgrade() {
         shared.phase.store(IDLE, Ordering::Relaxed);
     }
-}
-
-/// Ignores poisoning: a panic leaves a reader in a consistent state.
-fn lock(reader: &Mutex<Reader>) -> MutexGuard<'_, Reader> {
-    reader.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Reader {
@@ -263,7 +255,8 @@ mod tests {
         let limit = connection::BUSY_TIMEOUT;
         connection::wait_for_locks(&mut writing, limit, move || begins.begin()).unwrap();
         let read = || readers.read(|on| on.query_row(LAST_PET, [], |_| Ok(()))).unwrap();
-        let is_open = || readers.0.readers.iter().any(|reader| lock(reader).open_version.is_some());
+        let is_open =
+            || readers.0.readers.iter().any(|reader| reader.lock().open_version.is_some());
         read();
         assert!(is_open());
         writing.execute("UPDATE change_log SET epoch = randomblob(16)", []).unwrap();
@@ -292,7 +285,8 @@ mod tests {
         let readers = Readers::open(&path, Some(wal_index)).unwrap();
         let count = readers.0.readers.len() as u64;
         for reader in &readers.0.readers {
-            let kibibytes: i64 = lock(reader)
+            let kibibytes: i64 = reader
+                .lock()
                 .connection
                 .pragma_query_value(None, "cache_size", |row| row.get(0))
                 .unwrap();

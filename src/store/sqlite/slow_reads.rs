@@ -5,11 +5,9 @@
 //! On a runtime thread, a few clients that request them would delay all others. So a separate
 //! thread runs them one at a time, and those of one kind never use more than one processor.
 
-use std::{
-    path::Path,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{path::Path, sync::Arc};
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -56,7 +54,7 @@ impl SlowReads {
         let turn = turn.map_err(|error| StoreError::Internal(Arc::new(error)))?;
         let connection = Arc::clone(&self.connection);
         let reading = task::spawn_blocking(move || {
-            let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut connection = connection.lock();
             let mut moment = Transaction::begin(&mut connection, "BEGIN")?;
             // The turn ends when the work is done, even if the request was dropped.
             work(&mut moment).map(|done| (done, turn))

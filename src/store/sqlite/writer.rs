@@ -212,7 +212,7 @@ fn commit(
     };
     if committed.is_err() {
         newest.forget();
-        metrics.count_failure();
+        metrics.failures.count();
     }
     for acknowledge in done {
         acknowledge(committed.clone());

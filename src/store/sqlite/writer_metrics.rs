@@ -9,7 +9,7 @@ use crate::{
 pub(super) struct WriterMetrics {
     batch_sizes: Histogram,
     commits: Histogram,
-    failures: Counter,
+    pub(super) failures: Counter,
     pub(super) refusals: Counter,
 }
 
@@ -41,11 +41,6 @@ impl WriterMetrics {
         self.commits.observe(SystemClock.instant().saturating_duration_since(started));
         self.batch_sizes.observe_size(size);
         done
-    }
-
-    /// Counts a batch that could not begin or commit.
-    pub(super) fn count_failure(&self) {
-        self.failures.count();
     }
 
     pub(super) fn expose(&self, page: &mut Exposition) {

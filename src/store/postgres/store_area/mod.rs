@@ -44,7 +44,7 @@ impl StoreArea for PostgresStore {
     }
 
     async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
-        self.run(Access::Read, (), |on, ()| lists::get_pet(on, id).boxed()).await
+        self.runner.run(Access::Read, (), |on, ()| lists::get_pet(on, id).boxed()).await
     }
 
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
