@@ -115,7 +115,7 @@ impl Demo {
             "The window:     {window}/\n\
              The console:    {console}/link/{link} (as {manager}, the manager; password: {password})\n\
              The interface:  http://{at}/v1 (key: {key}; try it at http://{at}/docs/store)\n\
-             To stop:        press Ctrl-C; the store is gone then\n"
+             To stop:        press Ctrl-C, and then the store is gone\n"
         ))
     }
 }

@@ -254,7 +254,10 @@ pub(super) fn line_of_marks(place: &Arc<Place>) -> anyhow::Result<Option<String>
     let marks = Waiting::new()?.wait(async move { place.marks().await })?;
     let marks = (marks.len() > 1).then(|| marks.join(", "));
     Ok(marks.map(|marks| {
-        format!("several databases use this place of photos, so no files are deleted: {marks}\n")
+        format!(
+            "several databases use this place of photos, so no files are deleted; delete the marks of those that no longer \
+             use it, in its folder `owners`: {marks}\n"
+        )
     }))
 }
 

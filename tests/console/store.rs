@@ -333,7 +333,7 @@ async fn people_in_a_shelter_read_of_adoptions_and_programs_of_sales() {
         ("/animals/1/edit", "Adopted"),
         ("/animals/2", "Adopt"),
         ("/orders", "Adopted"),
-        ("/orders?status=completed", "Adopted: 1 with a fee, 95 together"),
+        ("/orders?status=completed", "Adopted: 1 with a fee, 95 in total"),
         ("/orders/1", "Signature of the adopter"),
         ("/activity", "Animal adopted"),
     ] {

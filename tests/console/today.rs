@@ -75,7 +75,7 @@ async fn a_page_of_sold_orders_says_what_they_brought() {
         clerk.post(&path, &[("price", price)]).await.expect(303);
     }
     let page = clerk.get("/orders?status=completed").await.expect(200).text;
-    assert!(page.contains("Sold: 2 with a price, €200.50 together"), "{page}");
+    assert!(page.contains("Sold: 2 with a price, €200.50 in total"), "{page}");
     assert!(page.contains("<th scope=\"col\">Sold on</th>"), "{page}");
     assert!(!page.contains("Closed"), "{page}");
     let page = clerk.get("/orders?status=cancelled").await.expect(200).text;
@@ -166,7 +166,7 @@ async fn today_says_what_was_sold_today_and_is_still_sold() {
     shop.database().execute(yesterday, []).unwrap();
     let page = clerk.get("/").await.expect(200);
     assert!(page.text.contains("<h2>Sold today (2)</h2>"), "{page:?}");
-    assert!(page.text.contains("<p>Sold: 2 with a price, €200.50 together</p>"), "{page:?}");
+    assert!(page.text.contains("<p>Sold: 2 with a price, €200.50 in total</p>"), "{page:?}");
     let sold = page.between("<ul class=\"chips\">", "</ul>");
     for part in ["/orders/1\"><bdi>Rex</bdi><span class=\"muted\">€80.00", "<bdi>Max</bdi>"] {
         assert!(sold.contains(part), "{part}: {sold}");

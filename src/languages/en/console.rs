@@ -95,7 +95,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     step_import: "Import animals from a spreadsheet",
     step_colleague: "Add a colleague",
     step_window: "Look at the public pages of your animals",
-    no_steps: "Do not show these steps any more",
+    no_steps: "Do not show these steps again",
 
     // Animal.
     edit: "Edit",
@@ -1121,7 +1121,7 @@ fn orders_found(count: usize, has_more: bool) -> String {
 }
 
 fn sum_of(status: OrderStatus, count: usize, sum: &str) -> String {
-    format!("{}: {count} with a price, {sum} together", order_status(status))
+    format!("{}: {count} with a price, {sum} in total", order_status(status))
 }
 
 fn ambiguous(typed: &str, [one, other]: [&str; 2], [first, second]: [&str; 2]) -> String {
@@ -1745,7 +1745,7 @@ pub(in crate::languages) mod shelter {
     }
 
     fn sum_of(status: OrderStatus, count: usize, sum: &str) -> String {
-        format!("{}: {count} with a fee, {sum} together", order_status(status))
+        format!("{}: {count} with a fee, {sum} in total", order_status(status))
     }
 
     fn reopen(status: OrderStatus) -> &'static str {
