@@ -80,7 +80,7 @@ fn read<T>(
         return Err(why);
     }
     let taken = take(Assertion { id, user, client, data, signature }, host)?;
-    // Last, so that nobody fills this memory who has no passkey.
+    // Last, so that only somebody with a passkey can fill this memory.
     visit.console.once.is_first(&challenge, visit.now).then_some(taken).ok_or(LATE)
 }
 

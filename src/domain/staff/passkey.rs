@@ -98,7 +98,7 @@ impl Passkey {
     pub const MAX: usize = 10;
 
     /// The user handle of a member. Two stores on one host make different ones because of their `tag`, so an
-    /// authenticator keeps the passkeys of both. Nobody can guess one and learn who has passkeys.
+    /// authenticator keeps the passkeys of both. Nobody can guess one to find out which members have passkeys.
     pub fn user(member: StaffId, tag: &str) -> Vec<u8> {
         [&member.0.to_be_bytes(), tag.as_bytes()].concat()
     }
