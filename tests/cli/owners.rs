@@ -71,6 +71,14 @@ fn key(here: &Path) -> String {
     run(here, &create).expect_success().stdout.trim_end().to_owned()
 }
 
+/// A folder with a database, in which there is an animal with a photo, and a key.
+async fn home_with_photo() -> (TempDir, String) {
+    let here = home();
+    let key = key(here.path());
+    add_photo(&serve(here.path()), &key).await;
+    (here, key)
+}
+
 /// Adds an animal with a photo.
 async fn add_photo(service: &Service, key: &str) {
     let url = format!("{}/store/pets", service.url);
@@ -115,11 +123,7 @@ async fn what_each_command_makes_belongs_to_the_user_of_the_database() {
 
 #[tokio::test]
 async fn a_service_serves_and_adds_photos_after_a_restore_into_an_empty_folder() {
-    let old = home();
-    let key = key(old.path());
-    let service = serve(old.path());
-    add_photo(&service, &key).await;
-    drop(service);
+    let (old, key) = home_with_photo().await;
     run(old.path(), &["backup", "copy.db"]).expect_success();
     let new = home();
     let copy = old.path().join("copy.db").display().to_string();
@@ -133,12 +137,8 @@ async fn a_service_serves_and_adds_photos_after_a_restore_into_an_empty_folder()
 
 #[tokio::test]
 async fn the_backups_of_a_service_belong_to_the_user_of_the_database_and_so_does_what_comes_back() {
-    let here = home();
+    let (here, key) = home_with_photo().await;
     let path = here.path();
-    let key = key(path);
-    let service = serve(path);
-    add_photo(&service, &key).await;
-    drop(service);
     // As the service of root would: its files belong to the same user.
     let backup = ["--backup", "place", "--backup-every", "1h"];
     let service = Service::start(path, &backup);
@@ -155,12 +155,8 @@ async fn the_backups_of_a_service_belong_to_the_user_of_the_database_and_so_does
 
 #[tokio::test(flavor = "multi_thread")]
 async fn restores_as_root_and_as_the_user_from_a_folder_and_a_bucket_give_that_user_all_files() {
-    let here = home();
+    let (here, key) = home_with_photo().await;
     let path = here.path();
-    let key = key(path);
-    let service = serve(path);
-    add_photo(&service, &key).await;
-    drop(service);
     let bucket = FakeBucket::start().await;
     let places = [path.join("place").display().to_string(), "s3://shop/backups".to_owned()];
     for place in &places {
