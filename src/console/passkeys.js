@@ -29,7 +29,7 @@
     const say = (message) => { [wrong.textContent, wrong.hidden] = [message, !message]; };
     // Without it, a browser gives a new passkey only in a form that nobody here reads.
     button.hidden = !window.AuthenticatorAttestationResponse?.prototype.getAuthenticatorData;
-    // Who has none does not miss it.
+    // On the sign-in page, somebody without a passkey does not miss the button.
     if (button.hidden && (form.dataset.user || form.elements.for)) say(box.dataset.unsupported);
     // Also after "back".
     addEventListener("pageshow", () => { button.disabled = false; });

@@ -49,7 +49,7 @@ pub(super) enum Cookie {
     Message,
     /// The sign-ins at the provider that have begun in this browser.
     Provider,
-    /// From which follows what a passkey signs in this browser.
+    /// The random text from which the challenge of a passkey follows.
     Passkey,
 }
 

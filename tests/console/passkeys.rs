@@ -172,7 +172,7 @@ async fn who_loses_a_passkey_gets_a_link_and_a_provider_takes_all() {
     assert_eq!(passkey.user, before);
     browser.enter(&mut passkey, &[]).await.expect(303);
 
-    // Who signs in at a provider has no other proof.
+    // A member who signs in at a provider has no other proof.
     let page = manager.post_and_confirm(&path, &[("do", "reset")]).await.expect(200);
     let link = page.secret().strip_prefix("http://localhost:8081").unwrap().to_owned();
     let mut person = ana();

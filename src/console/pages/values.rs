@@ -78,7 +78,7 @@ pub(super) fn name_removed(fields: &FieldSet, form: &Form, errors: &mut Errors) 
     }
 }
 
-/// What can be chosen for a field: nothing, its values, and the present one if it is none of them.
+/// What can be chosen for a field: nothing, its values, and the present one if it is no longer a value.
 pub(super) fn options(field: &FieldDefinition, none: &str, value: &str) -> Vec<(String, String)> {
     let mut options = vec![(String::new(), none.to_owned())];
     if field.kind == FieldKind::Boolean {

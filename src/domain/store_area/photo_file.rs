@@ -64,6 +64,6 @@ impl PhotoFile {
 
     /// The path by which clients know it.
     pub fn path(self) -> String {
-        ["/photos/", &self.id.to_string(), "-", self.size.as_str(), ".jpg"].concat()
+        ["/photos/", &self.name()].concat()
     }
 }
