@@ -175,6 +175,10 @@ fn parse<'a, T>(
 
 /// The text of a JSON string; `None` if the value is not a string, or has an invalid escape.
 pub(crate) fn string(value: &RawValue) -> Option<String> {
+    let plain = value.get().strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    if let Some(plain) = plain.filter(|text| !text.contains('\\')) {
+        return Some(plain.to_owned());
+    }
     serde_json::from_str(value.get()).ok()
 }
 

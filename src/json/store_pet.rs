@@ -52,7 +52,8 @@ values! {
     Fields<FieldPatch>: "an object with the names and values of fields",
         |value| fields(value).map(Self);
     Fields<FieldValues>: "an object of strings, integers, true and false, of at most 32 KiB",
-        |value| field_values(super::members(value.get().as_bytes(), "fields").ok()?).map(Self);
+        |value| values_of(super::members(value.get().as_bytes(), "fields").ok()?)
+            .and_then(FieldValues::new).map(Self);
     Withdrawal: "null, or an object with a valid at, reason and note",
         |value| Self::read_file(value.get().as_bytes(), "withdrawn").ok();
     PhotoCount: "an array of photos",
@@ -102,14 +103,15 @@ pub(crate) fn read_new_fields(object: &RawValue) -> Option<FieldPatch> {
 /// any kind.
 pub(crate) fn read_stored_fields(stored: &str) -> Option<FieldValues> {
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(stored).ok()?;
-    field_values(members)
+    FieldValues::stored(values_of(members)?, stored.to_owned())
 }
 
-fn field_values<'a>(
+/// The values in an object, in the order of their names.
+fn values_of<'a, T: FromIterator<(String, FieldValue)>>(
     members: impl IntoIterator<Item = (String, &'a RawValue)>,
-) -> Option<FieldValues> {
+) -> Option<T> {
     let value = |(name, value)| Some((name, field_value(value)?));
-    FieldValues::new(members.into_iter().map(value).collect::<Option<_>>()?)
+    members.into_iter().map(value).collect()
 }
 
 /// An animal in a file, without its photos, and how many it has: a file has only their URLs.

@@ -40,7 +40,8 @@ pub struct FieldValues(Option<Box<Values>>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Values {
-    all: BTreeMap<String, FieldValue>,
+    /// In the order of the names.
+    all: Vec<(String, FieldValue)>,
     /// The same as a store keeps them and as a client gets them, because this is what most need.
     json: String,
 }
@@ -85,9 +86,6 @@ impl FieldValues {
 
     /// Values, whatever their fields are. `None` if they are too long.
     pub fn new(all: BTreeMap<String, FieldValue>) -> Option<Self> {
-        if all.is_empty() {
-            return Some(Self::NONE);
-        }
         let mut json = String::from("{");
         for (name, value) in &all {
             if json.len() > 1 {
@@ -101,6 +99,14 @@ impl FieldValues {
             }
         }
         json.push('}');
+        Self::stored(all.into_iter().collect(), json)
+    }
+
+    /// Values in the order of their names, which a store keeps as this JSON. `None` if they are too long.
+    pub(crate) fn stored(all: Vec<(String, FieldValue)>, json: String) -> Option<Self> {
+        if all.is_empty() {
+            return Some(Self::NONE);
+        }
         (json.len() <= Self::MAX_LENGTH).then(|| Self(Some(Box::new(Values { all, json }))))
     }
 
@@ -120,12 +126,17 @@ impl FieldValues {
 
     /// The value of the field with this name.
     pub fn get(&self, name: &str) -> Option<&FieldValue> {
-        self.0.as_deref().and_then(|values| values.all.get(name))
+        let all = self.all();
+        let at = all.binary_search_by(|(other, _)| other.as_str().cmp(name)).ok()?;
+        all.get(at).map(|(_, value)| value)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &FieldValue)> {
-        let all = self.0.as_deref().into_iter().flat_map(|values| &values.all);
-        all.map(|(name, value)| (name.as_str(), value))
+        self.all().iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    fn all(&self) -> &[(String, FieldValue)] {
+        self.0.as_deref().map_or(&[], |values| &values.all)
     }
 }
 
@@ -156,7 +167,7 @@ impl FieldSet {
         patch: &FieldPatch,
         now: Timestamp,
     ) -> Result<FieldValues, FieldProblem> {
-        let mut values = before.0.as_deref().map(|values| values.all.clone()).unwrap_or_default();
+        let mut values: BTreeMap<_, _> = before.all().iter().cloned().collect();
         for (name, given) in patch {
             let field = self.find(name).ok_or_else(|| self.unknown(name))?;
             match given {

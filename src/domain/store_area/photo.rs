@@ -13,6 +13,9 @@ use super::{Text, field_values::write_text};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PhotoId(pub u128);
 
+/// The two hexadecimal digits of each byte of an identifier.
+pub(super) type Digits = [[u8; 2]; 16];
+
 impl PhotoId {
     /// `None` unless the text is 32 lowercase hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
@@ -20,17 +23,21 @@ impl PhotoId {
             text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         is_valid.then(|| u128::from_str_radix(text, 16).ok().map(Self)).flatten()
     }
+
+    /// Its text, written into `digits`: a page has dozens of them, and `{:032x}` takes about 2,000 instructions for
+    /// each.
+    pub(super) fn digits(self, digits: &mut Digits) -> &str {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        for (pair, byte) in digits.iter_mut().zip(self.0.to_be_bytes()) {
+            *pair = [byte >> 4, byte & 15].map(|half| DIGITS[usize::from(half)]);
+        }
+        str::from_utf8(digits.as_flattened()).unwrap_or_default()
+    }
 }
 
 impl fmt::Display for PhotoId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A page has dozens of them, and `{:032x}` takes about 2,000 instructions for each.
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let mut digits = [[0; 2]; 16];
-        for (pair, byte) in digits.iter_mut().zip(self.0.to_be_bytes()) {
-            *pair = [byte >> 4, byte & 15].map(|half| DIGITS[usize::from(half)]);
-        }
-        out.write_str(str::from_utf8(digits.as_flattened()).map_err(|_| fmt::Error)?)
+        out.write_str(self.digits(&mut Digits::default()))
     }
 }
 
@@ -152,6 +159,11 @@ impl Photos {
             stored.push('}');
         }
         stored.push(']');
+        Self::stored(all, stored)
+    }
+
+    /// Photos that a store keeps as this text.
+    pub(crate) fn stored(all: Vec<Photo>, stored: String) -> Self {
         Self(Some(Box::new(List { all, stored })))
     }
 

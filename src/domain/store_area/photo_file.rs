@@ -2,7 +2,7 @@
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
-use super::PhotoId;
+use super::{Photo, PhotoId, photo::Digits};
 use crate::domain::words::words;
 
 words! {
@@ -59,11 +59,42 @@ impl PhotoFile {
 
     /// Its name.
     pub fn name(self) -> String {
-        [&self.id.to_string(), "-", self.size.as_str(), ".jpg"].concat()
+        self.below("")
     }
 
     /// The path by which clients know it.
     pub fn path(self) -> String {
-        ["/photos/", &self.name()].concat()
+        self.below("/photos/")
+    }
+
+    fn below(self, folder: &str) -> String {
+        [folder, self.id.digits(&mut Digits::default()), "-", self.size.as_str(), ".jpg"].concat()
+    }
+}
+
+impl Photo {
+    /// Of the large file, in pixels.
+    pub fn longer_side(&self) -> u32 {
+        self.width.max(self.height).max(1)
+    }
+
+    /// Its width divided by its height.
+    pub fn ratio(&self) -> f64 {
+        f64::from(self.width.max(1)) / f64::from(self.height.max(1))
+    }
+
+    /// The path of the file of this size.
+    pub fn path(&self, size: PhotoSize) -> String {
+        PhotoFile { id: self.id, size }.path()
+    }
+
+    /// The width and height of the file of this size.
+    pub fn within(&self, size: PhotoSize) -> (u32, u32) {
+        let (longest, longer) = (size.longer_side(), self.longer_side());
+        let scaled = |whole: u32| {
+            let scaled = u64::from(whole) * u64::from(longest.min(longer)) / u64::from(longer);
+            u32::try_from(scaled).unwrap_or(longest).max(1)
+        };
+        (scaled(self.width), scaled(self.height))
     }
 }
