@@ -7,10 +7,7 @@ use super::age::age;
 use crate::{
     domain::{
         PetId, PetStatus,
-        store_area::{
-            self, Currency, FieldDefinition, FieldKind, FieldSet, FieldValue, Focus, PhotoFile,
-            PhotoId, PhotoSize, StorePet,
-        },
+        store_area::{Currency, FieldDefinition, FieldKind, FieldSet, FieldValue, Photo, StorePet},
     },
     languages::{self, numbers, window_texts as texts},
     text::readable::{LONG, SHORT, is_visible, readable},
@@ -18,63 +15,44 @@ use crate::{
 
 /// An animal with the values that somebody may see. A page or file for the public is made of
 /// [`Animal::public`] and of nothing else, so it cannot tell more.
-pub(crate) struct Animal<'f> {
+pub(crate) struct Animal<'a> {
     pub(crate) id: PetId,
     /// As it was given.
-    pub(crate) name: String,
+    pub(crate) name: &'a str,
     /// On pages for the public `available` or `pending`.
     pub(crate) status: PetStatus,
     pub(crate) category_id: i64,
     /// The values, in the order of their fields.
-    pub(crate) values: Vec<(&'f FieldDefinition, FieldValue)>,
-    pub(crate) photos: Vec<Photo>,
+    pub(crate) values: Vec<(&'a FieldDefinition, &'a FieldValue)>,
+    pub(crate) photos: &'a [Photo],
     /// When it was added, and when it last changed, if that is known.
     pub(crate) created_at: Option<Timestamp>,
     pub(crate) changed_at: Option<Timestamp>,
 }
 
-pub(crate) struct Photo {
-    pub(crate) id: PhotoId,
-    /// Of the large one.
-    pub(crate) width: u32,
-    pub(crate) height: u32,
-    pub(crate) focus: Option<Focus>,
-    pub(crate) alt: Option<String>,
-}
-
-/// The photos of an animal, in their order.
-fn photos_of(pet: &StorePet) -> Vec<Photo> {
-    let photo = |photo: &store_area::Photo| {
-        let alt = photo.alt.as_ref().map(|alt| alt.as_str().to_owned());
-        Photo { id: photo.id, width: photo.width, height: photo.height, focus: photo.focus, alt }
-    };
-    pet.photos.all().iter().map(photo).collect()
-}
-
-impl<'f> Animal<'f> {
+impl<'a> Animal<'a> {
     /// What everybody may see of an animal.
-    pub(crate) fn public(pet: &StorePet, fields: &'f FieldSet) -> Self {
+    pub(crate) fn public(pet: &'a StorePet, fields: &'a FieldSet) -> Self {
         Self::of(pet, fields, |field| field.is_public)
     }
 
     /// What the staff sees of an animal.
-    pub(crate) fn whole(pet: &StorePet, fields: &'f FieldSet) -> Self {
+    pub(crate) fn whole(pet: &'a StorePet, fields: &'a FieldSet) -> Self {
         Self::of(pet, fields, |_| true)
     }
 
-    fn of(pet: &StorePet, fields: &'f FieldSet, may_see: fn(&FieldDefinition) -> bool) -> Self {
+    fn of(pet: &'a StorePet, fields: &'a FieldSet, may_see: fn(&FieldDefinition) -> bool) -> Self {
         let seen = fields.all().iter().filter(|field| may_see(field));
-        let value = |field: &FieldDefinition| pet.fields.get(field.name.as_str()).cloned();
-        let values = seen.filter_map(|field| Some((field, value(field)?))).collect();
+        let values = seen.filter_map(|field| Some((field, pet.fields.get(field.name.as_str())?)));
         Self {
             id: pet.id,
-            values,
-            photos: photos_of(pet),
+            values: values.collect(),
+            photos: pet.photos.all(),
             status: pet.status,
             category_id: pet.category_id,
             created_at: pet.created_at,
             changed_at: pet.updated_at.or(pet.created_at),
-            name: pet.name.as_str().to_owned(),
+            name: pet.name.as_str(),
         }
     }
 
@@ -89,12 +67,12 @@ impl<'f> Animal<'f> {
 
     /// Its name as people can read it, in a list.
     pub(crate) fn short_name(&self) -> String {
-        shown_name(&self.name, SHORT)
+        shown_name(self.name, SHORT)
     }
 
     /// The same on its own page.
     pub(crate) fn long_name(&self) -> String {
-        shown_name(&self.name, LONG)
+        shown_name(self.name, LONG)
     }
 
     /// The text in the field with this name, if it is of this kind.
@@ -103,7 +81,7 @@ impl<'f> Animal<'f> {
     }
 
     fn text_of(&self, name: &str, kinds: &[FieldKind]) -> Option<(&FieldDefinition, &str)> {
-        let is_it = |(field, _): &&(&FieldDefinition, FieldValue)| {
+        let is_it = |(field, _): &&(&FieldDefinition, &FieldValue)| {
             field.name.as_str() == name && kinds.contains(&field.kind)
         };
         match self.values.iter().find(is_it)? {
@@ -166,8 +144,13 @@ impl<'f> Animal<'f> {
 
     /// The beginning of its description, on one line.
     pub(crate) fn summary(&self, longest: usize) -> Option<String> {
-        let text = self.description()?.split_whitespace().collect::<Vec<_>>().join(" ");
-        Some(readable(&text, longest))
+        let text = self.description()?;
+        let mut line = String::with_capacity(text.len());
+        for word in text.split_whitespace() {
+            line.push_str(if line.is_empty() { "" } else { " " });
+            line.push_str(word);
+        }
+        Some(readable(&line, longest))
     }
 
     /// The words that say what it is, such as its species and breed.
@@ -188,36 +171,9 @@ impl<'f> Animal<'f> {
     /// The alternative text of a photo.
     pub(crate) fn alt(&self, at: usize, photo: &Photo) -> String {
         if let Some(alt) = &photo.alt {
-            return readable(alt, LONG);
+            return readable(alt.as_str(), LONG);
         }
         texts().photo(at + 1, &self.short_name(), self.word("species").as_deref())
-    }
-}
-
-impl Photo {
-    /// Of the large file, in pixels.
-    pub(crate) fn longer_side(&self) -> u32 {
-        self.width.max(self.height).max(1)
-    }
-
-    /// Its width divided by its height.
-    pub(crate) fn ratio(&self) -> f64 {
-        f64::from(self.width.max(1)) / f64::from(self.height.max(1))
-    }
-
-    /// The path of the file of this size.
-    pub(crate) fn path(&self, size: PhotoSize) -> String {
-        PhotoFile { id: self.id, size }.path()
-    }
-
-    /// The width and height of the file of this size.
-    pub(crate) fn within(&self, size: PhotoSize) -> (u32, u32) {
-        let (longest, longer) = (size.longer_side(), self.longer_side());
-        let scaled = |whole: u32| {
-            let scaled = u64::from(whole) * u64::from(longest.min(longer)) / u64::from(longer);
-            u32::try_from(scaled).unwrap_or(longest).max(1)
-        };
-        (scaled(self.width), scaled(self.height))
     }
 }
 
@@ -249,14 +205,19 @@ pub(crate) fn shown(field: &FieldDefinition, value: &FieldValue) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{NewPet, PetName};
+    use crate::domain::{
+        NewPet, PetName,
+        store_area::{AltText, PhotoId, PhotoSize},
+    };
 
     #[test]
     fn a_photo_has_a_size_that_fits_and_an_alt_text() {
-        let photo = Photo { id: PhotoId(1), width: 1920, height: 1080, focus: None, alt: None };
+        let (id, added_at) = (PhotoId(1), Timestamp::UNIX_EPOCH);
+        let photo = Photo { id, width: 1920, height: 1080, focus: None, alt: None, added_at };
         assert_eq!(photo.within(PhotoSize::Medium), (960, 540));
         assert_eq!(photo.within(PhotoSize::Small), (320, 180));
-        let flat = Photo { width: 200, height: 1, alt: Some("At\u{1}home".to_owned()), ..photo };
+        let alt = AltText::new("At\u{1}home".to_owned());
+        let flat = Photo { width: 200, height: 1, alt, ..photo };
         // Never enlarged.
         assert_eq!(flat.within(PhotoSize::Medium), (200, 1));
         let flat = Photo { width: 640, ..flat };

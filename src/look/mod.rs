@@ -7,11 +7,13 @@ mod card;
 mod drawings;
 mod drawn_words;
 mod pictures;
+mod render;
 
-pub(crate) use animal::{Animal, Photo, label_of, shown, shown_name};
+pub(crate) use animal::{Animal, label_of, shown, shown_name};
 pub(crate) use card::Card;
 pub(crate) use drawings::Drawings;
 pub(crate) use pictures::{CARD, EMBEDDED_CARD, PORTRAIT, ROW, Room, focus, in_gallery};
+pub(crate) use render::text;
 
 /// The style that both have, before the style sheet of each.
 pub(crate) fn style() -> String {

@@ -1,9 +1,11 @@
 //! The pictures of photos: browsers know what room each has, and load the file that fills it.
 
-use maud::{Markup, PreEscaped, html};
+use std::borrow::Cow;
 
-use super::animal::Photo;
-use crate::domain::store_area::{Focus, PhotoSize};
+use maud::{Markup, PreEscaped, Render, html};
+
+use super::render::{Written, text};
+use crate::domain::store_area::{Focus, Photo, PhotoSize};
 
 /// The room of a picture on a page. A style sheet decides it, and this repeats what it decides.
 pub(crate) struct Room {
@@ -111,12 +113,15 @@ impl Room {
         let source = if is_larger { self.largest } else { source };
         let sizes = PhotoSize::ALL.into_iter();
         let needed = sizes.filter(|size| size.longer_side() <= self.largest.longer_side());
-        let files = html! {
-            @for (at, size) in needed.enumerate() {
-                @if at > 0 { ", " }
-                (PreEscaped(photo.path(size))) " " (photo.within(size).0) "w"
+        let files = Written(|out: &mut String| {
+            for (at, size) in needed.clone().enumerate() {
+                out.push_str(if at > 0 { ", " } else { "" });
+                out.push_str(&photo.path(size));
+                out.push(' ');
+                photo.within(size).0.render_to(out);
+                out.push('w');
             }
-        };
+        });
         let class = match photo.ratio() {
             _ if is_little => Some("little"),
             // It is shown whole, unless somebody has said what is to be seen of it.
@@ -126,11 +131,12 @@ impl Room {
             ratio if ratio > 1.3 => Some("wide"),
             _ => None,
         };
-        let classes: Vec<_> =
-            class.map(str::to_owned).into_iter().chain(focus(photo.focus)).collect();
-        let class = Some(classes.join(" ")).filter(|class| !class.is_empty());
+        let class = match (class, focus(photo.focus)) {
+            (Some(class), Some(focus)) => Some(Cow::Owned([class, " ", &focus].concat())),
+            (class, focus) => focus.map(Cow::Owned).or_else(|| class.map(Cow::Borrowed)),
+        };
         html! {
-            img class=[class] src=(PreEscaped(photo.path(source))) width=(width) height=(height) alt=(alt)
+            img class=[class] src=(PreEscaped(photo.path(source))) width=(width) height=(height) alt=(text(alt))
                 srcset=[(!is_little).then_some(files)]
                 sizes=[(!is_little).then(|| self.sizes(photo))]
                 fetchpriority=[(at == 0).then_some("high")]
@@ -139,20 +145,24 @@ impl Room {
     }
 
     /// How wide a photo with this ratio is that fills the room, where it is cropped, or is whole in it.
-    fn sizes(&self, photo: &Photo) -> Markup {
+    fn sizes(&self, photo: &Photo) -> impl Render {
         let fills = self.crops && photo.focus.is_some();
         let [width, height] = [photo.width, photo.height].map(|side| u64::from(side.max(1)));
-        let shown = |room: u64, [wide, high]: [u64; 2]| {
+        let shown = move |room: u64, [wide, high]: [u64; 2]| {
             let parts = height * wide;
             let whole = (room * width * high + parts / 2) / parts;
             whole.clamp(if fills { room } else { 0 }, (room * MOST + 5) / 10)
         };
-        html! {
-            @for (at, &(windows, room, unit, ratio)) in self.widths.iter().enumerate() {
-                @let tenths = shown(room, ratio);
-                @if at > 0 { ", " }
-                (PreEscaped(windows)) (tenths / 10) "." (tenths % 10) (PreEscaped(unit))
+        Written(move |out: &mut String| {
+            for (at, &(windows, room, unit, ratio)) in self.widths.iter().enumerate() {
+                let tenths = shown(room, ratio);
+                out.push_str(if at > 0 { ", " } else { "" });
+                out.push_str(windows);
+                (tenths / 10).render_to(out);
+                out.push('.');
+                (tenths % 10).render_to(out);
+                out.push_str(unit);
             }
-        }
+        })
     }
 }

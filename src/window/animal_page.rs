@@ -22,7 +22,7 @@ use crate::{
     },
     edge::{ApiError, Problem},
     languages::window_texts as texts,
-    look::{Animal, Drawings, in_gallery, label_of, shown, shown_name},
+    look::{Animal, Drawings, in_gallery, label_of, shown, shown_name, text},
     text::{
         integer,
         readable::{LONG, SHORT, readable},
@@ -96,7 +96,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
         description: &about,
         canonical: Some(&animal.path()),
         is_indexed: true,
-        picture: shop.preview(&animal),
+        picture: animal.photos.iter().zip(alts).map(|(photo, alt)| shop.preview(photo, alt)).next(),
         schema: Some(schema::animal(shop, &facts, &animal, &labels, summary)),
         drawings: drawings.symbols(),
         ..Head::default()
@@ -142,13 +142,14 @@ fn viewer(animal: &Animal, alts: &[String]) -> Markup {
     html! {
         @for (at, (photo, alt)) in animal.photos.iter().zip(alts).enumerate() {
             @let (number, (width, height)) = (at + 1, photo.within(PhotoSize::Large));
-            section.viewer id={ "photo-" (number) } aria-label=(texts().photo_of(number, count)) {
+            @let which = texts().photo_of(number, count);
+            section.viewer id={ "photo-" (number) } aria-label=(text(&which)) {
                 a.close href="#photos" { (texts().close) }
                 img src=(PreEscaped(photo.path(PhotoSize::Large))) width=(width) height=(height)
-                    loading="lazy" alt=(alt);
+                    loading="lazy" alt=(text(alt));
                 p {
                     @if at > 0 { a href={ "#photo-" (at) } { (texts().previous_photo) } }
-                    span { (texts().photo_of(number, count)) }
+                    span { (text(&which)) }
                     @if number < count { a href={ "#photo-" (number + 1) } { (texts().next_photo) } }
                 }
             }
@@ -184,7 +185,7 @@ fn values(animal: &Animal, labels: &Labels) -> Markup {
         "sex" => animal.sex().is_some(),
         _ => false,
     };
-    let is_new = |(field, _): &&(&FieldDefinition, FieldValue)| {
+    let is_new = |(field, _): &&(&FieldDefinition, &FieldValue)| {
         field.kind != FieldKind::LongText && !field.is_price() && !is_said(field.name.as_str())
     };
     let category = labels.shown(animal.category_id).filter(|_| !is_said("species"));

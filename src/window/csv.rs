@@ -79,7 +79,7 @@ fn cells(shop: &Shop, animal: &Animal, fields: &FieldSet, labels: &Labels) -> Ve
     };
     let mut cells = vec![
         animal.id.to_string(),
-        without_formulas(&animal.name).into_owned(),
+        without_formulas(animal.name).into_owned(),
         animal.status.as_str().to_owned(),
         without_formulas(labels.get(animal.category_id).unwrap_or_default()).into_owned(),
     ];

@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::{labels::Labels, query::Query, rendered::Made, shop::Shop};
 use crate::{
-    domain::store_area::{Currency, FieldValue, PhotoSize},
+    domain::store_area::{Currency, FieldValue, Photo, PhotoSize},
     edge::ApiError,
-    look::{Animal, Photo},
+    look::Animal,
 };
 
 /// `GET /animals.json`.
@@ -15,8 +15,8 @@ pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
     let (fields, facts) = (shop.fields().await?, shop.facts().await?);
     let currency = facts.currency().value;
     let listed = shop.list(query, &fields).await?;
-    let animals =
-        listed.animals.iter().map(|animal| element(shop, animal, &listed.labels, currency));
+    let animals = listed.animals();
+    let animals = animals.iter().map(|animal| element(shop, animal, &listed.labels, currency));
     let body = Value::Array(animals.collect()).to_string().into_bytes();
     let link = listed.next.and_then(|next| {
         let (query, limit) = (query.with_cursor(Some(next)), query.limit.get());

@@ -29,8 +29,8 @@ pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
     let (fields, facts) = (shop.fields().await?, shop.facts().await?);
     let listed = shop.list(query, &fields).await?;
     // An animal that is older than its times has none.
-    let added_at = |animal: &Animal| animal.created_at.unwrap_or(Timestamp::UNIX_EPOCH);
-    let new = listed.animals.into_iter().map(|animal| (added_at(&animal), animal.path(), animal));
+    let added_at = |pet: &StorePet| pet.created_at.unwrap_or(Timestamp::UNIX_EPOCH);
+    let new = listed.pets.into_iter().map(|pet| (added_at(&pet), String::new(), pet));
     let mut entries: Vec<_> = new.collect();
     let passing = Passing::of(&query.filter, &fields);
     let mut back: Vec<_> = came_back(shop).await?.into_iter().collect();
@@ -39,8 +39,7 @@ pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
         let pet = shop.store().get_store_pet(id).await?;
         let is_here = |pet: &StorePet| pet.withdrawn.is_none() && pet.status != PetStatus::Sold;
         if let Some(pet) = pet.filter(|pet| is_here(pet) && passing.has(pet)) {
-            let animal = Animal::public(&pet, &fields);
-            entries.push((at, format!("{}#back-{number}", animal.path()), animal));
+            entries.push((at, format!("#back-{number}"), pet));
         }
     }
     entries.sort_by_key(|(at, ..)| Reverse(*at));
@@ -64,7 +63,8 @@ pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
         escaped(&own),
         escaped(&shop.url(&format!("/{}", query.canonical()))),
     );
-    for (at, id, animal) in &entries {
+    for (at, fragment, pet) in &entries {
+        let animal = Animal::public(pet, &fields);
         let (name, url) = (animal.short_name(), escaped(&shop.url(&animal.path())));
         let about = animal.summary(LONG);
         let about = about.unwrap_or_else(|| {
@@ -75,7 +75,7 @@ pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
             feed,
             "<entry>\n<id>{}</id>\n<title>{}</title>\n<published>{at}</published>\n<updated>{at}</updated>\n\
              <link rel=\"alternate\" type=\"text/html\" href=\"{url}\"/>\n<summary>{}</summary>\n",
-            escaped(&shop.url(id)),
+            [&url, fragment.as_str()].concat(),
             escaped(&name),
             escaped(&about),
         );

@@ -15,9 +15,8 @@ use crate::{
     domain::store_area::Language,
     edge::{ApiError, Body, Response},
     languages::{self, window_texts as texts},
-    look,
+    look::{self, text},
     store::Cause,
-    text,
 };
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
@@ -182,43 +181,43 @@ impl Layout {
             if head.title == name { name.clone() } else { format!("{} – {name}", head.title) };
         let (is_large, picture) =
             (head.picture.is_some(), head.picture.clone().or_else(|| self.logo(facts)));
-        let address = |path: &str| format!("{}{path}", self.url);
+        let canonical = head.canonical.map(|path| [&self.url, path].concat());
         let document = html! {
             (DOCTYPE)
             html lang=(texts().language) {
                 head {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
-                    title { (title) }
-                    meta name="description" content=(head.description);
-                    @if let Some(path) = head.canonical {
-                        link rel="canonical" href=(address(path));
-                        meta property="og:url" content=(address(path));
+                    title { (text(&title)) }
+                    meta name="description" content=(text(head.description));
+                    @if let Some(canonical) = &canonical {
+                        link rel="canonical" href=(text(canonical));
+                        meta property="og:url" content=(text(canonical));
                     }
                     @if !head.is_indexed { meta name="robots" content="noindex, follow"; }
                     @if let Some(path) = head.next { link rel="next" href=(path); }
                     meta property="og:locale" content=(texts().locale);
                     meta property="og:type" content="website";
                     meta property="og:site_name" content=(name);
-                    meta property="og:title" content=(head.title);
-                    meta property="og:description" content=(head.description);
+                    meta property="og:title" content=(text(head.title));
+                    meta property="og:description" content=(text(head.description));
                     @if let Some((picture, (width, height), alt)) = &picture {
-                        meta property="og:image" content=(picture);
+                        meta property="og:image" content=(text(picture));
                         meta property="og:image:width" content=(width);
                         meta property="og:image:height" content=(height);
-                        meta property="og:image:alt" content=(alt);
+                        meta property="og:image:alt" content=(text(alt));
                     }
                     @let card = if is_large { "summary_large_image" } else { "summary" };
                     meta name="twitter:card" content=(card);
                     @for asset in &self.assets {
                         @match asset.media_type {
                             // Every browser that shows a drawing prefers it.
-                            "image/x-icon" => { link rel="icon" sizes="32x32" href=(asset.path); }
+                            "image/x-icon" => { link rel="icon" sizes="32x32" href=(text(&asset.path)); }
                             "image/svg+xml" => {
-                                link rel="icon" type="image/svg+xml" href=(asset.path);
+                                link rel="icon" type="image/svg+xml" href=(text(&asset.path));
                             }
-                            "image/png" => { link rel="apple-touch-icon" href=(asset.path); }
-                            _ => { link rel="stylesheet" href=(asset.path); }
+                            "image/png" => { link rel="apple-touch-icon" href=(text(&asset.path)); }
+                            _ => { link rel="stylesheet" href=(text(&asset.path)); }
                         }
                     }
                     @if let Some(colour) = &facts.profile.colour {
@@ -266,7 +265,7 @@ impl Layout {
 
 impl Asset {
     fn new(name: &str, ending: &str, media_type: &'static str, content: Bytes) -> Self {
-        let digits = text::hex_digits(&Sha256::digest(&content)[..6]);
+        let digits = crate::text::hex_digits(&Sha256::digest(&content)[..6]);
         Self { path: format!("/assets/{name}-{digits}.{ending}"), media_type, content }
     }
 }

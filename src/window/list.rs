@@ -34,15 +34,16 @@ const AT_FIRST: usize = 4;
 pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<Made, ApiError> {
     let (fields, facts) = (shop.fields().await?, shop.facts().await?);
     let listed = shop.list(query, &fields).await?;
+    let animals = listed.animals();
     let next = listed.next.map(|next| format!("/{}", query.with_cursor(Some(next))));
     let mut drawings = Drawings::default();
-    let cards = cards((shop, &facts), &listed, &mut drawings, false);
+    let cards = cards((shop, &facts), (&listed, &animals), &mut drawings, false);
     let count = match listed.next.or(query.after) {
         Some(_) => shop.count(&query.filter, &fields, COUNTED).await?,
-        None => listed.animals.len(),
+        None => animals.len(),
     };
     let choice = Choice { query, listed: &listed, kinds: &shop.kinds(&fields).await? };
-    let none_fits = listed.animals.is_empty() && query.after.is_none();
+    let none_fits = animals.is_empty() && query.after.is_none();
     // If none fits, what fewer filters find, and those of the species or the category that was wanted.
     let instead = if none_fits {
         instead(shop, &choice).await?
@@ -61,7 +62,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
         (choice.kinds(&mut drawings))
         (choice.form())
         (choice.chosen(count))
-        @if listed.animals.is_empty() {
+        @if animals.is_empty() {
             p.none { (none(query, &listed)) }
             (instead)
             (others)
@@ -87,11 +88,14 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
         title: &title,
         description: &texts().about_list(store::named(&facts).as_deref()),
         canonical: Some(&format!("/{}", query.canonical())),
-        is_indexed: query.is_indexed() && !listed.animals.is_empty(),
+        is_indexed: query.is_indexed() && !animals.is_empty(),
         feed: &query.clone().first_page().canonical(),
         next: next.as_deref(),
-        picture: listed.animals.iter().find_map(|animal| shop.preview(animal)),
-        schema: Some(schema::list(shop, &facts, &listed.animals)),
+        picture: animals.iter().find_map(|animal| {
+            let photo = animal.photos.first()?;
+            Some(shop.preview(photo, animal.alt(0, photo)))
+        }),
+        schema: Some(schema::list(shop, &facts, &animals)),
         drawings: drawings.symbols(),
     };
     Ok(layout.page(&facts, &head, &content))
@@ -101,12 +105,13 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
 pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result<Made, ApiError> {
     let (fields, facts) = (shop.fields().await?, shop.facts().await?);
     let listed = shop.list(query, &fields).await?;
+    let animals = listed.animals();
     let mut drawings = Drawings::default();
-    let cards = cards((shop, &facts), &listed, &mut drawings, true);
+    let cards = cards((shop, &facts), (&listed, &animals), &mut drawings, true);
     let all = format!("/{}", query.with_cursor(None));
     let content = html! {
         h1.hidden { (texts().list) }
-        @if listed.animals.is_empty() {
+        @if animals.is_empty() {
             p.none { (none(query, &listed)) }
         } @else {
             (cards)
@@ -120,7 +125,7 @@ pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result
     let head = Head {
         title: texts().list,
         description: &texts().about_list(store::named(&facts).as_deref()),
-        schema: Some(schema::list(shop, &facts, &listed.animals)),
+        schema: Some(schema::list(shop, &facts, &animals)),
         drawings: drawings.symbols(),
         ..Head::default()
     };
@@ -145,7 +150,7 @@ pub(super) async fn others(
         let limit = Limit::new(i64::from(OTHERS) + 1).unwrap_or_default();
         let listed = shop.list(&Query { filter, limit, ..Query::first() }, fields).await?;
         let of = (shop, &*shop.facts().await?);
-        Ok(listed.animals.iter().map(|animal| other(of, &listed, animal)).collect())
+        Ok(listed.animals().iter().map(|animal| other(of, &listed, animal)).collect())
     });
     let others = others.await?;
     let shown = others.iter().filter(|other| but != Some(other.id)).take(OTHERS.into());
@@ -208,14 +213,14 @@ fn none(query: &Query, listed: &Listed) -> &'static str {
 
 fn cards(
     (shop, facts): (&Shop, &StoreFacts),
-    listed: &Listed,
+    (listed, animals): (&Listed, &[Animal]),
     drawings: &mut Drawings,
     is_embedded: bool,
 ) -> Markup {
     let today = shop.today();
     html! {
         ul.cards {
-            @for (at, animal) in listed.animals.iter().enumerate() {
+            @for (at, animal) in animals.iter().enumerate() {
                 li { (card(facts, listed, animal, today, at, drawings, is_embedded)) }
             }
         }

@@ -56,7 +56,7 @@ impl Rendered {
         };
         let hash = hash.to_str().unwrap_or_default().trim_start_matches("W/").trim_matches('"');
         let tag = |suffix: &str| {
-            let tag = HeaderValue::try_from(format!("\"{hash}{suffix}\""));
+            let tag = HeaderValue::try_from(["\"", hash, suffix, "\""].concat());
             tag.unwrap_or(HeaderValue::from_static("\"\""))
         };
         let (tag, gzip_tag) = (tag(""), tag("-gzip"));

@@ -20,7 +20,7 @@ use crate::{
     app::{App, StoreFacts},
     domain::{
         PetId,
-        store_area::{FieldSet, PhotoSize, Profile},
+        store_area::{FieldSet, Photo, PhotoSize, Profile, StorePet},
     },
     edge::cache::Cache,
     languages,
@@ -64,10 +64,16 @@ type Others = Arc<Vec<Other>>;
 /// A page of the list, as it was read.
 pub(super) struct Listed<'f> {
     pub(super) fields: &'f FieldSet,
-    pub(super) animals: Vec<Animal<'f>>,
+    pub(super) pets: Vec<StorePet>,
     pub(super) labels: Labels,
     /// The position after the animals, if more may follow.
     pub(super) next: Option<PetId>,
+}
+
+impl Listed<'_> {
+    pub(super) fn animals(&self) -> Vec<Animal<'_>> {
+        self.pets.iter().map(|pet| Animal::public(pet, self.fields)).collect()
+    }
 }
 
 impl Shop {
@@ -165,11 +171,10 @@ impl Shop {
         [&self.settings.url, path].concat()
     }
 
-    /// The picture of a link to an animal: its address, width and height, and its text.
-    pub(super) fn preview(&self, animal: &Animal) -> Option<(String, (u32, u32), String)> {
-        let photo = animal.photos.first()?;
+    /// The picture of a link, with this text: its address, width and height, and its text.
+    pub(super) fn preview(&self, photo: &Photo, alt: String) -> (String, (u32, u32), String) {
         let address = self.url(&photo.path(PhotoSize::Medium));
-        Some((address, photo.within(PhotoSize::Medium), animal.alt(0, photo)))
+        (address, photo.within(PhotoSize::Medium), alt)
     }
 
     /// How many animals a filter finds, at most `most` and one more.
@@ -224,11 +229,10 @@ impl Shop {
         let is_search = !query.filter.is_empty();
         let _turn = if is_search { self.searches.acquire().await.ok() } else { None };
         let (pets, next) = selection::find(self.store(), query, fields).await?;
-        let animals: Vec<_> = pets.iter().map(|pet| Animal::public(pet, fields)).collect();
         let mut labels = Labels::first(self.store()).await?;
-        let categories = animals.iter().map(|animal| animal.category_id);
+        let categories = pets.iter().map(|pet| pet.category_id);
         let categories: Vec<i64> = categories.chain(query.filter.category_id).collect();
         labels.learn(self.store(), categories).await?;
-        Ok(Listed { fields, animals, labels, next })
+        Ok(Listed { fields, pets, labels, next })
     }
 }

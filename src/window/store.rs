@@ -1,5 +1,7 @@
 //! What the pages say about the store.
 
+use std::borrow::Cow;
+
 use maud::{Markup, html};
 use serde::Serialize;
 
@@ -8,6 +10,7 @@ use crate::{
     app::StoreFacts,
     domain::store_area::{Link, Links},
     languages::window_texts as texts,
+    look::text,
     text::readable::readable,
 };
 
@@ -77,18 +80,21 @@ pub(super) fn footer(facts: &StoreFacts, feed: &str) -> Markup {
 
 /// A long text with the lines and paragraphs that its author made.
 pub(super) fn paragraphs(text: &str) -> Markup {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let mut text = Cow::Borrowed(text);
+    if text.contains('\r') {
+        text = text.replace("\r\n", "\n").replace('\r', "\n").into();
+    }
     let paragraphs = text.split("\n\n").map(str::trim).filter(|paragraph| !paragraph.is_empty());
     html! {
         @for paragraph in paragraphs { p dir="auto" { (lines(paragraph)) } }
     }
 }
 
-fn lines(text: &str) -> Markup {
+fn lines(all: &str) -> Markup {
     html! {
-        @for (at, line) in text.trim().lines().enumerate() {
+        @for (at, line) in all.trim().lines().enumerate() {
             @if at > 0 { br; }
-            (readable(line, usize::MAX))
+            (text(&readable(line, usize::MAX)))
         }
     }
 }

@@ -4,11 +4,12 @@ use super::files;
 
 /// What the window reads of the row of an animal: whether its page is there, where it is in lists and files, and what a
 /// filter compares. It shows nothing of it other than the name of an animal that has found a home.
-const READ: [(&str, &[&str]); 5] = [
+const READ: [(&str, &[&str]); 6] = [
     ("animal_page.rs", &["name", "status", "withdrawn"]),
     ("csv.rs", &["category_id"]),
-    ("feed.rs", &["and_then", "filter", "status", "withdrawn"]),
+    ("feed.rs", &["and_then", "created_at", "filter", "status", "withdrawn"]),
     ("selection.rs", &["category_id", "fields", "id", "name", "status"]),
+    ("shop.rs", &["category_id"]),
     ("sitemap.rs", &["and_then", "created_at", "id", "updated_at"]),
 ];
 

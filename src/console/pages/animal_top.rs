@@ -6,9 +6,9 @@ use crate::console::prelude::*;
 use crate::{
     domain::{
         PetStatus,
-        store_area::{Category, FieldSet, PhotoSize, StorePet, asking_price},
+        store_area::{Category, FieldSet, Photo, PhotoSize, StorePet, asking_price},
     },
-    look::{Animal, Drawings, PORTRAIT, Photo, focus},
+    look::{Animal, Drawings, PORTRAIT, focus},
 };
 
 /// The animal as it looks: its first photo, or the drawing of its kind, and the others below.
@@ -20,7 +20,7 @@ pub(super) fn portrait(
     let (animal, mut drawings) = (Animal::whole(pet, fields), Drawings::default());
     let category = markup::category(categories, pet.category_id);
     let is_served = desk.app().photos.place().is_some();
-    let photos = if is_served { &*animal.photos } else { &[] };
+    let photos = if is_served { animal.photos } else { &[] };
     let large = |photo: &Photo| photo.path(PhotoSize::Large);
     html! {
         div.portrait {
