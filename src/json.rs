@@ -30,7 +30,7 @@ pub(crate) use self::{
         ADDED_TO_ORDERS, PlaceOrder, read_order, write_order, write_order_with_contact,
         write_whole_order,
     },
-    photo::{read_photos, with_photos_below, write_photo},
+    photo::{read_focus, read_photos, with_photos_below, write_photo},
     profile::{read_profile, store_profile, stored_profile, write_profile, write_whole_profile},
     resources::{read_category, write_attempt, write_category, write_resource, write_webhook},
     store_pet::{AddPet, read_new_fields, read_store_pet, read_stored_fields, write_store_pet},
@@ -191,6 +191,11 @@ pub(crate) fn integer(value: &RawValue) -> Option<i64> {
 
 /// The same for the text of any JSON value.
 pub(crate) fn integer_in(text: &str) -> Option<i64> {
+    scaled_in(text, 0)
+}
+
+/// The same for a number with at most so many decimals, which counts the last of them.
+fn scaled_in(text: &str, decimals: i64) -> Option<i64> {
     if !text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
         return None;
     }
@@ -208,7 +213,7 @@ pub(crate) fn integer_in(text: &str) -> Option<i64> {
         .parse::<i64>()
         .ok()?
         .checked_sub(i64::try_from(fraction.len()).ok()?)?
-        .checked_add(i64::try_from(dropped).ok()?)?;
+        .checked_add(i64::try_from(dropped).ok()? + decimals)?;
     let power = 10_i128.checked_pow(u32::try_from(zeros).ok()?)?;
     let size = significant.parse::<i128>().ok()?.checked_mul(power)?;
     i64::try_from(if negative { -size } else { size }).ok()

@@ -36,7 +36,9 @@ const MAX_FIELDS: usize = 64;
 pub(crate) fn check(request: &Parts) -> Result<(), ApiError> {
     let headers = &request.headers;
     let uri = &request.uri;
+    // As in HTTP/1.1 (RFC 9112, section 3).
     let mut length = request.method.as_str().len()
+        + "  HTTP/1.1\r\n".len()
         + uri.authority().map_or(0, |authority| authority.as_str().len())
         + uri.path_and_query().map_or(0, |target| target.as_str().len());
     let authority = uri.authority().map(Authority::as_str);

@@ -178,7 +178,10 @@ impl Headings {
             is_label || text::heading(name) == key
         });
         let first = meant.next();
-        if let (Some((_, one)), Some((_, other))) = (first, meant.next()) {
+        // A field can have the name of a member, which comes first.
+        if let (Some((_, one)), Some((_, other))) = (first, meant.next())
+            && one != other
+        {
             return Err(format!(
                 "the column {heading:?} can be {one} or {other}; say which with --map \
                  '{heading}={one}'"

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use super::{
     Object, elements, integer,
     members::{bodies, values},
+    scaled_in,
 };
 use crate::domain::{
     PetId,
@@ -19,9 +20,15 @@ values! {
     Focus: "two numbers from 0 to 1 with at most four decimals, such as [0.5, 0.35]: how far from the left \
             and from the top; or null for this default",
         |value| match elements(value.get().as_bytes()).ok()?[..] {
-            [x, y] => Self::parse([x.get(), y.get()]),
+            [x, y] => read_focus([x.get(), y.get()]),
             _ => None,
         };
+}
+
+/// Of two JSON numbers from 0 to 1 with at most four decimals.
+pub(crate) fn read_focus(point: [&str; 2]) -> Option<Focus> {
+    let [x, y] = point.map(|part| u16::try_from(scaled_in(part, 4)?).ok());
+    Focus::new([x?, y?])
 }
 
 bodies! {

@@ -117,6 +117,18 @@ async fn a_head_above_16_kib_or_64_fields_is_431() {
     reply.expect_error(431, "payload_too_large");
     let target = format!("/v1/pets?x={large}");
     server.get(&target).await.expect_error(431, "payload_too_large");
+    for (length, status) in [(16 << 10, "200"), ((16 << 10) + 1, "431")] {
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        let head = format!(
+            "GET /v1/pets HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: {bearer}\r\nx: \r\n"
+        );
+        let filler = "x".repeat(length - head.len());
+        let head = head.replace("x: \r\n", &format!("x: {filler}\r\n\r\n"));
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).await.unwrap();
+        assert!(reply.starts_with(&format!("HTTP/1.1 {status} ")), "{length}: {reply}");
+    }
 
     let names: Vec<String> = (0..80).map(|at| format!("x-{at}")).collect();
     let mut headers = vec![("authorization", &*bearer)];

@@ -234,10 +234,16 @@ fn a_heading_that_can_be_two_columns_is_rejected() {
     prepare(
         here.path(),
         "sqlite:petstore.db",
-        &[field("a", "Colour"), field("b", "Colour"), field("c", "Status")],
+        &[
+            field("a", "Colour"),
+            field("b", "Colour"),
+            field("c", "Status"),
+            field("name", "Other name"),
+        ],
     );
     for (heading, one, other) in [("Colour", "a", "b"), ("STATUS", "status", "c")] {
-        let file = format!("name,categoryId,{heading}\nLuna,1,sold\n");
+        // A member has its name before a field that has the same one.
+        let file = format!("Name,categoryId,{heading}\nLuna,1,sold\n");
         fs::write(here.path().join("animals.csv"), file).unwrap();
         let import = ["import", "animals.csv"];
         let said = run(here.path(), &import).expect_one_line();

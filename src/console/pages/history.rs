@@ -16,9 +16,10 @@ use crate::{
         NamedActor, PetId,
         store_area::{
             AltText, AuditEntry, AuditQuery, AuditType, Category, ChangeType, FieldKind, FieldSet,
-            Focus, JournalEntry, NewPhoto, Order, PhotoId, StorePet, SubjectKind,
+            JournalEntry, NewPhoto, Order, PhotoId, StorePet, SubjectKind,
         },
     },
+    json,
 };
 
 /// How many entries a page shows.
@@ -81,7 +82,7 @@ fn deleted_by(change: &JournalEntry, now: Timestamp) -> Option<Deleted> {
         alt: photo["alt"].as_str().and_then(|alt| AltText::new(alt.to_owned())),
         width: side("width")?,
         height: side("height")?,
-        focus: Focus::parse(
+        focus: json::read_focus(
             [0, 1].map(|at| photo["focus"][at].to_string()).each_ref().map(|part| &**part),
         ),
     };

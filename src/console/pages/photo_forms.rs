@@ -31,6 +31,7 @@ use crate::{
         },
     },
     edge::{UnreadBody, multipart::Multipart},
+    json,
     photos::{Format, PhotoError, Stored},
     text,
 };
@@ -149,7 +150,7 @@ fn typed(form: &Form, photo: &Photo) -> Option<PhotoPatch> {
     }
     let chosen = form.all(&look_input(photo.id)).next();
     if let Some(chosen) = chosen.filter(|chosen| *chosen != photos::look_value(photo.focus)) {
-        let point = chosen.split_once(',').and_then(|(x, y)| Focus::parse([x, y]));
+        let point = chosen.split_once(',').and_then(|(x, y)| json::read_focus([x, y]));
         patch.focus = point.map_or(Patch::Clear, Patch::Set);
     }
     // Where its picture was pressed, in pixels.

@@ -56,17 +56,6 @@ impl Focus {
         point.iter().all(|&part| part <= Self::WHOLE).then_some(Self(point))
     }
 
-    /// Of two numbers from 0 to 1 with at most four decimals.
-    pub fn parse([x, y]: [&str; 2]) -> Option<Self> {
-        let part = |text: &str| {
-            let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
-            let decimals = decimals.trim_end_matches('0');
-            let is_short = decimals.len() <= 4 && !whole.is_empty();
-            is_short.then(|| format!("{whole}{decimals:0<4}").parse().ok()).flatten()
-        };
-        Self::new([part(x)?, part(y)?])
-    }
-
     /// The same point after the photo was turned by a right angle.
     #[must_use]
     pub const fn turned(self, to_right: bool) -> Self {

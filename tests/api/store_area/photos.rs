@@ -117,7 +117,8 @@ async fn the_focus_of_a_photo_is_a_point_of_it_and_null_is_the_default() {
         ("[0.25, 0.4]", "[0.25,0.4]"),
         ("[0, 1]", "[0,1]"),
         ("[1.0, 0.12340]", "[1,0.1234]"),
-        ("[0.5, 0.35]", "[0.5,0.35]"),
+        ("[5.0E-1, 35e-2]", "[0.5,0.35]"),
+        ("[-0.0, 1e0]", "[0,1]"),
         ("null", "null"),
     ] {
         let reply = store.change(&patch, version, format!("{{\"focus\": {given}}}")).await;
