@@ -1,6 +1,6 @@
 //! The texts in German of the pages for the staff.
 
-use maud::{Markup, html};
+use maud::html;
 
 use crate::{
     domain::{
@@ -47,7 +47,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     added_at: "Hinzugefügt",
     changed_at: "Letzte Änderung",
     staff_member: "jemand vom Team",
-    program,
+    program: |name| format!("Programm „{name}“"),
     a_program: "ein Programm",
     the_service: "der Dienst",
     the_operator: "der Betreiber",
@@ -82,7 +82,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     no_photo: "kein Foto",
     no_chip: "kein Chip",
     newest_animals: "Neueste Tiere",
-    shown_of,
+    shown_of: |shown, count| format!("{shown} von {count}"),
     counting: "zählt\u{a0}…",
     all_reservations: "Alle Reservierungen",
     empty_store: "Noch keine Tiere",
@@ -189,26 +189,58 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     renamed: "Kategorie umbenannt",
     change,
     animals,
-    more_than,
-    first_shown,
-    title_of_order,
-    this_order,
-    labels,
-    too_long,
-    select,
-    add_count,
-    wrong_lines,
-    add_with_category,
-    unknown_category,
-    ambiguous_category,
+    more_than: |count| format!("Mehr als {}", animals(count)),
+    first_shown: |count| {
+        if count == 1 {
+            "Das erste Tier wird angezeigt.".to_owned()
+        } else {
+            format!("Die ersten {} werden angezeigt.", animals(count))
+        }
+    },
+    title_of_order: |id| format!("Vorgang {id}"),
+    this_order: |id| format!("Vorgang {id}"),
+    labels: |all| {
+        let (last, others) = all.split_last().map_or(("", all), |(last, others)| (*last, others));
+        let others = others.join(", ");
+        if others.is_empty() { last.to_owned() } else { format!("{others} und {last}") }
+    },
+    too_long: |label, most| {
+        let thousands = if most < 1_000 { String::new() } else { format!("{}.", most / 1_000) };
+        let width = if most < 1_000 { 0 } else { 3 };
+        let rest = most % 1_000;
+        format!("{label}: Geben Sie höchstens {thousands}{rest:0width$} Zeichen ein.")
+    },
+    select: |name| format!("{name} auswählen"),
+    add_count: |count| format!("{} hinzufügen", animals(count)),
+    wrong_lines: |count| {
+        if count == 1 {
+            "In 1 Zeile gibt es ein Problem. Korrigieren Sie sie unten und sehen Sie sich die neue Vorschau an."
+                .to_owned()
+        } else {
+            format!(
+                "In {count} Zeilen gibt es ein Problem. Korrigieren Sie sie unten und sehen Sie sich die neue Vorschau an."
+            )
+        }
+    },
+    add_with_category: |label| format!("Tier und Kategorie „{label}“ hinzufügen"),
+    unknown_category: |text| {
+        format!(
+            "Es gibt keine Kategorie „{text}“. Wählen Sie eine aus der Liste oder geben Sie ihre Nummer ein."
+        )
+    },
+    ambiguous_category: |text, one, other| {
+        format!(
+            "Mehrere Kategorien heißen „{text}“. Geben Sie die Nummer ein, z.\u{a0}B. {one} oder {other}."
+        )
+    },
     category_prefix: "Kategorie ",
-    category_number,
-    changed_by,
+    category_number: |id| format!("Kategorie {id}"),
+    changed_by: |name| format!("Zuletzt geändert: {name}"),
     is_withdrawn: "Für das Tier ist ein Abgang eingetragen. Nehmen Sie es zuerst wieder auf.",
     has_no_reservation: "Es ist nicht reserviert.",
     is_gone: "Es ist nicht mehr vorhanden.",
-    is_reserved,
-    animal_is_reserved,
+    is_reserved: |order| format!("Es ist mit Vorgang {order} reserviert."),
+    animal_is_reserved: |order| format!(" Das Tier ist mit Vorgang {order} reserviert."),
     is_in_status,
 
     // Categories.
@@ -270,15 +302,60 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
      das Feld nicht löschen, und sein Typ und „Eindeutig“ lassen sich nicht ändern.",
     too_many_fields: "Es gibt schon 50 Felder. Löschen Sie eines, bevor Sie ein weiteres hinzufügen.",
     field_changed: "Jemand anders hat dieses Feld gleichzeitig geändert. Prüfen Sie, wie es jetzt aussieht, und speichern Sie noch einmal.",
-    choice_in_use,
-    becomes_public,
-    kind,
-    value_taken,
+    choice_in_use: |count, most, shown| {
+        let animals = match count {
+            1 => "1 Tier hat".to_owned(),
+            _ if count > most => "Mehr als 1.000 Tiere haben".to_owned(),
+            _ => format!("{count} Tiere haben"),
+        };
+        format!(
+            "{animals} „{shown}“. Das bleibt so und wird weiter angezeigt, aber kein anderes Tier kann diesen Wert bekommen. Zum Umbenennen ändern Sie stattdessen den Text des Auswahlwerts."
+        )
+    },
+    becomes_public: |count, has_more| {
+        let animals = match count {
+            _ if has_more => "Viele Tiere haben womöglich".to_owned(),
+            1 => "1 Tier hat".to_owned(),
+            count => format!("{count} Tiere haben"),
+        };
+        format!("{animals} einen Wert. Alle werden ihn sehen.")
+    },
+    kind: |kind| match kind {
+        FieldKind::Text => ("Text", "Geben Sie höchstens 255 Zeichen ein."),
+        FieldKind::LongText => ("Langer Text", "Geben Sie höchstens 8.000 Zeichen ein."),
+        FieldKind::Integer => ("Ganze Zahl", "Geben Sie eine ganze Zahl ein, z.\u{a0}B. 4."),
+        FieldKind::Decimal => (
+            "Zahl mit Nachkommastellen",
+            "Geben Sie eine Zahl wie 249,00 ein, mit höchstens 12 Stellen vor und 4 nach dem Komma.",
+        ),
+        FieldKind::Date => {
+            ("Datum", "Geben Sie ein Datum mit Tag, Monat und Jahr ein, z.\u{a0}B. 03.05.2024.")
+        }
+        FieldKind::Boolean => ("Ja oder nein", "Wählen Sie Ja oder Nein."),
+        FieldKind::Choice => ("Auswahl aus einer Liste", "Wählen Sie einen Wert aus der Liste."),
+    },
+    value_taken: |label, other| {
+        format!(
+            "{label}: {other} hat schon diesen Wert, und keine zwei Tiere dürfen denselben haben."
+        )
+    },
     other_new: "Ein anderes dieser Tiere",
-    show_animal,
-    shared_value,
-    field_removed,
-    choice_removed,
+    show_animal: |other| format!("{other} anzeigen"),
+    shared_value: |label| {
+        format!(
+            "{label}: Diese Tiere haben denselben Wert, der aber eindeutig sein muss. Ändern Sie ihn bei allen bis auf eines:"
+        )
+    },
+    field_removed: |label, typed| {
+        format!(
+            "{label} wurde entfernt. Ihre Eingabe: {typed}. Sie wird nicht gespeichert, wenn Sie das Formular noch einmal senden."
+        )
+    },
+    choice_removed: |label, chosen| {
+        format!(
+            "{label}: {chosen} steht nicht mehr zur Auswahl. Wählen Sie einen anderen Wert oder keinen."
+        )
+    },
 
     // The list of animals, and its bar.
     any_status: "Im Bestand",
@@ -291,7 +368,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     any_category: "Alle",
     nothing_found: "Kein Tier gefunden",
     nothing_found_hint: "Prüfen Sie die Schreibweise oder geben Sie nur den Anfang des Namens ein.",
-    search_orders,
+    search_orders: |typed| format!("Vorgänge nach „{typed}“ durchsuchen"),
     select_all: "Alle auf dieser Seite auswählen",
     skip_list: "Liste überspringen, zu den Aktionen",
     with_selected: "Ausgewählte Tiere ändern",
@@ -308,8 +385,12 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     withdraw_several: "Abgang eintragen\u{a0}…",
     cancel_reservations: "Reservierungen stornieren",
     clear: "Alle entfernen",
-    chip,
-    too_many_filters,
+    chip: |label, value| format!("{label}: {value}"),
+    too_many_filters: |most, left_out| {
+        format!(
+            "Höchstens {most} Felder filtern gleichzeitig, deshalb entfällt: {left_out}. Entfernen Sie zuerst eines der anderen."
+        )
+    },
 
     // The texts of the pages for managers.
 
@@ -330,8 +411,49 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     difference: "Einzelheiten",
     export_cut: "Es folgen weitere Einträge. Exportieren Sie weniger Tage auf einmal.",
     audited_change,
-    act,
-    subject,
+    act: |kind| match kind {
+        ActType::KeyCreated => "API-Schlüssel erstellt",
+        ActType::KeyRotated => "API-Schlüssel erneuert",
+        ActType::KeyRevoked => "API-Schlüssel widerrufen",
+        ActType::WebhookAdded => "Webhook hinzugefügt",
+        ActType::WebhookChanged => "Webhook geändert",
+        ActType::WebhookDeleted => "Webhook gelöscht",
+        ActType::WebhookSecretRotated => "Secret eines Webhooks erneuert",
+        ActType::WebhookEnabled => "Webhook aktiviert",
+        ActType::WebhookDisabled => "Webhook deaktiviert",
+        ActType::FieldAdded => "Feld hinzugefügt",
+        ActType::FieldChanged => "Feld geändert",
+        ActType::FieldDeleted => "Feld gelöscht",
+        ActType::ProfileChanged => "Profil geändert",
+        ActType::StaffAdded => "Teammitglied hinzugefügt",
+        ActType::StaffRoleChanged => "Rolle eines Teammitglieds geändert",
+        ActType::StaffReset => "Teammitglied zurückgesetzt",
+        ActType::StaffDisabled => "Teammitglied deaktiviert",
+        ActType::StaffPasswordSet => "Passwort gesetzt",
+        ActType::StaffLinked => "Mit dem Anbieter verknüpft",
+        ActType::StaffSecondFactorSet => "Zweiter Faktor eingerichtet",
+        ActType::StaffSecondFactorRemoved => "Zweiter Faktor entfernt",
+        ActType::StaffPasskeyAdded => "Passkey hinzugefügt",
+        ActType::StaffPasskeyRemoved => "Passkey entfernt",
+        ActType::StaffSignedIn => "Angemeldet",
+        ActType::StaffSignInFailed => "Anmeldung fehlgeschlagen",
+        ActType::StaffSessionsEnded => "Sitzungen beendet",
+        ActType::DatabaseCopied => "Datenbank kopiert",
+        ActType::DatabaseRestored => "Datenbank wiederhergestellt",
+        ActType::DatabaseTimeConfirmed => "Zeit der Datenbank bestätigt",
+    },
+    subject: |kind| match kind {
+        SubjectKind::Pet => "Tier",
+        SubjectKind::Pets => "Tiere",
+        SubjectKind::Order => "Vorgang",
+        SubjectKind::Category => "Kategorie",
+        SubjectKind::Key => "API-Schlüssel",
+        SubjectKind::Staff => "Teammitglied",
+        SubjectKind::Webhook => "Webhook",
+        SubjectKind::Field => "Feld",
+        SubjectKind::Profile => "Profil",
+        SubjectKind::Database => "Datenbank",
+    },
 
     // Webhooks.
     webhooks_hint: "Ein Webhook meldet jede Änderung an ein anderes Programm, z.\u{a0}B. Ihre Website oder Ihre Buchhaltung.",
@@ -374,28 +496,54 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     secret: "Das Secret des Webhooks",
     secret_hint: "Kopieren Sie es jetzt in die Einstellungen des Programms. Es wird nicht noch einmal angezeigt.",
     too_many_webhooks: "Es gibt schon 100 Webhooks. Löschen Sie zuerst einen.",
-    failing_webhooks,
+    failing_webhooks: |count| match count {
+        1 => "1 Webhook bekommt seine Nachrichten nicht.".to_owned(),
+        count => format!("{count} Webhooks bekommen ihre Nachrichten nicht."),
+    },
     show_webhooks: "Webhooks anzeigen",
-    disabled,
+    disabled: |reason| match reason {
+        DisabledReason::Failures => "Deaktiviert, weil fünf Tage lang jede Nachricht fehlschlug",
+        DisabledReason::Gone => "Deaktiviert, weil der Empfänger keine Nachrichten mehr will",
+        DisabledReason::Request => "Von Hand deaktiviert",
+    },
 
     // Orders.
     price: "Preis",
     contact: "Kunde",
-    contact_hint,
-    no_order_found_hint,
-    only_newest,
-    orders_found,
-    sum_of,
+    contact_hint: |kept| {
+        format!("Z.\u{a0}B. Name und Telefonnummer. Wird {} nach dem Verkauf gelöscht.", days(kept))
+    },
+    no_order_found_hint: |kept| {
+        format!(
+            "Prüfen Sie die Schreibweise. Nach dem Abschluss eines Vorgangs bleibt der Kunde {} lang bekannt.",
+            days(kept)
+        )
+    },
+    only_newest: |searched| {
+        format!(
+            "Durchsucht wurden nur die neuesten {searched} Vorgänge und die ersten Tiere mit dem Namen."
+        )
+    },
+    orders_found: |count, has_more| {
+        let at_least = if has_more { "Mindestens " } else { "" };
+        let orders = if count == 1 { "Vorgang" } else { "Vorgänge" };
+        format!("{at_least}{count} {orders}")
+    },
+    sum_of: |status, count, sum| {
+        format!("{}: {count} mit Preis, zusammen {sum}", order_status(status))
+    },
     contact_too_long: "Geben Sie höchstens 500 Zeichen ein.",
     contact_changed: "Kunde geändert oder gelöscht",
     change_order: "Vorgang ändern",
     extend_or_change: "Reservierung verlängern oder Vorgang ändern",
     price_invalid: "Geben Sie einen Preis wie 249,00 ein, ohne Minus, mit höchstens 12 Stellen vor und 4 nach dem Komma.",
-    ambiguous,
+    ambiguous: |typed, [one, other], [first, second]| {
+        format!("{typed} kann {one} oder {other} bedeuten. Schreiben Sie {first} oder {second}.")
+    },
     reopen,
     typed_here: "Das haben Sie eingegeben, es ist nicht gespeichert:",
     that_was: "Das war",
-    did_that,
+    did_that: |name| format!("Das war {name},"),
     order_before: "Voriger Vorgang",
     price_of_each: "Preis pro Tier (falls abweichend)",
     order_is,
@@ -469,36 +617,81 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     photo_described: "Foto beschrieben",
     photo_file_missing: "Die Datei dieses Fotos fehlt, deshalb lässt es sich nicht drehen. Wenden Sie sich an den Betreiber.",
     alt_too_long: "Geben Sie höchstens 500 Zeichen ein.",
-    photo_of,
+    photo_of: |number, animal, alt| alt.map_or_else(|| this_photo(number, animal), str::to_owned),
     this_photo,
-    photos_of,
-    look_at,
-    alt_of,
-    photo_button,
-    photos_lost,
-    photos_added,
+    photos_of: |animal| format!("Fotos von {animal}"),
+    look_at: |number| format!("Bildausschnitt von Foto {number}"),
+    alt_of: |number| {
+        format!("Beschreibung von Foto {number} (für Menschen, die es nicht sehen können)")
+    },
+    photo_button: |label, number| format!("{label}: Foto {number}"),
+    photos_lost: |count| {
+        let (photos, them) = if count == 1 {
+            ("1 Foto hat zu lange gewartet oder nicht mehr gepasst und wird".to_owned(), "es")
+        } else {
+            (
+                format!("{count} Fotos haben zu lange gewartet oder nicht mehr gepasst und werden"),
+                "sie",
+            )
+        };
+        format!(
+            "{photos} nicht hinzugefügt. Wählen Sie {them} bei Bedarf noch einmal aus und senden Sie das Formular erneut."
+        )
+    },
+    photos_added: |count| {
+        if count == 1 {
+            "1 Foto hinzugefügt.".to_owned()
+        } else {
+            format!("{count} Fotos hinzugefügt.")
+        }
+    },
 
     // What the pages ask before they do something, and what they say first afterwards.
 
     // Categories.
     more_categories: "Weitere finden Sie unter „Kategorien“.",
     name_it: "Namen vergeben",
-    rename_category,
-    name_category,
-    category_now,
-    category_has,
-    label_taken,
-    cancels,
+    rename_category: |old, new| format!("Kategorie „{old}“ in „{new}“ umbenennen?"),
+    name_category: |id, label| format!("Kategorie {id} den Namen „{label}“ geben?"),
+    category_now: |id, label| format!("{id} (jetzt „{label}“)"),
+    category_has: |count| {
+        let (is, show) = if count == 1 { ("ist", "zeigt") } else { ("sind", "zeigen") };
+        format!("{} {is} in dieser Kategorie und {show} ab dann diesen Namen.", animals(count))
+    },
+    label_taken: |label, id| {
+        format!(
+            "Kategorie {id} heißt schon „{label}“. Beide würden in allen Listen gleich aussehen."
+        )
+    },
+    cancels: |order| {
+        format!("Das Tier ist reserviert. Seine Reservierung (Vorgang {order}) wird storniert.")
+    },
 
     // Several animals at once.
     change_verb: "Ändern",
-    move_animals,
-    change_animals,
-    clear_animals,
-    reserve_animals,
-    sell_animals,
-    cancel_reservations_of,
-    withdraw_animals,
+    move_animals: |count, category| format!("{} in „{category}“ verschieben?", animals(count)),
+    change_animals: |count, label, value| {
+        let dative = if count == 1 { "" } else { "n" };
+        format!("Bei {}{dative} „{label}“ auf „{value}“ setzen?", animals(count))
+    },
+    clear_animals: |count, label| {
+        let dative = if count == 1 { "" } else { "n" };
+        format!("Bei {}{dative} „{label}“ entfernen?", animals(count))
+    },
+    reserve_animals: |count, end| {
+        format!("{} bis einschließlich {end} reservieren?", animals(count))
+    },
+    sell_animals: |count| format!("{} verkaufen?", animals(count)),
+    cancel_reservations_of: |count| {
+        if count == 1 {
+            "Reservierung für 1 Tier stornieren?".to_owned()
+        } else {
+            format!("Reservierungen für {} stornieren?", animals(count))
+        }
+    },
+    withdraw_animals: |count, why| {
+        format!("Abgang für {} eintragen ({})?", animals(count), reason(why))
+    },
 
     // Pasted lines.
     no_heading: "Die Zeile hat mehr Zellen, als es Spalten gibt.",
@@ -507,47 +700,92 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     leave_out: "Nicht übernehmen",
     first_line: "Die erste Zeile",
     first_line_is: ["ist ein Tier", "enthält die Überschriften"],
-    column,
-    chosen_twice,
-    column_missing,
-    left_out,
+    column: |heading| format!("„{heading}“ ist"),
+    chosen_twice: |label| {
+        format!("Zwei Spalten sind „{label}“. Wählen Sie für eine davon etwas anderes.")
+    },
+    column_missing: |label| format!("Wählen Sie die Spalte für „{label}“."),
+    left_out: |headings| format!("{headings} nicht übernehmen"),
     left_out_hint: "Diese Spalten werden nicht übernommen. Wählen Sie unten, was sie enthalten, oder bestätigen Sie, dass sie wegfallen:",
-    column_number,
+    column_number: |number| format!("Spalte {number}"),
     leave_out_first: "Setzen Sie das Häkchen, um die anderen Spalten wegzulassen, oder wählen Sie, was sie enthalten.",
-    first_lines,
-    lines_added,
-    on_line,
-    no_category,
-    no_choice,
+    first_lines: |taken, rest| {
+        let others = if rest == 1 {
+            "Das letzte bleibt hier und folgt".to_owned()
+        } else {
+            format!("Die übrigen {rest} bleiben hier und folgen")
+        };
+        format!(
+            "Es werden höchstens {taken} Tiere auf einmal hinzugefügt. {others} in der nächsten Vorschau."
+        )
+    },
+    lines_added: |added| format!("{} hinzugefügt. Hier sind die nächsten.", animals(added)),
+    on_line: |number, why| format!("Zeile {number}: {why}"),
+    no_category: |number| {
+        format!(
+            "Es gibt keine Kategorie {number}. Benennen Sie sie zuerst auf der Seite „Kategorien“ oder korrigieren Sie die Nummer."
+        )
+    },
+    no_choice: |typed| format!("„{typed}“ steht nicht zur Auswahl."),
 
     // Settings.
     make_link: "Neuen Link erstellen",
     revoke_effect: "Ab dann wird jedes Programm mit diesem Schlüssel abgewiesen. Ein widerrufener Schlüssel bleibt ungültig.",
-    really,
-    disable_member,
+    really: |verb, what| match verb {
+        _ if verb == TEXTS.withdraw => format!("Abgang von {what} eintragen?"),
+        _ if verb == TEXTS.make_link => format!("Neuen Link {what} erstellen?"),
+        _ if verb == TEXTS.change_role => format!("Rolle {what} ändern?"),
+        _ if verb == TEXTS.delete_field => format!("Feld „{what}“ löschen?"),
+        _ if verb == TEXTS.revoke_key => format!("API-Schlüssel „{what}“ widerrufen?"),
+        // A verb of one word.
+        _ => format!("{what} {}?", verb.to_lowercase()),
+    },
+    disable_member: |name| {
+        format!("Alle Sitzungen von {name} enden sofort, und {name} kann sich nicht mehr anmelden.")
+    },
     change_role: "Rolle ändern",
-    role_becomes,
-    reset_member,
+    role_becomes: |name, old, new| {
+        format!("{name}: bisher {}, künftig {}. {}.", role(old), role(new), what_role_may(new))
+    },
+    reset_member: |name| {
+        format!(
+            "Alle Sitzungen von {name} enden sofort. Das Passwort, der zweite Faktor und die Passkeys von {name} werden ungültig. Mit dem Link legt {name} ein neues Passwort fest."
+        )
+    },
 
     // Forms that several people fill in.
-    now_changed,
+    now_changed: |label, now, was| {
+        let was = was.map(|was| if was.is_empty() { "leer" } else { was });
+        let it_was = was.map(|was| format!(", vorher {was}")).unwrap_or_default();
+        format!(
+            "{label}: jetzt {now}{it_was}. Noch ist nichts geändert. Prüfen Sie Ihre Eingabe und drücken Sie noch einmal."
+        )
+    },
 
     // Forms that outlived their session.
     form_of_another: "Jemand anders hat dieses Formular ausgefüllt",
     somebody: "Jemand anders",
-    form_of,
-    send_as,
+    form_of: |owner, you| {
+        format!(
+            "{owner} hat dieses Formular ausgefüllt, und Sie sind als {you} angemeldet. Noch ist nichts geändert."
+        )
+    },
+    send_as: |you| format!("Als {you} senden"),
 
     // After something was done.
     undo: "Rückgängig machen",
     show_order: "Vorgang anzeigen",
     add_another: "Weiteres wie dieses hinzufügen",
-    reserved_as,
-    sold_as,
-    added_as,
-    added_about,
-    added_many,
-    changed_many,
+    reserved_as: |order| format!("Reserviert als Vorgang {order}."),
+    sold_as: |order| format!("Verkauft als Vorgang {order}."),
+    added_as: |animal| format!("Hinzugefügt als Tier {animal}."),
+    added_about: |animal| {
+        format!(
+            "Hinzugefügt als Tier {animal}. Das Geburtsdatum ist aus dem Alter zurückgerechnet."
+        )
+    },
+    added_many: |count| format!("{} hinzugefügt.", animals(count)),
+    changed_many: |count| format!("{} geändert.", animals(count)),
     reservation_cancelled: "Die Reservierung ist storniert. Das Tier ist verfügbar.",
     sale_undone: "Der Verkauf ist rückgängig gemacht.",
     taken_back: "Zurückgenommen. Das Tier ist verfügbar.",
@@ -599,18 +837,46 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     signed_out_title: "Sie sind abgemeldet",
     role_of_provider: "Die Rolle bestimmt der Anbieter, über den sich dieses Teammitglied anmeldet. Ändern Sie sie dort.",
     enter_once: "Mit diesem Link einmal eintreten",
-    sign_in_at,
-    sign_in_in_new_tab,
-    provider_unreachable,
-    provider_invalid,
-    sign_in_stopped,
-    no_role,
-    identity_of_another,
-    sign_out_at,
-    signed_out_hint,
-    signs_in_at,
-    link_to_provider,
-    enter_once_hint,
+    sign_in_at: |host| format!("Mit {host} anmelden"),
+    sign_in_in_new_tab: |host| {
+        format!(
+            "Melden Sie sich in einem neuen Tab mit {host} an und kommen Sie in diesen zurück. Ihre Eingaben bleiben hier; senden Sie sie dann."
+        )
+    },
+    provider_unreachable: |host| {
+        format!("{host} antwortet nicht. Warten Sie eine Minute und versuchen Sie es noch einmal.")
+    },
+    provider_invalid: |host| {
+        format!(
+            "Die Antwort von {host} konnte nicht angenommen werden. Versuchen Sie es noch einmal. Wenn das wieder geschieht, fragen Sie die Person, die den Dienst betreibt: Der Grund steht in seinem Protokoll."
+        )
+    },
+    sign_in_stopped: |host| {
+        format!("{host} hat die Anmeldung abgebrochen. Melden Sie sich noch einmal an.")
+    },
+    no_role: |host| {
+        format!(
+            "{host} kennt Sie, gibt Ihnen hier aber keine Rolle. Fragen Sie die Leitung oder die Stelle, die Ihre Konten verwaltet."
+        )
+    },
+    identity_of_another: |host| {
+        format!(
+            "Dieser Link gehört einem Teammitglied und Ihr Konto bei {host} einem anderen. Melden Sie sich bei {host} ab und benutzen Sie das Konto, das zum Link gehört."
+        )
+    },
+    sign_out_at: |host| format!("Bei {host} abmelden"),
+    signed_out_hint: |host| format!("Sie sind hier abgemeldet und jetzt auch bei {host}."),
+    signs_in_at: |host| format!("meldet sich mit {host} an"),
+    link_to_provider: |host| {
+        format!(
+            "Oder melden Sie sich von jetzt an mit {host} an. Dann brauchen Sie hier kein Passwort."
+        )
+    },
+    enter_once_hint: |host| {
+        format!(
+            "Wenn Sie sich nicht mit {host} anmelden können, kommen Sie mit diesem Link einmal hinein."
+        )
+    },
 
     // Passwords and links.
     choose_password: "Passwort festlegen",
@@ -630,13 +896,13 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     sessions: "Sitzungen",
     only_last_sessions: "Angezeigt werden die 100 zuletzt benutzten Sitzungen.",
     language_label: "Sprache",
-    language_of_store,
+    language_of_store: |name| format!("Sprache des Betriebs ({name})"),
     own_sessions: "Wo Sie angemeldet sind",
     browser_label: "Browser",
     ip_address: "Adresse",
     last_used: "Zuletzt benutzt",
     this_session: " (diese)",
-    browser_on,
+    browser_on: |browser, system| format!("{browser} auf {system}"),
     end_session: "Beenden",
 
     // The second factor.
@@ -736,7 +1002,12 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     body_too_large: "Was Sie gesendet haben, ist zu groß für den Dienst.",
     not_accepted: "Der Dienst hat die Anfrage nicht angenommen.",
     not_allowed: "Diese Seite gehört nicht zu Ihrer Rolle.",
-    foreign_host,
+    foreign_host: |host, expected| {
+        let expected = if expected.is_empty() { "nicht gesetzt" } else { expected };
+        format!(
+            "Die Anfrage gilt dem Host „{host:.255}“, der von --console-url ist {expected}. Öffnen Sie die Konsole unter ihrer eigenen Adresse. Ein Proxy muss den Host mit seinem Port weitergeben (nginx: proxy_set_header Host $http_host)."
+        )
+    },
     needs_https: "Die Konsole braucht HTTPS, weil ein Passwort nicht unverschlüsselt gesendet werden darf. Öffnen Sie sie mit https:// oder auf dem Rechner, auf dem sie läuft.",
     foreign_form: "Dieses Formular wurde von einer anderen Website gesendet und deshalb nicht ausgeführt. Öffnen Sie die Konsole und senden Sie das Formular dort.",
     connection_replaced: "Es sind zu viele Verbindungen offen. Warten Sie einen Moment und laden Sie die Seite neu.",
@@ -755,19 +1026,86 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     not_in_text: "Das Steuerzeichen U+0000 ist nicht erlaubt. Tippen Sie den Text neu, statt ihn einzufügen.",
     newest_first: "Neueste zuerst",
     longest_first: "Am längsten bei uns",
-    too_many_attempts,
-    weak,
-    welcome,
-    you_are,
-    second_factor_on,
-    session_in,
-    for_member,
-    role_of,
-    give_link,
+    too_many_attempts: |minutes| {
+        let minutes =
+            if minutes == 1 { "1 Minute".to_owned() } else { format!("{minutes} Minuten") };
+        format!(
+            "Es gab zu viele Anmeldeversuche. Warten Sie {minutes} oder bitten Sie die Leitung um einen Link."
+        )
+    },
+    weak: |weak| {
+        match weak {
+        WeakPassword::Short => {
+            format!("Das Passwort muss mindestens {} Zeichen haben.", Password::MIN_LENGTH)
+        }
+        WeakPassword::Long => {
+            format!("Das Passwort darf höchstens {} Zeichen haben.", Password::MAX_LENGTH)
+        }
+        WeakPassword::Common => "Dieses Passwort ist leicht zu erraten. Wählen Sie ein anderes, z.\u{a0}B. vier zufällige Wörter."
+            .to_owned(),
+    }
+    },
+    welcome: |name| html! { "Willkommen, " bdi { (name) } ". Legen Sie das Passwort fest, mit dem Sie sich künftig anmelden." },
+    you_are: |name, of| html! { "Angemeldet als " bdi { (name) } " (" (role(of)) ")" },
+    second_factor_on: |recovery_codes| {
+        let codes = match recovery_codes {
+            0 => "keine Wiederherstellungscodes mehr".to_owned(),
+            1 => "noch 1 Wiederherstellungscode".to_owned(),
+            count => format!("noch {count} Wiederherstellungscodes"),
+        };
+        format!("Zum Anmelden brauchen Sie Ihre App. Sie haben {codes}.")
+    },
+    session_in: |browser| format!(" (Sitzung in {browser})"),
+    for_member: |name| format!(" für {name}"),
+    role_of: |name| format!("Rolle von {name}"),
+    give_link: |name| {
+        html! {
+            "Geben Sie diesen Link an " bdi { (name) } " weiter und an niemanden sonst. Er gilt 24 Stunden und wird "
+            "nicht noch einmal angezeigt."
+        }
+    },
     role,
     what_role_may,
-    scope,
-    problem,
+    scope: |scope| match scope {
+        Scope::Read => "Tiere lesen",
+        Scope::Write => "Tiere lesen und hinzufügen",
+        Scope::StoreRead => "Bestand und Vorgänge lesen",
+        Scope::StoreWrite => "Bestand und Vorgänge ändern",
+        Scope::StoreAdmin => "Betrieb verwalten",
+    },
+    problem: |problem| match problem {
+        Problem::NotFound | Problem::OperationRemoved => (
+            TEXTS.not_found,
+            Some("Diese Seite gibt es nicht."),
+            "Prüfen Sie die Adresse oder gehen Sie zur Seite „Heute“.",
+        ),
+        Problem::Internal => (
+            "Etwas ist schiefgegangen",
+            Some("Das ist ein Fehler im Dienst. Es lag nicht an Ihrer Eingabe."),
+            "Versuchen Sie es noch einmal. Wenn es wieder passiert, nennen Sie dem Betreiber des Dienstes die Fehlernummer unten.",
+        ),
+        Problem::Unavailable | Problem::IdempotencyInProgress => (
+            "Der Dienst ist ausgelastet",
+            Some(
+                "Der Dienst konnte die Anfrage nicht abschließen. Vielleicht wurde etwas geändert, vielleicht nicht.",
+            ),
+            "Warten Sie einen Moment und laden Sie die Seite neu. Dasselbe Formular wird nie zweimal ausgeführt.",
+        ),
+        Problem::StorageFull => (
+            "Der Speicherplatz ist voll",
+            Some(
+                "Der Dienst kann nichts speichern, weil auf seinem Server kein Platz mehr ist. Es wurde nichts geändert.",
+            ),
+            "Bitten Sie den Betreiber des Dienstes, Platz zu schaffen. Gehen Sie danach zurück und senden Sie das Formular noch einmal.",
+        ),
+        Problem::BodyTooLarge => {
+            ("Zu viel Text", None, "Gehen Sie zurück und senden Sie ihn in mehreren Teilen.")
+        }
+        Problem::InsufficientScope => {
+            ("Nicht erlaubt", None, "Gehen Sie zurück oder fragen Sie die Leitung.")
+        }
+        _ => ("Das hat nicht geklappt", None, "Gehen Sie zurück und prüfen Sie Ihre Angaben."),
+    },
 
     // The store.
     logo: "Logo",
@@ -781,9 +1119,15 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     as_shown: "So sehen es alle",
     see_web_site: "Website ansehen",
     nothing: "keine Angabe",
-    option_counts,
-    nameless,
-    default_is,
+    option_counts: |option, value| {
+        format!("Solange das Feld leer ist, gilt die Option {option}: {value}.")
+    },
+    nameless: |console, web_site| {
+        format!(
+            "Solange das Feld leer ist, zeigt die Konsole „{console}“ und die Website „{web_site}“."
+        )
+    },
+    default_is: |value| format!("Solange das Feld leer ist, gilt die Vorgabe: {value}."),
     store: "Betrieb",
     change_store: "Angaben über den Betrieb ändern",
     store_hint: "Das sehen alle: auf der Website, in der Konsole und auf Papier. Nichts davon ist Pflicht.",
@@ -797,8 +1141,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     store_stale: "Jemand anderes hat die Angaben gleichzeitig geändert. Prüfen Sie den jetzigen Stand und speichern Sie noch einmal.",
     link_label_invalid: "Ein Link braucht einen Text von 1 bis 60 Zeichen in einer Zeile, davon mindestens ein sichtbares. Geben Sie ihn ein oder leeren Sie beide Felder des Links.",
     link_url_invalid: "Die Adresse eines Links muss mit https:// beginnen, ohne Leerzeichen, ohne Benutzernamen vor einem @ und mit höchstens 500 Zeichen. Korrigieren Sie sie oder leeren Sie beide Felder des Links.",
-    link_label,
-    link_url,
+    link_label: |number| format!("Text von Link {number}"),
+    link_url: |number| format!("Adresse von Link {number}"),
     member_name: [
         "Name",
         "Er steht oben auf jeder Seite.",
@@ -854,21 +1198,32 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         "Die Farbe der Knöpfe und Links der Website, etwa #2f6f4f: # mit sechs Ziffern oder Buchstaben von a bis f.",
         "Die Farbe muss aus # und sechs Ziffern oder Buchstaben von a bis f bestehen, etwa #2f6f4f. Korrigieren Sie sie oder lassen Sie sie leer.",
     ],
-    store_kind,
+    store_kind: |kind| match kind {
+        StoreKind::Shop => "Tierhandlung",
+        StoreKind::Shelter => "Tierheim",
+    },
 
     // Moments in words.
     just_now: "gerade eben",
     tomorrow: "morgen",
     yesterday: "gestern",
-    ago,
-    ahead,
+    ago: |count, unit| format!("vor {}", span(count, unit)),
+    ahead: |count, unit| format!("in {}", span(count, unit)),
     soon: "in weniger als einer Minute",
-    doubted_clock,
+    doubted_clock: |now, confirmed, hours| {
+        format!(
+            "Die Uhr des Servers zeigt {now}, die letzte bestätigte Zeit ist aber {confirmed}. Bis das geklärt ist, endet keine Reservierung. Bitten Sie die Betreiber des Servers, die Uhr zu stellen oder, wenn sie richtig geht, „petstore clock confirm“ auszuführen. Läuft die Uhr gleichmäßig weiter, gilt sie in {hours} Std. als richtig."
+        )
+    },
     store_labels: "Bezeichnungen der Felder in der Sprache des Betriebs",
     store_labels_hint: "Bezeichnungen, die jemand geändert hat, bleiben. An den Tieren ändert sich nichts.",
     write_labels: "Bezeichnungen übernehmen",
     no_backup: "Es gibt noch keine Sicherung. Die Betreiber des Servers können Sicherungen einschalten.",
-    old_backup,
+    old_backup: |at| {
+        format!(
+            "Die letzte Sicherung ist vom {at}. Sagen Sie den Betreibern des Servers Bescheid: Warum es keine neuere gibt, steht in seinem Protokoll."
+        )
+    },
 };
 
 fn status(status: PetStatus) -> &'static str {
@@ -922,157 +1277,12 @@ fn animals(count: usize) -> String {
     if count == 1 { "1 Tier".to_owned() } else { format!("{} Tiere", in_digits(count)) }
 }
 
-fn this_order(id: i64) -> String {
-    format!("Vorgang {id}")
-}
-
-fn title_of_order(id: i64) -> String {
-    format!("Vorgang {id}")
-}
-
-fn labels(all: &[&str]) -> String {
-    let (last, others) = all.split_last().map_or(("", all), |(last, others)| (*last, others));
-    let others = others.join(", ");
-    if others.is_empty() { last.to_owned() } else { format!("{others} und {last}") }
-}
-
-fn too_long(label: &str, most: usize) -> String {
-    let thousands = if most < 1_000 { String::new() } else { format!("{}.", most / 1_000) };
-    let width = if most < 1_000 { 0 } else { 3 };
-    let rest = most % 1_000;
-    format!("{label}: Geben Sie höchstens {thousands}{rest:0width$} Zeichen ein.")
-}
-
-fn select(name: &str) -> String {
-    format!("{name} auswählen")
-}
-
-fn add_count(count: usize) -> String {
-    format!("{} hinzufügen", animals(count))
-}
-
-fn wrong_lines(count: usize) -> String {
-    if count == 1 {
-        "In 1 Zeile gibt es ein Problem. Korrigieren Sie sie unten und sehen Sie sich die neue Vorschau an."
-            .to_owned()
-    } else {
-        format!(
-            "In {count} Zeilen gibt es ein Problem. Korrigieren Sie sie unten und sehen Sie sich die neue Vorschau an."
-        )
-    }
-}
-
-fn add_with_category(label: &str) -> String {
-    format!("Tier und Kategorie „{label}“ hinzufügen")
-}
-
-fn unknown_category(text: &str) -> String {
-    format!(
-        "Es gibt keine Kategorie „{text}“. Wählen Sie eine aus der Liste oder geben Sie ihre Nummer ein."
-    )
-}
-
-fn ambiguous_category(text: &str, one: i64, other: i64) -> String {
-    format!(
-        "Mehrere Kategorien heißen „{text}“. Geben Sie die Nummer ein, z.\u{a0}B. {one} oder {other}."
-    )
-}
-
-fn category_number(id: i64) -> String {
-    format!("Kategorie {id}")
-}
-
-fn changed_by(name: &str) -> String {
-    format!("Zuletzt geändert: {name}")
-}
-
-fn is_reserved(order: i64) -> String {
-    format!("Es ist mit Vorgang {order} reserviert.")
-}
-
-fn animal_is_reserved(order: i64) -> String {
-    format!(" Das Tier ist mit Vorgang {order} reserviert.")
-}
-
 fn is_in_status(status: PetStatus) -> String {
     match status {
         PetStatus::Available => "Es ist verfügbar.".to_owned(),
         PetStatus::Pending => "Es ist schon reserviert.".to_owned(),
         PetStatus::Sold => "Es ist schon verkauft.".to_owned(),
     }
-}
-
-fn choice_in_use(count: usize, most: usize, shown: &str) -> String {
-    let animals = match count {
-        1 => "1 Tier hat".to_owned(),
-        _ if count > most => "Mehr als 1.000 Tiere haben".to_owned(),
-        _ => format!("{count} Tiere haben"),
-    };
-    format!(
-        "{animals} „{shown}“. Das bleibt so und wird weiter angezeigt, aber kein anderes Tier kann diesen Wert bekommen. Zum Umbenennen ändern Sie stattdessen den Text des Auswahlwerts."
-    )
-}
-
-fn becomes_public(count: usize, has_more: bool) -> String {
-    let animals = match count {
-        _ if has_more => "Viele Tiere haben womöglich".to_owned(),
-        1 => "1 Tier hat".to_owned(),
-        count => format!("{count} Tiere haben"),
-    };
-    format!("{animals} einen Wert. Alle werden ihn sehen.")
-}
-
-fn kind(kind: FieldKind) -> (&'static str, &'static str) {
-    match kind {
-        FieldKind::Text => ("Text", "Geben Sie höchstens 255 Zeichen ein."),
-        FieldKind::LongText => ("Langer Text", "Geben Sie höchstens 8.000 Zeichen ein."),
-        FieldKind::Integer => ("Ganze Zahl", "Geben Sie eine ganze Zahl ein, z.\u{a0}B. 4."),
-        FieldKind::Decimal => (
-            "Zahl mit Nachkommastellen",
-            "Geben Sie eine Zahl wie 249,00 ein, mit höchstens 12 Stellen vor und 4 nach dem Komma.",
-        ),
-        FieldKind::Date => {
-            ("Datum", "Geben Sie ein Datum mit Tag, Monat und Jahr ein, z.\u{a0}B. 03.05.2024.")
-        }
-        FieldKind::Boolean => ("Ja oder nein", "Wählen Sie Ja oder Nein."),
-        FieldKind::Choice => ("Auswahl aus einer Liste", "Wählen Sie einen Wert aus der Liste."),
-    }
-}
-
-fn value_taken(label: &str, other: &str) -> String {
-    format!("{label}: {other} hat schon diesen Wert, und keine zwei Tiere dürfen denselben haben.")
-}
-
-fn show_animal(other: &str) -> String {
-    format!("{other} anzeigen")
-}
-
-fn shared_value(label: &str) -> String {
-    format!(
-        "{label}: Diese Tiere haben denselben Wert, der aber eindeutig sein muss. Ändern Sie ihn bei allen bis auf eines:"
-    )
-}
-
-fn field_removed(label: &str, typed: &str) -> String {
-    format!(
-        "{label} wurde entfernt. Ihre Eingabe: {typed}. Sie wird nicht gespeichert, wenn Sie das Formular noch einmal senden."
-    )
-}
-
-fn choice_removed(label: &str, chosen: &str) -> String {
-    format!(
-        "{label}: {chosen} steht nicht mehr zur Auswahl. Wählen Sie einen anderen Wert oder keinen."
-    )
-}
-
-fn chip(label: &str, value: &str) -> String {
-    format!("{label}: {value}")
-}
-
-fn too_many_filters(most: usize, left_out: &str) -> String {
-    format!(
-        "Höchstens {most} Felder filtern gleichzeitig, deshalb entfällt: {left_out}. Entfernen Sie zuerst eines der anderen."
-    )
 }
 
 fn audited_change(kind: ChangeType) -> &'static str {
@@ -1090,54 +1300,8 @@ fn audited_change(kind: ChangeType) -> &'static str {
     }
 }
 
-fn failing_webhooks(count: usize) -> String {
-    match count {
-        1 => "1 Webhook bekommt seine Nachrichten nicht.".to_owned(),
-        count => format!("{count} Webhooks bekommen ihre Nachrichten nicht."),
-    }
-}
-
-fn disabled(reason: DisabledReason) -> &'static str {
-    match reason {
-        DisabledReason::Failures => "Deaktiviert, weil fünf Tage lang jede Nachricht fehlschlug",
-        DisabledReason::Gone => "Deaktiviert, weil der Empfänger keine Nachrichten mehr will",
-        DisabledReason::Request => "Von Hand deaktiviert",
-    }
-}
-
-fn contact_hint(kept: u64) -> String {
-    format!("Z.\u{a0}B. Name und Telefonnummer. Wird {} nach dem Verkauf gelöscht.", days(kept))
-}
-
-fn no_order_found_hint(kept: u64) -> String {
-    format!(
-        "Prüfen Sie die Schreibweise. Nach dem Abschluss eines Vorgangs bleibt der Kunde {} lang bekannt.",
-        days(kept)
-    )
-}
-
 fn days(count: u64) -> String {
     if count == 1 { "1 Tag".to_owned() } else { format!("{count} Tage") }
-}
-
-fn only_newest(searched: usize) -> String {
-    format!(
-        "Durchsucht wurden nur die neuesten {searched} Vorgänge und die ersten Tiere mit dem Namen."
-    )
-}
-
-fn orders_found(count: usize, has_more: bool) -> String {
-    let at_least = if has_more { "Mindestens " } else { "" };
-    let orders = if count == 1 { "Vorgang" } else { "Vorgänge" };
-    format!("{at_least}{count} {orders}")
-}
-
-fn sum_of(status: OrderStatus, count: usize, sum: &str) -> String {
-    format!("{}: {count} mit Preis, zusammen {sum}", order_status(status))
-}
-
-fn ambiguous(typed: &str, [one, other]: [&str; 2], [first, second]: [&str; 2]) -> String {
-    format!("{typed} kann {one} oder {other} bedeuten. Schreiben Sie {first} oder {second}.")
 }
 
 fn reopen(status: OrderStatus) -> &'static str {
@@ -1159,286 +1323,8 @@ fn order_is(id: i64, status: OrderStatus) -> String {
     format!("Vorgang {id} {is}. Diesmal wurde nichts geändert.")
 }
 
-fn photo_of(number: usize, animal: &str, alt: Option<&str>) -> String {
-    alt.map_or_else(|| this_photo(number, animal), str::to_owned)
-}
-
 fn this_photo(number: usize, animal: &str) -> String {
     format!("Foto {number} von {animal}")
-}
-
-fn photos_of(animal: &str) -> String {
-    format!("Fotos von {animal}")
-}
-
-fn look_at(number: usize) -> String {
-    format!("Bildausschnitt von Foto {number}")
-}
-
-fn alt_of(number: usize) -> String {
-    format!("Beschreibung von Foto {number} (für Menschen, die es nicht sehen können)")
-}
-
-fn photo_button(label: &str, number: usize) -> String {
-    format!("{label}: Foto {number}")
-}
-
-fn photos_lost(count: usize) -> String {
-    let (photos, them) = if count == 1 {
-        ("1 Foto hat zu lange gewartet oder nicht mehr gepasst und wird".to_owned(), "es")
-    } else {
-        (format!("{count} Fotos haben zu lange gewartet oder nicht mehr gepasst und werden"), "sie")
-    };
-    format!(
-        "{photos} nicht hinzugefügt. Wählen Sie {them} bei Bedarf noch einmal aus und senden Sie das Formular erneut."
-    )
-}
-
-fn photos_added(count: usize) -> String {
-    if count == 1 {
-        "1 Foto hinzugefügt.".to_owned()
-    } else {
-        format!("{count} Fotos hinzugefügt.")
-    }
-}
-
-fn rename_category(old: &str, new: &str) -> String {
-    format!("Kategorie „{old}“ in „{new}“ umbenennen?")
-}
-
-fn name_category(id: i64, label: &str) -> String {
-    format!("Kategorie {id} den Namen „{label}“ geben?")
-}
-
-fn category_now(id: i64, label: &str) -> String {
-    format!("{id} (jetzt „{label}“)")
-}
-
-fn category_has(count: usize) -> String {
-    let (is, show) = if count == 1 { ("ist", "zeigt") } else { ("sind", "zeigen") };
-    format!("{} {is} in dieser Kategorie und {show} ab dann diesen Namen.", animals(count))
-}
-
-fn label_taken(label: &str, id: i64) -> String {
-    format!("Kategorie {id} heißt schon „{label}“. Beide würden in allen Listen gleich aussehen.")
-}
-
-fn cancels(order: i64) -> String {
-    format!("Das Tier ist reserviert. Seine Reservierung (Vorgang {order}) wird storniert.")
-}
-
-fn column(heading: &str) -> String {
-    format!("„{heading}“ ist")
-}
-
-fn chosen_twice(label: &str) -> String {
-    format!("Zwei Spalten sind „{label}“. Wählen Sie für eine davon etwas anderes.")
-}
-
-fn column_missing(label: &str) -> String {
-    format!("Wählen Sie die Spalte für „{label}“.")
-}
-
-fn left_out(headings: &str) -> String {
-    format!("{headings} nicht übernehmen")
-}
-
-fn first_lines(taken: usize, rest: usize) -> String {
-    let others = if rest == 1 {
-        "Das letzte bleibt hier und folgt".to_owned()
-    } else {
-        format!("Die übrigen {rest} bleiben hier und folgen")
-    };
-    format!(
-        "Es werden höchstens {taken} Tiere auf einmal hinzugefügt. {others} in der nächsten Vorschau."
-    )
-}
-
-fn lines_added(added: usize) -> String {
-    format!("{} hinzugefügt. Hier sind die nächsten.", animals(added))
-}
-
-fn on_line(number: usize, why: &str) -> String {
-    format!("Zeile {number}: {why}")
-}
-
-fn no_category(number: i64) -> String {
-    format!(
-        "Es gibt keine Kategorie {number}. Benennen Sie sie zuerst auf der Seite „Kategorien“ oder korrigieren Sie die Nummer."
-    )
-}
-
-fn no_choice(typed: &str) -> String {
-    format!("„{typed}“ steht nicht zur Auswahl.")
-}
-
-fn really(verb: &str, what: &str) -> String {
-    match verb {
-        _ if verb == TEXTS.withdraw => format!("Abgang von {what} eintragen?"),
-        _ if verb == TEXTS.make_link => format!("Neuen Link {what} erstellen?"),
-        _ if verb == TEXTS.change_role => format!("Rolle {what} ändern?"),
-        _ if verb == TEXTS.delete_field => format!("Feld „{what}“ löschen?"),
-        _ if verb == TEXTS.revoke_key => format!("API-Schlüssel „{what}“ widerrufen?"),
-        // A verb of one word.
-        _ => format!("{what} {}?", verb.to_lowercase()),
-    }
-}
-
-fn disable_member(name: &str) -> String {
-    format!("Alle Sitzungen von {name} enden sofort, und {name} kann sich nicht mehr anmelden.")
-}
-
-fn role_becomes(name: &str, old: Role, new: Role) -> String {
-    format!("{name}: bisher {}, künftig {}. {}.", role(old), role(new), what_role_may(new))
-}
-
-fn reset_member(name: &str) -> String {
-    format!(
-        "Alle Sitzungen von {name} enden sofort. Das Passwort, der zweite Faktor und die Passkeys von {name} werden ungültig. \
-         Mit dem Link legt {name} ein neues Passwort fest."
-    )
-}
-
-fn now_changed(label: &str, now: &str, was: Option<&str>) -> String {
-    let was = was.map(|was| if was.is_empty() { "leer" } else { was });
-    let it_was = was.map(|was| format!(", vorher {was}")).unwrap_or_default();
-    format!(
-        "{label}: jetzt {now}{it_was}. Noch ist nichts geändert. Prüfen Sie Ihre Eingabe und drücken Sie noch einmal."
-    )
-}
-
-fn form_of(owner: &str, you: &str) -> String {
-    format!(
-        "{owner} hat dieses Formular ausgefüllt, und Sie sind als {you} angemeldet. Noch ist nichts geändert."
-    )
-}
-
-fn send_as(you: &str) -> String {
-    format!("Als {you} senden")
-}
-
-fn foreign_host(host: &str, expected: &str) -> String {
-    let expected = if expected.is_empty() { "nicht gesetzt" } else { expected };
-    format!(
-        "Die Anfrage gilt dem Host „{host:.255}“, der von --console-url ist {expected}. Öffnen Sie die Konsole unter ihrer eigenen Adresse. Ein Proxy muss den Host mit seinem Port weitergeben (nginx: proxy_set_header Host $http_host)."
-    )
-}
-
-fn too_many_attempts(minutes: u64) -> String {
-    let minutes = if minutes == 1 { "1 Minute".to_owned() } else { format!("{minutes} Minuten") };
-    format!(
-        "Es gab zu viele Anmeldeversuche. Warten Sie {minutes} oder bitten Sie die Leitung um einen Link."
-    )
-}
-
-fn weak(weak: WeakPassword) -> String {
-    match weak {
-        WeakPassword::Short => {
-            format!("Das Passwort muss mindestens {} Zeichen haben.", Password::MIN_LENGTH)
-        }
-        WeakPassword::Long => {
-            format!("Das Passwort darf höchstens {} Zeichen haben.", Password::MAX_LENGTH)
-        }
-        WeakPassword::Common => "Dieses Passwort ist leicht zu erraten. Wählen Sie ein anderes, \
-                                 z.\u{a0}B. vier zufällige Wörter."
-            .to_owned(),
-    }
-}
-
-fn sign_in_at(host: &str) -> String {
-    format!("Mit {host} anmelden")
-}
-
-fn sign_in_in_new_tab(host: &str) -> String {
-    format!(
-        "Melden Sie sich in einem neuen Tab mit {host} an und kommen Sie in diesen zurück. Ihre Eingaben bleiben hier; senden Sie sie dann."
-    )
-}
-
-fn provider_unreachable(host: &str) -> String {
-    format!("{host} antwortet nicht. Warten Sie eine Minute und versuchen Sie es noch einmal.")
-}
-
-fn provider_invalid(host: &str) -> String {
-    format!(
-        "Die Antwort von {host} konnte nicht angenommen werden. Versuchen Sie es noch einmal. Wenn das wieder geschieht, fragen Sie die Person, die den Dienst betreibt: Der Grund steht in seinem Protokoll."
-    )
-}
-
-fn sign_in_stopped(host: &str) -> String {
-    format!("{host} hat die Anmeldung abgebrochen. Melden Sie sich noch einmal an.")
-}
-
-fn no_role(host: &str) -> String {
-    format!(
-        "{host} kennt Sie, gibt Ihnen hier aber keine Rolle. Fragen Sie die Leitung oder die Stelle, die Ihre Konten verwaltet."
-    )
-}
-
-fn identity_of_another(host: &str) -> String {
-    format!(
-        "Dieser Link gehört einem Teammitglied und Ihr Konto bei {host} einem anderen. Melden Sie sich bei {host} ab und benutzen Sie das Konto, das zum Link gehört."
-    )
-}
-
-fn sign_out_at(host: &str) -> String {
-    format!("Bei {host} abmelden")
-}
-
-fn signed_out_hint(host: &str) -> String {
-    format!("Sie sind hier abgemeldet und jetzt auch bei {host}.")
-}
-
-fn signs_in_at(host: &str) -> String {
-    format!("meldet sich mit {host} an")
-}
-
-fn link_to_provider(host: &str) -> String {
-    format!(
-        "Oder melden Sie sich von jetzt an mit {host} an. Dann brauchen Sie hier kein Passwort."
-    )
-}
-
-fn enter_once_hint(host: &str) -> String {
-    format!(
-        "Wenn Sie sich nicht mit {host} anmelden können, kommen Sie mit diesem Link einmal hinein."
-    )
-}
-
-fn welcome(name: &str) -> Markup {
-    html! { "Willkommen, " bdi { (name) } ". Legen Sie das Passwort fest, mit dem Sie sich künftig anmelden." }
-}
-
-fn you_are(name: &str, of: Role) -> Markup {
-    html! { "Angemeldet als " bdi { (name) } " (" (role(of)) ")" }
-}
-
-fn second_factor_on(recovery_codes: usize) -> String {
-    let codes = match recovery_codes {
-        0 => "keine Wiederherstellungscodes mehr".to_owned(),
-        1 => "noch 1 Wiederherstellungscode".to_owned(),
-        count => format!("noch {count} Wiederherstellungscodes"),
-    };
-    format!("Zum Anmelden brauchen Sie Ihre App. Sie haben {codes}.")
-}
-
-fn session_in(browser: &str) -> String {
-    format!(" (Sitzung in {browser})")
-}
-
-fn for_member(name: &str) -> String {
-    format!(" für {name}")
-}
-
-fn role_of(name: &str) -> String {
-    format!("Rolle von {name}")
-}
-
-fn give_link(name: &str) -> Markup {
-    html! {
-        "Geben Sie diesen Link an " bdi { (name) } " weiter und an niemanden sonst. Er gilt 24 Stunden und wird "
-        "nicht noch einmal angezeigt."
-    }
 }
 
 fn role(role: Role) -> &'static str {
@@ -1457,131 +1343,6 @@ fn what_role_may(role: Role) -> &'static str {
     }
 }
 
-fn scope(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Read => "Tiere lesen",
-        Scope::Write => "Tiere lesen und hinzufügen",
-        Scope::StoreRead => "Bestand und Vorgänge lesen",
-        Scope::StoreWrite => "Bestand und Vorgänge ändern",
-        Scope::StoreAdmin => "Betrieb verwalten",
-    }
-}
-
-fn problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static str) {
-    match problem {
-        Problem::NotFound | Problem::OperationRemoved => (
-            TEXTS.not_found,
-            Some("Diese Seite gibt es nicht."),
-            "Prüfen Sie die Adresse oder gehen Sie zur Seite „Heute“.",
-        ),
-        Problem::Internal => (
-            "Etwas ist schiefgegangen",
-            Some("Das ist ein Fehler im Dienst. Es lag nicht an Ihrer Eingabe."),
-            "Versuchen Sie es noch einmal. Wenn es wieder passiert, nennen Sie dem Betreiber des Dienstes die Fehlernummer unten.",
-        ),
-        Problem::Unavailable | Problem::IdempotencyInProgress => (
-            "Der Dienst ist ausgelastet",
-            Some(
-                "Der Dienst konnte die Anfrage nicht abschließen. Vielleicht wurde etwas geändert, vielleicht nicht.",
-            ),
-            "Warten Sie einen Moment und laden Sie die Seite neu. Dasselbe Formular wird nie zweimal ausgeführt.",
-        ),
-        Problem::StorageFull => (
-            "Der Speicherplatz ist voll",
-            Some(
-                "Der Dienst kann nichts speichern, weil auf seinem Server kein Platz mehr ist. Es wurde nichts geändert.",
-            ),
-            "Bitten Sie den Betreiber des Dienstes, Platz zu schaffen. Gehen Sie danach zurück und senden Sie das Formular noch einmal.",
-        ),
-        Problem::BodyTooLarge => {
-            ("Zu viel Text", None, "Gehen Sie zurück und senden Sie ihn in mehreren Teilen.")
-        }
-        Problem::InsufficientScope => {
-            ("Nicht erlaubt", None, "Gehen Sie zurück oder fragen Sie die Leitung.")
-        }
-        _ => ("Das hat nicht geklappt", None, "Gehen Sie zurück und prüfen Sie Ihre Angaben."),
-    }
-}
-
-fn old_backup(at: &str) -> String {
-    format!(
-        "Die letzte Sicherung ist vom {at}. Sagen Sie den Betreibern des Servers Bescheid: Warum es keine neuere gibt, steht in seinem Protokoll."
-    )
-}
-
-fn doubted_clock(now: &str, confirmed: &str, hours: i64) -> String {
-    format!(
-        "Die Uhr des Servers zeigt {now}, die letzte bestätigte Zeit ist aber {confirmed}. Bis das geklärt ist, endet \
-         keine Reservierung. Bitten Sie die Betreiber des Servers, die Uhr zu stellen oder, wenn sie richtig geht, \
-         „petstore clock confirm“ auszuführen. Läuft die Uhr gleichmäßig weiter, gilt sie in {hours} Std. als richtig."
-    )
-}
-
-fn program(name: &str) -> String {
-    format!("Programm „{name}“")
-}
-
-fn act(kind: ActType) -> &'static str {
-    match kind {
-        ActType::KeyCreated => "API-Schlüssel erstellt",
-        ActType::KeyRotated => "API-Schlüssel erneuert",
-        ActType::KeyRevoked => "API-Schlüssel widerrufen",
-        ActType::WebhookAdded => "Webhook hinzugefügt",
-        ActType::WebhookChanged => "Webhook geändert",
-        ActType::WebhookDeleted => "Webhook gelöscht",
-        ActType::WebhookSecretRotated => "Secret eines Webhooks erneuert",
-        ActType::WebhookEnabled => "Webhook aktiviert",
-        ActType::WebhookDisabled => "Webhook deaktiviert",
-        ActType::FieldAdded => "Feld hinzugefügt",
-        ActType::FieldChanged => "Feld geändert",
-        ActType::FieldDeleted => "Feld gelöscht",
-        ActType::ProfileChanged => "Profil geändert",
-        ActType::StaffAdded => "Teammitglied hinzugefügt",
-        ActType::StaffRoleChanged => "Rolle eines Teammitglieds geändert",
-        ActType::StaffReset => "Teammitglied zurückgesetzt",
-        ActType::StaffDisabled => "Teammitglied deaktiviert",
-        ActType::StaffPasswordSet => "Passwort gesetzt",
-        ActType::StaffLinked => "Mit dem Anbieter verknüpft",
-        ActType::StaffSecondFactorSet => "Zweiter Faktor eingerichtet",
-        ActType::StaffSecondFactorRemoved => "Zweiter Faktor entfernt",
-        ActType::StaffPasskeyAdded => "Passkey hinzugefügt",
-        ActType::StaffPasskeyRemoved => "Passkey entfernt",
-        ActType::StaffSignedIn => "Angemeldet",
-        ActType::StaffSignInFailed => "Anmeldung fehlgeschlagen",
-        ActType::StaffSessionsEnded => "Sitzungen beendet",
-        ActType::DatabaseCopied => "Datenbank kopiert",
-        ActType::DatabaseRestored => "Datenbank wiederhergestellt",
-        ActType::DatabaseTimeConfirmed => "Zeit der Datenbank bestätigt",
-    }
-}
-
-fn subject(kind: SubjectKind) -> &'static str {
-    match kind {
-        SubjectKind::Pet => "Tier",
-        SubjectKind::Pets => "Tiere",
-        SubjectKind::Order => "Vorgang",
-        SubjectKind::Category => "Kategorie",
-        SubjectKind::Key => "API-Schlüssel",
-        SubjectKind::Staff => "Teammitglied",
-        SubjectKind::Webhook => "Webhook",
-        SubjectKind::Field => "Feld",
-        SubjectKind::Profile => "Profil",
-        SubjectKind::Database => "Datenbank",
-    }
-}
-
-fn did_that(name: &str) -> String {
-    format!("Das war {name},")
-}
-
-fn ago(count: i64, unit: Unit) -> String {
-    format!("vor {}", span(count, unit))
-}
-
-fn ahead(count: i64, unit: Unit) -> String {
-    format!("in {}", span(count, unit))
-}
-
 fn span(count: i64, unit: Unit) -> String {
     let (one, several) = match unit {
         Unit::Minute => ("Minute", "Minuten"),
@@ -1589,125 +1350,6 @@ fn span(count: i64, unit: Unit) -> String {
         Unit::Day => ("Tag", "Tagen"),
     };
     format!("{count} {}", if count == 1 { one } else { several })
-}
-
-fn more_than(count: usize) -> String {
-    format!("Mehr als {}", animals(count))
-}
-
-fn first_shown(count: usize) -> String {
-    if count == 1 {
-        "Das erste Tier wird angezeigt.".to_owned()
-    } else {
-        format!("Die ersten {} werden angezeigt.", animals(count))
-    }
-}
-
-fn move_animals(count: usize, category: &str) -> String {
-    format!("{} in „{category}“ verschieben?", animals(count))
-}
-
-fn clear_animals(count: usize, label: &str) -> String {
-    let dative = if count == 1 { "" } else { "n" };
-    format!("Bei {}{dative} „{label}“ entfernen?", animals(count))
-}
-
-fn shown_of(shown: usize, count: &str) -> String {
-    format!("{shown} von {count}")
-}
-
-fn search_orders(typed: &str) -> String {
-    format!("Vorgänge nach „{typed}“ durchsuchen")
-}
-
-fn change_animals(count: usize, label: &str, value: &str) -> String {
-    let dative = if count == 1 { "" } else { "n" };
-    format!("Bei {}{dative} „{label}“ auf „{value}“ setzen?", animals(count))
-}
-
-fn reserve_animals(count: usize, end: &str) -> String {
-    format!("{} bis einschließlich {end} reservieren?", animals(count))
-}
-
-fn sell_animals(count: usize) -> String {
-    format!("{} verkaufen?", animals(count))
-}
-
-fn cancel_reservations_of(count: usize) -> String {
-    if count == 1 {
-        "Reservierung für 1 Tier stornieren?".to_owned()
-    } else {
-        format!("Reservierungen für {} stornieren?", animals(count))
-    }
-}
-
-fn withdraw_animals(count: usize, why: WithdrawalReason) -> String {
-    format!("Abgang für {} eintragen ({})?", animals(count), reason(why))
-}
-
-fn column_number(number: usize) -> String {
-    format!("Spalte {number}")
-}
-
-fn browser_on(browser: &str, system: &str) -> String {
-    format!("{browser} auf {system}")
-}
-
-fn reserved_as(order: i64) -> String {
-    format!("Reserviert als Vorgang {order}.")
-}
-
-fn sold_as(order: i64) -> String {
-    format!("Verkauft als Vorgang {order}.")
-}
-
-fn added_as(animal: i64) -> String {
-    format!("Hinzugefügt als Tier {animal}.")
-}
-
-fn added_about(animal: i64) -> String {
-    format!("Hinzugefügt als Tier {animal}. Das Geburtsdatum ist aus dem Alter zurückgerechnet.")
-}
-
-fn added_many(count: usize) -> String {
-    format!("{} hinzugefügt.", animals(count))
-}
-
-fn changed_many(count: usize) -> String {
-    format!("{} geändert.", animals(count))
-}
-
-fn language_of_store(name: &str) -> String {
-    format!("Sprache des Betriebs ({name})")
-}
-
-fn link_label(number: usize) -> String {
-    format!("Text von Link {number}")
-}
-
-fn link_url(number: usize) -> String {
-    format!("Adresse von Link {number}")
-}
-
-fn store_kind(kind: StoreKind) -> &'static str {
-    match kind {
-        StoreKind::Shop => "Tierhandlung",
-        StoreKind::Shelter => "Tierheim",
-    }
-}
-
-fn nameless(console: &str, web_site: &str) -> String {
-    format!(
-        "Solange das Feld leer ist, zeigt die Konsole „{console}“ und die Website „{web_site}“."
-    )
-}
-
-fn option_counts(option: &str, value: &str) -> String {
-    format!("Solange das Feld leer ist, gilt die Option {option}: {value}.")
-}
-
-fn default_is(value: &str) -> String {
-    format!("Solange das Feld leer ist, gilt die Vorgabe: {value}.")
 }
 
 /// The German texts of the pages for the staff that a shelter has in other words than a shop.
@@ -1739,7 +1381,7 @@ pub(in crate::languages) mod shelter {
         store: "Tierheim",
         change_store: "Angaben über das Tierheim ändern",
         store_labels: "Bezeichnungen der Felder in der Sprache des Tierheims",
-        language_of_store,
+        language_of_store: |name| format!("Sprache des Tierheims ({name})"),
         status_invalid: "Der Status muss verfügbar, reserviert oder vermittelt sein.",
         any_status: "Im Tierheim",
         also_sold: "Im Tierheim oder vermittelt",
@@ -1750,91 +1392,53 @@ pub(in crate::languages) mod shelter {
         contact_changed: "Adoptant geändert oder gelöscht",
         price_invalid: "Geben Sie eine Schutzgebühr wie 249,00 ein, ohne Minus, mit höchstens 12 Stellen vor und 4 nach dem Komma.",
         price_of_each: "Schutzgebühr pro Tier (falls abweichend)",
-        status,
+        status: |status| {
+            if status == PetStatus::Sold { "Vermittelt" } else { super::status(status) }
+        },
         order_status,
-        change,
-        audited_change,
-        is_in_status,
-        contact_hint,
-        no_order_found_hint,
-        sum_of,
-        reopen,
-        order_is,
-        sell_animals,
-        sold_as,
-        sale_undone: "Die Vermittlung ist rückgängig gemacht.",
-        ..super::TEXTS
-    };
-
-    fn status(status: PetStatus) -> &'static str {
-        if status == PetStatus::Sold { "Vermittelt" } else { super::status(status) }
-    }
-
-    fn order_status(status: OrderStatus) -> &'static str {
-        if status == OrderStatus::Completed { "Vermittelt" } else { super::order_status(status) }
-    }
-
-    fn change(kind: ChangeType) -> &'static str {
-        if kind == ChangeType::OrderCompleted { "Vermittelt" } else { super::change(kind) }
-    }
-
-    fn audited_change(kind: ChangeType) -> &'static str {
-        match kind {
+        change: |kind| {
+            if kind == ChangeType::OrderCompleted { "Vermittelt" } else { super::change(kind) }
+        },
+        audited_change: |kind| match kind {
             ChangeType::OrderCompleted => "Tier vermittelt",
             other => super::audited_change(other),
-        }
-    }
-
-    fn is_in_status(status: PetStatus) -> String {
-        match status {
+        },
+        is_in_status: |status| match status {
             PetStatus::Sold => "Es ist schon vermittelt.".to_owned(),
             other => super::is_in_status(other),
-        }
-    }
-
-    fn contact_hint(kept: u64) -> String {
-        format!(
-            "Z.\u{a0}B. Name und Telefonnummer. Wird {} nach der Vermittlung gelöscht.",
-            days(kept)
-        )
-    }
-
-    fn no_order_found_hint(kept: u64) -> String {
-        format!(
-            "Prüfen Sie die Schreibweise. Nach dem Abschluss eines Vorgangs bleibt der Adoptant {} lang bekannt.",
-            days(kept)
-        )
-    }
-
-    fn sum_of(status: OrderStatus, count: usize, sum: &str) -> String {
-        format!("{}: {count} mit Schutzgebühr, zusammen {sum}", order_status(status))
-    }
-
-    fn reopen(status: OrderStatus) -> &'static str {
-        match status {
+        },
+        contact_hint: |kept| {
+            format!(
+                "Z.\u{a0}B. Name und Telefonnummer. Wird {} nach der Vermittlung gelöscht.",
+                days(kept)
+            )
+        },
+        no_order_found_hint: |kept| {
+            format!(
+                "Prüfen Sie die Schreibweise. Nach dem Abschluss eines Vorgangs bleibt der Adoptant {} lang bekannt.",
+                days(kept)
+            )
+        },
+        sum_of: |status, count, sum| {
+            format!("{}: {count} mit Schutzgebühr, zusammen {sum}", order_status(status))
+        },
+        reopen: |status| match status {
             OrderStatus::Completed => "Versehentlich vermittelt? Wieder reservieren",
             other => super::reopen(other),
-        }
-    }
-
-    fn order_is(id: i64, status: OrderStatus) -> String {
-        match status {
+        },
+        order_is: |id, status| match status {
             OrderStatus::Completed => format!(
                 "Vorgang {id} ist schon eine Vermittlung, und das Tier wurde seitdem geändert. Diesmal wurde nichts geändert."
             ),
             other => super::order_is(id, other),
-        }
-    }
+        },
+        sell_animals: |count| format!("{} vermitteln?", animals(count)),
+        sold_as: |order| format!("Vermittelt als Vorgang {order}."),
+        sale_undone: "Die Vermittlung ist rückgängig gemacht.",
+        ..super::TEXTS
+    };
 
-    fn sell_animals(count: usize) -> String {
-        format!("{} vermitteln?", animals(count))
-    }
-
-    fn language_of_store(name: &str) -> String {
-        format!("Sprache des Tierheims ({name})")
-    }
-
-    fn sold_as(order: i64) -> String {
-        format!("Vermittelt als Vorgang {order}.")
+    fn order_status(status: OrderStatus) -> &'static str {
+        if status == OrderStatus::Completed { "Vermittelt" } else { super::order_status(status) }
     }
 }

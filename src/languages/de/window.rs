@@ -40,12 +40,15 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     // The texts about an animal that the pages for the public and those for the staff have.
     no_name: "Noch ohne Namen",
     yes: "Ja",
-    days,
-    weeks,
-    months,
-    years,
+    days: |count| many(count, "Tag", "Tage"),
+    weeks: |count| many(count, "Woche", "Wochen"),
+    months: |count| many(count, "Monat", "Monate"),
+    years: |count| many(count, "Jahr", "Jahre"),
     no: "Nein",
-    photo,
+    photo: |number, name, species| {
+        let species = species.map(|species| format!(", {species}"));
+        format!("Foto {number} von {name}{}", species.unwrap_or_default())
+    },
 
     // The texts of the pages.
     language: "de",
@@ -94,119 +97,62 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     new: "Neu eingestellt",
     one_year: "Über ein Jahr bei uns",
     request: "Fehlernummer ",
-    found_a_home,
-    ask,
-    ask_here,
-    number,
-    is_reserved,
-    photo_of,
-    count,
-    age_range,
-    about_list,
-    about_animal,
-    words: |all| all.join(", "),
-    problem,
-    free: "Kostenlos",
-};
-
-fn photo(number: usize, name: &str, species: Option<&str>) -> String {
-    let species = species.map(|species| format!(", {species}"));
-    format!("Foto {number} von {name}{}", species.unwrap_or_default())
-}
-
-/// A number in groups.
-pub(in crate::languages) fn in_digits(number: usize) -> String {
-    NUMBERS.integer(number)
-}
-
-fn found_a_home(name: &str) -> String {
-    format!("{name} hat ein Zuhause gefunden")
-}
-
-fn ask(name: &str) -> String {
-    if name == TEXTS.no_name {
-        "Anfrage zu diesem Tier".to_owned()
-    } else {
-        format!("Anfrage zu {name}")
-    }
-}
-
-fn ask_here(name: &str, number: i64) -> String {
-    format!("Fragen Sie uns nach {name}, Nummer {number}.")
-}
-
-fn number(number: i64) -> String {
-    format!("Nummer {number}")
-}
-
-fn is_reserved(name: &str) -> String {
-    format!("{name} ist zurzeit reserviert.")
-}
-
-fn photo_of(number: usize, count: usize) -> String {
-    format!("Foto {number} von {count}")
-}
-
-fn count(count: usize, most: usize) -> String {
-    match count {
+    found_a_home: |name| format!("{name} hat ein Zuhause gefunden"),
+    ask: |name| {
+        if name == TEXTS.no_name {
+            "Anfrage zu diesem Tier".to_owned()
+        } else {
+            format!("Anfrage zu {name}")
+        }
+    },
+    ask_here: |name, number| format!("Fragen Sie uns nach {name}, Nummer {number}."),
+    number: |number| format!("Nummer {number}"),
+    is_reserved: |name| format!("{name} ist zurzeit reserviert."),
+    photo_of: |number, count| format!("Foto {number} von {count}"),
+    count: |count, most| match count {
         1 => "1 Tier".to_owned(),
         _ if count > most => format!("Mehr als {} Tiere", in_digits(most)),
         _ => format!("{} Tiere", in_digits(count)),
-    }
-}
-
-fn age_range(age: Age) -> &'static str {
-    match age {
+    },
+    age_range: |age| match age {
         Age::UnderOne => "Unter 1\u{a0}Jahr",
         Age::UnderThree => "Unter 3\u{a0}Jahren",
         Age::OneToThree => "1 bis 3\u{a0}Jahre",
         Age::ThreeToEight => "3 bis 8\u{a0}Jahre",
         Age::EightOrMore => "8\u{a0}Jahre oder älter",
-    }
-}
-
-fn about_list(store: Option<&str>) -> String {
-    let at = store.map(|store| format!(" – {store}")).unwrap_or_default();
-    format!("Neueste zuerst: Tiere, die ein Zuhause suchen{at}")
-}
-
-fn about_animal(name: &str, kind: &[String], store: Option<&str>) -> String {
-    let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
-    let at = store.map(|store| format!(" – {store}")).unwrap_or_default();
-    format!("{name}{kind} sucht ein Zuhause{at}")
-}
-
-fn problem(problem: Problem) -> (&'static str, &'static str) {
-    let to_all = "Sehen Sie sich alle Tiere an.";
-    match problem {
-        Problem::NotFound => ("Nicht gefunden", to_all),
-        Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
-            ("Diese Adresse ist ungültig", to_all)
+    },
+    about_list: |store| {
+        let at = store.map(|store| format!(" – {store}")).unwrap_or_default();
+        format!("Neueste zuerst: Tiere, die ein Zuhause suchen{at}")
+    },
+    about_animal: |name, kind, store| {
+        let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
+        let at = store.map(|store| format!(" – {store}")).unwrap_or_default();
+        format!("{name}{kind} sucht ein Zuhause{at}")
+    },
+    words: |all| all.join(", "),
+    problem: |problem| {
+        let to_all = "Sehen Sie sich alle Tiere an.";
+        match problem {
+            Problem::NotFound => ("Nicht gefunden", to_all),
+            Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
+                ("Diese Adresse ist ungültig", to_all)
+            }
+            Problem::MethodNotAllowed => ("Das ist hier nicht möglich", to_all),
+            Problem::HeadTooLarge => ("Diese Adresse ist zu lang", to_all),
+            Problem::OldVersion => ("Dafür ist HTTP/1.1 nötig", to_all),
+            _ => (
+                "Etwas ist schiefgegangen",
+                "Warten Sie einen Moment und laden Sie die Seite dann neu.",
+            ),
         }
-        Problem::MethodNotAllowed => ("Das ist hier nicht möglich", to_all),
-        Problem::HeadTooLarge => ("Diese Adresse ist zu lang", to_all),
-        Problem::OldVersion => ("Dafür ist HTTP/1.1 nötig", to_all),
-        _ => (
-            "Etwas ist schiefgegangen",
-            "Warten Sie einen Moment und laden Sie die Seite dann neu.",
-        ),
-    }
-}
+    },
+    free: "Kostenlos",
+};
 
-fn days(count: i64) -> String {
-    many(count, "Tag", "Tage")
-}
-
-fn weeks(count: i64) -> String {
-    many(count, "Woche", "Wochen")
-}
-
-fn months(count: i64) -> String {
-    many(count, "Monat", "Monate")
-}
-
-fn years(count: i64) -> String {
-    many(count, "Jahr", "Jahre")
+/// A number in groups.
+pub(in crate::languages) fn in_digits(number: usize) -> String {
+    NUMBERS.integer(number)
 }
 
 fn many(count: i64, one: &str, several: &str) -> String {

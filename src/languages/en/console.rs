@@ -1,6 +1,6 @@
 //! The English texts of the pages for the staff.
 
-use maud::{Markup, html};
+use maud::html;
 
 use crate::{
     domain::{
@@ -47,7 +47,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     added_at: "Added",
     changed_at: "Last change",
     staff_member: "staff",
-    program,
+    program: |name| format!("program “{name}”"),
     a_program: "a program",
     the_service: "the service",
     the_operator: "the operator",
@@ -82,7 +82,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     no_photo: "no photo",
     no_chip: "no microchip",
     newest_animals: "Newest animals",
-    shown_of,
+    shown_of: |shown, count| format!("{shown} of {count}"),
     counting: "counting …",
     all_reservations: "All reservations",
     empty_store: "There are no animals yet",
@@ -188,26 +188,50 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     renamed: "Category renamed",
     change,
     animals,
-    more_than,
-    first_shown,
-    title_of_order,
-    this_order,
-    labels,
-    too_long,
-    select,
-    add_count,
-    wrong_lines,
-    add_with_category,
-    unknown_category,
-    ambiguous_category,
+    more_than: |count| format!("More than {}", animals(count)),
+    first_shown: |count| format!("The first {} are shown.", animals(count)),
+    title_of_order: |id| format!("Order {id}"),
+    this_order: |id| format!("order {id}"),
+    labels: |all| {
+        let (last, others) = all.split_last().map_or(("", all), |(last, others)| (*last, others));
+        let others = others.join(", ");
+        let both = if others.is_empty() { last.to_owned() } else { format!("{others} and {last}") };
+        let mut letters = both.chars();
+        let first = letters.next().map(|first| first.to_uppercase().to_string());
+        first.unwrap_or_default() + &letters.as_str().to_lowercase()
+    },
+    too_long: |label, most| {
+        let thousands = if most < 1_000 { String::new() } else { format!("{},", most / 1_000) };
+        let width = if most < 1_000 { 0 } else { 3 };
+        let (label, rest) = (label.to_lowercase(), most % 1_000);
+        format!("The {label} must have at most {thousands}{rest:0width$} characters.")
+    },
+    select: |name| format!("Select {name}"),
+    add_count: |count| format!("Add {}", animals(count)),
+    wrong_lines: |count| {
+        if count == 1 {
+            "1 line has a problem. Correct it below, and preview again.".to_owned()
+        } else {
+            format!("{count} lines have a problem. Correct them below, and preview again.")
+        }
+    },
+    add_with_category: |label| format!("Add the animal, and the category “{label}”"),
+    unknown_category: |text| {
+        format!("There is no category “{text}”. Choose one from the list, or type its number.")
+    },
+    ambiguous_category: |text, one, other| {
+        format!(
+            "More than one category has the name “{text}”. Type its number, such as {one} or {other}."
+        )
+    },
     category_prefix: "Category ",
-    category_number,
-    changed_by,
+    category_number: |id| format!("Category {id}"),
+    changed_by: |name| format!("Changed by {name}"),
     is_withdrawn: "It is withdrawn. Restore it first.",
     has_no_reservation: "It has no reservation.",
     is_gone: "It no longer exists.",
-    is_reserved,
-    animal_is_reserved,
+    is_reserved: |order| format!("It is reserved by order {order}."),
+    animal_is_reserved: |order| format!(" The animal is reserved by order {order}."),
     is_in_status,
 
     // Categories.
@@ -269,15 +293,58 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
      animal has a value, withdrawn animals included.",
     too_many_fields: "There are 50 fields already. Delete one before you add another.",
     field_changed: "Somebody else changed this field at the same time. Check what it is now, and save again.",
-    choice_in_use,
-    becomes_public,
-    kind,
-    value_taken,
+    choice_in_use: |count, most, shown| {
+        let animals = match count {
+            1 => "1 animal has".to_owned(),
+            _ if count > most => "More than 1,000 animals have".to_owned(),
+            _ => format!("{count} animals have"),
+        };
+        format!(
+            "{animals} “{shown}”. What animals have stays and is shown. No other animal can get it. To rename it, change what people read."
+        )
+    },
+    becomes_public: |count, has_more| {
+        let animals = match count {
+            _ if has_more => "Many animals can have".to_owned(),
+            1 => "1 animal has".to_owned(),
+            count => format!("{count} animals have"),
+        };
+        format!("{animals} a value. Everybody will see it.")
+    },
+    kind: |kind| match kind {
+        FieldKind::Text => ("Text", "Enter at most 255 characters."),
+        FieldKind::LongText => ("Long text", "Enter at most 8,000 characters."),
+        FieldKind::Integer => ("Whole number", "Enter a whole number, such as 4."),
+        FieldKind::Decimal => (
+            "Number with decimals",
+            "Enter a number such as 249.00, with at most 12 digits before the point and 4 after it.",
+        ),
+        FieldKind::Date => {
+            ("Date", "Enter a date with its day, month and year, such as 3 May 2024.")
+        }
+        FieldKind::Boolean => ("Yes or no", "Choose yes or no."),
+        FieldKind::Choice => ("Choice from a list", "Choose one from the list."),
+    },
+    value_taken: |label, other| {
+        format!(
+            "{label}: {other} already has this value, and no two animals may have the same one."
+        )
+    },
     other_new: "Another of these animals",
-    show_animal,
-    shared_value,
-    field_removed,
-    choice_removed,
+    show_animal: |other| format!("Show {other}"),
+    shared_value: |label| {
+        format!(
+            "{label}: these animals have the same value, which must be unique. Change all but one:"
+        )
+    },
+    field_removed: |label, typed| {
+        format!(
+            "{label} was removed. What you typed: {typed}. It is not saved when you send the form again."
+        )
+    },
+    choice_removed: |label, chosen| {
+        format!("{label}: {chosen} is not a choice any more. Choose another one, or none.")
+    },
 
     // The list of animals, and its bar.
     any_status: "In the store",
@@ -290,7 +357,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     any_category: "All",
     nothing_found: "No animal found",
     nothing_found_hint: "Check the spelling, or type only the beginning of the name.",
-    search_orders,
+    search_orders: |typed| format!("Search the orders for “{typed}”"),
     select_all: "Select all on this page",
     skip_list: "Skip the list, to the actions",
     with_selected: "Change the selected animals",
@@ -307,8 +374,12 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     withdraw_several: "Record a departure…",
     cancel_reservations: "Cancel reservations",
     clear: "Clear all",
-    chip,
-    too_many_filters,
+    chip: |label, value| format!("{label}: {value}"),
+    too_many_filters: |most, left_out| {
+        format!(
+            "At most {most} fields filter at once, so {left_out} is left out. Take off one of the others first."
+        )
+    },
 
     // The texts of the pages for managers.
 
@@ -329,8 +400,49 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     difference: "Details",
     export_cut: "More entries follow. Export fewer days at a time.",
     audited_change,
-    act,
-    subject,
+    act: |kind| match kind {
+        ActType::KeyCreated => "API key created",
+        ActType::KeyRotated => "API key rotated",
+        ActType::KeyRevoked => "API key revoked",
+        ActType::WebhookAdded => "Webhook added",
+        ActType::WebhookChanged => "Webhook changed",
+        ActType::WebhookDeleted => "Webhook deleted",
+        ActType::WebhookSecretRotated => "Webhook secret rotated",
+        ActType::WebhookEnabled => "Webhook enabled",
+        ActType::WebhookDisabled => "Webhook disabled",
+        ActType::FieldAdded => "Field added",
+        ActType::FieldChanged => "Field changed",
+        ActType::FieldDeleted => "Field deleted",
+        ActType::ProfileChanged => "Store profile changed",
+        ActType::StaffAdded => "Member added",
+        ActType::StaffRoleChanged => "Role of a member changed",
+        ActType::StaffReset => "Member reset",
+        ActType::StaffDisabled => "Member disabled",
+        ActType::StaffPasswordSet => "Password set",
+        ActType::StaffLinked => "Linked to the provider",
+        ActType::StaffSecondFactorSet => "Second factor set up",
+        ActType::StaffSecondFactorRemoved => "Second factor removed",
+        ActType::StaffPasskeyAdded => "Passkey added",
+        ActType::StaffPasskeyRemoved => "Passkey removed",
+        ActType::StaffSignedIn => "Signed in",
+        ActType::StaffSignInFailed => "Sign-in failed",
+        ActType::StaffSessionsEnded => "Sessions ended",
+        ActType::DatabaseCopied => "Database copied",
+        ActType::DatabaseRestored => "Database restored",
+        ActType::DatabaseTimeConfirmed => "Time of the database confirmed",
+    },
+    subject: |kind| match kind {
+        SubjectKind::Pet => "Animal",
+        SubjectKind::Pets => "Animals",
+        SubjectKind::Order => "Order",
+        SubjectKind::Category => "Category",
+        SubjectKind::Key => "API key",
+        SubjectKind::Staff => "Member",
+        SubjectKind::Webhook => "Webhook",
+        SubjectKind::Field => "Field",
+        SubjectKind::Profile => "Store profile",
+        SubjectKind::Database => "Database",
+    },
 
     // Webhooks.
     webhooks_hint: "A webhook tells another program about each change, such as your web site or your accounts.",
@@ -373,28 +485,54 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     secret: "The secret of the webhook",
     secret_hint: "Copy it into the settings of the program now. It is not shown again.",
     too_many_webhooks: "There are 100 webhooks already. Delete one first.",
-    failing_webhooks,
+    failing_webhooks: |count| match count {
+        1 => "1 webhook does not get its messages.".to_owned(),
+        count => format!("{count} webhooks do not get their messages."),
+    },
     show_webhooks: "Show the webhooks",
-    disabled,
+    disabled: |reason| match reason {
+        DisabledReason::Failures => "Disabled, because every message failed for five days",
+        DisabledReason::Gone => "Disabled, because the receiver wants no more messages",
+        DisabledReason::Request => "Disabled by hand",
+    },
 
     // Orders.
     price: "Price",
     contact: "Customer",
-    contact_hint,
-    no_order_found_hint,
-    only_newest,
-    orders_found,
-    sum_of,
+    contact_hint: |kept| {
+        format!(
+            "Such as a name and a telephone number. It is deleted {} after the sale.",
+            days(kept)
+        )
+    },
+    no_order_found_hint: |kept| {
+        format!("Check the spelling. The customer of a closed order is known for {}.", days(kept))
+    },
+    only_newest: |searched| {
+        format!(
+            "Only the newest {searched} orders were searched, and the first animals with the name."
+        )
+    },
+    orders_found: |count, has_more| {
+        let more = if has_more { " or more" } else { "" };
+        let orders = if count == 1 && !has_more { "order" } else { "orders" };
+        format!("{count}{more} {orders}")
+    },
+    sum_of: |status, count, sum| {
+        format!("{}: {count} with a price, {sum} in total", order_status(status))
+    },
     contact_too_long: "Enter at most 500 characters.",
     contact_changed: "Customer changed or deleted",
     change_order: "Change the order",
     extend_or_change: "Hold it until another day, or change the order",
     price_invalid: "Enter a price such as 249.00, without a minus, with at most 12 digits before the point and 4 after it.",
-    ambiguous,
+    ambiguous: |typed, [one, other], [first, second]| {
+        format!("{typed} can mean {one} or {other}. Write {first} or {second}.")
+    },
     reopen,
     typed_here: "You typed this, and it is not saved:",
     that_was: "That was",
-    did_that,
+    did_that: |name| format!("{name} did that"),
     order_before: "The order before",
     price_of_each: "Price of each (if it is another one)",
     order_is,
@@ -468,36 +606,58 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     photo_described: "Photo described",
     photo_file_missing: "The file of this photo is missing, so it cannot be turned. Tell the operator.",
     alt_too_long: "Enter at most 500 characters.",
-    photo_of,
-    this_photo,
-    photos_of,
-    look_at,
-    alt_of,
-    photo_button,
-    photos_lost,
-    photos_added,
+    photo_of: |number, animal, alt| {
+        alt.map_or_else(|| format!("Photo {number} of {animal}"), str::to_owned)
+    },
+    this_photo: |number, animal| format!("photo {number} of {animal}"),
+    photos_of: |animal| format!("Photos of {animal}"),
+    look_at: |number| format!("Keep in view of photo {number}"),
+    alt_of: |number| format!("Describe photo {number} (for people who cannot see it)"),
+    photo_button: |label, number| format!("{label}: photo {number}"),
+    photos_lost: |count| {
+        let photos = if count == 1 { "1 photo".to_owned() } else { format!("{count} photos") };
+        format!(
+            "{photos} waited too long or did not fit, and will not be added. Choose again what is missing, and send the form again."
+        )
+    },
+    photos_added: |count| {
+        if count == 1 { "1 photo added.".to_owned() } else { format!("{count} photos added.") }
+    },
 
     // What the pages ask before they do something, and what they say first afterwards.
 
     // Categories.
     more_categories: "For others, open Categories.",
     name_it: "Give it this name",
-    rename_category,
-    name_category,
-    category_now,
-    category_has,
-    label_taken,
-    cancels,
+    rename_category: |old, new| format!("Rename the category “{old}” to “{new}”?"),
+    name_category: |id, label| format!("Give category {id} the name “{label}”?"),
+    category_now: |id, label| format!("{id} (now “{label}”)"),
+    category_has: |count| {
+        let (is, show) = if count == 1 { ("is", "shows") } else { ("are", "show") };
+        format!("{} {is} in this category and {show} this name from then on.", animals(count))
+    },
+    label_taken: |label, id| {
+        format!(
+            "Category {id} already has the name “{label}”. Both would look the same in all lists."
+        )
+    },
+    cancels: |order| {
+        format!("The animal is reserved. Its reservation, order {order}, is cancelled.")
+    },
 
     // Several animals at once.
     change_verb: "Change",
-    move_animals,
-    change_animals,
-    clear_animals,
-    reserve_animals,
-    sell_animals,
-    cancel_reservations_of,
-    withdraw_animals,
+    move_animals: |count, category| format!("Move {} to “{category}”?", animals(count)),
+    change_animals: |count, label, value| {
+        format!("Change {} so that {label} is “{value}”?", animals(count))
+    },
+    clear_animals: |count, label| format!("Remove “{label}” from {}?", animals(count)),
+    reserve_animals: |count, end| format!("Reserve {} until the end of {end}?", animals(count)),
+    sell_animals: |count| format!("Sell {}?", animals(count)),
+    cancel_reservations_of: |count| format!("Cancel reservations of {}?", animals(count)),
+    withdraw_animals: |count, why| {
+        format!("Withdraw {} ({})?", animals(count), reason(why).to_lowercase())
+    },
 
     // Pasted lines.
     no_heading: "It has more cells than there are columns.",
@@ -506,47 +666,82 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     leave_out: "Leave out",
     first_line: "The first line",
     first_line_is: ["is an animal", "has the headings"],
-    column,
-    chosen_twice,
-    column_missing,
-    left_out,
+    column: |heading| format!("“{heading}” is"),
+    chosen_twice: |label| {
+        format!("Two columns are {label}. Choose something else for one of them.")
+    },
+    column_missing: |label| format!("Choose the column that is {label}."),
+    left_out: |headings| format!("Leave out {headings}"),
     left_out_hint: "These columns are not taken. Choose below what they are, or confirm that they are left out:",
-    column_number,
+    column_number: |number| format!("column {number}"),
     leave_out_first: "Tick the box to leave out the other columns, or choose what they are.",
-    first_lines,
-    lines_added,
-    on_line,
-    no_category,
-    no_choice,
+    first_lines: |taken, rest| {
+        format!(
+            "At most {taken} animals are added at once. The other {rest} stay here and follow in the next preview."
+        )
+    },
+    lines_added: |added| format!("{added} animals added. Here are the next ones."),
+    on_line: |number, why| format!("Line {number}: {why}"),
+    no_category: |number| {
+        format!(
+            "There is no category {number}. Name it on the page Categories first, or correct the number."
+        )
+    },
+    no_choice: |typed| format!("“{typed}” is none of the choices."),
 
     // Settings.
     make_link: "Create a new link",
     revoke_effect: "Every program with this key is rejected from then on. A revoked key stays invalid.",
-    really,
-    disable_member,
+    really: |verb, what| format!("{verb} {what}?"),
+    disable_member: |name| {
+        format!("All sessions of {name} end at once, and {name} cannot sign in any more.")
+    },
     change_role: "Change the role",
-    role_becomes,
-    reset_member,
+    role_becomes: |name, old, new| {
+        format!(
+            "{name} is {} now, and {} from then on: {}",
+            role(old),
+            role(new),
+            what_role_may(new)
+        )
+    },
+    reset_member: |name| {
+        format!(
+            "All sessions of {name} end at once. The password, the second factor and the passkeys of {name} become invalid. {name} chooses a new password with the link."
+        )
+    },
 
     // Forms that several people fill in.
-    now_changed,
+    now_changed: |label, now, was| {
+        let was = was.map(|was| if was.is_empty() { "empty" } else { was });
+        let it_was = was.map(|was| format!("; it was {was}")).unwrap_or_default();
+        format!(
+            "{label} is now {now}{it_was}. Nothing is changed yet. Check what is typed here, and press again."
+        )
+    },
 
     // Forms that outlived their session.
     form_of_another: "Somebody else filled in this form",
     somebody: "Somebody else",
-    form_of,
-    send_as,
+    form_of: |owner, you| {
+        format!(
+            "{owner} filled in this form, and you are signed in as {you}. Nothing is changed yet."
+        )
+    },
+    send_as: |you| format!("Send it as {you}"),
 
     // After something was done.
     undo: "Undo",
     show_order: "Show the order",
     add_another: "Add another like this",
-    reserved_as,
-    sold_as,
-    added_as,
-    added_about,
-    added_many,
-    changed_many,
+    reserved_as: |order| format!("Reserved as order {order}."),
+    sold_as: |order| format!("Sold as order {order}."),
+    added_as: |animal| format!("Added as animal {animal}."),
+    added_about: |animal| {
+        format!("Added as animal {animal}. Its day of birth is counted back from its age.")
+    },
+    added_many: |count| format!("{} added.", animals(count)),
+    changed_many: |count| format!("{} changed.", animals(count)),
     reservation_cancelled: "The reservation is cancelled. The animal is available.",
     sale_undone: "The sale is undone.",
     taken_back: "Taken back. The animal is available.",
@@ -598,18 +793,38 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     signed_out_title: "You are signed out",
     role_of_provider: "The provider with which this member signs in decides the role. Change it there.",
     enter_once: "Enter once with this link",
-    sign_in_at,
-    sign_in_in_new_tab,
-    provider_unreachable,
-    provider_invalid,
-    sign_in_stopped,
-    no_role,
-    identity_of_another,
-    sign_out_at,
-    signed_out_hint,
-    signs_in_at,
-    link_to_provider,
-    enter_once_hint,
+    sign_in_at: |host| format!("Sign in with {host}"),
+    sign_in_in_new_tab: |host| {
+        format!(
+            "Sign in with {host} in a new tab, and come back to this one. What you typed stays here; send it then."
+        )
+    },
+    provider_unreachable: |host| format!("{host} does not respond. Wait a minute, and retry."),
+    provider_invalid: |host| {
+        format!(
+            "The response of {host} could not be accepted. Retry. If this happens again, ask the operator: the log of the service says why."
+        )
+    },
+    sign_in_stopped: |host| format!("{host} has stopped the sign-in. Sign in again to retry."),
+    no_role: |host| {
+        format!(
+            "{host} knows you, but it gives you no role in this store. Ask a manager, or the people who manage your accounts."
+        )
+    },
+    identity_of_another: |host| {
+        format!(
+            "This link belongs to one member, and your account at {host} to another. Sign out at {host}, and use the account that belongs to the link."
+        )
+    },
+    sign_out_at: |host| format!("Sign out at {host}"),
+    signed_out_hint: |host| format!("You are signed out here, and now also at {host}."),
+    signs_in_at: |host| format!("signs in with {host}"),
+    link_to_provider: |host| {
+        format!("Or sign in with {host} from now on. You need no password here then.")
+    },
+    enter_once_hint: |host| {
+        format!("If you cannot sign in with {host}, this link lets you in once.")
+    },
 
     // Passwords and links.
     choose_password: "Choose a password",
@@ -629,13 +844,13 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     sessions: "Sessions",
     only_last_sessions: "The 100 sessions that were used last are shown.",
     language_label: "Language",
-    language_of_store,
+    language_of_store: |name| format!("Language of the store ({name})"),
     own_sessions: "Where you are signed in",
     browser_label: "Browser",
     ip_address: "Address",
     last_used: "Last used",
     this_session: " (this one)",
-    browser_on,
+    browser_on: |browser, system| format!("{browser} on {system}"),
     end_session: "End",
 
     // The second factor.
@@ -735,7 +950,12 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     body_too_large: "What you sent is too large for the service.",
     not_accepted: "The service did not accept the request.",
     not_allowed: "Your role does not include this page.",
-    foreign_host,
+    foreign_host: |host, expected| {
+        let expected = if expected.is_empty() { "not set" } else { expected };
+        format!(
+            "The request is for the host \"{host:.255}\", and that of --console-url is {expected}. Open the console at its own address. A proxy must pass on the host with its port (nginx: proxy_set_header Host $http_host)."
+        )
+    },
     needs_https: "The console needs HTTPS, because a password must not be sent in the clear. Open it with https://, or on the machine where it runs.",
     foreign_form: "This form was sent by another site, so it was not carried out. Open the console and send the form there.",
     connection_replaced: "Too many connections are open. Wait a moment, and reload the page.",
@@ -754,19 +974,76 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     not_in_text: "The control character U+0000 is not allowed. Type the text again instead of pasting it.",
     newest_first: "Newest first",
     longest_first: "Longest stay first",
-    too_many_attempts,
-    weak,
-    welcome,
-    you_are,
-    second_factor_on,
-    session_in,
-    for_member,
-    role_of,
-    give_link,
+    too_many_attempts: |minutes| {
+        format!(
+            "There were too many attempts to sign in. Wait {minutes} minutes, or ask a manager for a link."
+        )
+    },
+    weak: |weak| match weak {
+        WeakPassword::Short => {
+            format!("The password must have at least {} characters.", Password::MIN_LENGTH)
+        }
+        WeakPassword::Long => {
+            format!("The password must have at most {} characters.", Password::MAX_LENGTH)
+        }
+        WeakPassword::Common => {
+            "This password is easy to guess. Choose another one, such as four random words."
+                .to_owned()
+        }
+    },
+    welcome: |name| html! { "Welcome, " bdi { (name) } ". Choose the password with which you will sign in." },
+    you_are: |name, of| html! { "Signed in as " bdi { (name) } " (" (role(of)) ")" },
+    second_factor_on: |recovery_codes| {
+        let plural = if recovery_codes == 1 { "" } else { "s" };
+        format!(
+            "You need your app to sign in. You have {recovery_codes} recovery code{plural} left."
+        )
+    },
+    session_in: |browser| format!(" the session in {browser}"),
+    for_member: |name| format!(" for {name}"),
+    role_of: |name| format!("Role of {name}"),
+    give_link: |name| {
+        html! {
+            "Give this link to " bdi { (name) } ", and to nobody else. It is valid for 24 hours and is not "
+            "shown again."
+        }
+    },
     role,
     what_role_may,
-    scope,
-    problem,
+    scope: |scope| match scope {
+        Scope::Read => "Read animals",
+        Scope::Write => "Read and add animals",
+        Scope::StoreRead => "Read animals and orders of the store",
+        Scope::StoreWrite => "Change animals and orders of the store",
+        Scope::StoreAdmin => "Administer the store",
+    },
+    problem: |problem| match problem {
+        Problem::NotFound | Problem::OperationRemoved => {
+            (TEXTS.not_found, Some("There is no such page."), "Check the address, or go to Today.")
+        }
+        Problem::Internal => (
+            "Something went wrong",
+            Some("This is an error in the service. Nothing that you typed was wrong."),
+            "Retry. If it happens again, tell the operator of the service the error number below.",
+        ),
+        Problem::Unavailable | Problem::IdempotencyInProgress => (
+            "The service is busy",
+            Some(
+                "The service could not complete the request. A change may or may not have been made.",
+            ),
+            "Wait a moment, and reload the page. The same form is never carried out twice.",
+        ),
+        Problem::StorageFull => (
+            "The disk is full",
+            Some(
+                "The service cannot save anything, because the disk of its server is full. Nothing was changed.",
+            ),
+            "Ask the operator of the service to make room. Then go back, and send the form again.",
+        ),
+        Problem::BodyTooLarge => ("Too much text", None, "Go back, and send it in several parts."),
+        Problem::InsufficientScope => ("Not allowed", None, "Go back, or ask a manager."),
+        _ => ("This did not work", None, "Go back, and check what you sent."),
+    },
 
     // The store.
     logo: "Logo",
@@ -780,9 +1057,13 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     as_shown: "As everybody sees it",
     see_web_site: "See the web site",
     nothing: "none",
-    option_counts,
-    nameless,
-    default_is,
+    option_counts: |option, value| {
+        format!("While it is empty, the option {option} counts: {value}.")
+    },
+    nameless: |console, web_site| {
+        format!("While it is empty, the console shows “{console}” and the web site “{web_site}”.")
+    },
+    default_is: |value| format!("While it is empty, the default counts: {value}."),
     store: "Store",
     change_store: "Change what the store says about itself",
     store_hint: "Everybody sees this: on the web site, in the console and on paper. Nothing is required.",
@@ -796,8 +1077,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     store_stale: "Somebody else changed the store at the same time. Check what it is now, and save again.",
     link_label_invalid: "A link must have a text of 1 to 60 characters in one line, one of them visible. Enter it, or empty both inputs of the link.",
     link_url_invalid: "The address of a link must begin with https://, without spaces, without a user name before an @, and with at most 500 characters. Correct it, or empty both inputs of the link.",
-    link_label,
-    link_url,
+    link_label: |number| format!("Text of link {number}"),
+    link_url: |number| format!("Address of link {number}"),
     member_name: [
         "Name",
         "It stands at the top of every page.",
@@ -853,21 +1134,32 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         "The colour of buttons and links of the web site, such as #2f6f4f: # with six digits or letters from a to f.",
         "The colour must be # with six digits or letters from a to f, such as #2f6f4f. Correct it, or leave it empty.",
     ],
-    store_kind,
+    store_kind: |kind| match kind {
+        StoreKind::Shop => "Shop",
+        StoreKind::Shelter => "Shelter",
+    },
 
     // Moments in words.
     just_now: "just now",
     tomorrow: "tomorrow",
     yesterday: "yesterday",
-    ago,
-    ahead,
+    ago: |count, unit| format!("{} ago", span(count, unit)),
+    ahead: |count, unit| format!("in {}", span(count, unit)),
     soon: "in less than a minute",
-    doubted_clock,
+    doubted_clock: |now, confirmed, hours| {
+        format!(
+            "The clock of the server shows {now}, but the last confirmed time is {confirmed}. No reservation ends until this is settled. Tell the people who run the server: correct the clock, or if it is right, run “petstore clock confirm”. If the clock keeps running evenly, it counts as right in {hours} h."
+        )
+    },
     store_labels: "Labels of fields in the language of the store",
     store_labels_hint: "Labels that somebody has changed stay as they are, and no animal changes.",
     write_labels: "Write these labels",
     no_backup: "There is no backup yet. The people who run the server can turn on backups.",
-    old_backup,
+    old_backup: |at| {
+        format!(
+            "The last backup is of {at}. Tell the people who run the server: its log says why there is no newer one."
+        )
+    },
 };
 
 fn status(status: PetStatus) -> &'static str {
@@ -921,151 +1213,12 @@ fn animals(count: usize) -> String {
     if count == 1 { "1 animal".to_owned() } else { format!("{} animals", in_digits(count)) }
 }
 
-fn this_order(id: i64) -> String {
-    format!("order {id}")
-}
-
-fn title_of_order(id: i64) -> String {
-    format!("Order {id}")
-}
-
-fn labels(all: &[&str]) -> String {
-    let (last, others) = all.split_last().map_or(("", all), |(last, others)| (*last, others));
-    let others = others.join(", ");
-    let both = if others.is_empty() { last.to_owned() } else { format!("{others} and {last}") };
-    let mut letters = both.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + &letters.as_str().to_lowercase()
-}
-
-fn too_long(label: &str, most: usize) -> String {
-    let thousands = if most < 1_000 { String::new() } else { format!("{},", most / 1_000) };
-    let width = if most < 1_000 { 0 } else { 3 };
-    let (label, rest) = (label.to_lowercase(), most % 1_000);
-    format!("The {label} must have at most {thousands}{rest:0width$} characters.")
-}
-
-fn select(name: &str) -> String {
-    format!("Select {name}")
-}
-
-fn add_count(count: usize) -> String {
-    format!("Add {}", animals(count))
-}
-
-fn wrong_lines(count: usize) -> String {
-    if count == 1 {
-        "1 line has a problem. Correct it below, and preview again.".to_owned()
-    } else {
-        format!("{count} lines have a problem. Correct them below, and preview again.")
-    }
-}
-
-fn add_with_category(label: &str) -> String {
-    format!("Add the animal, and the category “{label}”")
-}
-
-fn unknown_category(text: &str) -> String {
-    format!("There is no category “{text}”. Choose one from the list, or type its number.")
-}
-
-fn ambiguous_category(text: &str, one: i64, other: i64) -> String {
-    format!(
-        "More than one category has the name “{text}”. Type its number, such as {one} or {other}."
-    )
-}
-
-fn category_number(id: i64) -> String {
-    format!("Category {id}")
-}
-
-fn changed_by(name: &str) -> String {
-    format!("Changed by {name}")
-}
-
-fn is_reserved(order: i64) -> String {
-    format!("It is reserved by order {order}.")
-}
-
-fn animal_is_reserved(order: i64) -> String {
-    format!(" The animal is reserved by order {order}.")
-}
-
 fn is_in_status(status: PetStatus) -> String {
     match status {
         PetStatus::Available => "It is available.".to_owned(),
         PetStatus::Pending => "It is reserved already.".to_owned(),
         PetStatus::Sold => "It is sold already.".to_owned(),
     }
-}
-
-fn choice_in_use(count: usize, most: usize, shown: &str) -> String {
-    let animals = match count {
-        1 => "1 animal has".to_owned(),
-        _ if count > most => "More than 1,000 animals have".to_owned(),
-        _ => format!("{count} animals have"),
-    };
-    format!(
-        "{animals} “{shown}”. What animals have stays and is shown. No other animal can get it. To rename it, change what people read."
-    )
-}
-
-fn becomes_public(count: usize, has_more: bool) -> String {
-    let animals = match count {
-        _ if has_more => "Many animals can have".to_owned(),
-        1 => "1 animal has".to_owned(),
-        count => format!("{count} animals have"),
-    };
-    format!("{animals} a value. Everybody will see it.")
-}
-
-fn kind(kind: FieldKind) -> (&'static str, &'static str) {
-    match kind {
-        FieldKind::Text => ("Text", "Enter at most 255 characters."),
-        FieldKind::LongText => ("Long text", "Enter at most 8,000 characters."),
-        FieldKind::Integer => ("Whole number", "Enter a whole number, such as 4."),
-        FieldKind::Decimal => (
-            "Number with decimals",
-            "Enter a number such as 249.00, with at most 12 digits before the point and 4 after it.",
-        ),
-        FieldKind::Date => {
-            ("Date", "Enter a date with its day, month and year, such as 3 May 2024.")
-        }
-        FieldKind::Boolean => ("Yes or no", "Choose yes or no."),
-        FieldKind::Choice => ("Choice from a list", "Choose one from the list."),
-    }
-}
-
-fn value_taken(label: &str, other: &str) -> String {
-    format!("{label}: {other} already has this value, and no two animals may have the same one.")
-}
-
-fn show_animal(other: &str) -> String {
-    format!("Show {other}")
-}
-
-fn shared_value(label: &str) -> String {
-    format!("{label}: these animals have the same value, which must be unique. Change all but one:")
-}
-
-fn field_removed(label: &str, typed: &str) -> String {
-    format!(
-        "{label} was removed. What you typed: {typed}. It is not saved when you send the form again."
-    )
-}
-
-fn choice_removed(label: &str, chosen: &str) -> String {
-    format!("{label}: {chosen} is not a choice any more. Choose another one, or none.")
-}
-
-fn chip(label: &str, value: &str) -> String {
-    format!("{label}: {value}")
-}
-
-fn too_many_filters(most: usize, left_out: &str) -> String {
-    format!(
-        "At most {most} fields filter at once, so {left_out} is left out. Take off one of the others first."
-    )
 }
 
 fn audited_change(kind: ChangeType) -> &'static str {
@@ -1083,49 +1236,8 @@ fn audited_change(kind: ChangeType) -> &'static str {
     }
 }
 
-fn failing_webhooks(count: usize) -> String {
-    match count {
-        1 => "1 webhook does not get its messages.".to_owned(),
-        count => format!("{count} webhooks do not get their messages."),
-    }
-}
-
-fn disabled(reason: DisabledReason) -> &'static str {
-    match reason {
-        DisabledReason::Failures => "Disabled, because every message failed for five days",
-        DisabledReason::Gone => "Disabled, because the receiver wants no more messages",
-        DisabledReason::Request => "Disabled by hand",
-    }
-}
-
-fn contact_hint(kept: u64) -> String {
-    format!("Such as a name and a telephone number. It is deleted {} after the sale.", days(kept))
-}
-
-fn no_order_found_hint(kept: u64) -> String {
-    format!("Check the spelling. The customer of a closed order is known for {}.", days(kept))
-}
-
 fn days(count: u64) -> String {
     if count == 1 { "1 day".to_owned() } else { format!("{count} days") }
-}
-
-fn only_newest(searched: usize) -> String {
-    format!("Only the newest {searched} orders were searched, and the first animals with the name.")
-}
-
-fn orders_found(count: usize, has_more: bool) -> String {
-    let more = if has_more { " or more" } else { "" };
-    let orders = if count == 1 && !has_more { "order" } else { "orders" };
-    format!("{count}{more} {orders}")
-}
-
-fn sum_of(status: OrderStatus, count: usize, sum: &str) -> String {
-    format!("{}: {count} with a price, {sum} in total", order_status(status))
-}
-
-fn ambiguous(typed: &str, [one, other]: [&str; 2], [first, second]: [&str; 2]) -> String {
-    format!("{typed} can mean {one} or {other}. Write {first} or {second}.")
 }
 
 fn reopen(status: OrderStatus) -> &'static str {
@@ -1147,257 +1259,6 @@ fn order_is(id: i64, status: OrderStatus) -> String {
     format!("Order {id} {is}. Nothing was changed this time.")
 }
 
-fn photo_of(number: usize, animal: &str, alt: Option<&str>) -> String {
-    alt.map_or_else(|| format!("Photo {number} of {animal}"), str::to_owned)
-}
-
-fn this_photo(number: usize, animal: &str) -> String {
-    format!("photo {number} of {animal}")
-}
-
-fn photos_of(animal: &str) -> String {
-    format!("Photos of {animal}")
-}
-
-fn look_at(number: usize) -> String {
-    format!("Keep in view of photo {number}")
-}
-
-fn alt_of(number: usize) -> String {
-    format!("Describe photo {number} (for people who cannot see it)")
-}
-
-fn photo_button(label: &str, number: usize) -> String {
-    format!("{label}: photo {number}")
-}
-
-fn photos_lost(count: usize) -> String {
-    let photos = if count == 1 { "1 photo".to_owned() } else { format!("{count} photos") };
-    format!(
-        "{photos} waited too long or did not fit, and will not be added. Choose again what is missing, and send the form again."
-    )
-}
-
-fn photos_added(count: usize) -> String {
-    if count == 1 { "1 photo added.".to_owned() } else { format!("{count} photos added.") }
-}
-
-fn rename_category(old: &str, new: &str) -> String {
-    format!("Rename the category “{old}” to “{new}”?")
-}
-
-fn name_category(id: i64, label: &str) -> String {
-    format!("Give category {id} the name “{label}”?")
-}
-
-fn category_now(id: i64, label: &str) -> String {
-    format!("{id} (now “{label}”)")
-}
-
-fn category_has(count: usize) -> String {
-    let (is, show) = if count == 1 { ("is", "shows") } else { ("are", "show") };
-    format!("{} {is} in this category and {show} this name from then on.", animals(count))
-}
-
-fn label_taken(label: &str, id: i64) -> String {
-    format!("Category {id} already has the name “{label}”. Both would look the same in all lists.")
-}
-
-fn cancels(order: i64) -> String {
-    format!("The animal is reserved. Its reservation, order {order}, is cancelled.")
-}
-
-fn column(heading: &str) -> String {
-    format!("“{heading}” is")
-}
-
-fn chosen_twice(label: &str) -> String {
-    format!("Two columns are {label}. Choose something else for one of them.")
-}
-
-fn column_missing(label: &str) -> String {
-    format!("Choose the column that is {label}.")
-}
-
-fn left_out(headings: &str) -> String {
-    format!("Leave out {headings}")
-}
-
-fn first_lines(taken: usize, rest: usize) -> String {
-    format!(
-        "At most {taken} animals are added at once. The other {rest} stay here and follow in the next \
-         preview."
-    )
-}
-
-fn lines_added(added: usize) -> String {
-    format!("{added} animals added. Here are the next ones.")
-}
-
-fn on_line(number: usize, why: &str) -> String {
-    format!("Line {number}: {why}")
-}
-
-fn no_category(number: i64) -> String {
-    format!(
-        "There is no category {number}. Name it on the page Categories first, or correct the number."
-    )
-}
-
-fn no_choice(typed: &str) -> String {
-    format!("“{typed}” is none of the choices.")
-}
-
-fn really(verb: &str, what: &str) -> String {
-    format!("{verb} {what}?")
-}
-
-fn disable_member(name: &str) -> String {
-    format!("All sessions of {name} end at once, and {name} cannot sign in any more.")
-}
-
-fn role_becomes(name: &str, old: Role, new: Role) -> String {
-    format!("{name} is {} now, and {} from then on: {}", role(old), role(new), what_role_may(new))
-}
-
-fn reset_member(name: &str) -> String {
-    format!(
-        "All sessions of {name} end at once. The password, the second factor and the passkeys of {name} become invalid. \
-         {name} chooses a new password with the link."
-    )
-}
-
-fn now_changed(label: &str, now: &str, was: Option<&str>) -> String {
-    let was = was.map(|was| if was.is_empty() { "empty" } else { was });
-    let it_was = was.map(|was| format!("; it was {was}")).unwrap_or_default();
-    format!(
-        "{label} is now {now}{it_was}. Nothing is changed yet. Check what is typed here, and press again."
-    )
-}
-
-fn form_of(owner: &str, you: &str) -> String {
-    format!("{owner} filled in this form, and you are signed in as {you}. Nothing is changed yet.")
-}
-
-fn send_as(you: &str) -> String {
-    format!("Send it as {you}")
-}
-
-fn foreign_host(host: &str, expected: &str) -> String {
-    let expected = if expected.is_empty() { "not set" } else { expected };
-    format!(
-        "The request is for the host \"{host:.255}\", and that of --console-url is {expected}. Open the console at its own address. A proxy must pass on the host with its port (nginx: proxy_set_header Host $http_host)."
-    )
-}
-
-fn too_many_attempts(minutes: u64) -> String {
-    format!(
-        "There were too many attempts to sign in. Wait {minutes} minutes, or ask a manager for a link."
-    )
-}
-
-fn weak(weak: WeakPassword) -> String {
-    match weak {
-        WeakPassword::Short => {
-            format!("The password must have at least {} characters.", Password::MIN_LENGTH)
-        }
-        WeakPassword::Long => {
-            format!("The password must have at most {} characters.", Password::MAX_LENGTH)
-        }
-        WeakPassword::Common => "This password is easy to guess. Choose another one, such as four \
-                                 random words."
-            .to_owned(),
-    }
-}
-
-fn sign_in_at(host: &str) -> String {
-    format!("Sign in with {host}")
-}
-
-fn sign_in_in_new_tab(host: &str) -> String {
-    format!(
-        "Sign in with {host} in a new tab, and come back to this one. What you typed stays here; send it then."
-    )
-}
-
-fn provider_unreachable(host: &str) -> String {
-    format!("{host} does not respond. Wait a minute, and retry.")
-}
-
-fn provider_invalid(host: &str) -> String {
-    format!(
-        "The response of {host} could not be accepted. Retry. If this happens again, ask the operator: the log of the service says why."
-    )
-}
-
-fn sign_in_stopped(host: &str) -> String {
-    format!("{host} has stopped the sign-in. Sign in again to retry.")
-}
-
-fn no_role(host: &str) -> String {
-    format!(
-        "{host} knows you, but it gives you no role in this store. Ask a manager, or the people who manage your accounts."
-    )
-}
-
-fn identity_of_another(host: &str) -> String {
-    format!(
-        "This link belongs to one member, and your account at {host} to another. Sign out at {host}, and use the account that belongs to the link."
-    )
-}
-
-fn sign_out_at(host: &str) -> String {
-    format!("Sign out at {host}")
-}
-
-fn signed_out_hint(host: &str) -> String {
-    format!("You are signed out here, and now also at {host}.")
-}
-
-fn signs_in_at(host: &str) -> String {
-    format!("signs in with {host}")
-}
-
-fn link_to_provider(host: &str) -> String {
-    format!("Or sign in with {host} from now on. You need no password here then.")
-}
-
-fn enter_once_hint(host: &str) -> String {
-    format!("If you cannot sign in with {host}, this link lets you in once.")
-}
-
-fn welcome(name: &str) -> Markup {
-    html! { "Welcome, " bdi { (name) } ". Choose the password with which you will sign in." }
-}
-
-fn you_are(name: &str, of: Role) -> Markup {
-    html! { "Signed in as " bdi { (name) } " (" (role(of)) ")" }
-}
-
-fn second_factor_on(recovery_codes: usize) -> String {
-    let plural = if recovery_codes == 1 { "" } else { "s" };
-    format!("You need your app to sign in. You have {recovery_codes} recovery code{plural} left.")
-}
-
-fn session_in(browser: &str) -> String {
-    format!(" the session in {browser}")
-}
-
-fn for_member(name: &str) -> String {
-    format!(" for {name}")
-}
-
-fn role_of(name: &str) -> String {
-    format!("Role of {name}")
-}
-
-fn give_link(name: &str) -> Markup {
-    html! {
-        "Give this link to " bdi { (name) } ", and to nobody else. It is valid for 24 hours and is not "
-        "shown again."
-    }
-}
-
 fn role(role: Role) -> &'static str {
     match role {
         Role::Viewer => "viewer",
@@ -1414,126 +1275,6 @@ fn what_role_may(role: Role) -> &'static str {
     }
 }
 
-fn scope(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Read => "Read animals",
-        Scope::Write => "Read and add animals",
-        Scope::StoreRead => "Read animals and orders of the store",
-        Scope::StoreWrite => "Change animals and orders of the store",
-        Scope::StoreAdmin => "Administer the store",
-    }
-}
-
-fn problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static str) {
-    match problem {
-        Problem::NotFound | Problem::OperationRemoved => {
-            (TEXTS.not_found, Some("There is no such page."), "Check the address, or go to Today.")
-        }
-        Problem::Internal => (
-            "Something went wrong",
-            Some("This is an error in the service. Nothing that you typed was wrong."),
-            "Retry. If it happens again, tell the operator of the service the error number below.",
-        ),
-        Problem::Unavailable | Problem::IdempotencyInProgress => (
-            "The service is busy",
-            Some(
-                "The service could not complete the request. A change may or may not have been made.",
-            ),
-            "Wait a moment, and reload the page. The same form is never carried out twice.",
-        ),
-        Problem::StorageFull => (
-            "The disk is full",
-            Some(
-                "The service cannot save anything, because the disk of its server is full. Nothing was changed.",
-            ),
-            "Ask the operator of the service to make room. Then go back, and send the form again.",
-        ),
-        Problem::BodyTooLarge => ("Too much text", None, "Go back, and send it in several parts."),
-        Problem::InsufficientScope => ("Not allowed", None, "Go back, or ask a manager."),
-        _ => ("This did not work", None, "Go back, and check what you sent."),
-    }
-}
-
-fn old_backup(at: &str) -> String {
-    format!(
-        "The last backup is of {at}. Tell the people who run the server: its log says why there is no newer one."
-    )
-}
-
-fn doubted_clock(now: &str, confirmed: &str, hours: i64) -> String {
-    format!(
-        "The clock of the server shows {now}, but the last confirmed time is {confirmed}. No reservation ends until \
-         this is settled. Tell the people who run the server: correct the clock, or if it is right, \
-         run “petstore clock confirm”. If the clock keeps running evenly, it counts as right in \
-         {hours} h."
-    )
-}
-
-fn program(name: &str) -> String {
-    format!("program “{name}”")
-}
-
-fn act(kind: ActType) -> &'static str {
-    match kind {
-        ActType::KeyCreated => "API key created",
-        ActType::KeyRotated => "API key rotated",
-        ActType::KeyRevoked => "API key revoked",
-        ActType::WebhookAdded => "Webhook added",
-        ActType::WebhookChanged => "Webhook changed",
-        ActType::WebhookDeleted => "Webhook deleted",
-        ActType::WebhookSecretRotated => "Webhook secret rotated",
-        ActType::WebhookEnabled => "Webhook enabled",
-        ActType::WebhookDisabled => "Webhook disabled",
-        ActType::FieldAdded => "Field added",
-        ActType::FieldChanged => "Field changed",
-        ActType::FieldDeleted => "Field deleted",
-        ActType::ProfileChanged => "Store profile changed",
-        ActType::StaffAdded => "Member added",
-        ActType::StaffRoleChanged => "Role of a member changed",
-        ActType::StaffReset => "Member reset",
-        ActType::StaffDisabled => "Member disabled",
-        ActType::StaffPasswordSet => "Password set",
-        ActType::StaffLinked => "Linked to the provider",
-        ActType::StaffSecondFactorSet => "Second factor set up",
-        ActType::StaffSecondFactorRemoved => "Second factor removed",
-        ActType::StaffPasskeyAdded => "Passkey added",
-        ActType::StaffPasskeyRemoved => "Passkey removed",
-        ActType::StaffSignedIn => "Signed in",
-        ActType::StaffSignInFailed => "Sign-in failed",
-        ActType::StaffSessionsEnded => "Sessions ended",
-        ActType::DatabaseCopied => "Database copied",
-        ActType::DatabaseRestored => "Database restored",
-        ActType::DatabaseTimeConfirmed => "Time of the database confirmed",
-    }
-}
-
-fn subject(kind: SubjectKind) -> &'static str {
-    match kind {
-        SubjectKind::Pet => "Animal",
-        SubjectKind::Pets => "Animals",
-        SubjectKind::Order => "Order",
-        SubjectKind::Category => "Category",
-        SubjectKind::Key => "API key",
-        SubjectKind::Staff => "Member",
-        SubjectKind::Webhook => "Webhook",
-        SubjectKind::Field => "Field",
-        SubjectKind::Profile => "Store profile",
-        SubjectKind::Database => "Database",
-    }
-}
-
-fn did_that(name: &str) -> String {
-    format!("{name} did that")
-}
-
-fn ago(count: i64, unit: Unit) -> String {
-    format!("{} ago", span(count, unit))
-}
-
-fn ahead(count: i64, unit: Unit) -> String {
-    format!("in {}", span(count, unit))
-}
-
 fn span(count: i64, unit: Unit) -> String {
     let unit = match unit {
         Unit::Minute => "minute",
@@ -1541,113 +1282,6 @@ fn span(count: i64, unit: Unit) -> String {
         Unit::Day => "day",
     };
     format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
-}
-
-fn more_than(count: usize) -> String {
-    format!("More than {}", animals(count))
-}
-
-fn first_shown(count: usize) -> String {
-    format!("The first {} are shown.", animals(count))
-}
-
-fn move_animals(count: usize, category: &str) -> String {
-    format!("Move {} to “{category}”?", animals(count))
-}
-
-fn clear_animals(count: usize, label: &str) -> String {
-    format!("Remove “{label}” from {}?", animals(count))
-}
-
-fn shown_of(shown: usize, count: &str) -> String {
-    format!("{shown} of {count}")
-}
-
-fn search_orders(typed: &str) -> String {
-    format!("Search the orders for “{typed}”")
-}
-
-fn change_animals(count: usize, label: &str, value: &str) -> String {
-    format!("Change {} so that {label} is “{value}”?", animals(count))
-}
-
-fn reserve_animals(count: usize, end: &str) -> String {
-    format!("Reserve {} until the end of {end}?", animals(count))
-}
-
-fn sell_animals(count: usize) -> String {
-    format!("Sell {}?", animals(count))
-}
-
-fn cancel_reservations_of(count: usize) -> String {
-    format!("Cancel reservations of {}?", animals(count))
-}
-
-fn withdraw_animals(count: usize, why: WithdrawalReason) -> String {
-    format!("Withdraw {} ({})?", animals(count), reason(why).to_lowercase())
-}
-
-fn column_number(number: usize) -> String {
-    format!("column {number}")
-}
-
-fn browser_on(browser: &str, system: &str) -> String {
-    format!("{browser} on {system}")
-}
-
-fn reserved_as(order: i64) -> String {
-    format!("Reserved as order {order}.")
-}
-
-fn sold_as(order: i64) -> String {
-    format!("Sold as order {order}.")
-}
-
-fn added_as(animal: i64) -> String {
-    format!("Added as animal {animal}.")
-}
-
-fn added_about(animal: i64) -> String {
-    format!("Added as animal {animal}. Its day of birth is counted back from its age.")
-}
-
-fn added_many(count: usize) -> String {
-    format!("{} added.", animals(count))
-}
-
-fn changed_many(count: usize) -> String {
-    format!("{} changed.", animals(count))
-}
-
-fn language_of_store(name: &str) -> String {
-    format!("Language of the store ({name})")
-}
-
-fn link_label(number: usize) -> String {
-    format!("Text of link {number}")
-}
-
-fn link_url(number: usize) -> String {
-    format!("Address of link {number}")
-}
-
-fn store_kind(kind: StoreKind) -> &'static str {
-    match kind {
-        StoreKind::Shop => "Shop",
-        StoreKind::Shelter => "Shelter",
-    }
-}
-
-fn nameless(console: &str, web_site: &str) -> String {
-    format!("While it is empty, the console shows “{console}” and the web site “{web_site}”.")
-}
-
-fn option_counts(option: &str, value: &str) -> String {
-    format!("While it is empty, the option {option} counts: {value}.")
-}
-
-fn default_is(value: &str) -> String {
-    format!("While it is empty, the default counts: {value}.")
 }
 
 /// The English texts of the pages for the staff that a shelter has in other words than a shop.
@@ -1679,7 +1313,7 @@ pub(in crate::languages) mod shelter {
         store: "Shelter",
         change_store: "Change what the shelter says about itself",
         store_labels: "Labels of fields in the language of the shelter",
-        language_of_store,
+        language_of_store: |name| format!("Language of the shelter ({name})"),
         status_invalid: "The status must be available, reserved or adopted.",
         any_status: "In the shelter",
         also_sold: "In the shelter or adopted",
@@ -1690,89 +1324,52 @@ pub(in crate::languages) mod shelter {
         contact_changed: "Adopter changed or deleted",
         price_invalid: "Enter an adoption fee such as 249.00, without a minus, with at most 12 digits before the point and 4 after it.",
         price_of_each: "Adoption fee of each (if it is another one)",
-        status,
+        status: |status| if status == PetStatus::Sold { "Adopted" } else { super::status(status) },
         order_status,
-        change,
-        audited_change,
-
-        is_in_status,
-        contact_hint,
-        no_order_found_hint,
-        sum_of,
-        reopen,
-        order_is,
-        sell_animals,
-        sold_as,
-        sale_undone: "The adoption is undone.",
-        ..super::TEXTS
-    };
-
-    fn status(status: PetStatus) -> &'static str {
-        if status == PetStatus::Sold { "Adopted" } else { super::status(status) }
-    }
-
-    fn order_status(status: OrderStatus) -> &'static str {
-        if status == OrderStatus::Completed { "Adopted" } else { super::order_status(status) }
-    }
-
-    fn change(kind: ChangeType) -> &'static str {
-        if kind == ChangeType::OrderCompleted { "Adopted" } else { super::change(kind) }
-    }
-
-    fn audited_change(kind: ChangeType) -> &'static str {
-        match kind {
+        change: |kind| {
+            if kind == ChangeType::OrderCompleted { "Adopted" } else { super::change(kind) }
+        },
+        audited_change: |kind| match kind {
             ChangeType::OrderCompleted => "Animal adopted",
             other => super::audited_change(other),
-        }
-    }
+        },
 
-    fn is_in_status(status: PetStatus) -> String {
-        match status {
+        is_in_status: |status| match status {
             PetStatus::Sold => "It is adopted already.".to_owned(),
             other => super::is_in_status(other),
-        }
-    }
-
-    fn contact_hint(kept: u64) -> String {
-        format!(
-            "Such as a name and a telephone number. It is deleted {} after the adoption.",
-            days(kept)
-        )
-    }
-
-    fn no_order_found_hint(kept: u64) -> String {
-        format!("Check the spelling. The adopter of a closed order is known for {}.", days(kept))
-    }
-
-    fn sum_of(status: OrderStatus, count: usize, sum: &str) -> String {
-        format!("{}: {count} with a fee, {sum} in total", order_status(status))
-    }
-
-    fn reopen(status: OrderStatus) -> &'static str {
-        match status {
+        },
+        contact_hint: |kept| {
+            format!(
+                "Such as a name and a telephone number. It is deleted {} after the adoption.",
+                days(kept)
+            )
+        },
+        no_order_found_hint: |kept| {
+            format!(
+                "Check the spelling. The adopter of a closed order is known for {}.",
+                days(kept)
+            )
+        },
+        sum_of: |status, count, sum| {
+            format!("{}: {count} with a fee, {sum} in total", order_status(status))
+        },
+        reopen: |status| match status {
             OrderStatus::Completed => "Adopted by mistake? Make it a reservation again",
             other => super::reopen(other),
-        }
-    }
-
-    fn order_is(id: i64, status: OrderStatus) -> String {
-        match status {
+        },
+        order_is: |id, status| match status {
             OrderStatus::Completed => format!(
                 "Order {id} is adopted, and the animal was changed since. Nothing was changed this time."
             ),
             other => super::order_is(id, other),
-        }
-    }
+        },
+        sell_animals: |count| format!("Adopt {}?", animals(count)),
+        sold_as: |order| format!("Adopted as order {order}."),
+        sale_undone: "The adoption is undone.",
+        ..super::TEXTS
+    };
 
-    fn sell_animals(count: usize) -> String {
-        format!("Adopt {}?", animals(count))
-    }
-
-    fn language_of_store(name: &str) -> String {
-        format!("Language of the shelter ({name})")
-    }
-
-    fn sold_as(order: i64) -> String {
-        format!("Adopted as order {order}.")
+    fn order_status(status: OrderStatus) -> &'static str {
+        if status == OrderStatus::Completed { "Adopted" } else { super::order_status(status) }
     }
 }

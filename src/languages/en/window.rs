@@ -38,12 +38,15 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     // The texts about an animal that the pages for the public and those for the staff have.
     no_name: "No name yet",
     yes: "Yes",
-    days,
-    weeks,
-    months,
-    years,
+    days: |count| many(count, "day"),
+    weeks: |count| many(count, "week"),
+    months: |count| many(count, "month"),
+    years: |count| many(count, "year"),
     no: "No",
-    photo,
+    photo: |number, name, species| {
+        let species = species.map(|species| format!(", {}", species.to_lowercase()));
+        format!("Photo {number} of {name}{}", species.unwrap_or_default())
+    },
 
     // The texts of the pages.
     language: "en",
@@ -92,88 +95,35 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     new: "Newly listed",
     one_year: "With us for over a year",
     request: "Error number ",
-    found_a_home,
-    ask,
-    ask_here,
-    number,
-    is_reserved,
-    photo_of,
-    count,
-    age_range,
-    about_list,
-    about_animal,
-    words: crate::languages::in_lower_case,
-    problem,
-    free: "Free",
-};
-
-fn photo(number: usize, name: &str, species: Option<&str>) -> String {
-    let species = species.map(|species| format!(", {}", species.to_lowercase()));
-    format!("Photo {number} of {name}{}", species.unwrap_or_default())
-}
-
-/// A number in groups.
-pub(in crate::languages) fn in_digits(number: usize) -> String {
-    NUMBERS.integer(number)
-}
-
-fn found_a_home(name: &str) -> String {
-    format!("{name} has found a home")
-}
-
-fn ask(name: &str) -> String {
-    format!("Ask about {name}")
-}
-
-fn ask_here(name: &str, number: i64) -> String {
-    format!("Ask us about {name}, number {number}.")
-}
-
-fn number(number: i64) -> String {
-    format!("Number {number}")
-}
-
-fn is_reserved(name: &str) -> String {
-    format!("{name} is reserved at the moment.")
-}
-
-fn photo_of(number: usize, count: usize) -> String {
-    format!("Photo {number} of {count}")
-}
-
-fn count(count: usize, most: usize) -> String {
-    match count {
+    found_a_home: |name| format!("{name} has found a home"),
+    ask: |name| format!("Ask about {name}"),
+    ask_here: |name, number| format!("Ask us about {name}, number {number}."),
+    number: |number| format!("Number {number}"),
+    is_reserved: |name| format!("{name} is reserved at the moment."),
+    photo_of: |number, count| format!("Photo {number} of {count}"),
+    count: |count, most| match count {
         1 => "1 animal".to_owned(),
         _ if count > most => format!("More than {} animals", in_digits(most)),
         _ => format!("{} animals", in_digits(count)),
-    }
-}
-
-fn age_range(age: Age) -> &'static str {
-    match age {
+    },
+    age_range: |age| match age {
         Age::UnderOne => "Under 1 year",
         Age::UnderThree => "Under 3 years",
         Age::OneToThree => "1 to 3 years",
         Age::ThreeToEight => "3 to 8 years",
         Age::EightOrMore => "8 years or older",
-    }
-}
-
-fn about_list(store: Option<&str>) -> String {
-    match store {
+    },
+    about_list: |store| match store {
         Some(store) => format!("Newest first: the animals that are looking for a home at {store}"),
         None => "Newest first: the animals that are looking for a home".to_owned(),
-    }
-}
-
-fn about_animal(name: &str, kind: &[String], store: Option<&str>) -> String {
-    let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
-    let at = store.map(|store| format!(" at {store}")).unwrap_or_default();
-    format!("{name}{kind} is looking for a home{at}")
-}
-
-fn problem(problem: Problem) -> (&'static str, &'static str) {
-    match problem {
+    },
+    about_animal: |name, kind, store| {
+        let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
+        let at = store.map(|store| format!(" at {store}")).unwrap_or_default();
+        format!("{name}{kind} is looking for a home{at}")
+    },
+    words: crate::languages::in_lower_case,
+    problem: |problem| match problem {
         Problem::NotFound => ("Not found", "Go to all animals."),
         Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
             ("That address is not valid", "Go to all animals.")
@@ -182,23 +132,13 @@ fn problem(problem: Problem) -> (&'static str, &'static str) {
         Problem::HeadTooLarge => ("That address is too long", "Go to all animals."),
         Problem::OldVersion => ("That needs HTTP/1.1", "Go to all animals."),
         _ => ("Something went wrong", "Wait for a moment, then load the page again."),
-    }
-}
+    },
+    free: "Free",
+};
 
-fn days(count: i64) -> String {
-    many(count, "day")
-}
-
-fn weeks(count: i64) -> String {
-    many(count, "week")
-}
-
-fn months(count: i64) -> String {
-    many(count, "month")
-}
-
-fn years(count: i64) -> String {
-    many(count, "year")
+/// A number in groups.
+pub(in crate::languages) fn in_digits(number: usize) -> String {
+    NUMBERS.integer(number)
 }
 
 fn many(count: i64, what: &str) -> String {

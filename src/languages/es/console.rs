@@ -1,6 +1,6 @@
 //! The texts of the pages for the staff, in Spanish.
 
-use maud::{Markup, html};
+use maud::html;
 
 use crate::{
     domain::{
@@ -47,7 +47,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     added_at: "Añadido",
     changed_at: "Último cambio",
     staff_member: "alguien del equipo",
-    program,
+    program: |name| format!("el programa «{name}»"),
     a_program: "un programa",
     the_service: "el servicio",
     the_operator: "el administrador del servidor",
@@ -82,7 +82,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     no_photo: "sin foto",
     no_chip: "sin microchip",
     newest_animals: "Animales más recientes",
-    shown_of,
+    shown_of: |shown, count| format!("{shown} de {count}"),
     counting: "contando…",
     all_reservations: "Todas las reservas",
     empty_store: "Todavía no hay animales",
@@ -187,26 +187,54 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     renamed: "Categoría renombrada",
     change,
     animals,
-    more_than,
-    first_shown,
-    title_of_order,
-    this_order,
-    labels,
-    too_long,
-    select,
-    add_count,
-    wrong_lines,
-    add_with_category,
-    unknown_category,
-    ambiguous_category,
+    more_than: |count| format!("Más de {}", animals(count)),
+    first_shown: |count| {
+        if count == 1 {
+            "Se muestra el primer animal.".to_owned()
+        } else {
+            format!("Se muestran los primeros {}.", animals(count))
+        }
+    },
+    title_of_order: |id| format!("Trámite {id}"),
+    this_order: |id| format!("trámite {id}"),
+    labels: |all| {
+        let (last, others) = all.split_last().map_or(("", all), |(last, others)| (*last, others));
+        let others = others.join(", ");
+        let both = if others.is_empty() { last.to_owned() } else { format!("{others} y {last}") };
+        let mut letters = both.chars();
+        let first = letters.next().map(|first| first.to_uppercase().to_string());
+        first.unwrap_or_default() + &letters.as_str().to_lowercase()
+    },
+    too_long: |label, most| format!("{label}: escriba como máximo {} caracteres.", in_digits(most)),
+    select: |name| format!("Seleccionar {name}"),
+    add_count: |count| format!("Añadir {}", animals(count)),
+    wrong_lines: |count| {
+        if count == 1 {
+            "Hay un problema en 1 línea. Corríjala abajo y repita la vista previa.".to_owned()
+        } else {
+            format!(
+                "Hay problemas en {} líneas. Corríjalas abajo y repita la vista previa.",
+                in_digits(count)
+            )
+        }
+    },
+    add_with_category: |label| format!("Añadir el animal y la categoría «{label}»"),
+    unknown_category: |text| {
+        format!("No existe la categoría «{text}». Elija una de la lista o escriba su número.")
+    },
+    ambiguous_category: |text, one, other| {
+        format!(
+            "Más de una categoría tiene el nombre «{text}». Escriba su número, por ejemplo {one} o {other}."
+        )
+    },
     category_prefix: "Categoría ",
-    category_number,
-    changed_by,
+    category_number: |id| format!("Categoría {id}"),
+    changed_by: |name| format!("Modificado por {name}"),
     is_withdrawn: "Está de baja. Anule primero la baja.",
     has_no_reservation: "No tiene ninguna reserva.",
     is_gone: "Ya no existe.",
-    is_reserved,
-    animal_is_reserved,
+    is_reserved: |order| format!("Está reservado con el trámite {order}."),
+    animal_is_reserved: |order| format!(" El animal está reservado con el trámite {order}."),
     is_in_status,
 
     // Categories.
@@ -268,15 +296,54 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
      mientras algún animal tenga un valor, incluidos los que están de baja.",
     too_many_fields: "Ya hay 50 campos. Elimine uno antes de añadir otro.",
     field_changed: "Otra persona ha modificado este campo al mismo tiempo. Compruebe cómo está ahora y guarde de nuevo.",
-    choice_in_use,
-    becomes_public,
-    kind,
-    value_taken,
+    choice_in_use: |count, most, shown| {
+        let animals = match count {
+            1 => "1 animal tiene".to_owned(),
+            _ if count > most => format!("Más de {} animales tienen", in_digits(most)),
+            _ => format!("{} animales tienen", in_digits(count)),
+        };
+        format!(
+            "{animals} «{shown}». Lo que ya tienen los animales se conserva y se muestra. Ningún otro animal puede recibirlo. Para renombrarlo, cambie lo que leen las personas."
+        )
+    },
+    becomes_public: |count, has_more| {
+        let animals = match count {
+            _ if has_more => "Es posible que muchos animales tengan".to_owned(),
+            1 => "1 animal tiene".to_owned(),
+            count => format!("{} animales tienen", in_digits(count)),
+        };
+        format!("{animals} un valor. Todo el mundo lo verá.")
+    },
+    kind: |kind| match kind {
+        FieldKind::Text => ("Texto", "Escriba como máximo 255 caracteres."),
+        FieldKind::LongText => ("Texto largo", "Escriba como máximo 8000 caracteres."),
+        FieldKind::Integer => ("Número entero", "Escriba un número entero, como 4."),
+        FieldKind::Decimal => (
+            "Número con decimales",
+            "Escriba un número como 249,00, con 12 cifras como máximo antes de la coma y 4 después.",
+        ),
+        FieldKind::Date => ("Fecha", "Escriba una fecha con día, mes y año, como 03/05/2024."),
+        FieldKind::Boolean => ("Sí o no", "Elija sí o no."),
+        FieldKind::Choice => ("Opción de una lista", "Elija una de la lista."),
+    },
+    value_taken: |label, other| {
+        format!("{label}: {other} ya tiene este valor, y dos animales no pueden tener el mismo.")
+    },
     other_new: "Otro de estos animales",
-    show_animal,
-    shared_value,
-    field_removed,
-    choice_removed,
+    show_animal: |other| format!("Ver {other}"),
+    shared_value: |label| {
+        format!(
+            "{label}: estos animales tienen el mismo valor, que debe ser único. Cámbielo en todos menos en uno:"
+        )
+    },
+    field_removed: |label, typed| {
+        format!(
+            "El campo «{label}» se ha eliminado. Usted había escrito: {typed}. No se guardará cuando envíe de nuevo el formulario."
+        )
+    },
+    choice_removed: |label, chosen| {
+        format!("{label}: {chosen} ya no es una opción. Elija otra o ninguna.")
+    },
 
     // The list of animals, and its bar.
     any_status: "Actuales",
@@ -289,7 +356,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     any_category: "Todas",
     nothing_found: "No se ha encontrado ningún animal",
     nothing_found_hint: "Revise la ortografía o escriba solo el principio del nombre.",
-    search_orders,
+    search_orders: |typed| format!("Buscar «{typed}» en los trámites"),
     select_all: "Seleccionar todos los de esta página",
     skip_list: "Saltar la lista e ir a las acciones",
     with_selected: "Modificar los animales seleccionados",
@@ -306,8 +373,12 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     withdraw_several: "Registrar una baja…",
     cancel_reservations: "Anular reservas",
     clear: "Quitar filtros",
-    chip,
-    too_many_filters,
+    chip: |label, value| format!("{label}: {value}"),
+    too_many_filters: |most, left_out| {
+        format!(
+            "Se puede filtrar como máximo por {most} campos a la vez, así que no se usa {left_out}. Quite primero uno de los otros."
+        )
+    },
 
     // The texts of the pages for managers.
 
@@ -328,8 +399,49 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     difference: "Detalles",
     export_cut: "Hay más entradas. Exporte menos días cada vez.",
     audited_change,
-    act,
-    subject,
+    act: |kind| match kind {
+        ActType::KeyCreated => "Clave de API creada",
+        ActType::KeyRotated => "Clave de API renovada",
+        ActType::KeyRevoked => "Clave de API revocada",
+        ActType::WebhookAdded => "Webhook añadido",
+        ActType::WebhookChanged => "Webhook modificado",
+        ActType::WebhookDeleted => "Webhook eliminado",
+        ActType::WebhookSecretRotated => "Secreto de webhook renovado",
+        ActType::WebhookEnabled => "Webhook activado",
+        ActType::WebhookDisabled => "Webhook desactivado",
+        ActType::FieldAdded => "Campo añadido",
+        ActType::FieldChanged => "Campo modificado",
+        ActType::FieldDeleted => "Campo eliminado",
+        ActType::ProfileChanged => "Perfil modificado",
+        ActType::StaffAdded => "Miembro añadido",
+        ActType::StaffRoleChanged => "Rol de un miembro cambiado",
+        ActType::StaffReset => "Acceso de un miembro restablecido",
+        ActType::StaffDisabled => "Miembro desactivado",
+        ActType::StaffPasswordSet => "Contraseña elegida",
+        ActType::StaffLinked => "Vinculado al proveedor",
+        ActType::StaffSecondFactorSet => "Segundo factor configurado",
+        ActType::StaffSecondFactorRemoved => "Segundo factor eliminado",
+        ActType::StaffPasskeyAdded => "Llave de acceso añadida",
+        ActType::StaffPasskeyRemoved => "Llave de acceso eliminada",
+        ActType::StaffSignedIn => "Sesión iniciada",
+        ActType::StaffSignInFailed => "Inicio de sesión fallido",
+        ActType::StaffSessionsEnded => "Sesiones cerradas",
+        ActType::DatabaseCopied => "Base de datos copiada",
+        ActType::DatabaseRestored => "Base de datos restaurada",
+        ActType::DatabaseTimeConfirmed => "Hora de la base de datos confirmada",
+    },
+    subject: |kind| match kind {
+        SubjectKind::Pet => "Animal",
+        SubjectKind::Pets => "Animales",
+        SubjectKind::Order => "Trámite",
+        SubjectKind::Category => "Categoría",
+        SubjectKind::Key => "Clave de API",
+        SubjectKind::Staff => "Miembro",
+        SubjectKind::Webhook => "Webhook",
+        SubjectKind::Field => "Campo",
+        SubjectKind::Profile => "Perfil",
+        SubjectKind::Database => "Base de datos",
+    },
 
     // Webhooks.
     webhooks_hint: "Un webhook avisa de cada cambio a otro programa, como su sitio web o su contabilidad.",
@@ -372,28 +484,65 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     secret: "El secreto del webhook",
     secret_hint: "Cópielo ahora en los ajustes del programa. No se vuelve a mostrar.",
     too_many_webhooks: "Ya hay 100 webhooks. Elimine uno primero.",
-    failing_webhooks,
+    failing_webhooks: |count| match count {
+        1 => "1 webhook no recibe sus mensajes.".to_owned(),
+        count => format!("{count} webhooks no reciben sus mensajes."),
+    },
     show_webhooks: "Ver los webhooks",
-    disabled,
+    disabled: |reason| match reason {
+        DisabledReason::Failures => {
+            "Desactivado, porque todos los mensajes han fallado durante cinco días"
+        }
+        DisabledReason::Gone => "Desactivado, porque el receptor no quiere más mensajes",
+        DisabledReason::Request => "Desactivado a mano",
+    },
 
     // Orders.
     price: "Precio",
     contact: "Cliente",
-    contact_hint,
-    no_order_found_hint,
-    only_newest,
-    orders_found,
-    sum_of,
+    contact_hint: |kept| {
+        format!(
+            "Por ejemplo, un nombre y un teléfono. Se elimina {} después de la venta.",
+            days(kept)
+        )
+    },
+    no_order_found_hint: |kept| {
+        format!(
+            "Revise la ortografía. El cliente de un trámite cerrado se conserva {}.",
+            days(kept)
+        )
+    },
+    only_newest: |searched| {
+        format!(
+            "Solo se ha buscado en los {} trámites más recientes y en los primeros animales con ese nombre.",
+            in_digits(searched)
+        )
+    },
+    orders_found: |count, has_more| {
+        let orders = many(count, ["trámite", "trámites"]);
+        if has_more { format!("{orders} o más") } else { orders }
+    },
+    sum_of: |status, count, sum| {
+        let what = match (status, count) {
+            (OrderStatus::Completed, 1) => "venta",
+            (OrderStatus::Completed, _) => "ventas",
+            (_, 1) => "reserva",
+            _ => "reservas",
+        };
+        format!("{} {what} con precio, {sum} en total", in_digits(count))
+    },
     contact_too_long: "Escriba como máximo 500 caracteres.",
     contact_changed: "Datos del cliente modificados o eliminados",
     change_order: "Modificar el trámite",
     extend_or_change: "Ampliar la reserva o modificar el trámite",
     price_invalid: "Escriba un precio como 249,00, sin signo menos, con 12 cifras como máximo antes de la coma y 4 después.",
-    ambiguous,
+    ambiguous: |typed, [one, other], [first, second]| {
+        format!("{typed} puede significar {one} o {other}. Escriba {first} o {second}.")
+    },
     reopen,
     typed_here: "Esto lo ha escrito usted y no está guardado:",
     that_was: "Registrado:",
-    did_that,
+    did_that: |name| format!("Lo hizo {name},"),
     order_before: "Trámite anterior",
     price_of_each: "Precio de cada uno (si es otro)",
     order_is,
@@ -467,36 +616,64 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     photo_described: "Foto descrita",
     photo_file_missing: "Falta el archivo de esta foto, así que no se puede girar. Avise al administrador del servidor.",
     alt_too_long: "Escriba como máximo 500 caracteres.",
-    photo_of,
-    this_photo,
-    photos_of,
-    look_at,
-    alt_of,
-    photo_button,
-    photos_lost,
-    photos_added,
+    photo_of: |number, animal, alt| {
+        alt.map_or_else(|| format!("Foto {number} de {animal}"), str::to_owned)
+    },
+    this_photo: |number, animal| format!("la foto {number} de {animal}"),
+    photos_of: |animal| format!("Fotos de {animal}"),
+    look_at: |number| format!("Parte visible de la foto {number}"),
+    alt_of: |number| format!("Describa la foto {number} (para quienes no pueden verla)"),
+    photo_button: |label, number| format!("{label}: foto {number}"),
+    photos_lost: |count| {
+        let photos = if count == 1 {
+            "1 foto ha esperado demasiado o no cabía, y no se añadirá.".to_owned()
+        } else {
+            format!("{count} fotos han esperado demasiado o no cabían, y no se añadirán.")
+        };
+        format!("{photos} Elija de nuevo lo que falta y vuelva a enviar el formulario.")
+    },
+    photos_added: |count| {
+        if count == 1 { "1 foto añadida.".to_owned() } else { format!("{count} fotos añadidas.") }
+    },
 
     // What the pages ask before they do something, and what they say first afterwards.
 
     // Categories.
     more_categories: "Para ver otras, abra Categorías.",
     name_it: "Poner este nombre",
-    rename_category,
-    name_category,
-    category_now,
-    category_has,
-    label_taken,
-    cancels,
+    rename_category: |old, new| format!("¿Cambiar el nombre de la categoría «{old}» a «{new}»?"),
+    name_category: |id, label| format!("¿Poner a la categoría {id} el nombre «{label}»?"),
+    category_now: |id, label| format!("{id} (ahora «{label}»)"),
+    category_has: |count| {
+        let (are, show) =
+            if count == 1 { ("está", "mostrará") } else { ("están", "mostrarán") };
+        format!(
+            "{} {are} en esta categoría y {show} este nombre desde ese momento.",
+            animals(count)
+        )
+    },
+    label_taken: |label, id| {
+        format!(
+            "La categoría {id} ya tiene el nombre «{label}». No se podrían distinguir en ninguna lista."
+        )
+    },
+    cancels: |order| {
+        format!("El animal está reservado. Se anulará su reserva, el trámite {order}.")
+    },
 
     // Several animals at once.
     change_verb: "Cambiar",
-    move_animals,
-    change_animals,
-    clear_animals,
-    reserve_animals,
-    sell_animals,
-    cancel_reservations_of,
-    withdraw_animals,
+    move_animals: |count, category| format!("¿Pasar {} a «{category}»?", animals(count)),
+    change_animals: |count, label, value| {
+        format!("¿Cambiar «{label}» a «{value}» en {}?", animals(count))
+    },
+    clear_animals: |count, label| format!("¿Quitar «{label}» de {}?", animals(count)),
+    reserve_animals: |count, end| format!("¿Reservar {} hasta el {end} inclusive?", animals(count)),
+    sell_animals: |count| format!("¿Vender {}?", animals(count)),
+    cancel_reservations_of: |count| format!("¿Anular las reservas de {}?", animals(count)),
+    withdraw_animals: |count, why| {
+        format!("¿Dar de baja {} ({})?", animals(count), reason(why).to_lowercase())
+    },
 
     // Pasted lines.
     no_heading: "Hay más celdas que columnas.",
@@ -505,47 +682,107 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     leave_out: "Omitir",
     first_line: "La primera línea",
     first_line_is: ["es un animal", "contiene los encabezados"],
-    column,
-    chosen_twice,
-    column_missing,
-    left_out,
+    column: |heading| format!("«{heading}» es"),
+    chosen_twice: |label| {
+        format!("Hay dos columnas para «{label}». Elija otra cosa para una de ellas.")
+    },
+    column_missing: |label| format!("Elija qué columna es «{label}»."),
+    left_out: |headings| format!("Omitir {headings}"),
     left_out_hint: "Estas columnas no se toman. Elija abajo qué son o confirme que se omiten:",
-    column_number,
+    column_number: |number| format!("columna {number}"),
     leave_out_first: "Marque la casilla para omitir las demás columnas o elija qué son.",
-    first_lines,
-    lines_added,
-    on_line,
-    no_category,
-    no_choice,
+    first_lines: |taken, rest| {
+        let rest = if rest == 1 {
+            "El que falta se queda aquí y pasa".to_owned()
+        } else {
+            format!("Los otros {} se quedan aquí y pasan", in_digits(rest))
+        };
+        format!(
+            "Se añaden como máximo {} a la vez. {rest} a la siguiente vista previa.",
+            animals(taken)
+        )
+    },
+    lines_added: |added| format!("{} Estos son los siguientes.", added_many(added)),
+    on_line: |number, why| format!("Línea {number}: {why}"),
+    no_category: |number| {
+        format!(
+            "No existe la categoría {number}. Póngale primero un nombre en la página Categorías o corrija el número."
+        )
+    },
+    no_choice: |typed| format!("«{typed}» no es ninguna de las opciones."),
 
     // Settings.
     make_link: "Crear un enlace nuevo",
     revoke_effect: "Desde ese momento se rechaza a todo programa que use esta clave. Una clave revocada no vuelve a ser válida.",
-    really,
-    disable_member,
+    really: |verb, what| {
+        let what = match what.strip_prefix("para ") {
+            _ if what.starts_with("http") && [TEXTS.disable, TEXTS.delete].contains(&verb) => {
+                format!("el webhook {what}")
+            }
+            Some(name) if verb == TEXTS.change_role => format!("de {name}"),
+            _ if [TEXTS.withdraw, TEXTS.disable].contains(&verb) => format!("a {what}"),
+            _ if verb == TEXTS.save => format!("el campo «{what}»"),
+            _ if verb == TEXTS.revoke_key => format!("la clave «{what}»"),
+            _ if verb == TEXTS.delete_field => format!("«{what}»"),
+            _ => what.to_owned(),
+        };
+        format!("¿{verb} {what}?")
+    },
+    disable_member: |name| {
+        format!(
+            "Se cierran de inmediato todas las sesiones de {name}, que ya no podrá iniciar sesión."
+        )
+    },
     change_role: "Cambiar el rol",
-    role_becomes,
-    reset_member,
+    role_becomes: |name, old, new| {
+        format!(
+            "El rol de {name} es ahora «{}» y pasará a ser «{}». {}",
+            role(old),
+            role(new),
+            what_role_may(new)
+        )
+    },
+    reset_member: |name| {
+        format!(
+            "Se cierran de inmediato todas las sesiones de {name}. Su contraseña, su segundo factor y sus llaves de acceso dejan de ser válidos. {name} elige una contraseña nueva con el enlace."
+        )
+    },
 
     // Forms that several people fill in.
-    now_changed,
+    now_changed: |label, now, was| {
+        let was = was.map(|was| if was.is_empty() { "vacío" } else { was });
+        let it_was = was.map(|was| format!(" (antes: {was})")).unwrap_or_default();
+        format!(
+            "{label}: ahora es {now}{it_was}. Aún no se ha cambiado nada. Compruebe lo que está escrito aquí y pulse de nuevo."
+        )
+    },
 
     // Forms that outlived their session.
     form_of_another: "Otra persona rellenó este formulario",
     somebody: "Otra persona",
-    form_of,
-    send_as,
+    form_of: |owner, you| {
+        format!(
+            "{owner} rellenó este formulario, y la sesión abierta es la de {you}. Aún no se ha cambiado nada."
+        )
+    },
+    send_as: |you| format!("Enviar como {you}"),
 
     // After something was done.
     undo: "Deshacer",
     show_order: "Ver el trámite",
     add_another: "Añadir otro como este",
-    reserved_as,
-    sold_as,
-    added_as,
-    added_about,
+    reserved_as: |order| format!("Reservado con el trámite {order}."),
+    sold_as: |order| format!("Vendido con el trámite {order}."),
+    added_as: |animal| format!("Añadido como animal {animal}."),
+    added_about: |animal| {
+        format!(
+            "Añadido como animal {animal}. Su fecha de nacimiento se ha calculado a partir de la edad."
+        )
+    },
     added_many,
-    changed_many,
+    changed_many: |count| {
+        format!("{}.", many(count, ["animal modificado", "animales modificados"]))
+    },
     reservation_cancelled: "Reserva anulada. El animal está disponible.",
     sale_undone: "La venta se ha deshecho.",
     taken_back: "Devolución registrada. El animal está disponible.",
@@ -597,18 +834,44 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     signed_out_title: "Ha cerrado la sesión",
     role_of_provider: "El rol lo decide el proveedor con el que este miembro inicia sesión. Cámbielo allí.",
     enter_once: "Entrar una vez con este enlace",
-    sign_in_at,
-    sign_in_in_new_tab,
-    provider_unreachable,
-    provider_invalid,
-    sign_in_stopped,
-    no_role,
-    identity_of_another,
-    sign_out_at,
-    signed_out_hint,
-    signs_in_at,
-    link_to_provider,
-    enter_once_hint,
+    sign_in_at: |host| format!("Iniciar sesión con {host}"),
+    sign_in_in_new_tab: |host| {
+        format!(
+            "Inicie sesión con {host} en una pestaña nueva y vuelva a esta. Lo que ha escrito sigue aquí; envíelo después."
+        )
+    },
+    provider_unreachable: |host| {
+        format!("{host} no responde. Espere un minuto y vuelva a intentarlo.")
+    },
+    provider_invalid: |host| {
+        format!(
+            "No se ha podido aceptar la respuesta de {host}. Vuelva a intentarlo. Si se repite, pregunte a quien administra el servicio: el motivo está en su registro."
+        )
+    },
+    sign_in_stopped: |host| {
+        format!("{host} ha interrumpido el inicio de sesión. Vuelva a iniciar sesión.")
+    },
+    no_role: |host| {
+        format!(
+            "{host} le conoce, pero no le da ningún rol aquí. Pregunte a un responsable o a quien administra sus cuentas."
+        )
+    },
+    identity_of_another: |host| {
+        format!(
+            "Este enlace es de un miembro y su cuenta de {host} es de otro. Cierre la sesión en {host} y use la cuenta que corresponde al enlace."
+        )
+    },
+    sign_out_at: |host| format!("Cerrar la sesión en {host}"),
+    signed_out_hint: |host| format!("Ha cerrado la sesión aquí y ahora también en {host}."),
+    signs_in_at: |host| format!("inicia sesión con {host}"),
+    link_to_provider: |host| {
+        format!(
+            "O inicie sesión con {host} de ahora en adelante. Entonces no necesita contraseña aquí."
+        )
+    },
+    enter_once_hint: |host| {
+        format!("Si no puede iniciar sesión con {host}, este enlace le deja entrar una vez.")
+    },
 
     // Passwords and links.
     choose_password: "Elija una contraseña",
@@ -628,13 +891,13 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     sessions: "Sesiones",
     only_last_sessions: "Se muestran las 100 últimas sesiones usadas.",
     language_label: "Idioma",
-    language_of_store,
+    language_of_store: |name| format!("Idioma del centro ({name})"),
     own_sessions: "Sus sesiones abiertas",
     browser_label: "Navegador",
     ip_address: "Dirección IP",
     last_used: "Último uso",
     this_session: " (esta)",
-    browser_on,
+    browser_on: |browser, system| format!("{browser} en {system}"),
     end_session: "Cerrar",
 
     // The second factor.
@@ -734,7 +997,15 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     body_too_large: "Lo que ha enviado es demasiado grande para el servicio.",
     not_accepted: "El servicio no ha aceptado la solicitud.",
     not_allowed: "Su rol no incluye esta página.",
-    foreign_host,
+    foreign_host: |host, expected| {
+        let expected = match expected {
+            "" => "no está definido".to_owned(),
+            expected => format!("es {expected}"),
+        };
+        format!(
+            "La petición es para el host «{host:.255}», y el de --console-url {expected}. Abra la consola en su propia dirección. Un proxy debe transmitir el host con su puerto (nginx: proxy_set_header Host $http_host)."
+        )
+    },
     needs_https: "La consola necesita HTTPS, porque una contraseña no debe enviarse sin cifrar. Ábrala con https:// o en la máquina donde se ejecuta.",
     foreign_form: "Este formulario se envió desde otro sitio, así que no se ha procesado. Abra la consola y envíelo desde allí.",
     connection_replaced: "Hay demasiadas conexiones abiertas. Espere un momento y recargue la página.",
@@ -753,19 +1024,84 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     not_in_text: "El carácter de control U+0000 no está permitido. Escriba el texto de nuevo en lugar de pegarlo.",
     newest_first: "Primero los más recientes",
     longest_first: "Más tiempo con nosotros",
-    too_many_attempts,
-    weak,
-    welcome,
-    you_are,
-    second_factor_on,
-    session_in,
-    for_member,
-    role_of,
-    give_link,
+    too_many_attempts: |minutes| {
+        let minutes =
+            if minutes == 1 { "1 minuto".to_owned() } else { format!("{minutes} minutos") };
+        format!(
+            "Ha habido demasiados intentos de iniciar sesión. Espere {minutes} o pida un enlace a un responsable."
+        )
+    },
+    weak: |weak| match weak {
+        WeakPassword::Short => {
+            format!("La contraseña debe tener al menos {} caracteres.", Password::MIN_LENGTH)
+        }
+        WeakPassword::Long => {
+            format!("La contraseña debe tener como máximo {} caracteres.", Password::MAX_LENGTH)
+        }
+        WeakPassword::Common => {
+            "Esta contraseña es fácil de adivinar. Elija otra, por ejemplo cuatro palabras al azar."
+                .to_owned()
+        }
+    },
+    welcome: |name| html! { "Le damos la bienvenida, " bdi { (name) } ". Elija la contraseña con la que iniciará sesión." },
+    you_are: |name, of| html! { "Sesión de " bdi { (name) } " (" (role(of)) ")" },
+    second_factor_on: |recovery_codes| {
+        let left = if recovery_codes == 1 {
+            "Le queda 1 código".to_owned()
+        } else {
+            format!("Le quedan {recovery_codes} códigos")
+        };
+        format!("Necesita su app para iniciar sesión. {left} de recuperación.")
+    },
+    session_in: |browser| format!(" la sesión en {browser}"),
+    for_member: |name| format!(" para {name}"),
+    role_of: |name| format!("Rol de {name}"),
+    give_link: |name| {
+        html! {
+            "Dé este enlace a " bdi { (name) } " y a nadie más. Es válido durante 24 horas y no se vuelve a "
+            "mostrar."
+        }
+    },
     role,
     what_role_may,
-    scope,
-    problem,
+    scope: |scope| match scope {
+        Scope::Read => "Leer animales",
+        Scope::Write => "Leer y añadir animales",
+        Scope::StoreRead => "Leer animales y trámites del centro",
+        Scope::StoreWrite => "Modificar animales y trámites del centro",
+        Scope::StoreAdmin => "Administrar el centro",
+    },
+    problem: |problem| match problem {
+        Problem::NotFound | Problem::OperationRemoved => {
+            (TEXTS.not_found, Some("Esa página no existe."), "Compruebe la dirección o vaya a Hoy.")
+        }
+        Problem::Internal => (
+            "Algo ha fallado",
+            Some("Es un error del servicio. No se debe a nada que usted haya escrito."),
+            "Vuelva a intentarlo. Si ocurre otra vez, comunique al administrador del servidor la referencia de abajo.",
+        ),
+        Problem::Unavailable | Problem::IdempotencyInProgress => (
+            "El servicio está ocupado",
+            Some(
+                "El servicio no ha podido completar la petición. El cambio puede haberse hecho o no.",
+            ),
+            "Espere un momento y recargue la página. El mismo formulario nunca se procesa dos veces.",
+        ),
+        Problem::StorageFull => (
+            "El disco está lleno",
+            Some(
+                "El servicio no puede guardar nada, porque el disco de su servidor está lleno. No se ha cambiado nada.",
+            ),
+            "Pida al administrador del servidor que libere espacio. Después, vuelva atrás y envíe de nuevo el formulario.",
+        ),
+        Problem::BodyTooLarge => {
+            ("Demasiado texto", None, "Vuelva atrás y envíelo en varias partes.")
+        }
+        Problem::InsufficientScope => {
+            ("No permitido", None, "Vuelva atrás o pregunte a un responsable.")
+        }
+        _ => ("No ha funcionado", None, "Vuelva atrás y compruebe lo que ha enviado."),
+    },
 
     // The store.
     logo: "Logotipo",
@@ -779,9 +1115,11 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     as_shown: "Lo que ve todo el mundo",
     see_web_site: "Ver el sitio web",
     nothing: "ninguno",
-    option_counts,
-    nameless,
-    default_is,
+    option_counts: |option, value| format!("Si se deja vacío, se usa la opción {option}: {value}."),
+    nameless: |console, web_site| {
+        format!("Si se deja vacío, la consola muestra «{console}» y el sitio web «{web_site}».")
+    },
+    default_is: |value| format!("Si se deja vacío, se usa el valor predeterminado: {value}."),
     store: "Centro",
     change_store: "Cambiar los datos del centro",
     store_hint: "Todo el mundo ve estos datos: en el sitio web, en la consola y en papel. Nada es obligatorio.",
@@ -795,8 +1133,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     store_stale: "Otra persona ha cambiado estos datos al mismo tiempo. Compruebe cómo están ahora y guarde de nuevo.",
     link_label_invalid: "Un enlace debe tener un texto de 1 a 60 caracteres en una línea, alguno de ellos visible. Escríbalo o vacíe los dos campos del enlace.",
     link_url_invalid: "La dirección de un enlace debe empezar por https://, sin espacios, sin nombre de usuario antes de una @ y con 500 caracteres como máximo. Corríjala o vacíe los dos campos del enlace.",
-    link_label,
-    link_url,
+    link_label: |number| format!("Texto del enlace {number}"),
+    link_url: |number| format!("Dirección del enlace {number}"),
     member_name: [
         "Nombre",
         "Aparece en la parte superior de cada página.",
@@ -852,21 +1190,32 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         "El color de los botones y enlaces del sitio web, como #2f6f4f: # con seis cifras o letras de la a a la f.",
         "El color debe ser # con seis cifras o letras de la a a la f, como #2f6f4f. Corríjalo o déjelo vacío.",
     ],
-    store_kind,
+    store_kind: |kind| match kind {
+        StoreKind::Shop => "Tienda",
+        StoreKind::Shelter => "Protectora",
+    },
 
     // Moments in words.
     just_now: "ahora mismo",
     tomorrow: "mañana",
     yesterday: "ayer",
-    ago,
-    ahead,
+    ago: |count, unit| format!("hace {}", span(count, unit)),
+    ahead: |count, unit| format!("dentro de {}", span(count, unit)),
     soon: "en menos de un minuto",
-    doubted_clock,
+    doubted_clock: |now, confirmed, hours| {
+        format!(
+            "El reloj del servidor marca {now}, pero la última hora confirmada es {confirmed}. Ninguna reserva vence hasta que se aclare. Avise a quien administra el servidor: debe corregir el reloj o, si es correcto, ejecutar «petstore clock confirm». Si el reloj sigue avanzando con regularidad, se dará por correcto dentro de {hours} h."
+        )
+    },
     store_labels: "Nombres de los campos en el idioma del centro",
     store_labels_hint: "Los nombres que alguien ha cambiado se quedan como están, y ningún animal cambia.",
     write_labels: "Aplicar estos nombres",
     no_backup: "Todavía no hay ninguna copia de seguridad. Quien administra el servidor puede activar las copias de seguridad.",
-    old_backup,
+    old_backup: |at| {
+        format!(
+            "La última copia de seguridad es del {at}. Avise a quien administra el servidor: el registro explica por qué no hay otra más reciente."
+        )
+    },
 };
 
 fn status(status: PetStatus) -> &'static str {
@@ -924,151 +1273,12 @@ fn many(count: usize, [one, several]: [&str; 2]) -> String {
     format!("{} {}", in_digits(count), if count == 1 { one } else { several })
 }
 
-fn this_order(id: i64) -> String {
-    format!("trámite {id}")
-}
-
-fn title_of_order(id: i64) -> String {
-    format!("Trámite {id}")
-}
-
-fn labels(all: &[&str]) -> String {
-    let (last, others) = all.split_last().map_or(("", all), |(last, others)| (*last, others));
-    let others = others.join(", ");
-    let both = if others.is_empty() { last.to_owned() } else { format!("{others} y {last}") };
-    let mut letters = both.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + &letters.as_str().to_lowercase()
-}
-
-fn too_long(label: &str, most: usize) -> String {
-    format!("{label}: escriba como máximo {} caracteres.", in_digits(most))
-}
-
-fn select(name: &str) -> String {
-    format!("Seleccionar {name}")
-}
-
-fn add_count(count: usize) -> String {
-    format!("Añadir {}", animals(count))
-}
-
-fn wrong_lines(count: usize) -> String {
-    if count == 1 {
-        "Hay un problema en 1 línea. Corríjala abajo y repita la vista previa.".to_owned()
-    } else {
-        format!(
-            "Hay problemas en {} líneas. Corríjalas abajo y repita la vista previa.",
-            in_digits(count)
-        )
-    }
-}
-
-fn add_with_category(label: &str) -> String {
-    format!("Añadir el animal y la categoría «{label}»")
-}
-
-fn unknown_category(text: &str) -> String {
-    format!("No existe la categoría «{text}». Elija una de la lista o escriba su número.")
-}
-
-fn ambiguous_category(text: &str, one: i64, other: i64) -> String {
-    format!(
-        "Más de una categoría tiene el nombre «{text}». Escriba su número, por ejemplo {one} o {other}."
-    )
-}
-
-fn category_number(id: i64) -> String {
-    format!("Categoría {id}")
-}
-
-fn changed_by(name: &str) -> String {
-    format!("Modificado por {name}")
-}
-
-fn is_reserved(order: i64) -> String {
-    format!("Está reservado con el trámite {order}.")
-}
-
-fn animal_is_reserved(order: i64) -> String {
-    format!(" El animal está reservado con el trámite {order}.")
-}
-
 fn is_in_status(status: PetStatus) -> String {
     match status {
         PetStatus::Available => "Está disponible.".to_owned(),
         PetStatus::Pending => "Ya está reservado.".to_owned(),
         PetStatus::Sold => "Ya está vendido.".to_owned(),
     }
-}
-
-fn choice_in_use(count: usize, most: usize, shown: &str) -> String {
-    let animals = match count {
-        1 => "1 animal tiene".to_owned(),
-        _ if count > most => format!("Más de {} animales tienen", in_digits(most)),
-        _ => format!("{} animales tienen", in_digits(count)),
-    };
-    format!(
-        "{animals} «{shown}». Lo que ya tienen los animales se conserva y se muestra. Ningún otro animal puede recibirlo. Para renombrarlo, cambie lo que leen las personas."
-    )
-}
-
-fn becomes_public(count: usize, has_more: bool) -> String {
-    let animals = match count {
-        _ if has_more => "Es posible que muchos animales tengan".to_owned(),
-        1 => "1 animal tiene".to_owned(),
-        count => format!("{} animales tienen", in_digits(count)),
-    };
-    format!("{animals} un valor. Todo el mundo lo verá.")
-}
-
-fn kind(kind: FieldKind) -> (&'static str, &'static str) {
-    match kind {
-        FieldKind::Text => ("Texto", "Escriba como máximo 255 caracteres."),
-        FieldKind::LongText => ("Texto largo", "Escriba como máximo 8000 caracteres."),
-        FieldKind::Integer => ("Número entero", "Escriba un número entero, como 4."),
-        FieldKind::Decimal => (
-            "Número con decimales",
-            "Escriba un número como 249,00, con 12 cifras como máximo antes de la coma y 4 después.",
-        ),
-        FieldKind::Date => ("Fecha", "Escriba una fecha con día, mes y año, como 03/05/2024."),
-        FieldKind::Boolean => ("Sí o no", "Elija sí o no."),
-        FieldKind::Choice => ("Opción de una lista", "Elija una de la lista."),
-    }
-}
-
-fn value_taken(label: &str, other: &str) -> String {
-    format!("{label}: {other} ya tiene este valor, y dos animales no pueden tener el mismo.")
-}
-
-fn show_animal(other: &str) -> String {
-    format!("Ver {other}")
-}
-
-fn shared_value(label: &str) -> String {
-    format!(
-        "{label}: estos animales tienen el mismo valor, que debe ser único. Cámbielo en todos menos en uno:"
-    )
-}
-
-fn field_removed(label: &str, typed: &str) -> String {
-    format!(
-        "El campo «{label}» se ha eliminado. Usted había escrito: {typed}. No se guardará cuando envíe de nuevo el formulario."
-    )
-}
-
-fn choice_removed(label: &str, chosen: &str) -> String {
-    format!("{label}: {chosen} ya no es una opción. Elija otra o ninguna.")
-}
-
-fn chip(label: &str, value: &str) -> String {
-    format!("{label}: {value}")
-}
-
-fn too_many_filters(most: usize, left_out: &str) -> String {
-    format!(
-        "Se puede filtrar como máximo por {most} campos a la vez, así que no se usa {left_out}. Quite primero uno de los otros."
-    )
 }
 
 fn audited_change(kind: ChangeType) -> &'static str {
@@ -1086,59 +1296,8 @@ fn audited_change(kind: ChangeType) -> &'static str {
     }
 }
 
-fn failing_webhooks(count: usize) -> String {
-    match count {
-        1 => "1 webhook no recibe sus mensajes.".to_owned(),
-        count => format!("{count} webhooks no reciben sus mensajes."),
-    }
-}
-
-fn disabled(reason: DisabledReason) -> &'static str {
-    match reason {
-        DisabledReason::Failures => {
-            "Desactivado, porque todos los mensajes han fallado durante cinco días"
-        }
-        DisabledReason::Gone => "Desactivado, porque el receptor no quiere más mensajes",
-        DisabledReason::Request => "Desactivado a mano",
-    }
-}
-
-fn contact_hint(kept: u64) -> String {
-    format!("Por ejemplo, un nombre y un teléfono. Se elimina {} después de la venta.", days(kept))
-}
-
-fn no_order_found_hint(kept: u64) -> String {
-    format!("Revise la ortografía. El cliente de un trámite cerrado se conserva {}.", days(kept))
-}
-
 fn days(count: u64) -> String {
     if count == 1 { "1 día".to_owned() } else { format!("{count} días") }
-}
-
-fn only_newest(searched: usize) -> String {
-    format!(
-        "Solo se ha buscado en los {} trámites más recientes y en los primeros animales con ese nombre.",
-        in_digits(searched)
-    )
-}
-
-fn orders_found(count: usize, has_more: bool) -> String {
-    let orders = many(count, ["trámite", "trámites"]);
-    if has_more { format!("{orders} o más") } else { orders }
-}
-
-fn sum_of(status: OrderStatus, count: usize, sum: &str) -> String {
-    let what = match (status, count) {
-        (OrderStatus::Completed, 1) => "venta",
-        (OrderStatus::Completed, _) => "ventas",
-        (_, 1) => "reserva",
-        _ => "reservas",
-    };
-    format!("{} {what} con precio, {sum} en total", in_digits(count))
-}
-
-fn ambiguous(typed: &str, [one, other]: [&str; 2], [first, second]: [&str; 2]) -> String {
-    format!("{typed} puede significar {one} o {other}. Escriba {first} o {second}.")
 }
 
 fn reopen(status: OrderStatus) -> &'static str {
@@ -1160,295 +1319,6 @@ fn order_is(id: i64, status: OrderStatus) -> String {
     format!("El trámite {id} {is}. Esta vez no se ha cambiado nada.")
 }
 
-fn photo_of(number: usize, animal: &str, alt: Option<&str>) -> String {
-    alt.map_or_else(|| format!("Foto {number} de {animal}"), str::to_owned)
-}
-
-fn this_photo(number: usize, animal: &str) -> String {
-    format!("la foto {number} de {animal}")
-}
-
-fn photos_of(animal: &str) -> String {
-    format!("Fotos de {animal}")
-}
-
-fn look_at(number: usize) -> String {
-    format!("Parte visible de la foto {number}")
-}
-
-fn alt_of(number: usize) -> String {
-    format!("Describa la foto {number} (para quienes no pueden verla)")
-}
-
-fn photo_button(label: &str, number: usize) -> String {
-    format!("{label}: foto {number}")
-}
-
-fn photos_lost(count: usize) -> String {
-    let photos = if count == 1 {
-        "1 foto ha esperado demasiado o no cabía, y no se añadirá.".to_owned()
-    } else {
-        format!("{count} fotos han esperado demasiado o no cabían, y no se añadirán.")
-    };
-    format!("{photos} Elija de nuevo lo que falta y vuelva a enviar el formulario.")
-}
-
-fn photos_added(count: usize) -> String {
-    if count == 1 { "1 foto añadida.".to_owned() } else { format!("{count} fotos añadidas.") }
-}
-
-fn rename_category(old: &str, new: &str) -> String {
-    format!("¿Cambiar el nombre de la categoría «{old}» a «{new}»?")
-}
-
-fn name_category(id: i64, label: &str) -> String {
-    format!("¿Poner a la categoría {id} el nombre «{label}»?")
-}
-
-fn category_now(id: i64, label: &str) -> String {
-    format!("{id} (ahora «{label}»)")
-}
-
-fn category_has(count: usize) -> String {
-    let (are, show) = if count == 1 { ("está", "mostrará") } else { ("están", "mostrarán") };
-    format!("{} {are} en esta categoría y {show} este nombre desde ese momento.", animals(count))
-}
-
-fn label_taken(label: &str, id: i64) -> String {
-    format!(
-        "La categoría {id} ya tiene el nombre «{label}». No se podrían distinguir en ninguna lista."
-    )
-}
-
-fn cancels(order: i64) -> String {
-    format!("El animal está reservado. Se anulará su reserva, el trámite {order}.")
-}
-
-fn column(heading: &str) -> String {
-    format!("«{heading}» es")
-}
-
-fn chosen_twice(label: &str) -> String {
-    format!("Hay dos columnas para «{label}». Elija otra cosa para una de ellas.")
-}
-
-fn column_missing(label: &str) -> String {
-    format!("Elija qué columna es «{label}».")
-}
-
-fn left_out(headings: &str) -> String {
-    format!("Omitir {headings}")
-}
-
-fn first_lines(taken: usize, rest: usize) -> String {
-    let rest = if rest == 1 {
-        "El que falta se queda aquí y pasa".to_owned()
-    } else {
-        format!("Los otros {} se quedan aquí y pasan", in_digits(rest))
-    };
-    format!(
-        "Se añaden como máximo {} a la vez. {rest} a la siguiente vista previa.",
-        animals(taken)
-    )
-}
-
-fn lines_added(added: usize) -> String {
-    format!("{} Estos son los siguientes.", added_many(added))
-}
-
-fn on_line(number: usize, why: &str) -> String {
-    format!("Línea {number}: {why}")
-}
-
-fn no_category(number: i64) -> String {
-    format!(
-        "No existe la categoría {number}. Póngale primero un nombre en la página Categorías o corrija el número."
-    )
-}
-
-fn no_choice(typed: &str) -> String {
-    format!("«{typed}» no es ninguna de las opciones.")
-}
-
-fn really(verb: &str, what: &str) -> String {
-    let what = match what.strip_prefix("para ") {
-        _ if what.starts_with("http") && [TEXTS.disable, TEXTS.delete].contains(&verb) => {
-            format!("el webhook {what}")
-        }
-        Some(name) if verb == TEXTS.change_role => format!("de {name}"),
-        _ if [TEXTS.withdraw, TEXTS.disable].contains(&verb) => format!("a {what}"),
-        _ if verb == TEXTS.save => format!("el campo «{what}»"),
-        _ if verb == TEXTS.revoke_key => format!("la clave «{what}»"),
-        _ if verb == TEXTS.delete_field => format!("«{what}»"),
-        _ => what.to_owned(),
-    };
-    format!("¿{verb} {what}?")
-}
-
-fn disable_member(name: &str) -> String {
-    format!("Se cierran de inmediato todas las sesiones de {name}, que ya no podrá iniciar sesión.")
-}
-
-fn role_becomes(name: &str, old: Role, new: Role) -> String {
-    format!(
-        "El rol de {name} es ahora «{}» y pasará a ser «{}». {}",
-        role(old),
-        role(new),
-        what_role_may(new)
-    )
-}
-
-fn reset_member(name: &str) -> String {
-    format!(
-        "Se cierran de inmediato todas las sesiones de {name}. Su contraseña, su segundo factor y sus llaves de acceso dejan de ser \
-         válidos. {name} elige una contraseña nueva con el enlace."
-    )
-}
-
-fn now_changed(label: &str, now: &str, was: Option<&str>) -> String {
-    let was = was.map(|was| if was.is_empty() { "vacío" } else { was });
-    let it_was = was.map(|was| format!(" (antes: {was})")).unwrap_or_default();
-    format!(
-        "{label}: ahora es {now}{it_was}. Aún no se ha cambiado nada. Compruebe lo que está escrito aquí y pulse de nuevo."
-    )
-}
-
-fn form_of(owner: &str, you: &str) -> String {
-    format!(
-        "{owner} rellenó este formulario, y la sesión abierta es la de {you}. Aún no se ha cambiado nada."
-    )
-}
-
-fn send_as(you: &str) -> String {
-    format!("Enviar como {you}")
-}
-
-fn foreign_host(host: &str, expected: &str) -> String {
-    let expected = match expected {
-        "" => "no está definido".to_owned(),
-        expected => format!("es {expected}"),
-    };
-    format!(
-        "La petición es para el host «{host:.255}», y el de --console-url {expected}. Abra la consola en su propia dirección. Un proxy debe transmitir el host con su puerto (nginx: proxy_set_header Host $http_host)."
-    )
-}
-
-fn too_many_attempts(minutes: u64) -> String {
-    let minutes = if minutes == 1 { "1 minuto".to_owned() } else { format!("{minutes} minutos") };
-    format!(
-        "Ha habido demasiados intentos de iniciar sesión. Espere {minutes} o pida un enlace a un responsable."
-    )
-}
-
-fn weak(weak: WeakPassword) -> String {
-    match weak {
-        WeakPassword::Short => {
-            format!("La contraseña debe tener al menos {} caracteres.", Password::MIN_LENGTH)
-        }
-        WeakPassword::Long => {
-            format!("La contraseña debe tener como máximo {} caracteres.", Password::MAX_LENGTH)
-        }
-        WeakPassword::Common => {
-            "Esta contraseña es fácil de adivinar. Elija otra, por ejemplo cuatro palabras al azar."
-                .to_owned()
-        }
-    }
-}
-
-fn sign_in_at(host: &str) -> String {
-    format!("Iniciar sesión con {host}")
-}
-
-fn sign_in_in_new_tab(host: &str) -> String {
-    format!(
-        "Inicie sesión con {host} en una pestaña nueva y vuelva a esta. Lo que ha escrito sigue aquí; envíelo después."
-    )
-}
-
-fn provider_unreachable(host: &str) -> String {
-    format!("{host} no responde. Espere un minuto y vuelva a intentarlo.")
-}
-
-fn provider_invalid(host: &str) -> String {
-    format!(
-        "No se ha podido aceptar la respuesta de {host}. Vuelva a intentarlo. Si se repite, pregunte a quien administra el servicio: el motivo está en su registro."
-    )
-}
-
-fn sign_in_stopped(host: &str) -> String {
-    format!("{host} ha interrumpido el inicio de sesión. Vuelva a iniciar sesión.")
-}
-
-fn no_role(host: &str) -> String {
-    format!(
-        "{host} le conoce, pero no le da ningún rol aquí. Pregunte a un responsable o a quien administra sus cuentas."
-    )
-}
-
-fn identity_of_another(host: &str) -> String {
-    format!(
-        "Este enlace es de un miembro y su cuenta de {host} es de otro. Cierre la sesión en {host} y use la cuenta que corresponde al enlace."
-    )
-}
-
-fn sign_out_at(host: &str) -> String {
-    format!("Cerrar la sesión en {host}")
-}
-
-fn signed_out_hint(host: &str) -> String {
-    format!("Ha cerrado la sesión aquí y ahora también en {host}.")
-}
-
-fn signs_in_at(host: &str) -> String {
-    format!("inicia sesión con {host}")
-}
-
-fn link_to_provider(host: &str) -> String {
-    format!(
-        "O inicie sesión con {host} de ahora en adelante. Entonces no necesita contraseña aquí."
-    )
-}
-
-fn enter_once_hint(host: &str) -> String {
-    format!("Si no puede iniciar sesión con {host}, este enlace le deja entrar una vez.")
-}
-
-fn welcome(name: &str) -> Markup {
-    html! { "Le damos la bienvenida, " bdi { (name) } ". Elija la contraseña con la que iniciará sesión." }
-}
-
-fn you_are(name: &str, of: Role) -> Markup {
-    html! { "Sesión de " bdi { (name) } " (" (role(of)) ")" }
-}
-
-fn second_factor_on(recovery_codes: usize) -> String {
-    let left = if recovery_codes == 1 {
-        "Le queda 1 código".to_owned()
-    } else {
-        format!("Le quedan {recovery_codes} códigos")
-    };
-    format!("Necesita su app para iniciar sesión. {left} de recuperación.")
-}
-
-fn session_in(browser: &str) -> String {
-    format!(" la sesión en {browser}")
-}
-
-fn for_member(name: &str) -> String {
-    format!(" para {name}")
-}
-
-fn role_of(name: &str) -> String {
-    format!("Rol de {name}")
-}
-
-fn give_link(name: &str) -> Markup {
-    html! {
-        "Dé este enlace a " bdi { (name) } " y a nadie más. Es válido durante 24 horas y no se vuelve a "
-        "mostrar."
-    }
-}
-
 fn role(role: Role) -> &'static str {
     match role {
         Role::Viewer => "consulta",
@@ -1465,130 +1335,6 @@ fn what_role_may(role: Role) -> &'static str {
     }
 }
 
-fn scope(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Read => "Leer animales",
-        Scope::Write => "Leer y añadir animales",
-        Scope::StoreRead => "Leer animales y trámites del centro",
-        Scope::StoreWrite => "Modificar animales y trámites del centro",
-        Scope::StoreAdmin => "Administrar el centro",
-    }
-}
-
-fn problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static str) {
-    match problem {
-        Problem::NotFound | Problem::OperationRemoved => {
-            (TEXTS.not_found, Some("Esa página no existe."), "Compruebe la dirección o vaya a Hoy.")
-        }
-        Problem::Internal => (
-            "Algo ha fallado",
-            Some("Es un error del servicio. No se debe a nada que usted haya escrito."),
-            "Vuelva a intentarlo. Si ocurre otra vez, comunique al administrador del servidor la referencia de abajo.",
-        ),
-        Problem::Unavailable | Problem::IdempotencyInProgress => (
-            "El servicio está ocupado",
-            Some(
-                "El servicio no ha podido completar la petición. El cambio puede haberse hecho o no.",
-            ),
-            "Espere un momento y recargue la página. El mismo formulario nunca se procesa dos veces.",
-        ),
-        Problem::StorageFull => (
-            "El disco está lleno",
-            Some(
-                "El servicio no puede guardar nada, porque el disco de su servidor está lleno. No se ha cambiado nada.",
-            ),
-            "Pida al administrador del servidor que libere espacio. Después, vuelva atrás y envíe de nuevo el formulario.",
-        ),
-        Problem::BodyTooLarge => {
-            ("Demasiado texto", None, "Vuelva atrás y envíelo en varias partes.")
-        }
-        Problem::InsufficientScope => {
-            ("No permitido", None, "Vuelva atrás o pregunte a un responsable.")
-        }
-        _ => ("No ha funcionado", None, "Vuelva atrás y compruebe lo que ha enviado."),
-    }
-}
-
-fn old_backup(at: &str) -> String {
-    format!(
-        "La última copia de seguridad es del {at}. Avise a quien administra el servidor: el registro explica por qué no hay otra más reciente."
-    )
-}
-
-fn doubted_clock(now: &str, confirmed: &str, hours: i64) -> String {
-    format!(
-        "El reloj del servidor marca {now}, pero la última hora confirmada es {confirmed}. Ninguna reserva vence \
-         hasta que se aclare. Avise a quien administra el servidor: debe corregir el reloj o, si es correcto, \
-         ejecutar «petstore clock confirm». Si el reloj sigue avanzando con regularidad, se dará por correcto dentro de \
-         {hours} h."
-    )
-}
-
-fn program(name: &str) -> String {
-    format!("el programa «{name}»")
-}
-
-fn act(kind: ActType) -> &'static str {
-    match kind {
-        ActType::KeyCreated => "Clave de API creada",
-        ActType::KeyRotated => "Clave de API renovada",
-        ActType::KeyRevoked => "Clave de API revocada",
-        ActType::WebhookAdded => "Webhook añadido",
-        ActType::WebhookChanged => "Webhook modificado",
-        ActType::WebhookDeleted => "Webhook eliminado",
-        ActType::WebhookSecretRotated => "Secreto de webhook renovado",
-        ActType::WebhookEnabled => "Webhook activado",
-        ActType::WebhookDisabled => "Webhook desactivado",
-        ActType::FieldAdded => "Campo añadido",
-        ActType::FieldChanged => "Campo modificado",
-        ActType::FieldDeleted => "Campo eliminado",
-        ActType::ProfileChanged => "Perfil modificado",
-        ActType::StaffAdded => "Miembro añadido",
-        ActType::StaffRoleChanged => "Rol de un miembro cambiado",
-        ActType::StaffReset => "Acceso de un miembro restablecido",
-        ActType::StaffDisabled => "Miembro desactivado",
-        ActType::StaffPasswordSet => "Contraseña elegida",
-        ActType::StaffLinked => "Vinculado al proveedor",
-        ActType::StaffSecondFactorSet => "Segundo factor configurado",
-        ActType::StaffSecondFactorRemoved => "Segundo factor eliminado",
-        ActType::StaffPasskeyAdded => "Llave de acceso añadida",
-        ActType::StaffPasskeyRemoved => "Llave de acceso eliminada",
-        ActType::StaffSignedIn => "Sesión iniciada",
-        ActType::StaffSignInFailed => "Inicio de sesión fallido",
-        ActType::StaffSessionsEnded => "Sesiones cerradas",
-        ActType::DatabaseCopied => "Base de datos copiada",
-        ActType::DatabaseRestored => "Base de datos restaurada",
-        ActType::DatabaseTimeConfirmed => "Hora de la base de datos confirmada",
-    }
-}
-
-fn subject(kind: SubjectKind) -> &'static str {
-    match kind {
-        SubjectKind::Pet => "Animal",
-        SubjectKind::Pets => "Animales",
-        SubjectKind::Order => "Trámite",
-        SubjectKind::Category => "Categoría",
-        SubjectKind::Key => "Clave de API",
-        SubjectKind::Staff => "Miembro",
-        SubjectKind::Webhook => "Webhook",
-        SubjectKind::Field => "Campo",
-        SubjectKind::Profile => "Perfil",
-        SubjectKind::Database => "Base de datos",
-    }
-}
-
-fn did_that(name: &str) -> String {
-    format!("Lo hizo {name},")
-}
-
-fn ago(count: i64, unit: Unit) -> String {
-    format!("hace {}", span(count, unit))
-}
-
-fn ahead(count: i64, unit: Unit) -> String {
-    format!("dentro de {}", span(count, unit))
-}
-
 fn span(count: i64, unit: Unit) -> String {
     let unit = match unit {
         Unit::Minute => "minuto",
@@ -1598,117 +1344,8 @@ fn span(count: i64, unit: Unit) -> String {
     format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
-fn more_than(count: usize) -> String {
-    format!("Más de {}", animals(count))
-}
-
-fn first_shown(count: usize) -> String {
-    if count == 1 {
-        "Se muestra el primer animal.".to_owned()
-    } else {
-        format!("Se muestran los primeros {}.", animals(count))
-    }
-}
-
-fn move_animals(count: usize, category: &str) -> String {
-    format!("¿Pasar {} a «{category}»?", animals(count))
-}
-
-fn clear_animals(count: usize, label: &str) -> String {
-    format!("¿Quitar «{label}» de {}?", animals(count))
-}
-
-fn shown_of(shown: usize, count: &str) -> String {
-    format!("{shown} de {count}")
-}
-
-fn search_orders(typed: &str) -> String {
-    format!("Buscar «{typed}» en los trámites")
-}
-
-fn change_animals(count: usize, label: &str, value: &str) -> String {
-    format!("¿Cambiar «{label}» a «{value}» en {}?", animals(count))
-}
-
-fn reserve_animals(count: usize, end: &str) -> String {
-    format!("¿Reservar {} hasta el {end} inclusive?", animals(count))
-}
-
-fn sell_animals(count: usize) -> String {
-    format!("¿Vender {}?", animals(count))
-}
-
-fn cancel_reservations_of(count: usize) -> String {
-    format!("¿Anular las reservas de {}?", animals(count))
-}
-
-fn withdraw_animals(count: usize, why: WithdrawalReason) -> String {
-    format!("¿Dar de baja {} ({})?", animals(count), reason(why).to_lowercase())
-}
-
-fn column_number(number: usize) -> String {
-    format!("columna {number}")
-}
-
-fn browser_on(browser: &str, system: &str) -> String {
-    format!("{browser} en {system}")
-}
-
-fn reserved_as(order: i64) -> String {
-    format!("Reservado con el trámite {order}.")
-}
-
-fn sold_as(order: i64) -> String {
-    format!("Vendido con el trámite {order}.")
-}
-
-fn added_as(animal: i64) -> String {
-    format!("Añadido como animal {animal}.")
-}
-
-fn added_about(animal: i64) -> String {
-    format!(
-        "Añadido como animal {animal}. Su fecha de nacimiento se ha calculado a partir de la edad."
-    )
-}
-
 fn added_many(count: usize) -> String {
     format!("{}.", many(count, ["animal añadido", "animales añadidos"]))
-}
-
-fn changed_many(count: usize) -> String {
-    format!("{}.", many(count, ["animal modificado", "animales modificados"]))
-}
-
-fn language_of_store(name: &str) -> String {
-    format!("Idioma del centro ({name})")
-}
-
-fn link_label(number: usize) -> String {
-    format!("Texto del enlace {number}")
-}
-
-fn link_url(number: usize) -> String {
-    format!("Dirección del enlace {number}")
-}
-
-fn store_kind(kind: StoreKind) -> &'static str {
-    match kind {
-        StoreKind::Shop => "Tienda",
-        StoreKind::Shelter => "Protectora",
-    }
-}
-
-fn nameless(console: &str, web_site: &str) -> String {
-    format!("Si se deja vacío, la consola muestra «{console}» y el sitio web «{web_site}».")
-}
-
-fn option_counts(option: &str, value: &str) -> String {
-    format!("Si se deja vacío, se usa la opción {option}: {value}.")
-}
-
-fn default_is(value: &str) -> String {
-    format!("Si se deja vacío, se usa el valor predeterminado: {value}.")
 }
 
 /// The Spanish texts of the pages for the staff that a shelter has in other words than a shop.
@@ -1740,7 +1377,7 @@ pub(in crate::languages) mod shelter {
         store: "Protectora",
         change_store: "Cambiar los datos de la protectora",
         store_labels: "Nombres de los campos en el idioma de la protectora",
-        language_of_store,
+        language_of_store: |name| format!("Idioma de la protectora ({name})"),
         status_invalid: "El estado debe ser disponible, reservado o adoptado.",
         any_status: "En la protectora",
         also_sold: "En la protectora o adoptados",
@@ -1751,97 +1388,55 @@ pub(in crate::languages) mod shelter {
         contact_changed: "Datos del adoptante modificados o eliminados",
         price_invalid: "Escriba una tasa de adopción como 249,00, sin signo menos, con 12 cifras como máximo antes de la coma y 4 después.",
         price_of_each: "Tasa de adopción de cada uno (si es otra)",
-        status,
-        order_status,
-        change,
-        audited_change,
-        is_in_status,
-        contact_hint,
-        no_order_found_hint,
-        sum_of,
-        reopen,
-        order_is,
-        sell_animals,
-        sold_as,
-        sale_undone: "La adopción se ha deshecho.",
-        ..super::TEXTS
-    };
-
-    fn status(status: PetStatus) -> &'static str {
-        if status == PetStatus::Sold { "Adoptado" } else { super::status(status) }
-    }
-
-    fn order_status(status: OrderStatus) -> &'static str {
-        if status == OrderStatus::Completed { "Adoptado" } else { super::order_status(status) }
-    }
-
-    fn change(kind: ChangeType) -> &'static str {
-        if kind == ChangeType::OrderCompleted { "Adoptado" } else { super::change(kind) }
-    }
-
-    fn audited_change(kind: ChangeType) -> &'static str {
-        match kind {
+        status: |status| if status == PetStatus::Sold { "Adoptado" } else { super::status(status) },
+        order_status: |status| {
+            if status == OrderStatus::Completed { "Adoptado" } else { super::order_status(status) }
+        },
+        change: |kind| {
+            if kind == ChangeType::OrderCompleted { "Adoptado" } else { super::change(kind) }
+        },
+        audited_change: |kind| match kind {
             ChangeType::OrderCompleted => "Animal adoptado",
             other => super::audited_change(other),
-        }
-    }
-
-    fn is_in_status(status: PetStatus) -> String {
-        match status {
+        },
+        is_in_status: |status| match status {
             PetStatus::Sold => "Ya está adoptado.".to_owned(),
             other => super::is_in_status(other),
-        }
-    }
-
-    fn contact_hint(kept: u64) -> String {
-        format!(
-            "Por ejemplo, un nombre y un teléfono. Se elimina {} después de la adopción.",
-            days(kept)
-        )
-    }
-
-    fn no_order_found_hint(kept: u64) -> String {
-        format!(
-            "Revise la ortografía. El adoptante de un trámite cerrado se conserva {}.",
-            days(kept)
-        )
-    }
-
-    fn sum_of(status: OrderStatus, count: usize, sum: &str) -> String {
-        let what = match (status, count) {
-            (OrderStatus::Completed, 1) => "adopción",
-            (OrderStatus::Completed, _) => "adopciones",
-            (_, 1) => "reserva",
-            _ => "reservas",
-        };
-        format!("{count} {what} con tasa, {sum} en total")
-    }
-
-    fn reopen(status: OrderStatus) -> &'static str {
-        match status {
+        },
+        contact_hint: |kept| {
+            format!(
+                "Por ejemplo, un nombre y un teléfono. Se elimina {} después de la adopción.",
+                days(kept)
+            )
+        },
+        no_order_found_hint: |kept| {
+            format!(
+                "Revise la ortografía. El adoptante de un trámite cerrado se conserva {}.",
+                days(kept)
+            )
+        },
+        sum_of: |status, count, sum| {
+            let what = match (status, count) {
+                (OrderStatus::Completed, 1) => "adopción",
+                (OrderStatus::Completed, _) => "adopciones",
+                (_, 1) => "reserva",
+                _ => "reservas",
+            };
+            format!("{count} {what} con tasa, {sum} en total")
+        },
+        reopen: |status| match status {
             OrderStatus::Completed => "¿Adoptado por error? Volver a la reserva",
             other => super::reopen(other),
-        }
-    }
-
-    fn order_is(id: i64, status: OrderStatus) -> String {
-        match status {
+        },
+        order_is: |id, status| match status {
             OrderStatus::Completed => format!(
                 "El trámite {id} está adoptado, y el animal se ha modificado desde entonces. Esta vez no se ha cambiado nada."
             ),
             other => super::order_is(id, other),
-        }
-    }
-
-    fn sell_animals(count: usize) -> String {
-        format!("¿Dar en adopción {}?", animals(count))
-    }
-
-    fn language_of_store(name: &str) -> String {
-        format!("Idioma de la protectora ({name})")
-    }
-
-    fn sold_as(order: i64) -> String {
-        format!("Adoptado con el trámite {order}.")
-    }
+        },
+        sell_animals: |count| format!("¿Dar en adopción {}?", animals(count)),
+        sold_as: |order| format!("Adoptado con el trámite {order}."),
+        sale_undone: "La adopción se ha deshecho.",
+        ..super::TEXTS
+    };
 }

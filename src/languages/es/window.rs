@@ -40,12 +40,15 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     // The texts about an animal that the pages for the public and those for the staff have.
     no_name: "Aún sin nombre",
     yes: "Sí",
-    days,
-    weeks,
-    months,
-    years,
+    days: |count| many(count, ["día", "días"]),
+    weeks: |count| many(count, ["semana", "semanas"]),
+    months: |count| many(count, ["mes", "meses"]),
+    years: |count| many(count, ["año", "años"]),
     no: "No",
-    photo,
+    photo: |number, name, species| {
+        let species = species.map(|species| format!(", {}", species.to_lowercase()));
+        format!("Foto {number} de {name}{}", species.unwrap_or_default())
+    },
 
     // The texts of the pages.
     language: "es",
@@ -94,90 +97,37 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     new: "Recién añadido",
     one_year: "Más de un año con nosotros",
     request: "Referencia del error: ",
-    found_a_home,
-    ask,
-    ask_here,
-    number,
-    is_reserved,
-    photo_of,
-    count,
-    age_range,
-    about_list,
-    about_animal,
-    words: crate::languages::in_lower_case,
-    problem,
-    free: "Gratis",
-};
-
-fn photo(number: usize, name: &str, species: Option<&str>) -> String {
-    let species = species.map(|species| format!(", {}", species.to_lowercase()));
-    format!("Foto {number} de {name}{}", species.unwrap_or_default())
-}
-
-/// A number in groups.
-pub(in crate::languages) fn in_digits(number: usize) -> String {
-    NUMBERS.integer(number)
-}
-
-fn found_a_home(name: &str) -> String {
-    format!("{name} ya tiene un hogar")
-}
-
-fn ask(name: &str) -> String {
-    format!("Preguntar por {name}")
-}
-
-fn ask_here(name: &str, number: i64) -> String {
-    format!("Pregúntenos por {name}, número {number}.")
-}
-
-fn number(number: i64) -> String {
-    format!("Número {number}")
-}
-
-fn is_reserved(name: &str) -> String {
-    format!("Hay una reserva en curso para {name}.")
-}
-
-fn photo_of(number: usize, count: usize) -> String {
-    format!("Foto {number} de {count}")
-}
-
-fn count(count: usize, most: usize) -> String {
-    match count {
+    found_a_home: |name| format!("{name} ya tiene un hogar"),
+    ask: |name| format!("Preguntar por {name}"),
+    ask_here: |name, number| format!("Pregúntenos por {name}, número {number}."),
+    number: |number| format!("Número {number}"),
+    is_reserved: |name| format!("Hay una reserva en curso para {name}."),
+    photo_of: |number, count| format!("Foto {number} de {count}"),
+    count: |count, most| match count {
         1 => "1 animal".to_owned(),
         _ if count > most => format!("Más de {} animales", in_digits(most)),
         _ => format!("{} animales", in_digits(count)),
-    }
-}
-
-fn age_range(age: Age) -> &'static str {
-    match age {
+    },
+    age_range: |age| match age {
         Age::UnderOne => "Menos de 1\u{a0}año",
         Age::UnderThree => "Menos de 3\u{a0}años",
         Age::OneToThree => "De 1 a 3\u{a0}años",
         Age::ThreeToEight => "De 3 a 8\u{a0}años",
         Age::EightOrMore => "8\u{a0}años o más",
-    }
-}
-
-fn about_list(store: Option<&str>) -> String {
-    match store {
+    },
+    about_list: |store| match store {
         Some(store) => {
             format!("Los animales de {store} que buscan hogar, primero los más recientes")
         }
         None => "Los animales que buscan hogar, primero los más recientes".to_owned(),
-    }
-}
-
-fn about_animal(name: &str, kind: &[String], store: Option<&str>) -> String {
-    let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
-    let of = store.map(|store| format!(", de {store},")).unwrap_or_default();
-    format!("{name}{kind}{of} busca hogar")
-}
-
-fn problem(problem: Problem) -> (&'static str, &'static str) {
-    match problem {
+    },
+    about_animal: |name, kind, store| {
+        let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
+        let of = store.map(|store| format!(", de {store},")).unwrap_or_default();
+        format!("{name}{kind}{of} busca hogar")
+    },
+    words: crate::languages::in_lower_case,
+    problem: |problem| match problem {
         Problem::NotFound => ("Página no encontrada", "Vea todos nuestros animales."),
         Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
             ("Esa dirección no es válida", "Vea todos nuestros animales.")
@@ -188,23 +138,13 @@ fn problem(problem: Problem) -> (&'static str, &'static str) {
         }
         Problem::OldVersion => ("Se necesita HTTP/1.1", "Vea todos nuestros animales."),
         _ => ("Algo ha fallado", "Espere un momento y vuelva a cargar la página."),
-    }
-}
+    },
+    free: "Gratis",
+};
 
-fn days(count: i64) -> String {
-    many(count, ["día", "días"])
-}
-
-fn weeks(count: i64) -> String {
-    many(count, ["semana", "semanas"])
-}
-
-fn months(count: i64) -> String {
-    many(count, ["mes", "meses"])
-}
-
-fn years(count: i64) -> String {
-    many(count, ["año", "años"])
+/// A number in groups.
+pub(in crate::languages) fn in_digits(number: usize) -> String {
+    NUMBERS.integer(number)
 }
 
 fn many(count: i64, [one, several]: [&str; 2]) -> String {

@@ -1,6 +1,6 @@
 //! The texts of the pages for the staff, in French.
 
-use maud::{Markup, html};
+use maud::html;
 
 use super::window::de;
 use crate::{
@@ -48,7 +48,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     added_at: "Ajout",
     changed_at: "Dernière modification",
     staff_member: "un membre de l’équipe",
-    program,
+    program: |name| format!("le programme «\u{a0}{name}\u{a0}»"),
     a_program: "un programme",
     the_service: "le service",
     the_operator: "l’administrateur du serveur",
@@ -83,7 +83,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     no_photo: "sans photo",
     no_chip: "sans puce",
     newest_animals: "Derniers arrivés",
-    shown_of,
+    shown_of: |shown, count| format!("{shown} sur {count}"),
     counting: "décompte…",
     all_reservations: "Toutes les réservations",
     empty_store: "Il n’y a pas encore d’animaux",
@@ -191,25 +191,56 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     change,
     animals,
     more_than,
-    first_shown,
-    title_of_order,
-    this_order,
-    labels,
-    too_long,
-    select,
-    add_count,
-    wrong_lines,
-    add_with_category,
-    unknown_category,
-    ambiguous_category,
+    first_shown: |count| {
+        if count < 2 {
+            format!("{} affiché.", animals(count))
+        } else {
+            format!("Les {} premiers animaux sont affichés.", in_digits(count))
+        }
+    },
+    title_of_order: |id| format!("Dossier {id}"),
+    this_order: |id| format!("dossier {id}"),
+    labels: |all| {
+        let (last, others) = all.split_last().map_or(("", all), |(last, others)| (*last, others));
+        let others = others.join(", ");
+        let both = if others.is_empty() { last.to_owned() } else { format!("{others} et {last}") };
+        let mut letters = both.chars();
+        let first = letters.next().map(|first| first.to_uppercase().to_string());
+        first.unwrap_or_default() + &letters.as_str().to_lowercase()
+    },
+    too_long: |label, most| format!("{label}\u{a0}: {} caractères au maximum.", in_digits(most)),
+    select: |name| format!("Sélectionner {}", called(name)),
+    add_count: |count| format!("Ajouter {}", animals(count)),
+    wrong_lines: |count| {
+        if count < 2 {
+            format!(
+                "{count} ligne a un problème. Corrigez-la ci-dessous, puis actualisez l’aperçu."
+            )
+        } else {
+            format!(
+                "{count} lignes ont un problème. Corrigez-les ci-dessous, puis actualisez l’aperçu."
+            )
+        }
+    },
+    add_with_category: |label| format!("Ajouter l’animal, et la catégorie «\u{a0}{label}\u{a0}»"),
+    unknown_category: |text| {
+        format!(
+            "La catégorie «\u{a0}{text}\u{a0}» n’existe pas. Choisissez-en une dans la liste, ou saisissez son numéro."
+        )
+    },
+    ambiguous_category: |text, one, other| {
+        format!(
+            "Plusieurs catégories portent le nom «\u{a0}{text}\u{a0}». Saisissez son numéro, par exemple {one} ou {other}."
+        )
+    },
     category_prefix: "Catégorie ",
-    category_number,
-    changed_by,
+    category_number: |id| format!("Catégorie {id}"),
+    changed_by: |name| format!("Modifié par {name}"),
     is_withdrawn: "L’animal est retiré. Rétablissez-le d’abord.",
     has_no_reservation: "L’animal n’a pas de réservation.",
     is_gone: "Il n’existe plus.",
-    is_reserved,
-    animal_is_reserved,
+    is_reserved: |order| format!("L’animal est réservé (dossier {order})."),
+    animal_is_reserved: |order| format!(" L’animal est réservé (dossier {order})."),
     is_in_status,
 
     // Categories.
@@ -271,15 +302,60 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
      et son type et Unique ne peuvent pas changer.",
     too_many_fields: "Il y a déjà 50 champs. Supprimez-en un avant d’en ajouter un autre.",
     field_changed: "Quelqu’un d’autre a modifié ce champ en même temps. Vérifiez son état actuel, puis enregistrez à nouveau.",
-    choice_in_use,
-    becomes_public,
-    kind,
-    value_taken,
+    choice_in_use: |count, most, shown| {
+        let animals = if count > most {
+            format!("{} ont", more_than(most))
+        } else {
+            format!("{} {}", animals(count), of_count(count, "a", "ont"))
+        };
+        format!(
+            "{animals} «\u{a0}{shown}\u{a0}». Les animaux gardent cette valeur, et elle reste affichée. Aucun autre animal ne peut la recevoir. Pour la renommer, changez ce que les gens lisent."
+        )
+    },
+    becomes_public: |count, has_more| {
+        let animals = if has_more {
+            "De nombreux animaux peuvent avoir".to_owned()
+        } else {
+            format!("{} {}", animals(count), of_count(count, "a", "ont"))
+        };
+        format!("{animals} une valeur. Tout le monde la verra.")
+    },
+    kind: |kind| match kind {
+        FieldKind::Text => ("Texte", "Saisissez 255 caractères au maximum."),
+        FieldKind::LongText => ("Texte long", "Saisissez 8\u{202f}000 caractères au maximum."),
+        FieldKind::Integer => ("Nombre entier", "Saisissez un nombre entier, par exemple 4."),
+        FieldKind::Decimal => (
+            "Nombre décimal",
+            "Saisissez un nombre tel que 249,00, avec au plus 12 chiffres avant la virgule et 4 après.",
+        ),
+        FieldKind::Date => {
+            ("Date", "Saisissez une date avec le jour, le mois et l’année, par exemple 03/05/2024.")
+        }
+        FieldKind::Boolean => ("Oui ou non", "Choisissez oui ou non."),
+        FieldKind::Choice => ("Choix dans une liste", "Choisissez dans la liste."),
+    },
+    value_taken: |label, other| {
+        format!(
+            "{label}\u{a0}: {other} a déjà cette valeur, et deux animaux ne peuvent pas avoir la même."
+        )
+    },
     other_new: "un autre de ces animaux",
-    show_animal,
-    shared_value,
-    field_removed,
-    choice_removed,
+    show_animal: |other| format!("Voir {}", called(other)),
+    shared_value: |label| {
+        format!(
+            "{label}\u{a0}: ces animaux ont la même valeur, qui doit être unique. Changez-la pour tous sauf un\u{a0}:"
+        )
+    },
+    field_removed: |label, typed| {
+        format!(
+            "Le champ {label} a été supprimé. Votre saisie\u{a0}: {typed}. Elle ne sera pas enregistrée quand vous renverrez le formulaire."
+        )
+    },
+    choice_removed: |label, chosen| {
+        format!(
+            "{label}\u{a0}: {chosen} n’est plus un choix possible. Choisissez-en un autre, ou aucun."
+        )
+    },
 
     // The list of animals, and its bar.
     any_status: "Présents",
@@ -292,7 +368,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     any_category: "Toutes",
     nothing_found: "Aucun animal trouvé",
     nothing_found_hint: "Vérifiez l’orthographe, ou saisissez seulement le début du nom.",
-    search_orders,
+    search_orders: |typed| format!("Chercher «\u{a0}{typed}\u{a0}» dans les dossiers"),
     select_all: "Tout sélectionner sur cette page",
     skip_list: "Passer la liste et aller aux actions",
     with_selected: "Modifier les animaux sélectionnés",
@@ -309,8 +385,12 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     withdraw_several: "Enregistrer une sortie…",
     cancel_reservations: "Annuler les réservations",
     clear: "Tout effacer",
-    chip,
-    too_many_filters,
+    chip: |label, value| format!("{label}\u{a0}: {value}"),
+    too_many_filters: |most, left_out| {
+        format!(
+            "{most} champs au plus filtrent à la fois\u{a0}; non appliqué\u{a0}: {left_out}. Enlevez d’abord un autre filtre."
+        )
+    },
 
     // The texts of the pages for managers.
 
@@ -331,8 +411,49 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     difference: "Détails",
     export_cut: "D’autres entrées suivent. Exportez moins de jours à la fois.",
     audited_change,
-    act,
-    subject,
+    act: |kind| match kind {
+        ActType::KeyCreated => "Clé d’API créée",
+        ActType::KeyRotated => "Clé d’API renouvelée",
+        ActType::KeyRevoked => "Clé d’API révoquée",
+        ActType::WebhookAdded => "Webhook ajouté",
+        ActType::WebhookChanged => "Webhook modifié",
+        ActType::WebhookDeleted => "Webhook supprimé",
+        ActType::WebhookSecretRotated => "Secret de webhook renouvelé",
+        ActType::WebhookEnabled => "Webhook activé",
+        ActType::WebhookDisabled => "Webhook désactivé",
+        ActType::FieldAdded => "Champ ajouté",
+        ActType::FieldChanged => "Champ modifié",
+        ActType::FieldDeleted => "Champ supprimé",
+        ActType::ProfileChanged => "Profil modifié",
+        ActType::StaffAdded => "Membre ajouté",
+        ActType::StaffRoleChanged => "Rôle d’un membre changé",
+        ActType::StaffReset => "Membre réinitialisé",
+        ActType::StaffDisabled => "Membre désactivé",
+        ActType::StaffPasswordSet => "Mot de passe défini",
+        ActType::StaffLinked => "Associé au fournisseur",
+        ActType::StaffSecondFactorSet => "Double authentification configurée",
+        ActType::StaffSecondFactorRemoved => "Double authentification désactivée",
+        ActType::StaffPasskeyAdded => "Clé d’accès ajoutée",
+        ActType::StaffPasskeyRemoved => "Clé d’accès supprimée",
+        ActType::StaffSignedIn => "Connexion",
+        ActType::StaffSignInFailed => "Échec de connexion",
+        ActType::StaffSessionsEnded => "Sessions fermées",
+        ActType::DatabaseCopied => "Base de données copiée",
+        ActType::DatabaseRestored => "Base de données restaurée",
+        ActType::DatabaseTimeConfirmed => "Heure de la base de données confirmée",
+    },
+    subject: |kind| match kind {
+        SubjectKind::Pet => "Animal",
+        SubjectKind::Pets => "Animaux",
+        SubjectKind::Order => "Dossier",
+        SubjectKind::Category => "Catégorie",
+        SubjectKind::Key => "Clé d’API",
+        SubjectKind::Staff => "Membre",
+        SubjectKind::Webhook => "Webhook",
+        SubjectKind::Field => "Champ",
+        SubjectKind::Profile => "Profil",
+        SubjectKind::Database => "Base de données",
+    },
 
     // Webhooks.
     webhooks_hint: "Un webhook informe un autre programme de chaque modification, par exemple votre site web ou votre comptabilité.",
@@ -375,28 +496,67 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     secret: "Le secret du webhook",
     secret_hint: "Copiez-le maintenant dans les paramètres du programme. Il ne sera plus affiché.",
     too_many_webhooks: "Il y a déjà 100 webhooks. Supprimez-en un d’abord.",
-    failing_webhooks,
+    failing_webhooks: |count| {
+        if count < 2 {
+            format!("{count} webhook ne reçoit pas ses messages.")
+        } else {
+            format!("{count} webhooks ne reçoivent pas leurs messages.")
+        }
+    },
     show_webhooks: "Voir les webhooks",
-    disabled,
+    disabled: |reason| match reason {
+        DisabledReason::Failures => {
+            "Désactivé, car tous les messages ont échoué pendant cinq jours"
+        }
+        DisabledReason::Gone => "Désactivé, car le destinataire ne veut plus de messages",
+        DisabledReason::Request => "Désactivé à la main",
+    },
 
     // Orders.
     price: "Prix",
     contact: "Client",
-    contact_hint,
-    no_order_found_hint,
-    only_newest,
-    orders_found,
-    sum_of,
+    contact_hint: |kept| {
+        format!(
+            "Par exemple un nom et un numéro de téléphone. Supprimé {} après la vente.",
+            days(kept)
+        )
+    },
+    no_order_found_hint: |kept| {
+        format!(
+            "Vérifiez l’orthographe. Le client d’un dossier clos est conservé pendant {}.",
+            days(kept)
+        )
+    },
+    only_newest: |searched| {
+        format!(
+            "La recherche porte seulement sur les {} derniers dossiers, et sur les premiers animaux de ce nom.",
+            in_digits(searched)
+        )
+    },
+    orders_found: |count, has_more| {
+        let orders = if has_more { "dossiers" } else { of_count(count, "dossier", "dossiers") };
+        let more = if has_more { " ou plus" } else { "" };
+        format!("{count} {orders}{more}")
+    },
+    sum_of: |status, count, sum| {
+        let what = match status {
+            OrderStatus::Completed => of_count(count, "vente", "ventes"),
+            _ => of_count(count, "réservation", "réservations"),
+        };
+        format!("{count} {what} avec un prix, {sum} au total")
+    },
     contact_too_long: "Saisissez 500 caractères au maximum.",
     contact_changed: "Client modifié ou supprimé",
     change_order: "Modifier le dossier",
     extend_or_change: "Prolonger la réservation ou modifier le dossier",
     price_invalid: "Saisissez un prix tel que 249,00, sans signe moins, avec au plus 12 chiffres avant la virgule et 4 après.",
-    ambiguous,
+    ambiguous: |typed, [one, other], [first, second]| {
+        format!("{typed} peut signifier {one} ou {other}. Écrivez {first} ou {second}.")
+    },
     reopen,
     typed_here: "Vous avez saisi ceci, qui n’est pas enregistré\u{a0}:",
     that_was: "Enregistré",
-    did_that,
+    did_that: |name| format!("Enregistré par {name}"),
     order_before: "Dossier précédent",
     price_of_each: "Prix par animal (s’il est différent)",
     order_is,
@@ -470,36 +630,78 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     photo_described: "Photo décrite",
     photo_file_missing: "Le fichier de cette photo manque\u{a0}: elle ne peut pas être pivotée. Prévenez l’administrateur du serveur.",
     alt_too_long: "Saisissez 500 caractères au maximum.",
-    photo_of,
-    this_photo,
-    photos_of,
-    look_at,
-    alt_of,
-    photo_button,
-    photos_lost,
-    photos_added,
+    photo_of: |number, animal, alt| {
+        alt.map_or_else(|| format!("Photo {number} {}", de(called(animal))), str::to_owned)
+    },
+    this_photo: |number, animal| format!("la photo {number} {}", de(called(animal))),
+    photos_of: |animal| format!("Photos {}", de(called(animal))),
+    look_at: |number| format!("Partie visible de la photo {number}"),
+    alt_of: |number| {
+        format!("Description de la photo {number} (pour les personnes qui ne la voient pas)")
+    },
+    photo_button: |label, number| format!("{label}\u{a0}: photo {number}"),
+    photos_lost: |count| {
+        let lost = of_count(
+            count,
+            "photo a attendu trop longtemps ou était en trop, et ne sera pas ajoutée",
+            "photos ont attendu trop longtemps ou étaient en trop, et ne seront pas ajoutées",
+        );
+        format!("{count} {lost}. Choisissez à nouveau ce qui manque, puis renvoyez le formulaire.")
+    },
+    photos_added: |count| {
+        format!("{count} {}.", of_count(count, "photo ajoutée", "photos ajoutées"))
+    },
 
     // What the pages ask before they do something, and what they say first afterwards.
 
     // Categories.
     more_categories: "Pour les autres, ouvrez Catégories.",
     name_it: "Donner ce nom",
-    rename_category,
-    name_category,
-    category_now,
-    category_has,
-    label_taken,
-    cancels,
+    rename_category: |old, new| {
+        format!("Renommer la catégorie «\u{a0}{old}\u{a0}» en «\u{a0}{new}\u{a0}»\u{a0}?")
+    },
+    name_category: |id, label| {
+        format!("Donner à la catégorie {id} le nom «\u{a0}{label}\u{a0}»\u{a0}?")
+    },
+    category_now: |id, label| format!("{id} (maintenant «\u{a0}{label}\u{a0}»)"),
+    category_has: |count| {
+        let are = of_count(
+            count,
+            "est dans cette catégorie et affichera désormais ce nom",
+            "sont dans cette catégorie et afficheront désormais ce nom",
+        );
+        format!("{} {are}.", animals(count))
+    },
+    label_taken: |label, id| {
+        format!(
+            "La catégorie {id} porte déjà le nom «\u{a0}{label}\u{a0}». Les deux se confondraient dans toutes les listes."
+        )
+    },
+    cancels: |order| {
+        format!("L’animal est réservé. Sa réservation, le dossier {order}, sera annulée.")
+    },
 
     // Several animals at once.
     change_verb: "Modifier",
-    move_animals,
-    change_animals,
-    clear_animals,
-    reserve_animals,
-    sell_animals,
-    cancel_reservations_of,
-    withdraw_animals,
+    move_animals: |count, category| {
+        format!("Changer {} de catégorie («\u{a0}{category}\u{a0}»)\u{a0}?", animals(count))
+    },
+    change_animals: |count, label, value| {
+        format!("Modifier {} ({label}\u{a0}: «\u{a0}{value}\u{a0}»)\u{a0}?", animals(count))
+    },
+    clear_animals: |count, label| {
+        format!("Effacer «\u{a0}{label}\u{a0}» pour {}\u{a0}?", animals(count))
+    },
+    reserve_animals: |count, end| {
+        format!("Réserver {} jusqu’au {end} inclus\u{a0}?", animals(count))
+    },
+    sell_animals: |count| format!("Vendre {}\u{a0}?", animals(count)),
+    cancel_reservations_of: |count| {
+        format!("Annuler les réservations de {}\u{a0}?", animals(count))
+    },
+    withdraw_animals: |count, why| {
+        format!("Retirer {} ({})\u{a0}?", animals(count), reason(why).to_lowercase())
+    },
 
     // Pasted lines.
     no_heading: "La ligne a plus de cellules qu’il n’y a de colonnes.",
@@ -508,47 +710,98 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     leave_out: "Ignorer",
     first_line: "La première ligne",
     first_line_is: ["est un animal", "contient les titres"],
-    column,
-    chosen_twice,
-    column_missing,
-    left_out,
+    column: |heading| format!("«\u{a0}{heading}\u{a0}» correspond à"),
+    chosen_twice: |label| {
+        format!(
+            "Deux colonnes correspondent à «\u{a0}{label}\u{a0}». Choisissez autre chose pour l’une des deux."
+        )
+    },
+    column_missing: |label| {
+        format!("Choisissez la colonne qui correspond à «\u{a0}{label}\u{a0}».")
+    },
+    left_out: |headings| format!("Ignorer {headings}"),
     left_out_hint: "Ces colonnes ne sont pas importées. Choisissez ci-dessous ce qu’elles sont, ou confirmez qu’elles sont ignorées\u{a0}:",
-    column_number,
+    column_number: |number| format!("colonne {number}"),
     leave_out_first: "Cochez la case pour ignorer les autres colonnes, ou choisissez ce qu’elles sont.",
-    first_lines,
-    lines_added,
-    on_line,
-    no_category,
-    no_choice,
+    first_lines: |taken, rest| {
+        let rest = if rest < 2 {
+            "L’animal restant est conservé ici et suivra".to_owned()
+        } else {
+            format!("Les {rest} autres restent ici et suivront")
+        };
+        format!("{taken} animaux au plus sont ajoutés à la fois. {rest} dans l’aperçu suivant.")
+    },
+    lines_added: |added| {
+        format!("{} {}. Voici la suite.", animals(added), of_count(added, "ajouté", "ajoutés"))
+    },
+    on_line: |number, why| format!("Ligne {number}\u{a0}: {why}"),
+    no_category: |number| {
+        format!(
+            "La catégorie {number} n’existe pas. Donnez-lui d’abord un nom sur la page Catégories, ou corrigez le numéro."
+        )
+    },
+    no_choice: |typed| format!("«\u{a0}{typed}\u{a0}» n’est pas l’un des choix."),
 
     // Settings.
     make_link: "Créer un nouveau lien",
     revoke_effect: "Tout programme qui utilise cette clé sera refusé. Une clé révoquée le reste définitivement.",
-    really,
-    disable_member,
+    really: |verb, what| format!("{verb} {}\u{a0}?", called(what)),
+    disable_member: |name| {
+        format!(
+            "Toutes les sessions {} sont fermées immédiatement, et {name} ne peut plus se connecter.",
+            de(name)
+        )
+    },
     change_role: "Changer le rôle",
-    role_becomes,
-    reset_member,
+    role_becomes: |name, old, new| {
+        format!(
+            "{name} passe du rôle «\u{a0}{}\u{a0}» au rôle «\u{a0}{}\u{a0}». {}",
+            role(old),
+            role(new),
+            what_role_may(new)
+        )
+    },
+    reset_member: |name| {
+        let of_name = de(name);
+        format!(
+            "Toutes les sessions {of_name} sont fermées immédiatement. Le mot de passe, la double authentification et les clés d’accès {of_name} ne sont plus valables. {name} choisit un nouveau mot de passe avec le lien."
+        )
+    },
 
     // Forms that several people fill in.
-    now_changed,
+    now_changed: |label, now, was| {
+        let was = was.map(|was| if was.is_empty() { "vide" } else { was });
+        let it_was = was.map(|was| format!(" (avant\u{a0}: {was})")).unwrap_or_default();
+        format!(
+            "{label}\u{a0}: maintenant {now}{it_was}. Rien n’est encore modifié. Vérifiez votre saisie, puis appuyez à nouveau."
+        )
+    },
 
     // Forms that outlived their session.
     form_of_another: "Ce formulaire a été rempli par quelqu’un d’autre",
     somebody: "Quelqu’un d’autre",
-    form_of,
-    send_as,
+    form_of: |owner, you| {
+        format!(
+            "{owner} a rempli ce formulaire, mais la session ouverte est celle {}. Rien n’est encore modifié.",
+            de(you)
+        )
+    },
+    send_as: |you| format!("Envoyer en tant que {you}"),
 
     // After something was done.
     undo: "Revenir en arrière",
     show_order: "Voir le dossier",
     add_another: "En ajouter un semblable",
-    reserved_as,
-    sold_as,
-    added_as,
-    added_about,
-    added_many,
-    changed_many,
+    reserved_as: |order| format!("Animal réservé (dossier {order})."),
+    sold_as: |order| format!("Animal vendu (dossier {order})."),
+    added_as: |animal| format!("Animal ajouté sous le numéro {animal}."),
+    added_about: |animal| {
+        format!(
+            "Animal ajouté sous le numéro {animal}. Sa date de naissance est calculée d’après son âge."
+        )
+    },
+    added_many: |count| format!("{} {}.", animals(count), of_count(count, "ajouté", "ajoutés")),
+    changed_many: |count| format!("{} {}.", animals(count), of_count(count, "modifié", "modifiés")),
     reservation_cancelled: "La réservation est annulée. L’animal est disponible.",
     sale_undone: "La vente est annulée.",
     taken_back: "L’animal est repris. Il est disponible.",
@@ -600,18 +853,44 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     signed_out_title: "Vous êtes déconnecté",
     role_of_provider: "Le rôle est fixé par le fournisseur avec lequel ce membre se connecte. Modifiez-le là-bas.",
     enter_once: "Entrer une fois avec ce lien",
-    sign_in_at,
-    sign_in_in_new_tab,
-    provider_unreachable,
-    provider_invalid,
-    sign_in_stopped,
-    no_role,
-    identity_of_another,
-    sign_out_at,
-    signed_out_hint,
-    signs_in_at,
-    link_to_provider,
-    enter_once_hint,
+    sign_in_at: |host| format!("Se connecter avec {host}"),
+    sign_in_in_new_tab: |host| {
+        format!(
+            "Connectez-vous avec {host} dans un nouvel onglet, puis revenez dans celui-ci. Votre saisie reste ici\u{a0}; envoyez-la ensuite."
+        )
+    },
+    provider_unreachable: |host| {
+        format!("{host} ne répond pas. Attendez une minute, puis réessayez.")
+    },
+    provider_invalid: |host| {
+        format!(
+            "La réponse de {host} n’a pas pu être acceptée. Réessayez. Si cela se reproduit, demandez à la personne qui gère le service\u{a0}: la raison est dans son journal."
+        )
+    },
+    sign_in_stopped: |host| format!("{host} a interrompu la connexion. Connectez-vous à nouveau."),
+    no_role: |host| {
+        format!(
+            "{host} vous connaît, mais ne vous donne aucun rôle ici. Demandez à un responsable ou aux personnes qui gèrent vos comptes."
+        )
+    },
+    identity_of_another: |host| {
+        format!(
+            "Ce lien appartient à un membre, et votre compte chez {host} à un autre. Déconnectez-vous de {host} et utilisez le compte qui correspond au lien."
+        )
+    },
+    sign_out_at: |host| format!("Se déconnecter de {host}"),
+    signed_out_hint: |host| format!("Vous êtes déconnecté ici, et maintenant aussi de {host}."),
+    signs_in_at: |host| format!("se connecte avec {host}"),
+    link_to_provider: |host| {
+        format!(
+            "Ou connectez-vous désormais avec {host}. Vous n’aurez alors pas besoin de mot de passe ici."
+        )
+    },
+    enter_once_hint: |host| {
+        format!(
+            "Si vous ne pouvez pas vous connecter avec {host}, ce lien vous laisse entrer une fois."
+        )
+    },
 
     // Passwords and links.
     choose_password: "Choisir un mot de passe",
@@ -631,13 +910,13 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     sessions: "Sessions",
     only_last_sessions: "Seules les 100 sessions utilisées en dernier sont affichées.",
     language_label: "Langue",
-    language_of_store,
+    language_of_store: |name| format!("Langue de l’établissement ({name})"),
     own_sessions: "Vos sessions ouvertes",
     browser_label: "Navigateur",
     ip_address: "Adresse",
     last_used: "Dernière utilisation",
     this_session: " (celle-ci)",
-    browser_on,
+    browser_on: |browser, system| format!("{browser} sur {system}"),
     end_session: "Fermer",
 
     // The second factor.
@@ -737,7 +1016,12 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     body_too_large: "Ce que vous avez envoyé est trop volumineux pour le service.",
     not_accepted: "Le service n’a pas accepté la demande.",
     not_allowed: "Votre rôle ne donne pas accès à cette page.",
-    foreign_host,
+    foreign_host: |host, expected| {
+        let expected = if expected.is_empty() { "non défini" } else { expected };
+        format!(
+            "La requête s’adresse à l’hôte «\u{a0}{host:.255}\u{a0}», et celui de --console-url est\u{a0}: {expected}. Ouvrez la console à sa propre adresse. Un proxy doit transmettre l’hôte avec son port (nginx\u{a0}: proxy_set_header Host $http_host)."
+        )
+    },
     needs_https: "La console exige HTTPS, car un mot de passe ne doit pas être transmis en clair. Ouvrez-la avec https://, ou sur la machine où elle fonctionne.",
     foreign_form: "Ce formulaire a été envoyé par un autre site, et n’a donc pas été exécuté. Ouvrez la console et envoyez-le de là.",
     connection_replaced: "Trop de connexions sont ouvertes. Patientez un instant, puis rechargez la page.",
@@ -756,19 +1040,95 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     not_in_text: "Le caractère de contrôle U+0000 n’est pas autorisé. Saisissez le texte au lieu de le coller.",
     newest_first: "Les plus récents d’abord",
     longest_first: "Présents depuis le plus longtemps",
-    too_many_attempts,
-    weak,
-    welcome,
-    you_are,
-    second_factor_on,
-    session_in,
-    for_member,
-    role_of,
-    give_link,
+    too_many_attempts: |minutes| {
+        let unit = if minutes < 2 { "minute" } else { "minutes" };
+        format!(
+            "Il y a eu trop de tentatives de connexion. Attendez {minutes} {unit}, ou demandez un lien à un responsable."
+        )
+    },
+    weak: |weak| {
+        match weak {
+        WeakPassword::Short => {
+            format!("Le mot de passe doit avoir au moins {} caractères.", Password::MIN_LENGTH)
+        }
+        WeakPassword::Long => {
+            format!("Le mot de passe doit avoir au plus {} caractères.", Password::MAX_LENGTH)
+        }
+        WeakPassword::Common => {
+            "Ce mot de passe est facile à deviner. Choisissez-en un autre, par exemple quatre mots au hasard."
+                .to_owned()
+        }
+    }
+    },
+    welcome: |name| {
+        html! {
+            "Bienvenue, " bdi { (name) } ". Choisissez le mot de passe avec lequel vous vous connecterez."
+        }
+    },
+    you_are: |name, of| html! { "Compte connecté\u{a0}: " bdi { (name) } " (" (role(of)) ")" },
+    second_factor_on: |recovery_codes| {
+        let left = match recovery_codes {
+            0 => "Il ne vous reste aucun code de secours".to_owned(),
+            1 => "Il vous reste 1 code de secours".to_owned(),
+            count => format!("Il vous reste {count} codes de secours"),
+        };
+        format!("Votre application est nécessaire pour vous connecter. {left}.")
+    },
+    session_in: |browser| format!(" la session dans {browser}"),
+    for_member: |name| format!(" pour {name}"),
+    role_of: |name| format!("Rôle {}", de(name)),
+    give_link: |name| {
+        html! {
+            "Donnez ce lien à " bdi { (name) } ", et à personne d’autre. Il est valable 24 heures et ne "
+            "sera plus affiché."
+        }
+    },
     role,
     what_role_may,
-    scope,
-    problem,
+    scope: |scope| match scope {
+        Scope::Read => "Lire les animaux",
+        Scope::Write => "Lire et ajouter des animaux",
+        Scope::StoreRead => "Lire les animaux et les dossiers de l’établissement",
+        Scope::StoreWrite => "Modifier les animaux et les dossiers de l’établissement",
+        Scope::StoreAdmin => "Administrer l’établissement",
+    },
+    problem: |problem| match problem {
+        Problem::NotFound | Problem::OperationRemoved => (
+            TEXTS.not_found,
+            Some("Cette page n’existe pas."),
+            "Vérifiez l’adresse, ou allez à Aujourd’hui.",
+        ),
+        Problem::Internal => (
+            "Une erreur s’est produite",
+            Some("C’est une erreur du service. Votre saisie n’est pas en cause."),
+            "Réessayez. Si cela se reproduit, communiquez la référence ci-dessous à l’administrateur du serveur.",
+        ),
+        Problem::Unavailable | Problem::IdempotencyInProgress => (
+            "Le service est occupé",
+            Some(
+                "Le service n’a pas pu terminer la requête. Une modification a peut-être été faite, ou non.",
+            ),
+            "Patientez un instant, puis rechargez la page. Un même formulaire n’est jamais exécuté deux fois.",
+        ),
+        Problem::StorageFull => (
+            "Le disque est plein",
+            Some(
+                "Le service ne peut rien enregistrer, car le disque de son serveur est plein. Rien n’a été modifié.",
+            ),
+            "Demandez à l’administrateur du serveur de faire de la place. Revenez ensuite en arrière, puis renvoyez le formulaire.",
+        ),
+        Problem::BodyTooLarge => {
+            ("Trop de texte", None, "Revenez en arrière, et envoyez-le en plusieurs parties.")
+        }
+        Problem::InsufficientScope => {
+            ("Non autorisé", None, "Revenez en arrière, ou demandez à un responsable.")
+        }
+        _ => (
+            "Cela n’a pas fonctionné",
+            None,
+            "Revenez en arrière, et vérifiez ce que vous avez envoyé.",
+        ),
+    },
 
     // The store.
     logo: "Logo",
@@ -782,9 +1142,17 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     as_shown: "Ce que tout le monde voit",
     see_web_site: "Voir le site",
     nothing: "aucune",
-    option_counts,
-    nameless,
-    default_is,
+    option_counts: |option, value| {
+        format!("Si le champ est vide, l’option {option} s’applique\u{a0}: {value}.")
+    },
+    nameless: |console, web_site| {
+        format!(
+            "Si le champ est vide, la console affiche «\u{a0}{console}\u{a0}» et le site «\u{a0}{web_site}\u{a0}»."
+        )
+    },
+    default_is: |value| {
+        format!("Si le champ est vide, la valeur par défaut s’applique\u{a0}: {value}.")
+    },
     store: "Établissement",
     change_store: "Modifier la présentation de l’établissement",
     store_hint: "Tout le monde voit ces informations\u{a0}: sur le site, dans la console et sur papier. Rien n’est obligatoire.",
@@ -798,8 +1166,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     store_stale: "Une autre personne a modifié ces informations en même temps. Vérifiez ce qu’elles sont maintenant, puis enregistrez de nouveau.",
     link_label_invalid: "Un lien doit avoir un texte de 1 à 60 caractères sur une ligne, dont un visible. Saisissez-le, ou videz les deux champs du lien.",
     link_url_invalid: "L’adresse d’un lien doit commencer par https://, sans espace, sans nom d’utilisateur devant un @ et avec 500 caractères au plus. Corrigez-la, ou videz les deux champs du lien.",
-    link_label,
-    link_url,
+    link_label: |number| format!("Texte du lien {number}"),
+    link_url: |number| format!("Adresse du lien {number}"),
     member_name: [
         "Nom",
         "Il figure en haut de chaque page.",
@@ -855,21 +1223,32 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         "La couleur des boutons et des liens du site, par exemple #2f6f4f\u{a0}: # suivi de six chiffres ou lettres de a à f.",
         "La couleur doit être # suivi de six chiffres ou lettres de a à f, par exemple #2f6f4f. Corrigez-la, ou laissez-la vide.",
     ],
-    store_kind,
+    store_kind: |kind| match kind {
+        StoreKind::Shop => "Animalerie",
+        StoreKind::Shelter => "Refuge",
+    },
 
     // Moments in words.
     just_now: "à l’instant",
     tomorrow: "demain",
     yesterday: "hier",
-    ago,
-    ahead,
+    ago: |count, unit| format!("il y a {}", span(count, unit)),
+    ahead: |count, unit| format!("dans {}", span(count, unit)),
     soon: "dans moins d’une minute",
-    doubted_clock,
+    doubted_clock: |now, confirmed, hours| {
+        format!(
+            "L’horloge du serveur indique {now}, mais la dernière heure confirmée est {confirmed}. Aucune réservation ne se termine tant que ce n’est pas réglé. Prévenez l’administrateur du serveur\u{a0}: il faut corriger l’horloge ou, si elle est juste, exécuter «\u{a0}petstore clock confirm\u{a0}». Si l’horloge avance régulièrement, elle sera considérée comme juste dans {hours}\u{a0}h."
+        )
+    },
     store_labels: "Libellés des champs dans la langue de l’établissement",
     store_labels_hint: "Les libellés que quelqu’un a modifiés restent tels quels, et aucun animal ne change.",
     write_labels: "Écrire ces libellés",
     no_backup: "Il n’y a pas encore de sauvegarde. L’administrateur du serveur peut activer les sauvegardes.",
-    old_backup,
+    old_backup: |at| {
+        format!(
+            "La dernière sauvegarde date du {at}. Prévenez l’administrateur du serveur\u{a0}: le journal du serveur dit pourquoi il n’y en a pas de plus récente."
+        )
+    },
 };
 
 /// The name of an animal within a sentence.
@@ -933,158 +1312,12 @@ fn animals(count: usize) -> String {
     format!("{} {}", in_digits(count), of_count(count, "animal", "animaux"))
 }
 
-fn this_order(id: i64) -> String {
-    format!("dossier {id}")
-}
-
-fn title_of_order(id: i64) -> String {
-    format!("Dossier {id}")
-}
-
-fn labels(all: &[&str]) -> String {
-    let (last, others) = all.split_last().map_or(("", all), |(last, others)| (*last, others));
-    let others = others.join(", ");
-    let both = if others.is_empty() { last.to_owned() } else { format!("{others} et {last}") };
-    let mut letters = both.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + &letters.as_str().to_lowercase()
-}
-
-fn too_long(label: &str, most: usize) -> String {
-    format!("{label}\u{a0}: {} caractères au maximum.", in_digits(most))
-}
-
-fn select(name: &str) -> String {
-    format!("Sélectionner {}", called(name))
-}
-
-fn add_count(count: usize) -> String {
-    format!("Ajouter {}", animals(count))
-}
-
-fn wrong_lines(count: usize) -> String {
-    if count < 2 {
-        format!("{count} ligne a un problème. Corrigez-la ci-dessous, puis actualisez l’aperçu.")
-    } else {
-        format!(
-            "{count} lignes ont un problème. Corrigez-les ci-dessous, puis actualisez l’aperçu."
-        )
-    }
-}
-
-fn add_with_category(label: &str) -> String {
-    format!("Ajouter l’animal, et la catégorie «\u{a0}{label}\u{a0}»")
-}
-
-fn unknown_category(text: &str) -> String {
-    format!(
-        "La catégorie «\u{a0}{text}\u{a0}» n’existe pas. Choisissez-en une dans la liste, ou saisissez son numéro."
-    )
-}
-
-fn ambiguous_category(text: &str, one: i64, other: i64) -> String {
-    format!(
-        "Plusieurs catégories portent le nom «\u{a0}{text}\u{a0}». Saisissez son numéro, par exemple {one} ou {other}."
-    )
-}
-
-fn category_number(id: i64) -> String {
-    format!("Catégorie {id}")
-}
-
-fn changed_by(name: &str) -> String {
-    format!("Modifié par {name}")
-}
-
-fn is_reserved(order: i64) -> String {
-    format!("L’animal est réservé (dossier {order}).")
-}
-
-fn animal_is_reserved(order: i64) -> String {
-    format!(" L’animal est réservé (dossier {order}).")
-}
-
 fn is_in_status(status: PetStatus) -> String {
     match status {
         PetStatus::Available => "L’animal est disponible.".to_owned(),
         PetStatus::Pending => "L’animal est déjà réservé.".to_owned(),
         PetStatus::Sold => "L’animal est déjà vendu.".to_owned(),
     }
-}
-
-fn choice_in_use(count: usize, most: usize, shown: &str) -> String {
-    let animals = if count > most {
-        format!("{} ont", more_than(most))
-    } else {
-        format!("{} {}", animals(count), of_count(count, "a", "ont"))
-    };
-    format!(
-        "{animals} «\u{a0}{shown}\u{a0}». Les animaux gardent cette valeur, et elle reste affichée. Aucun autre animal ne peut la recevoir. Pour la renommer, changez ce que les gens lisent."
-    )
-}
-
-fn becomes_public(count: usize, has_more: bool) -> String {
-    let animals = if has_more {
-        "De nombreux animaux peuvent avoir".to_owned()
-    } else {
-        format!("{} {}", animals(count), of_count(count, "a", "ont"))
-    };
-    format!("{animals} une valeur. Tout le monde la verra.")
-}
-
-fn kind(kind: FieldKind) -> (&'static str, &'static str) {
-    match kind {
-        FieldKind::Text => ("Texte", "Saisissez 255 caractères au maximum."),
-        FieldKind::LongText => ("Texte long", "Saisissez 8\u{202f}000 caractères au maximum."),
-        FieldKind::Integer => ("Nombre entier", "Saisissez un nombre entier, par exemple 4."),
-        FieldKind::Decimal => (
-            "Nombre décimal",
-            "Saisissez un nombre tel que 249,00, avec au plus 12 chiffres avant la virgule et 4 après.",
-        ),
-        FieldKind::Date => {
-            ("Date", "Saisissez une date avec le jour, le mois et l’année, par exemple 03/05/2024.")
-        }
-        FieldKind::Boolean => ("Oui ou non", "Choisissez oui ou non."),
-        FieldKind::Choice => ("Choix dans une liste", "Choisissez dans la liste."),
-    }
-}
-
-fn value_taken(label: &str, other: &str) -> String {
-    format!(
-        "{label}\u{a0}: {other} a déjà cette valeur, et deux animaux ne peuvent pas avoir la même."
-    )
-}
-
-fn show_animal(other: &str) -> String {
-    format!("Voir {}", called(other))
-}
-
-fn shared_value(label: &str) -> String {
-    format!(
-        "{label}\u{a0}: ces animaux ont la même valeur, qui doit être unique. Changez-la pour tous sauf un\u{a0}:"
-    )
-}
-
-fn field_removed(label: &str, typed: &str) -> String {
-    format!(
-        "Le champ {label} a été supprimé. Votre saisie\u{a0}: {typed}. Elle ne sera pas enregistrée quand vous renverrez le formulaire."
-    )
-}
-
-fn choice_removed(label: &str, chosen: &str) -> String {
-    format!(
-        "{label}\u{a0}: {chosen} n’est plus un choix possible. Choisissez-en un autre, ou aucun."
-    )
-}
-
-fn chip(label: &str, value: &str) -> String {
-    format!("{label}\u{a0}: {value}")
-}
-
-fn too_many_filters(most: usize, left_out: &str) -> String {
-    format!(
-        "{most} champs au plus filtrent à la fois\u{a0}; non appliqué\u{a0}: {left_out}. Enlevez d’abord un autre filtre."
-    )
 }
 
 fn audited_change(kind: ChangeType) -> &'static str {
@@ -1102,62 +1335,8 @@ fn audited_change(kind: ChangeType) -> &'static str {
     }
 }
 
-fn failing_webhooks(count: usize) -> String {
-    if count < 2 {
-        format!("{count} webhook ne reçoit pas ses messages.")
-    } else {
-        format!("{count} webhooks ne reçoivent pas leurs messages.")
-    }
-}
-
-fn disabled(reason: DisabledReason) -> &'static str {
-    match reason {
-        DisabledReason::Failures => {
-            "Désactivé, car tous les messages ont échoué pendant cinq jours"
-        }
-        DisabledReason::Gone => "Désactivé, car le destinataire ne veut plus de messages",
-        DisabledReason::Request => "Désactivé à la main",
-    }
-}
-
-fn contact_hint(kept: u64) -> String {
-    format!("Par exemple un nom et un numéro de téléphone. Supprimé {} après la vente.", days(kept))
-}
-
-fn no_order_found_hint(kept: u64) -> String {
-    format!(
-        "Vérifiez l’orthographe. Le client d’un dossier clos est conservé pendant {}.",
-        days(kept)
-    )
-}
-
 fn days(count: u64) -> String {
     if count < 2 { format!("{count} jour") } else { format!("{count} jours") }
-}
-
-fn only_newest(searched: usize) -> String {
-    format!(
-        "La recherche porte seulement sur les {} derniers dossiers, et sur les premiers animaux de ce nom.",
-        in_digits(searched)
-    )
-}
-
-fn orders_found(count: usize, has_more: bool) -> String {
-    let orders = if has_more { "dossiers" } else { of_count(count, "dossier", "dossiers") };
-    let more = if has_more { " ou plus" } else { "" };
-    format!("{count} {orders}{more}")
-}
-
-fn sum_of(status: OrderStatus, count: usize, sum: &str) -> String {
-    let what = match status {
-        OrderStatus::Completed => of_count(count, "vente", "ventes"),
-        _ => of_count(count, "réservation", "réservations"),
-    };
-    format!("{count} {what} avec un prix, {sum} au total")
-}
-
-fn ambiguous(typed: &str, [one, other]: [&str; 2], [first, second]: [&str; 2]) -> String {
-    format!("{typed} peut signifier {one} ou {other}. Écrivez {first} ou {second}.")
 }
 
 fn reopen(status: OrderStatus) -> &'static str {
@@ -1179,295 +1358,6 @@ fn order_is(id: i64, status: OrderStatus) -> String {
     format!("Le dossier {id} {is}. Rien n’a été modifié cette fois.")
 }
 
-fn photo_of(number: usize, animal: &str, alt: Option<&str>) -> String {
-    alt.map_or_else(|| format!("Photo {number} {}", de(called(animal))), str::to_owned)
-}
-
-fn this_photo(number: usize, animal: &str) -> String {
-    format!("la photo {number} {}", de(called(animal)))
-}
-
-fn photos_of(animal: &str) -> String {
-    format!("Photos {}", de(called(animal)))
-}
-
-fn look_at(number: usize) -> String {
-    format!("Partie visible de la photo {number}")
-}
-
-fn alt_of(number: usize) -> String {
-    format!("Description de la photo {number} (pour les personnes qui ne la voient pas)")
-}
-
-fn photo_button(label: &str, number: usize) -> String {
-    format!("{label}\u{a0}: photo {number}")
-}
-
-fn photos_lost(count: usize) -> String {
-    let lost = of_count(
-        count,
-        "photo a attendu trop longtemps ou était en trop, et ne sera pas ajoutée",
-        "photos ont attendu trop longtemps ou étaient en trop, et ne seront pas ajoutées",
-    );
-    format!("{count} {lost}. Choisissez à nouveau ce qui manque, puis renvoyez le formulaire.")
-}
-
-fn photos_added(count: usize) -> String {
-    format!("{count} {}.", of_count(count, "photo ajoutée", "photos ajoutées"))
-}
-
-fn rename_category(old: &str, new: &str) -> String {
-    format!("Renommer la catégorie «\u{a0}{old}\u{a0}» en «\u{a0}{new}\u{a0}»\u{a0}?")
-}
-
-fn name_category(id: i64, label: &str) -> String {
-    format!("Donner à la catégorie {id} le nom «\u{a0}{label}\u{a0}»\u{a0}?")
-}
-
-fn category_now(id: i64, label: &str) -> String {
-    format!("{id} (maintenant «\u{a0}{label}\u{a0}»)")
-}
-
-fn category_has(count: usize) -> String {
-    let are = of_count(
-        count,
-        "est dans cette catégorie et affichera désormais ce nom",
-        "sont dans cette catégorie et afficheront désormais ce nom",
-    );
-    format!("{} {are}.", animals(count))
-}
-
-fn label_taken(label: &str, id: i64) -> String {
-    format!(
-        "La catégorie {id} porte déjà le nom «\u{a0}{label}\u{a0}». Les deux se confondraient dans toutes les listes."
-    )
-}
-
-fn cancels(order: i64) -> String {
-    format!("L’animal est réservé. Sa réservation, le dossier {order}, sera annulée.")
-}
-
-fn column(heading: &str) -> String {
-    format!("«\u{a0}{heading}\u{a0}» correspond à")
-}
-
-fn chosen_twice(label: &str) -> String {
-    format!(
-        "Deux colonnes correspondent à «\u{a0}{label}\u{a0}». Choisissez autre chose pour l’une des deux."
-    )
-}
-
-fn column_missing(label: &str) -> String {
-    format!("Choisissez la colonne qui correspond à «\u{a0}{label}\u{a0}».")
-}
-
-fn left_out(headings: &str) -> String {
-    format!("Ignorer {headings}")
-}
-
-fn first_lines(taken: usize, rest: usize) -> String {
-    let rest = if rest < 2 {
-        "L’animal restant est conservé ici et suivra".to_owned()
-    } else {
-        format!("Les {rest} autres restent ici et suivront")
-    };
-    format!("{taken} animaux au plus sont ajoutés à la fois. {rest} dans l’aperçu suivant.")
-}
-
-fn lines_added(added: usize) -> String {
-    format!("{} {}. Voici la suite.", animals(added), of_count(added, "ajouté", "ajoutés"))
-}
-
-fn on_line(number: usize, why: &str) -> String {
-    format!("Ligne {number}\u{a0}: {why}")
-}
-
-fn no_category(number: i64) -> String {
-    format!(
-        "La catégorie {number} n’existe pas. Donnez-lui d’abord un nom sur la page Catégories, ou corrigez le numéro."
-    )
-}
-
-fn no_choice(typed: &str) -> String {
-    format!("«\u{a0}{typed}\u{a0}» n’est pas l’un des choix.")
-}
-
-fn really(verb: &str, what: &str) -> String {
-    format!("{verb} {}\u{a0}?", called(what))
-}
-
-fn disable_member(name: &str) -> String {
-    format!(
-        "Toutes les sessions {} sont fermées immédiatement, et {name} ne peut plus se connecter.",
-        de(name)
-    )
-}
-
-fn role_becomes(name: &str, old: Role, new: Role) -> String {
-    format!(
-        "{name} passe du rôle «\u{a0}{}\u{a0}» au rôle «\u{a0}{}\u{a0}». {}",
-        role(old),
-        role(new),
-        what_role_may(new)
-    )
-}
-
-fn reset_member(name: &str) -> String {
-    let of_name = de(name);
-    format!(
-        "Toutes les sessions {of_name} sont fermées immédiatement. Le mot de passe, la double \
-         authentification et les clés d’accès {of_name} ne sont plus valables. {name} choisit un nouveau mot de \
-         passe avec le lien."
-    )
-}
-
-fn now_changed(label: &str, now: &str, was: Option<&str>) -> String {
-    let was = was.map(|was| if was.is_empty() { "vide" } else { was });
-    let it_was = was.map(|was| format!(" (avant\u{a0}: {was})")).unwrap_or_default();
-    format!(
-        "{label}\u{a0}: maintenant {now}{it_was}. Rien n’est encore modifié. Vérifiez votre saisie, puis appuyez à nouveau."
-    )
-}
-
-fn form_of(owner: &str, you: &str) -> String {
-    format!(
-        "{owner} a rempli ce formulaire, mais la session ouverte est celle {}. Rien n’est encore modifié.",
-        de(you)
-    )
-}
-
-fn send_as(you: &str) -> String {
-    format!("Envoyer en tant que {you}")
-}
-
-fn foreign_host(host: &str, expected: &str) -> String {
-    let expected = if expected.is_empty() { "non défini" } else { expected };
-    format!(
-        "La requête s’adresse à l’hôte «\u{a0}{host:.255}\u{a0}», et celui de --console-url est\u{a0}: {expected}. Ouvrez la console à sa propre adresse. Un proxy doit transmettre l’hôte avec son port (nginx\u{a0}: proxy_set_header Host $http_host)."
-    )
-}
-
-fn too_many_attempts(minutes: u64) -> String {
-    let unit = if minutes < 2 { "minute" } else { "minutes" };
-    format!(
-        "Il y a eu trop de tentatives de connexion. Attendez {minutes} {unit}, ou demandez un lien à un responsable."
-    )
-}
-
-fn weak(weak: WeakPassword) -> String {
-    match weak {
-        WeakPassword::Short => {
-            format!("Le mot de passe doit avoir au moins {} caractères.", Password::MIN_LENGTH)
-        }
-        WeakPassword::Long => {
-            format!("Le mot de passe doit avoir au plus {} caractères.", Password::MAX_LENGTH)
-        }
-        WeakPassword::Common => {
-            "Ce mot de passe est facile à deviner. Choisissez-en un autre, par exemple \
-                                 quatre mots au hasard."
-                .to_owned()
-        }
-    }
-}
-
-fn sign_in_at(host: &str) -> String {
-    format!("Se connecter avec {host}")
-}
-
-fn sign_in_in_new_tab(host: &str) -> String {
-    format!(
-        "Connectez-vous avec {host} dans un nouvel onglet, puis revenez dans celui-ci. Votre saisie reste ici\u{a0}; envoyez-la ensuite."
-    )
-}
-
-fn provider_unreachable(host: &str) -> String {
-    format!("{host} ne répond pas. Attendez une minute, puis réessayez.")
-}
-
-fn provider_invalid(host: &str) -> String {
-    format!(
-        "La réponse de {host} n’a pas pu être acceptée. Réessayez. Si cela se reproduit, demandez à la personne qui gère le service\u{a0}: la raison est dans son journal."
-    )
-}
-
-fn sign_in_stopped(host: &str) -> String {
-    format!("{host} a interrompu la connexion. Connectez-vous à nouveau.")
-}
-
-fn no_role(host: &str) -> String {
-    format!(
-        "{host} vous connaît, mais ne vous donne aucun rôle ici. Demandez à un responsable ou aux personnes qui gèrent vos comptes."
-    )
-}
-
-fn identity_of_another(host: &str) -> String {
-    format!(
-        "Ce lien appartient à un membre, et votre compte chez {host} à un autre. Déconnectez-vous de {host} et utilisez le compte qui correspond au lien."
-    )
-}
-
-fn sign_out_at(host: &str) -> String {
-    format!("Se déconnecter de {host}")
-}
-
-fn signed_out_hint(host: &str) -> String {
-    format!("Vous êtes déconnecté ici, et maintenant aussi de {host}.")
-}
-
-fn signs_in_at(host: &str) -> String {
-    format!("se connecte avec {host}")
-}
-
-fn link_to_provider(host: &str) -> String {
-    format!(
-        "Ou connectez-vous désormais avec {host}. Vous n’aurez alors pas besoin de mot de passe ici."
-    )
-}
-
-fn enter_once_hint(host: &str) -> String {
-    format!(
-        "Si vous ne pouvez pas vous connecter avec {host}, ce lien vous laisse entrer une fois."
-    )
-}
-
-fn welcome(name: &str) -> Markup {
-    html! {
-        "Bienvenue, " bdi { (name) } ". Choisissez le mot de passe avec lequel vous vous connecterez."
-    }
-}
-
-fn you_are(name: &str, of: Role) -> Markup {
-    html! { "Compte connecté\u{a0}: " bdi { (name) } " (" (role(of)) ")" }
-}
-
-fn second_factor_on(recovery_codes: usize) -> String {
-    let left = match recovery_codes {
-        0 => "Il ne vous reste aucun code de secours".to_owned(),
-        1 => "Il vous reste 1 code de secours".to_owned(),
-        count => format!("Il vous reste {count} codes de secours"),
-    };
-    format!("Votre application est nécessaire pour vous connecter. {left}.")
-}
-
-fn session_in(browser: &str) -> String {
-    format!(" la session dans {browser}")
-}
-
-fn for_member(name: &str) -> String {
-    format!(" pour {name}")
-}
-
-fn role_of(name: &str) -> String {
-    format!("Rôle {}", de(name))
-}
-
-fn give_link(name: &str) -> Markup {
-    html! {
-        "Donnez ce lien à " bdi { (name) } ", et à personne d’autre. Il est valable 24 heures et ne "
-        "sera plus affiché."
-    }
-}
-
 fn role(role: Role) -> &'static str {
     match role {
         Role::Viewer => "lecteur",
@@ -1486,136 +1376,6 @@ fn what_role_may(role: Role) -> &'static str {
     }
 }
 
-fn scope(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Read => "Lire les animaux",
-        Scope::Write => "Lire et ajouter des animaux",
-        Scope::StoreRead => "Lire les animaux et les dossiers de l’établissement",
-        Scope::StoreWrite => "Modifier les animaux et les dossiers de l’établissement",
-        Scope::StoreAdmin => "Administrer l’établissement",
-    }
-}
-
-fn problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static str) {
-    match problem {
-        Problem::NotFound | Problem::OperationRemoved => (
-            TEXTS.not_found,
-            Some("Cette page n’existe pas."),
-            "Vérifiez l’adresse, ou allez à Aujourd’hui.",
-        ),
-        Problem::Internal => (
-            "Une erreur s’est produite",
-            Some("C’est une erreur du service. Votre saisie n’est pas en cause."),
-            "Réessayez. Si cela se reproduit, communiquez la référence ci-dessous à l’administrateur du serveur.",
-        ),
-        Problem::Unavailable | Problem::IdempotencyInProgress => (
-            "Le service est occupé",
-            Some(
-                "Le service n’a pas pu terminer la requête. Une modification a peut-être été faite, ou non.",
-            ),
-            "Patientez un instant, puis rechargez la page. Un même formulaire n’est jamais exécuté deux fois.",
-        ),
-        Problem::StorageFull => (
-            "Le disque est plein",
-            Some(
-                "Le service ne peut rien enregistrer, car le disque de son serveur est plein. Rien n’a été modifié.",
-            ),
-            "Demandez à l’administrateur du serveur de faire de la place. Revenez ensuite en arrière, puis renvoyez le formulaire.",
-        ),
-        Problem::BodyTooLarge => {
-            ("Trop de texte", None, "Revenez en arrière, et envoyez-le en plusieurs parties.")
-        }
-        Problem::InsufficientScope => {
-            ("Non autorisé", None, "Revenez en arrière, ou demandez à un responsable.")
-        }
-        _ => (
-            "Cela n’a pas fonctionné",
-            None,
-            "Revenez en arrière, et vérifiez ce que vous avez envoyé.",
-        ),
-    }
-}
-
-fn old_backup(at: &str) -> String {
-    format!(
-        "La dernière sauvegarde date du {at}. Prévenez l’administrateur du serveur\u{a0}: le journal du serveur dit pourquoi il n’y en a pas de plus récente."
-    )
-}
-
-fn doubted_clock(now: &str, confirmed: &str, hours: i64) -> String {
-    format!(
-        "L’horloge du serveur indique {now}, mais la dernière heure confirmée est {confirmed}. Aucune réservation \
-         ne se termine tant que ce n’est pas réglé. Prévenez l’administrateur du serveur\u{a0}: il faut corriger l’horloge \
-         ou, si elle est juste, exécuter «\u{a0}petstore clock confirm\u{a0}». Si l’horloge avance régulièrement, elle sera \
-         considérée comme juste dans {hours}\u{a0}h."
-    )
-}
-
-fn program(name: &str) -> String {
-    format!("le programme «\u{a0}{name}\u{a0}»")
-}
-
-fn act(kind: ActType) -> &'static str {
-    match kind {
-        ActType::KeyCreated => "Clé d’API créée",
-        ActType::KeyRotated => "Clé d’API renouvelée",
-        ActType::KeyRevoked => "Clé d’API révoquée",
-        ActType::WebhookAdded => "Webhook ajouté",
-        ActType::WebhookChanged => "Webhook modifié",
-        ActType::WebhookDeleted => "Webhook supprimé",
-        ActType::WebhookSecretRotated => "Secret de webhook renouvelé",
-        ActType::WebhookEnabled => "Webhook activé",
-        ActType::WebhookDisabled => "Webhook désactivé",
-        ActType::FieldAdded => "Champ ajouté",
-        ActType::FieldChanged => "Champ modifié",
-        ActType::FieldDeleted => "Champ supprimé",
-        ActType::ProfileChanged => "Profil modifié",
-        ActType::StaffAdded => "Membre ajouté",
-        ActType::StaffRoleChanged => "Rôle d’un membre changé",
-        ActType::StaffReset => "Membre réinitialisé",
-        ActType::StaffDisabled => "Membre désactivé",
-        ActType::StaffPasswordSet => "Mot de passe défini",
-        ActType::StaffLinked => "Associé au fournisseur",
-        ActType::StaffSecondFactorSet => "Double authentification configurée",
-        ActType::StaffSecondFactorRemoved => "Double authentification désactivée",
-        ActType::StaffPasskeyAdded => "Clé d’accès ajoutée",
-        ActType::StaffPasskeyRemoved => "Clé d’accès supprimée",
-        ActType::StaffSignedIn => "Connexion",
-        ActType::StaffSignInFailed => "Échec de connexion",
-        ActType::StaffSessionsEnded => "Sessions fermées",
-        ActType::DatabaseCopied => "Base de données copiée",
-        ActType::DatabaseRestored => "Base de données restaurée",
-        ActType::DatabaseTimeConfirmed => "Heure de la base de données confirmée",
-    }
-}
-
-fn subject(kind: SubjectKind) -> &'static str {
-    match kind {
-        SubjectKind::Pet => "Animal",
-        SubjectKind::Pets => "Animaux",
-        SubjectKind::Order => "Dossier",
-        SubjectKind::Category => "Catégorie",
-        SubjectKind::Key => "Clé d’API",
-        SubjectKind::Staff => "Membre",
-        SubjectKind::Webhook => "Webhook",
-        SubjectKind::Field => "Champ",
-        SubjectKind::Profile => "Profil",
-        SubjectKind::Database => "Base de données",
-    }
-}
-
-fn did_that(name: &str) -> String {
-    format!("Enregistré par {name}")
-}
-
-fn ago(count: i64, unit: Unit) -> String {
-    format!("il y a {}", span(count, unit))
-}
-
-fn ahead(count: i64, unit: Unit) -> String {
-    format!("dans {}", span(count, unit))
-}
-
 fn span(count: i64, unit: Unit) -> String {
     let unit = match unit {
         Unit::Minute => "minute",
@@ -1627,117 +1387,6 @@ fn span(count: i64, unit: Unit) -> String {
 
 fn more_than(count: usize) -> String {
     format!("Plus de {}", animals(count))
-}
-
-fn first_shown(count: usize) -> String {
-    if count < 2 {
-        format!("{} affiché.", animals(count))
-    } else {
-        format!("Les {} premiers animaux sont affichés.", in_digits(count))
-    }
-}
-
-fn move_animals(count: usize, category: &str) -> String {
-    format!("Changer {} de catégorie («\u{a0}{category}\u{a0}»)\u{a0}?", animals(count))
-}
-
-fn clear_animals(count: usize, label: &str) -> String {
-    format!("Effacer «\u{a0}{label}\u{a0}» pour {}\u{a0}?", animals(count))
-}
-
-fn shown_of(shown: usize, count: &str) -> String {
-    format!("{shown} sur {count}")
-}
-
-fn search_orders(typed: &str) -> String {
-    format!("Chercher «\u{a0}{typed}\u{a0}» dans les dossiers")
-}
-
-fn change_animals(count: usize, label: &str, value: &str) -> String {
-    format!("Modifier {} ({label}\u{a0}: «\u{a0}{value}\u{a0}»)\u{a0}?", animals(count))
-}
-
-fn reserve_animals(count: usize, end: &str) -> String {
-    format!("Réserver {} jusqu’au {end} inclus\u{a0}?", animals(count))
-}
-
-fn sell_animals(count: usize) -> String {
-    format!("Vendre {}\u{a0}?", animals(count))
-}
-
-fn cancel_reservations_of(count: usize) -> String {
-    format!("Annuler les réservations de {}\u{a0}?", animals(count))
-}
-
-fn withdraw_animals(count: usize, why: WithdrawalReason) -> String {
-    format!("Retirer {} ({})\u{a0}?", animals(count), reason(why).to_lowercase())
-}
-
-fn column_number(number: usize) -> String {
-    format!("colonne {number}")
-}
-
-fn browser_on(browser: &str, system: &str) -> String {
-    format!("{browser} sur {system}")
-}
-
-fn reserved_as(order: i64) -> String {
-    format!("Animal réservé (dossier {order}).")
-}
-
-fn sold_as(order: i64) -> String {
-    format!("Animal vendu (dossier {order}).")
-}
-
-fn added_as(animal: i64) -> String {
-    format!("Animal ajouté sous le numéro {animal}.")
-}
-
-fn added_about(animal: i64) -> String {
-    format!(
-        "Animal ajouté sous le numéro {animal}. Sa date de naissance est calculée d’après son âge."
-    )
-}
-
-fn added_many(count: usize) -> String {
-    format!("{} {}.", animals(count), of_count(count, "ajouté", "ajoutés"))
-}
-
-fn changed_many(count: usize) -> String {
-    format!("{} {}.", animals(count), of_count(count, "modifié", "modifiés"))
-}
-
-fn language_of_store(name: &str) -> String {
-    format!("Langue de l’établissement ({name})")
-}
-
-fn link_label(number: usize) -> String {
-    format!("Texte du lien {number}")
-}
-
-fn link_url(number: usize) -> String {
-    format!("Adresse du lien {number}")
-}
-
-fn store_kind(kind: StoreKind) -> &'static str {
-    match kind {
-        StoreKind::Shop => "Animalerie",
-        StoreKind::Shelter => "Refuge",
-    }
-}
-
-fn nameless(console: &str, web_site: &str) -> String {
-    format!(
-        "Si le champ est vide, la console affiche «\u{a0}{console}\u{a0}» et le site «\u{a0}{web_site}\u{a0}»."
-    )
-}
-
-fn option_counts(option: &str, value: &str) -> String {
-    format!("Si le champ est vide, l’option {option} s’applique\u{a0}: {value}.")
-}
-
-fn default_is(value: &str) -> String {
-    format!("Si le champ est vide, la valeur par défaut s’applique\u{a0}: {value}.")
 }
 
 /// The French texts of the pages for the staff that a shelter has in other words than a shop.
@@ -1769,7 +1418,7 @@ pub(in crate::languages) mod shelter {
         store: "Refuge",
         change_store: "Modifier la présentation du refuge",
         store_labels: "Libellés des champs dans la langue du refuge",
-        language_of_store,
+        language_of_store: |name| format!("Langue du refuge ({name})"),
         status_invalid: "Le statut doit être disponible, réservé ou adopté.",
         any_status: "Au refuge",
         also_sold: "Au refuge ou adoptés",
@@ -1780,95 +1429,53 @@ pub(in crate::languages) mod shelter {
         contact_changed: "Adoptant modifié ou supprimé",
         price_invalid: "Saisissez des frais d’adoption tels que 249,00, sans signe moins, avec au plus 12 chiffres avant la virgule et 4 après.",
         price_of_each: "Frais d’adoption par animal (s’ils sont différents)",
-        status,
-        order_status,
-        change,
-        audited_change,
-        is_in_status,
-        contact_hint,
-        no_order_found_hint,
-        sum_of,
-        reopen,
-        order_is,
-        sell_animals,
-        sold_as,
-        sale_undone: "L’adoption est annulée.",
-        ..super::TEXTS
-    };
-
-    fn status(status: PetStatus) -> &'static str {
-        if status == PetStatus::Sold { "Adopté" } else { super::status(status) }
-    }
-
-    fn order_status(status: OrderStatus) -> &'static str {
-        if status == OrderStatus::Completed { "Adopté" } else { super::order_status(status) }
-    }
-
-    fn change(kind: ChangeType) -> &'static str {
-        if kind == ChangeType::OrderCompleted { "Adopté" } else { super::change(kind) }
-    }
-
-    fn audited_change(kind: ChangeType) -> &'static str {
-        match kind {
+        status: |status| if status == PetStatus::Sold { "Adopté" } else { super::status(status) },
+        order_status: |status| {
+            if status == OrderStatus::Completed { "Adopté" } else { super::order_status(status) }
+        },
+        change: |kind| {
+            if kind == ChangeType::OrderCompleted { "Adopté" } else { super::change(kind) }
+        },
+        audited_change: |kind| match kind {
             ChangeType::OrderCompleted => "Animal adopté",
             other => super::audited_change(other),
-        }
-    }
-
-    fn is_in_status(status: PetStatus) -> String {
-        match status {
+        },
+        is_in_status: |status| match status {
             PetStatus::Sold => "L’animal est déjà adopté.".to_owned(),
             other => super::is_in_status(other),
-        }
-    }
-
-    fn contact_hint(kept: u64) -> String {
-        format!(
-            "Par exemple un nom et un numéro de téléphone. Supprimé {} après l’adoption.",
-            days(kept)
-        )
-    }
-
-    fn no_order_found_hint(kept: u64) -> String {
-        format!(
-            "Vérifiez l’orthographe. L’adoptant d’un dossier clos est conservé pendant {}.",
-            days(kept)
-        )
-    }
-
-    fn sum_of(status: OrderStatus, count: usize, sum: &str) -> String {
-        let what = match status {
-            OrderStatus::Completed => of_count(count, "adoption", "adoptions"),
-            _ => of_count(count, "réservation", "réservations"),
-        };
-        format!("{count} {what} avec des frais, {sum} au total")
-    }
-
-    fn reopen(status: OrderStatus) -> &'static str {
-        match status {
+        },
+        contact_hint: |kept| {
+            format!(
+                "Par exemple un nom et un numéro de téléphone. Supprimé {} après l’adoption.",
+                days(kept)
+            )
+        },
+        no_order_found_hint: |kept| {
+            format!(
+                "Vérifiez l’orthographe. L’adoptant d’un dossier clos est conservé pendant {}.",
+                days(kept)
+            )
+        },
+        sum_of: |status, count, sum| {
+            let what = match status {
+                OrderStatus::Completed => of_count(count, "adoption", "adoptions"),
+                _ => of_count(count, "réservation", "réservations"),
+            };
+            format!("{count} {what} avec des frais, {sum} au total")
+        },
+        reopen: |status| match status {
             OrderStatus::Completed => "Adopté par erreur\u{a0}? Remettre en réservation",
             other => super::reopen(other),
-        }
-    }
-
-    fn order_is(id: i64, status: OrderStatus) -> String {
-        match status {
+        },
+        order_is: |id, status| match status {
             OrderStatus::Completed => format!(
                 "Le dossier {id} est déjà une adoption, et l’animal a été modifié depuis. Rien n’a été modifié cette fois."
             ),
             other => super::order_is(id, other),
-        }
-    }
-
-    fn sell_animals(count: usize) -> String {
-        format!("Faire adopter {}\u{a0}?", animals(count))
-    }
-
-    fn language_of_store(name: &str) -> String {
-        format!("Langue du refuge ({name})")
-    }
-
-    fn sold_as(order: i64) -> String {
-        format!("Animal adopté (dossier {order}).")
-    }
+        },
+        sell_animals: |count| format!("Faire adopter {}\u{a0}?", animals(count)),
+        sold_as: |order| format!("Animal adopté (dossier {order})."),
+        sale_undone: "L’adoption est annulée.",
+        ..super::TEXTS
+    };
 }

@@ -42,12 +42,15 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     // The texts about an animal that the pages for the public and those for the staff have.
     no_name: "Pas encore de nom",
     yes: "Oui",
-    days,
-    weeks,
-    months,
-    years,
+    days: |count| many(count, "jour", "jours"),
+    weeks: |count| many(count, "semaine", "semaines"),
+    months: |count| many(count, "mois", "mois"),
+    years: |count| many(count, "an", "ans"),
     no: "Non",
-    photo,
+    photo: |number, name, species| {
+        let species = species.map(|species| format!(", {}", species.to_lowercase()));
+        format!("Photo {number} {}{}", de(called(name)), species.unwrap_or_default())
+    },
 
     // The texts of the pages.
     language: "fr",
@@ -96,18 +99,51 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     new: "Ajouté récemment",
     one_year: "Chez nous depuis plus d’un an",
     request: "Référence de l’erreur\u{a0}: ",
-    found_a_home,
-    ask,
-    ask_here,
-    number,
-    is_reserved,
-    photo_of,
-    count,
-    age_range,
-    about_list,
-    about_animal,
+    found_a_home: |name| format!("{} a trouvé une famille", called_first(name)),
+    ask: |name| format!("Se renseigner sur {}", called(name)),
+    ask_here: |name, number| {
+        format!("Contactez-nous au sujet {}, numéro {number}.", de(called(name)))
+    },
+    number: |number| format!("Numéro {number}"),
+    is_reserved: |name| format!("Une réservation est en cours pour {}.", called(name)),
+    photo_of: |number, count| format!("Photo {number} sur {count}"),
+    count: |count, most| match count {
+        0 | 1 => format!("{count} animal"),
+        _ if count > most => format!("Plus de {} animaux", in_digits(most)),
+        _ => format!("{} animaux", in_digits(count)),
+    },
+    age_range: |age| match age {
+        Age::UnderOne => "Moins d’un an",
+        Age::UnderThree => "Moins de 3\u{a0}ans",
+        Age::OneToThree => "1 à 3\u{a0}ans",
+        Age::ThreeToEight => "3 à 8\u{a0}ans",
+        Age::EightOrMore => "8\u{a0}ans et plus",
+    },
+    about_list: |store| {
+        let list = "Nos animaux qui cherchent une famille, les derniers arrivés d’abord";
+        store.map_or_else(|| list.to_owned(), |store| format!("{store}\u{a0}: {list}"))
+    },
+    about_animal: |name, kind, store| {
+        let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
+        let name = called_first(name);
+        match store {
+            Some(store) => format!("{store}\u{a0}: {name}{kind} cherche une famille"),
+            None => format!("{name}{kind} cherche une famille"),
+        }
+    },
     words: crate::languages::in_lower_case,
-    problem,
+    problem: |problem| match problem {
+        Problem::NotFound => ("Page introuvable", "Découvrez tous nos animaux."),
+        Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
+            ("Cette adresse n’est pas valable", "Découvrez tous nos animaux.")
+        }
+        Problem::MethodNotAllowed => ("Ce n’est pas possible ici", "Découvrez tous nos animaux."),
+        Problem::HeadTooLarge => ("Cette adresse est trop longue", "Découvrez tous nos animaux."),
+        Problem::OldVersion => {
+            ("Le protocole HTTP/1.1 est nécessaire", "Découvrez tous nos animaux.")
+        }
+        _ => ("Une erreur s’est produite", "Patientez un instant, puis rechargez la page."),
+    },
     free: "Gratuit",
 };
 
@@ -134,101 +170,9 @@ fn called_first(name: &str) -> &str {
     if name == TEXTS.no_name { "Cet animal" } else { name }
 }
 
-fn photo(number: usize, name: &str, species: Option<&str>) -> String {
-    let species = species.map(|species| format!(", {}", species.to_lowercase()));
-    format!("Photo {number} {}{}", de(called(name)), species.unwrap_or_default())
-}
-
 /// A number in groups.
 pub(in crate::languages) fn in_digits(number: usize) -> String {
     NUMBERS.integer(number)
-}
-
-fn found_a_home(name: &str) -> String {
-    format!("{} a trouvé une famille", called_first(name))
-}
-
-fn ask(name: &str) -> String {
-    format!("Se renseigner sur {}", called(name))
-}
-
-fn ask_here(name: &str, number: i64) -> String {
-    format!("Contactez-nous au sujet {}, numéro {number}.", de(called(name)))
-}
-
-fn number(number: i64) -> String {
-    format!("Numéro {number}")
-}
-
-fn is_reserved(name: &str) -> String {
-    format!("Une réservation est en cours pour {}.", called(name))
-}
-
-fn photo_of(number: usize, count: usize) -> String {
-    format!("Photo {number} sur {count}")
-}
-
-fn count(count: usize, most: usize) -> String {
-    match count {
-        0 | 1 => format!("{count} animal"),
-        _ if count > most => format!("Plus de {} animaux", in_digits(most)),
-        _ => format!("{} animaux", in_digits(count)),
-    }
-}
-
-fn age_range(age: Age) -> &'static str {
-    match age {
-        Age::UnderOne => "Moins d’un an",
-        Age::UnderThree => "Moins de 3\u{a0}ans",
-        Age::OneToThree => "1 à 3\u{a0}ans",
-        Age::ThreeToEight => "3 à 8\u{a0}ans",
-        Age::EightOrMore => "8\u{a0}ans et plus",
-    }
-}
-
-fn about_list(store: Option<&str>) -> String {
-    let list = "Nos animaux qui cherchent une famille, les derniers arrivés d’abord";
-    store.map_or_else(|| list.to_owned(), |store| format!("{store}\u{a0}: {list}"))
-}
-
-fn about_animal(name: &str, kind: &[String], store: Option<&str>) -> String {
-    let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
-    let name = called_first(name);
-    match store {
-        Some(store) => format!("{store}\u{a0}: {name}{kind} cherche une famille"),
-        None => format!("{name}{kind} cherche une famille"),
-    }
-}
-
-fn problem(problem: Problem) -> (&'static str, &'static str) {
-    match problem {
-        Problem::NotFound => ("Page introuvable", "Découvrez tous nos animaux."),
-        Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
-            ("Cette adresse n’est pas valable", "Découvrez tous nos animaux.")
-        }
-        Problem::MethodNotAllowed => ("Ce n’est pas possible ici", "Découvrez tous nos animaux."),
-        Problem::HeadTooLarge => ("Cette adresse est trop longue", "Découvrez tous nos animaux."),
-        Problem::OldVersion => {
-            ("Le protocole HTTP/1.1 est nécessaire", "Découvrez tous nos animaux.")
-        }
-        _ => ("Une erreur s’est produite", "Patientez un instant, puis rechargez la page."),
-    }
-}
-
-fn days(count: i64) -> String {
-    many(count, "jour", "jours")
-}
-
-fn weeks(count: i64) -> String {
-    many(count, "semaine", "semaines")
-}
-
-fn months(count: i64) -> String {
-    many(count, "mois", "mois")
-}
-
-fn years(count: i64) -> String {
-    many(count, "an", "ans")
 }
 
 fn many(count: i64, one: &str, several: &str) -> String {
