@@ -146,7 +146,7 @@ impl<'a> Animal<'a> {
     pub(crate) fn summary(&self, longest: usize) -> Option<String> {
         let text = self.description()?;
         let mut line = String::with_capacity(text.len());
-        for word in text.split_whitespace() {
+        for word in text.split_ascii_whitespace() {
             line.push_str(if line.is_empty() { "" } else { " " });
             line.push_str(word);
         }
