@@ -139,7 +139,7 @@ impl<'a> Input<'a> {
         let html = html! {
             @if kind == "textarea" {
                 textarea #{ (self.of_form) (self.id) } name=(self.id) dir="auto" aria-describedby=[described]
-                    aria-invalid=[invalid] { "\n" (self.value) }
+                    rows=(self.value.lines().count().clamp(3, 16)) aria-invalid=[invalid] { "\n" (self.value) }
             } @else {
                 input #{ (self.of_form) (self.id) } name=(self.id) type=(kind) value=(self.value) dir="auto"
                     autocomplete=(autocomplete) required[self.is_required] list=[self.list]

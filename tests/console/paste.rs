@@ -184,6 +184,8 @@ async fn of_too_many_lines_the_first_100_are_added_and_the_rest_is_shown_next() 
     let lines = format!("Name,Age,Category\r\n{}\"Max,\r\nII\",5,4\r\n", "Rex,4,4\r\n".repeat(149));
     let page = preview(&mut clerk, &lines).await.expect(200);
     assert!(page.text.contains("The other 50 stay here"), "{page:?}");
+    // Its input is as high as many lines need, within bounds.
+    assert!(page.between("<textarea id=\"lines\"", ">").contains(" rows=\"16\""), "{page:?}");
     assert_eq!(rows(&page).len(), 100);
     assert_eq!(page.between("Leave out “", "”"), "Age");
     let form =
