@@ -69,19 +69,13 @@ fn name(write: &Write<'_>) -> Option<FieldName> {
 }
 
 fn response_to(decision: &FieldDecision) -> StoredResponse {
-    let Some(field) = &decision.field else {
-        let status = StatusCode::NO_CONTENT.as_u16();
-        return StoredResponse { status, ..StoredResponse::default() };
-    };
+    let Some(field) = &decision.field else { return wire::nothing() };
     let status = if decision.is_new { StatusCode::CREATED } else { StatusCode::OK };
-    let (etag, body) = (Some(wire::tag(field.version)), shown(field));
-    StoredResponse { status: status.as_u16(), location: None, etag, body }
+    wire::stored(status, Some(field.version), shown(field))
 }
 
 fn shown(field: &FieldDefinition) -> Vec<u8> {
-    let mut body = Vec::with_capacity(wire::USUAL_LENGTH);
-    json::write_field(&mut body, field);
-    body
+    wire::written(|out| json::write_field(out, field))
 }
 
 fn refused(refusal: FieldRefusal) -> ApiError {
@@ -97,14 +91,12 @@ fn refused(refusal: FieldRefusal) -> ApiError {
                 Some(field) => (write::stale("field", field.version), shown(&field)),
                 None => (write::absent("field"), b"null".to_vec()),
             };
-            let error = ApiError::new(Problem::PreconditionFailed, message);
-            error.with_state(None, Some(&current), None)
+            write::conflict(Problem::PreconditionFailed, message, &current)
         }
         FieldRefusal::InUse(field) => {
             let message = "An animal, perhaps a withdrawn one, has a value of this field. It cannot \
                            be deleted or get another kind or unique. Remove its values first.";
-            let error = ApiError::new(Problem::FieldInUse, message);
-            error.with_state(None, Some(&shown(&field)), None)
+            write::conflict(Problem::FieldInUse, message, &shown(&field))
         }
         FieldRefusal::TooMany => {
             let max = FieldDefinition::MAX;

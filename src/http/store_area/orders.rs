@@ -92,8 +92,7 @@ pub(crate) async fn get_order(
     let [] = query::parameters(request.uri.query(), [])?;
     let id = write::order_id(query::path_integer(parameter))?;
     let order = area.app.store.get_order(id).await?.ok_or_else(write::no_order)?;
-    let mut body = Vec::with_capacity(wire::USUAL_LENGTH);
-    contacts::writer(caller)(&mut body, &order);
+    let body = wire::written(|out| contacts::writer(caller)(out, &order));
     wire::respond_with(area, request, body, order.version).map(contacts::vary)
 }
 

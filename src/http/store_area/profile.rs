@@ -85,14 +85,11 @@ async fn change(
 }
 
 fn response_to(profile: &Profile) -> StoredResponse {
-    let (status, etag) = (StatusCode::OK.as_u16(), Some(wire::tag(profile.version)));
-    StoredResponse { status, location: None, etag, body: shown(profile) }
+    wire::stored(StatusCode::OK, Some(profile.version), shown(profile))
 }
 
 fn shown(profile: &Profile) -> Vec<u8> {
-    let mut body = Vec::with_capacity(wire::USUAL_LENGTH);
-    json::write_profile(&mut body, profile);
-    body
+    wire::written(|out| json::write_profile(out, profile))
 }
 
 fn refused(refusal: ProfileRefusal) -> ApiError {
@@ -103,8 +100,7 @@ fn refused(refusal: ProfileRefusal) -> ApiError {
         ),
         ProfileRefusal::PreconditionFailed(current) => {
             let message = write::stale("profile", current.version);
-            let error = ApiError::new(Problem::PreconditionFailed, message);
-            error.with_state(None, Some(&shown(&current)), None)
+            write::conflict(Problem::PreconditionFailed, message, &shown(&current))
         }
     }
 }

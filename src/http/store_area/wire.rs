@@ -18,47 +18,57 @@ use crate::{
 /// The approximate length of an animal or an order without its texts, in bytes.
 pub(super) const USUAL_LENGTH: usize = 256;
 
-pub(super) fn inventory(inventory: &Inventory) -> Vec<u8> {
+/// The JSON that is written, in a buffer of the usual length.
+pub(super) fn written(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut out = Vec::with_capacity(USUAL_LENGTH);
-    let mut object = Object::begin(&mut out);
-    object.integer("available", inventory.available);
-    object.integer("pending", inventory.pending);
-    object.integer("sold", inventory.sold);
-    object.integer("withdrawn", inventory.withdrawn);
-    object.time("countedAt", inventory.counted_at);
-    object.end();
+    write(&mut out);
     out
+}
+
+/// A response to a change, with the tag of this version.
+pub(super) fn stored(status: StatusCode, version: Option<i64>, body: Vec<u8>) -> StoredResponse {
+    let (status, etag) = (status.as_u16(), version.map(tag));
+    StoredResponse { status, location: None, etag, body }
+}
+
+/// The response to a change after which there is nothing to show.
+pub(super) fn nothing() -> StoredResponse {
+    stored(StatusCode::NO_CONTENT, None, Vec::new())
+}
+
+pub(super) fn inventory(inventory: &Inventory) -> Vec<u8> {
+    written(|out| {
+        let mut object = Object::begin(out);
+        object.integer("available", inventory.available);
+        object.integer("pending", inventory.pending);
+        object.integer("sold", inventory.sold);
+        object.integer("withdrawn", inventory.withdrawn);
+        object.time("countedAt", inventory.counted_at);
+        object.end();
+    })
 }
 
 /// An animal, an order or a category.
 pub(super) fn resource(resource: &Resource) -> Vec<u8> {
-    let mut out = Vec::with_capacity(USUAL_LENGTH);
-    write_resource(&mut out, resource);
-    out
+    written(|out| write_resource(out, resource))
 }
 
 /// The same for callers with permission to change it: with the contact of an order.
 pub(super) fn current(resource: &Resource) -> Vec<u8> {
     let Resource::Order(order) = resource else { return self::resource(resource) };
-    let mut out = Vec::with_capacity(USUAL_LENGTH);
-    json::write_order_with_contact(&mut out, order);
-    out
+    written(|out| json::write_order_with_contact(out, order))
 }
 
-pub(super) fn tag(version: i64) -> String {
+fn tag(version: i64) -> String {
     format!("\"{version}\"")
 }
 
 /// The response to one command: what it is about, as it is now. Nothing if it was deleted.
 pub(super) fn one(decisions: &[Decision]) -> StoredResponse {
     let result = decisions.first().and_then(|decision| decision.result.as_ref());
-    let status = if result.is_some() { StatusCode::OK } else { StatusCode::NO_CONTENT };
-    StoredResponse {
-        status: status.as_u16(),
-        location: None,
-        etag: result.map(|resource| tag(resource.version())),
-        body: result.map(resource).unwrap_or_default(),
-    }
+    result.map_or_else(nothing, |result| {
+        stored(StatusCode::OK, Some(result.version()), resource(result))
+    })
 }
 
 /// The response to a command that may have made what it is about.
@@ -84,16 +94,11 @@ pub(super) fn photo(decisions: &[Decision]) -> StoredResponse {
     let Some((Resource::Pet(pet), photo)) =
         decision.and_then(|decision| Some((decision.result.as_ref()?, decision.photo)))
     else {
-        return StoredResponse { status: StatusCode::NO_CONTENT.as_u16(), ..Default::default() };
+        return nothing();
     };
     let body = photo.and_then(|id| photo_of(pet, id));
     let status = if body.is_some() { StatusCode::OK } else { StatusCode::NO_CONTENT };
-    StoredResponse {
-        status: status.as_u16(),
-        location: None,
-        etag: Some(tag(pet.version)),
-        body: body.unwrap_or_default(),
-    }
+    stored(status, Some(pet.version), body.unwrap_or_default())
 }
 
 /// The same for a photo that was added.
@@ -124,7 +129,7 @@ pub(super) fn all(decisions: &[Decision]) -> StoredResponse {
         write_resource(&mut body, result);
     }
     body.push(b']');
-    StoredResponse { status: StatusCode::OK.as_u16(), location: None, etag: None, body }
+    stored(StatusCode::OK, None, body)
 }
 
 /// The response to a read by id, or a 304 if the client has this version.

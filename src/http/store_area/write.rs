@@ -1,6 +1,8 @@
 //! The steps of every change: what a request asks for becomes commands, which the store carries out
 //! in one transaction.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use hyper::{
     StatusCode,
@@ -333,6 +335,15 @@ pub(super) fn refused(
         return error;
     }
     error.with_state(failed_index, current.as_deref(), Some(room))
+}
+
+/// The error of a change that the present state forbids, with this state.
+pub(super) fn conflict(
+    problem: Problem,
+    message: impl Into<Cow<'static, str>>,
+    current: &[u8],
+) -> ApiError {
+    ApiError::new(problem, message).with_state(None, Some(current), None)
 }
 
 /// The next step when the version is another one.

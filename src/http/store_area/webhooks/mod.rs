@@ -32,33 +32,24 @@ use crate::{
 
 fn response_to(Decided { change, webhook, secret, .. }: &Decided) -> StoredResponse {
     if let WebhookChange::Test(test) = change {
-        let mut body = Vec::new();
-        let mut object = json::Object::begin(&mut body);
-        object.text("messageId", &test.message_id);
-        object.end();
-        let status = StatusCode::ACCEPTED.as_u16();
-        return StoredResponse { status, body, ..StoredResponse::default() };
+        let body = wire::written(|out| {
+            let mut object = json::Object::begin(out);
+            object.text("messageId", &test.message_id);
+            object.end();
+        });
+        return wire::stored(StatusCode::ACCEPTED, None, body);
     }
-    let Some(webhook) = webhook else {
-        let status = StatusCode::NO_CONTENT.as_u16();
-        return StoredResponse { status, ..StoredResponse::default() };
-    };
+    let Some(webhook) = webhook else { return wire::nothing() };
     let is_new = matches!(change, WebhookChange::Add(_));
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     let location = is_new.then(|| format!("/store/webhooks/{}", webhook.id));
-    StoredResponse { location, ..response(status, webhook, secret.as_deref()) }
+    let body = shown(webhook, secret.as_deref());
+    StoredResponse { location, ..wire::stored(status, Some(webhook.version), body) }
 }
 
-/// The response with a webhook, and with its secret if it has just been made.
-fn response(status: StatusCode, webhook: &Webhook, secret: Option<&str>) -> StoredResponse {
-    let mut body = Vec::with_capacity(wire::USUAL_LENGTH);
-    json::write_webhook(&mut body, webhook, secret);
-    StoredResponse {
-        status: status.as_u16(),
-        location: None,
-        etag: Some(wire::tag(webhook.version)),
-        body,
-    }
+/// A webhook, with its secret if it has just been made.
+fn shown(webhook: &Webhook, secret: Option<&str>) -> Vec<u8> {
+    wire::written(|out| json::write_webhook(out, webhook, secret))
 }
 
 /// Carries out a request of a program.
@@ -79,7 +70,10 @@ async fn execute(area: &StoreArea, write: Write<'_>, wanted: Wanted) -> Result<R
 fn refused(refusal: WebhookRefusal) -> ApiError {
     match refusal {
         WebhookRefusal::NotFound => no_webhook(),
-        WebhookRefusal::OtherVersion(webhook) => other_version(&webhook),
+        WebhookRefusal::OtherVersion(webhook) => {
+            let message = write::stale("webhook", webhook.version);
+            write::conflict(Problem::PreconditionFailed, message, &shown(&webhook, None))
+        }
         WebhookRefusal::Full => {
             let message = format!("There are {} webhooks already. Delete one first.", Webhook::MAX);
             ApiError::new(Problem::InvalidBody, message)
@@ -89,13 +83,4 @@ fn refused(refusal: WebhookRefusal) -> ApiError {
 
 fn no_webhook() -> ApiError {
     ApiError::new(Problem::NotFound, "No webhook has this id.")
-}
-
-/// 412 with the present state.
-fn other_version(webhook: &Webhook) -> ApiError {
-    let mut current = Vec::new();
-    json::write_webhook(&mut current, webhook, None);
-    let message = write::stale("webhook", webhook.version);
-    let error = ApiError::new(Problem::PreconditionFailed, message);
-    error.with_state(None, Some(&current), None)
 }

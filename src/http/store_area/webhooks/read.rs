@@ -1,6 +1,6 @@
 //! `listWebhooks`, `getWebhook` and `listWebhookAttempts`.
 
-use super::no_webhook;
+use super::{no_webhook, shown};
 use crate::{
     domain::store_area::{Attempt, Label, Webhook},
     edge::{ApiError, Response},
@@ -49,9 +49,7 @@ pub(crate) async fn get_webhook(
     let [] = query::parameters(request.uri.query(), [])?;
     let found = area.app.webhooks.find(query::path_integer(parameter)).await?;
     let webhook = found.ok_or_else(no_webhook)?.webhook;
-    let mut body = Vec::with_capacity(wire::USUAL_LENGTH);
-    json::write_webhook(&mut body, &webhook, None);
-    wire::respond_with(area, request, body, webhook.version)
+    wire::respond_with(area, request, shown(&webhook, None), webhook.version)
 }
 
 /// `GET /v1/store/webhooks/{webhookId}/attempts`.
