@@ -8,15 +8,14 @@ use hyper::{
     header::{self, HeaderValue},
 };
 use maud::{DOCTYPE, Markup, html};
-use sha2::{Digest, Sha256};
 
 use super::markup::{self, LONG};
 use crate::{
     app::StoreFacts,
     domain::{Role, store_area::TelephoneNumber},
-    edge::{ApiError, Body, Response, response},
+    edge::{ApiError, Body, Response, assets::Asset, response},
     languages::{console::Label, console_texts as texts},
-    look, text,
+    look,
 };
 
 /// The main menu: the path of each entry, its label, and the least role.
@@ -39,32 +38,20 @@ fn entry_of(path: &str) -> &str {
     }
 }
 
-/// A file that every page uses.
-struct Asset {
-    /// Changes with its content, so a browser can keep the file for ever, except outside `/assets/`.
-    path: String,
-    media_type: &'static str,
-    content: Bytes,
-}
-
+const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 static ASSETS: LazyLock<[Asset; 7]> = LazyLock::new(|| {
-    let style = look::style() + include_str!("style.css");
-    let asset = |path: &str, media_type, content: Bytes| {
-        let digits = text::hex_digits(&Sha256::digest(&content)[..6]);
-        Asset { path: path.replace('%', &digits), media_type, content }
-    };
     let own = Bytes::from_static;
     [
-        asset("/assets/style-%.css", "text/css; charset=utf-8", style.into()),
-        asset("/assets/live-%.js", SCRIPT, own(include_bytes!("live.js"))),
-        asset("/assets/icon-%.svg", "image/svg+xml", own(look::ICON.as_bytes())),
+        Asset::new("/assets/style-%.css", CSS, look::style() + include_str!("style.css")),
+        Asset::new("/assets/live-%.js", SCRIPT, own(include_bytes!("live.js"))),
+        Asset::new("/assets/icon-%.svg", "image/svg+xml", own(look::ICON.as_bytes())),
         // Browsers and phones ask for these paths, also without a link.
-        asset("/favicon.ico", "image/x-icon", own(look::FAVICON)),
-        asset("/apple-touch-icon.png", "image/png", own(look::TOUCH_ICON)),
-        asset("/assets/photos-%.js", SCRIPT, own(include_bytes!("photos.js"))),
-        asset("/assets/passkeys-%.js", SCRIPT, own(include_bytes!("passkeys.js"))),
+        Asset::new("/favicon.ico", "image/x-icon", own(look::FAVICON)),
+        Asset::new("/apple-touch-icon.png", "image/png", own(look::TOUCH_ICON)),
+        Asset::new("/assets/photos-%.js", SCRIPT, own(include_bytes!("photos.js"))),
+        Asset::new("/assets/passkeys-%.js", SCRIPT, own(include_bytes!("passkeys.js"))),
     ]
 });
 
@@ -81,13 +68,7 @@ pub(super) fn passkeys_script() -> &'static str {
 /// The style, script or picture at this path. Fails with 404 for another path.
 pub(super) fn asset(path: &str) -> Result<Response, ApiError> {
     let asset = ASSETS.iter().find(|asset| asset.path == path);
-    let Asset { media_type, content, .. } = asset.ok_or_else(ApiError::no_such_path)?;
-    let mut response = of_type(media_type, content.clone().into());
-    let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
-    let for_a_day = HeaderValue::from_static("public, max-age=86400");
-    let kept = if path.starts_with("/assets/") { forever } else { for_a_day };
-    response.headers_mut().insert(header::CACHE_CONTROL, kept);
-    Ok(response)
+    Ok(asset.ok_or_else(ApiError::no_such_path)?.respond())
 }
 
 /// A response with this content.

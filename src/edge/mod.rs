@@ -1,5 +1,6 @@
 //! The way of every request, whichever interface and operation it asks for.
 
+pub(crate) mod assets;
 pub(crate) mod body;
 pub(crate) mod cache;
 pub(crate) mod compression;

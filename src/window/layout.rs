@@ -7,13 +7,15 @@ use hyper::{
     http::request::Parts,
 };
 use maud::{DOCTYPE, Markup, html};
-use sha2::{Digest, Sha256};
 
 use super::{accent, contact, rendered::Made, settings::WindowSettings, store};
 use crate::{
     app::StoreFacts,
     domain::store_area::Language,
-    edge::{ApiError, Body, Response},
+    edge::{
+        ApiError, Body, Response,
+        assets::{self, Asset},
+    },
     languages::{self, window_texts as texts},
     look::{self, text},
     store::Cause,
@@ -22,18 +24,10 @@ use crate::{
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 
-/// A file that every page uses.
-struct Asset {
-    /// Changes with its content, so a browser can keep the file for ever.
-    path: String,
-    media_type: &'static str,
-    content: Bytes,
-}
-
 /// The parts of a page that are the same on every page.
 pub(super) struct Layout {
     /// The icon, the style sheet, and the icons of browsers.
-    assets: Vec<Asset>,
+    assets: [Asset; 4],
     /// The style sheet of the operator, which comes last.
     style: Option<Asset>,
     url: String,
@@ -62,39 +56,27 @@ pub(super) struct Head<'a> {
 
 impl Layout {
     pub(super) fn new(settings: &WindowSettings) -> Self {
-        let own = Bytes::from(look::style() + include_str!("style.css"));
-        let icon = Bytes::from_static(look::ICON.as_bytes());
-        let mut assets = vec![
-            Asset::new("icon", "svg", "image/svg+xml", icon),
-            Asset::new("window", "css", CSS, own),
+        let own = look::style() + include_str!("style.css");
+        let [icon, favicon, touch_icon] =
+            [look::ICON.as_bytes(), look::FAVICON, look::TOUCH_ICON].map(Bytes::from_static);
+        let assets = [
+            Asset::new("/assets/icon-%.svg", "image/svg+xml", icon),
+            Asset::new("/assets/window-%.css", CSS, own),
+            // Browsers and phones ask for these paths, also without a link.
+            Asset::new("/favicon.ico", "image/x-icon", favicon),
+            Asset::new("/apple-touch-icon.png", "image/png", touch_icon),
         ];
-        // Browsers and phones ask for these paths, also without a link.
-        for (path, media_type, content) in [
-            ("/favicon.ico", "image/x-icon", look::FAVICON),
-            ("/apple-touch-icon.png", "image/png", look::TOUCH_ICON),
-        ] {
-            let content = Bytes::from_static(content);
-            assets.push(Asset { path: path.to_owned(), media_type, content });
-        }
         let style = settings.style.as_ref();
-        let style = style.map(|style| Asset::new("store", "css", CSS, style.sheet().clone()));
+        let style =
+            style.map(|style| Asset::new("/assets/store-%.css", CSS, style.sheet().clone()));
         Self { assets, style, url: settings.url.clone() }
     }
 
     /// The style or picture at this path. Fails with 404 for another path.
     pub(super) fn asset(&self, path: &str) -> Result<Response, ApiError> {
         let asset = self.assets.iter().chain(&self.style).find(|asset| asset.path == path);
-        let asset = asset.map(|asset| (asset.media_type, asset.content.clone()));
-        let colour = || Some((CSS, accent::sheet_at(path)?.into()));
-        let (media_type, content) = asset.or_else(colour).ok_or_else(ApiError::no_such_path)?;
-        let mut response = Response::new(content.into());
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
-        let is_one_content = path.starts_with("/assets/");
-        let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
-        let for_a_day = HeaderValue::from_static("public, max-age=86400");
-        headers.insert(header::CACHE_CONTROL, if is_one_content { forever } else { for_a_day });
-        Ok(response)
+        let colour = || Some(assets::respond(path, CSS, accent::sheet_at(path)?.into()));
+        asset.map(Asset::respond).or_else(colour).ok_or_else(ApiError::no_such_path)
     }
 
     /// The page about an error that a visitor sees; for programs, the same error as of the interface. No cache
@@ -154,8 +136,8 @@ impl Layout {
         html! {
             @if let Some(logo) = facts.profile.logo {
                 img.logo src=(logo.path()) alt="" width=(logo.width) height=(logo.height);
-            } @else if let Some(icon) = self.assets.first() {
-                img src=(icon.path) alt="" width="28" height="28";
+            } @else {
+                img src=(self.assets[0].path) alt="" width="28" height="28";
             }
         }
     }
@@ -260,12 +242,5 @@ impl Layout {
             (below)
         };
         Made { status, ..self.page(facts, &head, &content) }
-    }
-}
-
-impl Asset {
-    fn new(name: &str, ending: &str, media_type: &'static str, content: Bytes) -> Self {
-        let digits = crate::text::hex_digits(&Sha256::digest(&content)[..6]);
-        Self { path: format!("/assets/{name}-{digits}.{ending}"), media_type, content }
     }
 }
