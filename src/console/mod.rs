@@ -57,7 +57,6 @@ const MAX_UNCOUNTED: usize = 4 << 10;
 const MAX_UNCOUNTED_PAGE: usize = 8 << 10;
 
 /// Makes `edge` also count the requests for the pages of the console.
-#[must_use]
 pub fn counted(edge: Edge) -> Edge {
     edge.counting(&PAGES)
 }

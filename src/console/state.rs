@@ -56,7 +56,6 @@ impl Console {
     }
 
     /// The console, to which members also sign in at this provider.
-    #[must_use]
     pub fn with_provider(self, provider: Option<Provider>) -> Self {
         Self { provider, ..self }
     }

@@ -69,7 +69,6 @@ impl Scope {
     }
 
     /// The part of it that the contract knows.
-    #[must_use]
     pub fn in_contract(self) -> Self {
         match self {
             Self::Read | Self::StoreRead => Self::Read,

@@ -93,7 +93,6 @@ pub struct NewPet {
 
 impl NewPet {
     /// The same animal with the identifier that the store gave it.
-    #[must_use]
     pub fn with_id(self, id: PetId) -> Pet {
         Pet { id, name: self.name, category_id: self.category_id, status: self.status }
     }

@@ -156,14 +156,12 @@ impl Edge {
     }
 
     /// Counts the requests for the routes of this table.
-    #[must_use]
     pub(crate) fn counting(mut self, table: &[Route<impl Sized>]) -> Self {
         self.metrics.add_routes(table.iter().map(|route| route.label));
         self
     }
 
     /// Records a span for each request, if there is something that sends them.
-    #[must_use]
     pub fn traced(mut self, spans: Option<Arc<Spans>>) -> Self {
         self.spans = spans;
         self

@@ -44,7 +44,6 @@ pub struct Api {
 }
 
 /// Makes `edge` count the requests for each operation.
-#[must_use]
 pub fn counted(edge: Edge) -> Edge {
     edge.counting(&ROUTES)
 }

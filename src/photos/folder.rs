@@ -54,7 +54,6 @@ impl Folder {
 
     /// The same. What this process makes belongs to this owner, and copies of files that one of the other
     /// folders has are second names of them.
-    #[must_use]
     pub fn with(self, owner: Option<Owner>, others: Vec<PathBuf>) -> Self {
         Self { owner, others, ..self }
     }

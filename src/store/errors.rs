@@ -30,7 +30,6 @@ pub enum StoreError {
 
 impl StoreError {
     /// The error of a request of which a part may have been done.
-    #[must_use]
     pub fn after_a_write(self) -> Self {
         match self {
             Self::Full(cause)

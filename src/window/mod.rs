@@ -81,7 +81,6 @@ pub struct Window {
 }
 
 /// Makes `edge` also count the requests for the pages of the window.
-#[must_use]
 pub fn counted(edge: Edge) -> Edge {
     edge.counting(&PAGES)
 }

@@ -138,21 +138,18 @@ impl StaffMember {
     }
 
     /// The member, who signs in at a provider from now on.
-    #[must_use]
     pub fn with_identity(self, identity: Identity) -> Self {
         let (identity, passkeys) = (Some(identity), vec![]);
         Self { password: None, link: None, second_factor: None, passkeys, identity, ..self }.next()
     }
 
     /// The member after the only use of the link.
-    #[must_use]
     pub fn without_link(self) -> Self {
         Self { link: None, ..self }.next()
     }
 
     /// The member, who must choose another password or a provider by this link, and then set up the second
     /// factor and passkeys again. A disabled member can sign in again.
-    #[must_use]
     pub fn reset(self, link: &Token, now: Timestamp) -> Self {
         let until = Timestamp::from_second(now.as_second() + LINK_SECONDS).unwrap_or(now);
         let link = Some((link.digest(), until));
@@ -160,33 +157,27 @@ impl StaffMember {
         Self { disabled_at: None, password, link, second_factor, passkeys, identity, ..self }.next()
     }
 
-    #[must_use]
     pub fn with_password(self, hash: PasswordHash) -> Self {
         Self { password: Some(hash), link: None, ..self }.next()
     }
 
-    #[must_use]
     pub fn with_second_factor(self, second_factor: Option<SecondFactor>) -> Self {
         Self { second_factor, ..self }.next()
     }
 
-    #[must_use]
     pub fn with_passkeys(self, passkeys: Vec<Passkey>) -> Self {
         Self { passkeys, ..self }.next()
     }
 
-    #[must_use]
     pub fn with_language(self, language: Option<Language>) -> Self {
         Self { language, ..self }.next()
     }
 
-    #[must_use]
     pub fn with_role(self, role: Role) -> Self {
         Self { role, ..self }.next()
     }
 
     /// The member, who cannot sign in any more.
-    #[must_use]
     pub fn disabled(self, now: Timestamp) -> Self {
         Self { disabled_at: Some(now), link: None, ..self }.next()
     }
@@ -235,7 +226,6 @@ impl StaffChange {
         Self { seen, after, ends: EndedSessions::None, begins: None, act }
     }
 
-    #[must_use]
     pub fn ending(self, ends: EndedSessions) -> Self {
         Self { ends, ..self }
     }

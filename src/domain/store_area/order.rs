@@ -153,7 +153,6 @@ impl NewOrder {
     }
 
     /// The same order with these values. Its terms say when it ends.
-    #[must_use]
     pub fn with(self, values: OrderPatch) -> Self {
         let OrderPatch { reference, note, expires_at: _, price, contact } = values;
         let (reference, note, contact) = (reference.set(), note.set(), contact.set());

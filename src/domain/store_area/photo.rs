@@ -57,7 +57,6 @@ impl Focus {
     }
 
     /// The same point after the photo was turned by a right angle.
-    #[must_use]
     pub const fn turned(self, to_right: bool) -> Self {
         let [x, y] = self.0;
         Self(if to_right { [Self::WHOLE - y, x] } else { [y, Self::WHOLE - x] })

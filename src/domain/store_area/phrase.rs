@@ -58,7 +58,6 @@ impl Phrase {
     }
 
     /// The same, but it finds only what everybody may see.
-    #[must_use]
     pub fn public(self) -> Self {
         Self { is_public: true, ..self }
     }

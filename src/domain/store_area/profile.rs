@@ -161,7 +161,6 @@ macro_rules! profile {
             }
 
             /// The profile with this change, and the same version.
-            #[must_use]
             pub fn changed_by(&self, patch: &ProfilePatch) -> Self {
                 let mut after = self.clone();
                 $(patch.$member.apply(&mut after.$member);)+

@@ -51,7 +51,6 @@ impl StorePet {
 
     /// The animal with new values. Without `..`, so that none is forgotten. Those of its fields
     /// depend on [`FieldSet::apply`](super::FieldSet::apply).
-    #[must_use]
     pub fn patched(&self, patch: PetPatch, fields: FieldValues) -> Self {
         let PetPatch { name, category_id, status, fields: _ } = patch;
         let mut after = self.clone();
