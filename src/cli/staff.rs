@@ -111,8 +111,7 @@ impl Staff {
             Command::Reset { name, console } => {
                 let token = Token::generate(&mut super::runtime::random());
                 let member = find(store, &name).await?;
-                let (seen, after) = (member.version, member.reset(&token, now));
-                let change = StaffChange::new(seen, after, ActType::StaffReset);
+                let change = member.change(|of| of.reset(&token, now), ActType::StaffReset);
                 write(store, change.ending(EndedSessions::All), now).await?;
                 show(&token, &console.url(), &name, database)
             }
@@ -124,8 +123,7 @@ impl Staff {
                     bail!(BadSetting(format!("{other} signs in with this subject already")));
                 }
                 let member = find(store, &name).await?;
-                let (seen, after) = (member.version, member.with_identity(identity));
-                let change = StaffChange::new(seen, after, ActType::StaffLinked);
+                let change = member.change(|of| of.with_identity(identity), ActType::StaffLinked);
                 write(store, change.ending(EndedSessions::All), now).await?;
                 let (name, issuer) = (name.as_str(), oidc_issuer.as_str());
                 super::output::print_message(&format!(
@@ -135,8 +133,7 @@ impl Staff {
             }
             Command::Disable { name } => {
                 let member = find(store, &name).await?;
-                let (seen, after) = (member.version, member.disabled(now));
-                let change = StaffChange::new(seen, after, ActType::StaffDisabled);
+                let change = member.change(|of| of.disabled(now), ActType::StaffDisabled);
                 write(store, change.ending(EndedSessions::All), now).await?;
                 super::output::print_message(&format!(
                     "Member {} in {database} can no longer sign in.",
@@ -146,8 +143,8 @@ impl Staff {
             }
             Command::Role { name, role } => {
                 let member = find(store, &name).await?;
-                let (seen, after) = (member.version, member.with_role(role));
-                write(store, StaffChange::new(seen, after, ActType::StaffRoleChanged), now).await?;
+                let change = member.change(|of| of.with_role(role), ActType::StaffRoleChanged);
+                write(store, change, now).await?;
                 super::output::print_message(&format!(
                     "Member {} in {database} now has the role {}.",
                     name.as_str(),

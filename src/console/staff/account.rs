@@ -9,7 +9,7 @@ use crate::console::prelude::*;
 use crate::{
     domain::{
         StaffId,
-        staff::{EndedSessions, StaffChange, StaffSession},
+        staff::{EndedSessions, StaffChange, StaffMember, StaffSession},
         store_area::{ActType, Language},
     },
     edge::Problem,
@@ -174,9 +174,9 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     if !passwords.is_right(place, typed, present).await? {
         return account(desk, &Errors::text(texts().current_password_wrong)).await;
     }
-    let after = member.clone().with_password(hash.clone());
+    let after = |of: StaffMember| of.with_password(hash.clone());
     let ends = EndedSessions::Others(session.record.digest);
-    let change = StaffChange::new(member.version, after, ActType::StaffPasswordSet).ending(ends);
+    let change = member.clone().change(after, ActType::StaffPasswordSet).ending(ends);
     if visit.write(change, session.actor()).await? == StaffWritten::Stale {
         let present = desk.store().find_staff(StaffKey::Id(member.id)).await?;
         if present.is_none_or(|present| present.password != Some(hash)) {

@@ -186,13 +186,11 @@ pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
         ("role", Some(role)) if role == member.role => Ok(Reply::See(PAGE.to_owned(), None)),
         ("role", Some(role)) => {
-            let after = member.with_role(role);
-            let change = StaffChange::new(seen, after, ActType::StaffRoleChanged);
+            let change = member.change(|of| of.with_role(role), ActType::StaffRoleChanged);
             make(desk, change, PAGE, "role-changed").await
         }
         ("disable", _) => {
-            let after = member.disabled(visit.now);
-            let change = StaffChange::new(seen, after, ActType::StaffDisabled);
+            let change = member.change(|of| of.disabled(visit.now), ActType::StaffDisabled);
             make(desk, change.ending(EndedSessions::All), PAGE, "member-disabled").await
         }
         ("reset", _) => {

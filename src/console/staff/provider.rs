@@ -205,8 +205,7 @@ async fn enter(
                 return Err(Refused::Because(texts().access_disabled.to_owned()));
             }
             (Some(known), _) if known.role != role => {
-                let (seen, after) = (known.version, known.with_role(role));
-                let change = StaffChange::new(seen, after, ActType::StaffRoleChanged);
+                let change = known.change(|of| of.with_role(role), ActType::StaffRoleChanged);
                 visit.write(change, Actor::Clock.into()).await?;
                 continue;
             }
@@ -215,11 +214,9 @@ async fn enter(
                     session::presented(visit).map_or(EndedSessions::None, EndedSessions::One);
                 StaffChange::new(known.version, known, ActType::StaffSignedIn).ending(ends)
             }
-            (None, Some(linked)) => {
-                let (seen, after) = (linked.version, StaffMember { role, ..linked });
-                StaffChange::new(seen, after.with_identity(identity), ActType::StaffLinked)
-                    .ending(EndedSessions::All)
-            }
+            (None, Some(linked)) => StaffMember { role, ..linked }
+                .change(|of| of.with_identity(identity), ActType::StaffLinked)
+                .ending(EndedSessions::All),
             (None, None) if begun.link().is_some() => {
                 return Err(Refused::Because(texts().link_invalid_hint.to_owned()));
             }

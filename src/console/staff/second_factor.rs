@@ -11,8 +11,8 @@ use crate::{
     delivery,
     domain::{
         staff::{
-            EndedSessions, RECOVERY_CODES, SecondFactor, StaffChange, StaffMember, TokenDigest,
-            TotpSecret, recovery_code,
+            EndedSessions, RECOVERY_CODES, SecondFactor, StaffMember, TokenDigest, TotpSecret,
+            recovery_code,
         },
         store_area::ActType,
     },
@@ -125,9 +125,9 @@ async fn with_recovery_codes(
 ) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
     let (codes, recovery) = codes_of_form(desk);
-    let seen = member.version;
-    let after = member.with_second_factor(Some(SecondFactor { recovery, ..second }));
-    let change = StaffChange::new(seen, after, ActType::StaffSecondFactorSet)
+    let second = Some(SecondFactor { recovery, ..second });
+    let change = member
+        .change(|of| of.with_second_factor(second), ActType::StaffSecondFactorSet)
         .ending(EndedSessions::Others(session.record.digest));
     if visit.write(change, session.actor()).await? == StaffWritten::Stale {
         let present = desk.store().find_staff(StaffKey::Id(session.member.id)).await?;
@@ -176,10 +176,8 @@ pub(super) fn check_still_has_one(desk: &Desk<'_>, after: &StaffMember) -> Resul
 /// `POST /account/second-factor/remove`.
 pub(crate) async fn remove_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let member = desk.session.member.clone();
-    let seen = member.version;
-    let after = member.with_second_factor(None);
-    check_still_has_one(desk, &after)?;
-    let change = StaffChange::new(seen, after, ActType::StaffSecondFactorRemoved)
-        .ending(EndedSessions::Others(desk.session.record.digest));
+    let change = member.change(|of| of.with_second_factor(None), ActType::StaffSecondFactorRemoved);
+    check_still_has_one(desk, &change.after)?;
+    let change = change.ending(EndedSessions::Others(desk.session.record.digest));
     make(desk, change, "/account", "second-factor-removed").await
 }

@@ -314,13 +314,11 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
         return Ok(code_form(visit, &then, &member, Some(texts().code_wrong)));
     };
     let (token, begun) = session::begin(visit, member.id, true);
-    let (seen, actor) = (member.version, session::actor(&member));
-    let after = member.clone().with_second_factor(Some(second));
-    let change = StaffChange {
-        begins: Some(begun),
-        ..StaffChange::new(seen, after, ActType::StaffSignedIn)
-            .ending(EndedSessions::One(record.digest))
-    };
+    let actor = session::actor(&member);
+    let after = |of: StaffMember| of.with_second_factor(Some(second));
+    let ends = EndedSessions::One(record.digest);
+    let change = member.clone().change(after, ActType::StaffSignedIn).ending(ends);
+    let change = StaffChange { begins: Some(begun), ..change };
     // Another request has used the code, or the member was changed.
     if visit.write(change, actor).await? == StaffWritten::Stale {
         return Ok(code_form(visit, &then, &member, Some(texts().code_wrong)));

@@ -182,6 +182,11 @@ impl StaffMember {
         Self { disabled_at: Some(now), link: None, ..self }.next()
     }
 
+    /// The change of the member to this one.
+    pub fn change(self, to: impl FnOnce(Self) -> Self, act: ActType) -> StaffChange {
+        StaffChange::new(self.version, to(self), act)
+    }
+
     fn next(self) -> Self {
         Self { version: self.version + 1, ..self }
     }
