@@ -56,10 +56,6 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         Input::of("label", texts().field_label, form, errors).hint(texts().field_label_hint);
     let name = Input::of("name", texts().field_name, form, errors).hint(texts().field_name_hint);
     let content = html! {
-        h1 { (texts().fields) }
-        (staff::settings_menu(texts().fields))
-        p.muted { (texts().fields_hint) }
-        (errors.summary())
         @if !fields.all().is_empty() { (markup::table(&markup::headings(&labels), &rows)) }
         details.card open[!errors.is_empty() || fields.all().is_empty()] {
             summary { (texts().add_field) }
@@ -75,7 +71,8 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             }
         }
     };
-    Ok(Page::new(texts().fields, content).wrong_if(!errors.is_empty()).into())
+    let title = (texts().fields, Some(texts().fields_hint));
+    Ok(staff::settings_page(title, errors, &content))
 }
 
 pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {

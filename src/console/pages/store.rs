@@ -49,10 +49,6 @@ async fn page(
     };
     let none = html! {};
     let content = html! {
-        h1 { (texts().store) }
-        (staff::settings_menu(texts().store))
-        p.muted { (texts().store_hint) }
-        (errors.summary())
         div.columns.wide {
             form.stack method="post" action=(PAGE) {
                 (desk.key("store"))
@@ -66,7 +62,8 @@ async fn page(
         }
         (labels)
     };
-    Ok(Page::new(texts().store, content).wrong_if(!errors.is_empty()).into())
+    let title = (texts().store, Some(texts().store_hint));
+    Ok(staff::settings_page(title, errors, &content))
 }
 
 /// The store as it is now for everybody.

@@ -35,10 +35,6 @@ fn badge(stored: &StoredWebhook) -> Markup {
 pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let webhooks = desk.store().list_webhooks().await?;
     let content = html! {
-        h1 { (texts().webhooks) }
-        (staff::settings_menu(texts().webhooks))
-        p.muted { (texts().webhooks_hint) }
-        (errors.summary())
         @if webhooks.is_empty() {
             div.card.empty { strong { (texts().no_webhooks) } p { (texts().no_webhooks_hint) } }
         } @else {
@@ -54,7 +50,8 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             }
         }
     };
-    Ok(Page::new(texts().webhooks, content).wrong_if(!errors.is_empty()).into())
+    let title = (texts().webhooks, Some(texts().webhooks_hint));
+    Ok(staff::settings_page(title, errors, &content))
 }
 
 fn list_table(webhooks: &[StoredWebhook]) -> Markup {

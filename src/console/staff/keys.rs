@@ -46,7 +46,7 @@ pub(crate) async fn keys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             }
         }
     };
-    Ok(settings_page(texts().keys, errors, &content))
+    Ok(settings_page((texts().keys, None), errors, &content))
 }
 
 fn row(desk: &Desk<'_>, key: &KeyRecord) -> Markup {
@@ -123,7 +123,7 @@ async fn was_made(desk: &Desk<'_>, key: &ApiKey) -> Result<bool, ApiError> {
 /// Shows a key once.
 fn key_page(key: &ApiKey) -> Reply {
     let content = shown_once(&html! { (texts().new_key_hint) }, key.reveal(), PAGE);
-    settings_page(texts().new_key, &Errors::default(), &content)
+    settings_page((texts().new_key, None), &Errors::default(), &content)
 }
 
 /// `POST /settings/keys/{id}`: `do` is `rotate` or `revoke`.

@@ -53,7 +53,7 @@ pub(crate) async fn members(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, A
             }
         }
     };
-    Ok(settings_page(texts().staff, errors, &content))
+    Ok(settings_page((texts().staff, None), errors, &content))
 }
 
 fn row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
@@ -150,7 +150,7 @@ async fn was_made(desk: &Desk<'_>, link: &Token) -> Result<bool, ApiError> {
 fn link_page(desk: &Desk<'_>, name: &StaffName, link: &Token) -> Reply {
     let url = format!("{}/link/{}", desk.visit.visitor.origin, link.reveal());
     let content = shown_once(&texts().give_link(name.as_str()), &url, PAGE);
-    settings_page(texts().link, &Errors::default(), &content)
+    settings_page((texts().link, None), &Errors::default(), &content)
 }
 
 /// `POST /settings/staff/{id}`: `do` is `role`, `reset` or `disable`.

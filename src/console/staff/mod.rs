@@ -103,10 +103,14 @@ pub(super) fn settings(_: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
     ready(Ok(Reply::See("/settings/store".to_owned(), None)))
 }
 
-/// A page of the settings.
-fn settings_page(title: &str, errors: &Errors, content: &Markup) -> Reply {
-    let content = html! { (settings_menu(title)) (errors.summary()) (content) };
-    page(title, errors, &content)
+/// A page of the settings, with what it is for.
+pub(super) fn settings_page(
+    (title, hint): (&str, Option<&str>),
+    errors: &Errors,
+    content: &Markup,
+) -> Reply {
+    let hint = html! { @if let Some(hint) = hint { p.muted { (hint) } } };
+    page(title, errors, &html! { (settings_menu(title)) (hint) (errors.summary()) (content) })
 }
 
 /// A page of the member's own account.
