@@ -90,7 +90,7 @@ impl Window {
     pub fn new(app: Arc<App>, edge: Arc<Edge>, settings: WindowSettings) -> Self {
         let sites: Vec<&str> = settings.embed.iter().map(crate::edge::Origin::as_str).collect();
         let sites = if sites.is_empty() { "'none'".to_owned() } else { sites.join(" ") };
-        let policy = HeaderValue::try_from(policy(&sites));
+        let policy = [POLICY.trim_end_matches("'none'"), &sites].concat();
         Self {
             edge,
             tags: Tags::new(app.store.etag_key()),
@@ -101,7 +101,8 @@ impl Window {
             typed: Cache::of(MAX_TYPED),
             animals: Cache::of(MAX_PAGES),
             files: Account::new(FILES_AT_ONCE, FILES_OF_ADDRESS),
-            embedded: policy.unwrap_or(HeaderValue::from_static("default-src 'none'")),
+            embedded: HeaderValue::try_from(policy)
+                .unwrap_or(HeaderValue::from_static("default-src 'none'")),
         }
     }
 
@@ -306,22 +307,13 @@ impl Interface for Window {
     }
 }
 
-/// What lets a browser load nothing from other hosts, run no script, and show a page only in frames of
-/// these sites.
-fn policy(sites: &str) -> String {
-    format!(
-        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
-         frame-ancestors {sites}"
-    )
-}
+/// What lets a browser load nothing from other hosts, run no script, and show a page in no frame.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
+                      base-uri 'none'; frame-ancestors 'none'";
 
 /// The policy is the same for all pages other than `/embed`. Pages tell other sites only the address of
 /// the window.
 const SECURITY_FIELDS: [(HeaderName, &str); 2] = [
-    (
-        header::CONTENT_SECURITY_POLICY,
-        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
-         frame-ancestors 'none'",
-    ),
+    (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::REFERRER_POLICY, "strict-origin-when-cross-origin"),
 ];
