@@ -216,8 +216,7 @@ impl Filling<'_> {
             return Ok(None);
         };
         let stored = self.app.photos.add(Bytes::from_static(picture), Format::WebP).await?;
-        let (id, width, height) = (stored.id, stored.width, stored.height);
-        Ok(Some(NewPhoto { id, alt: None, width, height, focus: None }))
+        Ok(Some(stored.into_photo(None)))
     }
 
     fn arrival(

@@ -44,7 +44,7 @@ pub(crate) use self::{
 use crate::{
     domain::{
         Clock,
-        store_area::{NewLogo, PhotoFile, PhotoId, PhotoSize},
+        store_area::{AltText, NewLogo, NewPhoto, PhotoFile, PhotoId, PhotoSize},
     },
     observe::metrics::{Exposition, PhotoMetrics},
 };
@@ -68,6 +68,14 @@ pub struct Stored {
     pub width: u32,
     /// In pixels.
     pub height: u32,
+}
+
+impl Stored {
+    /// What an animal gets of it.
+    pub fn into_photo(self, alt: Option<AltText>) -> NewPhoto {
+        let Self { id, width, height } = self;
+        NewPhoto { id, alt, width, height, focus: None }
+    }
 }
 
 /// How far the work that looks at all files has come.
@@ -146,6 +154,12 @@ impl Photos {
     /// Where the files are; `None` if photos are off.
     pub fn place(&self) -> Option<&Place> {
         self.place.as_ref()
+    }
+
+    /// Whether the files of a photo are there.
+    pub async fn has(&self, id: PhotoId) -> Result<bool, PhotoError> {
+        let Some(place) = self.place() else { return Ok(false) };
+        Ok(place.length(PhotoFile { id, size: PhotoSize::Large }).await?.is_some())
     }
 
     /// The largest picture that is accepted, in bytes.

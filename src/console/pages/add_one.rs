@@ -14,10 +14,10 @@ use crate::{
         NewPet, PetId, PetStatus,
         store_area::{
             Category, Command, FieldDefinition, FieldKind, FieldSet, FieldValues, Label, NewPhoto,
-            PetQuery, PhotoFile, PhotoId, PhotoSize, Photos, Preconditions, StorePet, normalized,
+            PetQuery, PhotoId, Photos, Preconditions, StorePet, normalized,
         },
     },
-    photos::{PhotoError, Stored},
+    photos::Stored,
 };
 
 /// The fields of the first screen, in this order, if the store has them.
@@ -276,7 +276,7 @@ fn photo(desk: &Desk<'_>, field: &str) -> Option<NewPhoto> {
     let waits = desk.visit.now.as_second().saturating_sub(since.parse().ok()?);
     let is_valid = desk.visit.is_tag_of(tag, &signed(desk, text)) && waits < KEPT_FOR.as_secs();
     let (id, width, height) = (PhotoId::parse(id)?, width.parse().ok()?, height.parse().ok()?);
-    is_valid.then_some(NewPhoto { id, alt: None, width, height, focus: None })
+    is_valid.then(|| Stored { id, width, height }.into_photo(None))
 }
 
 /// The photos of the form whose files are there, or why not all can be added; and the fields of those that can.
@@ -286,12 +286,9 @@ async fn arrived(
     let (mut photos, mut kept, mut lost) = (Vec::new(), Vec::new(), 0);
     for field in desk.visit.form.all(PHOTO) {
         let new = photo(desk, field);
-        let is_there = match (&new, desk.app().photos.place()) {
-            (Some(NewPhoto { id, .. }), Some(place)) => {
-                let large = PhotoFile { id: *id, size: PhotoSize::Large };
-                place.length(large).await.map_err(PhotoError::from)?.is_some()
-            }
-            _ => false,
+        let is_there = match &new {
+            Some(new) => desk.app().photos.has(new.id).await?,
+            None => false,
         };
         match new.filter(|_| is_there && photos.len() < Photos::MAX) {
             Some(new) if photos.contains(&new) => {}

@@ -26,8 +26,8 @@ use crate::{
     domain::{
         PetId, StaffId,
         store_area::{
-            AltText, Command, Focus, IfMatch, NewPhoto, Patch, Photo, PhotoFile, PhotoId,
-            PhotoPatch, PhotoSize, Photos, Preconditions, StorePet,
+            AltText, Command, Focus, IfMatch, NewPhoto, Patch, Photo, PhotoId, PhotoPatch, Photos,
+            Preconditions, StorePet,
         },
     },
     edge::{UnreadBody, multipart::Multipart},
@@ -179,8 +179,8 @@ async fn turned(
     let focus = photo.focus.map(|focus| focus.turned(to_right));
     let turned = of_stored(desk.app().photos.turn(photo.id, to_right).await)?;
     Ok(turned.and_then(|turned| {
-        let Stored { id, width, height } = turned.ok_or(texts().photo_file_missing)?;
-        Ok(NewPhoto { id, alt: None, width, height, focus })
+        let turned = turned.ok_or(texts().photo_file_missing)?;
+        Ok(NewPhoto { focus, ..turned.into_photo(None) })
     }))
 }
 
@@ -188,12 +188,7 @@ async fn turned(
 /// there.
 async fn restore(desk: &Desk<'_>, pet: &StorePet, photo: PhotoId) -> Result<Reply, ApiError> {
     let deleted = history::deleted_photo(desk, pet.id, photo).await?;
-    let large = PhotoFile { id: photo, size: PhotoSize::Large };
-    let place = desk.app().photos.place();
-    let is_there = match place.filter(|_| deleted.is_some()) {
-        Some(place) => place.length(large).await.map_err(PhotoError::from)?.is_some(),
-        None => false,
-    };
+    let is_there = deleted.is_some() && desk.app().photos.has(photo).await?;
     let Some(Deleted { photo, position, replaced_by }) = deleted.filter(|_| is_there) else {
         return photos::show(desk, &Errors::text(texts().photo_not_kept)).await;
     };
@@ -316,13 +311,7 @@ async fn add_one(
     let fields = [("picture", &*digest), (KEY_FIELD, &*key)];
     // A form without a key has its effect each time.
     desk.visit.form = Form::sent(&fields[..if key.starts_with('-') { 1 } else { 2 }]);
-    let photo = NewPhoto {
-        id: stored.id,
-        alt: None,
-        width: stored.width,
-        height: stored.height,
-        focus: None,
-    };
+    let photo = stored.into_photo(None);
     Ok(desk.execute(vec![Command::AddPhoto { id, photo }]).await?.map(drop).map_err(|not| not.why))
 }
 

@@ -15,8 +15,7 @@ use crate::{
     domain::{
         PetId,
         store_area::{
-            AltText, Command, EACH_PHOTO, NewPhoto, PhotoId, PhotoPatch, Photos, Refusal,
-            may_get_photo,
+            AltText, Command, EACH_PHOTO, PhotoId, PhotoPatch, Photos, Refusal, may_get_photo,
         },
     },
     edge::{
@@ -55,8 +54,7 @@ pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Respon
         PhotoError::Invalid(message.to_owned())
     })?;
     let stored = area.app.photos.add(write.body.clone(), format).await?;
-    let photo =
-        NewPhoto { id: stored.id, alt, width: stored.width, height: stored.height, focus: None };
+    let photo = stored.into_photo(alt);
     write.execute(area, Command::AddPhoto { id, photo }, wire::added_photo).await
 }
 
