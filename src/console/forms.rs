@@ -44,7 +44,11 @@ impl Errors {
     }
 
     /// The value, or an error of this field.
-    pub(super) fn take<T>(&mut self, field: &'static str, value: Result<T, String>) -> Option<T> {
+    pub(super) fn take<T>(
+        &mut self,
+        field: &'static str,
+        value: Result<T, impl Into<String>>,
+    ) -> Option<T> {
         value.map_err(|message| self.add(field, message)).ok()
     }
 

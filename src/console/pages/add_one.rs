@@ -185,7 +185,7 @@ fn with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut Errors) -> Form {
         Some(born) => Ok(born.to_string()),
         None => Err(texts().age_invalid),
     };
-    let born = errors.take(ABOUT, born.map_err(str::to_owned)).unwrap_or_default();
+    let born = errors.take(ABOUT, born).unwrap_or_default();
     let others = form.fields().iter().filter(|(name, _)| *name != field).cloned();
     others.chain([(field.clone(), born)]).collect()
 }

@@ -73,7 +73,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         "" => desk.free_number(0).await?.ok_or(texts().no_free_number),
         _ => desk.visit.form.integer("number").ok_or(texts().number_invalid),
     };
-    let id = errors.take("number", id.map_err(str::to_owned));
+    let id = errors.take("number", id);
     let (Some(label), Some(id)) = (label, id) else {
         return list(desk, &errors).await;
     };

@@ -110,9 +110,9 @@ fn read_choices(
             labels.insert(value.clone(), typed.to_owned());
         }
     }
-    let choices = Choices::new(values).ok_or_else(|| texts().field_choices_invalid.to_owned());
+    let choices = Choices::new(values).ok_or_else(|| texts().field_choices_invalid);
     let choices = errors.take("choices", choices)?;
-    let choices = choices.labelled(labels).ok_or_else(|| texts().field_labels_invalid.to_owned());
+    let choices = choices.labelled(labels).ok_or_else(|| texts().field_labels_invalid);
     errors.take("choices", choices)
 }
 
@@ -125,13 +125,13 @@ pub(super) fn read(
     errors: &mut Errors,
 ) -> Option<FieldDefinition> {
     let label = forms::label(form.get("label"));
-    let label = errors.take("label", label.map_err(|_| texts().field_label_invalid.to_owned()));
+    let label = errors.take("label", label.map_err(|_| texts().field_label_invalid));
     let kind: Result<FieldKind, _> = form.get("kind").parse();
-    let kind = errors.take("kind", kind.map_err(|_| texts().field_kind_missing.to_owned()));
+    let kind = errors.take("kind", kind.map_err(|_| texts().field_kind_missing));
     let choices = match kind {
         Some(FieldKind::Choice) => read_choices(before, form, errors),
         _ if !form.get("choices").is_empty() => {
-            errors.take("choices", Err(texts().field_choices_hint.to_owned()))
+            errors.take("choices", Err(texts().field_choices_hint))
         }
         _ => None,
     };
@@ -140,8 +140,7 @@ pub(super) fn read(
         _ => form.integer("position"),
     };
     let position = position.filter(|at| (0..=FieldDefinition::HIGHEST_POSITION).contains(at));
-    let position =
-        errors.take("position", position.ok_or_else(|| texts().field_position_invalid.to_owned()));
+    let position = errors.take("position", position.ok_or_else(|| texts().field_position_invalid));
     let is = |name| !form.get(name).is_empty();
     let (is_public, is_unique) = (is("public"), is("unique"));
     let (name, label, kind, position) = (name?, label?, kind?, position?);

@@ -81,7 +81,7 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         "" => name_of(form.get("label")),
         typed => typed.to_owned(),
     });
-    let name = errors.take("name", name.ok_or_else(|| texts().field_name_invalid.to_owned()));
+    let name = errors.take("name", name.ok_or_else(|| texts().field_name_invalid));
     let fields = desk.store().fields().await?;
     let last = fields.all().iter().map(|field| field.position).max();
     let next = last.map_or(0, |last| (last + 10).min(FieldDefinition::HIGHEST_POSITION));

@@ -185,7 +185,7 @@ pub(crate) async fn add_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(see(PAGE, "passkey-added"));
     }
     let mut errors = Errors::default();
-    let name = line(visit.form.raw("name"), 60).ok_or(texts().passkey_name_invalid.to_owned());
+    let name = line(visit.form.raw("name"), 60).ok_or_else(|| texts().passkey_name_invalid);
     let Some(name) = errors.take("name", name) else { return passkeys(desk, &errors).await };
     let staff = desk.store().list_staff().await?;
     let is_known = staff.iter().flat_map(|of| &of.passkeys).any(|of| of.id == id);
