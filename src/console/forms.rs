@@ -35,6 +35,11 @@ impl Errors {
         Self { other: Some(what), ..Self::default() }
     }
 
+    /// Something that concerns this field.
+    pub(super) fn at(field: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self { by_field: vec![(field.into(), message.into())], ..Self::default() }
+    }
+
     pub(super) fn text(message: &str) -> Self {
         Self::other(html! { (message) })
     }

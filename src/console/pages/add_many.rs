@@ -90,8 +90,7 @@ pub(super) async fn preview(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (mut pasted, categories, fields) = read(desk, &desk.visit.form).await?;
     name_taken(desk, &mut pasted, &fields).await?;
     if pasted.lines.is_empty() {
-        let mut errors = Errors::default();
-        errors.add("lines", texts().nothing_pasted);
+        let errors = Errors::at("lines", texts().nothing_pasted);
         return Ok(page(desk, &desk.visit.form, (&categories, &fields), &errors).into());
     }
     let shown = (&pasted, (&*categories, &fields));
@@ -257,8 +256,7 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let shown = (&pasted, (&*categories, &fields));
     let (left_out, count) = (pasted.left_out(), pasted.lines.len());
     if !left_out.is_empty() && form.raw("left-out") != texts().left_out(&left_out) {
-        let mut errors = Errors::default();
-        errors.add("left-out", texts().leave_out_first);
+        let errors = Errors::at("left-out", texts().leave_out_first);
         return Ok(show_preview(desk, form, shown, &errors, 0).into());
     }
     let executed = desk.execute(commands).await?;

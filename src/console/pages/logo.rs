@@ -44,7 +44,7 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
     let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, &**value)).collect();
     desk.visit.form = Form::sent(&fields[..if fields[1].1.is_empty() { 1 } else { 2 }]);
     if owner_of(&desk.visit.form).is_some_and(|owner| owner != member) {
-        return wrong(desk, texts().another_member.to_owned()).await;
+        return store::show(desk, &Errors::at(LOGO, texts().another_member)).await;
     }
     let made = match picture {
         Ok(picture) => made(desk, picture).await?,
@@ -52,7 +52,7 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
     };
     match made {
         Ok(change) => store::change_logo(desk, change).await,
-        Err(why) => wrong(desk, why).await,
+        Err(why) => store::show(desk, &Errors::at(LOGO, why)).await,
     }
 }
 
@@ -63,10 +63,4 @@ async fn made(desk: &Desk<'_>, picture: Bytes) -> Result<Result<ProfileChange, S
     let made = photo_forms::of_stored(desk.app().photos.logo(picture, format).await)?;
     let in_words = |why| if why == Logo::TOO_FLAT { texts().logo_too_flat.to_owned() } else { why };
     Ok(made.map(|new| ProfileChange::Logo(Some(new))).map_err(in_words))
-}
-
-async fn wrong(desk: &Desk<'_>, why: String) -> Result<Reply, ApiError> {
-    let mut errors = Errors::default();
-    errors.add(LOGO, why);
-    store::show(desk, &errors).await
 }
