@@ -245,7 +245,7 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Ok(commands) if !commands.is_empty() && pasted.problems.is_empty() => {
             let new = categories.iter().filter(|of| of.version == 0).cloned();
             let put = |Category { id, label, .. }| {
-                let preconditions = Preconditions { if_match: None, if_absent: true };
+                let preconditions = Preconditions::ABSENT;
                 Command::PutCategory { id, label, preconditions }
             };
             commands.into_iter().chain(new.map(put)).collect::<Vec<_>>()

@@ -85,7 +85,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
     let preconditions = match present {
         Some(category) => Preconditions::version(category.version),
-        None => Preconditions { if_match: None, if_absent: true },
+        None => Preconditions::ABSENT,
     };
     let command = Command::PutCategory { id, label, preconditions };
     match desk.execute(vec![command]).await? {

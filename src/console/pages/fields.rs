@@ -241,7 +241,7 @@ pub(super) async fn change(
 ) -> Result<Result<(), &'static str>, ApiError> {
     let preconditions = match version {
         Some(version) => Preconditions::version(version),
-        None => Preconditions { if_match: None, if_absent: true },
+        None => Preconditions::ABSENT,
     };
     let respond = |_: &FieldDecision| StoredResponse { status: 200, ..StoredResponse::default() };
     let changed = desk.app().fields.change(&wish, &preconditions, desk.context(), respond).await?;

@@ -26,7 +26,7 @@ use crate::{
     domain::{
         PetId, StaffId,
         store_area::{
-            AltText, Command, Focus, IfMatch, NewPhoto, Patch, Photo, PhotoId, PhotoPatch, Photos,
+            AltText, Command, Focus, NewPhoto, Patch, Photo, PhotoId, PhotoPatch, Photos,
             Preconditions, StorePet,
         },
     },
@@ -91,8 +91,7 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     });
     // The first of them checks that nobody else changes the animal meanwhile.
     let mut first = Some(merged.preconditions(merged.is_conflict()));
-    let any = Preconditions { if_match: Some(IfMatch::Any), if_absent: false };
-    let mut preconditions = || first.take().unwrap_or_else(|| any.clone());
+    let mut preconditions = || first.take().unwrap_or(Preconditions::PRESENT);
     let mut commands = Vec::new();
     for photo in pet.photos.all() {
         let Some(patch) = typed(&merged.form, photo) else {
@@ -192,8 +191,7 @@ async fn restore(desk: &Desk<'_>, pet: &StorePet, photo: PhotoId) -> Result<Repl
     let Some(Deleted { photo, position, replaced_by }) = deleted.filter(|_| is_there) else {
         return photos::show(desk, &Errors::text(texts().photo_not_kept)).await;
     };
-    let (id, preconditions) =
-        (pet.id, Preconditions { if_match: Some(IfMatch::Any), if_absent: false });
+    let (id, preconditions) = (pet.id, Preconditions::PRESENT);
     let patch = PhotoPatch { position: Some(position), ..PhotoPatch::default() };
     let in_its_place = replaced_by.filter(|&by| pet.photos.position(by).is_some());
     let commands = if let Some(replaced) = in_its_place {

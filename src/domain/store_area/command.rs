@@ -217,6 +217,12 @@ impl IfMatch {
 }
 
 impl Preconditions {
+    /// Requires that nothing is there.
+    pub const ABSENT: Self = Self { if_match: None, if_absent: true };
+
+    /// Requires that something is there, in any version.
+    pub const PRESENT: Self = Self { if_match: Some(IfMatch::Any), if_absent: false };
+
     /// Requires exactly this version.
     pub fn version(version: i64) -> Self {
         Self { if_match: Some(IfMatch::Versions(vec![version])), if_absent: false }

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::{
-    ChangeType, Decision, IfMatch, NewPhoto, Photo, PhotoId, PhotoPatch, Photos, Preconditions,
-    Present, Refusal, StorePet,
+    ChangeType, Decision, NewPhoto, Photo, PhotoId, PhotoPatch, Photos, Preconditions, Present,
+    Refusal, StorePet,
     pet_rules::withdrawn,
     rules::{NO_PET, changed, existing, require},
 };
@@ -36,8 +36,7 @@ pub(super) fn replace_photo(
     present: &Present,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    let any = Preconditions { if_match: Some(IfMatch::Any), if_absent: false };
-    let (pet, at) = subject(id, &any, present)?;
+    let (pet, at) = subject(id, &Preconditions::PRESENT, present)?;
     if pet.photos.position(by.id).is_some() {
         return Ok(Decision { photo: Some(by.id), ..Decision::unchanged(pet) });
     }
