@@ -1,7 +1,5 @@
 //! `petstore copy`.
 
-use std::ops::ControlFlow;
-
 use anyhow::{Context, anyhow, ensure};
 use clap::Args;
 
@@ -18,7 +16,7 @@ use crate::{
     },
     store::{
         self, DatabaseUrl, OpenMode,
-        bulk::{self, CommitError, Ids, Load, Snapshot, Table},
+        bulk::{self, CommitError, Ids, Load, Snapshot, Table, goes_on},
     },
 };
 
@@ -235,8 +233,4 @@ fn copy_table(
         goes_on(&added)
     })?;
     added.map(|()| rows)
-}
-
-fn goes_on(done: &anyhow::Result<()>) -> ControlFlow<()> {
-    if done.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }

@@ -178,7 +178,7 @@ impl Filling<'_> {
         let mut categories = Vec::new();
         for (id, label) in (1..).zip(&self.texts.categories) {
             let label = Label::new(label.clone()).context("a category")?;
-            let preconditions = Preconditions { if_match: None, if_absent: true };
+            let preconditions = Preconditions::ABSENT;
             categories.push(Command::PutCategory { id, label, preconditions });
         }
         let mut events = vec![(OPENED, categories)];

@@ -18,7 +18,7 @@ use crate::{
     files::{CsvWriter, Format, NdjsonWriter, Writer},
     store::{
         self, StoreError,
-        bulk::{self, Snapshot, Value},
+        bulk::{self, Snapshot, Value, goes_on},
     },
 };
 
@@ -84,7 +84,7 @@ impl Export {
         let mut written = Ok(());
         let mut step = |done: io::Result<()>| {
             written = done;
-            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            goes_on(&written)
         };
         let mut write = |writer: &mut dyn Writer| {
             snapshot.pets(self.status, &mut |pet| {
@@ -100,7 +100,6 @@ impl Export {
             Format::Ndjson => {
                 let mut writer = NdjsonWriter::new(out);
                 let profile = snapshot.profile().context("cannot read the database")?;
-                // The release before does not know it.
                 if !profile.is_empty() {
                     let logo =
                         logo_of(&mut *snapshot, &profile).context("cannot read the database")?;

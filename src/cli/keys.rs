@@ -252,14 +252,8 @@ pub(super) async fn create_first(
     scope: Scope,
 ) -> anyhow::Result<ApiKey> {
     let key = generate(deployment);
-    let new = NewKey {
-        digest: key.digest(),
-        name: "first".to_owned(),
-        scope,
-        deployment,
-        expires_at: None,
-        rate_limit: None,
-    };
+    let (digest, name) = (key.digest(), "first".to_owned());
+    let new = NewKey { digest, name, scope, deployment, expires_at: None, rate_limit: None };
     store.create_key(new, act(SystemClock.now())).await.context("cannot store the first key")?;
     Ok(key)
 }

@@ -251,3 +251,8 @@ pub struct LastIds {
     pub staff: i64,
     pub webhook: i64,
 }
+
+/// Whether to show more, after what was done with the last.
+pub fn goes_on<T, E>(done: &Result<T, E>) -> ControlFlow<()> {
+    if done.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+}

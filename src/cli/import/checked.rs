@@ -11,7 +11,7 @@ use crate::{
     files::{InvalidRow, Row, Rows, SeenIds, add_label},
     store::{
         self,
-        bulk::{self, Snapshot, Value},
+        bulk::{self, Snapshot, Value, goes_on},
     },
 };
 
@@ -148,8 +148,4 @@ pub(super) fn taken(
         fields.keep();
     }
     Ok((ids, fields))
-}
-
-fn goes_on<T, E>(done: &Result<T, E>) -> ControlFlow<()> {
-    if done.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
