@@ -126,21 +126,11 @@ pub(super) const HORSE: Words = Words {
 };
 
 /// What has no drawing of its own, and ends like what has one.
+#[rustfmt::skip]
 pub(super) const OTHER: Words = Words {
     whole: &[
-        "seehund",
-        "seehunde",
-        "flughund",
-        "flughunde",
-        "meerkatze",
-        "meerkatzen",
-        "fledermaus",
-        "fledermause",
-        "fledermaeuse",
-        "nilpferd",
-        "nilpferde",
-        "flusspferd",
-        "flusspferde",
+        "seehund", "seehunde", "flughund", "flughunde", "meerkatze", "meerkatzen",
+        "fledermaus", "fledermause", "fledermaeuse", "nilpferd", "nilpferde", "flusspferd", "flusspferde",
     ],
     ends: &[],
 };
