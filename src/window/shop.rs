@@ -35,8 +35,8 @@ const VERSION_KEPT: Duration = Duration::from_secs(1);
 pub(super) struct Shop {
     pub(super) app: Arc<App>,
     pub(super) settings: WindowSettings,
-    /// The fields, and the version of the store at which they were read.
-    fields: Mutex<Option<(Version, Arc<FieldSet>)>>,
+    /// The fields.
+    fields: Cache<(), Arc<FieldSet>>,
     /// What the store says about itself, and the version of the store at which it was read.
     facts: Mutex<(Option<Version>, Arc<StoreFacts>)>,
     /// The kinds of animals, and the version at which they were counted.
@@ -83,7 +83,7 @@ impl Shop {
             app,
             settings,
             facts: Mutex::new((None, Arc::new(facts))),
-            fields: Mutex::default(),
+            fields: Cache::of(2),
             kinds: AsyncMutex::default(),
             others: Cache::of(MOST_OTHERS),
             version: AsyncMutex::default(),
@@ -121,13 +121,11 @@ impl Shop {
         &self,
         version: Option<Version>,
     ) -> Result<Arc<FieldSet>, StoreError> {
-        let known = || self.fields.lock();
-        let found = known().clone().filter(|(read_at, _)| Some(*read_at) == version);
-        if let Some((_, fields)) = found {
+        if let Some(fields) = self.fields.find(&(), version) {
             return Ok(fields);
         }
         let fields = Arc::new(self.store().fields().await?);
-        *known() = version.map(|version| (version, Arc::clone(&fields)));
+        self.fields.insert((), version, &fields);
         Ok(fields)
     }
 
