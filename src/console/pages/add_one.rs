@@ -1,9 +1,9 @@
 //! Adding one animal: its photos first, and then what people ask first.
 
-use jiff::{SignedDuration, ToSpan, civil::Date, tz::TimeZone};
+use jiff::{SignedDuration, ToSpan, civil::Date};
 
 use super::{
-    animal_fields,
+    animal_fields, parts,
     photos::{self, PHOTO},
     values,
 };
@@ -179,8 +179,7 @@ fn with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut Errors) -> Form {
     let form = &desk.visit.form;
     let field = fields.all().iter().find(|field| field.is_birth()).map(values::input_of);
     let Some(field) = field.filter(|_| !form.get(ABOUT).is_empty()) else { return form.clone() };
-    let today = desk.visit.now.to_zoned(TimeZone::UTC).date();
-    let born = match birth(form.get(ABOUT), today) {
+    let born = match birth(form.get(ABOUT), parts::today(desk)) {
         _ if !form.get(&field).is_empty() => Err(texts().born_or_age),
         Some(born) => Ok(born.to_string()),
         None => Err(texts().age_invalid),
@@ -239,7 +238,7 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(page(&errors));
     };
     let pet = NewPet { name, category_id, status };
-    let preconditions = Preconditions { if_match: None, if_absent: true };
+    let preconditions = Preconditions::ABSENT;
     let category = new.map(|label| Command::PutCategory { id: category_id, label, preconditions });
     let add = Command::AddPet(pet, given, photos);
     match desk.execute([add].into_iter().chain(category).collect()).await? {

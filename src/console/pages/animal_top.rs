@@ -1,7 +1,6 @@
 //! The top of the page of an animal: what it looks like, and what people ask first.
 
-use jiff::tz::TimeZone;
-
+use super::parts;
 use crate::console::prelude::*;
 use crate::{
     domain::{
@@ -68,8 +67,7 @@ pub(super) fn card(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup
 
 /// Its name, and what people ask first.
 pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup {
-    let today = desk.visit.now.to_zoned(TimeZone::UTC).date();
-    let line = Animal::whole(pet, fields).line(today);
+    let line = Animal::whole(pet, fields).line(parts::today(desk));
     let price = asking_price(pet, fields);
     html! {
         div {
