@@ -97,7 +97,7 @@ pub(crate) async fn list_pets(
     let walk = Walk::new(cursor::PETS, &of_walk);
     if let Some(cursor) = cursor {
         let (key, id) = walk.decode(&cursor)?;
-        // The release before gave the cursors of names a key.
+        // Cursors of a release that listed animals by name have a key.
         let id = PetId::new(id).filter(|_| key.is_empty());
         query.after = Some(id.ok_or_else(cursor::invalid)?);
     }
