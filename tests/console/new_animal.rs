@@ -132,7 +132,7 @@ async fn an_age_is_written_down_as_a_day_of_birth() {
             "{about}"
         );
         let page = clerk.get(&next).await.expect(200);
-        assert!(page.text.contains("Its day of birth is counted back from its age."), "{page:?}");
+        assert!(page.text.contains("Its date of birth was calculated from its age."), "{page:?}");
     }
     for wrong in ["old", "2 moons", "-1", "501", "99999999999", "1.5"] {
         let page = clerk.post("/add", &form(wrong)).await.expect(422);
@@ -142,7 +142,7 @@ async fn an_age_is_written_down_as_a_day_of_birth() {
     let mut both = form("2");
     both[2].1 = "2024-05-01";
     let page = clerk.post("/add", &both).await.expect(422);
-    assert!(page.text.contains("Enter the day of birth or the age"), "{page:?}");
+    assert!(page.text.contains("Enter the date of birth or the age"), "{page:?}");
 }
 
 #[tokio::test]

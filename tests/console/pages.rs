@@ -391,7 +391,7 @@ async fn the_page_today_tells_everybody_that_the_clock_is_not_believed() {
     shop.app.expire_orders().await.unwrap();
     let page = viewer.get("/").await.expect(200);
     let (now, then) = ("1\u{a0}December\u{a0}2026", "28\u{a0}November\u{a0}2026");
-    for shown in [now, then, "petstore clock confirm", "right in 2 h"] {
+    for shown in [now, then, "petstore clock confirm", "trusted in 2 hours."] {
         assert!(page.text.contains(shown), "{shown}: {page:?}");
     }
     assert!(shop.store.confirm_time(earlier, confirmed, None).await.unwrap());

@@ -62,7 +62,7 @@ async fn passkey_of(shop: &Shop, name: &str) -> Authenticator {
 /// Fails if the response lets somebody in, or says more than that the passkey is refused.
 fn refused(shop: &Shop, before: i64, name: &str, page: &Page) {
     assert_eq!((page.status.as_u16(), sessions(shop)), (403, before), "{name}: {page:?}");
-    let told = ["does not sign anybody in here", "took longer than five minutes"];
+    let told = ["This passkey does not work here", "took longer than five minutes"];
     assert!(told.iter().any(|told| page.text.contains(told)), "{name}: {page:?}");
 }
 

@@ -103,7 +103,7 @@ async fn photos_change_their_order_and_text_and_can_be_deleted() {
     clerk.post(&target, &[&form[..], &[("sure", &sure)]].concat()).await.expect(303);
     assert_eq!(texts(&mut clerk, &path).await, ["Asleep"]);
     let history = clerk.get(&path).await.expect(200);
-    for line in ["Photo added", "Photo described", "Photos put in another order", "Photo deleted"] {
+    for line in ["Photo added", "Photo described", "Photos rearranged", "Photo deleted"] {
         assert!(history.text.contains(line), "{line}: {history:?}");
     }
 }
@@ -129,7 +129,7 @@ async fn one_press_makes_a_photo_the_main_photo() {
     let form = [("version", "4"), ("do", &first), (&*alt, "On a chair")];
     clerk.post(&target, &form).await.expect(303);
     let page = clerk.get(&path).await.expect(200);
-    assert_eq!(page.text.matches("Photos put in another order").count(), 1, "{page:?}");
+    assert_eq!(page.text.matches("Photos rearranged").count(), 1, "{page:?}");
     let moved = ["On a chair", "Photo 2 of Luna", "Photo 3 of Luna"];
     assert_eq!(texts(&mut clerk, &path).await, moved);
     assert_eq!(photo(&mut clerk, &path, 1).await, order[0]);

@@ -204,7 +204,7 @@ async fn several_animals_get_one_value_as_people_type_it() {
         ("", "Cat", "Choose the field whose value changes."),
         // No two animals have the same one.
         ("microchip", "276", "Choose the field whose value changes."),
-        ("species", "Cta", "“Cta” is none of the choices."),
+        ("species", "Cta", "“Cta” is not one of the choices."),
         ("price", "1.250", "1.250 can mean 1250 or 1.25."),
         ("price", "cheap", "Price: Enter a price"),
         (
@@ -287,7 +287,7 @@ async fn a_value_of_several_animals_is_undone_where_nobody_has_changed_them_sinc
     shop.member("Di", Role::Clerk).await.post("/animals/selected", &other).await.expect(303);
     clerk.post("/account/language", &[("language", "en")]).await.expect(303);
     let page = clerk.post("/animals/selected", &pairs(&back)).await.expect(200);
-    let said = page.between("The others have their value from before.", "</ul>");
+    let said = page.between("The others have their previous value again.", "</ul>");
     assert!(said.contains("Max</bdi></a>: Somebody else has changed it"), "{page:?}");
     assert!(!said.contains("Rex") && !said.contains("Mia"), "{page:?}");
     for (id, expected) in [(1, before[0]), (2, r#"{"price":"70"}"#), (3, before[2])] {

@@ -218,19 +218,19 @@ async fn an_empty_input_says_what_counts_instead_and_a_full_one_does_not() {
         (
             &with,
             [
-                ("name", "the option --store-name counts: Paws &amp; &lt;Co&gt;."),
-                ("language", "the option --language counts: English."),
-                ("currency", "the option --currency counts: CHF."),
-                ("email", "the option --store-contact counts: ask@paws.example."),
+                ("name", "the option --store-name is used: Paws &amp; &lt;Co&gt;."),
+                ("language", "the option --language is used: English."),
+                ("currency", "the option --currency is used: CHF."),
+                ("email", "the option --store-contact is used: ask@paws.example."),
             ],
         ),
         (
             &without,
             [
                 ("name", "the console shows “Petstore” and the web site “Our animals”."),
-                ("language", "the default counts: English."),
-                ("currency", "the default counts: none."),
-                ("kind", "the default counts: Shop."),
+                ("language", "the default is used: English."),
+                ("currency", "the default is used: none."),
+                ("kind", "the default is used: Shop."),
             ],
         ),
     ] {
@@ -247,9 +247,9 @@ async fn an_empty_input_says_what_counts_instead_and_a_full_one_does_not() {
         let after = manager.get(PAGE).await.expect(200);
         for (member, hint) in hints {
             let shown = page.between(&format!("id=\"store.{member}-hint\">"), "</div>");
-            assert!(shown.ends_with(&format!("While it is empty, {hint}")), "{shown}");
+            assert!(shown.ends_with(&format!("If this is empty, {hint}")), "{shown}");
         }
-        assert!(!after.text.contains("While it is empty"), "{after:?}");
+        assert!(!after.text.contains("If this is empty"), "{after:?}");
     }
 }
 

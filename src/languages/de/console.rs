@@ -124,8 +124,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
 
     // Conflict.
     conflict: "Jemand anders hat dieses Tier geändert",
-    conflict_hint: "Es wurde geändert, während Sie es bearbeitet haben. Von Ihnen ist noch nichts gespeichert. \
-     Vergleichen Sie beides, passen Sie Ihre Angaben bei Bedarf an und entscheiden Sie.",
+    conflict_hint: "Es wurde geändert, während Sie es bearbeitet haben. Ihre Änderungen sind noch nicht gespeichert. \
+     Vergleichen Sie beide Fassungen, passen Sie Ihre bei Bedarf an und wählen Sie dann eine.",
     theirs: "Jetzt gespeichert",
     yours: "Ihre Angaben",
     save_mine: "Meine speichern",
@@ -309,7 +309,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
             _ => format!("{count} Tiere haben"),
         };
         format!(
-            "{animals} „{shown}“. Das bleibt so und wird weiter angezeigt, aber kein anderes Tier kann diesen Wert bekommen. Zum Umbenennen ändern Sie stattdessen den Text des Auswahlwerts."
+            "{animals} „{shown}“. Diese Tiere behalten den Wert, aber für andere ist er nicht mehr wählbar. Zum Umbenennen ändern Sie stattdessen den Text des Auswahlwerts."
         )
     },
     becomes_public: |count, has_more| {
@@ -828,7 +828,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
 
     // Signing in at a provider, whose host names it.
     provider: "Anbieter",
-    link_needed: "Dafür müssen Sie gerade erst nachgewiesen haben, wer Sie sind, und Sie sind mit einem Link hereingekommen. Bitten Sie die Leitung um einen neuen Link, oder melden Sie sich ab und wieder an.",
+    link_needed: "Dafür müssen Sie gerade erst nachgewiesen haben, wer Sie sind, und Sie haben sich mit einem Link angemeldet. Bitten Sie die Leitung um einen neuen Link, oder melden Sie sich ab und wieder an.",
     no_passwords: "Hier gibt es keine Passwörter. Melden Sie sich über die Schaltfläche an.",
     sign_in_elsewhere: "Diese Anmeldung hat länger als zehn Minuten gedauert, war schon abgeschlossen oder hat in einem anderen Browser begonnen. Melden Sie sich noch einmal an.",
     access_disabled: "Die Leitung hat Ihren Zugang gesperrt.",
@@ -836,7 +836,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     signed_in_hint: "Schließen Sie diesen Tab und machen Sie in dem weiter, aus dem Sie gekommen sind.",
     signed_out_title: "Sie sind abgemeldet",
     role_of_provider: "Die Rolle bestimmt der Anbieter, über den sich dieses Teammitglied anmeldet. Ändern Sie sie dort.",
-    enter_once: "Mit diesem Link einmal eintreten",
+    enter_once: "Mit diesem Link einmal anmelden",
     sign_in_at: |host| format!("Mit {host} anmelden"),
     sign_in_in_new_tab: |host| {
         format!(
@@ -947,7 +947,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     passkey_stopped: "Es wurde kein Passkey verwendet: Die Frage des Browsers wurde geschlossen, es hat zu lange gedauert, oder dieses Gerät hat keinen für dieses Geschäft. Versuchen Sie es noch einmal.",
     passkey_known: "Dieses Gerät hat bereits einen Passkey für Ihr Konto.",
     passkey_late: "Das hat länger als fünf Minuten gedauert, wurde schon einmal gesendet oder hat in einem anderen Tab begonnen. Versuchen Sie es noch einmal.",
-    passkey_rejected: "Mit diesem Passkey kann sich hier niemand anmelden. Er wurde entfernt oder gehört zu einem anderen Geschäft. Melden Sie sich anders an.",
+    passkey_rejected: "Dieser Passkey funktioniert hier nicht. Er wurde entfernt oder gehört zu einem anderen Geschäft. Melden Sie sich anders an.",
     passkey_of_another: "Das ist der Passkey eines anderen Teammitglieds. Verwenden Sie einen von Ihren.",
     passkey_unusable: "Dieser Passkey kann nicht hinzugefügt werden. Er muss nach Fingerabdruck, Gesicht oder PIN fragen und neu sein. Versuchen Sie es mit einem anderen Gerät.",
     passkey_added: "Der Passkey ist hinzugefügt. Ihre anderen Sitzungen sind beendet.",

@@ -124,8 +124,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
 
     // Conflict.
     conflict: "Somebody else changed this animal",
-    conflict_hint: "It changed while you were editing it. Nothing of yours is saved yet. Compare both, change yours if \
-     you like, and decide.",
+    conflict_hint: "It changed while you were editing it. Your changes are not saved yet. Compare both versions, \
+     edit yours if you like, then choose one.",
     theirs: "Now in the store",
     yours: "Yours",
     save_mine: "Save mine",
@@ -139,7 +139,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     add_to_number: "Add the animal to this number, without a name",
     paste: "Lines of the spreadsheet",
     paste_hint: "Copy the rows and paste them here: one animal on each line, with its name and its \
-     category. With headings in the first line, also its status and the values of its fields. Without a category, that of its species counts. You see a \
+     category. With headings in the first line, also its status and the values of its fields. If a line has no category, the category of its species is used. You see a \
      preview before anything is added.",
     preview: "Preview",
     line: "Line",
@@ -177,7 +177,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     stale: "Somebody else has changed it in the meantime, so nothing was changed \
      this time. Look at the current state, and retry.",
     nothing_changed: "Nothing was changed. It is not possible for these animals:",
-    undone_without: "The others have their value from before. These animals stay as they are:",
+    undone_without: "The others have their previous value again. These animals stay as they are:",
     status,
     withdrawn: "Withdrawn",
     departures: "Withdrawn",
@@ -245,13 +245,13 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     number_invalid: "Enter a whole number.",
 
     // Adding one animal.
-    category_of_species: "If it is empty, the category of the species is taken.",
+    category_of_species: "If this is empty, the category of the species is used.",
     species_or_category: "Choose a species, or a category.",
     or_about: "Or approximate age",
-    about_hint: "For an age such as 2, or 8 months, the day of birth is written down that far back from today.",
+    about_hint: "For an age such as 2, or 8 months, the date of birth is calculated from today.",
     ages_typed: ["y year years", "m month months", "w week weeks"],
     age_invalid: "Enter an age in years such as 2, or such as 8 months or 10 weeks.",
-    born_or_age: "Enter the day of birth or the age, and leave the other one empty.",
+    born_or_age: "Enter the date of birth or the age, not both.",
 
     // The texts about fields and their values.
     fields: "Fields",
@@ -272,7 +272,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     field_choices: "Choices",
     more_choices: "More choices",
     remove_choice: "Remove",
-    field_labels_hint: "Change what people read to rename a choice: no animal changes. Programs go on using the first name.",
+    field_labels_hint: "To rename a choice, change its label: no animal changes. Programs keep using the first name.",
     field_labels_invalid: "Each choice needs a name of 1 to 100 characters that no other choice has or had. Capital and small letters \
      count as the same.",
     field_choices_hint: "Only for the type Choice from a list: one on each line, 1 to 100, each with at most 64 characters.",
@@ -300,7 +300,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
             _ => format!("{count} animals have"),
         };
         format!(
-            "{animals} “{shown}”. What animals have stays and is shown. No other animal can get it. To rename it, change what people read."
+            "{animals} “{shown}”. These animals keep this value, but it can no longer be chosen for others. To rename it, change its label."
         )
     },
     becomes_public: |count, has_more| {
@@ -534,7 +534,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     that_was: "That was",
     did_that: |name| format!("{name} did that"),
     order_before: "The order before",
-    price_of_each: "Price of each (if it is another one)",
+    price_of_each: "Price of each (if different)",
     order_is,
 
     // Photos.
@@ -550,7 +550,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     turn_left: "Turn left",
     turn_right: "Turn right",
     look_more: "What stays in view",
-    look_hint: "Lists show a part of a photo. Press the point of it that they must show, or choose it below.",
+    look_hint: "Lists show a part of a photo. Click the part that must stay visible, or choose it below.",
     points: [
         "Nothing chosen",
         "Top left",
@@ -577,7 +577,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         "The service cannot be reached.",
         "You are signed out. Sign in in another tab, and press the button again.",
         "It is the same picture as {}.",
-        "20 photos fit; {} of these are not sent: {}",
+        "20 photos fit. Not sent ({}): {}",
         "1 photo added.",
         "{} photos added.",
         "{} not added.",
@@ -601,7 +601,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     photo_added: "Photo added",
     photo_turned: "Photo turned",
     photo_deleted: "Photo deleted",
-    photos_moved: "Photos put in another order",
+    photos_moved: "Photos rearranged",
     photo_focused: "Part of a photo chosen that stays in view",
     photo_described: "Photo described",
     photo_file_missing: "The file of this photo is missing, so it cannot be turned. Tell the operator.",
@@ -672,7 +672,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     },
     column_missing: |label| format!("Choose the column that is {label}."),
     left_out: |headings| format!("Leave out {headings}"),
-    left_out_hint: "These columns are not taken. Choose below what they are, or confirm that they are left out:",
+    left_out_hint: "These columns will not be imported. Choose below what they are, or confirm that they are left out:",
     column_number: |number| format!("column {number}"),
     leave_out_first: "Tick the box to leave out the other columns, or choose what they are.",
     first_lines: |taken, rest| {
@@ -687,7 +687,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
             "There is no category {number}. Name it on the page Categories first, or correct the number."
         )
     },
-    no_choice: |typed| format!("“{typed}” is none of the choices."),
+    no_choice: |typed| format!("“{typed}” is not one of the choices."),
 
     // Settings.
     make_link: "Create a new link",
@@ -738,7 +738,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     sold_as: |order| format!("Sold as order {order}."),
     added_as: |animal| format!("Added as animal {animal}."),
     added_about: |animal| {
-        format!("Added as animal {animal}. Its day of birth is counted back from its age.")
+        format!("Added as animal {animal}. Its date of birth was calculated from its age.")
     },
     added_many: |count| format!("{} added.", animals(count)),
     changed_many: |count| format!("{} changed.", animals(count)),
@@ -784,7 +784,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
 
     // Signing in at a provider, whose host names it.
     provider: "Provider",
-    link_needed: "This needs a recent proof of who you are, and you have entered with a link. Ask a manager for a new link, or sign out and sign in again.",
+    link_needed: "This needs a recent proof of who you are, and you signed in with a link. Ask a manager for a new link, or sign out and sign in again.",
     no_passwords: "This store does not use passwords. Sign in with the button.",
     sign_in_elsewhere: "This sign-in has taken longer than ten minutes, was completed before, or began in another browser. Sign in again.",
     access_disabled: "A manager has disabled your access to this store.",
@@ -792,7 +792,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     signed_in_hint: "Close this tab, and continue in the one from which you came.",
     signed_out_title: "You are signed out",
     role_of_provider: "The provider with which this member signs in decides the role. Change it there.",
-    enter_once: "Enter once with this link",
+    enter_once: "Sign in once with this link",
     sign_in_at: |host| format!("Sign in with {host}"),
     sign_in_in_new_tab: |host| {
         format!(
@@ -895,7 +895,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     passkey_stopped: "No passkey was used: the question of the browser was closed, it took too long, or this device has none for this store. Try again.",
     passkey_known: "This device already has a passkey for your account.",
     passkey_late: "This took longer than five minutes, was sent before, or began in another tab. Try again.",
-    passkey_rejected: "This passkey does not sign anybody in here. It was removed, or is for another store. Sign in in another way.",
+    passkey_rejected: "This passkey does not work here. It was removed, or is for another store. Sign in in another way.",
     passkey_of_another: "This is the passkey of another member. Use one of yours.",
     passkey_unusable: "This passkey cannot be added. It must check a fingerprint, a face or a PIN, and must be new. Try another device.",
     passkey_added: "The passkey is added. Your other sessions have ended.",
@@ -1058,12 +1058,12 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     see_web_site: "See the web site",
     nothing: "none",
     option_counts: |option, value| {
-        format!("While it is empty, the option {option} counts: {value}.")
+        format!("If this is empty, the option {option} is used: {value}.")
     },
     nameless: |console, web_site| {
-        format!("While it is empty, the console shows “{console}” and the web site “{web_site}”.")
+        format!("If this is empty, the console shows “{console}” and the web site “{web_site}”.")
     },
-    default_is: |value| format!("While it is empty, the default counts: {value}."),
+    default_is: |value| format!("If this is empty, the default is used: {value}."),
     store: "Store",
     change_store: "Change what the store says about itself",
     store_hint: "Everybody sees this: on the web site, in the console and on paper. Nothing is required.",
@@ -1148,7 +1148,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     soon: "in less than a minute",
     doubted_clock: |now, confirmed, hours| {
         format!(
-            "The clock of the server shows {now}, but the last confirmed time is {confirmed}. No reservation ends until this is settled. Tell the people who run the server: correct the clock, or if it is right, run “petstore clock confirm”. If the clock keeps running evenly, it counts as right in {hours} h."
+            "The clock of the server shows {now}, but the last confirmed time is {confirmed}. No reservation ends until this is settled. Tell the people who run the server: correct the clock, or if it is right, run “petstore clock confirm”. If the clock keeps running evenly, it will be trusted in {}.",
+            span(hours, Unit::Hour)
         )
     },
     store_labels: "Labels of fields in the language of the store",
@@ -1323,7 +1324,7 @@ pub(in crate::languages) mod shelter {
         contact: "Adopter",
         contact_changed: "Adopter changed or deleted",
         price_invalid: "Enter an adoption fee such as 249.00, without a minus, with at most 12 digits before the point and 4 after it.",
-        price_of_each: "Adoption fee of each (if it is another one)",
+        price_of_each: "Adoption fee of each (if different)",
         status: |status| if status == PetStatus::Sold { "Adopted" } else { super::status(status) },
         order_status,
         change: |kind| {

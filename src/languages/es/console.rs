@@ -125,7 +125,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     // Conflict.
     conflict: "Otra persona ha modificado este animal",
     conflict_hint: "Se ha modificado mientras usted lo editaba. Lo que ha escrito aún no está guardado. Compare las dos versiones, \
-     corrija la suya si quiere y decida.",
+     corrija la suya si quiere y elija una.",
     theirs: "Versión guardada",
     yours: "Su versión",
     save_mine: "Guardar mi versión",
@@ -275,7 +275,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     field_choices: "Opciones",
     more_choices: "Más opciones",
     remove_choice: "Quitar",
-    field_labels_hint: "Para renombrar una opción, cambie lo que leen las personas: los animales no cambian. Los programas siguen usando el primer nombre.",
+    field_labels_hint: "Para renombrar una opción, cambie su nombre visible: los animales no cambian. Los programas siguen usando el primer nombre.",
     field_labels_invalid: "Cada opción necesita un nombre de 1 a 100 caracteres que ninguna otra tenga o haya tenido. No se \
      distingue entre mayúsculas y minúsculas.",
     field_choices_hint: "Solo para el tipo Opción de una lista: una por línea, de 1 a 100, cada una con 64 caracteres como máximo.",
@@ -303,7 +303,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
             _ => format!("{} animales tienen", in_digits(count)),
         };
         format!(
-            "{animals} «{shown}». Lo que ya tienen los animales se conserva y se muestra. Ningún otro animal puede recibirlo. Para renombrarlo, cambie lo que leen las personas."
+            "{animals} «{shown}». Estos animales conservan el valor, pero ya no se puede elegir para otros. Para renombrarlo, cambie su nombre visible."
         )
     },
     becomes_public: |count, has_more| {
@@ -544,7 +544,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     that_was: "Registrado:",
     did_that: |name| format!("Lo hizo {name},"),
     order_before: "Trámite anterior",
-    price_of_each: "Precio de cada uno (si es otro)",
+    price_of_each: "Precio de cada uno (si es distinto)",
     order_is,
 
     // Photos.
@@ -560,7 +560,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     turn_left: "Girar a la izquierda",
     turn_right: "Girar a la derecha",
     look_more: "Qué parte queda a la vista",
-    look_hint: "Las listas muestran una parte de la foto. Pulse el punto que deben mostrar o elíjalo aquí abajo.",
+    look_hint: "Las listas muestran una parte de la foto. Pulse la parte que debe verse o elíjala aquí abajo.",
     points: [
         "Sin elegir",
         "Arriba a la izquierda",
@@ -587,7 +587,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         "No se puede conectar con el servicio.",
         "La sesión está cerrada. Inicie sesión en otra pestaña y pulse de nuevo el botón.",
         "Es la misma imagen que {}.",
-        "Caben 20 fotos; de estas, {} no se envían: {}",
+        "Caben 20 fotos. Sin enviar ({}): {}",
         "1 foto añadida.",
         "{} fotos añadidas.",
         "{} sin añadir.",
@@ -688,7 +688,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     },
     column_missing: |label| format!("Elija qué columna es «{label}»."),
     left_out: |headings| format!("Omitir {headings}"),
-    left_out_hint: "Estas columnas no se toman. Elija abajo qué son o confirme que se omiten:",
+    left_out_hint: "Estas columnas no se importarán. Elija abajo qué son o confirme que se omiten:",
     column_number: |number| format!("columna {number}"),
     leave_out_first: "Marque la casilla para omitir las demás columnas o elija qué son.",
     first_lines: |taken, rest| {
@@ -825,7 +825,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
 
     // Signing in at a provider, whose host names it.
     provider: "Proveedor",
-    link_needed: "Para esto hace falta haber demostrado hace poco quién es, y usted ha entrado con un enlace. Pida otro enlace a un responsable, o cierre la sesión y vuelva a iniciarla.",
+    link_needed: "Para esto hace falta haber demostrado hace poco quién es, y usted ha iniciado sesión con un enlace. Pida otro enlace a un responsable, o cierre la sesión y vuelva a iniciarla.",
     no_passwords: "Aquí no hay contraseñas. Inicie sesión con el botón.",
     sign_in_elsewhere: "Este inicio de sesión ha tardado más de diez minutos, ya se había completado o empezó en otro navegador. Vuelva a iniciar sesión.",
     access_disabled: "Un responsable ha desactivado su acceso.",
@@ -833,7 +833,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     signed_in_hint: "Cierre esta pestaña y continúe en la pestaña de la que viene.",
     signed_out_title: "Ha cerrado la sesión",
     role_of_provider: "El rol lo decide el proveedor con el que este miembro inicia sesión. Cámbielo allí.",
-    enter_once: "Entrar una vez con este enlace",
+    enter_once: "Iniciar sesión una vez con este enlace",
     sign_in_at: |host| format!("Iniciar sesión con {host}"),
     sign_in_in_new_tab: |host| {
         format!(
@@ -942,7 +942,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     passkey_stopped: "No se ha usado ninguna llave de acceso: se cerró la pregunta del navegador, tardó demasiado o este dispositivo no tiene ninguna para esta tienda. Inténtelo de nuevo.",
     passkey_known: "Este dispositivo ya tiene una llave de acceso para su cuenta.",
     passkey_late: "Ha tardado más de cinco minutos, se envió antes o empezó en otra pestaña. Inténtelo de nuevo.",
-    passkey_rejected: "Con esta llave de acceso no puede entrar nadie aquí. Se eliminó o es de otra tienda. Inicie sesión de otra manera.",
+    passkey_rejected: "Esta llave de acceso no funciona aquí. Se eliminó o es de otra tienda. Inicie sesión de otra manera.",
     passkey_of_another: "Esta llave de acceso es de otro miembro. Use una de las suyas.",
     passkey_unusable: "No se puede añadir esta llave de acceso. Debe comprobar una huella, una cara o un PIN, y ser nueva. Pruebe con otro dispositivo.",
     passkey_added: "La llave de acceso se ha añadido. Sus demás sesiones se han cerrado.",

@@ -81,7 +81,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     next: "Más animales",
     first: "Volver a los más recientes",
     none_found: "Ninguno de nuestros animales coincide con la búsqueda.",
-    none_here_yet: "Por ahora, ninguno de los animales coincide. Hay más.",
+    none_here_yet: "Ninguno de estos animales coincide. Continúe en la página siguiente.",
     none_at_all: "En este momento, ningún animal busca hogar. Vuelva pronto.",
     contact: "Contactar",
     feed: "Nuevos animales (feed)",

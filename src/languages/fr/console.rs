@@ -56,7 +56,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     reference_hint: "Votre propre numéro, par exemple celui de la facture ou du ticket. Pas le nom du client.",
     note: "Remarque",
     reason_label: "Motif",
-    optional: "(facultatif)",
+    optional: "(non obligatoire)",
     until: "Réserver jusqu’au (fin de journée)",
     category_hint: "Choisissez une catégorie, ou saisissez son numéro.",
     animal: "Animal",
@@ -125,8 +125,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
 
     // Conflict.
     conflict: "Quelqu’un d’autre a modifié cet animal",
-    conflict_hint: "Il a changé pendant que vous le modifiiez. Rien de votre saisie n’est encore enregistré. Comparez les deux \
-     versions, corrigez la vôtre si besoin, puis décidez.",
+    conflict_hint: "Il a changé pendant que vous le modifiiez. Vos modifications ne sont pas encore enregistrées. Comparez les deux \
+     versions, corrigez la vôtre si besoin, puis choisissez-en une.",
     theirs: "Version enregistrée",
     yours: "Votre version",
     save_mine: "Enregistrer la mienne",
@@ -281,7 +281,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     field_choices: "Choix",
     more_choices: "Autres choix",
     remove_choice: "Enlever",
-    field_labels_hint: "Pour renommer un choix, changez ce que les gens lisent\u{a0}: aucun animal n’est modifié. Les programmes continuent d’utiliser le premier nom.",
+    field_labels_hint: "Pour renommer un choix, changez son libellé\u{a0}: aucun animal n’est modifié. Les programmes continuent d’utiliser le premier nom.",
     field_labels_invalid: "Chaque choix doit avoir un nom de 1 à 100 caractères qu’aucun autre choix n’a ni n’a eu. Majuscules et minuscules \
      comptent comme identiques.",
     field_choices_hint: "Seulement pour le type Choix dans une liste\u{a0}: un par ligne, de 1 à 100, de 64 caractères au maximum chacun.",
@@ -309,7 +309,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
             format!("{} {}", animals(count), of_count(count, "a", "ont"))
         };
         format!(
-            "{animals} «\u{a0}{shown}\u{a0}». Les animaux gardent cette valeur, et elle reste affichée. Aucun autre animal ne peut la recevoir. Pour la renommer, changez ce que les gens lisent."
+            "{animals} «\u{a0}{shown}\u{a0}». Ces animaux gardent cette valeur, mais elle ne peut plus être choisie pour d’autres. Pour la renommer, changez son libellé."
         )
     },
     becomes_public: |count, has_more| {
@@ -574,7 +574,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     turn_left: "Pivoter à gauche",
     turn_right: "Pivoter à droite",
     look_more: "Partie qui reste visible",
-    look_hint: "Les listes montrent une partie de la photo. Appuyez sur le point qu’elles doivent montrer, ou choisissez-le ci-dessous.",
+    look_hint: "Les listes montrent une partie de la photo. Cliquez sur la partie qui doit rester visible, ou choisissez-la ci-dessous.",
     points: [
         "Aucun choix",
         "En haut à gauche",
@@ -844,7 +844,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
 
     // Signing in at a provider, whose host names it.
     provider: "Fournisseur",
-    link_needed: "Il faut pour cela avoir prouvé récemment votre identité, et vous êtes entré avec un lien. Demandez un nouveau lien à un responsable, ou déconnectez-vous puis reconnectez-vous.",
+    link_needed: "Il faut pour cela avoir prouvé récemment votre identité, et vous vous êtes connecté avec un lien. Demandez un nouveau lien à un responsable, ou déconnectez-vous puis reconnectez-vous.",
     no_passwords: "Il n’y a pas de mots de passe ici. Connectez-vous avec le bouton.",
     sign_in_elsewhere: "Cette connexion a duré plus de dix minutes, était déjà terminée ou a commencé dans un autre navigateur. Connectez-vous à nouveau.",
     access_disabled: "Un responsable a désactivé votre accès.",
@@ -852,7 +852,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     signed_in_hint: "Fermez cet onglet et continuez dans celui d’où vous venez.",
     signed_out_title: "Vous êtes déconnecté",
     role_of_provider: "Le rôle est fixé par le fournisseur avec lequel ce membre se connecte. Modifiez-le là-bas.",
-    enter_once: "Entrer une fois avec ce lien",
+    enter_once: "Se connecter une fois avec ce lien",
     sign_in_at: |host| format!("Se connecter avec {host}"),
     sign_in_in_new_tab: |host| {
         format!(
@@ -961,7 +961,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     passkey_stopped: "Aucune clé d’accès n’a été utilisée\u{a0}: la fenêtre du navigateur a été fermée, le délai est dépassé, ou cet appareil n’en a pas pour ce magasin. Réessayez.",
     passkey_known: "Cet appareil a déjà une clé d’accès pour votre compte.",
     passkey_late: "Cela a pris plus de cinq minutes, a déjà été envoyé ou a commencé dans un autre onglet. Réessayez.",
-    passkey_rejected: "Cette clé d’accès ne connecte personne ici. Elle a été supprimée, ou elle est celle d’un autre magasin. Connectez-vous autrement.",
+    passkey_rejected: "Cette clé d’accès ne fonctionne pas ici. Elle a été supprimée, ou elle est celle d’un autre magasin. Connectez-vous autrement.",
     passkey_of_another: "C’est la clé d’accès d’un autre membre. Utilisez l’une des vôtres.",
     passkey_unusable: "Cette clé d’accès ne peut pas être ajoutée. Elle doit vérifier une empreinte, un visage ou un code PIN, et être nouvelle. Essayez avec un autre appareil.",
     passkey_added: "La clé d’accès est ajoutée. Vos autres sessions sont fermées.",

@@ -83,7 +83,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     next: "Plus d’animaux",
     first: "Retour aux plus récents",
     none_found: "Aucun de nos animaux ne correspond à votre recherche.",
-    none_here_yet: "Aucun animal ne correspond jusqu’ici. Il y en a d’autres.",
+    none_here_yet: "Aucun de ces animaux ne correspond. Continuez à la page suivante.",
     none_at_all: "Aucun animal ne cherche de famille en ce moment. Revenez bientôt.",
     contact: "Nous contacter",
     feed: "Flux des nouveaux animaux",

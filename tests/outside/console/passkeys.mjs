@@ -123,7 +123,7 @@ export async function passkeys(manager) {
     await has(at, "The passkey is removed.");
     await signOut(at);
     await submit(at, BUTTON);
-    await has(at, "does not sign anybody in here");
+    await has(at, "This passkey does not work here");
   }
   await measure(cleo, undefined, "the page about a passkey that was removed");
   await enterPassword(cleo, "Cleo");

@@ -65,7 +65,7 @@ async function add(at, name) {
   console.log(`The first screen of Add at 390 x 844 ends at ${Math.max(...ends)} px.`);
   assert.match(at.page.url(), /\/animals\/\d+$/);
   assert.equal(await text(at, "h1"), name);
-  await says(at, "Its day of birth is counted back from its age.");
+  await says(at, "Its date of birth was calculated from its age.");
   const facts = await text(at, "#facts");
   for (const value of ["Dog", "Female", "276098106234567", "249.50", "Beagle", "Black", "Loves children."]) {
     assert(facts.includes(value), `${value}: ${facts}`);

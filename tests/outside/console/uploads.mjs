@@ -246,7 +246,7 @@ async function tooMany(at) {
   await add(at, "Many");
   const all = await pictures(at, 25);
   await choose(at, all);
-  await at.page.waitForFunction(() => document.getElementById("sent").textContent.startsWith("20 photos fit; 5 of these are not sent: "));
+  await at.page.waitForFunction(() => document.getElementById("sent").textContent.startsWith("20 photos fit. Not sent (5): "));
   await at.page.waitForFunction(() => document.getElementById("sent").textContent.startsWith("20 photos added."));
   assert.equal(await shown(at), 20);
   assert.match(await text(at, "#shown"), /20 of 20 photos\. Delete one to add another\./);
