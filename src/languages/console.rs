@@ -530,7 +530,7 @@ texts! {
     lines_added(added: usize) -> String;
     on_line(number: usize, why: &str) -> String;
     no_category(number: i64) -> String;
-    no_choice(typed: &str) -> String;
+    no_choice(typed: &str, choices: &str) -> String;
 
     // Settings.
     make_link;

@@ -99,7 +99,7 @@ async fn all_that_is_wrong_with_a_line_is_named_with_its_columns() {
     for error in [
         "Name: Enter the name of the animal.",
         "Status: The status must be",
-        "Species: “Dgo” is not one of the choices.",
+        "Species: “Dgo” is not one of the choices: Dog, Cat, ",
         &format!("Born: {two}"),
         "Price: 1.250",
         "Category: There is no category “Cows”.",

@@ -204,7 +204,7 @@ async fn several_animals_get_one_value_as_people_type_it() {
         ("", "Cat", "Choose the field whose value changes."),
         // No two animals have the same one.
         ("microchip", "276", "Choose the field whose value changes."),
-        ("species", "Cta", "“Cta” is not one of the choices."),
+        ("species", "Cta", "“Cta” is not one of the choices: Dog, Cat, "),
         ("price", "1.250", "1.250 can mean 1250 or 1.25."),
         ("price", "cheap", "Price: Enter a price"),
         (

@@ -2,7 +2,7 @@
 
 use crate::{
     console::{forms, markup},
-    domain::store_area::{Currency, FieldDefinition, FieldKind, normalized},
+    domain::store_area::{Choices, Currency, FieldDefinition, FieldKind, normalized},
     languages::{console_texts as texts, numbers},
 };
 
@@ -10,6 +10,9 @@ use crate::{
 const YES: [&str; 12] =
     ["yes", "y", "true", "1", "x", "ja", "j", "wahr", "oui", "vrai", "si", "verdadero"];
 const NO: [&str; 9] = ["no", "n", "false", "0", "nein", "falsch", "non", "faux", "falso"];
+
+/// How many choices a message names.
+const SHOWN_CHOICES: usize = 12;
 
 /// A cell as the input for this field has it. What is no value of the kind stays, and is invalid.
 pub(super) fn as_input(
@@ -26,11 +29,20 @@ pub(super) fn as_input(
         FieldKind::Choice if !cell.is_empty() => {
             let choices = field.choices.as_ref();
             let choice = choices.and_then(|choices| choices.meant(cell));
-            let shown = || texts().no_choice(&markup::readable(cell, markup::SHORT));
-            choice.ok_or_else(shown)?.clone()
+            choice.ok_or_else(|| no_choice(field, cell))?.clone()
         }
         _ => cell.to_owned(),
     })
+}
+
+/// That a cell is none of the choices, and the first of them as people read them.
+fn no_choice(field: &FieldDefinition, cell: &str) -> String {
+    let all = field.choices.as_ref().map(Choices::all).unwrap_or_default();
+    let shown = |text: &str| markup::readable(text, markup::SHORT);
+    let mut choices: Vec<_> =
+        all.iter().take(SHOWN_CHOICES).map(|choice| shown(field.shown(choice))).collect();
+    choices.extend((all.len() > SHOWN_CHOICES).then(|| "…".to_owned()));
+    texts().no_choice(&shown(cell), &choices.join(", "))
 }
 
 /// A date in the form that the store has. Other text stays as it is, and is invalid.

@@ -726,7 +726,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
             "Es gibt keine Kategorie {number}. Benennen Sie sie zuerst auf der Seite „Kategorien“ oder korrigieren Sie die Nummer."
         )
     },
-    no_choice: |typed| format!("„{typed}“ steht nicht zur Auswahl."),
+    no_choice: |typed, choices| format!("„{typed}“ steht nicht zur Auswahl: {choices}."),
 
     // Settings.
     make_link: "Neuen Link erstellen",

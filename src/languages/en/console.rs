@@ -687,7 +687,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
             "There is no category {number}. Name it on the page Categories first, or correct the number."
         )
     },
-    no_choice: |typed| format!("“{typed}” is not one of the choices."),
+    no_choice: |typed, choices| format!("“{typed}” is not one of the choices: {choices}."),
 
     // Settings.
     make_link: "Create a new link",

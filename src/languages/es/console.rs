@@ -709,7 +709,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
             "No existe la categoría {number}. Póngale primero un nombre en la página Categorías o corrija el número."
         )
     },
-    no_choice: |typed| format!("«{typed}» no es ninguna de las opciones."),
+    no_choice: |typed, choices| format!("«{typed}» no es ninguna de las opciones: {choices}."),
 
     // Settings.
     make_link: "Crear un enlace nuevo",

@@ -740,7 +740,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
             "La catégorie {number} n’existe pas. Donnez-lui d’abord un nom sur la page Catégories, ou corrigez le numéro."
         )
     },
-    no_choice: |typed| format!("«\u{a0}{typed}\u{a0}» n’est pas l’un des choix."),
+    no_choice: |typed, choices| {
+        format!("«\u{a0}{typed}\u{a0}» n’est pas l’un des choix\u{a0}: {choices}.")
+    },
 
     // Settings.
     make_link: "Créer un nouveau lien",
