@@ -336,7 +336,7 @@ pub(super) fn contact(typed: &str) -> Result<Option<Contact>, String> {
     if typed.is_empty() {
         return Ok(None);
     }
-    Contact::new(typed.to_owned()).map(Some).ok_or_else(|| texts().contact_too_long.to_owned())
+    Contact::new(typed.to_owned()).map(Some).ok_or_else(|| texts().text_too_long.to_owned())
 }
 
 pub(super) fn withdrawal_reason(typed: &str) -> Result<WithdrawalReason, String> {

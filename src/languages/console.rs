@@ -75,7 +75,6 @@ texts! {
     // Today.
     find_label;
     find;
-    overdue_now;
     ending_today;
     ending_tomorrow;
     ending_later;
@@ -411,7 +410,7 @@ texts! {
     orders_found(count: usize, has_more: bool) -> String;
     /// The orders in this status that have a price.
     sum_of(status: OrderStatus, count: usize, sum: &str) -> String;
-    contact_too_long;
+    text_too_long;
     contact_changed;
     change_order;
     extend_or_change;
@@ -448,7 +447,6 @@ texts! {
     /// The points of a photo that people can choose, from left and top.
     points: [&'static str; 10];
     look_at_pressed;
-    save_texts;
     /// The texts of the script about the pictures that it sends.
     uploads: [&'static str; 16];
     photos;
@@ -471,7 +469,6 @@ texts! {
     photo_focused;
     photo_described;
     photo_file_missing;
-    alt_too_long;
     /// The text of a photo for people who cannot see it.
     photo_of(number: usize, animal: &str, alt: Option<&str>) -> String;
     /// A photo in the middle of a sentence.
@@ -715,7 +712,6 @@ texts! {
     member_name_taken;
     too_many_members;
     own_access;
-    change_label;
     new_link;
     disabled_state;
     active;

@@ -30,7 +30,6 @@ texts! {
     skip;
     list;
     pages;
-    later_page;
     back;
     reserved;
     filter;

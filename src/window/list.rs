@@ -54,7 +54,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
         Some(filter) if none_fits => others(shop, &fields, (filter, None), &mut drawings).await?,
         _ => html! {},
     };
-    let title = if query.after.is_some() { texts().later_page } else { texts().list };
+    let title = if query.after.is_some() { texts().next } else { texts().list };
     let words = query.filter.parameters();
     let words: Vec<_> = words.iter().map(|one| choice.in_words(one)).collect();
     let content = html! {

@@ -95,7 +95,7 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut commands = Vec::new();
     for photo in pet.photos.all() {
         let Some(patch) = typed(&merged.form, photo) else {
-            return photos::show(desk, &Errors::text(texts().alt_too_long)).await;
+            return photos::show(desk, &Errors::text(texts().text_too_long)).await;
         };
         if patch != PhotoPatch::default() {
             let preconditions = preconditions();

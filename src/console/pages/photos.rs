@@ -47,7 +47,7 @@ fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
                             // For the Enter key, which presses the first button.
                             button.hidden name="do" value="save" tabindex="-1" aria-hidden="true" { (texts().save) }
                             (list(desk, all, &name, may_change))
-                            div.buttons { button name="do" value="save" { (texts().save_texts) } }
+                            div.buttons { button name="do" value="save" { (texts().save) } }
                         }
                     } @else if !all.is_empty() {
                         (list(desk, all, &name, may_change))

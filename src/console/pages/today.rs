@@ -228,7 +228,7 @@ async fn incomplete(
 fn end(desk: &Desk<'_>, at: Timestamp) -> &'static str {
     let day = |moment: Timestamp| moment.as_second().div_euclid(DAY);
     match day(at) - day(desk.visit.now) {
-        _ if at <= desk.visit.now => texts().overdue_now,
+        _ if at <= desk.visit.now => texts().overdue,
         0 => texts().ending_today,
         1 => texts().ending_tomorrow,
         _ => texts().ending_later,

@@ -85,7 +85,7 @@ fn row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
                             }
                         }
                         button {
-                            (texts().change_label)
+                            (texts().change_verb)
                             span.hidden { (texts().for_member(member.name.as_str())) }
                         }
                     }

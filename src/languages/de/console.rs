@@ -69,7 +69,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     // Today.
     find_label: "Tier suchen: Name, Nummer, Chipnummer, Rasse, Farbe\u{a0}…",
     find: "Suchen",
-    overdue_now: "Überfällig",
     ending_today: "Heute abzuholen",
     ending_tomorrow: "Bis morgen",
     ending_later: "Bis übermorgen",
@@ -532,7 +531,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     sum_of: |status, count, sum| {
         format!("{}: {count} mit Preis, zusammen {sum}", order_status(status))
     },
-    contact_too_long: "Geben Sie höchstens 500 Zeichen ein.",
+    text_too_long: "Geben Sie höchstens 500 Zeichen ein.",
     contact_changed: "Kunde geändert oder gelöscht",
     change_order: "Vorgang ändern",
     extend_or_change: "Reservierung verlängern oder Vorgang ändern",
@@ -575,7 +574,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         "Unten rechts",
     ],
     look_at_pressed: "Die gedrückte Stelle",
-    save_texts: "Speichern",
     uploads: [
         "Wartet",
         "Wird gesendet",
@@ -616,7 +614,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     photo_focused: "Bildausschnitt eines Fotos gewählt",
     photo_described: "Foto beschrieben",
     photo_file_missing: "Die Datei dieses Fotos fehlt, deshalb lässt es sich nicht drehen. Wenden Sie sich an den Betreiber.",
-    alt_too_long: "Geben Sie höchstens 500 Zeichen ein.",
     photo_of: |number, animal, alt| alt.map_or_else(|| this_photo(number, animal), str::to_owned),
     this_photo,
     photos_of: |animal| format!("Fotos von {animal}"),
@@ -968,7 +965,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     member_name_taken: "Es gibt schon ein Teammitglied mit diesem Namen. Wählen Sie einen anderen.",
     too_many_members: "Es gibt schon 1.000 Teammitglieder. Mehr sind nicht möglich.",
     own_access: "Sie können Ihre eigene Rolle und Ihren Zugang nicht ändern. Bitten Sie ein anderes Teammitglied mit der Rolle „Leitung“.",
-    change_label: "Ändern",
     new_link: "Neuer Link",
     disabled_state: "deaktiviert",
     active: "aktiv",

@@ -60,7 +60,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     skip: "Zum Inhalt springen",
     list: "Lernen Sie unsere Tiere kennen",
     pages: "Seiten",
-    later_page: "Weitere Tiere",
     back: "Alle Tiere",
     reserved: "Reserviert",
     filter: "Filtern",

@@ -69,7 +69,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     // Today.
     find_label: "Find an animal: name, number, microchip, breed, colour …",
     find: "Search",
-    overdue_now: "Overdue",
     ending_today: "To collect today",
     ending_tomorrow: "Until tomorrow",
     ending_later: "Until the day after tomorrow",
@@ -521,7 +520,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     sum_of: |status, count, sum| {
         format!("{}: {count} with a price, {sum} in total", order_status(status))
     },
-    contact_too_long: "Enter at most 500 characters.",
+    text_too_long: "Enter at most 500 characters.",
     contact_changed: "Customer changed or deleted",
     change_order: "Change the order",
     extend_or_change: "Hold it until another day, or change the order",
@@ -564,7 +563,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         "Bottom right",
     ],
     look_at_pressed: "The point that was pressed",
-    save_texts: "Save",
     uploads: [
         "Waiting",
         "Sending",
@@ -605,7 +603,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     photo_focused: "Part of a photo chosen that stays in view",
     photo_described: "Photo described",
     photo_file_missing: "The file of this photo is missing, so it cannot be turned. Tell the operator.",
-    alt_too_long: "Enter at most 500 characters.",
     photo_of: |number, animal, alt| {
         alt.map_or_else(|| format!("Photo {number} of {animal}"), str::to_owned)
     },
@@ -916,7 +913,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     member_name_taken: "There is a member with this name. Choose another one.",
     too_many_members: "There are 1,000 members already. No more can be added.",
     own_access: "You cannot change your own role or access. Ask another manager.",
-    change_label: "Change",
     new_link: "New link",
     disabled_state: "disabled",
     active: "active",

@@ -58,7 +58,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     skip: "Skip to content",
     list: "Meet our animals",
     pages: "Pages",
-    later_page: "More animals",
     back: "All animals",
     reserved: "Reserved",
     filter: "Filter",

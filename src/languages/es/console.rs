@@ -69,7 +69,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     // Today.
     find_label: "Buscar un animal: nombre, número, microchip, raza, color…",
     find: "Buscar",
-    overdue_now: "Fuera de plazo",
     ending_today: "Recogida hoy",
     ending_tomorrow: "Vence mañana",
     ending_later: "Vence pasado mañana",
@@ -531,7 +530,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         };
         format!("{} {what} con precio, {sum} en total", in_digits(count))
     },
-    contact_too_long: "Escriba como máximo 500 caracteres.",
+    text_too_long: "Escriba como máximo 500 caracteres.",
     contact_changed: "Datos del cliente modificados o eliminados",
     change_order: "Modificar el trámite",
     extend_or_change: "Ampliar la reserva o modificar el trámite",
@@ -574,7 +573,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         "Abajo a la derecha",
     ],
     look_at_pressed: "El punto pulsado",
-    save_texts: "Guardar",
     uploads: [
         "En espera",
         "Enviando",
@@ -615,7 +613,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     photo_focused: "Elegida la parte visible de una foto",
     photo_described: "Foto descrita",
     photo_file_missing: "Falta el archivo de esta foto, así que no se puede girar. Avise al administrador del servidor.",
-    alt_too_long: "Escriba como máximo 500 caracteres.",
     photo_of: |number, animal, alt| {
         alt.map_or_else(|| format!("Foto {number} de {animal}"), str::to_owned)
     },
@@ -963,7 +960,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     member_name_taken: "Ya hay un miembro con este nombre. Elija otro.",
     too_many_members: "Ya hay 1000 miembros. No se pueden añadir más.",
     own_access: "No puede cambiar su propio rol ni su acceso. Pídaselo a otro responsable.",
-    change_label: "Cambiar",
     new_link: "Enlace nuevo",
     disabled_state: "desactivado:",
     active: "activo",

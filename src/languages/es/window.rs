@@ -60,7 +60,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     skip: "Ir al contenido",
     list: "Conozca a nuestros animales",
     pages: "Páginas",
-    later_page: "Más animales",
     back: "Todos los animales",
     reserved: "Reservado",
     filter: "Filtrar",

@@ -70,7 +70,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     // Today.
     find_label: "Trouver un animal\u{a0}: nom, numéro, puce, race, couleur…",
     find: "Rechercher",
-    overdue_now: "En retard",
     ending_today: "À venir chercher aujourd’hui",
     ending_tomorrow: "Jusqu’à demain",
     ending_later: "Jusqu’à après-demain",
@@ -545,7 +544,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         };
         format!("{count} {what} avec un prix, {sum} au total")
     },
-    contact_too_long: "Saisissez 500 caractères au maximum.",
+    text_too_long: "Saisissez 500 caractères au maximum.",
     contact_changed: "Client modifié ou supprimé",
     change_order: "Modifier le dossier",
     extend_or_change: "Prolonger la réservation ou modifier le dossier",
@@ -588,7 +587,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         "En bas à droite",
     ],
     look_at_pressed: "Le point sur lequel vous avez appuyé",
-    save_texts: "Enregistrer",
     uploads: [
         "En attente",
         "Envoi en cours",
@@ -629,7 +627,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     photo_focused: "Partie visible d’une photo choisie",
     photo_described: "Photo décrite",
     photo_file_missing: "Le fichier de cette photo manque\u{a0}: elle ne peut pas être pivotée. Prévenez l’administrateur du serveur.",
-    alt_too_long: "Saisissez 500 caractères au maximum.",
     photo_of: |number, animal, alt| {
         alt.map_or_else(|| format!("Photo {number} {}", de(called(animal))), str::to_owned)
     },
@@ -984,7 +981,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     member_name_taken: "Un membre porte déjà ce nom. Choisissez-en un autre.",
     too_many_members: "Il y a déjà 1\u{202f}000 membres. Il n’est pas possible d’en ajouter.",
     own_access: "Vous ne pouvez pas modifier votre propre rôle ni votre propre accès. Demandez à un autre responsable.",
-    change_label: "Modifier",
     new_link: "Nouveau lien",
     disabled_state: "désactivé",
     active: "actif",

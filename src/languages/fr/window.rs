@@ -62,7 +62,6 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     skip: "Aller au contenu",
     list: "Rencontrez nos animaux",
     pages: "Pages",
-    later_page: "Plus d’animaux",
     back: "Tous les animaux",
     reserved: "Réservé",
     filter: "Filtrer",
