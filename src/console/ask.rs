@@ -61,7 +61,7 @@ impl Question<'_> {
                     }
                     input type="hidden" name=(SURE) value=(question);
                     button.main { (self.yes) }
-                    a.button.quiet href=(self.back) { (texts().cancel) }
+                    a.button.quiet href=(self.back) { (texts().go_back) }
                 }
             }
         };

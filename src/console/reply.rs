@@ -76,6 +76,9 @@ impl From<Page> for Reply {
 pub(super) const FROM: &str = "from";
 pub(super) const TODAY: &str = "today";
 
+/// The input of the form of a button "Undo". Such a form needs no question.
+pub(super) const UNDOES: &str = "undoes";
+
 /// The code of a message, and the number in it. See [`texts::flash`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Flash {
@@ -88,6 +91,15 @@ pub(super) struct Flash {
 impl Flash {
     pub(super) fn new(code: &str, id: i64) -> Self {
         Self { code: code.to_owned(), id, undo: None }
+    }
+
+    /// The message after "Undo", if it were the same as before: a second press would make the change again.
+    pub(super) fn undone(self) -> Self {
+        match &*self.code {
+            "saved" => Self::new("undone", self.id),
+            "changed-many" => Self::new("undone-many", self.id),
+            _ => self,
+        }
     }
 
     /// Parses the form in which it is displayed.
@@ -118,6 +130,7 @@ impl Flash {
                 " "
                 form data-undo method="post" action=(path) {
                     (desk.key("undo"))
+                    input type="hidden" name=(UNDOES) value="yes";
                     @if desk.visit.request.uri.path() == "/" { input type="hidden" name=(FROM) value=(TODAY); }
                     @for (name, value) in Form::of(fields.to_owned().into()).fields() {
                         input type="hidden" name=(name) value=(value);

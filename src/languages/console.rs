@@ -38,6 +38,8 @@ texts! {
     error_prefix;
     problem_heading;
     cancel;
+    /// The way out of a question. Many questions are about a cancellation, so "Cancel" would be unclear.
+    go_back;
     next_page;
     first_page;
     no_name;
@@ -559,6 +561,7 @@ texts! {
     added_about(animal: i64) -> String;
     added_many(count: usize) -> String;
     changed_many(count: usize) -> String;
+    undone_many(count: usize) -> String;
     reservation_cancelled;
     sale_undone;
     taken_back;
@@ -567,6 +570,7 @@ texts! {
     photo_is_back;
     reservation_extended;
     saved;
+    undone;
     was_withdrawn;
     was_restored;
     was_deleted;

@@ -134,6 +134,9 @@ async fn one_press_makes_a_photo_the_main_photo() {
     assert_eq!(texts(&mut clerk, &path).await, moved);
     assert_eq!(photo(&mut clerk, &path, 1).await, order[0]);
     undo(&mut clerk, &page).await.expect(303);
+    let page = clerk.get(&format!("{path}/photos")).await.expect(200);
+    assert!(page.text.contains("The change is undone."), "{page:?}");
+    assert!(!page.text.contains("data-undo"), "{page:?}");
     for (at, id) in order.iter().enumerate() {
         assert_eq!(photo(&mut clerk, &path, at).await, *id);
     }
@@ -146,10 +149,8 @@ async fn undo(clerk: &mut Browser<'_>, page: &Page) -> Page {
         let value = form.split(&format!("name=\"{name}\" value=\"")).nth(1)?;
         Some(value.split('"').next().unwrap())
     };
-    let fields: Vec<_> = ["_key", "do", "position", "version"]
-        .into_iter()
-        .filter_map(|name| Some((name, value(name)?)))
-        .collect();
+    let names = ["_key", "do", "position", "version", "undoes"];
+    let fields: Vec<_> = names.iter().filter_map(|name| Some((*name, value(name)?))).collect();
     let path = form.split("action=\"").nth(1).unwrap().split('"').next().unwrap();
     clerk.post(path, &fields).await
 }

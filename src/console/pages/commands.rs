@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{undo, values};
 use crate::console::prelude::*;
 use crate::{
-    console::reply::Flash,
+    console::reply::{Flash, UNDOES},
     domain::{
         PetId, StoredResponse,
         store_area::{
@@ -90,7 +90,9 @@ impl Desk<'_> {
         Ok(match self.app().commands.execute(commands, self.context(), respond).await? {
             Executed::Done { response, .. } | Executed::Replayed(response) => {
                 let text = String::from_utf8_lossy(&response.body);
-                Ok(Flash::parse(&text).unwrap_or_else(|| Flash::new("", 0)))
+                let flash = Flash::parse(&text).unwrap_or_else(|| Flash::new("", 0));
+                let undoes = !self.visit.form.raw(UNDOES).is_empty();
+                Ok(if undoes { flash.undone() } else { flash })
             }
             Executed::IdempotencyConflict => {
                 let why = texts().stale.to_owned();

@@ -10,9 +10,6 @@ pub(super) const CANCEL: &str = "cancel";
 /// The button that gives each animal the value back that it had.
 pub(super) const GIVE_BACK: &str = "give-back";
 
-/// The input of a form that undoes a change of several animals, which needs no question.
-pub(super) const UNDOES: &str = "undoes";
-
 /// How many choices are proposed for a value.
 const PROPOSED: usize = 200;
 

@@ -9,12 +9,12 @@ use super::{
     order_rows,
     parts::link,
     photos,
-    selected::{CANCEL, GIVE_BACK, UNDOES},
-    values,
+    selected::{CANCEL, GIVE_BACK},
+    undo, values,
 };
 use crate::console::prelude::*;
 use crate::{
-    console::{ask::Question, order_inputs},
+    console::{ask::Question, order_inputs, reply::UNDOES},
     domain::{
         Limit, PetId,
         store_area::{
@@ -36,6 +36,8 @@ struct Act {
     /// The question before it is done, and the label of the button that says yes.
     question: String,
     yes: &'static str,
+    /// Whether it places orders.
+    is_order: bool,
     /// The field that gets a value, and the value in words.
     value: Option<(FieldDefinition, String)>,
 }
@@ -101,7 +103,7 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
         let others = commands.iter().zip(&owners).filter(|(_, pet)| !is_left(pet));
         let others: Vec<_> = others.map(|(command, _)| command.clone()).collect();
         match desk.execute(commands).await? {
-            Ok(flash) => return Ok(Reply::See(list_of(form), Some(flash))),
+            Ok(flash) => return Ok(undo::on_list(flash, list_of(form))),
             Err(NotDone { index, why, .. }) if problems.is_empty() => {
                 let Some(pet) = index.and_then(|index| owners.get(index)) else {
                     return animals::show(desk, form, &Errors::text(&why)).await;
@@ -162,7 +164,12 @@ fn list_of(form: &Form) -> String {
 
 /// Asks before several animals are changed, and shows which.
 fn ask(desk: &Desk<'_>, (pets, orders): (&[StorePet], &[Order]), act: Act) -> Option<Reply> {
+    let form = &desk.visit.form;
+    let typed = ["contact", order_inputs::PRICE].map(|name| (name, form.get(name)));
+    let typed = typed.into_iter().filter(|(_, typed)| act.is_order && !typed.is_empty());
+    let in_words = |(name, typed)| values::in_words(&[], desk.currency(), name, typed);
     let details = html! {
+        dl { @for (label, typed) in typed.filter_map(in_words) { dt { (label) } dd { (markup::text(&typed, LONG)) } } }
         ul {
             @for pet in pets {
                 li {
@@ -205,7 +212,9 @@ async fn act(
         ("", [button]) => *button,
         (button, _) => button,
     };
-    let act = |yes, question, commands| Some(Act { commands, question, yes, value: None });
+    let is_order = ["reserve", "sell"].contains(&button);
+    let act =
+        |yes, question, commands| Some(Act { commands, question, yes, is_order, value: None });
     // One customer, as for a litter. Without a price, each has its own.
     let order = |terms: OrderTerms, errors: &mut Errors| -> ForPet {
         let values =
@@ -265,14 +274,14 @@ async fn act(
         }),
         "value" => errors.take("value", value(desk, fields)).map(|(field, given, words)| {
             let label = markup::readable(field.label.as_str(), SHORT);
-            let question = match given {
-                Given::Clear => texts().clear_animals(count, &label),
-                _ => texts().change_animals(count, &label, &words),
+            let (question, yes) = match given {
+                Given::Clear => (texts().clear_animals(count, &label), texts().remove_choice),
+                _ => (texts().change_animals(count, &label, &words), texts().change_verb),
             };
             let fields = FieldPatch::from([(field.name.as_str().to_owned(), given)]);
             let commands = patched(PetPatch { fields, ..PetPatch::default() });
             let value = Some((field.clone(), words));
-            Act { commands, question, yes: texts().change_verb, value }
+            Act { commands, question, yes, is_order, value }
         }),
         _ => {
             let categories = desk.categories_typed([form.get("to")]).await?;

@@ -1,9 +1,12 @@
 //! How what a member just did can be undone: the form of the button in the message about it.
 
 use crate::{
-    console::pages::{
-        parts::link,
-        selected::{CANCEL, GIVE_BACK, UNDOES},
+    console::{
+        pages::{
+            parts::link,
+            selected::{CANCEL, GIVE_BACK},
+        },
+        reply::{Flash, Reply},
     },
     domain::{
         PetId,
@@ -38,6 +41,16 @@ pub(super) fn form(decisions: &[Decision]) -> Option<String> {
         of_animal(last)
     };
     form.filter(|form| form.len() <= LONGEST)
+}
+
+/// The message on a list of animals. What undoes it returns to the same list, if a cookie has room for it.
+pub(super) fn on_list(mut flash: Flash, list: String) -> Reply {
+    if let (Some(undo), Some((_, query))) = (&mut flash.undo, list.split_once('?'))
+        && undo.len() + query.len() < LONGEST
+    {
+        *undo += &format!("&{query}");
+    }
+    Reply::See(list, Some(flash))
 }
 
 /// Whether decisions make a sale undone, and not because somebody brought the animal back.
@@ -95,7 +108,7 @@ fn reserved_together(decisions: &[Decision]) -> Option<String> {
 /// The form that changes several animals.
 fn of_several(act: &[(&str, &str)], pets: &[String]) -> String {
     let pets = pets.iter().map(|pet| ("pet", pet.as_str()));
-    let all: Vec<_> = act.iter().copied().chain([(UNDOES, "yes")]).chain(pets).collect();
+    let all: Vec<_> = act.iter().copied().chain(pets).collect();
     link("/animals/selected", &all)
 }
 

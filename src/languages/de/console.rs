@@ -33,6 +33,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     webhooks: "Webhooks",
     error_prefix: "Fehler: ",
     problem_heading: "Es gibt ein Problem",
+    go_back: "Zurück",
     cancel: "Abbrechen",
     next_page: "Nächste Seite",
     first_page: "Erste Seite",
@@ -782,6 +783,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         )
     },
     added_many: |count| format!("{} hinzugefügt.", animals(count)),
+    undone_many: |count| {
+        format!("Die Änderung an {} Tieren ist rückgängig gemacht.", in_digits(count))
+    },
     changed_many: |count| format!("{} geändert.", animals(count)),
     reservation_cancelled: "Die Reservierung ist storniert. Das Tier ist verfügbar.",
     sale_undone: "Der Verkauf ist rückgängig gemacht.",
@@ -790,6 +794,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     photo_was_turned: "Foto gedreht.",
     photo_is_back: "Das Foto ist wieder da.",
     reservation_extended: "Das Ende der Reservierung ist geändert.",
+    undone: "Die Änderung ist rückgängig gemacht.",
     saved: "Gespeichert.",
     was_withdrawn: "Abgang eingetragen.",
     was_restored: "Wieder aufgenommen.",

@@ -33,6 +33,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     webhooks: "Webhooks",
     error_prefix: "Error: ",
     problem_heading: "There is a problem",
+    go_back: "Go back",
     cancel: "Cancel",
     next_page: "Next page",
     first_page: "First page",
@@ -738,6 +739,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         format!("Added as animal {animal}. Its date of birth was calculated from its age.")
     },
     added_many: |count| format!("{} added.", animals(count)),
+    undone_many: |count| format!("The change of {} is undone.", animals(count)),
     changed_many: |count| format!("{} changed.", animals(count)),
     reservation_cancelled: "The reservation is cancelled. The animal is available.",
     sale_undone: "The sale is undone.",
@@ -746,6 +748,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     photo_was_turned: "Photo turned.",
     photo_is_back: "The photo is back.",
     reservation_extended: "The end of the reservation is changed.",
+    undone: "The change is undone.",
     saved: "Saved.",
     was_withdrawn: "Withdrawn.",
     was_restored: "Restored.",

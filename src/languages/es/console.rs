@@ -33,6 +33,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     webhooks: "Webhooks",
     error_prefix: "Error: ",
     problem_heading: "Hay un problema",
+    go_back: "Volver",
     cancel: "Cancelar",
     next_page: "Página siguiente",
     first_page: "Primera página",
@@ -777,6 +778,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         )
     },
     added_many,
+    undone_many: |count| format!("El cambio de {} se ha deshecho.", animals(count)),
     changed_many: |count| {
         format!("{}.", many(count, ["animal modificado", "animales modificados"]))
     },
@@ -787,6 +789,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     photo_was_turned: "Foto girada.",
     photo_is_back: "Foto recuperada.",
     reservation_extended: "Se ha cambiado el fin de la reserva.",
+    undone: "El cambio se ha deshecho.",
     saved: "Guardado.",
     was_withdrawn: "Dado de baja.",
     was_restored: "Baja anulada.",

@@ -34,6 +34,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     webhooks: "Webhooks",
     error_prefix: "Erreur\u{a0}: ",
     problem_heading: "Il y a un problème",
+    go_back: "Retour",
     cancel: "Annuler",
     next_page: "Page suivante",
     first_page: "Première page",
@@ -800,6 +801,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         )
     },
     added_many: |count| format!("{} {}.", animals(count), of_count(count, "ajouté", "ajoutés")),
+    undone_many: |count| format!("La modification de {} est annulée.", animals(count)),
     changed_many: |count| format!("{} {}.", animals(count), of_count(count, "modifié", "modifiés")),
     reservation_cancelled: "La réservation est annulée. L’animal est disponible.",
     sale_undone: "La vente est annulée.",
@@ -808,6 +810,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     photo_was_turned: "Photo pivotée.",
     photo_is_back: "La photo est remise.",
     reservation_extended: "L’échéance de la réservation est modifiée.",
+    undone: "La modification est annulée.",
     saved: "Enregistré.",
     was_withdrawn: "L’animal est retiré.",
     was_restored: "L’animal est rétabli.",
