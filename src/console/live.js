@@ -117,6 +117,7 @@ async function refresh(url, always = false) {
     Object.assign(part.dataset, next.dataset);
   }
   if (focus.isConnected && focus.closest("[data-kept]")) focus.focus({ preventScroll: true });
+  noteDrafts();
   document.title = other.title;
   tell("");
 }
@@ -152,10 +153,13 @@ addEventListener("pageshow", () => { sent = new WeakMap(); });
 
 // What a form has, and had when the page came. Somebody who leaves the page is asked before it is lost.
 const values = (form) => `${new URLSearchParams([...new FormData(form)].filter(([, value]) => typeof value === "string"))}`;
-const drafts = new Map([...document.querySelectorAll("form[data-draft]")].map((form) => [form, values(form)]));
+const drafts = new Map();
+function noteDrafts() {
+  for (const form of document.querySelectorAll("form[data-draft]")) drafts.has(form) || drafts.set(form, values(form));
+}
+noteDrafts();
 addEventListener("beforeunload", (event) => {
-  const isRefused = document.querySelector(".problem") !== null;
-  const isLost = ([form, before]) => !sent.has(form) && (isRefused || edited.has(form) && values(form) !== before);
+  const isLost = ([form, before]) => form.isConnected && !sent.has(form) && edited.has(form) && values(form) !== before;
   if ([...drafts].some(isLost)) event.preventDefault();
 });
 
@@ -269,8 +273,14 @@ const typed = JSON.parse(sessionStorage.getItem("typed") ?? "{}");
 const { member, page, action, fields } = typed;
 const cameBy = performance.getEntriesByType("navigation")[0].type;
 const isLost = typed.isLost || cameBy === "back_forward" || document.querySelector("[data-failed]") !== null;
-const unsent = page === location.href && [...document.forms].find((form) => form.action === action && form.id === typed.form);
+const lastSent = [...document.forms].find((form) => form.action === action && form.id === typed.form);
+const unsent = page === location.href && lastSent;
 sessionStorage.removeItem("typed");
+// What was refused is only here.
+if (drafts.has(lastSent) && document.querySelector(".problem")) {
+  drafts.set(lastSent, "");
+  edited.add(lastSent);
+}
 if (member && member === who() && isLost && !unsent) {
   sessionStorage.setItem("typed", JSON.stringify({ ...typed, isLost }));
 } else if (unsent && member === who() && (isLost || cameBy === "reload")) {

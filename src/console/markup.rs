@@ -25,6 +25,11 @@ pub(super) fn text(text: &str, longest: usize) -> Markup {
     html! { bdi { (readable(text, longest)) } }
 }
 
+/// A text of several lines.
+pub(super) fn lines(lines: &str) -> Markup {
+    html! { @for (at, line) in lines.lines().enumerate() { @if at > 0 { br; } (text(line, LONG)) } }
+}
+
 /// The name of an animal.
 pub(super) fn name(name: &str, longest: usize) -> Markup {
     let shown = readable(name, longest);

@@ -127,6 +127,8 @@ texts! {
     history;
     older;
     no_history;
+    /// Opens the text that a change replaced, of which only the beginning is shown.
+    whole_before;
     status_held;
 
     // Conflict.
@@ -313,6 +315,8 @@ texts! {
     show;
     any_category;
     nothing_found;
+    /// In place of `nothing_found`, above links to the lists of other statuses that have some.
+    none_here;
     nothing_found_hint;
     search_orders(typed: &str) -> String;
     select_all;

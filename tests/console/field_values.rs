@@ -174,3 +174,25 @@ async fn a_day_is_read_as_people_type_it_where_a_browser_has_no_input_for_it() {
     let page = clerk.post("/add", &form).await.expect(422);
     assert!(page.text.contains("z.\u{a0}B. 03.05.2024"), "{page:?}");
 }
+
+#[tokio::test]
+async fn the_history_has_the_whole_text_that_was_replaced() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let animal = [("name", "Luna"), ("category", "1"), ("status", "available")];
+    let old = format!("Shy.\r\nNot with <cats>. {}", "Purrs. ".repeat(20).trim());
+    let form = |description| [&animal[..], &[("field.description", description)]].concat();
+    clerk.post("/add", &form(&old)).await.expect(303);
+    for (description, version) in [("Calm", "1"), ("Very calm", "2")] {
+        let form = [&form(description)[..], &[("version", version)]].concat();
+        clerk.post("/animals/1/edit", &form).await.expect(303);
+    }
+    let page = clerk.get("/animals/1").await.expect(200).text;
+    let whole = format!(
+        "<details><summary>The whole text before</summary><p><bdi>Shy.</bdi><br><bdi>Not with &lt;cats&gt;. {}</bdi></p>",
+        "Purrs. ".repeat(20).trim()
+    );
+    // A short one is shown without it.
+    assert!(page.contains(&whole) && page.contains("<del><bdi>Calm</bdi></del>"), "{page}");
+    assert_eq!(page.matches("The whole text before").count(), 1, "{page}");
+}

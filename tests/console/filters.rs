@@ -172,3 +172,38 @@ async fn a_small_black_female_cat_of_an_age_is_found_with_a_search_and_a_chip() 
     let page = clerk.get(&format!("/animals?q={}", "n".repeat(65))).await.expect(200);
     assert!(page.text.contains("No animal found"), "{page:?}");
 }
+
+#[tokio::test]
+async fn a_search_says_in_which_other_list_the_animal_is() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    for name in ["Rollo", "Rolf", "Ada"] {
+        add_cat(&mut clerk, name, &[]).await;
+    }
+    clerk.post("/animals/1/order", &[("do", "sell")]).await.expect(303);
+    clerk.post("/animals/2/withdraw", &[("why", "died"), ("version", "1")]).await.expect(303);
+    for (path, links) in [
+        ("q=rollo", &[("q=rollo&amp;status=sold", "Sold: 1 animal")][..]),
+        ("q=rolf", &[("q=rolf&amp;status=withdrawn", "Withdrawn: 1 animal")]),
+        (
+            "q=rol",
+            &[
+                ("q=rol&amp;status=sold", "Sold: 1 animal"),
+                ("q=rol&amp;status=withdrawn", "Withdrawn: 1 animal"),
+            ],
+        ),
+        ("q=ada&status=sold", &[("q=ada", "In the store: 1 animal")]),
+    ] {
+        let page = clerk.get(&format!("/animals?{path}")).await.expect(200).text;
+        let said = page.split_once("<div class=\"card empty\">").expect(&page).1;
+        assert!(said.starts_with("<strong>None here now</strong>"), "{path}: {page}");
+        let links: Vec<_> = links
+            .iter()
+            .map(|(to, words)| format!("<a href=\"/animals?{to}\">{words}</a>"))
+            .collect();
+        assert!(links.iter().all(|link| said.contains(link)), "{links:?}: {page}");
+        assert_eq!(said.matches("href=\"/animals?").count(), links.len(), "{path}: {page}");
+    }
+    let page = clerk.get("/animals?q=nobody").await.expect(200).text;
+    assert!(page.contains("Check the spelling") && !page.contains("None here now"), "{page}");
+}

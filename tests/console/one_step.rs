@@ -51,6 +51,14 @@ async fn reserving_and_selling_each_have_a_form_and_the_one_with_a_mistake_is_op
     let page = clerk.get("/animals/1").await.expect(200);
     assert!(page.text.contains("<svg class=\"drawing"), "{page:?}");
     assert_eq!(page.text.matches("<details name=\"order\">").count(), 2, "{page:?}");
+    // Somebody who leaves the page is asked before what was typed is lost.
+    assert_eq!(page.text.matches(" data-draft id=\"").count(), 2, "{page:?}");
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    let page = manager.get("/settings/store").await.expect(200);
+    assert!(
+        page.text.contains("data-draft method=\"post\" action=\"/settings/store\">"),
+        "{page:?}"
+    );
     for (act, other) in [("sell", "reserve"), ("reserve", "sell")] {
         let typed = [("do", act), ("until", "2026-12-24"), ("price", "much"), ("contact", "Ann")];
         let page = clerk.post("/animals/1/order", &typed).await.expect(422);

@@ -29,7 +29,7 @@ async fn luna(shop: &Shop) -> Browser<'_> {
         ("status", "available"),
         ("field.species", "Cat"),
         ("field.microchip", "276 098"),
-        ("field.description", "Calm & <kind>"),
+        ("field.description", "Calm & <kind>\r\n\r\nNo stairs"),
     ];
     clerk.post("/add", &form).await.expect(303);
     clerk
@@ -58,9 +58,11 @@ async fn a_card_for_the_kennel_has_its_story_and_a_code_of_its_public_page_and_n
     let order = [("do", "reserve"), ("until", "2026-12-24"), ("contact", "Ann, 030 1")];
     clerk.post("/animals/1/order", &order).await.expect(303);
     let page = clerk.get("/animals/1").await.expect(200);
-    for part in ["<bdi>Calm &amp; &lt;kind&gt;</bdi>", "<svg", "https://pets.example/animals/1"] {
+    let story = "<bdi>Calm &amp; &lt;kind&gt;</bdi><br><bdi></bdi><br><bdi>No stairs</bdi>";
+    for part in [story, "<svg", "https://pets.example/animals/1"] {
         assert!(card(&page).contains(part), "{part}: {page:?}");
     }
+    assert!(page.between("id=\"facts\"", "</dl>").contains(story), "{page:?}");
     assert!(!card(&page).contains("Ann"), "{page:?}");
     // The other values may be private. The picture is on paper as well.
     assert!(page.text.contains("<div class=\"card no-print\" id=\"facts\">"), "{page:?}");

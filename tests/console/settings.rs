@@ -119,7 +119,7 @@ async fn what_ends_access_or_messages_is_asked_and_says_what_ends() {
     ] {
         let path = format!("/settings/{path}");
         let page = manager.post(&path, &[("do", command)]).await.expect(200);
-        for shown in [title, effect, "Cancel</a>"] {
+        for shown in [title, effect, "Go back</a>"] {
             assert!(page.text.contains(shown), "{shown}: {page:?}");
         }
         // Yes to another question is not enough.

@@ -286,8 +286,8 @@ async fn the_name_stands_at_the_top_and_name_address_and_telephone_on_what_is_pr
     let shown = page.between("id=\"shown\"", "</section>");
     for part in [
         name,
-        "<bdi>Cats &amp; dogs</bdi><br><bdi>&lt;b&gt;only&lt;/b&gt;</bdi><br>",
-        "<bdi>Seestr. 1</bdi><br><bdi>12345 See</bdi><br>",
+        "<bdi>Cats &amp; dogs</bdi><br><bdi>&lt;b&gt;only&lt;/b&gt;</bdi></p>",
+        "<bdi>Seestr. 1</bdi><br><bdi>12345 See</bdi></p>",
         "fill=\"#2f6f4f\"",
         "href=\"https://a.example/?a=1&amp;b=&quot;2&quot;\"><bdi>&lt;u&gt;Imprint",
         "href=\"https://pets.example\"",

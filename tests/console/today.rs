@@ -224,3 +224,29 @@ async fn today_misses_no_chip_of_a_budgie() {
     };
     assert!(lacks("Rex") && !lacks("Tweety") && !lacks("Nemo"), "{chips}");
 }
+
+#[tokio::test]
+async fn a_customer_is_found_by_words_in_any_order_and_a_number_with_its_country_code() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    reserve(&mut clerk, "Rex", "Mrs Smith, 07700 900123", "2026-12-24").await;
+    reserve(&mut clerk, "Max", "Tom Smith, +44 7700 900456", "2026-12-24").await;
+    // The message about it has a link, too.
+    clerk.get("/").await.expect(200);
+    for (typed, found) in [
+        ("smith+mrs", vec![1]),
+        ("smith", vec![1, 2]),
+        ("%2B44+7700+900123", vec![1]),
+        ("0044+7700+900123", vec![1]),
+        ("07700+900456", vec![2]),
+        ("900-456", vec![2]),
+        ("smith+miller", vec![]),
+        // Its digits are not next to each other.
+        ("077+123", vec![]),
+        ("%2B", vec![]),
+    ] {
+        let page = clerk.get(&format!("/orders?q={typed}")).await.expect(200).text;
+        let has = |id: &i32| page.contains(&format!("href=\"/orders/{id}\""));
+        assert_eq!([1, 2].into_iter().filter(has).collect::<Vec<_>>(), found, "{typed}: {page}");
+    }
+}

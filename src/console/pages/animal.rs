@@ -170,7 +170,7 @@ fn new_order(desk: &Desk<'_>, (pet, fields): (&StorePet, &FieldSet), errors: &Er
         html! {
             details name="order" open[is_sent && is_used] {
                 summary.button.main[act == "reserve"] { (label) }
-                form.card.fields id=(act) method="post" action={ "/animals/" (pet.id.get()) "/order" } {
+                form.card.fields data-draft id=(act) method="post" action={ "/animals/" (pet.id.get()) "/order" } {
                     (inputs(desk, (&offer, form), errors, (act, of_form)))
                     div { button.main name="do" value=(act) { (submit) } }
                 }

@@ -79,17 +79,14 @@ impl<'f> Filters<'f> {
         let age = if dates.is_some() { form.get(AGE) } else { "" };
         let newest_first = form.get(SORT) != LONGEST;
         let query = PetQuery {
-            status: status.parse().ok(),
             category_id: form.integer("category"),
             phrase,
             dates,
             values: chosen.iter().map(|(.., searched)| searched.clone()).collect(),
-            on_offer: status.is_empty(),
-            withdrawn: status == WITHDRAWN,
             newest_first,
             limit: Limit::new(SHOWN).unwrap_or_default(),
             after: form.integer(AFTER).and_then(PetId::new),
-            ..PetQuery::default()
+            ..in_status(status, PetQuery::default())
         };
         let category = form.get("category");
         let members = [("q", typed), ("status", status), ("category", category), (AGE, age)];
@@ -110,7 +107,7 @@ impl<'f> Filters<'f> {
         }
     }
 
-    fn get(&self, name: &str) -> &'f str {
+    pub(super) fn get(&self, name: &str) -> &'f str {
         self.parameters.iter().find(|(of, _)| of == name).map_or("", |(_, value)| value)
     }
 
@@ -124,6 +121,16 @@ impl<'f> Filters<'f> {
         let stays = |(name, _): &(&str, &str)| instead.iter().all(|(other, _)| other != name);
         let all = self.parameters.iter().map(|(name, value)| (name.as_str(), *value));
         link("/animals", &all.filter(stays).chain(instead.iter().copied()).collect::<Vec<_>>())
+    }
+
+    /// The lists of other statuses, each with its label and what finds its animals.
+    pub(super) fn elsewhere(&self) -> impl Iterator<Item = (String, &'static str, PetQuery)> {
+        let others = ["", "sold", WITHDRAWN].into_iter().filter(|of| *of != self.get("status"));
+        others.filter_map(|of| {
+            let (_, label) = statuses().into_iter().find(|(status, _)| *status == of)?;
+            let query = PetQuery { after: None, ..self.query.clone() };
+            Some((self.to(&[("status", of)]), label, in_status(of, query)))
+        })
     }
 
     /// A chip for each filter, which takes it off, and chips for those that people often want next.
@@ -260,6 +267,12 @@ impl<'f> Filters<'f> {
         let options = values::options(field, texts().any_value, value);
         Input { id: &id, label: &label, value, ..Input::default() }.choose(&options)
     }
+}
+
+/// A query for the animals in what was chosen as a status.
+fn in_status(status: &str, query: PetQuery) -> PetQuery {
+    let (on_offer, withdrawn) = (status.is_empty(), status == WITHDRAWN);
+    PetQuery { status: status.parse().ok(), on_offer, withdrawn, ..query }
 }
 
 fn statuses() -> Vec<(&'static str, &'static str)> {

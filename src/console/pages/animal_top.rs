@@ -59,7 +59,7 @@ pub(super) fn card(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup
         div.print {
             // With a breed, the line below the name has no species.
             @if let Some(species) = animal.word("species").filter(|_| animal.word("breed").is_some()) { p { (species) } }
-            @if let Some(story) = animal.description() { p { (markup::text(story, LONG)) } }
+            @if let Some(story) = animal.description() { p { (markup::lines(story)) } }
             @if let Some(page) = public_page(desk, pet) { (markup::qr_code(&page, &page)) p { (page) } }
         }
     }

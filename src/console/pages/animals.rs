@@ -51,6 +51,11 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
             return Ok(Reply::See(format!("/animals/{}", one.id), None));
         }
     }
+    let nothing = if pets.is_empty() {
+        nothing_found(desk, &filters).await?
+    } else {
+        html! {}
+    };
     let open = pets.iter().filter_map(|pet| pet.order_id).filter(|_| desk.may_write());
     let orders = order_rows::with_ids(desk, open).await?;
     let shown = pets.iter().map(|pet| pet.category_id).chain(query.category_id).collect();
@@ -87,17 +92,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
                     }
                 }
             }
-            @if pets.is_empty() && filters.is_some() {
-                div.card.empty {
-                    strong { (texts().nothing_found) }
-                    p { (texts().nothing_found_hint) }
-                    @if !typed.is_empty() {
-                        a href=(parts::link("/orders", &[("q", typed), ("status", "all")])) {
-                            (texts().search_orders(&markup::readable(typed, SHORT)))
-                        }
-                    }
-                }
-            } @else if pets.is_empty() {
+            @if pets.is_empty() && filters.is_some() { (nothing) } @else if pets.is_empty() {
                 (empty_store(desk))
             } @else if with_boxes {
                 form.several method="post" action="/animals/selected" {
@@ -120,6 +115,35 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     let follows =
         if filters.is_some() || errors.is_empty() { Follows::Everything } else { Follows::Nothing };
     Ok(page.following(follows).into())
+}
+
+/// What a list says that finds nothing: in which other lists the animals are.
+async fn nothing_found(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<Markup, StoreError> {
+    let (typed, mut elsewhere) = (filters.get("q"), Vec::new());
+    for (path, label, query) in filters.elsewhere().filter(|(.., query)| query.phrase.is_some()) {
+        let (pets, next) = desk.store().list_store_pets(&query).await?;
+        let count = count(desk, &query, pets.len(), next.is_some()).await?;
+        let found = wording::found(count, pets.len(), COUNTED);
+        elsewhere.extend((!pets.is_empty()).then_some((path, label, found)));
+    }
+    Ok(html! {
+        div.card.empty {
+            @if elsewhere.is_empty() {
+                strong { (texts().nothing_found) }
+                p { (texts().nothing_found_hint) }
+            } @else {
+                strong { (texts().none_here) }
+                @for (path, label, found) in elsewhere {
+                    p { a href=(path) { (label) (window_texts().colon) (found) } }
+                }
+            }
+            @if !typed.is_empty() {
+                a href=(parts::link("/orders", &[("q", typed), ("status", "all")])) {
+                    (texts().search_orders(&markup::readable(typed, SHORT)))
+                }
+            }
+        }
+    })
 }
 
 /// How many animals a query finds, at most [`COUNTED`] and one more; `None` if that would be slow.

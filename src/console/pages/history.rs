@@ -295,8 +295,11 @@ pub(super) fn differences(
         @for (label, old, new) in lines {
             div {
                 (label) (window_texts().colon)
-                @if let Some(old) = old { del { (markup::text(&old, SHORT)) } " → " }
+                @if let Some(old) = &old { del { (markup::text(old, SHORT)) } " → " }
                 ins { (markup::text(&new, SHORT)) }
+                @if let Some(old) = old.filter(|old| old.chars().nth(SHORT).is_some()) {
+                    details { summary { (texts().whole_before) } p { (markup::lines(&old)) } }
+                }
             }
         }
         @if let Some((old, new)) = ends {

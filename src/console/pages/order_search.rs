@@ -22,6 +22,9 @@ pub(super) const SEARCHED: usize = 2_000;
 /// How many orders are shown.
 const MOST: usize = 100;
 
+/// How many of the last digits of a telephone number tell it from others.
+const LAST_DIGITS: usize = 9;
+
 /// Of how many animals with a name, and how many orders of each.
 const ANIMALS: i64 = 25;
 const OF_ANIMAL: i64 = 20;
@@ -98,9 +101,18 @@ async fn with_part(
     part: &str,
     query: OrderQuery,
 ) -> Result<(Vec<Order>, bool), StoreError> {
-    let (letters_of_part, part) = (letters(part), part.to_lowercase());
-    let is_for =
-        |contact: &str| !letters_of_part.is_empty() && letters(contact).contains(&letters_of_part);
+    let all = letters(part);
+    // A number is found without its country code, and words are found in any order.
+    let wanted: Vec<String> = if all.bytes().all(|of| of.is_ascii_digit()) {
+        vec![all[all.len().saturating_sub(LAST_DIGITS)..].to_owned()]
+    } else {
+        part.split_whitespace().map(letters).collect()
+    };
+    let is_for = |contact: &str| {
+        let contact = letters(contact);
+        !all.is_empty() && wanted.iter().all(|one| contact.contains(one))
+    };
+    let part = part.to_lowercase();
     let has_part = |order: &Order| {
         let reference = order.reference.as_ref();
         reference.is_some_and(|reference| reference.as_str().to_lowercase().contains(&part))

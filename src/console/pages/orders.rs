@@ -237,7 +237,7 @@ pub(super) fn form(
         pet.is_some_and(|pet| pet.status == PetStatus::Available && pet.withdrawn.is_none());
     let may_reopen = if order.status == OrderStatus::Completed { order.holds } else { is_free };
     html! {
-        form.stack.no-print method="post" action={ (path) "/change" } {
+        form.stack.no-print data-draft method="post" action={ (path) "/change" } {
             (desk.key("order"))
             (merge::shown(&now))
             // For the Enter key, which presses the first button.

@@ -50,7 +50,7 @@ async fn page(
     let none = html! {};
     let content = html! {
         div.columns.wide {
-            form.stack method="post" action=(PAGE) {
+            form.stack data-draft method="post" action=(PAGE) {
                 (desk.key("store"))
                 (merge::shown(&form_of(profile)))
                 (group(texts().who_you_are, WHO, &none))
@@ -89,7 +89,7 @@ fn as_shown(desk: &Desk<'_>, facts: &StoreFacts) -> Markup {
                 }
             }
             @for text in paragraphs.into_iter().flatten() {
-                p { @for line in text.lines() { (markup::text(line, About::MAX)) br; } }
+                p { (markup::lines(text)) }
             }
             @if let Some(links) = links {
                 ul { @for link in links.all() { li { a href=(link.url.as_str()) { (markup::text(link.label.as_str(), SHORT)) } } } }

@@ -48,7 +48,7 @@ pub(super) fn on_list(mut flash: Flash, list: String) -> Reply {
     if let (Some(undo), Some((_, query))) = (&mut flash.undo, list.split_once('?'))
         && undo.len() + query.len() < LONGEST
     {
-        *undo += &format!("&{query}");
+        *undo = format!("{undo}&{query}");
     }
     Reply::See(list, Some(flash))
 }

@@ -194,7 +194,7 @@ pub(super) fn one(desk: &Desk<'_>, field: &FieldDefinition, value: &FieldValue) 
         FieldValue::Text(text) if field.kind == FieldKind::Decimal => {
             html! { (numbers().number(text)) }
         }
-        FieldValue::Text(text) => markup::text(field.shown(text), LONG),
+        FieldValue::Text(text) => markup::lines(field.shown(text)),
         FieldValue::Integer(number) => html! { (number) },
         FieldValue::Boolean(true) => html! { (window_texts().yes) },
         FieldValue::Boolean(false) => html! { (window_texts().no) },

@@ -119,6 +119,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     choose: "Grund wählen",
     history: "Verlauf",
     older: "Ältere Einträge",
+    whole_before: "Der ganze Text davor",
     no_history: "Es ist keine Änderung verzeichnet.",
     status_held: "Das Tier gehört zu einem Vorgang. Um seinen Status zu ändern, öffnen Sie den Vorgang.",
 
@@ -366,6 +367,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     take_off: " (entfernen)",
     show: "Anzeigen",
     any_category: "Alle",
+    none_here: "Zurzeit keins hier",
     nothing_found: "Kein Tier gefunden",
     nothing_found_hint: "Prüfen Sie die Schreibweise oder geben Sie nur den Anfang des Namens ein.",
     search_orders: |typed| format!("Vorgänge nach „{typed}“ durchsuchen"),

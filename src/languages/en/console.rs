@@ -119,6 +119,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     choose: "Choose a reason",
     history: "History",
     older: "Older entries",
+    whole_before: "The whole text before",
     no_history: "No change was recorded.",
     status_held: "An order holds the animal. To change its status, open the order.",
 
@@ -355,6 +356,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     take_off: " (take off)",
     show: "Show",
     any_category: "All",
+    none_here: "None here now",
     nothing_found: "No animal found",
     nothing_found_hint: "Check the spelling, or type only the beginning of the name.",
     search_orders: |typed| format!("Search the orders for “{typed}”"),

@@ -119,6 +119,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     choose: "Elija un motivo",
     history: "Historial",
     older: "Entradas anteriores",
+    whole_before: "Todo el texto anterior",
     no_history: "No hay ningún cambio registrado.",
     status_held: "Su estado depende de un trámite. Para cambiarlo, abra el trámite.",
 
@@ -354,6 +355,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     take_off: " (quitar)",
     show: "Mostrar",
     any_category: "Todas",
+    none_here: "Ahora no hay ninguno aquí",
     nothing_found: "No se ha encontrado ningún animal",
     nothing_found_hint: "Revise la ortografía o escriba solo el principio del nombre.",
     search_orders: |typed| format!("Buscar «{typed}» en los trámites"),

@@ -120,6 +120,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     choose: "Choisissez un motif",
     history: "Historique",
     older: "Entrées plus anciennes",
+    whole_before: "Tout le texte précédent",
     no_history: "Aucune modification n’a été enregistrée.",
     status_held: "L’animal est lié à un dossier. Pour changer son statut, ouvrez le dossier.",
 
@@ -366,6 +367,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     take_off: " (enlever)",
     show: "Afficher",
     any_category: "Toutes",
+    none_here: "Aucun ici actuellement",
     nothing_found: "Aucun animal trouvé",
     nothing_found_hint: "Vérifiez l’orthographe, ou saisissez seulement le début du nom.",
     search_orders: |typed| format!("Chercher «\u{a0}{typed}\u{a0}» dans les dossiers"),
