@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// The fields of the first screen, in this order, if the store has them.
-const FIRST: [&str; 5] = ["species", "sex", "born", "microchip", "price"];
+const FIRST: [&str; 5] = ["species", "sex", "born", "price", "microchip"];
 
 /// The input for an age in place of the day of birth.
 const ABOUT: &str = "about";
