@@ -25,9 +25,9 @@ pub(super) fn text(text: &str, longest: usize) -> Markup {
     html! { bdi { (readable(text, longest)) } }
 }
 
-/// A text of several lines.
+/// A whole text of several lines.
 pub(super) fn lines(lines: &str) -> Markup {
-    html! { @for (at, line) in lines.lines().enumerate() { @if at > 0 { br; } (text(line, LONG)) } }
+    html! { @for (at, line) in lines.lines().enumerate() { @if at > 0 { br; } (text(line, usize::MAX)) } }
 }
 
 /// The name of an animal.
