@@ -67,8 +67,8 @@ pub(crate) fn read_photos(stored: &str) -> Option<Photos> {
         })
     };
     let all: Vec<Stored<'_>> = serde_json::from_str(stored).ok()?;
-    let all: Vec<_> = all.into_iter().map(photo).collect::<Option<_>>()?;
-    Some(if all.is_empty() { Photos::NONE } else { Photos::stored(all, stored.to_owned()) })
+    let all = all.into_iter().map(photo).collect::<Option<_>>()?;
+    Some(Photos::stored(all, stored.to_owned()))
 }
 
 /// The same JSON with the paths of photos below `prefix`; `None` if there are none. No value of a client

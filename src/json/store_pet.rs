@@ -106,7 +106,7 @@ pub(crate) fn read_stored_fields(stored: &str) -> Option<FieldValues> {
     FieldValues::stored(values_of(members)?, stored.to_owned())
 }
 
-/// The values in an object, in the order of their names.
+/// The values in an object, in the order of its members.
 fn values_of<'a, T: FromIterator<(String, FieldValue)>>(
     members: impl IntoIterator<Item = (String, &'a RawValue)>,
 ) -> Option<T> {

@@ -182,7 +182,7 @@ impl StaffMember {
         Self { disabled_at: Some(now), link: None, ..self }.next()
     }
 
-    /// The change of the member to this one.
+    /// The change that makes of the member what `to` makes of it.
     pub fn change(self, to: impl FnOnce(Self) -> Self, act: ActType) -> StaffChange {
         StaffChange::new(self.version, to(self), act)
     }

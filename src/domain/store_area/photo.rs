@@ -124,9 +124,6 @@ impl Photos {
     pub const MAX: usize = 20;
 
     pub fn new(all: Vec<Photo>) -> Self {
-        if all.is_empty() {
-            return Self::NONE;
-        }
         let mut stored = String::new();
         for Photo { id, alt, width, height, focus, added_at } in &all {
             let begin = if stored.is_empty() { '[' } else { ',' };
@@ -152,6 +149,9 @@ impl Photos {
 
     /// Photos that a store keeps as this text.
     pub(crate) fn stored(all: Vec<Photo>, stored: String) -> Self {
+        if all.is_empty() {
+            return Self::NONE;
+        }
         Self(Some(Box::new(List { all, stored })))
     }
 
