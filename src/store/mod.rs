@@ -24,8 +24,8 @@ mod whole;
 pub(crate) use self::errors::cause;
 pub use self::{
     admin::{
-        Fields, Journal, KEPT_ATTEMPTS, Keys, Lists, PhotoFiles, Requests, Staff, StaffKey,
-        StaffWritten, StoreProfile, Webhooks, Written,
+        Fields, Journal, KEPT_ATTEMPTS, Keys, Lists, Offers, PhotoFiles, Requests, Return, Staff,
+        StaffKey, StaffWritten, StoreProfile, Webhooks, Written,
     },
     check::Checkup,
     database_url::DatabaseUrl,
@@ -56,5 +56,5 @@ all! {
 ///
 /// A method that carries out the act of an actor takes a [`crate::domain::WriteContext`]. Those that
 /// only keep the store tidy take none, because nobody asks later who did that.
-Store: Pets, StoreArea, Lists, Fields, StoreProfile, PhotoFiles, Journal, Webhooks, Keys, Staff, Requests, Health
+Store: Pets, StoreArea, Lists, Offers, Fields, StoreProfile, PhotoFiles, Journal, Webhooks, Keys, Staff, Requests, Health
 }

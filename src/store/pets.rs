@@ -40,11 +40,6 @@ pub trait Pets: Send + Sync {
     /// would have to read the database for it.
     async fn version(&self) -> Result<Option<Version>, StoreError>;
 
-    /// The same, read from the database if that is necessary.
-    async fn read_version(&self) -> Result<Option<Version>, StoreError> {
-        self.version().await
-    }
-
     /// How many writes of this process have ended. It grows before a write returns, if
     /// [`Pets::version`] has nothing.
     fn ended_writes(&self) -> u64 {

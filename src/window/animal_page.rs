@@ -11,7 +11,7 @@ use super::{
     query::Filter,
     rendered::Made,
     schema,
-    shop::Shop,
+    shop::{Moment, Shop},
     store,
 };
 use crate::{
@@ -33,19 +33,24 @@ use crate::{
 const SUMMARY: usize = 160;
 
 /// `GET /animals/{id}`. Fails with 404 if there never was such an animal.
-pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made, ApiError> {
+pub(super) async fn page(
+    shop: &Shop,
+    layout: &Layout,
+    moment: &Moment,
+    id: &str,
+) -> Result<Made, ApiError> {
     let missing = || ApiError::new(Problem::NotFound, "No animal has this number.");
     let id = integer(id).and_then(PetId::new).ok_or_else(missing)?;
     let pet = shop.store().get_store_pet(id).await?.ok_or_else(missing)?;
     if pet.withdrawn.is_some() {
-        return gone(shop, layout, texts().gone).await;
+        return gone(shop, layout, moment, texts().gone).await;
     }
     if pet.status == PetStatus::Sold {
         let title = texts().found_a_home(&shown_name(pet.name.as_str(), SHORT));
-        return gone(shop, layout, &title).await;
+        return gone(shop, layout, moment, &title).await;
     }
-    let (fields, facts) = (shop.fields().await?, shop.facts().await?);
-    let animal = Animal::public(&pet, &fields);
+    let facts = &*moment.facts;
+    let animal = Animal::public(&pet, &moment.fields);
     let mut labels = Labels::default();
     labels.learn(shop.store(), [animal.category_id]).await?;
     let (name, kind) = (animal.short_name(), animal.kind());
@@ -57,7 +62,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
         Some(species) => _ = similar.fields.insert("species".to_owned(), species.to_owned()),
         None => similar.category_id = Some(animal.category_id),
     }
-    let others = list::others(shop, &fields, (similar, Some(id)), &mut drawings).await?;
+    let others = list::others(shop, moment, (similar, Some(id)), &mut drawings).await?;
     let alts: Vec<_> =
         animal.photos.iter().enumerate().map(|(at, photo)| animal.alt(at, photo)).collect();
     let summary = animal.summary(LONG);
@@ -72,7 +77,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
                 @if animal.is_reserved() {
                     p.reserved { bdi { (texts().is_reserved(&name)) } }
                 }
-                (ask(shop, &facts, &animal, &name))
+                (ask(shop, facts, &animal, &name))
                 @for (field, value) in &animal.values {
                     @if let (FieldKind::LongText, FieldValue::Text(text)) = (field.kind, value) {
                         section.text {
@@ -88,8 +93,8 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
         (viewer(&animal, &alts))
     };
     let about = summary.as_deref().map(|summary| readable(summary, SUMMARY));
-    let about = about
-        .unwrap_or_else(|| texts().about_animal(&name, &kind, store::named(&facts).as_deref()));
+    let about =
+        about.unwrap_or_else(|| texts().about_animal(&name, &kind, store::named(facts).as_deref()));
     let title = kind.iter().rev().fold(name.clone(), |title, word| title + ", " + word);
     let head = Head {
         title: &title,
@@ -97,21 +102,25 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, id: &str) -> Result<Made,
         canonical: Some(&animal.path()),
         is_indexed: true,
         picture: animal.photos.iter().zip(alts).map(|(photo, alt)| shop.preview(photo, alt)).next(),
-        schema: Some(schema::animal(shop, &facts, &animal, &labels, summary)),
+        schema: Some(schema::animal(shop, facts, &animal, &labels, summary)),
         drawings: drawings.symbols(),
         ..Head::default()
     };
-    Ok(layout.page(&facts, &head, &content))
+    Ok(layout.page(facts, &head, &content))
 }
 
 /// The page of an animal that is not here any more, with some that are. It says nothing of the animal besides its title.
-async fn gone(shop: &Shop, layout: &Layout, title: &str) -> Result<Made, ApiError> {
-    let (fields, facts) = (shop.fields().await?, shop.facts().await?);
+async fn gone(
+    shop: &Shop,
+    layout: &Layout,
+    moment: &Moment,
+    title: &str,
+) -> Result<Made, ApiError> {
     let mut drawings = Drawings::default();
     let next = html! { p { (texts().gone_next) } };
-    let others = list::others(shop, &fields, (Filter::default(), None), &mut drawings).await?;
+    let others = list::others(shop, moment, (Filter::default(), None), &mut drawings).await?;
     let content = html! { (drawings.symbols()) (others) };
-    Ok(layout.message(&facts, (StatusCode::GONE, title), &next, &content))
+    Ok(layout.message(&moment.facts, (StatusCode::GONE, title), &next, &content))
 }
 
 /// The photos, the first of them large. Each opens the viewer.

@@ -8,7 +8,11 @@ use futures_util::stream;
 
 use super::{labels::Labels, query::Filter, selection::Passing, shop::Shop, walk};
 use crate::{
-    domain::store_area::{FieldSet, FieldValue, PhotoSize},
+    domain::{
+        PetId,
+        client::ClientAddress,
+        store_area::{FieldSet, FieldValue, PhotoSize},
+    },
     edge::{ApiError, Reservation, Response},
     look::Animal,
     store::StoreError,
@@ -21,9 +25,22 @@ const PHOTOS: usize = 20;
 /// The columns before those of the fields.
 const FIRST: [&str; 4] = ["id", "name", "status", "category"];
 
+/// A file that is made while its client reads it.
+struct CsvFile {
+    shop: Arc<Shop>,
+    visitor: Option<ClientAddress>,
+    fields: FieldSet,
+    labels: Labels,
+    passing: Passing,
+    /// The last animal of the rows before. `None` after the last rows.
+    position: Option<Option<PetId>>,
+    _permit: Reservation,
+}
+
 /// `GET /animals.csv`.
 pub(super) async fn file(
     shop: &Arc<Shop>,
+    visitor: Option<ClientAddress>,
     filter: &Filter,
     permit: Reservation,
 ) -> Result<Response, ApiError> {
@@ -31,27 +48,43 @@ pub(super) async fn file(
     let labels = Labels::first(shop.store()).await?;
     let heading = row(&headings(&fields))?;
     let passing = Passing::of(filter, &fields);
-    let start = (Arc::clone(shop), fields, labels, Some(None), passing, permit);
-    let rows = stream::try_unfold(start, async |mut state| {
-        let (shop, fields, labels, position, passing, _) = &mut state;
-        let Some(before) = position.take() else { return Ok(None) };
-        let (mut pets, next) = walk::step(shop, before).await?;
-        pets.retain(|pet| passing.has(pet));
+    let file = CsvFile {
+        shop: Arc::clone(shop),
+        visitor,
+        fields,
+        labels,
+        passing,
+        position: Some(None),
+        _permit: permit,
+    };
+    let rows = stream::try_unfold(file, async |mut file| {
+        let rows = file.next_rows().await?;
+        Ok(rows.map(|rows| (rows, file)))
+    });
+    Ok(walk::response("text/csv; charset=utf-8; header=present", heading.into(), rows))
+}
+
+impl CsvFile {
+    /// Makes the next rows. `None` after the last ones.
+    async fn next_rows(&mut self) -> Result<Option<Bytes>, StoreError> {
+        let Some(before) = self.position.take() else { return Ok(None) };
+        let shop = &self.shop;
+        let (mut pets, next) = walk::step(shop, self.visitor, before).await?;
+        pets.retain(|pet| self.passing.has(pet));
         // Otherwise, a value could be in the file that is not public any more.
-        if shop.store().fields().await?.version != fields.version {
+        if shop.store().fields().await?.version != self.fields.version {
             return Err(StoreError::Unavailable(Arc::new(FieldsChanged)));
         }
         let categories: Vec<i64> = pets.iter().map(|pet| pet.category_id).collect();
-        labels.learn(shop.store(), categories).await?;
+        self.labels.learn(shop.store(), categories).await?;
         let mut rows = Vec::new();
         for pet in &pets {
-            let animal = Animal::public(pet, fields);
-            rows.extend(row(&cells(shop, &animal, fields, labels))?);
+            let animal = Animal::public(pet, &self.fields);
+            rows.extend(row(&cells(shop, &animal, &self.fields, &self.labels))?);
         }
-        *position = next.map(Some);
-        Ok(Some((Bytes::from(rows), state)))
-    });
-    Ok(walk::response("text/csv; charset=utf-8; header=present", heading.into(), rows))
+        self.position = next.map(Some);
+        Ok(Some(Bytes::from(rows)))
+    }
 }
 
 #[derive(Debug, thiserror::Error)]

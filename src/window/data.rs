@@ -3,7 +3,12 @@
 use hyper::header::HeaderValue;
 use serde_json::{Map, Value, json};
 
-use super::{labels::Labels, query::Query, rendered::Made, shop::Shop};
+use super::{
+    labels::Labels,
+    query::Query,
+    rendered::Made,
+    shop::{Moment, Shop},
+};
 use crate::{
     domain::store_area::{Currency, FieldValue, Photo, PhotoSize},
     edge::ApiError,
@@ -11,10 +16,9 @@ use crate::{
 };
 
 /// `GET /animals.json`.
-pub(super) async fn page(shop: &Shop, query: &Query) -> Result<Made, ApiError> {
-    let (fields, facts) = (shop.fields().await?, shop.facts().await?);
-    let currency = facts.currency().value;
-    let listed = shop.list(query, &fields).await?;
+pub(super) async fn page(shop: &Shop, moment: &Moment, query: &Query) -> Result<Made, ApiError> {
+    let currency = moment.facts.currency().value;
+    let listed = shop.list(query, &moment.fields).await?;
     let animals = listed.animals();
     let animals = animals.iter().map(|animal| element(shop, animal, &listed.labels, currency));
     let body = Value::Array(animals.collect()).to_string().into_bytes();

@@ -1,5 +1,7 @@
 //! `/` and `/embed`: the animals as cards.
 
+use std::sync::Arc;
+
 use jiff::{civil::Date, tz::TimeZone};
 use maud::{Markup, html};
 
@@ -10,12 +12,12 @@ use super::{
     rendered::Made,
     schema,
     selection::{COUNTED, FEW},
-    shop::{Listed, Other, Shop},
+    shop::{Listed, Moment, Other, Shop},
     store,
 };
 use crate::{
     app::StoreFacts,
-    domain::{Limit, PetId, store_area::FieldSet},
+    domain::{Limit, PetId},
     edge::ApiError,
     languages::window_texts as texts,
     look::{Animal, CARD, Card, Drawings, EMBEDDED_CARD},
@@ -31,27 +33,33 @@ const YEAR: i32 = 365;
 const AT_FIRST: usize = 4;
 
 /// `GET /`.
-pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<Made, ApiError> {
-    let (fields, facts) = (shop.fields().await?, shop.facts().await?);
-    let listed = shop.list(query, &fields).await?;
+pub(super) async fn page(
+    shop: &Shop,
+    layout: &Layout,
+    moment: &Arc<Moment>,
+    query: &Query,
+) -> Result<Made, ApiError> {
+    let facts = &*moment.facts;
+    let listed = shop.list(query, &moment.fields).await?;
     let animals = listed.animals();
     let next = listed.next.map(|next| format!("/{}", query.with_cursor(Some(next))));
     let mut drawings = Drawings::default();
-    let cards = cards((shop, &facts), (&listed, &animals), &mut drawings, false);
+    let cards = cards((shop, facts), (&listed, &animals), &mut drawings, false);
     let count = match listed.next.or(query.after) {
-        Some(_) => shop.count(&query.filter, &fields, COUNTED).await?,
+        Some(_) => shop.count(moment, &query.filter, COUNTED).await?,
         None => animals.len(),
     };
-    let choice = Choice { query, listed: &listed, kinds: &shop.kinds(&fields).await? };
+    let kinds = shop.kinds(moment).await?;
+    let choice = Choice { query, listed: &listed, kinds: &kinds.value };
     let none_fits = animals.is_empty() && query.after.is_none();
     // If none fits, what fewer filters find, and those of the species or the category that was wanted.
     let instead = if none_fits {
-        instead(shop, &choice).await?
+        instead(shop, moment, &choice).await?
     } else {
         html! {}
     };
     let others = match query.filter.similar() {
-        Some(filter) if none_fits => others(shop, &fields, (filter, None), &mut drawings).await?,
+        Some(filter) if none_fits => others(shop, moment, (filter, None), &mut drawings).await?,
         _ => html! {},
     };
     let title = if query.after.is_some() { texts().next } else { texts().list };
@@ -77,7 +85,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
                 a.button rel="next" href=(next) { (texts().next) }
             }
         }
-        @if query.after.is_none() && query.filter.is_empty() { (store::about(&facts)) }
+        @if query.after.is_none() && query.filter.is_empty() { (store::about(facts)) }
     };
     let title = if words.is_empty() {
         title.to_owned()
@@ -86,7 +94,7 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
     };
     let head = Head {
         title: &title,
-        description: &texts().about_list(store::named(&facts).as_deref()),
+        description: &texts().about_list(store::named(facts).as_deref()),
         canonical: Some(&format!("/{}", query.canonical())),
         is_indexed: query.is_indexed() && !animals.is_empty(),
         feed: &query.clone().first_page().canonical(),
@@ -95,19 +103,25 @@ pub(super) async fn page(shop: &Shop, layout: &Layout, query: &Query) -> Result<
             let photo = animal.photos.first()?;
             Some(shop.preview(photo, animal.alt(0, photo)))
         }),
-        schema: Some(schema::list(shop, &facts, &animals)),
+        schema: Some(schema::list(shop, facts, &animals)),
         drawings: drawings.symbols(),
     };
-    Ok(layout.page(&facts, &head, &content))
+    let is_current = kinds.is_current;
+    Ok(Made { is_current, ..layout.page(facts, &head, &content) })
 }
 
 /// `GET /embed`.
-pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result<Made, ApiError> {
-    let (fields, facts) = (shop.fields().await?, shop.facts().await?);
-    let listed = shop.list(query, &fields).await?;
+pub(super) async fn embed(
+    shop: &Shop,
+    layout: &Layout,
+    moment: &Moment,
+    query: &Query,
+) -> Result<Made, ApiError> {
+    let facts = &*moment.facts;
+    let listed = shop.list(query, &moment.fields).await?;
     let animals = listed.animals();
     let mut drawings = Drawings::default();
-    let cards = cards((shop, &facts), (&listed, &animals), &mut drawings, true);
+    let cards = cards((shop, facts), (&listed, &animals), &mut drawings, true);
     let all = format!("/{}", query.with_cursor(None));
     let content = html! {
         h1.hidden { (texts().list) }
@@ -124,12 +138,12 @@ pub(super) async fn embed(shop: &Shop, layout: &Layout, query: &Query) -> Result
     };
     let head = Head {
         title: texts().list,
-        description: &texts().about_list(store::named(&facts).as_deref()),
-        schema: Some(schema::list(shop, &facts, &animals)),
+        description: &texts().about_list(store::named(facts).as_deref()),
+        schema: Some(schema::list(shop, facts, &animals)),
         drawings: drawings.symbols(),
         ..Head::default()
     };
-    Ok(layout.embedded(&facts, &head, &content))
+    Ok(layout.embedded(facts, &head, &content))
 }
 
 /// How many others the page of an animal shows.
@@ -139,17 +153,18 @@ const OTHERS: u8 = 4;
 /// the animal with this identifier.
 pub(super) async fn others(
     shop: &Shop,
-    fields: &FieldSet,
+    moment: &Moment,
     (filter, but): (Filter, Option<PetId>),
     drawings: &mut Drawings,
 ) -> Result<Markup, ApiError> {
     let title = if filter.is_empty() { texts().newest } else { texts().similar };
     let key = filter.parameters();
     // One more than are shown, in place of the animal itself.
-    let others = shop.others(key, async || {
+    let others = shop.others(moment, key, async || {
         let limit = Limit::new(i64::from(OTHERS) + 1).unwrap_or_default();
-        let listed = shop.list(&Query { filter, limit, ..Query::first() }, fields).await?;
-        let of = (shop, &*shop.facts().await?);
+        let query = Query { filter, limit, ..Query::first() };
+        let listed = shop.list(&query, &moment.fields).await?;
+        let of = (shop, &*moment.facts);
         Ok(listed.animals().iter().map(|animal| other(of, &listed, animal)).collect())
     });
     let others = others.await?;
@@ -177,12 +192,12 @@ fn other((shop, facts): (&Shop, &StoreFacts), listed: &Listed, animal: &Animal) 
 }
 
 /// Links to the lists with one filter less, as far as these find animals, or else to the whole list.
-async fn instead(shop: &Shop, choice: &Choice<'_>) -> Result<Markup, ApiError> {
+async fn instead(shop: &Shop, moment: &Moment, choice: &Choice<'_>) -> Result<Markup, ApiError> {
     let (query, mut found) = (choice.query, Vec::new());
     let [open, close] = texts().quotes;
     for one in query.filter.parameters() {
         let rest = query.filter.without(&one.0);
-        let count = shop.count(&rest, choice.listed.fields, FEW).await?;
+        let count = shop.count(moment, &rest, FEW).await?;
         found.extend((count > 0).then_some((one, rest, count)));
     }
     Ok(html! {

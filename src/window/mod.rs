@@ -11,7 +11,9 @@ mod filter;
 mod labels;
 mod layout;
 mod list;
+mod making;
 mod query;
+mod refreshed;
 mod rendered;
 mod routes;
 mod schema;
@@ -20,18 +22,21 @@ mod settings;
 mod shop;
 mod sitemap;
 mod store;
+mod turns;
 mod walk;
 mod xml;
 
-use std::sync::Arc;
+use std::{hash::RandomState, sync::Arc};
+
+use tokio::sync::Mutex as AsyncMutex;
 
 pub use self::settings::{Style, WindowSettings};
 use self::{
     layout::Layout,
     query::Query,
-    rendered::{Made, Rendered},
+    rendered::Rendered,
     routes::{PAGES, Page},
-    shop::Shop,
+    shop::{Moment, Shop},
 };
 use crate::{
     app::App,
@@ -56,6 +61,9 @@ const MAX_PAGES: usize = 256;
 /// How many lists are cached for which visitors have typed something.
 const MAX_TYPED: usize = 64;
 
+/// The number of locks for pages that are made. Two pages can have the same one, which only takes longer.
+const MAKING_LOCKS: usize = 64;
+
 /// How many files can be made at once, in total and for one address. Each needs the memory of a page,
 /// and a client can take long to read one.
 const FILES_AT_ONCE: usize = 64;
@@ -75,6 +83,9 @@ pub struct Window {
     typed: Cache<String, Arc<Rendered>>,
     /// Pages of animals, which crawlers ask for in any number, and so not among the lists.
     animals: Cache<String, Arc<Rendered>>,
+    /// Locks by the keys of pages: visitors who want a page while it is made wait for it.
+    making: [AsyncMutex<()>; MAKING_LOCKS],
+    hashes: RandomState,
     files: Arc<Account>,
     /// The `Content-Security-Policy` of `/embed`.
     embedded: HeaderValue,
@@ -100,6 +111,8 @@ impl Window {
             lists: Cache::of(MAX_PAGES),
             typed: Cache::of(MAX_TYPED),
             animals: Cache::of(MAX_PAGES),
+            making: std::array::from_fn(|_| AsyncMutex::default()),
+            hashes: RandomState::new(),
             files: Account::new(FILES_AT_ONCE, FILES_OF_ADDRESS),
             embedded: HeaderValue::try_from(policy)
                 .unwrap_or(HeaderValue::from_static("default-src 'none'")),
@@ -123,113 +136,81 @@ impl Window {
         request: &Parts,
         visitor: Option<ClientAddress>,
     ) -> Result<Response, ApiError> {
-        let (shop, layout, headers) = (&self.shop, &self.layout, &request.headers);
-        let version = match page {
-            Page::robots | Page::photo | Page::asset | Page::favicon | Page::touchIcon => None,
-            _ => {
-                let version = shop.version().await?;
-                shop.facts_at(version).await?;
-                version
-            }
-        };
-        let query = async |takes_limit| {
-            let fields = shop.fields_at(version).await?;
-            Query::parse(request.uri.query(), &fields, takes_limit, shop.today())
-        };
-        // Ages depend on the day.
-        let key = |form: &str, of: &str| format!("{form} {} {of}", shop.today());
-        let (lists, animals) = (&self.lists, &self.animals);
-        let of = |query: &Query| if query.filter.is_typed() { &self.typed } else { lists };
-        let page = match page {
-            Page::list => {
-                let query = query(false).await?;
-                if query.has_empty {
-                    let to = HeaderValue::try_from(["/", &query.canonical()].concat());
-                    let to = to.map_err(|error| ApiError::internal(Arc::new(error)))?;
-                    return Ok(redirect(StatusCode::SEE_OTHER, to));
-                }
-                let make = async || list::page(shop, layout, &query).await;
-                self.cached(of(&query), key("list", &query.canonical()), version, make).await?
-            }
-            Page::embed => {
-                let query = query(true).await?;
-                let key = key("embed", &format!("{} {}", query.limit.get(), query.canonical()));
-                let make = async || list::embed(shop, layout, &query).await;
-                self.cached(of(&query), key, version, make).await?
-            }
-            Page::json => {
-                let query = query(true).await?;
-                let key = key("json", &format!("{} {}", query.limit.get(), query.canonical()));
-                let make = async || data::page(shop, &query).await;
-                self.cached(of(&query), key, version, make).await?
-            }
-            Page::atom => {
-                let query = query(false).await?.first_page();
-                let make = async || feed::page(shop, &query).await;
-                self.cached(of(&query), key("atom", &query.canonical()), version, make).await?
-            }
-            Page::sitemap => {
-                let make = async || sitemap::index(shop).await;
-                let index = self.cached(lists, key("sitemap", ""), version, make).await?;
-                if index.is_empty() {
-                    let all = sitemap::pages(shop, (0, None), walk::permit(&self.files, visitor)?);
-                    return Ok(walk::for_client(headers, all, self.file_tag(version)));
-                }
-                index
-            }
-            Page::animal => {
-                let make = async || animal_page::page(shop, layout, parameter).await;
-                self.cached(animals, key("animal", parameter), version, make).await?
-            }
-            Page::csv | Page::sitemapPart => {
-                let permit = walk::permit(&self.files, visitor)?;
-                let file = match page {
-                    Page::csv => csv::file(shop, &query(false).await?.filter, permit).await?,
-                    _ => sitemap::pages(shop, sitemap::bounds(parameter)?, permit),
-                };
-                return Ok(walk::for_client(headers, file, self.file_tag(version)));
-            }
-            Page::robots => return Ok(sitemap::robots(shop)),
-            Page::photo => {
-                let memory = (&self.edge.response_memory, Reader::Stranger(visitor));
-                return photos::respond(&shop.app.photos, memory, headers, parameter).await;
-            }
+        let shop = &self.shop;
+        let headers = &request.headers;
+        let memory = (&self.edge.response_memory, Reader::Stranger(visitor));
+        match page {
+            Page::robots => Ok(sitemap::robots(shop)),
+            Page::photo => photos::respond(&shop.app.photos, memory, headers, parameter).await,
             Page::asset if let Some(logo) = Logo::at(request.uri.path()) => {
-                let memory = (&self.edge.response_memory, Reader::Stranger(visitor));
-                return photos::respond_with_logo(&shop.app, memory, logo).await;
+                photos::respond_with_logo(&shop.app, memory, logo).await
             }
-            Page::asset | Page::favicon | Page::touchIcon => {
-                return layout.asset(request.uri.path());
+            Page::asset | Page::favicon | Page::touchIcon => self.layout.asset(request.uri.path()),
+            Page::csv | Page::sitemapPart => {
+                let moment = shop.moment().await?;
+                let file = self.file(page, parameter, request, visitor, &moment).await?;
+                Ok(walk::for_client(headers, file, Some(self.file_tag(moment.version))))
             }
+            Page::list | Page::embed | Page::json | Page::atom | Page::animal | Page::sitemap => {
+                self.respond_with_page(page, parameter, request, visitor).await
+            }
+        }
+    }
+
+    /// Begins a file that is made while the client reads it.
+    async fn file(
+        &self,
+        page: Page,
+        parameter: &str,
+        request: &Parts,
+        visitor: Option<ClientAddress>,
+        moment: &Moment,
+    ) -> Result<Response, ApiError> {
+        let shop = &self.shop;
+        let permit = walk::permit(&self.files, visitor)?;
+        if page == Page::csv {
+            let query = Query::parse(request.uri.query(), &moment.fields, false, shop.today())?;
+            return csv::file(shop, visitor, &query.filter, permit).await;
+        }
+        let bounds = sitemap::bounds(parameter)?;
+        Ok(sitemap::pages(shop, visitor, bounds, permit))
+    }
+
+    /// Responds with a page that is made once for each version of what the public sees.
+    async fn respond_with_page(
+        &self,
+        page: Page,
+        parameter: &str,
+        request: &Parts,
+        visitor: Option<ClientAddress>,
+    ) -> Result<Response, ApiError> {
+        let headers = &request.headers;
+        let wanted = self.wanted_page(page, parameter, request).await?;
+        if page == Page::list && wanted.query.has_empty {
+            let path = ["/", &wanted.query.canonical()].concat();
+            let path = HeaderValue::try_from(path);
+            let path = path.map_err(|error| ApiError::internal(Arc::new(error)))?;
+            return Ok(redirect(StatusCode::SEE_OTHER, path));
+        }
+        let rendered = match wanted.find() {
+            Some(rendered) => rendered,
+            None => self.make_in_turn(wanted.turns, page, parameter, request, visitor).await?,
         };
+        if page == Page::sitemap && rendered.is_empty() {
+            let permit = walk::permit(&self.files, visitor)?;
+            let all = sitemap::pages(&self.shop, visitor, (0, None), permit);
+            let tag = self.file_tag(wanted.moment.version);
+            return Ok(walk::for_client(headers, all, Some(tag)));
+        }
         // Also for a page of the cache, which may have left the cache before the client reads it.
         let reader = Reader::Stranger(visitor);
-        Ok(self.edge.response_memory.hold_for(reader, page.respond(headers))?)
+        Ok(self.edge.response_memory.hold_for(reader, rendered.respond(headers))?)
     }
 
-    /// The tag of a file at this version. Weak, because a file is not read at one moment. Versions begin again, and
-    /// settings change, when a process starts.
-    fn file_tag(&self, version: Option<Version>) -> Option<HeaderValue> {
-        let of = |version: Version| [version.as_bytes(), self.started.as_bytes()].concat();
-        version.map(|version| self.tags.of(&of(version)))
-    }
-
-    /// A page that is made once for each version of the store.
-    async fn cached(
-        &self,
-        cache: &Cache<String, Arc<Rendered>>,
-        key: String,
-        version: Option<Version>,
-        make: impl AsyncFnOnce() -> Result<Made, ApiError>,
-    ) -> Result<Arc<Rendered>, ApiError> {
-        if let Some(page) = cache.find(key.as_str(), version) {
-            return Ok(page);
-        }
-        let page = Arc::new(Rendered::new(make().await?, self.tags));
-        if page.may_be_cached() {
-            cache.insert(key, version, &page);
-        }
-        Ok(page)
+    /// The tag of a file at this version. Weak, because a file is not read at one moment. Settings change when a
+    /// process starts.
+    fn file_tag(&self, version: Version) -> HeaderValue {
+        self.tags.of(&[version.as_bytes(), self.started.as_bytes()].concat())
     }
 }
 
@@ -274,7 +255,7 @@ impl Interface for Window {
             && error.problem().code_and_status().1.is_client_error()
         {
             // The page about the error shows what the store says about itself now.
-            _ = self.shop.facts().await;
+            _ = self.shop.moment().await;
         }
         response
     }

@@ -27,11 +27,13 @@ pub(super) struct Made {
     pub(super) body: Vec<u8>,
     /// The link to the next page, for programs.
     pub(super) link: Option<HeaderValue>,
+    /// Whether all of it is of the version that was asked for.
+    pub(super) is_current: bool,
 }
 
 impl Made {
     pub(super) fn new(media_type: &'static str, body: Vec<u8>) -> Self {
-        Self { status: StatusCode::OK, media_type, body, link: None }
+        Self { status: StatusCode::OK, media_type, body, link: None, is_current: true }
     }
 }
 
@@ -42,6 +44,7 @@ pub(super) struct Rendered {
     link: Option<HeaderValue>,
     plain: Bytes,
     gzip: OnceLock<Option<Bytes>>,
+    is_current: bool,
     /// Strong tags: each identifies exactly the bytes of its form.
     tag: HeaderValue,
     gzip_tag: HeaderValue,
@@ -49,7 +52,7 @@ pub(super) struct Rendered {
 
 impl Rendered {
     pub(super) fn new(made: Made, tags: Tags) -> Self {
-        let Made { status, media_type, body, link } = made;
+        let Made { status, media_type, body, link, is_current } = made;
         let hash = match &link {
             Some(link) => tags.of(&[&body, link.as_bytes()].concat()),
             None => tags.of(&body),
@@ -61,7 +64,8 @@ impl Rendered {
         };
         let (tag, gzip_tag) = (tag(""), tag("-gzip"));
         let plain = Bytes::from(body);
-        Self { status, media_type, link, plain, gzip: OnceLock::new(), tag, gzip_tag }
+        let gzip = OnceLock::new();
+        Self { status, media_type, link, plain, gzip, is_current, tag, gzip_tag }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -69,7 +73,7 @@ impl Rendered {
     }
 
     pub(super) fn may_be_cached(&self) -> bool {
-        self.plain.len() <= MAX_CACHED
+        self.is_current && self.plain.len() <= MAX_CACHED
     }
 
     fn compressed(&self) -> Option<Bytes> {

@@ -1,12 +1,16 @@
 //! Finds the animals of a page: those that are available or reserved, newest first.
 
+use std::{collections::HashSet, slice};
+
+use jiff::Timestamp;
+
 use super::{
     labels::Labels,
     query::{Filter, Parameter, Query, offered},
 };
 use crate::{
     domain::{
-        PetId,
+        PetId, PetStatus,
         store_area::{Choices, FieldSet, PetQuery, Sought, StorePet},
     },
     store::{Store, StoreError},
@@ -17,6 +21,20 @@ pub(super) const COUNTED: usize = 10_000;
 
 /// How many animals are counted of each kind, and of each list that is offered instead of an empty one.
 pub(super) const FEW: usize = 1_000;
+
+/// The number of the newest changes among which animals that came back are looked for.
+const CHANGES: i64 = 1_000;
+
+/// The maximum number of animals that came back, the newest first.
+const MAX_CAME_BACK: usize = 24;
+
+/// An animal that became available again.
+pub(super) struct CameBack {
+    /// The number of the change.
+    pub(super) seq: i64,
+    pub(super) at: Timestamp,
+    pub(super) pet: StorePet,
+}
 
 /// The parameter of the species.
 const SPECIES: &str = "field.species";
@@ -30,13 +48,10 @@ pub(super) async fn find(
     query: &Query,
     fields: &FieldSet,
 ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
-    if query.filter.is_empty() {
-        return store.list_on_offer(query.after, query.limit, query.longest_first).await;
-    }
-    let Some(wanted) = wanted(&query.filter, fields) else { return Ok((Vec::new(), None)) };
+    let Some(offers) = offers(&query.filter, fields) else { return Ok((Vec::new(), None)) };
     let newest_first = !query.longest_first;
-    let page = PetQuery { newest_first, limit: query.limit, after: query.after, ..wanted };
-    store.list_store_pets(&page).await
+    let page = PetQuery { newest_first, limit: query.limit, after: query.after, ..offers };
+    store.list_offers(&page).await
 }
 
 /// How many animals a filter finds, at most `most` and one more.
@@ -46,10 +61,26 @@ pub(super) async fn count(
     fields: &FieldSet,
     most: usize,
 ) -> Result<usize, StoreError> {
-    match wanted(filter, fields) {
-        Some(wanted) => store.count_on_offer(&wanted, most + 1).await,
-        None => Ok(0),
+    let counts = count_each(store, slice::from_ref(filter), fields, most).await?;
+    Ok(counts.first().copied().unwrap_or_default())
+}
+
+/// How many animals each filter finds, at most `most` and one more. All counts are of one moment.
+async fn count_each(
+    store: &dyn Store,
+    filters: &[Filter],
+    fields: &FieldSet,
+    most: usize,
+) -> Result<Vec<usize>, StoreError> {
+    let queries: Vec<_> = filters.iter().map(|filter| offers(filter, fields)).collect();
+    let possible = queries.iter().flatten().cloned().collect();
+    let mut counts = store.count_offers(possible, most + 1).await?.into_iter();
+    let mut all = Vec::with_capacity(filters.len());
+    for query in queries {
+        let count = if query.is_some() { counts.next() } else { None };
+        all.push(count.unwrap_or_default());
     }
+    Ok(all)
 }
 
 /// A species or a category, as the parameter that chooses it, and how many animals it has, at most
@@ -65,12 +96,12 @@ pub(super) async fn kinds(store: &dyn Store, fields: &FieldSet) -> Result<Vec<Ki
     let labels = Labels::first(store).await?;
     let ids = labels.first.iter().map(|category| category.id);
     let categories = ids.map(|id| ("categoryId".to_owned(), id.to_string())).take(KINDS).collect();
-    for all in [species, categories] as [Vec<Parameter>; 2] {
-        let mut kinds: Vec<Kind> = Vec::new();
-        for one in all {
-            let count = count(store, &Filter::default().with(&one), fields, FEW).await?;
-            kinds.extend((count > 0).then_some((one, count)));
-        }
+    for parameters in [species, categories] as [Vec<Parameter>; 2] {
+        let filters: Vec<_> =
+            parameters.iter().map(|parameter| Filter::default().with(parameter)).collect();
+        let counts = count_each(store, &filters, fields, FEW).await?;
+        let mut kinds: Vec<Kind> = parameters.into_iter().zip(counts).collect();
+        kinds.retain(|(_, count)| *count > 0);
         if kinds.len() > 1 {
             return Ok(kinds);
         }
@@ -78,8 +109,24 @@ pub(super) async fn kinds(store: &dyn Store, fields: &FieldSet) -> Result<Vec<Ki
     Ok(Vec::new())
 }
 
-/// The animals that a filter wants. `None` if none can have its values.
-fn wanted(filter: &Filter, fields: &FieldSet) -> Option<PetQuery> {
+/// Reads the animals that became available again and still are, each with the last change that did it.
+pub(super) async fn read_came_back(store: &dyn Store) -> Result<Vec<CameBack>, StoreError> {
+    let mut seen = HashSet::new();
+    let mut returns = store.returns(CHANGES).await?;
+    returns.retain(|newest| seen.insert(newest.pet));
+    returns.truncate(MAX_CAME_BACK);
+    let mut came_back = Vec::new();
+    for change in returns {
+        let Some(pet) = store.get_store_pet(change.pet).await? else { continue };
+        if pet.withdrawn.is_none() && pet.status != PetStatus::Sold {
+            came_back.push(CameBack { seq: change.seq, at: change.at, pet });
+        }
+    }
+    Ok(came_back)
+}
+
+/// The animals on offer that pass a filter. `None` if none can have its values.
+fn offers(filter: &Filter, fields: &FieldSet) -> Option<PetQuery> {
     let Filter { category_id, fields: values, age, name, phrase } = filter;
     let values = values.iter().map(|(name, value)| fields.searched(name, value).ok());
     Some(PetQuery {
@@ -102,7 +149,7 @@ pub(super) struct Passing {
 impl Passing {
     pub(super) fn of(filter: &Filter, fields: &FieldSet) -> Self {
         let sought = filter.phrase.as_ref().map(|phrase| phrase.among(fields));
-        Self { wanted: wanted(filter, fields), sought }
+        Self { wanted: offers(filter, fields), sought }
     }
 
     /// Whether an animal is one of those that are wanted.

@@ -8,13 +8,15 @@ use std::{
 use jiff::{civil::Date, tz::TimeZone};
 use maud::Markup;
 use parking_lot::Mutex;
-use tokio::sync::{Mutex as AsyncMutex, Semaphore};
+use tokio::sync::Mutex as AsyncMutex;
 
 use super::{
     labels::Labels,
     query::{Filter, Parameter, Query},
-    selection::{self, Kind},
+    refreshed::{Reading, Refreshed},
+    selection::{self, CameBack, Kind},
     settings::WindowSettings,
+    turns::Turns,
 };
 use crate::{
     app::{App, StoreFacts},
@@ -28,29 +30,65 @@ use crate::{
     store::{Store, StoreError, Version},
 };
 
-/// How long a version is used that had to be read from the database: changes of other processes appear so late.
-const VERSION_KEPT: Duration = Duration::from_secs(1);
+/// How long a moment is used if the store cannot tell without a read whether it has changed: changes of other
+/// processes appear so late.
+const MOMENT_KEPT: Duration = Duration::from_secs(1);
+
+/// The number of visitors' searches, of their other pages, and of pieces of their files that are made at once.
+const SEARCHES_AT_ONCE: usize = 2;
+const PAGES_AT_ONCE: usize = 2;
+const FILES_AT_ONCE: usize = 2;
+
+/// The number of filters whose animals at the ends of pages, and whose counts, are kept.
+const MAX_FILTERS: usize = 64;
 
 /// A store and how the window shows it.
 pub(super) struct Shop {
     pub(super) app: Arc<App>,
     pub(super) settings: WindowSettings,
-    /// The fields.
-    fields: Cache<(), Arc<FieldSet>>,
-    /// What the store says about itself, and the version of the store at which it was read.
-    facts: Mutex<(Option<Version>, Arc<StoreFacts>)>,
-    /// The kinds of animals, and the version at which they were counted.
-    kinds: AsyncMutex<Option<(Version, Arc<Vec<Kind>>)>>,
+    /// The turns of searches, because they take longer than other pages.
+    pub(super) searches: Arc<Turns>,
+    /// The turns of other pages.
+    pub(super) pages: Arc<Turns>,
+    /// The turns of files, for each piece.
+    pub(super) files: Arc<Turns>,
+    /// The last moment that was read.
+    last: AsyncMutex<Option<KnownMoment>>,
+    /// What the store said about itself in the last moment.
+    facts: Mutex<Arc<StoreFacts>>,
+    /// The kinds of animals among which a visitor chooses first.
+    kinds: Refreshed<Arc<Vec<Kind>>>,
+    /// The animals that became available again.
+    came_back: Refreshed<Arc<Vec<CameBack>>>,
     /// The animals at the ends of pages, by day and filter.
     others: Cache<(Date, Vec<Parameter>), Others>,
-    /// The version that was read from the database, when, and after how many writes of this process.
-    version: AsyncMutex<Option<(Instant, u64, Option<Version>)>>,
-    /// Visitors who search leave connections of the store to others.
-    searches: Semaphore,
+    /// How many animals a filter finds, by day, filter, and the number up to which they were counted.
+    counts: Cache<(Date, Vec<Parameter>, usize), usize>,
 }
 
-/// For how many filters the animals at the ends of pages are kept.
-const MOST_OTHERS: usize = 64;
+/// What the public sees at one version, besides the animals.
+pub(super) struct Moment {
+    pub(super) version: Version,
+    /// All fields, also those that are not public.
+    pub(super) fields: FieldSet,
+    /// What the store says about itself.
+    pub(super) facts: Arc<StoreFacts>,
+}
+
+/// A moment, and what the store was like when it was read.
+struct KnownMoment {
+    moment: Arc<Moment>,
+    seen: Seen,
+}
+
+/// The signs by which a store shows, without a read, that nobody has written.
+struct Seen {
+    /// The version of the whole store, if it has one.
+    store: Option<Version>,
+    /// Otherwise, how many writes of this process had ended.
+    writes: u64,
+    at: Instant,
+}
 
 /// An animal at the end of a page.
 pub(super) struct Other {
@@ -76,82 +114,75 @@ impl Listed<'_> {
     }
 }
 
+impl Seen {
+    /// Whether nobody can have written since then, or for [`MOMENT_KEPT`] at most.
+    fn is_as_now(&self, now: &Self) -> bool {
+        if now.store.is_some() {
+            return self.store == now.store;
+        }
+        self.writes == now.writes && now.at.saturating_duration_since(self.at) < MOMENT_KEPT
+    }
+}
+
 impl Shop {
     pub(super) fn new(app: Arc<App>, settings: WindowSettings) -> Self {
         let facts = StoreFacts::new(Profile::default(), &settings.store);
         Self {
             app,
             settings,
-            facts: Mutex::new((None, Arc::new(facts))),
-            fields: Cache::of(2),
-            kinds: AsyncMutex::default(),
-            others: Cache::of(MOST_OTHERS),
-            version: AsyncMutex::default(),
-            searches: Semaphore::new(2),
+            searches: Turns::new(SEARCHES_AT_ONCE),
+            pages: Turns::new(PAGES_AT_ONCE),
+            files: Turns::new(FILES_AT_ONCE),
+            last: AsyncMutex::default(),
+            facts: Mutex::new(Arc::new(facts)),
+            kinds: Refreshed::default(),
+            came_back: Refreshed::default(),
+            others: Cache::of(MAX_FILTERS),
+            counts: Cache::of(MAX_FILTERS),
         }
     }
 
-    /// All fields.
-    pub(super) async fn fields(&self) -> Result<Arc<FieldSet>, StoreError> {
-        self.fields_at(self.version().await?).await
-    }
-
-    /// The version of the store: newer than every write of this process, and than those of others up to a second ago.
-    pub(super) async fn version(&self) -> Result<Option<Version>, StoreError> {
-        if let Some(version) = self.store().version().await? {
-            return Ok(Some(version));
-        }
+    /// Returns what the public sees now: newer than every write of this process, and than those of others up to a
+    /// second ago. The rest of the request is in the language of the store.
+    pub(super) async fn moment(&self) -> Result<Arc<Moment>, StoreError> {
         // Requests that come together read it once.
-        let mut known = self.version.lock().await;
-        let (now, writes) = (self.app.clock.instant(), self.store().ended_writes());
-        if let Some((read_at, of, version)) = *known
-            && of == writes
-            && now.saturating_duration_since(read_at) < VERSION_KEPT
+        let mut last = self.last.lock().await;
+        let now = Seen {
+            store: self.store().version().await?,
+            writes: self.store().ended_writes(),
+            at: self.app.clock.instant(),
+        };
+        let moment = match &mut *last {
+            Some(known) if known.seen.is_as_now(&now) => Arc::clone(&known.moment),
+            known => {
+                let former = known.take().map(|known| known.moment);
+                let moment = self.read_moment(former).await?;
+                *known = Some(KnownMoment { moment: Arc::clone(&moment), seen: now });
+                moment
+            }
+        };
+        languages::speak_as(moment.facts.language().value, moment.facts.kind());
+        Ok(moment)
+    }
+
+    /// Reads a moment, unless it is the former one.
+    async fn read_moment(&self, former: Option<Arc<Moment>>) -> Result<Arc<Moment>, StoreError> {
+        let version = self.store().public_version().await?;
+        if let Some(former) = former
+            && former.version == version
         {
-            return Ok(version);
+            return Ok(former);
         }
-        let version = self.store().read_version().await?;
-        *known = Some((now, writes, version));
-        Ok(version)
-    }
-
-    /// All fields, at least as new as this version. They are read again only after a write, because
-    /// every page needs them.
-    pub(super) async fn fields_at(
-        &self,
-        version: Option<Version>,
-    ) -> Result<Arc<FieldSet>, StoreError> {
-        if let Some(fields) = self.fields.find(&(), version) {
-            return Ok(fields);
-        }
-        let fields = Arc::new(self.store().fields().await?);
-        self.fields.insert((), version, &fields);
-        Ok(fields)
-    }
-
-    /// What the store says about itself.
-    pub(super) async fn facts(&self) -> Result<Arc<StoreFacts>, StoreError> {
-        self.facts_at(self.version().await?).await
-    }
-
-    /// The same, at least as new as this version.
-    pub(super) async fn facts_at(
-        &self,
-        version: Option<Version>,
-    ) -> Result<Arc<StoreFacts>, StoreError> {
-        let known = || self.facts.lock();
-        if version.is_some() && known().0 == version {
-            return Ok(self.last_facts());
-        }
+        let fields = self.store().fields().await?;
         let facts = Arc::new(StoreFacts::read(self.store(), &self.settings.store).await?);
-        *known() = (version, facts);
-        Ok(self.last_facts())
+        *self.facts.lock() = Arc::clone(&facts);
+        Ok(Arc::new(Moment { version, fields, facts }))
     }
 
-    /// The facts that were read last, for a page about a store that cannot be read. The rest of the request is in
-    /// their language.
+    /// Returns the facts that were read last, for a page about a store that cannot be read. The rest of the request is
+    /// in their language.
     pub(super) fn last_facts(&self) -> Arc<StoreFacts> {
-        let facts = Arc::clone(&self.facts.lock().1);
+        let facts = Arc::clone(&self.facts.lock());
         languages::speak_as(facts.language().value, facts.kind());
         facts
     }
@@ -164,7 +195,7 @@ impl Shop {
         self.app.clock.now().to_zoned(TimeZone::UTC).date()
     }
 
-    /// The address for the public of a path of the window.
+    /// Returns the address for the public of a path of the window.
     pub(super) fn url(&self, path: &str) -> String {
         [&self.settings.url, path].concat()
     }
@@ -175,46 +206,61 @@ impl Shop {
         (address, photo.within(PhotoSize::Medium), alt)
     }
 
-    /// How many animals a filter finds, at most `most` and one more.
+    /// Counts the animals that a filter finds, up to `most` and one more.
     pub(super) async fn count(
         &self,
+        moment: &Moment,
         filter: &Filter,
-        fields: &FieldSet,
         most: usize,
     ) -> Result<usize, StoreError> {
-        let _turn = self.searches.acquire().await.ok();
-        selection::count(self.store(), filter, fields, most).await
-    }
-
-    /// The kinds of animals among which a visitor chooses first. They are counted once after each write,
-    /// because every list shows them.
-    pub(super) async fn kinds(&self, fields: &FieldSet) -> Result<Arc<Vec<Kind>>, StoreError> {
-        let version = self.version().await?;
-        let mut known = self.kinds.lock().await;
-        if let Some((_, kinds)) =
-            known.as_ref().filter(|(counted_at, _)| Some(*counted_at) == version)
-        {
-            return Ok(Arc::clone(kinds));
+        let key = (self.today(), filter.parameters(), most);
+        if let Some(count) = self.counts.find(&key, Some(moment.version)) {
+            return Ok(count);
         }
-        let _turn = self.searches.acquire().await.ok();
-        let kinds = Arc::new(selection::kinds(self.store(), fields).await?);
-        *known = version.map(|version| (version, Arc::clone(&kinds)));
-        Ok(kinds)
+        let count = selection::count(self.store(), filter, &moment.fields, most).await?;
+        self.counts.insert(key, Some(moment.version), &count);
+        Ok(count)
     }
 
-    /// The animals at the end of a page. They are read and their cards are made once after each write, because the
-    /// page of every animal of a kind ends with the same ones.
+    /// Returns the kinds of animals among which a visitor chooses first, because every list shows them.
+    pub(super) async fn kinds(
+        &self,
+        moment: &Arc<Moment>,
+    ) -> Result<Reading<Arc<Vec<Kind>>>, StoreError> {
+        let count = || {
+            let store = Arc::clone(&self.app.store);
+            let moment = Arc::clone(moment);
+            async move { Ok(Arc::new(selection::kinds(&*store, &moment.fields).await?)) }
+        };
+        self.kinds.read(moment.version, count).await
+    }
+
+    /// Returns the animals that became available again, because every feed has them.
+    pub(super) async fn came_back(
+        &self,
+        moment: &Moment,
+    ) -> Result<Reading<Arc<Vec<CameBack>>>, StoreError> {
+        let read = || {
+            let store = Arc::clone(&self.app.store);
+            async move { Ok(Arc::new(selection::read_came_back(&*store).await?)) }
+        };
+        self.came_back.read(moment.version, read).await
+    }
+
+    /// Returns the animals at the end of a page. They are read and their cards are made once for each version, because
+    /// the page of every animal of a kind ends with the same ones.
     pub(super) async fn others(
         &self,
+        moment: &Moment,
         filter: Vec<Parameter>,
         read: impl AsyncFnOnce() -> Result<Vec<Other>, StoreError>,
     ) -> Result<Others, StoreError> {
-        let (key, version) = ((self.today(), filter), self.version().await?);
-        if let Some(others) = self.others.find(&key, version) {
+        let key = (self.today(), filter);
+        if let Some(others) = self.others.find(&key, Some(moment.version)) {
             return Ok(others);
         }
         let others = Arc::new(read().await?);
-        self.others.insert(key, version, &others);
+        self.others.insert(key, Some(moment.version), &others);
         Ok(others)
     }
 
@@ -224,8 +270,6 @@ impl Shop {
         query: &Query,
         fields: &'f FieldSet,
     ) -> Result<Listed<'f>, StoreError> {
-        let is_search = !query.filter.is_empty();
-        let _turn = if is_search { self.searches.acquire().await.ok() } else { None };
         let (pets, next) = selection::find(self.store(), query, fields).await?;
         let mut labels = Labels::first(self.store()).await?;
         let categories = pets.iter().map(|pet| pet.category_id);

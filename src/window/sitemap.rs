@@ -10,6 +10,7 @@ use super::{rendered::Made, shop::Shop, walk, xml::escaped};
 use crate::{
     domain::{
         Limit, PetId,
+        client::ClientAddress,
         store_area::{PetQuery, StorePet},
     },
     edge::{ApiError, Reservation, Response},
@@ -26,18 +27,27 @@ const XMLNS: &str = "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"";
 /// The sitemaps, as an index, newest animals first. Reads one animal of each. Empty if one sitemap has all animals.
 pub(super) async fn index(shop: &Shop) -> Result<Made, ApiError> {
     let most = usize::try_from(BLOCK).unwrap_or(usize::MAX);
-    if shop.store().count_on_offer(&PetQuery::default(), most + 1).await? <= most {
+    let newest = PetQuery {
+        on_offer: true,
+        newest_first: true,
+        limit: Limit::new(1).unwrap_or_default(),
+        ..PetQuery::default()
+    };
+    let counts = shop.store().count_offers(vec![newest.clone()], most + 1).await?;
+    if counts.iter().all(|count| *count <= most) {
         return Ok(Made::new(XML, Vec::new()));
     }
-    let (mut sitemaps, mut position) = (String::new(), None);
-    let one = Limit::new(1).unwrap_or_default();
-    while let [newest, ..] = &*shop.store().list_on_offer(position, one, false).await?.0 {
+    let mut sitemaps = String::new();
+    let mut after = None;
+    loop {
+        let (pets, _) = shop.store().list_offers(&PetQuery { after, ..newest.clone() }).await?;
+        let [newest, ..] = &*pets else { break };
         let block = newest.id.get() / BLOCK;
         if block > 0 {
             sitemaps += &sitemap(shop, block);
         }
-        let Some(behind) = PetId::new(block * BLOCK) else { break };
-        position = Some(behind);
+        let Some(end) = PetId::new(block * BLOCK) else { break };
+        after = Some(end);
     }
     // The first one has the list, and so something at any time.
     sitemaps += &sitemap(shop, 0);
@@ -60,6 +70,7 @@ pub(super) fn bounds(block: &str) -> Result<(i64, Option<PetId>), ApiError> {
 /// A sitemap: the animals with these identifiers, and in the first one the list.
 pub(super) fn pages(
     shop: &Arc<Shop>,
+    visitor: Option<ClientAddress>,
     (lowest, end): (i64, Option<PetId>),
     permit: Reservation,
 ) -> Response {
@@ -71,7 +82,7 @@ pub(super) fn pages(
         let Some(position) = position else {
             return Ok(Some((Bytes::from_static(b"</urlset>\n"), None)));
         };
-        let (pets, next) = walk::step(&shop, position).await?;
+        let (pets, next) = walk::step(&shop, visitor, position).await?;
         let own = pets.iter().take_while(|pet| pet.id.get() >= lowest);
         let urls = own.map(|pet| entry(&shop.url(&format!("/animals/{}", pet.id)), Some(pet)));
         let urls = urls.collect::<String>();

@@ -13,7 +13,11 @@ use tokio::task;
 
 use super::shop::Shop;
 use crate::{
-    domain::{Limit, PetId, client::ClientAddress, store_area::StorePet},
+    domain::{
+        Limit, PetId,
+        client::ClientAddress,
+        store_area::{PetQuery, StorePet},
+    },
     edge::{
         Account, ApiError, Body, Reservation, Response,
         compression::{self, GZIP, gzip_pieces},
@@ -33,12 +37,21 @@ pub(super) fn permit(
 /// The next animals, newest first, and the position after them if more follow.
 pub(super) async fn step(
     shop: &Shop,
+    visitor: Option<ClientAddress>,
     before: Option<PetId>,
 ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
-    // Others get a turn: a client that reads fast would otherwise keep a thread.
+    // Otherwise, a client that reads fast would keep a thread.
     task::yield_now().await;
-    let most = Limit::new(Limit::MAX.into()).unwrap_or_default();
-    shop.store().list_on_offer(before, most, false).await
+    let _turn = shop.files.take(visitor).await?;
+    let limit = Limit::new(Limit::MAX.into()).unwrap_or_default();
+    let query = PetQuery {
+        on_offer: true,
+        newest_first: true,
+        limit,
+        after: before,
+        ..PetQuery::default()
+    };
+    shop.store().list_offers(&query).await
 }
 
 /// The response with such a file.

@@ -20,8 +20,8 @@ macro_rules! double {
                     },
                 },
                 store::{
-                    Executed, Fields, Journal, Lists, PhotoFiles, RespondTo, Staff, StaffKey, StaffWritten, StoreArea,
-                    StoreError, StoreProfile, Written, Webhooks,
+                    Executed, Fields, Journal, Lists, Offers, PhotoFiles, RespondTo, Return, Staff, StaffKey, StaffWritten, StoreArea,
+                    StoreError, StoreProfile, Version, Written, Webhooks,
                 },
             };
 
@@ -96,6 +96,12 @@ macro_rules! double {
                 ) -> Executed;
                 $how => get_store_pet(id: PetId) -> Option<StorePet>;
                 $how => tend_search(few: u64) -> bool;
+            }
+            methods! { $double, Offers:
+                $how => public_version() -> Version;
+                $how => list_offers(query: &PetQuery) -> (Vec<StorePet>, Option<PetId>);
+                $how => count_offers(queries: Vec<PetQuery>, most: usize) -> Vec<usize>;
+                $how => returns(changes: i64) -> Vec<Return>;
             }
             methods! { $double, Lists:
                 $how => list_store_pets(query: &PetQuery) -> (Vec<StorePet>, Option<PetId>);

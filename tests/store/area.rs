@@ -50,6 +50,8 @@ macro_rules! area_suite {
             a_page_of_very_long_names_is_complete,
             a_search_compares_the_first_256_characters_of_a_name,
             animals_on_offer_are_listed_newest_first,
+            the_public_version_changes_with_what_the_public_sees_and_with_no_other_write,
+            animals_that_became_available_again_are_returns_the_newest_first,
             a_page_of_orders_is_what_the_filters_select,
             orders_are_due_from_their_end_the_oldest_first,
             the_newest_orders_have_the_names_of_their_animals,

@@ -26,7 +26,6 @@ macro_rules! suite {
             a_page_holds_the_lowest_ids_after_the_given_one,
             a_page_says_whether_more_follow,
             the_version_changes_with_every_write_or_there_is_none,
-            the_version_that_is_read_changes_with_every_write_and_otherwise_stays,
             concurrent_creates_get_one_id_each,
             a_create_whose_future_is_dropped_is_done_completely_or_not_at_all,
             a_repeated_request_replays_its_animal_and_adds_none,
@@ -186,23 +185,6 @@ pub(crate) async fn the_version_changes_with_every_write_or_there_is_none(store:
         let after = store.version().await.unwrap();
         assert!(after != before || after.is_none());
     }
-}
-
-pub(crate) async fn the_version_that_is_read_changes_with_every_write_and_otherwise_stays(
-    store: AnyStore,
-) {
-    let read = async || store.read_version().await.unwrap().unwrap();
-    for _ in 0..20 {
-        let before = read().await;
-        fill(&store, &[Sold]).await;
-        assert!(read().await != before);
-    }
-    // A server of PostgreSQL has one version for all its databases, and tests write to others.
-    let mut stays = false;
-    for _ in 0..1_000 {
-        stays |= read().await == read().await;
-    }
-    assert!(stays);
 }
 
 pub(crate) async fn concurrent_creates_get_one_id_each(store: AnyStore) {

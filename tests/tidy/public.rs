@@ -7,8 +7,8 @@ use super::files;
 const READ: [(&str, &[&str]); 6] = [
     ("animal_page.rs", &["name", "status", "withdrawn"]),
     ("csv.rs", &["category_id"]),
-    ("feed.rs", &["and_then", "created_at", "filter", "status", "withdrawn"]),
-    ("selection.rs", &["category_id", "fields", "id", "name", "status"]),
+    ("feed.rs", &["created_at"]),
+    ("selection.rs", &["category_id", "fields", "id", "name", "status", "withdrawn"]),
     ("shop.rs", &["category_id"]),
     ("sitemap.rs", &["and_then", "created_at", "id", "updated_at"]),
 ];

@@ -228,3 +228,11 @@ fn every_day_of_birth_has_one_age_which_changes_on_the_birthday() {
     assert_eq!("3".parse::<Age>().unwrap(), Age::ThreeToEight);
     assert!("2".parse::<Age>().is_err());
 }
+
+#[test]
+fn a_word_that_is_there_twice_is_looked_for_once() {
+    let sought = Phrase::new("b b Bella b bella 7 7 #7").unwrap().among(&fields());
+    let words: Vec<_> = sought.words.iter().map(|word| format!("{:?}", word.prefix)).collect();
+    assert_eq!(words.len(), 3, "{words:?}");
+    assert!(finds("bella bella", "Bella", &[])[0]);
+}

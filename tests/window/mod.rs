@@ -14,4 +14,5 @@ mod profile;
 mod search;
 mod sitemap;
 pub(crate) mod store;
+mod strangers;
 mod street;

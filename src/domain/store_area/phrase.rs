@@ -66,7 +66,13 @@ impl Phrase {
     pub fn among(&self, fields: &FieldSet) -> Sought {
         let seen = || fields.all().iter().filter(|field| field.is_public || !self.is_public);
         let parts = self.text.split_whitespace();
-        let mut words: Vec<Word> = parts.clone().filter_map(Word::new).collect();
+        let mut words: Vec<Word> = Vec::new();
+        for word in parts.clone().filter_map(Word::new) {
+            // The same word twice finds nothing else, and costs as much again.
+            if !words.iter().any(|known| known.prefix == word.prefix && known.id == word.id) {
+                words.push(word);
+            }
+        }
         if words.is_empty() {
             let prefix = NamePrefix::beginning(&self.text);
             words.push(Word { prefix, is_of_signs: true, id: None, labelled: Vec::new() });

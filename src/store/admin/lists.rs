@@ -45,7 +45,7 @@ Lists {
     /// A page of animals.
     async fn list_store_pets(&self, query: &PetQuery) -> (Vec<StorePet>, Option<PetId>) {
         if query.is_search() {
-            return self.search(query.clone(), search::find).await;
+            return self.search(Slow::Searches, query.clone(), search::find).await;
         }
         let pets = page(self, Some(D::USUAL_PAGE), Slow::LargePages, query.clone(), |on, (query, longest)| {
             pets(on, query, *longest).boxed()
@@ -56,7 +56,8 @@ Lists {
     /// How many of the animals that are available or pending a query finds, counted up to `most`.
     async fn count_on_offer(&self, query: &PetQuery, most: usize) -> usize {
         if query.is_search() {
-            return self.search((query.clone(), most), search::count).await;
+            let what = (query.clone(), most);
+            return self.search(Slow::Searches, what, search::count).await;
         }
         self.read_slowly(Slow::Searches, most, |on, most| count_on_offer(on, *most).boxed()).await
     }
@@ -166,7 +167,7 @@ Lists {
 }
 
 /// Reads a page, at once if its texts have at most `usual` bytes.
-async fn page<D: Database, Q: Shared + Clone, T: Shared>(
+pub(super) async fn page<D: Database, Q: Shared + Clone, T: Shared>(
     store: &D,
     usual: Option<usize>,
     otherwise: Slow,
@@ -232,7 +233,7 @@ async fn pets<S: Sql>(
     read_up_to(on, longest, sql, values, |row| pet_with_order(row), StorePet::length).await
 }
 
-async fn on_offer<S: Sql>(
+pub(super) async fn on_offer<S: Sql>(
     on: &mut S,
     (after, limit, oldest_first): (Option<PetId>, Limit, bool),
     longest: usize,
@@ -245,7 +246,7 @@ async fn on_offer<S: Sql>(
 }
 
 /// How many animals are available or pending, counted up to `most`.
-async fn count_on_offer<S: Sql>(on: &mut S, most: usize) -> Result<usize, S::Error> {
+pub(super) async fn count_on_offer<S: Sql>(on: &mut S, most: usize) -> Result<usize, S::Error> {
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let count = on.number(&S::plans().count_on_offer, &[&most]).await?;
     Ok(usize::try_from(count).unwrap_or_default())

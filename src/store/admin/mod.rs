@@ -7,6 +7,7 @@ pub(super) mod fields;
 pub(in crate::store) mod journal;
 pub(super) mod keys;
 pub(super) mod lists;
+pub(in crate::store) mod offers;
 mod photos;
 pub(super) mod plans;
 pub(super) mod profile;
@@ -24,6 +25,7 @@ pub use self::{
     journal::Journal,
     keys::Keys,
     lists::Lists,
+    offers::{Offers, Return},
     photos::PhotoFiles,
     profile::StoreProfile,
     requests::{Requests, Written},
@@ -127,6 +129,11 @@ pub(super) trait Sql: Send + Sized + 'static {
     const CHANGES: &'static str;
     /// At most $3 of the changes of the animal $1 below $2, the newest first.
     const HISTORY: &'static str;
+    /// The epoch of the log, and four numbers that change with what the public sees: how many changes there were,
+    /// the versions of the fields and of the profile, and the start of the server.
+    const PUBLIC_STATE: &'static str;
+    /// The changes above $1 and up to $2 by which an animal became available again, the newest first.
+    const RETURNS: &'static str;
     /// An identifier for a webhook.
     const DRAW_WEBHOOK_ID: &'static str;
     /// Forgets at most $2 requests that are older than $1 marks.
@@ -222,6 +229,8 @@ pub(super) enum Slow {
     LargePages,
     Searches,
     Followers,
+    /// Those of the public.
+    Offers,
     /// The time that these take grows with the number of all rows.
     Counts,
 }
@@ -254,7 +263,12 @@ pub(super) trait Database: Send + Sync {
     ) -> Done<'_, T>;
 
     /// Searches, with several statements that see the store at one moment.
-    fn search<W: Shared, T: Shared>(&self, what: W, work: Work<Self::Sql, W, T>) -> Done<'_, T>;
+    fn search<W: Shared, T: Shared>(
+        &self,
+        kind: Slow,
+        what: W,
+        work: Work<Self::Sql, W, T>,
+    ) -> Done<'_, T>;
 
     /// What `make` makes of each row of a statement that takes microseconds.
     fn list<T: Shared>(

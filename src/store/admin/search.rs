@@ -65,7 +65,16 @@ pub(super) fn count<'t, S: Sql>(
     on: &'t mut S,
     (query, most): &'t (PetQuery, usize),
 ) -> Doing<'t, S, usize> {
-    async move { Ok(first(on, query, *most).await?.len()) }.boxed()
+    count_up_to(on, query, *most).boxed()
+}
+
+/// The same, as a part of other work.
+pub(super) async fn count_up_to<S: Sql>(
+    on: &mut S,
+    query: &PetQuery,
+    most: usize,
+) -> Result<usize, S::Error> {
+    Ok(first(on, query, most).await?.len())
 }
 
 /// The statements for the table that has the animals.

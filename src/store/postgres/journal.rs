@@ -8,7 +8,10 @@ use super::{
     pool::Connection,
 };
 use crate::store::{
-    admin::journal::{FORGET_ACTS, last_forgotten},
+    admin::{
+        journal::{FORGET_ACTS, last_forgotten},
+        offers::returns,
+    },
     journal_rows::{self, audited_changes, change_columns, changes_between},
 };
 
@@ -25,6 +28,7 @@ pub(super) const HISTORY: &str = concat!(
     ) AS changes
     WHERE seq < $2 ORDER BY id DESC LIMIT $3"
 );
+pub(super) const RETURNS: &str = returns!(concat!(numbered!("$1", "$2"), " WHERE TRUE"));
 /// The last change above $1 and below $2 before whose run, and in it, all are older than $3; $1 if
 /// there is none.
 macro_rules! last_older {

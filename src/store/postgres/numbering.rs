@@ -67,6 +67,14 @@ pub(super) const STATE: &str = concat!(
     unnumbered!("LIMIT 1"),
     ") FROM change_log"
 );
+/// See [`crate::store::Offers::public_version`]. Whether a change has its number already makes no difference. After a
+/// failover, another server can have as many changes as the one before, but others, so its start counts, too.
+pub(super) const PUBLIC_STATE: &str = concat!(
+    "SELECT epoch, last + (SELECT count(*) FROM ",
+    unnumbered!(""),
+    "), (SELECT version FROM field_state), (SELECT version FROM profile),
+    (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint FROM change_log"
+);
 /// The lowest and the highest number.
 pub(super) const BOUNDS: &str =
     "SELECT coalesce((SELECT min(seq) FROM change_numbers), last + 1), last FROM change_log";

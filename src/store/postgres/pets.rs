@@ -38,11 +38,6 @@ const LIST_BY_STATUS: &str = "SELECT * FROM (
     ) AS page ORDER BY id NULLS FIRST LIMIT $2";
 const _: () = assert!(Limit::MAX == 100);
 
-/// Which transactions are visible: the same ones make the same state. After a failover, another server
-/// can give the numbers of transactions that were lost to others. Reads no table.
-const VERSION: &str = "SELECT sha256(concat(
-    extract(epoch FROM pg_postmaster_start_time()), ' ', pg_current_snapshot())::bytea)";
-
 #[async_trait]
 impl Pets for PostgresStore {
     async fn list_pets(
@@ -73,10 +68,6 @@ impl Pets for PostgresStore {
 
     async fn version(&self) -> Result<Option<Version>, StoreError> {
         Ok(None)
-    }
-
-    async fn read_version(&self) -> Result<Option<Version>, StoreError> {
-        self.runner.run(Access::Read, (), |on, ()| version(on).boxed()).await
     }
 
     fn ended_writes(&self) -> u64 {
@@ -119,12 +110,6 @@ async fn list(connection: &mut Connection, request: &PageRequest) -> Result<Page
         }
     }
     Ok(page)
-}
-
-async fn version(connection: &mut Connection) -> Result<Option<Version>, Failure> {
-    let statement = connection.prepared(VERSION).await?;
-    let state: Vec<u8> = connection.query_one(&statement, &[]).await?.try_get(0)?;
-    Ok(<[u8; 32]>::try_from(state).ok().map(Version::new))
 }
 
 async fn get(connection: &mut Connection, id: PetId) -> Result<Option<Pet>, Failure> {

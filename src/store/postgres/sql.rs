@@ -47,6 +47,8 @@ impl Sql for Connection {
     const AUDITED: [&'static str; 2] = journal::AUDITED;
     const CHANGES: &'static str = journal::CHANGES;
     const HISTORY: &'static str = journal::HISTORY;
+    const PUBLIC_STATE: &'static str = numbering::PUBLIC_STATE;
+    const RETURNS: &'static str = journal::RETURNS;
     const DRAW_WEBHOOK_ID: &'static str = "SELECT nextval('webhook_ids')";
     const FORGET_REQUESTS: &'static str = requests::FORGET;
     /// A standby has these numbers from its primary.
@@ -274,7 +276,12 @@ impl Database for PostgresStore {
             .boxed()
     }
 
-    fn search<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
+    fn search<W: Shared, T: Shared>(
+        &self,
+        _: Slow,
+        what: W,
+        work: Work<Connection, W, T>,
+    ) -> Done<'_, T> {
         self.runner
             .run(Access::Read, what, move |on, what| {
                 read_within(BEGIN_SNAPSHOT, on, what, work).boxed()

@@ -12,6 +12,7 @@ use crate::{
     store::{
         admin::{
             journal::{FORGET_ACTS, last_forgotten},
+            offers::returns,
             record,
         },
         journal_rows::{self, Entry, Origin, audited_changes, change_columns, changes_between},
@@ -42,6 +43,10 @@ pub(super) const HISTORY: &str = concat!(
     " FROM changes INDEXED BY changes_by_pet WHERE pet_id = $1 AND seq < $2
     ORDER BY seq DESC LIMIT $3"
 );
+/// See [`crate::store::Offers::public_version`]. The log has no gaps, so its last number is that of all changes.
+pub(super) const PUBLIC_STATE: &str = "SELECT epoch, coalesce((SELECT max(seq) FROM changes), 0),
+    (SELECT version FROM field_state), (SELECT version FROM profile), 0 FROM change_log";
+pub(super) const RETURNS: &str = returns!("changes WHERE seq > $1 AND seq <= $2");
 /// The last change above $1 and below $2 before which all are older than $3, with itself; $1 if
 /// there is none.
 pub(super) const LAST_OLDER: &str = "WITH RECURSIVE search (low, high) AS (

@@ -63,6 +63,8 @@ impl Sql for Connection {
     const AUDITED: [&'static str; 2] = journal::AUDITED;
     const CHANGES: &'static str = journal::CHANGES;
     const HISTORY: &'static str = journal::HISTORY;
+    const PUBLIC_STATE: &'static str = journal::PUBLIC_STATE;
+    const RETURNS: &'static str = journal::RETURNS;
     const DRAW_WEBHOOK_ID: &'static str = "UPDATE webhook_ids SET last = last + 1 RETURNING last";
     const FORGET_REQUESTS: &'static str = requests::FORGET;
     const INCARNATION: &'static str = "SELECT file FROM pragma_database_list WHERE name = 'main'";
@@ -219,14 +221,20 @@ impl Database for SqliteStore {
             Slow::LargePages => &self.large_pages,
             Slow::Searches => &self.searches,
             Slow::Followers => &self.followers,
+            Slow::Offers => &self.offers,
             Slow::Counts => &self.counts,
         };
         let read = reads.read_in_turn(move |on| done(work(on, &what)));
         read.map_ok(|(done, _turn)| done).boxed()
     }
 
-    fn search<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
-        self.read_slowly(Slow::Searches, what, work)
+    fn search<W: Shared, T: Shared>(
+        &self,
+        kind: Slow,
+        what: W,
+        work: Work<Connection, W, T>,
+    ) -> Done<'_, T> {
+        self.read_slowly(kind, what, work)
     }
 
     fn write<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {

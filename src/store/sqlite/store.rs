@@ -34,6 +34,8 @@ pub struct SqliteStore {
     pub(super) searches: SlowReads,
     /// Those of the log, so that no search delays the clients that follow it.
     pub(super) followers: SlowReads,
+    /// Those of the public, so that they delay no member of the staff and no program.
+    pub(super) offers: SlowReads,
     pub(super) counts: SlowReads,
     pub(super) batches: SlowReads,
     pub(super) unmerged: AtomicU64,
@@ -56,8 +58,12 @@ impl SqliteStore {
         connection::wait_for_locks(&mut writing, connection::BUSY_TIMEOUT, move || waits.begin())
             .map_err(|error| connection::cannot_open(&path.display().to_string(), error))?;
         let slow_reads = || SlowReads::open(path);
-        let (large_pages, searches, followers) = (slow_reads()?, slow_reads()?, slow_reads()?);
-        let (counts, batches) = (slow_reads()?, slow_reads()?);
+        let large_pages = slow_reads()?;
+        let searches = slow_reads()?;
+        let followers = slow_reads()?;
+        let offers = slow_reads()?;
+        let counts = slow_reads()?;
+        let batches = slow_reads()?;
         let key = writing.query_row("SELECT key FROM etag_key", [], |row| row.get(0));
         let etag_key =
             key.map_err(|error| connection::cannot_open(&path.display().to_string(), error))?;
@@ -75,6 +81,7 @@ impl SqliteStore {
             large_pages,
             searches,
             followers,
+            offers,
             counts,
             batches,
             unmerged: AtomicU64::default(),
