@@ -11,7 +11,7 @@ use super::{
 use crate::languages::console_texts as texts;
 
 /// The field of a form with the question to which the member said yes.
-const SURE: &str = "sure";
+pub(super) const SURE: &str = "sure";
 
 /// A question about the form of this request.
 pub(super) struct Question<'a> {

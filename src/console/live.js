@@ -311,8 +311,6 @@ if (document.activeElement === document.body) message?.focus({ preventScroll: tr
 // It stays in sight for a moment. Its button stays for a minute: later, somebody may rely on what it undoes.
 setTimeout(() => message?.classList.add("late"), message?.querySelector("[data-undo]") ? 60000 : 5000);
 
-// What was typed before signing in again.
-document.querySelector("form[data-resubmit]")?.requestSubmit();
 showScripted();
 showTimes(document);
 setInterval(() => showTimes(document), 60000);

@@ -31,6 +31,11 @@ pub(super) fn was<'f>(sent: &'f Form, name: &str) -> Option<&'f str> {
     sent.all(&format!("{WAS}{name}")).next()
 }
 
+/// Whether a field of a form says what an input showed.
+pub(super) fn is_of_before(name: &str) -> bool {
+    name.starts_with(WAS)
+}
+
 /// Whether somebody has touched an input of a form.
 pub(super) fn is_touched(sent: &Form, name: &str) -> bool {
     sent.all(name).any(|typed| was(sent, name).is_none_or(|was| lines(typed) != lines(was)))

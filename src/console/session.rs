@@ -51,6 +51,8 @@ pub(super) enum Cookie {
     Provider,
     /// The random text from which the challenge of a passkey follows.
     Passkey,
+    /// The random text of this browser, with which the tag of a kept form is made.
+    Form,
 }
 
 impl Cookie {
@@ -66,6 +68,7 @@ impl Cookie {
             Self::Message => "-message",
             Self::Provider => "-provider",
             Self::Passkey => "-passkey",
+            Self::Form => "-form",
         };
         format!("{prefix}petstore{port}{suffix}")
     }
@@ -195,6 +198,41 @@ pub(super) fn remember(visit: &Visit<'_>, response: &mut Response, member: &Staf
     let others = presented_tags(visit).filter(|other| other.len() == tag.len() && *other != tag);
     let tags: Vec<_> = std::iter::once(&*tag).chain(others).take(MAX_KNOWN).collect();
     Cookie::Browser.set(visit, response, &tags.join("."), Some(REMEMBERED_FOR));
+}
+
+/// A random text that one browser keeps until it ends, so that a tag made with it is worthless in another browser. The
+/// cookie of the session changes when somebody signs in, and the browsers of one member share that of known browsers.
+pub(super) struct BrowserSecret {
+    text: String,
+    is_new: bool,
+}
+
+impl BrowserSecret {
+    /// Returns the secret that this browser presents.
+    pub(super) fn presented(visit: &Visit<'_>) -> Option<Self> {
+        let text = Cookie::Form.get(visit)?.to_owned();
+        TokenDigest::of_presented(&text)?;
+        Some(Self { text, is_new: false })
+    }
+
+    /// Returns the secret of this browser, or a new one that the response must give to it.
+    pub(super) fn of(visit: &Visit<'_>) -> Self {
+        if let Some(secret) = Self::presented(visit) {
+            return secret;
+        }
+        Self { text: visit.console.with_random(Token::generate).reveal(), is_new: true }
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Gives a new secret to the browser.
+    pub(super) fn give(&self, visit: &Visit<'_>, response: &mut Response) {
+        if self.is_new {
+            Cookie::Form.set(visit, response, &self.text, None);
+        }
+    }
 }
 
 /// Whether the script of a page sends the request: to follow the store, which does not keep the session of

@@ -13,6 +13,16 @@ use crate::{
     text,
 };
 
+/// The action of a form.
+pub(super) struct FormAction<'p> {
+    /// What it does, in the language of the request.
+    pub(super) name: &'static str,
+    /// The parameter in its path.
+    pub(super) parameter: &'p str,
+    /// Whether it is possible only shortly after a sign-in.
+    pub(super) needs_password: bool,
+}
+
 /// A request for a page.
 pub(super) struct Visit<'r> {
     pub(super) console: &'r Console,
@@ -24,8 +34,8 @@ pub(super) struct Visit<'r> {
     pub(super) page: &'static str,
     /// Whether its form has pictures, which are read one by one.
     pub(super) has_pictures: bool,
-    /// Finds the action of the form with a method and a path, and the parameter in the path.
-    pub(super) find: for<'p> fn(&Method, &'p str) -> Option<(&'static str, &'p str)>,
+    /// Finds the action of the form with a method and a path.
+    pub(super) find: for<'p> fn(&Method, &'p str) -> Option<FormAction<'p>>,
     /// The parameter in the path, not decoded. Empty if the path has none.
     pub(super) parameter: &'r str,
     /// The body of a POST; otherwise empty.

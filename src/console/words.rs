@@ -53,6 +53,10 @@ pub(crate) fn in_words(
             (_, Ok(status)) => texts().order_status(status).to_owned(),
             _ => status.to_owned(),
         },
+        role if name == "role" => match role.parse() {
+            Ok(role) => texts().role(role).to_owned(),
+            Err(_) => markup::readable(role, SHORT),
+        },
         typed => markup::readable(typed, SHORT),
     };
     Some((label, words))

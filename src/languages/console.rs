@@ -601,6 +601,7 @@ texts! {
     sign_in_ended;
     form_kept;
     form_too_long;
+    form_not_of_browser;
     no_password;
     send_kept_hint;
     send_kept;

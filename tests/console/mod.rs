@@ -15,6 +15,7 @@ mod first_steps;
 mod forms;
 mod frame;
 mod guessing;
+mod kept_forms;
 mod languages;
 mod lists;
 mod logo;

@@ -174,7 +174,9 @@ async fn before_staff_and_keys_the_provider_asks_again_and_no_password_is_asked_
         person["auth_time"] = wrong;
         let back = browser.leave(&leave, &provider, &person).await;
         browser.get(&back).await.expect(303);
-        browser.submit((&page, "/settings/staff"), "/settings/staff", &[]).await.expect(403);
+        let shown =
+            browser.submit((&page, "/sign-in/done"), "/sign-in/done", &[]).await.expect(200);
+        browser.submit((&shown, "/settings/staff"), "/settings/staff", &[]).await.expect(403);
     }
     let leads_to = browser.get(&leave).await.expect(303).next().to_owned();
     assert!(leads_to.contains("max_age=0") && leads_to.contains("prompt=login"), "{leads_to}");
@@ -182,8 +184,11 @@ async fn before_staff_and_keys_the_provider_asks_again_and_no_password_is_asked_
     let back = provider.authorize(&leads_to, &person);
     assert_eq!(browser.get(&back).await.next(), "/sign-in/done");
     browser.get("/sign-in/done").await.expect(200);
-    // The first tab still has what was typed, and sends it.
-    browser.submit((&page, "/settings/staff"), "/settings/staff", &[]).await.expect(200);
+    // The first tab still has what was typed, and shows it before it is sent.
+    let shown = browser.submit((&page, "/sign-in/done"), "/sign-in/done", &[]).await.expect(200);
+    assert!(shown.text.contains("<bdi>Zoé &amp; &lt;co&gt;</bdi>"), "{shown:?}");
+    assert_eq!(shop.store.list_staff().await.unwrap().len(), 1);
+    browser.submit((&shown, "/settings/staff"), "/settings/staff", &[]).await.expect(200);
     assert_eq!(shop.find("Zoé & <co>").await.role, Role::Clerk);
     // Five minutes later, it is needed again.
     shop.clock.advance(Duration::from_mins(5));

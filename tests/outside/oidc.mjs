@@ -191,6 +191,8 @@ try {
   await identify(tab, "maria");
   assert.equal(tab.url(), `${origin}/sign-in/done`);
   await tab.close();
+  await press(maria, 'form[action="/sign-in/done"] button');
+  assert.match(await text(maria), /Zoé/);
   await press(maria, 'form[action="/settings/staff"] button');
   assert.match(await text(maria), /Give this link to Zoé/);
   console.log("Before a change of the staff, the provider asks again, in a new tab; what was typed is sent from the first.");

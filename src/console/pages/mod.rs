@@ -42,7 +42,10 @@ use std::{pin::Pin, time::Duration};
 
 use hyper::Method;
 
-use super::{staff, visit::Visit};
+use super::{
+    staff,
+    visit::{FormAction, Visit},
+};
 use crate::console::prelude::*;
 use crate::languages::console::Label;
 use crate::{
@@ -84,21 +87,22 @@ routes! {
     signInAtProvider   GET  "/sign-in/provider"                public!(staff::leave);
     comeBack           GET  "/sign-in/callback"                public!(staff::come_back);
     signedIn           GET  "/sign-in/done"                    public!(staff::signed_in);
+    continueHere       POST "/sign-in/done"                    public!(staff::continue_here);
     backChannelLogout  POST "/sign-in/back-channel"            Target::Server(|visit| Box::pin(staff::end_sessions(visit)));
     linkForm           GET  "/link/{token}"                    public!(staff::link_form);
     choosePassword     POST "/link/{token}"                    public!(staff::choose_password);
     signOut            POST "/sign-out"                        staff!(Viewer, staff::sign_out).before_second_factor();
     account            GET  "/account"                         staff!(Viewer, staff::account, &Errors::default());
-    setPassword        POST "/account/password"                staff!(Viewer, staff::set_password);
-    setLanguage        POST "/account/language"                staff!(Viewer, staff::set_language);
-    endSession         POST "/account/sessions/end"            staff!(Viewer, staff::end_session);
+    setPassword        POST "/account/password"                staff!(Viewer, staff::set_password).does(|of| of.change_password);
+    setLanguage        POST "/account/language"                staff!(Viewer, staff::set_language).does(|of| of.language_label);
+    endSession         POST "/account/sessions/end"            staff!(Viewer, staff::end_session).does(|of| of.sessions);
     secondFactor       GET  "/account/second-factor"           staff!(Viewer, staff::second_factor).before_second_factor();
-    setSecondFactor    POST "/account/second-factor"           staff!(Viewer, staff::set_second_factor).after_password().before_second_factor();
-    removeSecondFactor POST "/account/second-factor/remove"    staff!(Viewer, staff::remove_second_factor).after_password();
-    newRecoveryCodes   POST "/account/recovery-codes"          staff!(Viewer, staff::new_recovery_codes).after_password();
+    setSecondFactor    POST "/account/second-factor"           staff!(Viewer, staff::set_second_factor).after_password().before_second_factor().does(|of| of.set_up);
+    removeSecondFactor POST "/account/second-factor/remove"    staff!(Viewer, staff::remove_second_factor).after_password().does(|of| of.remove_second_factor);
+    newRecoveryCodes   POST "/account/recovery-codes"          staff!(Viewer, staff::new_recovery_codes).after_password().does(|of| of.new_codes);
     passkeys           GET  "/account/passkeys"                staff!(Viewer, staff::passkeys, &Errors::default()).before_second_factor();
-    addPasskey         POST "/account/passkeys"                staff!(Viewer, staff::add_passkey).after_password().before_second_factor();
-    removePasskey      POST "/account/passkeys/remove"         staff!(Viewer, staff::remove_passkey).after_password();
+    addPasskey         POST "/account/passkeys"                staff!(Viewer, staff::add_passkey).after_password().before_second_factor().does(|of| of.add_passkey);
+    removePasskey      POST "/account/passkeys/remove"         staff!(Viewer, staff::remove_passkey).after_password().does(|of| of.change_passkeys);
     settings           GET  "/settings"                        staff!(Manager, staff::settings);
     store              GET  "/settings/store"                  staff!(Manager, store::show, &Errors::default());
     saveStore          POST "/settings/store"                  staff!(Manager, store::save).does(|of| of.change_store);
@@ -112,7 +116,7 @@ routes! {
     addKey             POST "/settings/keys"                   staff!(Manager, staff::add_key).after_password().does(|of| of.add_key);
     changeKey          POST "/settings/keys/{id}"              staff!(Manager, staff::change_key).after_password().does(|of| of.keys);
     today              GET  "/"                                staff!(Viewer, today::today);
-    endFirstSteps      POST "/first-steps"                     staff!(Clerk, first_steps::end);
+    endFirstSteps      POST "/first-steps"                     staff!(Clerk, first_steps::end).does(|of| of.no_steps);
     lookAtWindow       GET  "/first-steps/window"              staff!(Clerk, first_steps::window);
     live               GET  "/live"                            staff!(Viewer, live::follow);
     animals            GET  "/animals"                         staff!(Viewer, animals::list);
@@ -123,7 +127,7 @@ routes! {
     placeOrder         POST "/animals/{id}/order"              staff!(Clerk, animal::place_order).does(|of| of.reserve);
     photos             GET  "/animals/{id}/photos"             staff!(Clerk, photos::show, &Errors::default());
     addPhotos          POST "/animals/{id}/photos"             Target::Pictures(needed(Role::Clerk));
-    changePhoto        POST "/animals/{id}/photos/change"      staff!(Clerk, photo_forms::change);
+    changePhoto        POST "/animals/{id}/photos/change"      staff!(Clerk, photo_forms::change).does(|of| of.photos);
     withdraw           POST "/animals/{id}/withdraw"           staff!(Clerk, animal::withdraw).does(|of| of.withdraw);
     restore            POST "/animals/{id}/restore"            staff!(Clerk, animal::restore).does(|of| of.restore);
     addForm            GET  "/add"                             staff!(Clerk, add_one::add_form);
@@ -143,11 +147,11 @@ routes! {
     activity           GET  "/activity"                        staff!(Manager, activity::activity);
     exportActivity     GET  "/activity/export"                 staff!(Manager, activity::export);
     fields             GET  "/settings/fields"                 staff!(Manager, fields::list, &Errors::default());
-    addField           POST "/settings/fields"                 staff!(Manager, fields::add);
+    addField           POST "/settings/fields"                 staff!(Manager, fields::add).does(|of| of.add_field);
     writeLabels        POST "/settings/labels"                 staff!(Manager, field_labels::write).does(|of| of.write_labels);
     field              GET  "/settings/fields/{id}"            staff!(Manager, fields::show);
-    saveField          POST "/settings/fields/{id}"            staff!(Manager, fields::save);
-    deleteField        POST "/settings/fields/{id}/delete"     staff!(Manager, fields::delete);
+    saveField          POST "/settings/fields/{id}"            staff!(Manager, fields::save).does(|of| of.fields);
+    deleteField        POST "/settings/fields/{id}/delete"     staff!(Manager, fields::delete).does(|of| of.delete_field);
     webhooks           GET  "/settings/webhooks"               staff!(Manager, webhooks::list, &Errors::default());
     addWebhook         POST "/settings/webhooks"               staff!(Manager, webhooks::add).after_password().does(|of| of.webhooks);
     webhook            GET  "/settings/webhooks/{id}"          staff!(Manager, webhooks::show, &Errors::default());
@@ -263,12 +267,13 @@ pub(super) fn may_wait(method: &Method, path: &str) -> Duration {
     if has_pictures { Duration::from_mins(20) } else { Duration::ZERO }
 }
 
-/// The action of the form with this method and path, and the parameter in the path.
-pub(super) fn find<'p>(method: &Method, path: &'p str) -> Option<(&'static str, &'p str)> {
+/// The action of the form with this method and path.
+pub(super) fn find<'p>(method: &Method, path: &'p str) -> Option<FormAction<'p>> {
     let (route, [parameter, _]) = route(method, path).ok()?;
-    let does = match route.target {
-        Target::Staff(needed, _) => (needed.does)(texts()),
-        _ => texts().settings,
-    };
-    Some((does, parameter))
+    Some(match route.target {
+        Target::Staff(needed, _) => {
+            FormAction { name: (needed.does)(texts()), parameter, needs_password: needed.password }
+        }
+        _ => FormAction { name: texts().settings, parameter, needs_password: false },
+    })
 }

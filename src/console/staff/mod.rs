@@ -10,6 +10,7 @@ mod passkeys;
 mod provider;
 mod second_factor;
 mod sign_in;
+mod then;
 
 use std::future::{Ready, ready};
 
@@ -24,7 +25,7 @@ pub(super) use self::{
     passkeys::{add_passkey, challenge, passkeys, remove_passkey, sign_in_with_passkey},
     provider::{come_back, end_sessions, leave, sign_out, signed_in},
     second_factor::{new_recovery_codes, remove_second_factor, second_factor, set_second_factor},
-    sign_in::{give_code, required, sign_in, sign_in_form},
+    sign_in::{continue_here, give_code, required, sign_in, sign_in_form},
 };
 
 use super::reply::Flash;

@@ -13,6 +13,7 @@ use super::{
     passkey_button::{asking, host},
     second_factor::check_still_has_one,
     see, sign_in,
+    then::Then,
 };
 use crate::console::prelude::*;
 use crate::console::{layout, session, session::Cookie, visit::Visit};
@@ -86,7 +87,8 @@ fn read<T>(
 
 /// `POST /sign-in/passkey`: without a password, after one, or to prove again who it is.
 pub(crate) async fn sign_in_with_passkey(visit: &Visit<'_>) -> Result<Response, ApiError> {
-    let (then, user) = (sign_in::Then::of(visit, &visit.form), part(visit, "user"));
+    let then = Then::sent(visit)?;
+    let user = part(visit, "user");
     let who = sign_in::Who::default();
     let again = |wrong: &str, status| Ok(sign_in::form(visit, &then, Some(wrong), who, status));
     let id = StaffKey::Id(Passkey::member_of(&user));

@@ -8,7 +8,8 @@ use jiff::Timestamp;
 
 use super::{
     changed_meanwhile,
-    sign_in::{self, Then, Who, own_path},
+    sign_in::{self, Who},
+    then::{Then, own_path},
 };
 use crate::console::prelude::*;
 use crate::{
@@ -273,7 +274,7 @@ async fn refused(visit: &Visit<'_>, why: Refused, next: &str) -> Result<Response
     sign_in::rejected(visit, "provider", None, cause.as_ref()).await?;
     let is_down = matches!(cause, Some(Failure::Unreachable(_)));
     let status = if is_down { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::FORBIDDEN };
-    let then = Then::of(visit, &Form::with(&[("next", next)]));
+    let then = Then::page(visit, next);
     Ok(sign_in::form(visit, &then, Some(&message), Who::default(), status))
 }
 

@@ -2,16 +2,19 @@
 
 use std::future::{Ready, ready};
 
-use hyper::{Method, StatusCode};
+use hyper::StatusCode;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use tracing::warn;
 
-use super::{code_input, kept, passkey_button, password, problem, status_of};
+use super::{
+    code_input, kept, passkey_button, password, problem, status_of,
+    then::{DONE, Then},
+};
 use crate::console::prelude::*;
 use crate::{
     console::{
         Console, layout,
-        session::{self, Cookie, Session},
+        session::{self, BrowserSecret, Cookie, Session},
         visit::Visit,
     },
     domain::{
@@ -24,85 +27,22 @@ use crate::{
     store::{StaffKey, StaffWritten},
 };
 
-/// The largest form that the forms to sign in keep, in bytes.
-const MAX_KEPT: usize = 64 << 10;
-
-/// Where the browser goes after signing in: to a page, or with a form that could not be carried out
-/// before. The browser keeps the form in hidden fields, and the service keeps nothing.
-pub(super) struct Then {
-    /// An own path.
-    pub(super) next: String,
-    /// The path and the content of a form.
-    pub(super) kept: Option<(String, Form)>,
-    /// Why the form is not kept.
-    lost: Option<&'static str>,
-}
-
-impl Then {
-    /// The fields of a form to sign in.
-    pub(super) fn of(visit: &Visit<'_>, form: &Form) -> Self {
-        let path = form.raw("kept_path");
-        let kept = own_path(visit, &Method::POST, path)
-            .map(|path| (path.to_owned(), Form::of(form.raw("kept").to_owned().into())));
-        let next = own_path(visit, &Method::GET, form.raw("next")).unwrap_or("/").to_owned();
-        Self { next, kept, lost: None }
-    }
-
-    /// Back to this request.
-    fn back_to(visit: &Visit<'_>) -> Self {
-        let path = visit.request.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
-        if visit.request.method != Method::POST {
-            return Self { next: path, kept: None, lost: None };
-        }
-        if visit.has_pictures {
-            return Self { next: path, kept: None, lost: Some(texts().photos_not_kept) };
-        }
-        let is_too_long = visit.form.bytes().len() > MAX_KEPT;
-        let kept = (!is_too_long).then(|| (path, visit.form.clone()));
-        let lost = is_too_long.then_some(texts().form_too_long);
-        Self { next: "/".to_owned(), kept, lost }
-    }
-
-    /// The hidden fields.
-    fn fields(&self) -> Markup {
-        html! {
-            input type="hidden" name="next" value=(self.next);
-            @if let Some((path, form)) = &self.kept {
-                input type="hidden" name="kept_path" value=(path);
-                input type="hidden" name="kept" value=(String::from_utf8_lossy(form.bytes()));
-            }
-        }
-    }
-
-    /// The response when the member is signed in by this method, with the secret of the session.
-    pub(super) async fn go(
-        &self,
-        visit: &Visit<'_>,
-        token: &Token,
-        member: &StaffMember,
-        method: &str,
-    ) -> Result<Response, ApiError> {
-        let mut response = match &self.kept {
-            Some((path, form)) => kept::page(visit, member, path, form).await?,
-            None => layout::redirect(&self.next),
-        };
-        visit.console.app.sign_ins.count(method, "accepted");
-        session::sign_in(visit, &mut response, token, member);
-        Ok(response)
-    }
-}
-
-/// The path, if it is one of the console with this method. So nobody can use a link to the console to
-/// lead to another site.
-pub(super) fn own_path<'p>(visit: &Visit<'_>, method: &Method, path: &'p str) -> Option<&'p str> {
-    let is_plain = path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
-    let (page, _) = path.split_once('?').unwrap_or((path, ""));
-    (is_plain && page.starts_with('/') && (visit.find)(method, page).is_some()).then_some(path)
-}
-
 /// `GET /sign-in`.
 pub(crate) fn sign_in_form(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
-    ready(Ok(form(visit, &Then::of(visit, &visit.query), None, Who::default(), StatusCode::OK)))
+    let then = Then::page(visit, visit.query.raw("next"));
+    ready(Ok(form(visit, &then, None, Who::default(), StatusCode::OK)))
+}
+
+/// `POST /sign-in/done`: a member who has signed in in another tab continues with what was typed in this one.
+pub(crate) async fn continue_here(visit: &Visit<'_>) -> Result<Response, ApiError> {
+    let then = Then::sent(visit)?;
+    let Some(Session { member, .. }) = session::of(visit).await? else {
+        return Ok(form(visit, &then, None, Who::default(), StatusCode::FORBIDDEN));
+    };
+    match &then.kept {
+        Some(kept) => kept::page(visit, &member, &kept.path, &kept.form).await,
+        None => Ok(layout::redirect(&then.next)),
+    }
 }
 
 /// The response of a page that needs a session, or one in which the password was given recently.
@@ -111,7 +51,8 @@ pub(crate) fn required(visit: &Visit<'_>, session: Option<&Session>) -> Response
     if visit.request.uri.path() == "/sign-out" {
         return layout::redirect("/sign-in");
     }
-    let then = Then::back_to(visit);
+    let browser = BrowserSecret::of(visit);
+    let then = Then::back_to(visit, &browser);
     if then.kept.is_none() && then.lost.is_none() && session.is_none() {
         let next = utf8_percent_encode(&then.next, NON_ALPHANUMERIC);
         let leads = |provider: &Provider| provider.settings.redirects;
@@ -123,7 +64,11 @@ pub(crate) fn required(visit: &Visit<'_>, session: Option<&Session>) -> Response
     }
     let member = session.map(|session| &session.member);
     let name = member.map_or("", |member| member.name.as_str());
-    form(visit, &then, None, Who { name, member }, StatusCode::FORBIDDEN)
+    let mut response = form(visit, &then, None, Who { name, member }, StatusCode::FORBIDDEN);
+    if then.kept.is_some() {
+        browser.give(visit, &mut response);
+    }
+    response
 }
 
 /// Who signs in, as far as a page knows: the typed name, and the member who signs in again.
@@ -183,19 +128,22 @@ pub(super) fn form(
 }
 
 /// The button that leads to the provider. What was typed stays on this page, because no other site gets it:
-/// the member signs in in a new tab, and sends the form afterwards.
+/// the member signs in in a new tab, and continues here afterwards.
 fn way(provider: &Provider, then: &Then, again: bool) -> Markup {
     let host = provider.settings.issuer.host();
-    let next = if then.kept.is_some() { "/sign-in/done" } else { &then.next };
+    let next = if then.kept.is_some() { DONE } else { &then.next };
     let path = path_to_provider(next);
     let path = if again { path + "&again=1" } else { path };
     let label = texts().sign_in_at(host);
     html! {
         div.card {
-            @if let Some((action, form)) = &then.kept {
+            @if then.kept.is_some() {
                 p { (texts().sign_in_in_new_tab(host)) }
                 div.buttons { a.button.main href=(path) target="_blank" { (label) } }
-                (kept::send(action, form, false, &html! { button { (texts().send_kept) } }))
+                form method="post" action=(DONE) {
+                    (then.fields())
+                    div.buttons { button { (texts().continue_label) } a href="/" { (texts().drop_kept) } }
+                }
             } @else {
                 div.buttons { a.button.main href=(path) { (label) } }
             }
@@ -210,7 +158,8 @@ pub(super) fn path_to_provider(next: &str) -> String {
 
 /// `POST /sign-in`.
 pub(crate) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
-    let (form_name, then) = (visit.form.raw("name"), Then::of(visit, &visit.form));
+    let form_name = visit.form.raw("name");
+    let then = Then::sent(visit)?;
     let who = Who { name: form_name, member: None };
     let again = |wrong: &str, status| form(visit, &then, Some(wrong), who, status);
     if !visit.console.has_passwords() {
@@ -290,7 +239,7 @@ fn code_form(
 
 /// `POST /sign-in/code`.
 pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
-    let then = Then::of(visit, &visit.form);
+    let then = Then::sent(visit)?;
     let begun = session::with_or_without_code(visit).await?;
     let Some(Session { member, record }) =
         begun.filter(|begun| begun.record.confirmed_at.is_none())
