@@ -29,7 +29,7 @@ pub struct Console {
     pub(super) uploads: Mutex<Vec<Weak<StaffId>>>,
     /// Where members sign in who do not have a password.
     pub(super) provider: Option<Provider>,
-    pub(super) once: Once,
+    pub(super) used: Used,
 }
 
 impl Console {
@@ -51,7 +51,7 @@ impl Console {
             guesses,
             uploads: Mutex::default(),
             provider: None,
-            once: Once::default(),
+            used: Used::default(),
         }
     }
 
@@ -76,26 +76,48 @@ impl Console {
     }
 }
 
-/// What counts once: the responses and the logout tokens of the provider. Neither is valid for longer than it
-/// stays here; if there are too many, the oldest one leaves.
+/// What counts once. Each use has a memory of its own, because strangers can fill that of the callbacks.
 #[derive(Default)]
-pub(super) struct Once(Mutex<VecDeque<(String, Timestamp)>>);
+pub(super) struct Used {
+    /// The states of the callbacks of the provider.
+    pub(super) callbacks: Once,
+    /// The challenges that a passkey has signed.
+    pub(super) challenges: Once,
+    /// The ids of the logout tokens of the provider.
+    pub(super) logouts: Once,
+}
+
+/// A memory of texts that count once. None is valid for longer than it stays here; if there are too many, the oldest one
+/// leaves.
+#[derive(Default)]
+pub(super) struct Once(Mutex<VecDeque<UsedText>>);
+
+struct UsedText {
+    text: String,
+    used_at: Timestamp,
+}
 
 impl Once {
     const MAX: usize = 4096;
     const SECONDS: i64 = 15 * 60;
 
-    /// Whether this text comes for the first time.
-    pub(super) fn is_first(&self, text: &str, now: Timestamp) -> bool {
-        let mut seen = self.0.lock();
-        seen.retain(|(_, at)| now.as_second() - at.as_second() < Self::SECONDS);
-        if seen.iter().any(|(of, _)| of == text) {
+    /// Whether this text was used before.
+    pub(super) fn has(&self, text: &str, now: Timestamp) -> bool {
+        let is_valid = |used: &UsedText| now.as_second() - used.used_at.as_second() < Self::SECONDS;
+        self.0.lock().iter().any(|used| used.text == text && is_valid(used))
+    }
+
+    /// Uses this text, unless it was used before. Returns whether it comes for the first time.
+    pub(super) fn take(&self, text: &str, now: Timestamp) -> bool {
+        let mut all = self.0.lock();
+        all.retain(|used| now.as_second() - used.used_at.as_second() < Self::SECONDS);
+        if all.iter().any(|used| used.text == text) {
             return false;
         }
-        seen.push_back((text.to_owned(), now));
-        if seen.len() > Self::MAX {
-            seen.pop_front();
+        if all.len() == Self::MAX {
+            all.pop_front();
         }
+        all.push_back(UsedText { text: text.to_owned(), used_at: now });
         true
     }
 }
@@ -142,5 +164,24 @@ impl RequireSecondFactor {
             Self::Managers => role == Role::Manager,
             Self::All => true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_strangers_use_up_pushes_nothing_of_members_and_of_the_provider_out() {
+        let (used, now) = (Used::default(), Timestamp::UNIX_EPOCH);
+        assert!(used.challenges.take("challenge", now) && used.logouts.take("id", now));
+        for number in 0..=Once::MAX {
+            assert!(used.callbacks.take(&number.to_string(), now));
+        }
+        assert!(used.callbacks.take("0", now));
+        assert!(!used.challenges.take("challenge", now) && used.logouts.has("id", now));
+        // None is valid for longer than it stays.
+        let later = Timestamp::new(Once::SECONDS, 0).unwrap_or(now);
+        assert!(!used.logouts.has("id", later) && used.challenges.take("challenge", later));
     }
 }

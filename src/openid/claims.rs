@@ -30,8 +30,14 @@ pub(crate) struct Person {
     pub(crate) session: Option<String>,
 }
 
-/// Whose sessions the provider ends, perhaps only one of them, and the id of the token, which counts once.
-pub(crate) type LoggedOut = (Option<Identity>, Option<String>, String);
+/// The content of a logout token: a person, a session, or both.
+pub(crate) struct LoggedOut {
+    pub(crate) identity: Option<Identity>,
+    /// The session there.
+    pub(crate) session: Option<String>,
+    /// The id of the token, which counts once.
+    pub(crate) id: String,
+}
 
 /// The claims of both tokens. serde rejects one that is there twice.
 #[derive(Deserialize)]
@@ -149,6 +155,6 @@ pub(super) fn logged_out(
     match (claims.identity(), claims.sid, claims.jti) {
         (None, None, _) => invalid("the token names no session (sub, sid)"),
         (_, _, None) => invalid("the token has no id (jti)"),
-        (identity, session, Some(id)) => Ok((identity, session, id)),
+        (identity, session, Some(id)) => Ok(LoggedOut { identity, session, id }),
     }
 }

@@ -7,7 +7,11 @@ mod provider;
 mod settings;
 mod signature;
 
-pub(crate) use self::{claims::Person, provider::SignIn, settings::Failure};
+pub(crate) use self::{
+    claims::{LoggedOut, Person},
+    provider::SignIn,
+    settings::Failure,
+};
 pub use self::{
     provider::{Provider, REQUEST_LIMIT},
     settings::{Issuer, ProviderSettings, RoleRule},

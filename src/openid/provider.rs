@@ -144,7 +144,7 @@ impl Provider {
         (body.finish(), authorization)
     }
 
-    /// See [`claims::logged_out`].
+    /// Returns the content of a logout token. See [`claims::logged_out`].
     pub(crate) async fn logged_out(
         &self,
         token: &str,

@@ -214,3 +214,36 @@ async fn a_logout_token_that_is_not_one_ends_nothing() {
     assert_eq!(plain.browser().get("/sign-in/provider").await.status, 404);
     assert_eq!(plain.browser().get("/sign-in/callback?code=x&state=y").await.status, 404);
 }
+
+#[tokio::test]
+async fn a_logout_that_fails_can_be_repeated_and_then_counts_once() {
+    let (shop, provider) = Shop::with_provider().await;
+    let [mut first, ..] = signed_in(&shop, &provider).await;
+    let database = shop.database();
+    let fault = "CREATE TRIGGER fault BEFORE DELETE ON staff_sessions
+        BEGIN SELECT RAISE(ABORT, 'planted'); END";
+    database.execute_batch(fault).unwrap();
+    let token = provider.logout_token("1", &json!({"sub": "ana-1"}));
+    post(&shop, &token).await.expect(500);
+    assert!(first.is_in().await);
+    database.execute_batch("DROP TRIGGER fault").unwrap();
+    post(&shop, &token).await.expect(200);
+    assert!(!first.is_in().await);
+    post(&shop, &token).await.expect(400);
+}
+
+#[tokio::test]
+async fn a_logout_of_one_session_ends_those_of_the_person_that_have_no_name() {
+    let (shop, provider) = Shop::with_provider().await;
+    let [mut first, mut second, mut other] = signed_in(&shop, &provider).await;
+    let mut nameless = shop.browser();
+    let mut person = ana();
+    person.as_object_mut().unwrap().remove("sid");
+    nameless.sign_in_at(&provider, &person).await.expect(303);
+    // A session of nobody in particular is not one without a name.
+    post(&shop, &provider.logout_token("1", &json!({"sid": "session-2"}))).await.expect(200);
+    assert!(first.is_in().await && nameless.is_in().await && !second.is_in().await);
+    let token = provider.logout_token("2", &json!({"sub": "ana-1", "sid": "session-3"}));
+    post(&shop, &token).await.expect(200);
+    assert!(first.is_in().await && !nameless.is_in().await && other.is_in().await);
+}

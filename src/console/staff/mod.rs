@@ -10,6 +10,7 @@ mod passkeys;
 mod provider;
 mod second_factor;
 mod sign_in;
+mod sign_out;
 mod then;
 
 use std::future::{Ready, ready};
@@ -23,9 +24,10 @@ pub(super) use self::{
     link::{choose_password, link_form},
     members::{add_member, change_member, end_session_of_member, members},
     passkeys::{add_passkey, challenge, passkeys, remove_passkey, sign_in_with_passkey},
-    provider::{come_back, end_sessions, leave, sign_out, signed_in},
+    provider::{come_back, leave, signed_in},
     second_factor::{new_recovery_codes, remove_second_factor, second_factor, set_second_factor},
     sign_in::{continue_here, give_code, required, sign_in, sign_in_form},
+    sign_out::{end_sessions, sign_out},
 };
 
 use super::reply::Flash;

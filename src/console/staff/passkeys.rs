@@ -82,7 +82,10 @@ fn read<T>(
     }
     let taken = take(Assertion { id, user, client, data, signature }, host)?;
     // Last, so that only somebody with a passkey can fill this memory.
-    visit.console.once.is_first(&challenge, visit.now).then_some(taken).ok_or(LATE)
+    if !visit.console.used.challenges.take(&challenge, visit.now) {
+        return Err(LATE);
+    }
+    Ok(taken)
 }
 
 /// `POST /sign-in/passkey`: without a password, after one, or to prove again who it is.

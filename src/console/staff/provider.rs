@@ -1,14 +1,15 @@
-//! Signing in at the OpenID provider, and out again.
+//! Signing in at the OpenID provider.
 
 use std::future::{Ready, ready};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use hyper::{Method, StatusCode, header::HeaderValue};
+use hyper::{Method, StatusCode};
 use jiff::Timestamp;
 
 use super::{
     changed_meanwhile,
     sign_in::{self, Who},
+    sign_out::{end, origin, provider},
     then::{Then, own_path},
 };
 use crate::console::prelude::*;
@@ -20,12 +21,10 @@ use crate::{
     },
     domain::{
         Actor, NamedActor, Role, StaffName,
-        staff::{
-            EndedSessions, Identity, StaffChange, StaffMember, StaffSession, Token, TokenDigest,
-        },
+        staff::{EndedSessions, StaffChange, StaffMember, StaffSession, Token, TokenDigest},
         store_area::ActType,
     },
-    edge::{Origin, Problem, Response},
+    edge::{Problem, Response},
     openid::{Failure, Person, Provider, SignIn},
     store::{StaffKey, StaffWritten},
 };
@@ -115,15 +114,6 @@ impl<E: Into<ApiError>> From<E> for Refused {
     }
 }
 
-/// Where browsers reach the console.
-fn origin<'v>(visit: &'v Visit<'_>) -> &'v str {
-    visit.console.settings.url.as_ref().map_or("", Origin::as_str)
-}
-
-fn provider<'v>(visit: &'v Visit<'_>) -> Result<&'v Provider, ApiError> {
-    visit.console.provider.as_ref().ok_or_else(ApiError::no_such_path)
-}
-
 /// `GET /sign-in/provider`.
 pub(crate) async fn leave(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let provider = provider(visit)?;
@@ -144,7 +134,7 @@ pub(crate) async fn come_back(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let state = visit.query.raw("state");
     let (mut own, others): (Vec<_>, Vec<_>) =
         Begun::all(visit).partition(|of| of.derived("state", visit) == state);
-    let begun = own.pop().filter(|_| visit.console.once.is_first(state, visit.now));
+    let begun = own.pop().filter(|_| visit.console.used.callbacks.take(state, visit.now));
     let next = begun.as_ref().map_or("/", |begun| &begun.next).to_owned();
     let arrived = match begun {
         Some(begun) => arrive(visit, provider, &begun).await,
@@ -282,94 +272,4 @@ async fn refused(visit: &Visit<'_>, why: Refused, next: &str) -> Result<Response
 pub(crate) fn signed_in(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
     let content = html! { p { (texts().signed_in_hint) } };
     ready(Ok(layout::page(StatusCode::OK, &visit.facts, texts().signed_in, &content)))
-}
-
-/// `POST /sign-out`.
-pub(crate) async fn sign_out(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Desk { visit, session, .. } = desk;
-    end_session(visit, session.record.digest, session.actor(), None).await?;
-    let mut response = signed_out(visit, &session.member).await;
-    Cookie::Session.clear(visit, &mut response);
-    Ok(Reply::Made(response))
-}
-
-/// How often the end of a session is tried when the member changes at the same moment.
-const MAX_TRIES: u32 = 10;
-
-/// Ends a session, if it has not ended yet.
-async fn end_session(
-    visit: &Visit<'_>,
-    digest: TokenDigest,
-    actor: NamedActor,
-    act: Option<ActType>,
-) -> Result<(), ApiError> {
-    for _ in 0..MAX_TRIES {
-        // Read again, because somebody may have changed the member meanwhile.
-        let found = visit.console.app.store.find_session(digest).await?;
-        let Some((_, after)) = found else { return Ok(()) };
-        let act = act.map(|kind| after.act(kind));
-        let (seen, ends) = (after.version, EndedSessions::One(digest));
-        let change = StaffChange { seen, after, ends, begins: None, act };
-        if visit.write(change, actor.clone()).await? != StaffWritten::Stale {
-            return Ok(());
-        }
-    }
-    Err(changed_meanwhile())
-}
-
-/// The response after a member signed out here. If the provider offers a sign-out, this page links to it: the
-/// policy for forms does not allow a form to lead to another site.
-async fn signed_out(visit: &Visit<'_>, member: &StaffMember) -> Response {
-    let provider = visit.console.provider.as_ref().filter(|_| member.identity.is_some());
-    if let Some(provider) = provider
-        && let Some(url) = provider.sign_out_url(&format!("{}/sign-in", origin(visit))).await
-        && let Ok(refresh) = HeaderValue::try_from(format!("0; url={url}"))
-    {
-        let host = provider.settings.issuer.host();
-        let content = html! {
-            p { (texts().signed_out_hint(host)) }
-            p { a.button.main href=(url) { (texts().sign_out_at(host)) } }
-        };
-        let title = texts().signed_out_title;
-        let mut response = layout::page(StatusCode::OK, &visit.facts, title, &content);
-        response.headers_mut().insert("refresh", refresh);
-        return response;
-    }
-    layout::redirect("/sign-in")
-}
-
-/// `POST /sign-in/back-channel`: the provider ends sessions (OpenID Connect Back-Channel Logout).
-pub(crate) async fn end_sessions(visit: &Visit<'_>) -> Result<Response, ApiError> {
-    let token = visit.form.raw("logout_token");
-    let why = match provider(visit)?.logged_out(token, visit.now).await {
-        Ok((of, session, id)) if visit.console.once.is_first(&format!("jti {id}"), visit.now) => {
-            end(visit, of.as_ref(), session.as_deref()).await?;
-            return Ok(Response::default());
-        }
-        Ok(_) => "it came before (jti)".to_owned(),
-        Err(failure) => failure.to_string(),
-    };
-    if visit.console.guesses.is_recorded(visit.console.app.clock.instant()) {
-        tracing::warn!(request_id = ?visit.request_id, "a logout token was rejected: {why}");
-    }
-    Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form))
-}
-
-/// Ends sessions of a person: the one that the provider names, or all.
-async fn end(visit: &Visit<'_>, of: Option<&Identity>, one: Option<&str>) -> Result<(), ApiError> {
-    let store = &visit.console.app.store;
-    let member = match of {
-        Some(of) => store.find_staff(StaffKey::Identity(of.clone())).await?.map(|member| member.id),
-        None => None,
-    };
-    if of.is_some() && member.is_none() {
-        return Ok(());
-    }
-    for session in store.list_sessions(member).await? {
-        if one.is_none() || session.provider_session.as_deref() == one {
-            let act = Some(ActType::StaffSessionsEnded);
-            end_session(visit, session.digest, Actor::Clock.into(), act).await?;
-        }
-    }
-    Ok(())
 }
