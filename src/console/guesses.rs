@@ -1,5 +1,5 @@
-//! Limits for guessing passwords and codes: for each name and for each address. A member has another
-//! limit in browsers in which they have signed in before. Strangers cannot use it up.
+//! Limits for guessing passwords and codes: for each name and for each address, and of callbacks of the provider with
+//! invented codes. A member has another limit in browsers in which they have signed in before. Strangers cannot use it up.
 
 use std::{
     hash::BuildHasher,
@@ -14,6 +14,7 @@ use crate::{
     domain::{RateLimit, StaffId, client::ClientAddress, rate_limit::Meter},
     edge::ApiError,
     languages::console_texts as texts,
+    openid::Caller,
 };
 
 /// The number of meters of each kind. Names and addresses share meters at random, which nobody can
@@ -27,6 +28,9 @@ pub(super) struct Guesses {
     members: Vec<Meter>,
     names: Vec<Meter>,
     addresses: Vec<Meter>,
+    /// Of codes of the provider: of members in browsers that are known, and of addresses.
+    codes_of_members: Vec<Meter>,
+    codes_of_addresses: Vec<Meter>,
     recorded: Meter,
     by_name: Option<RateLimit>,
     by_address: Option<RateLimit>,
@@ -42,6 +46,8 @@ impl Guesses {
             members: meters(),
             names: meters(),
             addresses: meters(),
+            codes_of_members: meters(),
+            codes_of_addresses: meters(),
             recorded: Meter::default(),
             by_name: "60/h".parse().ok(),
             by_address: "600/h".parse().ok(),
@@ -59,22 +65,41 @@ impl Guesses {
         known: Option<StaffId>,
         now: Instant,
     ) -> Result<(), ApiError> {
-        let since = now.saturating_duration_since(self.started);
-        let count = |meter: &Meter, limit: Option<RateLimit>| match limit
-            .map(|limit| meter.take(limit, since))
-        {
-            Some(reading) if !reading.within => {
-                let message = texts().too_many_attempts(reading.more_in.div_ceil(60));
-                Err(ApiError::rate_limited(message, reading.more_in))
-            }
-            _ => Ok(()),
-        };
-        if let Some(StaffId(id)) = known {
-            let place = usize::try_from(id).unwrap_or_default() % METERS;
-            return count(&self.members[place], self.by_name);
+        if let Some(member) = known {
+            return self.count(&self.members[place_of(member)], self.by_name, now);
         }
-        count(&self.addresses[self.place(&ClientAddress::from(address))], self.by_address)?;
-        count(&self.names[self.place(&name)], self.by_name)
+        let address = &self.addresses[self.place(&ClientAddress::from(address))];
+        self.count(address, self.by_address, now)?;
+        self.count(&self.names[self.place(&name)], self.by_name, now)
+    }
+
+    /// Counts a code that the provider is asked about. Fails with 429 after too many invented ones.
+    pub(super) fn take_code(&self, caller: Caller, now: Instant) -> Result<(), ApiError> {
+        self.count(self.codes_of(caller), self.by_address, now)
+    }
+
+    /// Forgets a code that the provider had made, so only invented ones count.
+    pub(super) fn give_code_back(&self, caller: Caller) {
+        if let Some(limit) = self.by_address {
+            self.codes_of(caller).give_back(limit);
+        }
+    }
+
+    fn codes_of(&self, caller: Caller) -> &Meter {
+        match caller {
+            Caller::Known(member) => &self.codes_of_members[place_of(member)],
+            Caller::Stranger(address) => &self.codes_of_addresses[self.place(&address)],
+        }
+    }
+
+    fn count(&self, meter: &Meter, limit: Option<RateLimit>, now: Instant) -> Result<(), ApiError> {
+        let Some(limit) = limit else { return Ok(()) };
+        let reading = meter.take(limit, now.saturating_duration_since(self.started));
+        if reading.within {
+            return Ok(());
+        }
+        let message = texts().too_many_attempts(reading.more_in.div_ceil(60));
+        Err(ApiError::rate_limited(message, reading.more_in))
     }
 
     /// Whether a failed attempt is recorded in the audit trail, which strangers must not fill.
@@ -86,6 +111,11 @@ impl Guesses {
     fn place(&self, of: &impl std::hash::Hash) -> usize {
         usize::try_from(self.place.hash_one(of) % METERS as u64).unwrap_or_default()
     }
+}
+
+/// The place of the meter of a member.
+fn place_of(member: StaffId) -> usize {
+    usize::try_from(member.0).unwrap_or_default() % METERS
 }
 
 #[cfg(test)]
@@ -134,6 +164,23 @@ mod tests {
             let known = Some(StaffId(member));
             let take = || guesses.take("ana", [192, 0, 2, 1].into(), known, start).is_ok();
             assert_eq!((0..61).filter(|_| take()).count(), 60, "{member}");
+        }
+    }
+
+    #[test]
+    fn only_invented_codes_count_and_those_of_strangers_leave_members_theirs() {
+        let start = SystemClock.instant();
+        let guesses = guesses(start);
+        let stranger = Caller::Stranger(IpAddr::from([192, 0, 2, 1]).into());
+        for _ in 0..1000 {
+            assert!(guesses.take_code(stranger, start).is_ok());
+            guesses.give_code_back(stranger);
+        }
+        let allowed = (0..1000).filter(|_| guesses.take_code(stranger, start).is_ok()).count();
+        assert_eq!(allowed, 600);
+        let other = Caller::Stranger(IpAddr::from([192, 0, 2, 2]).into());
+        for caller in [other, Caller::Known(StaffId(1))] {
+            assert!(guesses.take_code(caller, start).is_ok(), "{caller:?}");
         }
     }
 

@@ -178,6 +178,17 @@ pub(super) fn is_known_browser(visit: &Visit<'_>, member: &StaffMember) -> bool 
     presented_tags(visit).any(|tag| visit.is_tag_of(tag, &text))
 }
 
+/// Returns a member who has signed in in this browser before, and who may still sign in.
+pub(super) async fn member_of_browser(visit: &Visit<'_>) -> Result<Option<StaffId>, ApiError> {
+    if presented_tags(visit).all(str::is_empty) {
+        return Ok(None);
+    }
+    let staff = visit.console.app.store.list_staff().await?;
+    let mut active = staff.iter().filter(|member| member.disabled_at.is_none());
+    let known = active.find(|member| is_known_browser(visit, member));
+    Ok(known.map(|member| member.id))
+}
+
 /// How long a browser is remembered, in seconds: 400 days, the longest that browsers allow.
 const REMEMBERED_FOR: u32 = 400 * 24 * 60 * 60;
 

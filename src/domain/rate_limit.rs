@@ -144,6 +144,13 @@ impl Meter {
         self.take_all(commands.saturating_sub(1), commands, limit, now)
     }
 
+    /// Gives one request back that was taken.
+    pub fn give_back(&self, limit: RateLimit) {
+        let _ = self.full_at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
+            Some(full_at.saturating_sub(limit.interval()))
+        });
+    }
+
     /// `again`: how many the client needs to retry.
     fn take_all(&self, count: u32, again: u32, limit: RateLimit, now: Duration) -> Reading {
         let (now, cost) = (nanos(now), limit.interval() * u64::from(count));

@@ -94,6 +94,15 @@ impl Claims {
         if claims.sub.as_ref().is_some_and(|sub| sub.is_empty() || sub.len() > 255) {
             return invalid("the token has an invalid subject (sub)");
         }
+        // PostgreSQL stores no U+0000.
+        let has_control = |text: &Option<String>| {
+            text.as_ref().is_some_and(|text| text.contains(char::is_control))
+        };
+        if has_control(&claims.sub) || has_control(&claims.sid) {
+            return invalid(
+                "the token has a control character in its subject or session (sub, sid)",
+            );
+        }
         Ok(claims)
     }
 

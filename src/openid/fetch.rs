@@ -1,11 +1,11 @@
-//! Requests to the provider: few at a time, each with a time limit, a largest response and no redirect, and
+//! Requests to the provider: each with a time limit, a largest response and no redirect, and
 //! only to addresses to which the operator's choice of the issuer leads.
 
 use std::{net::SocketAddr, time::Duration};
 
 use hyper::{Method, Request, StatusCode, header};
 use serde::de::DeserializeOwned;
-use tokio::{sync::Semaphore, time};
+use tokio::time;
 use tokio_rustls::{
     TlsConnector,
     rustls::{self, RootCertStore},
@@ -24,16 +24,11 @@ use crate::{
 /// The largest response, in bytes.
 const MAX_RESPONSE: usize = 256 << 10;
 
-/// How many requests run at a time. Further ones fail at once: a provider that does not respond must not
-/// collect the requests of browsers.
-const MAX_REQUESTS: usize = 8;
-
 pub(super) struct Fetcher {
     issuer: Issuer,
     lookups: Lookups,
     tls: Option<TlsConnector>,
     limit: Duration,
-    places: Semaphore,
 }
 
 /// A form, and the value of `Authorization` with which it is sent.
@@ -47,8 +42,7 @@ impl Fetcher {
         limit: Duration,
     ) -> Result<Self, rustls::Error> {
         let tls = roots.map(Verify::ChainAndName).map(tls::connector).transpose()?;
-        let (lookups, places) = (Lookups::new(resolver), Semaphore::new(MAX_REQUESTS));
-        Ok(Self { issuer, lookups, tls, limit, places })
+        Ok(Self { issuer, lookups: Lookups::new(resolver), tls, limit })
     }
 
     /// Gets a document, or sends a form, and reads the JSON of the response.
@@ -57,9 +51,6 @@ impl Fetcher {
         url: &Url,
         form: Option<Form>,
     ) -> Result<T, Failure> {
-        let Ok(_place) = self.places.try_acquire() else {
-            return Err(Failure::Unreachable("too many requests wait for the provider".to_owned()));
-        };
         let body = time::timeout(self.limit, self.exchange(url, form)).await;
         let late = || Err(Failure::Unreachable(format!("{url} does not respond in time")));
         serde_json::from_slice(&body.unwrap_or_else(|_| late())?)

@@ -21,6 +21,7 @@ use super::{
     fetch::{Fetcher, Form},
     settings::{Failure, ProviderSettings},
     signature::{Key, content, keys},
+    turns::{Caller, Turns},
 };
 use crate::{delivery::Resolve, domain::Clock};
 
@@ -30,7 +31,7 @@ pub const REQUEST_LIMIT: Duration = Duration::from_secs(5);
 /// How long what the provider says about itself is used, and how soon it is asked again because of a token
 /// with another key.
 const MAX_AGE: Duration = Duration::from_hours(1);
-const MIN_AGE: Duration = Duration::from_secs(10);
+const MIN_PAUSE: Duration = Duration::from_secs(10);
 
 /// What the provider says about itself.
 #[derive(Deserialize)]
@@ -64,8 +65,36 @@ pub struct Provider {
     pub settings: ProviderSettings,
     fetcher: Fetcher,
     clock: Arc<dyn Clock>,
-    /// What it said, and when it was last asked.
-    last: Mutex<Option<(Instant, Arc<Document>)>>,
+    turns: Turns,
+    known: Mutex<Known>,
+    /// The turn to ask what the provider says about itself.
+    flight: tokio::sync::Mutex<()>,
+}
+
+/// What the provider has said about itself, and how it was asked.
+#[derive(Default)]
+struct Known {
+    /// The last document that arrived.
+    document: Option<Arc<Document>>,
+    arrived_at: Option<Instant>,
+    asked_at: Option<Instant>,
+    /// The number of flights that have ended: times that the provider was asked and has responded, or failed to.
+    flights: u64,
+    /// The result of the last flight.
+    result: Option<Result<Arc<Document>, Failure>>,
+}
+
+impl Known {
+    /// Returns the last document, if it has arrived within `MAX_AGE`.
+    fn fresh(&self, now: Instant) -> Option<Arc<Document>> {
+        let age = now.saturating_duration_since(self.arrived_at?);
+        if age < MAX_AGE { self.document.clone() } else { None }
+    }
+
+    /// Whether it was asked within `MIN_PAUSE`.
+    fn was_just_asked(&self, now: Instant) -> bool {
+        self.asked_at.is_some_and(|asked| now.saturating_duration_since(asked) < MIN_PAUSE)
+    }
 }
 
 impl Provider {
@@ -78,13 +107,19 @@ impl Provider {
         limit: Duration,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, rustls::Error> {
-        let fetcher = Fetcher::new(settings.issuer.clone(), resolver, roots, limit)?;
-        Ok(Self { settings, fetcher, clock, last: Mutex::default() })
+        Ok(Self {
+            fetcher: Fetcher::new(settings.issuer.clone(), resolver, roots, limit)?,
+            settings,
+            clock,
+            turns: Turns::new(limit),
+            known: Mutex::default(),
+            flight: tokio::sync::Mutex::default(),
+        })
     }
 
     /// Where the browser goes to sign in.
     pub(crate) async fn authorization_url(&self, of: &SignIn) -> Result<Url, Failure> {
-        let mut url = self.url(&self.document(MAX_AGE).await?.authorization_endpoint)?;
+        let mut url = self.url(&self.document().await?.authorization_endpoint)?;
         let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(&of.verifier));
         let again = [("max_age", "0"), ("prompt", "login")];
         url.query_pairs_mut()
@@ -104,6 +139,7 @@ impl Provider {
     /// the response is from another provider (RFC 9207).
     pub(crate) async fn person(
         &self,
+        caller: Caller,
         of: &SignIn,
         code: &str,
         issuer: Option<&str>,
@@ -113,13 +149,15 @@ impl Provider {
         struct Tokens {
             id_token: String,
         }
-        let document = self.document(MAX_AGE).await?;
+        let document = self.document().await?;
         if issuer.is_some() || document.authorization_response_iss_parameter_supported {
             let found = issuer.unwrap_or_default();
             check_issuer("the response", found, self.settings.issuer.as_str())?;
         }
         let (url, form) = (self.url(&document.token_endpoint)?, self.form(of, code));
+        let turn = self.turns.take(caller).await?;
         let tokens: Tokens = self.fetcher.json(&url, Some(form)).await?;
+        drop(turn);
         let token = self.verified(&tokens.id_token).await?;
         claims::person(&token, &self.settings, &of.nonce, now)
     }
@@ -156,7 +194,7 @@ impl Provider {
     /// Where the browser goes to sign out there, too, and then `back`; `None` if the provider does not
     /// offer it, or does not respond.
     pub(crate) async fn sign_out_url(&self, back: &str) -> Option<Url> {
-        let document = self.document(MAX_AGE).await.ok()?;
+        let document = self.document().await.ok()?;
         let mut url = self.url(document.end_session_endpoint.as_ref()?).ok()?;
         url.query_pairs_mut()
             .append_pair("client_id", &self.settings.client_id)
@@ -166,33 +204,71 @@ impl Provider {
 
     /// The content of a token with a valid signature.
     async fn verified(&self, token: &str) -> Result<Vec<u8>, Failure> {
-        for max_age in [MAX_AGE, MIN_AGE] {
-            if let Some(content) = content(token, &self.document(max_age).await?.keys)? {
-                return Ok(content);
-            }
+        let document = self.document().await?;
+        if let Some(content) = content(token, &document.keys)? {
+            return Ok(content);
         }
-        Err(Failure::Invalid("no key has the id of the token (kid)".to_owned()))
+        // The provider may have a new key.
+        let document = self.document_after(&document).await?;
+        let unknown = || Failure::Invalid("no key has the id of the token (kid)".to_owned());
+        content(token, &document.keys)?.ok_or_else(unknown)
     }
 
-    /// What the provider says about itself. It is asked if that was not within `max_age`.
-    async fn document(&self, max_age: Duration) -> Result<Arc<Document>, Failure> {
-        let (now, issuer) = (self.clock.instant(), self.settings.issuer.as_str());
-        let last = || self.last.lock();
-        if let Some((asked, known)) = &mut *last() {
-            if now.saturating_duration_since(*asked) < max_age {
-                return Ok(Arc::clone(known));
-            }
-            // So those who come meanwhile do not ask, too.
-            *asked = now;
+    /// Returns what the provider says about itself. It is asked unless it has said so within `MAX_AGE`.
+    async fn document(&self) -> Result<Arc<Document>, Failure> {
+        if let Some(document) = self.known.lock().fresh(self.clock.instant()) {
+            return Ok(document);
         }
+        self.asked().await
+    }
+
+    /// Returns what the provider says about itself after this document, which it is not asked more often than every
+    /// `MIN_PAUSE`: strangers can send tokens of keys that do not exist.
+    async fn document_after(&self, old: &Arc<Document>) -> Result<Arc<Document>, Failure> {
+        {
+            let known = self.known.lock();
+            let last = known.document.as_ref().unwrap_or(old);
+            if !Arc::ptr_eq(last, old) || known.was_just_asked(self.clock.instant()) {
+                return Ok(Arc::clone(last));
+            }
+        }
+        self.asked().await
+    }
+
+    /// Asks the provider what it says about itself. Those who come meanwhile get the same response, or the same failure.
+    async fn asked(&self) -> Result<Arc<Document>, Failure> {
+        let flights = self.known.lock().flights;
+        let _flight = self.flight.lock().await;
+        {
+            let mut known = self.known.lock();
+            if known.flights != flights
+                && let Some(result) = &known.result
+            {
+                return result.clone();
+            }
+            known.asked_at = Some(self.clock.instant());
+        }
+
+        let result = self.fetch().await;
+        let mut known = self.known.lock();
+        known.flights += 1;
+        known.result = Some(result.clone());
+        if let Ok(document) = &result {
+            known.document = Some(Arc::clone(document));
+            known.arrived_at = Some(self.clock.instant());
+        }
+        result
+    }
+
+    /// Fetches what the provider says about itself, with its keys.
+    async fn fetch(&self) -> Result<Arc<Document>, Failure> {
+        let issuer = self.settings.issuer.as_str();
         let base = issuer.trim_end_matches('/');
         let url = self.url(&format!("{base}/.well-known/openid-configuration"))?;
         let mut document: Document = self.fetcher.json(&url, None).await?;
         check_issuer(url.as_str(), &document.issuer, issuer)?;
         document.keys = keys(&self.fetcher.json(&self.url(&document.jwks_uri)?, None).await?)?;
-        let document = Arc::new(document);
-        *last() = Some((now, Arc::clone(&document)));
-        Ok(document)
+        Ok(Arc::new(document))
     }
 
     /// A URL to which the browser goes, or the service with secrets: with TLS, or at the issuer itself.

@@ -22,6 +22,7 @@ mod logo;
 mod merging;
 mod new_animal;
 mod oidc;
+mod oidc_crowds;
 mod oidc_hostile;
 mod oidc_outages;
 mod one_step;

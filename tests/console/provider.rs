@@ -65,6 +65,8 @@ pub(crate) struct Says {
     pub(crate) claims: Change,
     /// Whether a code can be redeemed again, and without the secret of PKCE.
     pub(crate) is_careless: bool,
+    /// Whether it says nothing about codes that it has not made.
+    pub(crate) holds_invented_codes: bool,
     /// Whether it takes connections and says nothing.
     pub(crate) is_silent: bool,
     pub(crate) requests: Vec<String>,
@@ -154,6 +156,7 @@ impl FakeProvider {
             header: Box::new(|_| {}),
             claims: Box::new(|_| {}),
             is_careless: false,
+            holds_invented_codes: false,
             is_silent: false,
             requests: vec![],
             grants: HashMap::new(),
@@ -255,7 +258,12 @@ async fn serve(mut stream: TcpStream, says: Arc<Mutex<Says>>) -> Option<()> {
     let response = {
         let mut says = says.lock().unwrap();
         says.requests.push(path.clone());
-        if says.is_silent { None } else { Some(says.respond(&path, &head, &body)) }
+        let is_invented = path == "/token" && body.contains("code=invented-");
+        if says.is_silent || is_invented && says.holds_invented_codes {
+            None
+        } else {
+            Some(says.respond(&path, &head, &body))
+        }
     };
     match response {
         Some(response) => {

@@ -1,6 +1,9 @@
 //! Signing in at the OpenID provider.
 
-use std::future::{Ready, ready};
+use std::{
+    collections::HashSet,
+    future::{Ready, ready},
+};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hyper::{Method, StatusCode};
@@ -25,7 +28,7 @@ use crate::{
         store_area::ActType,
     },
     edge::{Problem, Response},
-    openid::{Failure, Person, Provider, SignIn},
+    openid::{Caller, Failure, Person, Provider, SignIn},
     store::{StaffKey, StaffWritten},
 };
 
@@ -38,8 +41,8 @@ const MAX_BEGUN: usize = 4;
 /// The longest path to which a sign-in leads, in bytes, because a cookie has it.
 const MAX_NEXT: usize = 500;
 
-/// A new member gets a number after the name if the name is taken.
-const MAX_NAMES: u32 = 30;
+/// How often somebody is let in again when something changes at the same moment.
+const MAX_CHANGES: u32 = 30;
 
 /// A sign-in that has begun in this browser. Its cookie has a random text; state, nonce and the secret of
 /// PKCE follow from this text with a key of the service. So the service stores nothing of a sign-in, no
@@ -104,6 +107,8 @@ impl Begun {
 /// Why somebody is not let in: a message for them, or a cause for the log.
 enum Refused {
     Because(String),
+    /// After too many attempts.
+    TooOften(String),
     Failed(Failure),
     Error(ApiError),
 }
@@ -134,7 +139,7 @@ pub(crate) async fn come_back(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let state = visit.query.raw("state");
     let (mut own, others): (Vec<_>, Vec<_>) =
         Begun::all(visit).partition(|of| of.derived("state", visit) == state);
-    let begun = own.pop().filter(|_| visit.console.used.callbacks.take(state, visit.now));
+    let begun = own.pop();
     let next = begun.as_ref().map_or("/", |begun| &begun.next).to_owned();
     let arrived = match begun {
         Some(begun) => arrive(visit, provider, &begun).await,
@@ -157,8 +162,7 @@ async fn arrive(
     if visit.query.raw("code").is_empty() {
         return Err(Refused::Because(texts().sign_in_stopped(host)));
     }
-    let (of, code) = (begun.sign_in(visit), visit.query.raw("code"));
-    let person = provider.person(&of, code, issuer, visit.now).await.map_err(Refused::Failed)?;
+    let person = person(visit, provider, begun, issuer).await?;
     let Some(role) = person.role else {
         end(visit, Some(&person.identity), None).await?;
         return Err(Refused::Because(texts().no_role(host)));
@@ -171,6 +175,35 @@ async fn arrive(
     Ok(response)
 }
 
+/// Asks the provider for the person of the code. Each code counts by its sender before the provider is asked, and those
+/// that the provider rejects go on counting, because strangers can invent codes.
+async fn person(
+    visit: &Visit<'_>,
+    provider: &Provider,
+    begun: &Begun,
+    issuer: Option<&str>,
+) -> Result<Person, Refused> {
+    let caller = match session::member_of_browser(visit).await? {
+        Some(member) => Caller::Known(member),
+        None => Caller::Stranger(visit.visitor.address.into()),
+    };
+    let guesses = &visit.console.guesses;
+    if let Err(error) = guesses.take_code(caller, visit.console.app.clock.instant()) {
+        return Err(Refused::TooOften(error.message().to_owned()));
+    }
+    let state = visit.query.raw("state");
+    if !visit.console.used.callbacks.take(state, visit.now) {
+        return Err(Refused::Because(texts().sign_in_elsewhere.to_owned()));
+    }
+
+    let code = visit.query.raw("code");
+    let person = provider.person(caller, &begun.sign_in(visit), code, issuer, visit.now).await;
+    if !matches!(person, Err(Failure::Invalid(_))) {
+        guesses.give_code_back(caller);
+    }
+    person.map_err(Refused::Failed)
+}
+
 /// Signs the person in: as their member, as the member of the link, or as a new member.
 async fn enter(
     visit: &Visit<'_>,
@@ -179,7 +212,7 @@ async fn enter(
     begun: &Begun,
 ) -> Result<(Token, StaffMember), Refused> {
     let store = &visit.console.app.store;
-    for number in 1..=MAX_NAMES {
+    for _ in 0..MAX_CHANGES {
         let identity = person.identity.clone();
         let known = store.find_staff(StaffKey::Identity(identity.clone())).await?;
         let linked = match begun.link() {
@@ -213,7 +246,8 @@ async fn enter(
             }
             (None, None) => {
                 let unused = visit.console.with_random(Token::generate);
-                let name = name(person, number).ok_or_else(changed_meanwhile)?;
+                let staff = store.list_staff().await?;
+                let name = free_name(person, &staff).ok_or_else(changed_meanwhile)?;
                 let new = StaffMember::new(name, role, &unused, visit.now);
                 StaffChange::new(0, new.with_identity(identity), ActType::StaffAdded)
             }
@@ -240,21 +274,28 @@ async fn enter(
     Err(changed_meanwhile().into())
 }
 
-/// A name for a new member, after the first with a number that makes it another one.
-fn name(person: &Person, number: u32) -> Option<StaffName> {
-    let longest = StaffName::MAX_LENGTH - 4;
+/// Returns a name for a new member, with a number if members have the name already.
+fn free_name(person: &Person, staff: &[StaffMember]) -> Option<StaffName> {
+    // A number has at most four digits, and a space before it.
+    let longest = StaffName::MAX_LENGTH - 5;
     let names = person.names.iter().map(String::as_str).chain([texts().staff_member]);
     let mut names =
-        names.filter_map(|of| StaffName::new(&of.chars().take(longest).collect::<String>()));
+        names.filter_map(|name| StaffName::new(&name.chars().take(longest).collect::<String>()));
     let first = names.next()?;
-    if number == 1 { Some(first) } else { StaffName::new(&format!("{} {number}", first.as_str())) }
+
+    let taken: HashSet<String> = staff.iter().map(|member| member.name.key()).collect();
+    let numbers = 2..=taken.len() + 2;
+    let numbered =
+        numbers.filter_map(|number| StaffName::new(&format!("{} {number}", first.as_str())));
+    [first.clone()].into_iter().chain(numbered).find(|name| !taken.contains(&name.key()))
 }
 
 /// The page to sign in, with the reason.
 async fn refused(visit: &Visit<'_>, why: Refused, next: &str) -> Result<Response, ApiError> {
     let host = provider(visit)?.settings.issuer.host();
+    let is_too_often = matches!(why, Refused::TooOften(_));
     let (message, cause) = match why {
-        Refused::Because(message) => (message, None),
+        Refused::Because(message) | Refused::TooOften(message) => (message, None),
         Refused::Failed(cause @ Failure::Unreachable(_)) => {
             (texts().provider_unreachable(host), Some(cause))
         }
@@ -263,7 +304,13 @@ async fn refused(visit: &Visit<'_>, why: Refused, next: &str) -> Result<Response
     };
     sign_in::rejected(visit, "provider", None, cause.as_ref()).await?;
     let is_down = matches!(cause, Some(Failure::Unreachable(_)));
-    let status = if is_down { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::FORBIDDEN };
+    let status = if is_too_often {
+        StatusCode::TOO_MANY_REQUESTS
+    } else if is_down {
+        StatusCode::SERVICE_UNAVAILABLE
+    } else {
+        StatusCode::FORBIDDEN
+    };
     let then = Then::page(visit, next);
     Ok(sign_in::form(visit, &then, Some(&message), Who::default(), status))
 }
