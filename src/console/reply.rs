@@ -102,6 +102,21 @@ impl Flash {
         }
     }
 
+    /// Reads the cookie with a message that this member got.
+    fn of_cookie(desk: &Desk<'_>) -> Option<Self> {
+        let (tag, text) = Cookie::Message.get(&desk.visit)?.split_once('.')?;
+        if !desk.visit.is_tag_of(tag, &signed_text(desk, text)) {
+            return None;
+        }
+        Self::parse(text)
+    }
+
+    /// Returns the value of a cookie with this message. It is signed, because its button sends a form.
+    fn to_cookie(&self, desk: &Desk<'_>) -> String {
+        let text = self.to_string();
+        format!("{}.{text}", desk.visit.tag_of(&signed_text(desk, &text)))
+    }
+
     /// Parses the form in which it is displayed.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (code, rest) = text.split_once('.')?;
@@ -151,6 +166,11 @@ impl Flash {
     }
 }
 
+/// The text of which the tag of a message is made.
+fn signed_text(desk: &Desk<'_>, text: &str) -> Vec<u8> {
+    format!("message for staff {}: {text}", desk.session.member.id).into_bytes()
+}
+
 impl std::fmt::Display for Flash {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}.{}", self.code, self.id)?;
@@ -168,26 +188,25 @@ impl Reply {
         let memory = &visit.console.edge.response_memory;
         Ok(match self {
             Self::Page(page) => {
-                let shown = Cookie::Message
-                    .get(visit)
-                    .filter(|_| !session::is_in_background(visit.request));
-                let flash = match shown.and_then(Flash::parse) {
-                    Some(flash) => flash.show(desk).await?,
-                    None => None,
-                };
+                let is_read = Cookie::Message.get(visit).is_some()
+                    && !session::is_in_background(visit.request);
+                let mut shown = None;
+                if is_read && let Some(flash) = Flash::of_cookie(desk) {
+                    shown = flash.show(desk).await?;
+                }
                 let frame = Frame {
                     name: desk.session.member.name.as_str(),
                     facts: &visit.facts,
                     window: visit.console.settings.window.as_deref(),
                     role: desk.role(),
                     path: visit.request.uri.path(),
-                    flash,
+                    flash: shown,
                     follows: page.follows,
                     after: desk.position,
                 };
                 let html = layout::framed(&frame, &page.title, &page.content).into_string();
                 let mut response = layout::html(page.status, memory.hold(html.into_bytes())?);
-                if shown.is_some() {
+                if is_read {
                     Cookie::Message.clear(visit, &mut response);
                 }
                 response
@@ -196,7 +215,7 @@ impl Reply {
                 let mut response = layout::redirect(&path);
                 if let Some(flash) = flash {
                     let seconds = Some(SHOWN_WITHIN);
-                    Cookie::Message.set(visit, &mut response, &flash.to_string(), seconds);
+                    Cookie::Message.set(visit, &mut response, &flash.to_cookie(desk), seconds);
                 }
                 response
             }

@@ -295,7 +295,7 @@ async fn each_algorithm_that_is_allowed_signs_in() {
 }
 
 #[tokio::test]
-async fn a_counter_of_0_and_two_in_flight_count_and_one_that_goes_back_is_recorded() {
+async fn two_in_flight_count_and_a_counter_that_goes_back_or_to_0_is_recorded_each_time() {
     let shop = Shop::open().await;
     let (_, mut passkey) = with_passkey(&shop, Role::Clerk).await;
     let (mut one, mut other) = (shop.browser(), shop.browser());
@@ -310,12 +310,16 @@ async fn a_counter_of_0_and_two_in_flight_count_and_one_that_goes_back_is_record
     // A copy.
     passkey.count = Some(0);
     one.enter(&mut passkey, &[]).await.expect(303);
-    assert_eq!(counted().await, [pair("passkey", "Phone"), pair("count", "2 → 1")]);
+    assert_eq!(counted().await, [pair("passkey", "Phone"), pair("count", "3 → 1")]);
+    // One that counts no more is noted each time.
+    passkey.count = None;
     for _ in 0..2 {
-        passkey.count = None;
         one.enter(&mut passkey, &[]).await.expect(303);
-        assert_eq!(counted().await, [pair("passkey", "Phone")]);
+        assert_eq!(counted().await, [pair("passkey", "Phone"), pair("count", "3 → 0")]);
     }
+    passkey.count = Some(3);
+    one.enter(&mut passkey, &[]).await.expect(303);
+    assert_eq!(counted().await, [pair("passkey", "Phone")]);
     // At once.
     let (first, second) = (one.sign(&mut passkey).await, other.sign(&mut passkey).await);
     let (first, second) = (borrowed(&first), borrowed(&second));
@@ -325,11 +329,39 @@ async fn a_counter_of_0_and_two_in_flight_count_and_one_that_goes_back_is_record
 }
 
 #[tokio::test]
-async fn a_changed_backup_eligible_flag_is_accepted() {
+async fn a_passkey_that_never_counted_signs_in_without_a_note() {
+    let shop = Shop::open().await;
+    let mut browser = shop.member("Ana", Role::Clerk).await;
+    let mut passkey = Authenticator::new(b"first");
+    passkey.count = None;
+    browser.add_passkey(&mut passkey, "Phone").await.expect(303);
+    for _ in 0..2 {
+        browser.enter(&mut passkey, &[]).await.expect(303);
+        assert_eq!(details(&shop, "staff.signed_in").await, [pair("passkey", "Phone")]);
+    }
+}
+
+/// Uses the passkey with these flags about copies, and returns whether somebody is let in.
+async fn enters_with(browser: &mut Browser<'_>, passkey: &mut Authenticator, flags: u8) -> bool {
+    passkey.flags = passkey.flags & !(BE | BS) | flags;
+    browser.enter(passkey, &[]).await.status == 303
+}
+
+#[tokio::test]
+async fn whether_a_passkey_can_be_copied_is_compared_and_learned_if_it_is_not_known() {
     let shop = Shop::open().await;
     let (mut browser, mut passkey) = with_passkey(&shop, Role::Clerk).await;
-    for more in [BE, BE | BS, 0] {
-        passkey.flags = passkey.flags & !(BE | BS) | more;
-        browser.enter(&mut passkey, &[]).await.expect(303);
-    }
+    assert!(enters_with(&mut browser, &mut passkey, 0).await);
+    assert!(!enters_with(&mut browser, &mut passkey, BE).await);
+    assert!(!enters_with(&mut browser, &mut passkey, BE | BS).await);
+    assert!(enters_with(&mut browser, &mut passkey, 0).await);
+
+    // As an earlier release has stored it.
+    let known = ",\"is_backup_eligible\":false";
+    let forget =
+        "UPDATE staff SET passkeys = replace(passkeys, ?1, '') WHERE instr(passkeys, ?1) > 0";
+    assert_eq!(shop.database().execute(forget, [known]).unwrap(), 1);
+    assert!(enters_with(&mut browser, &mut passkey, BE | BS).await);
+    assert!(enters_with(&mut browser, &mut passkey, BE).await);
+    assert!(!enters_with(&mut browser, &mut passkey, 0).await);
 }

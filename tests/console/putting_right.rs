@@ -206,3 +206,24 @@ async fn the_status_of_an_animal_that_an_order_holds_is_changed_by_the_order() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_message_that_the_service_gave_to_nobody_or_to_another_member_has_no_button() {
+    const COOKIE: &str = "petstore-8081-message";
+    let shop = Shop::open().await;
+    let mut clerk = reserved(&shop).await;
+    let mut other = shop.member("Bo", Role::Manager).await;
+    let page = clerk.get("/animals/1").await;
+    clerk.submit((&page, CHANGE), "/orders/1/cancel", &[]).await.expect(303);
+    let cookie = clerk.cookies[COOKIE].clone();
+    let (tag, _) = cookie.split_once('.').unwrap();
+    let forged = "saved.1./settings/staff/1?do=role&role=manager";
+    for value in [forged, &format!("{tag}.{forged}"), &format!(".{forged}"), &cookie] {
+        other.cookies.insert(COOKIE.to_owned(), value.to_owned());
+        let page = other.get("/animals/1").await.expect(200);
+        assert!(!page.text.contains("data-undo"), "{value}: {page:?}");
+        assert!(!other.cookies.contains_key(COOKIE), "{value}");
+    }
+    let page = clerk.get("/animals/1").await.expect(200);
+    assert!(page.text.contains("data-undo"), "{page:?}");
+}

@@ -173,6 +173,7 @@ pub(crate) async fn passkeys_are_kept_until_a_reset_or_a_provider(store: AnyStor
             algorithm: -257,
             key: vec![7; 1100],
             count: u32::MAX,
+            is_backup_eligible: used.map(|_| true),
             name: name.to_owned(),
             created_at: "2026-12-01T12:00:00.001Z".parse().unwrap(),
             used_at: used.map(|at| at.parse().unwrap()),

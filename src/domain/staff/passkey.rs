@@ -27,8 +27,11 @@ pub struct Passkey {
     pub user: Vec<u8>,
     pub algorithm: i32,
     pub key: Vec<u8>,
-    /// How often it has signed, as it last said; 0 if it does not count.
+    /// The highest number of signatures that it has named; 0 if it does not count.
     pub count: u32,
+    /// Whether it can be copied to other devices, which never changes. Not known of one that was added before 0.4.0, until
+    /// it is used.
+    pub is_backup_eligible: Option<bool>,
     pub name: String,
     pub created_at: Timestamp,
     pub used_at: Option<Timestamp>,
@@ -63,13 +66,18 @@ impl<'d> Said<'d> {
             (of[..] != Sha256::digest(host)[..], "it is for another host (rpIdHash)"),
             (!said.has(0), "nobody was there (UP)"),
             (!said.has(2), "nobody proved who they are (UV)"),
-            (said.has(4) && !said.has(3), "it has a copy and can have none (BS, BE)"),
+            (said.has(4) && !said.is_backup_eligible(), "it has a copy and can have none (BS, BE)"),
         ];
         wrong.into_iter().find(|(is, _)| *is).map_or(Ok(said), |(_, why)| Err(why))
     }
 
     fn has(&self, bit: u8) -> bool {
         self.flags >> bit & 1 == 1
+    }
+
+    /// Whether the passkey can be copied to other devices (BE).
+    fn is_backup_eligible(&self) -> bool {
+        self.has(3)
     }
 
     /// The identifier of the passkey that was made (section 6.5.1).
@@ -122,8 +130,17 @@ impl Passkey {
             return Err("the browser and the authenticator name different passkeys, or none");
         }
         let key = part_for_ring(key, algorithm).ok_or("its algorithm is not allowed")?.to_vec();
-        let (count, created_at, used_at) = (said.count, now, None);
-        Ok(Self { id, user, algorithm, key, count, name, created_at, used_at })
+        Ok(Self {
+            id,
+            user,
+            algorithm,
+            key,
+            count: said.count,
+            is_backup_eligible: Some(said.is_backup_eligible()),
+            name,
+            created_at: now,
+            used_at: None,
+        })
     }
 
     fn has_signed(&self, of: &Assertion) -> bool {
@@ -154,11 +171,20 @@ impl StaffMember {
         if !known.has_signed(of) {
             return Err("the signature is not that of its key");
         }
+        let is_eligible = said.is_backup_eligible();
+        if known.is_backup_eligible.is_some_and(|known| known != is_eligible) {
+            return Err("it can be copied now and could not before, or the other way round (BE)");
+        }
+
         let mut details = vec![("passkey", known.name.clone())];
-        if said.count != 0 && said.count <= known.count {
+        let is_counted = said.count != 0 || known.count != 0;
+        if is_counted && said.count <= known.count {
             details.push(("count", format!("{} → {}", known.count, said.count)));
         }
-        (known.count, known.used_at) = (said.count, Some(now));
+        // A copy with a lower counter must be noted each time.
+        known.count = known.count.max(said.count);
+        known.is_backup_eligible = Some(is_eligible);
+        known.used_at = Some(now);
         Ok(details)
     }
 }

@@ -279,6 +279,9 @@ struct AsJson {
     algorithm: i32,
     key: Vec<u8>,
     count: u32,
+    /// Absent in rows of releases before 0.4.0, which ignore it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    is_backup_eligible: Option<bool>,
     name: String,
     created_at: Timestamp,
     used_at: Option<Timestamp>,
