@@ -17,6 +17,11 @@ use crate::{
 /// The maximum time for [`Task::finish`].
 const FINISH_LIMIT: Duration = Duration::from_secs(3);
 
+/// The pause after a run that failed. After each further failure, it is twice as long, up to the
+/// maximum, so that a failing task neither fills the log nor uses the machine.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
 /// Why a run failed.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
@@ -77,21 +82,33 @@ async fn repeat(
     mut outcomes: Outcomes,
     mut stopped: watch::Receiver<()>,
 ) {
+    let mut pause = Duration::ZERO;
     loop {
         let run = async {
+            if !pause.is_zero() {
+                time::sleep(pause).await;
+            }
             task.due().await;
             guarded(run_limit, task.run()).await
         };
         tokio::select! {
             biased;
             _ = stopped.changed() => break,
-            outcome = run => outcomes.note(outcome),
+            outcome = run => {
+                pause = if outcome.is_ok() { Duration::ZERO } else { pause_after(pause) };
+                outcomes.note(outcome);
+            }
         }
     }
     let outcome = guarded(run_limit.min(FINISH_LIMIT), task.finish()).await;
     if outcome.is_err() {
         outcomes.note(outcome);
     }
+}
+
+/// Returns the pause after a failed run that came after this pause.
+fn pause_after(pause: Duration) -> Duration {
+    (2 * pause).clamp(FIRST_PAUSE, LONGEST_PAUSE)
 }
 
 /// The outcome of `work`, which fails after `limit`, or if it panics.

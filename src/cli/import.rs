@@ -212,7 +212,7 @@ impl Import {
         catalogue: Option<Box<dyn Snapshot>>,
     ) -> anyhow::Result<Checked> {
         let not_imported = || format!("nothing was imported: {}", self.name());
-        let (ids, fields) = taken(catalogue, self.keep_ids)?;
+        let (ids, fields) = taken(&self.database.database, catalogue, self.keep_ids)?;
         let mut rows = self.read(source, format, &fields).with_context(not_imported)?;
         if let Some(left_out) = rows.left_out() {
             super::output::print_message(&format!("Columns that are left out: {left_out}."));

@@ -1,22 +1,33 @@
 //! Identifiers that were seen, in constant memory.
 
+use std::{env, io, path::Path};
+
 use rusqlite::{Connection, OptionalExtension, params};
+use tempfile::{Builder, NamedTempFile};
 
 use crate::domain::{
     PetId,
     store_area::{Order, OrderId, OrderStatus, Resource, UniqueKey},
 };
 
-/// The identifiers that were seen, and in which row. They are in a private SQLite database, which
-/// uses a temporary file when it outgrows its memory.
+/// The identifiers that were seen, and in which row. They are in a private SQLite database, in a
+/// temporary file without a name.
 pub struct SeenIds(Connection);
 
 impl SeenIds {
-    /// No identifiers yet.
-    pub fn new() -> rusqlite::Result<Self> {
-        let connection = Connection::open("")?;
+    /// No identifiers yet. The file for them is in `folder`, or else in the folder of the machine for
+    /// temporary files.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        let file = temporary_file(folder)?;
+        Self::in_file(file.path()).map_err(io::Error::other)
+    }
+
+    /// SQLite does not look for the name of the file again, because it writes no journal.
+    fn in_file(path: &Path) -> rusqlite::Result<Self> {
+        let connection = Connection::open(path)?;
         connection.execute_batch(
             "PRAGMA journal_mode = OFF;
+             PRAGMA temp_store = MEMORY;
              CREATE TABLE pets (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
              CREATE TABLE orders (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
              CREATE TABLE categories (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
@@ -153,4 +164,18 @@ impl SeenIds {
         }
         Ok(())
     }
+}
+
+/// Makes a file, which loses its name when the result is dropped.
+fn temporary_file(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = Builder::new();
+    builder.prefix(".petstore-import-");
+    let elsewhere = env::temp_dir();
+    builder.tempfile_in(folder).or_else(|_| builder.tempfile_in(&elsewhere)).map_err(|error| {
+        let what = format!(
+            "cannot make a temporary file in {}: {error}; name another folder with TMPDIR",
+            elsewhere.display()
+        );
+        io::Error::new(error.kind(), what)
+    })
 }

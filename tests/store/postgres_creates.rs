@@ -59,6 +59,27 @@ async fn creates_that_wait_share_a_transaction_of_at_most_64() {
 }
 
 #[tokio::test]
+async fn an_animal_that_the_database_rejects_does_not_affect_those_that_wait_with_it() {
+    let (store, url) = fresh().await;
+    let rejects = "ALTER TABLE pets ADD CHECK (name <> 'rejected')";
+    connect(&url).await.batch_execute(rejects).await.unwrap();
+    let add = async |number| {
+        let name = if number == 10 { "rejected".to_owned() } else { number.to_string() };
+        store.create_pet(new_pet(&name, number, Available), act(0), respond).await
+    };
+    let outcomes = join_all((0..20).map(add)).await;
+    for (number, outcome) in outcomes.into_iter().enumerate() {
+        match outcome {
+            Ok(_) => assert_ne!(number, 10),
+            Err(error) => {
+                assert!(number == 10 && matches!(error, StoreError::Internal(_)), "{error}")
+            }
+        }
+    }
+    assert_eq!(count(&store).await, 19);
+}
+
+#[tokio::test]
 async fn creates_that_share_a_statement_are_done_once_whichever_message_is_lost() {
     let (store, line) = behind_a_line().await;
     for (lost, before) in [

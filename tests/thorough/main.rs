@@ -100,6 +100,7 @@ mod cli {
     mod postgres;
     mod profile;
     pub(crate) mod program;
+    mod read_only_root;
     mod release_before;
     mod restore;
     mod retries;

@@ -1,6 +1,10 @@
 //! Background work.
 
-use std::{future::pending, sync::Arc, time::Duration};
+use std::{
+    future::{pending, ready},
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use petstore::{
     domain::{Clock, SystemClock},
@@ -109,4 +113,32 @@ async fn at_shutdown_a_task_finishes_within_its_limit_even_during_a_run() {
     time::timeout(Duration::from_secs(10), shut_down).await.unwrap();
     harness.finished.try_recv().unwrap();
     assert!(harness.runs.is_closed());
+}
+
+/// A task that is always due, always fails, and tells when.
+struct AlwaysFails(mpsc::UnboundedSender<Instant>);
+
+impl Task for AlwaysFails {
+    fn due(&mut self) -> impl Future<Output = ()> + Send {
+        ready(())
+    }
+
+    async fn run(&mut self) -> Result<(), Failure> {
+        let _ = self.0.send(SystemClock.instant());
+        Err("broken".into())
+    }
+}
+
+#[tokio::test]
+async fn a_task_that_fails_again_and_again_waits_longer_each_time() {
+    let mut tasks = Tasks::new(Arc::new(SystemClock), Arc::default());
+    let (sender, mut runs) = mpsc::unbounded_channel();
+    tasks.start("fails", Duration::from_secs(1), AlwaysFails(sender));
+    let mut last = runs.recv().await.unwrap();
+    for pause in [100, 200, 400, 800] {
+        let next = runs.recv().await.unwrap();
+        assert!(next - last >= Duration::from_millis(pause), "{:?}", next - last);
+        last = next;
+    }
+    tasks.shut_down().await;
 }

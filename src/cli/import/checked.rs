@@ -1,6 +1,10 @@
 //! The result of validating a file.
 
-use std::ops::ControlFlow;
+use std::{
+    env,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
 
 use super::{
     fields::{IN_CATALOGUE, ImportedFields},
@@ -10,7 +14,7 @@ use crate::{
     domain::store_area::Resource,
     files::{InvalidRow, Row, Rows, SeenIds, add_label},
     store::{
-        self,
+        self, DatabaseUrl,
         bulk::{self, Snapshot, Value, goes_on},
     },
 };
@@ -113,10 +117,11 @@ impl Checked {
 /// The fields of the database and its unique values; and with `keep_ids`, the ids of its animals, orders
 /// and categories.
 pub(super) fn taken(
+    database: &DatabaseUrl,
     catalogue: Option<Box<dyn Snapshot>>,
     keep_ids: bool,
 ) -> anyhow::Result<(SeenIds, ImportedFields)> {
-    let ids = SeenIds::new()?;
+    let ids = SeenIds::new(&folder_of(database))?;
     let Some(mut catalogue) = catalogue else {
         return Ok((ids, ImportedFields::new(store::fields_of_new_database()?)));
     };
@@ -148,4 +153,13 @@ pub(super) fn taken(
         fields.keep();
     }
     Ok((ids, fields))
+}
+
+/// Returns the folder of the database, which has room for what the import needs, or the folder of the
+/// machine for temporary files.
+fn folder_of(database: &DatabaseUrl) -> PathBuf {
+    match database {
+        DatabaseUrl::Sqlite(file) => Path::new(".").join(file).with_file_name(""),
+        DatabaseUrl::Postgres(_) => env::temp_dir(),
+    }
 }

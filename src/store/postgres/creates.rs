@@ -18,6 +18,7 @@ use super::{
 use crate::{
     domain::{NewPet, Pet, PetId, WriteContext, store_area::StorePet},
     store::{
+        StoreError,
         columns::Value,
         journal_rows::{Entry, Origin},
     },
@@ -65,20 +66,18 @@ pub(super) async fn work(mut waiting: Groups<Animal, Pet>, runner: Arc<Runner>) 
     while let Some(group) = waiting.next(Animal::bytes).await {
         let (animals, callers): (Vec<_>, Vec<_>) = group.into_iter().unzip();
         let mut group = Group { animals, tokens: &tokens, drawn: Vec::new() };
-        let added = runner.run(Access::Write, &mut group, |on, group| group.insert(on).boxed());
-        // A panic must not end this task.
-        let added = AssertUnwindSafe(added).catch_unwind().await;
-        match added.unwrap_or_else(|_| Err(stopped())) {
-            Ok(ids) => {
-                for ((caller, animal), id) in callers.into_iter().zip(group.animals).zip(ids) {
-                    let _ = caller.send(Ok(animal.new.with_id(id)));
-                }
+        let mut outcomes = group.add(&runner).await;
+        // One animal can make the statement of all of them fail.
+        if callers.len() > 1 && matches!(outcomes[..], [Err(StoreError::Internal(_)), ..]) {
+            outcomes.clear();
+            for animal in group.animals {
+                let mut single =
+                    Group { animals: vec![animal], tokens: &tokens, drawn: Vec::new() };
+                outcomes.append(&mut single.add(&runner).await);
             }
-            Err(error) => {
-                for caller in callers {
-                    let _ = caller.send(Err(error.clone()));
-                }
-            }
+        }
+        for (caller, outcome) in callers.into_iter().zip(outcomes) {
+            let _ = caller.send(outcome);
         }
     }
 }
@@ -118,6 +117,11 @@ impl Animal {
         ]
     }
 
+    /// Returns the animal with the identifier that it got.
+    fn added(&self, id: PetId) -> Pet {
+        self.new.clone().with_id(id)
+    }
+
     fn bytes(&self) -> usize {
         self.new.name.as_str().len() + self.shown.len()
     }
@@ -132,6 +136,19 @@ struct Group<'a> {
 }
 
 impl Group<'_> {
+    /// Adds the animals, all or none. Returns the outcome of each.
+    async fn add(&mut self, runner: &Runner) -> Vec<Result<Pet, StoreError>> {
+        let added = runner.run(Access::Write, &mut *self, |on, group| group.insert(on).boxed());
+        // A panic must not end the task that adds animals.
+        let added = AssertUnwindSafe(added).catch_unwind().await;
+        match added.unwrap_or_else(|_| Err(stopped())) {
+            Ok(ids) => {
+                self.animals.iter().zip(ids).map(|(animal, id)| Ok(animal.added(id))).collect()
+            }
+            Err(error) => self.animals.iter().map(|_| Err(error.clone())).collect(),
+        }
+    }
+
     /// Adds the animals, unless an earlier attempt has added them. Waits for an earlier attempt that
     /// is still running.
     async fn insert(&mut self, connection: &mut Connection) -> Result<Vec<PetId>, Failure> {

@@ -10,6 +10,7 @@ use std::{
 };
 
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, config::DbConfig};
+use rustix::fs::{StatVfsMountFlags, statvfs};
 use tracing::error;
 
 use super::{file, file_identity, migrations, page, quick_check, wal, wal_index::WalIndex};
@@ -24,6 +25,10 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often it looks whether the lock is free, and after how many looks the wait is long.
 const LOOK: Duration = Duration::from_millis(1);
 const MANY_LOOKS: i32 = 20;
+
+/// The advice about a database in a file system that is read-only.
+const READ_ONLY: &str = "the file system is read-only there; name a file in a folder that is writable, or \
+     make this one writable (with the package, by ReadWritePaths in the unit)";
 
 /// The size in bytes to which the WAL is truncated after a checkpoint.
 const WAL_SIZE_LIMIT: i64 = 64 << 20;
@@ -60,7 +65,12 @@ pub(super) fn open_for_writing(
         connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | create).map_err(failed)?;
     // Without write permission, SQLite opens the file read-only.
     if connection.is_readonly(MAIN_DB).map_err(failed)? {
-        return Err(OpenError::ReadOnly(shown));
+        return Err(match File::options().write(true).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {
+                OpenError::BadSetting { path: shown, what: READ_ONLY.to_owned() }
+            }
+            _ => OpenError::ReadOnly(shown),
+        });
     }
     // Checked before anything is written, so that a file of another program stays unchanged.
     let recognised = migrations::recognise(&connection).map_err(failed)?;
@@ -185,10 +195,19 @@ pub(super) fn open_for_reading(path: &Path) -> Result<Connection, OpenError> {
     open().map_err(|error| cannot_open(&path.display().to_string(), error))
 }
 
+/// Opens a file, without any other setting. What a statement has to put aside stays in memory: a
+/// machine can be without a folder for temporary files, and then the statement would fail after it has
+/// begun, and SQLite would undo its whole transaction.
+#[expect(clippy::disallowed_methods, reason = "this is the function that all others call")]
+pub(super) fn open(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    Ok(connection)
+}
+
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     // Only one thread at a time uses a connection.
-    let mut connection =
-        Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let mut connection = open(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     wait_for_locks(&mut connection, BUSY_TIMEOUT, || {})?;
     // The default is fewer than what one connection runs again and again.
     connection.set_prepared_statement_cache_capacity(64);
@@ -240,6 +259,11 @@ pub(super) fn cannot_open(path: &str, error: rusqlite::Error) -> OpenError {
     }
 }
 
+/// Whether the file system of a folder is read-only for this process.
+fn is_read_only(folder: &Path) -> bool {
+    statvfs(folder).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY))
+}
+
 /// Why no database can be opened or created at `path`, of which SQLite says no
 /// more than that.
 fn why_not_at(path: &Path) -> String {
@@ -256,10 +280,12 @@ fn why_not_at(path: &Path) -> String {
              owns it"
                 .to_owned()
         }
+        Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => READ_ONLY.to_owned(),
         Err(error) if error.kind() == io::ErrorKind::NotFound && !folder.exists() => {
             format!("the folder {shown} does not exist; create it, or name another path")
         }
         Err(error) if error.kind() != io::ErrorKind::NotFound => error.to_string(),
+        _ if is_read_only(folder) => READ_ONLY.to_owned(),
         // SQLite also creates files next to it.
         _ => format!(
             "no file can be created in the folder {shown}; run the command as a user that may \
@@ -288,6 +314,20 @@ mod tests {
         assert_eq!(pragma(&reading, "query_only"), 1);
         assert!(reading.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG).unwrap());
     }
+
+    #[test]
+    fn no_connection_needs_a_folder_for_temporary_files() {
+        const MEMORY: i64 = 2;
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("petstore.db");
+        let (writing, _) = open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let reading = open_for_reading(&path).unwrap();
+        let checking = open_untouched(&path, OpenMode::AsIs).unwrap();
+        for connection in [writing, reading, checking] {
+            assert_eq!(pragma(&connection, "temp_store"), MEMORY);
+        }
+    }
+
     /// Continues to hold the lock for some milliseconds, and takes it again at once.
     const LONG_WRITE: &str = "UPDATE change_log SET epoch = randomblob(16) WHERE 4000 =
             (WITH RECURSIVE numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers LIMIT 4000)

@@ -166,7 +166,7 @@ fn read(path: &Path) -> io::Result<()> {
 
 /// Writes the WAL into the database and removes the WAL.
 fn checkpoint(path: &Path) -> rusqlite::Result<()> {
-    let old = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let old = connection::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let failed = |code| Err(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
     // Without write permission, SQLite opens the file read-only.
     if old.is_readonly(MAIN_DB)? {
@@ -261,7 +261,7 @@ fn fill(
     restored: Option<&WriteContext>,
     copied: impl FnOnce(),
 ) -> Result<Copied, Problem> {
-    let mut target = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let mut target = connection::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     // If this fails, the file is removed. A complete file is synced at the end.
     target.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     target.pragma_update(None, "journal_mode", "OFF")?;

@@ -83,7 +83,7 @@ fn discard_if_empty(path: &Path) -> io::Result<()> {
     // SQLite keeps the companion files next to the file itself, not next to a link to it.
     let path = path.canonicalize()?;
     let open = || -> rusqlite::Result<(Connection, bool)> {
-        let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let connection = connection::open(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         connection.busy_timeout(Duration::ZERO)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         // The first read then takes a lock that excludes every process that has the

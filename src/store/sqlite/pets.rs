@@ -49,7 +49,7 @@ impl Pets for SqliteStore {
         respond: Respond,
     ) -> Result<Created, StoreError> {
         let insert = move |connection: &Connection, newest: &mut Newest| {
-            insert_once(connection, newest, pet, &context, respond)
+            insert_once(connection, newest, &pet, &context, respond)
         };
         self.writer.write_without_savepoint(insert).await
     }
@@ -91,11 +91,11 @@ pub(super) fn insert(
 fn add(
     connection: &Connection,
     newest: &mut Newest,
-    new: NewPet,
+    new: &NewPet,
     context: &WriteContext,
 ) -> rusqlite::Result<Pet> {
-    let id = insert(connection, &new, context.now)?;
-    let pet = StorePet::added(identifier(id)?, new, context.now);
+    let id = insert(connection, new, context.now)?;
+    let pet = StorePet::added(identifier(id)?, new.clone(), context.now);
     journal::append_added(connection, newest, &pet, context.into())?;
     let StorePet { id, name, category_id, status, .. } = pet;
     Ok(Pet { id, name, category_id, status })
@@ -105,7 +105,7 @@ fn add(
 fn insert_once(
     connection: &Connection,
     newest: &mut Newest,
-    new: NewPet,
+    new: &NewPet,
     context: &WriteContext,
     respond: Respond,
 ) -> rusqlite::Result<Created> {

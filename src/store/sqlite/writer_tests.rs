@@ -77,25 +77,23 @@ async fn a_write_that_panics_fails_and_the_writer_continues() {
 }
 
 #[tokio::test]
-async fn when_the_transaction_is_lost_the_whole_batch_fails_and_is_undone() {
+async fn when_a_write_undoes_the_transaction_the_others_are_done_again() {
     let (writer, _directory) = writer().await;
     let (release, holding) = hold(&writer);
-    let (_, a, b, c, ()) = tokio::join!(
+    let (_, before, undoing, after, ()) = tokio::join!(
         holding,
         writer.write(|on| insert(on, 1)),
         writer.write(|connection| connection.execute("ROLLBACK", [])),
         writer.write(|on| insert(on, 3)),
         async { drop(release) },
     );
-    for lost in [a, c] {
-        assert!(matches!(lost, Err(StoreError::Unavailable(_))), "{lost:?}");
-    }
-    assert!(b.is_err());
-    assert_eq!(rows(&writer).await, 0);
+    assert!(before.is_ok() && after.is_ok(), "{before:?} {after:?}");
+    assert!(undoing.is_err());
+    assert_eq!(rows(&writer).await, 2);
 }
 
 #[tokio::test]
-async fn a_write_without_a_savepoint_that_fails_after_it_has_written_is_undone_with_its_batch() {
+async fn a_write_without_a_savepoint_that_fails_after_it_has_written_does_not_affect_the_others() {
     let (writer, _directory) = writer().await;
     let (release, holding) = hold(&writer);
     let fails_at_once = |connection: &Connection, _: &mut Newest| insert(connection, 1);
@@ -112,13 +110,31 @@ async fn a_write_without_a_savepoint_that_fails_after_it_has_written_is_undone_w
         async { drop(release) },
     );
     assert!(b.is_err() && c.is_err());
-    for lost in [a, d] {
-        assert!(matches!(lost, Err(StoreError::Unavailable(_))), "{lost:?}");
-    }
-    assert_eq!(rows(&writer).await, 0);
-    writer.write(|on| insert(on, 1)).await.unwrap();
-    writer.write_without_savepoint(fails_at_once).await.unwrap_err();
-    assert_eq!(rows(&writer).await, 1);
+    assert!(a.is_ok() && d.is_ok(), "{a:?} {d:?}");
+    assert_eq!(rows(&writer).await, 2);
+}
+
+#[tokio::test]
+async fn a_write_for_which_the_disk_has_no_room_does_not_affect_the_others() {
+    let (writer, _directory) = writer().await;
+    let (release, holding) = hold(&writer);
+    // The database may have one more page than it has now.
+    let limit = |connection: &mut Connection| {
+        let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+        connection.pragma_update_and_check(None, "max_page_count", pages + 1, |_| Ok(()))
+    };
+    let fills = "INSERT INTO t VALUES (zeroblob(100000))";
+    let (_, _, before, full, after, ()) = tokio::join!(
+        holding,
+        writer.write(limit),
+        writer.write(|on| insert(on, 1)),
+        writer.write(|on| on.execute(fills, [])),
+        writer.write(|on| insert(on, 3)),
+        async { drop(release) },
+    );
+    assert!(before.is_ok() && after.is_ok(), "{before:?} {after:?}");
+    assert!(matches!(full, Err(StoreError::Full(_))), "{full:?}");
+    assert_eq!(rows(&writer).await, 2);
 }
 
 #[tokio::test]
