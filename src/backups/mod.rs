@@ -2,6 +2,7 @@
 //! its name only when it is complete. A list with the same time names the photos that it needs: it is
 //! there before the backup, and goes after it.
 
+mod copies;
 mod names;
 mod place;
 
@@ -24,8 +25,9 @@ use rustix::process::setpriority_process;
 use tokio::{sync::oneshot, time};
 use tracing::info;
 
-use self::names::list_name;
+use self::{copies::COPIES, names::list_name};
 pub use self::{
+    copies::Copies,
     names::{Own, kept, name, time_of},
     place::Place,
 };
@@ -50,8 +52,10 @@ pub struct Backups {
     pub limit: Duration,
     /// The backups have its time in their names.
     pub clock: Arc<dyn Clock>,
-    /// That of the database, which all its copies have.
+    /// The mark of the database, which all its copies have.
     pub mark: String,
+    /// The id of this copy of the database, which a restore changes.
+    pub copy: String,
     /// Of this process.
     pub metrics: Arc<BackupMetrics>,
     /// Locked while a backup is made.
@@ -63,27 +67,47 @@ pub struct Backups {
 pub struct State {
     /// Of the place.
     lock: Option<File>,
-    /// The backups after the last one. Others are made by another service.
+    /// The backups after the last turn. Another service makes those that are not here.
     known: Option<BTreeSet<Timestamp>>,
+    /// Whether the copies of the place have had this one in an earlier turn.
+    has_claimed: bool,
 }
 
 impl Backups {
     /// Makes sure that nobody else uses the place: then, the kind of the error is
     /// [`ErrorKind::ResourceBusy`].
     pub async fn lock(self: &Arc<Self>) -> io::Result<()> {
-        self.on_thread(Self::lock_once).await
+        self.on_thread(|own, state, place| {
+            own.lock_once(state, place)?;
+            own.claim(state, place).map(drop)
+        })
+        .await
     }
 
-    /// Makes a backup, then deletes old ones if the time may be believed. A thread that waits for a place that
-    /// does not respond is left to itself, and no other backup begins until it ends.
-    pub async fn make(self: &Arc<Self>, believed: Option<Timestamp>) -> io::Result<()> {
+    /// Makes a backup, then deletes old ones if the time may be believed. Makes none if the newest
+    /// backup of this copy has not reached `least_age`, and returns the time until it will.
+    ///
+    /// A thread that waits for a place that does not respond is left to itself, and no other backup begins
+    /// until it ends.
+    pub async fn make(
+        self: &Arc<Self>,
+        believed: Option<Timestamp>,
+        least_age: Duration,
+    ) -> io::Result<Option<Duration>> {
         let make = move |own: &Self, state: &mut State, place: &Place| {
             own.lock_once(state, place)?;
-            let lacks = own.write(state, place)?;
-            if let Some(now) = believed {
-                delete_old(place, now, own.keep)?;
+            let copies = own.claim(state, place)?;
+            let present = own.present(state, place)?;
+            if let Some(wait) = wait_for(&present, &copies, own.clock.now(), least_age) {
+                return Ok(Some(wait));
             }
-            lacks.map_or(Ok(()), |lacks| Err(io::Error::other(lacks)))
+            let lacks = own.write(state, place, &present)?;
+            if let Some(now) = believed {
+                // Another copy may have begun meanwhile.
+                own.claim(state, place)?;
+                delete_old(place, now, own.keep, &copies)?;
+            }
+            lacks.map_or(Ok(None), |lacks| Err(io::Error::other(lacks)))
         };
         let outcome = time::timeout(self.limit, self.on_thread(make)).await;
         let late = || io::Error::other(format!("it took longer than {:?}", self.limit));
@@ -91,10 +115,10 @@ impl Backups {
         outcome.inspect_err(|_| self.metrics.failures.count())
     }
 
-    async fn on_thread(
+    async fn on_thread<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&Self, &mut State, &Place) -> io::Result<()> + Send + 'static,
-    ) -> io::Result<()> {
+        work: impl FnOnce(&Self, &mut State, &Place) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
         let (own, (done, result)) = (Arc::clone(self), oneshot::channel());
         let work = move || {
             let mut state = match own.state.try_lock() {
@@ -127,29 +151,59 @@ impl Backups {
         Ok(())
     }
 
-    /// Writes a backup. Returns a sentence if it lacks photos.
-    fn write(&self, state: &mut State, place: &Place) -> io::Result<Option<String>> {
-        let (own, began, now) = (place.own()?, self.clock.instant(), self.clock.now());
-        self.metrics.found(own.newest(now).unwrap_or_default());
-        let found: BTreeSet<Timestamp> = own.backups.keys().copied().collect();
-        let known = state.known.replace(found.clone()).unwrap_or_else(|| found.clone());
-        if let Some(&other) = found.difference(&known).next() {
+    /// Makes sure that this is the copy of the database that makes backups in the place. A copy that a
+    /// restore has just made takes the place over, once.
+    fn claim(&self, state: &mut State, place: &Place) -> io::Result<Copies> {
+        let mut copies = place.copies()?;
+        let is_replaced = copies.has(&self.copy) || state.has_claimed && !copies.is_empty();
+        if !copies.is_last(&self.copy) {
+            if is_replaced {
+                let what = format!(
+                    "a newer copy of this database makes backups in {place}; name another place for one of \
+                     the two, or delete {COPIES} there if nobody uses the newer copy any more"
+                );
+                return Err(io::Error::new(ErrorKind::ResourceBusy, what));
+            }
+            copies.add(&self.copy, self.clock.now());
+            place.write(COPIES, |out| out.write_all(copies.text().as_bytes()))?;
+        }
+        state.has_claimed = true;
+        Ok(copies)
+    }
+
+    /// Returns the files of the place, unless another service makes backups there.
+    fn present(&self, state: &mut State, place: &Place) -> io::Result<Own> {
+        let own = place.own()?;
+        self.metrics.found(own.newest(self.clock.now()).unwrap_or_default());
+        let backups: BTreeSet<Timestamp> = own.backups.keys().copied().collect();
+        if let Some(known) = &state.known
+            && let Some(&other) = backups.difference(known).next()
+        {
             let name = name(other);
             let what =
                 format!("another service makes backups in {place}: {name} is not of this one");
             return Err(io::Error::other(what));
         }
+        state.known = Some(backups);
+        Ok(own)
+    }
+
+    /// Writes a backup. Returns a sentence if it lacks photos.
+    fn write(&self, state: &mut State, place: &Place, own: &Own) -> io::Result<Option<String>> {
+        let (began, now) = (self.clock.instant(), self.clock.now());
         let at = own.free(now).ok_or_else(|| io::Error::other("the clock has reached its end"))?;
         let unfinished = Unfinished(place.unfinished(".db"));
         let copied = sqlite::copy_into(&self.database, &unfinished.0, yield_to_others);
         let copied = copied.map_err(io::Error::other)?;
-        let (photos, lacking) = self.copy_photos(place, &own, copied.photos)?;
+        let (photos, lacking) = self.copy_photos(place, own, copied.photos)?;
         place.write(&list_name(at), |out| {
             let mut out = BufWriter::new(out);
             writeln!(out, "{}", copied.animals)?;
             photos.iter().try_for_each(|id| writeln!(out, "{id}"))?;
             out.flush()
         })?;
+        // Also if the place keeps the file and does not say so.
+        state.known.get_or_insert_default().insert(at);
         let bytes = place.write(&name(at), |out| {
             let mut out = GzEncoder::new(out, Compression::default());
             io::copy(&mut File::open(&unfinished.0)?, &mut out)?;
@@ -158,7 +212,6 @@ impl Backups {
         let took = self.clock.instant().saturating_duration_since(began);
         self.metrics.made(at, took, bytes);
         info!(%place, name = name(at), animals = copied.animals, bytes, "made a backup");
-        state.known.get_or_insert_default().insert(at);
         Ok((lacking > 0).then(|| {
             format!(
                 "{} is complete, but the place of photos lacks files of photos: {lacking}",
@@ -186,6 +239,16 @@ impl Backups {
         photos.retain(|id| !lacking.contains(id));
         Ok((photos, lacking.len()))
     }
+}
+
+/// Returns the time until the newest backup of the copy in use has this age, unless it has it already.
+fn wait_for(own: &Own, copies: &Copies, now: Timestamp, least_age: Duration) -> Option<Duration> {
+    let newest = *own.backups.range(..=now).next_back()?.0;
+    if newest < copies.last_began()? {
+        return None;
+    }
+    let age = Duration::try_from(now.duration_since(newest)).ok()?;
+    least_age.checked_sub(age).filter(|wait| !wait.is_zero())
 }
 
 /// A file that is removed when this is dropped.
@@ -217,9 +280,20 @@ pub fn list(place: &Place, at: Timestamp) -> io::Result<(u64, Vec<PhotoId>)> {
 /// Writes the database of a backup into a file. The kind of the error is `InvalidData` if the backup is
 /// damaged.
 pub fn unpack(place: &Place, at: Timestamp, into: &mut File) -> io::Result<()> {
+    unpack_with(into, |content| place.read(&name(at), content))
+}
+
+/// Writes the database of a backup, whatever its name is, into a file, with the same errors.
+pub fn unpack_from(backup: &mut File, into: &mut File) -> io::Result<()> {
+    unpack_with(into, |content| io::copy(backup, content).map(drop))
+}
+
+fn unpack_with(
+    into: &mut File,
+    read: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     let mut content = GzDecoder::new(into);
-    let read = place.read(&name(at), &mut content);
-    read.and_then(|()| content.try_finish()).map_err(|error| match error.kind() {
+    read(&mut content).and_then(|()| content.try_finish()).map_err(|error| match error.kind() {
         ErrorKind::InvalidInput | ErrorKind::UnexpectedEof | ErrorKind::WriteZero => {
             io::Error::new(ErrorKind::InvalidData, error)
         }
@@ -228,9 +302,9 @@ pub fn unpack(place: &Place, at: Timestamp, into: &mut File) -> io::Result<()> {
 }
 
 /// Deletes the backups that are not kept any more, then the photos that only these needed.
-fn delete_old(place: &Place, now: Timestamp, keep: Duration) -> io::Result<()> {
+fn delete_old(place: &Place, now: Timestamp, keep: Duration, copies: &Copies) -> io::Result<()> {
     let own = place.own()?;
-    let kept = kept(own.backups.keys().copied(), now, keep);
+    let kept = kept(own.backups.keys().copied(), now, keep, copies);
     for &at in own.backups.keys().filter(|at| !kept.contains(at)) {
         place.delete(&name(at))?;
     }

@@ -7,6 +7,8 @@ use std::{
 
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
+use super::copies::Copies;
+
 /// Only files whose names have exactly these forms are the service's own.
 const TIME: &str = "petstore-%Y%m%dT%H%M%SZ";
 const BACKUP: &str = ".db.gz";
@@ -70,16 +72,18 @@ fn parse(text: &str) -> Option<Timestamp> {
 }
 
 /// Which backups are kept: all within a day of `now`, the newest of each day in UTC until they are
-/// older than `keep`, and the last two. The clock may have been ahead when some were made: those do not
+/// older than `keep`, and the last two. On a day on which another copy of the database began, each of the two
+/// copies has a newest backup. The clock may have been ahead when some were made: those do not
 /// count as the last ones of what was made until `now`.
 pub fn kept(
     backups: impl Iterator<Item = Timestamp>,
     now: Timestamp,
     keep: Duration,
+    copies: &Copies,
 ) -> BTreeSet<Timestamp> {
     let all: BTreeSet<Timestamp> = backups.collect();
-    let days: BTreeMap<i64, Timestamp> =
-        all.iter().map(|at| (at.as_second().div_euclid(DAY), *at)).collect();
+    let day = |at: &Timestamp| (at.as_second().div_euclid(DAY), copies.number_at(*at));
+    let days: BTreeMap<(i64, usize), Timestamp> = all.iter().map(|at| (day(at), *at)).collect();
     let keep = i64::try_from(keep.as_secs()).unwrap_or(i64::MAX);
     let age = |at: &Timestamp| now.as_second() - at.as_second();
     let recent = all.iter().copied().filter(|at| age(at).abs() <= DAY);

@@ -17,7 +17,10 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 use tokio::runtime::{Builder, Runtime};
 use url::Url;
 
-use super::names::Own;
+use super::{
+    copies::{COPIES, Copies},
+    names::Own,
+};
 use crate::{
     owner::{Owner, make_file, make_folder},
     photos::{self, Bucket, Folder},
@@ -122,6 +125,15 @@ impl Place {
             read => read?,
         }
         Ok(file)
+    }
+
+    /// Returns the copies of the database that made backups here.
+    pub(super) fn copies(&self) -> io::Result<Copies> {
+        let mut content = Vec::new();
+        match self.read(COPIES, &mut content) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Copies::default()),
+            read => read.map(|()| Copies::parse(&String::from_utf8_lossy(&content))),
+        }
     }
 
     /// Some disks for backups know no owners.

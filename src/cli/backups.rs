@@ -1,7 +1,7 @@
 //! `petstore backups`, and the backups that `petstore serve` makes itself.
 
 use std::{
-    io::ErrorKind,
+    io::{self, ErrorKind},
     path::Path,
     sync::{Arc, Mutex, atomic::Ordering::Relaxed},
     time::Duration,
@@ -21,7 +21,7 @@ use super::{
 use crate::{
     app::App,
     backups::{self, Backups, Own, Place},
-    domain::SystemClock,
+    domain::{SystemClock, store_area::Epoch},
     photos::mark_of,
     store::DatabaseUrl,
 };
@@ -31,6 +31,10 @@ const LOCKED_WITHIN: Duration = Duration::from_secs(5);
 
 /// How long a backup may take.
 pub(super) const LIMIT: Duration = Duration::from_hours(2);
+
+/// The advice about a place that is read-only for the service.
+const READ_ONLY: &str = "; the file system is read-only there: name another folder, or make this one writable \
+     (with the package, by ReadWritePaths in the unit)";
 
 /// The backups that a service makes itself.
 #[derive(Debug, Args)]
@@ -88,24 +92,53 @@ impl BackupArgs {
             (self.backup_every.unwrap_or(day), self.backup_keep.unwrap_or(14 * day));
         app.backups.interval.store(every.as_secs(), Relaxed);
         let (setting, database) = (self.backup.clone(), file.clone());
+        let (key, Epoch(epoch)) = (app.store.etag_key(), app.store.journal_state().await?.epoch);
+        let copy = u128::from_be_bytes(epoch);
         let made = Arc::new(Backups {
-            place: Box::new(move || open(&setting, &database).map_err(std::io::Error::other)),
+            place: Box::new(move || open(&setting, &database).map_err(io::Error::other)),
             database: file.clone(),
             photos: Arc::clone(&app.photos),
             keep,
             limit: LIMIT,
             clock: Arc::new(SystemClock),
-            mark: mark_of(&app.store.etag_key(), "backups"),
+            mark: mark_of(&key, "backups"),
+            copy: mark_of(&key, &format!("{copy:032x}")),
             metrics: Arc::clone(&app.backups),
             state: Mutex::default(),
         });
         // Another failure is that of the first backup.
         if let Ok(Err(error)) = time::timeout(LOCKED_WITHIN, made.lock()).await
-            && error.kind() == ErrorKind::ResourceBusy
+            && let Some(advice) = self.advice(&error)
         {
-            return Err(BadSetting(format!("--backup: {error}")).into());
+            return Err(BadSetting(format!("--backup: {error}{advice}")).into());
         }
         Ok(Some((made, every)))
+    }
+}
+
+impl BackupArgs {
+    /// Returns what to do about an error that does not pass by itself; `None` if it may.
+    fn advice(&self, error: &io::Error) -> Option<&'static str> {
+        if error.kind() == ErrorKind::ResourceBusy {
+            return Some("");
+        }
+        if !matches!(self.backup, PlaceSetting::Folder(_)) {
+            return None;
+        }
+        match error.kind() {
+            ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
+                Some("; it is a file, or below a file: name a folder")
+            }
+            ErrorKind::PermissionDenied => Some(
+                "; give the folder to the user of the service, as with \
+                 `install -d -o petstore -g petstore -m 700 FOLDER`, or name another one",
+            ),
+            ErrorKind::ReadOnlyFilesystem => Some(READ_ONLY),
+            ErrorKind::NotFound | ErrorKind::Unsupported | ErrorKind::InvalidInput => {
+                Some("; no folder can be made there: name another one")
+            }
+            _ => None,
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use tokio::time::{self, Interval, MissedTickBehavior};
 use super::backups::{LIMIT, Maker};
 use crate::{
     app::App,
+    backups::Backups,
     delivery::Dispatcher,
     domain::{Clock, SystemClock},
     observe::traces::Exporter,
@@ -75,17 +76,11 @@ pub(super) fn start(
         let limit = Duration::from_hours(1);
         tasks.start("renew_tls_certificate", limit, Steps::new(second, renew));
     }
-    if let Some((backups, every)) = backups {
+    if let Some((backups, interval)) = backups {
         let app = Arc::clone(app);
-        let make = move || {
-            let (app, backups) = (Arc::clone(&app), Arc::clone(&backups));
-            async move {
-                let believed = app.confirmed_clock.now().await?;
-                backups.make(believed).await.map(|()| false).map_err(Failure::from)
-            }
-        };
+        let make = MakeBackup { app, backups, interval, times: every(interval), is_first: true };
         // A backup has a shorter limit.
-        tasks.start("make_backup", 2 * LIMIT, Steps::new(every, make));
+        tasks.start("make_backup", 2 * LIMIT, make);
     }
     tasks.start("deliver_webhooks", Duration::from_secs(20), dispatcher);
     if let Some(exporter) = exporter {
@@ -193,6 +188,32 @@ impl Task for TendSearch {
             self.pause = Some(2 * SystemClock.instant().saturating_duration_since(started));
         } else if is_due {
             self.last = started;
+        }
+        Ok(())
+    }
+}
+
+/// Makes backups at an interval. The first one waits until the newest backup of the place is old enough, so that
+/// a service that starts again and again does not fill the place.
+struct MakeBackup {
+    app: Arc<App>,
+    backups: Arc<Backups>,
+    interval: Duration,
+    times: Interval,
+    is_first: bool,
+}
+
+impl Task for MakeBackup {
+    async fn due(&mut self) {
+        self.times.tick().await;
+    }
+
+    async fn run(&mut self) -> Result<(), Failure> {
+        let believed = self.app.confirmed_clock.now().await?;
+        let least_age = if self.is_first { self.interval } else { Duration::ZERO };
+        match self.backups.make(believed, least_age).await? {
+            Some(wait) => self.times.reset_after(wait),
+            None => self.is_first = false,
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use super::{
     backup::fill,
     exhausted_resources::with_private_mounts,
     metrics::Page,
-    program::{Service, client, create, directory, new_key, run, settle},
+    program::{Service, client, create, directory, finish, new_key, run, settle},
 };
 
 async fn until(mut condition: impl FnMut() -> bool) {
@@ -80,15 +80,17 @@ async fn a_full_place_gets_no_half_backup_and_the_next_one_succeeds_when_there_i
 }
 
 #[tokio::test]
-async fn a_read_only_place_is_a_failure_and_the_service_continues() {
+async fn a_place_that_is_read_only_from_the_start_ends_it() {
     let here = directory();
-    let key = new_key(here.path());
-    let (service, place) = with_place(here.path(), "mount -t tmpfs -o ro none place");
-    until(|| service.said().contains("Read-only file system")).await;
-    expect_create(&service, &key).await;
-    assert!(names(&place).is_empty());
-    service.signal("TERM");
-    assert!(service.wait().0.success());
+    new_key(here.path());
+    let mut command = with_private_mounts();
+    let script =
+        "mkdir place && mount -t tmpfs -o ro none place && exec \"$0\" serve --backup place";
+    command.args(["sh", "-c", script, env!("CARGO_BIN_EXE_petstore")]);
+    settle(&mut command, here.path());
+    let done = finish(&mut command);
+    assert_eq!(done.status.code(), Some(2), "{done:?}");
+    assert!(done.stderr.contains("the file system is read-only there: name another"), "{done:?}");
 }
 
 /// A folder whose file system never responds, because nobody reads what it asks this descriptor.

@@ -54,3 +54,21 @@ async fn backups_are_off_until_a_place_is_named_and_then_every_24_hours_and_kept
     assert_eq!(value(&service, "bytes").await, length);
     assert_eq!(value(&service, "failures_total").await, 0);
 }
+
+#[tokio::test]
+async fn a_service_that_starts_again_and_again_makes_one_backup_in_each_interval() {
+    let here = directory();
+    let path = here.path();
+    new_key(path);
+    let task = [("task", "make_backup")];
+    for _ in 0..4 {
+        let service = Service::start(path, &[&MANAGED[..], &["--backup", "place"]].concat());
+        let last = "petstore_task_last_success_timestamp_seconds";
+        while Page::of(&client(), &service).await.value(last, &task) == 0 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(value(&service, "failures_total").await, 0);
+        assert_ne!(value(&service, "last_success_timestamp_seconds").await, 0);
+        assert_eq!(backups(path).len(), 1);
+    }
+}

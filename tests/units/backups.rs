@@ -2,19 +2,24 @@
 
 use std::{
     collections::BTreeSet,
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, mpsc},
     time::Duration,
 };
 
 use jiff::{Timestamp, ToSpan};
 use petstore::{
-    backups::{Backups, Own, Place, kept, name, time_of},
+    backups::{Backups, Copies, Own, Place, kept, name, time_of},
+    domain::Clock,
     observe::metrics::BackupMetrics,
     photos::Photos,
     store::{OpenMode, sqlite::SqliteStore},
 };
 use proptest::{collection::btree_set, prelude::*};
 use rand::{SeedableRng, rngs::StdRng};
+use tempfile::TempDir;
 
 use crate::clock::ManualClock;
 
@@ -60,7 +65,7 @@ fn all_of_the_last_day_are_kept_then_the_newest_of_each_day() {
     let now = at("2026-11-26T12:00:00Z");
     // One each six hours for 20 days.
     let all: Vec<Timestamp> = (0..80).map(|count| now - (6 * count).hours()).collect();
-    let kept = kept(all.iter().copied(), now, Duration::from_hours(14 * 24));
+    let kept = kept(all.iter().copied(), now, Duration::from_hours(14 * 24), &Copies::default());
     let mut expected: BTreeSet<Timestamp> = all[..=4].iter().copied().collect();
     expected.extend((12..=25).map(|day| at(&format!("2026-11-{day:02}T18:00:00Z"))));
     assert_eq!(kept, expected);
@@ -77,7 +82,7 @@ fn a_clock_that_was_ahead_does_not_hide_what_was_made_since() {
     }
     assert_eq!(own.newest(now), Some(before[1]));
     assert_eq!(own.newest(at("2020-01-01T00:00:00Z")), Some(ahead[1]));
-    let kept = kept(own.backups.into_keys(), now, Duration::from_hours(24));
+    let kept = kept(own.backups.into_keys(), now, Duration::from_hours(24), &Copies::default());
     assert_eq!(kept.len(), 4, "the last two of each: {kept:?}");
 }
 
@@ -101,18 +106,112 @@ async fn a_backup_that_hangs_is_given_up_and_counted_and_no_other_begins_until_i
         limit: Duration::from_secs(1),
         clock,
         mark: "mark".to_owned(),
+        copy: "copy".to_owned(),
         metrics: Arc::clone(&metrics),
         state: Mutex::default(),
     });
-    let error = backups.make(None).await.unwrap_err();
+    let error = backups.make(None, Duration::ZERO).await.unwrap_err();
     assert_eq!(error.to_string(), "it took longer than 1s");
     assert_eq!(metrics.failures.get(), 1);
-    let error = backups.make(None).await.unwrap_err();
+    let error = backups.make(None, Duration::ZERO).await.unwrap_err();
     assert_eq!(error.to_string(), "the backup before this one has not ended yet");
     assert_eq!(metrics.failures.get(), 2);
     drop(ends);
-    while backups.make(None).await.is_err() {}
+    while backups.make(None, Duration::ZERO).await.is_err() {}
     assert!(here.path().join("place/petstore-20261126T040000Z.db.gz").exists());
+}
+
+/// The backups of one copy of a database, in a place next to it.
+fn backups_of_copy(database: &Path, copy: &str, clock: &Arc<ManualClock>) -> Arc<Backups> {
+    let (at, place) = (database.to_owned(), database.with_file_name("place"));
+    let photos = Photos::new(None, 0, Arc::clone(clock) as _, StdRng::seed_from_u64(1));
+    Arc::new(Backups {
+        place: Box::new(move || Place::folder(place.clone(), &at)),
+        database: database.to_owned(),
+        photos: Arc::new(photos),
+        keep: Duration::from_hours(14 * 24),
+        limit: Duration::from_mins(1),
+        clock: Arc::clone(clock) as _,
+        mark: "mark".to_owned(),
+        copy: copy.to_owned(),
+        metrics: Arc::default(),
+        state: Mutex::default(),
+    })
+}
+
+/// A database, and a clock.
+fn shop() -> (TempDir, PathBuf, Arc<ManualClock>) {
+    let here = tempfile::tempdir().unwrap();
+    let database = here.path().join("petstore.db");
+    drop(SqliteStore::open(&database, OpenMode::CreateAndMigrate).unwrap());
+    (here, database, ManualClock::at("2026-11-26T04:00:00Z"))
+}
+
+fn made(database: &Path) -> Vec<String> {
+    let entries = fs::read_dir(database.with_file_name("place")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.filter(|name| time_of(name).is_some()).collect();
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn a_service_that_starts_again_and_again_makes_a_backup_only_when_the_newest_is_old_enough() {
+    let (_here, database, clock) = shop();
+    let day = Duration::from_hours(24);
+    let start = async || backups_of_copy(&database, "copy", &clock).make(None, day).await.unwrap();
+    assert_eq!(start().await, None);
+    for hour in 1..24 {
+        clock.advance(Duration::from_hours(1));
+        assert_eq!(start().await, Some(day - Duration::from_hours(hour)));
+    }
+    assert_eq!(made(&database).len(), 1);
+    clock.advance(Duration::from_hours(1));
+    assert_eq!(start().await, None);
+    assert_eq!(made(&database).len(), 2);
+}
+
+#[tokio::test]
+async fn a_service_that_finds_the_backups_of_another_one_is_refused_at_every_turn() {
+    let (_here, database, clock) = shop();
+    let backups = backups_of_copy(&database, "copy", &clock);
+    backups.make(None, Duration::ZERO).await.unwrap();
+    fs::write(database.with_file_name("place").join(name(at("2026-11-26T03:00:00Z"))), "").unwrap();
+    for _ in 0..3 {
+        clock.advance(Duration::from_hours(1));
+        let error = backups.make(Some(clock.now()), Duration::ZERO).await.unwrap_err();
+        assert!(error.to_string().contains("petstore-20261126T030000Z.db.gz is not of this one"));
+    }
+}
+
+#[tokio::test]
+async fn a_restored_copy_takes_the_place_over_and_nothing_of_the_one_before_is_deleted_for_it() {
+    let (_here, database, clock) = shop();
+    let make = async |copy: &str| {
+        let backups = backups_of_copy(&database, copy, &clock);
+        backups.make(Some(clock.now()), Duration::ZERO).await
+    };
+    make("first").await.unwrap();
+    let of_first = made(&database);
+    clock.advance(Duration::from_hours(1));
+    // It has no young backup of its own.
+    let restored = backups_of_copy(&database, "restored", &clock);
+    assert_eq!(restored.make(None, Duration::from_hours(24)).await.unwrap(), None);
+    drop(restored);
+    // At every turn, after each start.
+    for _ in 0..3 {
+        let error = make("first").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ResourceBusy);
+        assert!(error.to_string().contains("delete petstore-backups.copies there if"), "{error}");
+    }
+    for _ in 0..5 {
+        clock.advance(Duration::from_hours(24));
+        make("restored").await.unwrap();
+    }
+    assert!(of_first.iter().all(|name| made(&database).contains(name)));
+    clock.advance(Duration::from_hours(15 * 24));
+    make("restored").await.unwrap();
+    assert!(of_first.iter().all(|name| !made(&database).contains(name)));
 }
 
 proptest! {
@@ -124,7 +223,7 @@ proptest! {
     ) {
         let all: BTreeSet<Timestamp> = times.iter().map(|&time| second(time)).collect();
         let keep = Duration::from_secs(u64::try_from(days * DAY).unwrap());
-        let found = kept(all.iter().copied(), second(now), keep);
+        let found = kept(all.iter().copied(), second(now), keep, &Copies::default());
         prop_assert!(found.is_subset(&all));
         let last: Vec<i64> = times.iter().rev().take(2).copied().collect();
         let until_now: Vec<i64> = times.range(..=now).rev().take(2).copied().collect();
@@ -137,7 +236,7 @@ proptest! {
             prop_assert_eq!(found.contains(&second(time)), expected, "{}", time);
         }
         // Again, after a moment in which nothing was made, nothing more goes.
-        let again = kept(found.iter().copied(), second(now), keep);
+        let again = kept(found.iter().copied(), second(now), keep, &Copies::default());
         prop_assert_eq!(again, found);
     }
 

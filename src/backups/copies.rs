@@ -1,0 +1,76 @@
+//! The copies of a database that made backups in a place, one after the other. A restore makes another copy. Two
+//! copies that are in use at the same time must not delete each other's backups.
+
+use std::fmt::Write;
+
+use jiff::Timestamp;
+
+/// The name of the file that lists the copies.
+pub(super) const COPIES: &str = "petstore-backups.copies";
+
+/// The number of copies that the file keeps.
+const MAX_COPIES: usize = 64;
+
+/// A copy of the database, and the time of its first backup in the place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Copy {
+    since: Timestamp,
+    id: String,
+}
+
+/// The copies of a place, in the order of their first backups. The last one is in use.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Copies(Vec<Copy>);
+
+impl Copies {
+    /// Reads the file, in which each copy has a line such as `2026-11-26T04:00:00Z 0f1e`.
+    pub(super) fn parse(text: &str) -> Self {
+        let copies = text.lines().filter_map(|line| {
+            let (since, id) = line.split_once(' ')?;
+            Some(Copy { since: since.parse().ok()?, id: id.to_owned() })
+        });
+        Self(copies.collect())
+    }
+
+    /// Returns the content of the file.
+    pub(super) fn text(&self) -> String {
+        let mut text = String::new();
+        for copy in &self.0 {
+            let _ = writeln!(text, "{} {}", copy.since, copy.id);
+        }
+        text
+    }
+
+    /// Whether no copy has made backups in the place.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether the copy with this id made backups in the place.
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.0.iter().any(|copy| copy.id == id)
+    }
+
+    /// Whether the copy with this id is the one that is in use.
+    pub(super) fn is_last(&self, id: &str) -> bool {
+        self.0.last().is_some_and(|copy| copy.id == id)
+    }
+
+    /// Adds a copy whose backups begin in this second.
+    pub fn add(&mut self, id: &str, now: Timestamp) {
+        let since = Timestamp::from_second(now.as_second()).unwrap_or(now);
+        self.0.push(Copy { since, id: id.to_owned() });
+        let surplus = self.0.len().saturating_sub(MAX_COPIES);
+        self.0.drain(..surplus);
+    }
+
+    /// Returns when the backups of the copy in use began.
+    pub(super) fn last_began(&self) -> Option<Timestamp> {
+        self.0.last().map(|copy| copy.since)
+    }
+
+    /// Returns the number of the copy that made the backup of this time.
+    pub(super) fn number_at(&self, at: Timestamp) -> usize {
+        self.0.iter().filter(|copy| copy.since <= at).count()
+    }
+}
