@@ -32,6 +32,11 @@ impl Owner {
         fchown(made, Some(self.0), Some(self.1))
     }
 
+    /// Whether the file or folder belongs to this user, in whichever group.
+    pub(crate) fn has_same_user(self, found: &Metadata) -> bool {
+        found.uid() == self.0
+    }
+
     /// Whether the mode lets this user read the file, perhaps by one more group.
     pub fn may_read(self, found: &Metadata) -> bool {
         let as_owner = if found.uid() == self.0 { 0o400 } else { 0 };

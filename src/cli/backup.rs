@@ -52,7 +52,7 @@ pub(super) struct Backup {
 
 impl Backup {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let (from, to) = (file(&self.database)?, &self.destination);
+        let (from, to) = (file(&self.database, "pg_dump or pg_basebackup")?, &self.destination);
         let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
         let wrong = match folder {
             _ if to.is_dir() => format!("{} is a folder; name a file in it", to.display()),
@@ -107,13 +107,12 @@ pub(super) fn copy(
     Ok(photos)
 }
 
-pub(super) fn file(database: &DatabaseArgs) -> anyhow::Result<&Path> {
+/// Returns the file of the database. For PostgreSQL, the error names these tools.
+pub(super) fn file<'d>(database: &'d DatabaseArgs, tools: &str) -> anyhow::Result<&'d Path> {
     match &database.database {
         DatabaseUrl::Sqlite(path) => Ok(path),
         DatabaseUrl::Postgres(url) => {
-            let message = format!(
-                "{url} is not a SQLite database; for PostgreSQL, use pg_dump or pg_basebackup"
-            );
+            let message = format!("{url} is not a SQLite database; for PostgreSQL, use {tools}");
             anyhow::bail!(BadSetting(message))
         }
     }

@@ -49,6 +49,12 @@ impl Check {
             found => found?,
         };
         let place = self.photos.open_to_read(database)?.map(Arc::new);
+        if let Some(other) = self.photos.place_of_another_database() {
+            super::output::print_message(&format!(
+                "The photos are looked for in {other}, which PETSTORE_PHOTOS names; --photos names another \
+                 place."
+            ));
+        }
         let damage = found.problems.len() as u64;
         let (mut wrong, mut photos) = (0, 0);
         // Otherwise, the animals may not be readable.

@@ -212,9 +212,15 @@ fn instead(error: &clap::Error) -> Option<String> {
         let scope = format!("store:{}", text(ContextKind::InvalidValue)?);
         return valid.contains(&scope).then(|| format!("perhaps {scope}"));
     }
+    if text(ContextKind::InvalidSubcommand).is_some_and(|command| command == "server") {
+        return Some("perhaps petstore serve".to_owned());
+    }
     let found = text(ContextKind::InvalidArg)?;
     let command = env::args().nth(1).filter(|_| error.kind() == ErrorKind::UnknownArgument)?;
     Some(match &*found {
+        "--port" | "-p" if command == "serve" => {
+            "the address and port are --listen, such as --listen :8080".to_owned()
+        }
         "--version" => "petstore --version shows the version".to_owned(),
         "--database" if command.starts_with('-') => {
             "write it after the command: petstore keys list --database …".to_owned()

@@ -110,6 +110,11 @@ impl ConsoleUrlArgs {
         }
     }
 
+    /// Whether an option or a variable names the address of the console in a browser.
+    pub(super) fn has_url(&self) -> bool {
+        self.console_url.is_some()
+    }
+
     /// The address of the console in a browser, without a slash at its end.
     pub(super) fn url(&self) -> String {
         let has_tls = env::var_os("PETSTORE_TLS_CERT").is_some_and(|file| !file.is_empty());
@@ -219,7 +224,10 @@ impl Listening<'_> {
         match done {
             Err(error) if self.given.is_none() => {
                 let Self { what, option, .. } = self;
-                warn!("there is no {what}: {error:#}; {option} off turns it off");
+                warn!(
+                    "there is no {what}: {error:#}; name another address with {option}, or turn it off with \
+                     {option} off"
+                );
                 Ok(None)
             }
             done => done.map(Some),

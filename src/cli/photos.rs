@@ -146,7 +146,34 @@ pub(super) fn of_backup(backup: &Path, from: &Place) -> io::Result<Place> {
     Ok(Folder::new(path_of(backup)).with(Owner::for_file(backup), others).into())
 }
 
+/// The variable that names the place of photos.
+const PHOTOS: &str = "PETSTORE_PHOTOS";
+
+/// Whether an argument of this command has this name, such as `--photos`.
+fn is_argument(name: &str) -> bool {
+    env::args_os().any(|argument| {
+        let value = argument.to_str().and_then(|argument| argument.strip_prefix(name));
+        value.is_some_and(|value| value.is_empty() || value.starts_with('='))
+    })
+}
+
 impl PhotoArgs {
+    /// The place that a variable names, if an argument names the database: then the place is perhaps that
+    /// of another database.
+    pub(super) fn place_of_another_database(&self) -> Option<String> {
+        let is_other = is_argument("--database") && !is_argument("--photos");
+        env::var(PHOTOS).ok().filter(|place| is_other && !place.is_empty() && place != "off")
+    }
+
+    /// Refuses to write to the place of photos of another database.
+    pub(super) fn refuse_those_of_another_database(&self) -> Result<(), BadSetting> {
+        let Some(place) = self.place_of_another_database() else { return Ok(()) };
+        Err(BadSetting(format!(
+            "{PHOTOS} names {place}, which is perhaps the place of photos of another database than \
+             --database names; name the place with --photos"
+        )))
+    }
+
     /// The place of photos; `None` if they are off.
     pub(super) fn open(&self, database: &DatabaseUrl) -> anyhow::Result<Option<Place>> {
         open(self.photos.as_ref(), "--photos", database)

@@ -102,7 +102,7 @@ impl Staff {
         match self.command {
             Command::Add { name, role, console, .. } => {
                 let token = add(store, name.clone(), role, now).await?;
-                show(&token, &console.url(), &name, database)
+                show(&token, &console, &name, database)
             }
             Command::List => {
                 let staff = store.list_staff().await.context("cannot read the staff")?;
@@ -113,7 +113,7 @@ impl Staff {
                 let member = find(store, &name).await?;
                 let change = member.change(|of| of.reset(&token, now), ActType::StaffReset);
                 write(store, change.ending(EndedSessions::All), now).await?;
-                show(&token, &console.url(), &name, database)
+                show(&token, &console, &name, database)
             }
             Command::Link { name, subject, oidc_issuer } => {
                 let identity = Identity { issuer: oidc_issuer.as_str().to_owned(), subject };
@@ -202,19 +202,27 @@ async fn write(store: &dyn Store, change: StaffChange, now: Timestamp) -> anyhow
 }
 
 /// Prints the link to standard output, and a message about it to standard error.
-fn show(token: &Token, url: &str, name: &StaffName, database: &DatabaseUrl) -> anyhow::Result<()> {
+fn show(
+    token: &Token,
+    console: &ConsoleUrlArgs,
+    name: &StaffName,
+    database: &DatabaseUrl,
+) -> anyhow::Result<()> {
     let name = name.as_str();
-    super::output::print_all(&format!("{}\n", link(token, url))).with_context(|| {
+    let url = console.url();
+    super::output::print_all(&format!("{}\n", link(token, &url))).with_context(|| {
         format!("the link could not be printed; make another one: petstore staff reset {name}")
     })?;
     super::output::print_message(&format!(
         "Member {name} in {database}: give {name} this link to choose a password. It is valid for 24 \
          hours and is not shown again."
     ));
-    if is_local(url) {
-        super::output::print_message(
-            "The link works only on this machine. For a link that works elsewhere, add --console-url.",
-        );
+    if is_local(&url) {
+        super::output::print_message(if console.has_url() {
+            "The link works only on this machine, which --console-url names."
+        } else {
+            "The link works only on this machine. For a link that works elsewhere, add --console-url."
+        });
     }
     Ok(())
 }

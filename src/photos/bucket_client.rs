@@ -24,6 +24,17 @@ use crate::tls::{self, Verify};
 #[derive(Debug)]
 pub(super) struct Connector(pub(super) Duration);
 
+/// The path at which a client without credentials asks the machine of a cloud for some.
+const CREDENTIALS_OF_MACHINE: &str = "/latest/api/token";
+
+/// There are no credentials for a bucket.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "there are no credentials for the bucket; set the variables AWS_ACCESS_KEY_ID and \
+     AWS_SECRET_ACCESS_KEY"
+)]
+struct NoCredentials;
+
 #[derive(Debug)]
 struct Service {
     client: Client<HttpsConnector<Tcp>, HttpRequestBody>,
@@ -55,13 +66,22 @@ impl HttpConnector for Connector {
 #[async_trait]
 impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let is_about_credentials = request.uri().path() == CREDENTIALS_OF_MACHINE;
         let failed = |error: Error| {
+            if is_about_credentials {
+                return HttpError::new(HttpErrorKind::Request, NoCredentials);
+            }
             let is_connect = error.is_connect();
             let kind = if is_connect { HttpErrorKind::Connect } else { HttpErrorKind::Request };
             HttpError::new(kind, error)
         };
         let response = time::timeout(self.limit, self.client.request(request)).await;
-        let response = response.map_err(|slow| HttpError::new(HttpErrorKind::Timeout, slow))?;
+        let response = response.map_err(|slow| {
+            if is_about_credentials {
+                return HttpError::new(HttpErrorKind::Request, NoCredentials);
+            }
+            HttpError::new(HttpErrorKind::Timeout, slow)
+        })?;
         let broken = |error| HttpError::new(HttpErrorKind::Interrupted, error);
         Ok(response.map_err(failed)?.map(|body| HttpResponseBody::new(body.map_err(broken))))
     }

@@ -91,11 +91,29 @@ impl Folder {
         if *is_prepared {
             return Ok(());
         }
+        self.refuse_link_to_folder_of_another()?;
         for shard in 0..=u8::MAX {
             make_one(&self.shard(shard), self.owner)?;
         }
         sync(Some(&self.path))?;
         *is_prepared = true;
+        Ok(())
+    }
+
+    /// Refuses to follow a link into a folder of another user than the one for whom root makes files. That
+    /// user can make such a link.
+    fn refuse_link_to_folder_of_another(&self) -> io::Result<()> {
+        let Some(owner) = self.owner else { return Ok(()) };
+        if self.path.symlink_metadata()?.is_symlink()
+            && !owner.has_same_user(&self.path.metadata()?)
+        {
+            let what = format!(
+                "{} is a link to a folder that does not belong to the user of the database; name that \
+                 folder itself, or give it to the user",
+                self.path.display()
+            );
+            return Err(io::Error::new(ErrorKind::PermissionDenied, what));
+        }
         Ok(())
     }
 
@@ -268,8 +286,16 @@ impl Folder {
     }
 
     fn open_shard(&self, file: PhotoFile) -> io::Result<OwnedFd> {
-        let shard = self.shard(first_byte(file.id));
-        Ok(openat(CWD, shard, HERE | OFlags::DIRECTORY, Mode::empty())?)
+        let path = self.shard(first_byte(file.id));
+        let shard = File::from(openat(CWD, &path, HERE | OFlags::DIRECTORY, Mode::empty())?);
+        // A link can have taken the place of the folder after it was looked at.
+        if let Some(owner) = self.owner
+            && !owner.has_same_user(&shard.metadata()?)
+        {
+            let what = format!("{} belongs to another user than the database", path.display());
+            return Err(io::Error::new(ErrorKind::PermissionDenied, what));
+        }
+        Ok(shard.into())
     }
 
     fn shard(&self, byte: u8) -> PathBuf {

@@ -25,9 +25,6 @@ const SMALLER_SIDE: u32 = 384;
 /// its transparency. Fails with a sentence for the client.
 pub fn logo(picture: &[u8], format: Format) -> Result<NewLogo, String> {
     let mut picture = decode(picture, format)?;
-    if Logo::is_too_flat(picture.width(), picture.height()) {
-        return Err(Logo::TOO_FLAT.to_owned());
-    }
     let mut png = encode(&picture)?;
     if png.len() > Logo::MAX_FILE {
         picture = smaller(picture, SMALLER_SIDE)?;
@@ -41,6 +38,19 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, String> {
     let (mut decoder, _) = decoder(picture, format, TRANSPARENT)?;
     let ((width, height), colour) = (decoder.dimensions(), decoder.color_type());
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    // Before it is made smaller, which rounds its sides.
+    let is_turned = matches!(
+        orientation,
+        Orientation::Rotate90
+            | Orientation::Rotate270
+            | Orientation::Rotate90FlipH
+            | Orientation::Rotate270FlipH
+    );
+    let is_too_flat =
+        if is_turned { Logo::is_too_flat(height, width) } else { Logo::is_too_flat(width, height) };
+    if is_too_flat {
+        return Err(Logo::TOO_FLAT.to_owned());
+    }
     let profile = decoder.icc_profile().unwrap_or_default();
     let mut whole = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
     decoder.read_image(&mut whole).map_err(failed)?;

@@ -65,7 +65,7 @@ async fn a_bucket_has_whole_backups_and_each_photo_once_and_gives_them_back() {
     let photo = file(Path::new("backups/photos"), &url).display().to_string();
     assert_eq!(bucket.content(&photo), fs::read(file(&path.join("photos"), &url)).unwrap());
     // What is not finished is next to the database, and gone after the next one.
-    let service = serve(&bucket, path, "1h");
+    let service = serve(&bucket, path, "1s");
     until(|| service.said().contains("made a backup")).await;
     let unfinished = || super::backups::names(path, "").into_iter().filter(|n| n.starts_with('.'));
     until(|| unfinished().eq([".petstore.db-backup.lock"])).await;
@@ -149,4 +149,15 @@ async fn a_second_service_on_one_bucket_is_refused() {
     bucket.replace("backups/petstore-20990101T000000Z.db.gz", Bytes::new());
     let says = "petstore-20990101T000000Z.db.gz is not of this one";
     until(|| service.said().contains(says)).await;
+}
+
+#[tokio::test]
+async fn a_bucket_without_credentials_names_the_variables() {
+    let here = directory();
+    let mut list = command(here.path(), &["backups", PLACE]);
+    list.env_remove("AWS_ACCESS_KEY_ID").env_remove("AWS_SECRET_ACCESS_KEY");
+    // The machine of a cloud, which is not there.
+    list.env("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1").env("AWS_EC2_METADATA_DISABLED", "");
+    let line = finish(&mut list).expect_one_line();
+    assert!(line.contains("set the variables AWS_ACCESS_KEY_ID and"), "{line}");
 }

@@ -22,6 +22,9 @@ async fn a_wrong_place_or_name_is_an_error_that_says_what_is_wrong() {
     service.wait();
     let name = &backups(&path.join("place"))[0];
     fs::copy(path.join("place").join(name), path.join("renamed.gz")).unwrap();
+    let mut cut = fs::read(path.join("renamed.gz")).unwrap();
+    cut.truncate(cut.len() / 2);
+    fs::write(path.join("cut.gz"), cut).unwrap();
     fs::create_dir_all(path.join("other/petstore-20200101T000000Z.db.gz")).unwrap();
     fs::create_dir(path.join("folder.db")).unwrap();
     fs::write(path.join("empty.db"), "").unwrap();
@@ -47,13 +50,17 @@ async fn a_wrong_place_or_name_is_an_error_that_says_what_is_wrong() {
             "restore other/petstore-20200101T000000Z.db.gz --force",
             "other has no backup petstore-20200101T000000Z.db.gz; petstore backups other lists",
         ),
-        ("restore renamed.gz --force", "renamed.gz is not a SQLite database"),
+        ("restore renamed.gz", "petstore.db already exists; --force replaces it"),
+        ("restore cut.gz --force", "cut.gz is damaged"),
         ("restore empty.db --force", "the database empty.db is empty"),
         ("restore place/petstore-backups.mark --force", "is not a SQLite database"),
         (&format!("restore {one}"), "petstore.db already exists; --force replaces it"),
-        (&format!("restore {one} --database sqlite:none/new.db"), "cannot write next to sqlite:"),
+        (
+            &format!("restore {one} --database sqlite:none/new.db"),
+            "the folder none does not exist; create it",
+        ),
         (&format!("restore {one} --database sqlite:folder.db --force"), "is not a regular file"),
-        (&format!("restore {one} --database postgres://db/pets"), "for PostgreSQL, use pg_dump"),
+        (&format!("restore {one} --database postgres://db/pets"), "for PostgreSQL, use pg_restore"),
         ("serve --backup petstore.db/x --backup-every 0s", "from 1s to 365d"),
     ] {
         let done = run(path, &arguments.split(' ').collect::<Vec<_>>());
@@ -63,6 +70,8 @@ async fn a_wrong_place_or_name_is_an_error_that_says_what_is_wrong() {
         assert_eq!(fs::read(path.join("petstore.db")).unwrap(), before, "{arguments}");
     }
     run(path, &["restore", &format!("{one}/"), "--force"]).expect_success();
+    let said = run(path, &["restore", "renamed.gz", "--force"]).expect_success().stdout;
+    assert!(said.starts_with("Restoring renamed.gz ("), "{said}");
 }
 
 #[test]
@@ -75,13 +84,41 @@ fn a_copy_whose_path_is_no_text_can_be_restored() {
     finish(restore.arg(copy)).expect_success();
 }
 
-#[tokio::test]
-async fn a_folder_that_cannot_be_used_is_named_in_the_log() {
+#[test]
+fn a_place_that_can_never_work_ends_the_start_with_what_to_do() {
     let here = directory();
     new_key(here.path());
-    fs::write(here.path().join("place"), "in the way").unwrap();
-    let service = serve(here.path(), "1h");
-    until(|| service.said().contains("cannot use place: ")).await;
+    fs::write(here.path().join("file"), "in the way").unwrap();
+    for (place, advice) in [
+        ("file", "cannot use file: "),
+        ("file/below", "it is a file, or below a file: name a folder"),
+        ("/proc/place", "no folder can be made there: name another one"),
+    ] {
+        let done = run(here.path(), &["serve", "--listen", "127.0.0.1:0", "--backup", place]);
+        assert_eq!(done.status.code(), Some(2), "{place}: {done:?}");
+        assert!(done.stderr.contains("--backup: cannot use "), "{place}: {done:?}");
+        assert!(done.stderr.contains(advice), "{place}: {done:?}");
+    }
+}
+
+#[test]
+fn a_restore_never_writes_where_a_variable_names_the_photos_of_another_database() {
+    let here = directory();
+    new_key(here.path());
+    run(here.path(), &["backup", "copy.db"]).expect_success();
+    let restore = |options: &[&str]| {
+        let mut restore = command(here.path(), &["restore", "copy.db", "--force"]);
+        finish(restore.args(options).env("PETSTORE_PHOTOS", "production"))
+    };
+    let drill = ["--database", "sqlite:drill.db"];
+    let line = restore(&drill).expect_one_line();
+    assert!(line.contains("PETSTORE_PHOTOS names production, which is perhaps"), "{line}");
+    assert!(!here.path().join("drill.db").exists());
+    restore(&[&drill[..], &["--photos", "drill-photos"]].concat()).expect_success();
+    restore(&[]).expect_success();
+    let mut check = command(here.path(), &["check", "--database", "sqlite:drill.db"]);
+    let said = finish(check.env("PETSTORE_PHOTOS", "production")).expect_success().stderr;
+    assert!(said.contains("production, which PETSTORE_PHOTOS names"), "{said}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, Permissions},
-    os::unix::fs::{MetadataExt, PermissionsExt, chown},
+    os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink},
     path::Path,
     process::Command,
 };
@@ -186,6 +186,29 @@ async fn restores_as_root_and_as_the_user_from_a_folder_and_a_bucket_give_that_u
         assert!(is_there(&service, pet["photos"][0]["urls"]["large"].as_str().unwrap()).await);
         add_photo(&service, &key).await;
     }
+}
+
+#[tokio::test]
+async fn root_follows_no_link_that_the_user_of_the_database_made_to_a_folder_of_another_user() {
+    let (old, _) = home_with_photo().await;
+    run(old.path(), &["backup", "copy.db"]).expect_success();
+    let copy = old.path().join("copy.db").display().to_string();
+    let (new, others, own) = (home(), directory(), home());
+    let link = new.path().join("photos");
+    symlink(others.path(), &link).unwrap();
+    if geteuid().is_root() {
+        let line = run(new.path(), &["restore", &copy]).stderr;
+        assert!(line.contains("is a link to a folder that does not belong to the user"), "{line}");
+        assert_eq!(fs::read_dir(others.path()).unwrap().count(), 0);
+    } else {
+        eprintln!("Not root: what root does not follow was not looked at.");
+    }
+    // A folder of the user can be anywhere.
+    fs::remove_file(&link).unwrap();
+    symlink(own.path(), &link).unwrap();
+    run(new.path(), &["restore", &copy, "--force"]).expect_success();
+    assert_eq!(strange(own.path()), [""; 0]);
+    assert!(fs::read_dir(own.path()).unwrap().count() > 0);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fs,
     io::{Cursor, ErrorKind},
     net::TcpStream,
     path::Path,
@@ -19,7 +20,7 @@ use tokio::{
 };
 
 use super::{
-    postgres_cluster::{connect, fresh_url},
+    postgres_cluster::{cluster, connect, fresh_url},
     program::{Service, client, command, create, directory, finish, free_address, run, walk},
 };
 
@@ -268,4 +269,39 @@ async fn a_password_is_shown_nowhere() {
     let mut help = command(here.path(), &["serve", "--help"]);
     let help = finish(help.env("PETSTORE_DATABASE", with_password)).expect_success();
     assert!(help.stdout.contains("PETSTORE_DATABASE") && !help.stdout.contains("s3cret"));
+}
+
+#[tokio::test]
+async fn what_an_operator_must_correct_at_postgresql_is_exit_status_2_with_what_to_do() {
+    let here = directory();
+    let (folder, port) = cluster().split(['@', '/']).nth(3).unwrap().split_once(':').unwrap();
+    let folder = folder.replace("%2F", "/");
+    let password = fs::read_to_string(format!("{folder}/password")).unwrap();
+    let owner = connect(cluster()).await;
+    for sql in [
+        "DROP ROLE IF EXISTS without_rights",
+        "CREATE ROLE without_rights LOGIN PASSWORD 'own'",
+        "DROP DATABASE IF EXISTS of_bytes",
+        "CREATE DATABASE of_bytes ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0",
+        "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
+    ] {
+        owner.batch_execute(sql).await.unwrap();
+    }
+    for (login, name, says) in [
+        ("petstore:wrong".to_owned(), "postgres", "correct the user and the password in the URL"),
+        ("nobody:wrong".to_owned(), "postgres", "correct the user and the password in the URL"),
+        (format!("petstore:{}", password.trim()), "nowhere", "create the database with createdb"),
+        ("without_rights:own".to_owned(), "postgres", "GRANT the role what it needs"),
+        (format!("petstore:{}", password.trim()), "of_bytes", "createdb --encoding UTF8"),
+    ] {
+        let url = format!("postgres://{login}@localhost:{port}/{name}");
+        let serve = ["serve", "--listen", "127.0.0.1:0", "--database", &url];
+        let done = run(here.path(), &serve);
+        assert_eq!(done.status.code(), Some(2), "{name}: {done:?}");
+        assert!(done.stderr.contains(says), "{name}: {done:?}");
+    }
+    // That a server is down may pass.
+    let url = format!("postgres://petstore:wrong@localhost:{}/postgres", free_address().port());
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--database", &url];
+    assert_eq!(run(here.path(), &serve).status.code(), Some(1));
 }

@@ -32,6 +32,8 @@ fn a_misspelt_option_or_command_is_shown_the_nearest_one_and_others_the_help() {
         (&["serve", "--databse", "x"][..], "a similar argument exists: '--database'"),
         (&["srve"], "a similar subcommand exists: 'serve'"),
         (&["serve", "--deployment", "prod"], "a similar value exists: 'production'"),
+        (&["serve", "--port", "8080"], "the address and port are --listen, such as --listen :8080"),
+        (&["server"], "perhaps petstore serve"),
         (&["serve", "--zzz"], "--help shows what is allowed"),
         (&["keys", "create"], "--help shows what is allowed"),
         (&["serve", "--version"], "petstore --version shows the version"),

@@ -1,7 +1,12 @@
 //! Connects to the server that accepts writes.
 
 use std::{
-    sync::atomic::{AtomicUsize, Ordering},
+    error::Error,
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -9,13 +14,15 @@ use tokio::{task::JoinHandle, time};
 use tokio_postgres::{
     Client, Config, NoTls,
     config::{Host, SslMode},
+    error::SqlState,
 };
+use tokio_rustls::rustls;
 
 use super::{
     tls::{Tls, TlsError},
     url::PostgresUrl,
 };
-use crate::observe::log::chain;
+use crate::{observe::log::chain, store::OpenError};
 
 /// How long one server may take, from the first packet until it is known whether it accepts writes.
 /// A server that hangs must leave time for the others.
@@ -40,15 +47,62 @@ const SETTINGS: &str = "SET statement_timeout = '5s';
     SELECT set_config('synchronous_commit', 'on', false)
         WHERE current_setting('synchronous_commit') IN ('off', 'local')";
 
-/// Why no server could be reached, in one line for the operator.
+/// The failure to reach any server, in one line for the operator.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct Unreachable(String);
+#[error("{text}")]
+pub(super) struct Unreachable {
+    text: String,
+    /// Whether every server fails until an operator changes something.
+    is_permanent: bool,
+}
 
 impl From<&tokio_postgres::Error> for Unreachable {
     fn from(error: &tokio_postgres::Error) -> Self {
-        Self(chain(error).replace('\n', " "))
+        let advice = advice(error);
+        let text = chain(error).replace('\n', " ");
+        Self {
+            text: advice.map_or_else(|| text.clone(), |advice| format!("{text}; {advice}")),
+            is_permanent: advice.is_some() && error.code().is_some(),
+        }
     }
+}
+
+impl Unreachable {
+    /// Returns the error of a command that could not open the database at `url`.
+    pub(super) fn opening(self, url: &str) -> OpenError {
+        let path = url.to_owned();
+        if self.is_permanent {
+            return OpenError::BadSetting { path, what: self.text };
+        }
+        OpenError::Io { path, cause: Arc::new(self) }
+    }
+}
+
+/// Returns what an operator can do about an error; `None` if it may pass by itself.
+fn advice(error: &tokio_postgres::Error) -> Option<&'static str> {
+    match error.code() {
+        Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
+            Some("correct the user and the password in the URL, or pg_hba.conf of the server")
+        }
+        Some(&SqlState::INVALID_CATALOG_NAME) => {
+            Some("correct the name in the URL, or create the database with createdb")
+        }
+        Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Some(
+            "GRANT the role what it needs, or run the command as the owner of the database (docs/postgres.md)",
+        ),
+        Some(_) => None,
+        None => is_about_certificate(error).then_some(
+            "name the file with the authority of the server's certificate with sslrootcert; a certificate \
+             that signed itself works only with sslmode=require",
+        ),
+    }
+}
+
+/// Whether the certificate of the server was refused.
+fn is_about_certificate(error: &tokio_postgres::Error) -> bool {
+    let cause = error.source().and_then(<dyn Error>::downcast_ref::<io::Error>);
+    let cause = cause.and_then(|cause| cause.get_ref()?.downcast_ref::<rustls::Error>());
+    matches!(cause, Some(rustls::Error::InvalidCertificate(_)))
 }
 
 /// Knows the servers of a cluster.
@@ -80,6 +134,7 @@ impl Connector {
     pub(super) async fn connect(&self) -> Result<Session, Unreachable> {
         let first = self.primary.load(Ordering::Relaxed);
         let mut reasons = Vec::new();
+        let mut is_permanent = true;
         for step in 0..self.servers.len() {
             let number = (first + step) % self.servers.len();
             let server = &self.servers[number];
@@ -88,12 +143,19 @@ impl Connector {
                     self.primary.store(number, Ordering::Relaxed);
                     return Ok(session);
                 }
-                Ok(Err(error)) => Unreachable::from(&error).0,
-                Err(_) => format!("no response within {} seconds", SERVER_TIMEOUT.as_secs()),
+                Ok(Err(error)) => {
+                    let failure = Unreachable::from(&error);
+                    is_permanent &= failure.is_permanent;
+                    failure.text
+                }
+                Err(_) => {
+                    is_permanent = false;
+                    format!("no response within {} seconds", SERVER_TIMEOUT.as_secs())
+                }
             };
             reasons.push(format!("{}: {reason}", name(server)));
         }
-        Err(Unreachable(reasons.join("; ")))
+        Err(Unreachable { text: reasons.join("; "), is_permanent })
     }
 
     /// Whether this is a session with the current primary, as far as known.

@@ -1,6 +1,6 @@
 //! The schema, as numbered steps. The row of `petstore_schema` has the number of the last step.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use tokio::time;
 use tokio_postgres::{Client, Error, SimpleQueryMessage, error::SqlState};
@@ -215,5 +215,5 @@ fn in_step(error: Error) -> Stopped {
 }
 
 pub(super) fn cannot_open(url: &str, error: &Error) -> OpenError {
-    OpenError::Io { path: url.to_owned(), cause: Arc::new(Unreachable::from(error)) }
+    Unreachable::from(error).opening(url)
 }

@@ -90,16 +90,18 @@ impl PostgresStore {
 /// Connects to the database at `url`, and migrates its schema if `mode` allows.
 async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Session), OpenError> {
     let shown = url.to_string();
-    let failed = |cause: Cause| OpenError::Io { path: shown.clone(), cause };
     let connector = Connector::new(url)
         .map_err(|error| OpenError::BadSetting { path: shown.clone(), what: error.to_string() })?;
-    let mut session = connector.connect().await.map_err(|error| failed(Arc::new(error)))?;
+    let mut session = connector.connect().await.map_err(|error| error.opening(&shown))?;
     let encoding = session.client.query_one("SHOW server_encoding", &[]).await;
     let encoding: Result<String, _> = encoding.and_then(|row| row.try_get(0));
     let encoding = encoding.map_err(|error| migrations::cannot_open(&shown, &error))?;
     if !["UTF8", "utf8"].contains(&encoding.as_str()) {
-        let reason = format!("its encoding is {encoding}, but must be UTF8");
-        return Err(failed(cause(&reason)));
+        let what = format!(
+            "its encoding is {encoding}, but must be UTF8; create another database with \
+             createdb --encoding UTF8 --template template0"
+        );
+        return Err(OpenError::BadSetting { path: shown, what });
     }
     migrations::run(&mut session, mode, &shown).await?;
     Ok((connector, session))

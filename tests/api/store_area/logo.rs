@@ -144,7 +144,8 @@ async fn a_bad_picture_is_rejected_and_the_logo_stays() {
     let picture = pictures::png(90, 90);
     let mut bomb = picture.clone();
     bomb[16..24].copy_from_slice(&[0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff]);
-    let flat = [(2000, 2), (1, 1), (20, 300)].map(|(width, height)| pictures::png(width, height));
+    let flat = [(2000, 2), (1, 1), (20, 300), (1204, 100)]
+        .map(|(width, height)| pictures::png(width, height));
     for (at, flat) in flat.iter().enumerate() {
         let refused = store.put_logo("image/png", &[], flat).await;
         refused.expect_error(400, "invalid_image");
