@@ -5,6 +5,7 @@ mod ask;
 mod desk;
 mod forms;
 mod guesses;
+mod heavy_work;
 mod layout;
 mod markup;
 mod merge;
@@ -25,7 +26,6 @@ mod words;
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use hyper::{
     Method, Request,
     header::{self, HeaderName, HeaderValue},
@@ -56,6 +56,9 @@ const MAX_UNCOUNTED: usize = 4 << 10;
 /// The largest page for a stranger that does not count, in bytes: one without what was typed is smaller.
 const MAX_UNCOUNTED_PAGE: usize = 8 << 10;
 
+/// The largest form that is read on a thread of the runtime, in bytes: it takes a fraction of a millisecond.
+const MAX_READ_AT_ONCE: usize = 64 << 10;
+
 /// Makes `edge` also count the requests for the pages of the console.
 pub fn counted(edge: Edge) -> Edge {
     edge.counting(&PAGES)
@@ -71,20 +74,27 @@ impl Console {
         self.edge.handle(self, client, request)
     }
 
-    /// Reads a body that is a form, up to `max` bytes. Fails like [`body::read_form`], and with 503 if
-    /// there is not enough memory.
+    /// Reads a body that is a form, up to `max` bytes. Fails like [`body::read_form`], with 503 if
+    /// there is not enough memory, and with 400 if it has too many fields.
     async fn read_form(
         &self,
         request: &Parts,
         body: UnreadBody<'_>,
         max: usize,
         reader: Reader,
-    ) -> Result<(Bytes, Option<Reservation>), ApiError> {
+    ) -> Result<(Form, Option<Reservation>), ApiError> {
         let (memory, size) = (&self.edge.response_memory, body::max_length_within(&body, max));
         let counts = matches!(reader, Reader::Known) || size > MAX_UNCOUNTED;
         let room = counts.then(|| memory.reserve_for(reader, size)).transpose()?;
-        let form = body::read_form(&request.headers, body, max, self.edge.body_timeout).await;
-        Ok((form.map_err(problem::unread)?, room))
+        let bytes = body::read_form(&request.headers, body, max, self.edge.body_timeout).await;
+        let bytes = bytes.map_err(problem::unread)?;
+        let form = if bytes.len() > MAX_READ_AT_ONCE {
+            self.heavy_work.run(reader, move || Form::read(bytes)).await?
+        } else {
+            Form::read(bytes)
+        };
+        let form = form.map_err(|_| problem::too_many_fields(Problem::InvalidBody))?;
+        Ok((form, room))
     }
 
     /// `GET /photos/{file}`.
@@ -165,7 +175,8 @@ impl Interface for Console {
         };
         languages::speak_as(store_facts.language().value, store_facts.kind());
         let (page, has_pictures) = (route.label.id, route.target.has_pictures());
-        let query = Form::of(request.uri.query().unwrap_or_default().to_owned().into());
+        let query = Form::read(request.uri.query().unwrap_or_default().to_owned().into());
+        let query = query.map_err(|_| problem::too_many_fields(Problem::InvalidRequest))?;
         let (console, now, form) =
             (self, times::to_milliseconds(self.app.clock.now()), Form::default());
         let mut visit = Visit {
@@ -198,8 +209,7 @@ impl Interface for Console {
             let reader = session.as_ref().map_or_else(stranger, |_| Reader::Known);
             let read = self.read_form(request, &mut *body, max, reader).await;
             let with_menu = |error| problem::with_menu(error, &visit, session.as_ref());
-            let (body, room) = read.map_err(with_menu)?;
-            (visit.form, _room) = (Form::of(body), room);
+            (visit.form, _room) = read.map_err(with_menu)?;
         }
         let needed = match route.target {
             Target::Asset => return self.asset(client, request).await,

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use rand::rngs::StdRng;
 
-use super::{guesses::Guesses, passwords::Passwords};
+use super::{guesses::Guesses, heavy_work::HeavyWork, passwords::Passwords};
 use crate::{
     app::{App, StoreOptions},
     domain::{Deployment, Networks, Role, StaffId, staff::TokenDigest, words::words},
@@ -25,6 +25,7 @@ pub struct Console {
     random: Mutex<StdRng>,
     pub(super) passwords: Passwords,
     pub(super) guesses: Guesses,
+    pub(super) heavy_work: HeavyWork,
     /// The member of each form with photos that arrives.
     pub(super) uploads: Mutex<Vec<Weak<StaffId>>>,
     /// Where members sign in who do not have a password.
@@ -49,6 +50,7 @@ impl Console {
             random: Mutex::new(random),
             passwords,
             guesses,
+            heavy_work: HeavyWork::default(),
             uploads: Mutex::default(),
             provider: None,
             used: Used::default(),

@@ -70,6 +70,14 @@ impl Visit<'_> {
     }
 }
 
+/// The most fields of a form. The largest form that a page makes has some 300: 100 selected animals with the filters of
+/// their list, a paste of 100 columns, or all fields of an animal, each with what it was before.
+pub(super) const MAX_FIELDS: usize = 1_000;
+
+/// A form with more than [`MAX_FIELDS`] fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooManyFields;
+
 /// The fields of a form as a browser sends it, or of a query.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Form {
@@ -93,9 +101,20 @@ impl Form {
     }
 
     /// Reads a form. Bytes that are not UTF-8 become replacement characters.
+    pub(super) fn read(bytes: Bytes) -> Result<Self, TooManyFields> {
+        let mut fields = Vec::new();
+        for field in form_urlencoded::parse(&bytes).into_owned() {
+            if fields.len() == MAX_FIELDS {
+                return Err(TooManyFields);
+            }
+            fields.push(field);
+        }
+        Ok(Self { bytes, fields })
+    }
+
+    /// Reads a form that the service has made. One with too many fields is empty, because the service makes none.
     pub(super) fn of(bytes: Bytes) -> Self {
-        let fields = form_urlencoded::parse(&bytes).into_owned().collect();
-        Self { bytes, fields }
+        Self::read(bytes).unwrap_or_default()
     }
 
     /// A form with these fields, as if a browser had sent it.

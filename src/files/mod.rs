@@ -11,6 +11,7 @@ mod resources;
 mod row;
 mod seen_ids;
 mod source;
+mod table;
 
 use std::{ffi::OsStr, path::Path};
 
@@ -21,6 +22,7 @@ pub use self::{
     row::{InvalidRow, Labels, RawRow, ReadError, Row, Rows, Writer, add_label, quoted},
     seen_ids::SeenIds,
     source::{MAX_ROW, Source},
+    table::{Table, TableLimits, TableProblem, TableRow, read_table},
 };
 use crate::domain::words::words;
 

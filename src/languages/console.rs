@@ -209,6 +209,8 @@ texts! {
     labels(all: &[&str]) -> String;
     /// What is wrong with a text with this label that has more characters.
     too_long(label: &str, most: usize) -> String;
+    /// What is wrong with a form with more fields.
+    form_too_large(most: usize) -> String;
     select(name: &str) -> String;
     add_count(count: usize) -> String;
     wrong_lines(count: usize) -> String;
@@ -518,6 +520,7 @@ texts! {
     // Pasted lines.
     no_heading;
     several_lines;
+    quote_not_closed;
     columns;
     leave_out;
     first_line;

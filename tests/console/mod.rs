@@ -32,6 +32,7 @@ mod paper;
 mod passkeys;
 mod passkeys_hostile;
 mod paste;
+mod pasted_tables;
 mod photos;
 mod provider;
 mod provider_keys;

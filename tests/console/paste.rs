@@ -8,7 +8,7 @@ use super::{
 };
 
 /// A clerk of a store whose categories 4 and 7 have the names Dogs and Cats.
-async fn clerk(shop: &Shop) -> Browser<'_> {
+pub(super) async fn clerk(shop: &Shop) -> Browser<'_> {
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     for (label, number) in [("Dogs", "4"), ("Cats", "7")] {
         clerk.post("/categories", &[("label", label), ("number", number)]).await.expect(303);
@@ -16,12 +16,12 @@ async fn clerk(shop: &Shop) -> Browser<'_> {
     clerk
 }
 
-async fn preview(clerk: &mut Browser<'_>, lines: &str) -> Page {
+pub(super) async fn preview(clerk: &mut Browser<'_>, lines: &str) -> Page {
     clerk.post("/add/preview", &[("lines", lines)]).await
 }
 
 /// The texts of each row of the table, with spaces between them.
-fn rows(page: &Page) -> Vec<String> {
+pub(super) fn rows(page: &Page) -> Vec<String> {
     let rows = page.between("<tbody>", "</tbody>").split("<tr").skip(1);
     let text = |row: &str| {
         let texts = row.split('>').skip(1).filter_map(|part| part.split('<').next());

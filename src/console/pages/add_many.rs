@@ -4,8 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet, hash_map::Entry};
 
 use super::{
     add_one::{page, usual},
+    column_meanings::column_choices,
     commands::called,
-    paste::{self, Column, Known, Line, Pasted},
+    paste::{self, Column, Known, Line, Pasted, PastedText},
     values,
 };
 use crate::console::prelude::*;
@@ -16,11 +17,15 @@ use crate::domain::{
 
 /// The lines pasted into the form, with the categories and the fields of the store. A number that neither
 /// a category nor an animal has is no category. Categories of version 0 are those that species still lack.
-async fn read(desk: &Desk<'_>, form: &Form) -> Result<(Pasted, Vec<Category>, FieldSet), ApiError> {
-    let mut typed: Vec<String> = paste::typed(form.raw("lines")).collect();
+async fn read(
+    desk: &Desk<'_>,
+    text: &PastedText,
+    form: &Form,
+) -> Result<(Pasted, Vec<Category>, FieldSet), ApiError> {
+    let mut typed: Vec<String> = text.cells().cloned().collect();
     let (fields, now, currency) = (desk.store().fields().await?, desk.visit.now, desk.currency());
     let read = |categories: &[Category]| {
-        paste::read(form, &Known { categories, fields: &fields, currency, now })
+        paste::read(text, form, &Known { categories, fields: &fields, currency, now })
     };
     let of_species: BTreeSet<_> =
         read(&[]).lines.into_iter().filter_map(|line| line.of_species).collect();
@@ -87,14 +92,31 @@ async fn name_taken(
 
 /// Shows what would be added. Changes nothing.
 pub(super) async fn preview(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let (mut pasted, categories, fields) = read(desk, &desk.visit.form).await?;
+    let text = PastedText::read(desk, &desk.visit.form).await?;
+    preview_of(desk, &text, &desk.visit.form, 0).await
+}
+
+/// Shows the lines of a form after so many animals of the lines before these were added. Shows the form again if no
+/// line can be added.
+async fn preview_of(
+    desk: &Desk<'_>,
+    text: &PastedText,
+    form: &Form,
+    added: usize,
+) -> Result<Reply, ApiError> {
+    let (mut pasted, categories, fields) = read(desk, text, form).await?;
     name_taken(desk, &mut pasted, &fields).await?;
-    if pasted.lines.is_empty() {
-        let errors = Errors::at("lines", texts().nothing_pasted);
-        return Ok(page(desk, &desk.visit.form, (&categories, &fields), &errors).into());
+    let mut errors = Errors::default();
+    if let Some(problem) = text.problem() {
+        errors.add("lines", problem);
+    } else if pasted.lines.is_empty() {
+        errors.add("lines", texts().nothing_pasted);
+    }
+    if added == 0 && pasted.lines.is_empty() {
+        return Ok(page(desk, form, (&categories, &fields), &errors).into());
     }
     let shown = (&pasted, (&*categories, &fields));
-    Ok(show_preview(desk, &desk.visit.form, shown, &Errors::default(), 0).into())
+    Ok(show_preview(desk, form, shown, &errors, added).into())
 }
 
 /// A preview, after so many animals of the lines before these were added.
@@ -118,12 +140,12 @@ fn show_preview(
         @if *more > 0 { p { (texts().first_lines(lines.len(), *more)) } }
         @if wrong > 0 && problems.is_empty() {
             div.problem role="alert" tabindex="-1" autofocus { (texts().wrong_lines(wrong)) }
-        } @else if problems.is_empty() {
+        } @else if problems.is_empty() && !lines.is_empty() {
             form.card.stack method="post" action="/add/many" {
                 (desk.key(&format!("many-{more}")))
                 (hidden("lines", form.raw("lines")))
                 (hidden(paste::HEADINGS, is_first_line(pasted)))
-                @for column in columns { (hidden(&column.id, &column.of)) }
+                @for column in columns { (hidden(&column.id, &column.input)) }
                 @if !left_out.is_empty() {
                     @let label = texts().left_out(&left_out);
                     fieldset {
@@ -164,7 +186,7 @@ fn is_first_line(pasted: &Pasted) -> &'static str {
 /// The meaning of each column, for a person to change.
 fn choose_columns(pasted: &Pasted, fields: &FieldSet) -> Markup {
     let mut choices = vec![(String::new(), texts().leave_out.to_owned())];
-    choices.extend(paste::choices(fields));
+    choices.extend(column_choices(fields));
     let first = Input {
         id: paste::HEADINGS,
         label: texts().first_line,
@@ -175,10 +197,10 @@ fn choose_columns(pasted: &Pasted, fields: &FieldSet) -> Markup {
         h2 { (texts().columns) }
         div.fields {
             (first.choose(&std::array::from_fn::<_, 2, _>(|at| (FIRST_LINE[at], texts().first_line_is[at]))))
-            @for Column { id, heading, of, .. } in &pasted.columns {
+            @for Column { id, heading, input, .. } in &pasted.columns {
                 @let label = texts().column(heading);
                 @let error = pasted.problems.of(id);
-                (Input { id, label: &label, value: of, error, ..Input::default() }.choose(&choices))
+                (Input { id, label: &label, value: input, error, ..Input::default() }.choose(&choices))
             }
         }
     }
@@ -190,7 +212,7 @@ fn table(
     pasted: &Pasted,
     (categories, fields): (&[Category], &FieldSet),
 ) -> Markup {
-    let is_taken = |(_, column): &(usize, &Column)| !column.of.is_empty();
+    let is_taken = |(_, column): &(usize, &Column)| !column.input.is_empty();
     let taken: Vec<_> = (0..).zip(&pasted.columns).filter(is_taken).collect();
     let mut labels = vec![texts().line];
     labels.extend(taken.iter().map(|(_, column)| &*column.label));
@@ -213,8 +235,8 @@ fn table(
             tr.wrong[result.is_err()] {
                 td.number data-label=(texts().line) { (number) }
                 @for (at, column) in &taken {
-                    td.first[column.of == "name"] data-label=(column.label) {
-                        @match result.as_ref().ok().and_then(|pet| added(&column.of, pet)) {
+                    td.first[column.input == "name"] data-label=(column.label) {
+                        @match result.as_ref().ok().and_then(|pet| added(&column.input, pet)) {
                             Some(value) => (value),
                             None => bdi { (cells[*at]) },
                         }
@@ -235,7 +257,8 @@ fn table(
 /// Adds the animals of the first lines in one transaction. Those behind them have a preview next.
 pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
-    let (pasted, categories, fields) = read(desk, form).await?;
+    let text = PastedText::read(desk, form).await?;
+    let (pasted, categories, fields) = read(desk, &text, form).await?;
     let adds: Result<Vec<_>, _> = pasted
         .lines
         .iter()
@@ -251,7 +274,7 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             commands.into_iter().chain(new.map(put)).collect::<Vec<_>>()
         }
         // A category was renamed since the preview.
-        _ => return preview(desk).await,
+        _ => return preview_of(desk, &text, form, 0).await,
     };
     let shown = (&pasted, (&*categories, &fields));
     let (left_out, count) = (pasted.left_out(), pasted.lines.len());
@@ -271,10 +294,8 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             let kept = form.fields().iter().filter(others).cloned();
             let next: Form =
                 [("lines".to_owned(), pasted.rest.0)].into_iter().chain(kept).collect();
-            let (mut pasted, categories, fields) = read(desk, &next).await?;
-            name_taken(desk, &mut pasted, &fields).await?;
-            let shown = (&pasted, (&*categories, &fields));
-            Ok(show_preview(desk, &next, shown, &Errors::default(), count).into())
+            let text = PastedText::read(desk, &next).await?;
+            preview_of(desk, &text, &next, count).await
         }
         Ok(flash) if flash.code == "added" => {
             Ok(Reply::See(format!("/animals/{}", flash.id), Some(flash)))

@@ -13,6 +13,7 @@ mod animals;
 mod categories;
 mod category_names;
 mod cells;
+mod column_meanings;
 mod commands;
 mod conflict;
 mod edit;

@@ -1,10 +1,16 @@
 //! Animals on the lines of a spreadsheet.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
-use super::{add_one::species, cells, values};
+use super::{
+    add_one::species,
+    cells,
+    column_meanings::{ColumnMeanings, MEMBERS, column_choices},
+    values,
+};
 use crate::console::prelude::*;
-use crate::languages::{all_field_labels, console::Label, in_each_language, quoted};
 use crate::{
     domain::{
         NewPet, PetStatus,
@@ -12,14 +18,16 @@ use crate::{
             Category, Currency, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValues,
         },
     },
-    text,
+    edge::Reader,
+    files::{Table, TableLimits, TableProblem, TableRow, read_table},
+    languages::{console::Label, quoted},
 };
 
 /// How many animals can be added at once.
 pub(super) const MAX_LINES: usize = 100;
 
-/// How many columns are read.
-const MAX_COLUMNS: usize = 100;
+/// What is kept of a pasted table: the headings, the animals that can be added at once, and the line after them.
+const LIMITS: TableLimits = TableLimits { rows: MAX_LINES + 2, columns: 100 };
 
 const LINE_END: [char; 2] = ['\r', '\n'];
 
@@ -28,10 +36,6 @@ const COLUMN: &str = "column-";
 
 /// The input that says whether the first line has headings.
 pub(super) const HEADINGS: &str = "headings";
-
-/// The members that a column can have, besides the fields: the inputs for them, and their labels.
-const MEMBERS: [(&str, Label); 3] =
-    [("name", |of| of.name), ("category", |of| of.category), ("status", |of| of.status_label)];
 
 /// The categories, the fields and the currency of the store.
 pub(super) struct Known<'k> {
@@ -48,7 +52,7 @@ pub(super) struct Column {
     /// Its heading, or its number.
     pub(super) heading: String,
     /// The name of the input of an animal that its cells are for; empty if it is left out.
-    pub(super) of: String,
+    pub(super) input: String,
     /// The label of that input.
     pub(super) label: String,
     is_empty: bool,
@@ -65,13 +69,55 @@ pub(super) struct Line {
     pub(super) of_species: Option<(String, String)>,
 }
 
+/// The lines that were pasted into a form.
+pub(super) struct PastedText {
+    text: Arc<str>,
+    table: Result<Table, TableProblem>,
+}
+
+impl PastedText {
+    /// Reads the lines of a form on another thread, because a megabyte takes some milliseconds.
+    pub(super) async fn read(desk: &Desk<'_>, form: &Form) -> Result<Self, ApiError> {
+        let text: Arc<str> = form.raw("lines").into();
+        let shared = Arc::clone(&text);
+        let work = move || read_table(&shared, LIMITS);
+        let table = desk.visit.console.heavy_work.run(Reader::Known, work).await?;
+        Ok(Self { text, table })
+    }
+
+    /// Returns the first lines, among them the headings if there are any.
+    fn rows(&self) -> &[TableRow] {
+        self.table.as_ref().map(|table| &*table.rows).unwrap_or_default()
+    }
+
+    fn row_count(&self) -> usize {
+        self.table.as_ref().map(|table| table.row_count).unwrap_or_default()
+    }
+
+    /// Returns all cells that are shown, among them the categories.
+    pub(super) fn cells(&self) -> impl Iterator<Item = &String> {
+        self.rows().iter().flat_map(|row| &row.cells)
+    }
+
+    /// Returns why no line can be added; `None` if there are lines.
+    pub(super) fn problem(&self) -> Option<String> {
+        match &self.table {
+            Ok(table) if table.rows.is_empty() => Some(texts().nothing_pasted.to_owned()),
+            Ok(_) => None,
+            Err(TableProblem::Quote { line }) => {
+                Some(texts().on_line(*line, texts().quote_not_closed))
+            }
+        }
+    }
+}
+
 /// Pasted lines.
 pub(super) struct Pasted {
     pub(super) columns: Vec<Column>,
     pub(super) has_headings: bool,
     /// The first lines.
     pub(super) lines: Vec<Line>,
-    /// The lines behind them, with the headings, and how many they are.
+    /// The lines after them, with the headings, and how many they are.
     pub(super) rest: (String, usize),
     /// The problems of the columns: the input of one, and the message.
     pub(super) problems: Errors,
@@ -80,161 +126,129 @@ pub(super) struct Pasted {
 impl Pasted {
     /// The headings of the columns that are left out.
     pub(super) fn left_out(&self) -> String {
-        let is_left_out = |column: &&Column| column.of.is_empty() && !column.is_empty;
+        let is_left_out = |column: &&Column| column.input.is_empty() && !column.is_empty;
         let headings = self.columns.iter().filter(is_left_out);
         headings.map(|column| quoted(&column.heading)).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// The possible meanings of a column: the name of an input of an animal, and its label.
-pub(super) fn choices(fields: &FieldSet) -> impl Iterator<Item = (String, String)> {
-    let label = |field: &FieldDefinition| values::label_of(field);
-    let fields = fields.all().iter().map(move |field| (values::input_of(field), label(field)));
-    MEMBERS
-        .into_iter()
-        .map(|(name, label)| (name.to_owned(), label(texts()).to_owned()))
-        .chain(fields)
-}
-
-/// All cells, among them the categories.
-pub(super) fn typed(text: &str) -> impl Iterator<Item = String> {
-    records(text).into_iter().flat_map(|(_, cells)| cells)
-}
-
-/// The lines that are not empty, each with its first byte, and with its cells. One that is quoted may
-/// have several lines.
-fn records(text: &str) -> Vec<(usize, Vec<String>)> {
-    // A spreadsheet copies tabs; a file of comma-separated values has commas or semicolons.
-    let separator = b"\t;,".iter().copied().find(|of| text.as_bytes().contains(of));
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(separator.unwrap_or(b','))
-        .has_headers(false)
-        .flexible(true)
-        .from_reader(text.as_bytes());
-    let record = |record: csv::StringRecord| {
-        let start = record.position().map_or(0, csv::Position::byte);
-        let start = usize::try_from(start).unwrap_or(usize::MAX);
-        (start, record.iter().map(|cell| cell.trim().to_owned()).collect())
-    };
-    let is_filled = |(_, cells): &(_, Vec<String>)| cells.iter().any(|cell| !cell.is_empty());
-    reader.records().filter_map(Result::ok).map(record).filter(is_filled).collect()
-}
-
 /// Reads the lines. What each column is, the form says, or else the heading of the column.
-pub(super) fn read(form: &Form, known: &Known<'_>) -> Pasted {
-    let text = form.raw("lines");
-    let mut records = records(text);
-    let first = records.first().map(|(_, cells)| &**cells).unwrap_or_default();
-    let has_headings = match form.raw(HEADINGS) {
-        "" => first.iter().filter(|cell| meaning(cell, known.fields).is_some()).count() > 1,
+pub(super) fn read(pasted: &PastedText, form: &Form, known: &Known<'_>) -> Pasted {
+    let meanings = ColumnMeanings::new(known.fields);
+    let (headings, animals) = split_headings(pasted, form, &meanings);
+    let mut problems = Errors::default();
+    let columns = columns(form, headings, animals, &meanings, known.fields, &mut problems);
+    let shown = &animals[..animals.len().min(MAX_LINES)];
+    let fields: Vec<_> = columns.iter().map(|column| field_of(column, known.fields)).collect();
+    let lines = shown.iter().map(|row| line(row, &columns, &fields, known)).collect();
+
+    let heading_count = usize::from(headings.is_some());
+    let rest_count = pasted.row_count().saturating_sub(heading_count + shown.len());
+    let rest = rest_text(pasted, headings.is_some(), animals);
+    Pasted { lines, columns, has_headings: headings.is_some(), rest: (rest, rest_count), problems }
+}
+
+/// Returns the headings, if the first line has them, and the other lines.
+fn split_headings<'p>(
+    pasted: &'p PastedText,
+    form: &Form,
+    meanings: &ColumnMeanings,
+) -> (Option<&'p TableRow>, &'p [TableRow]) {
+    let Some((first, others)) = pasted.rows().split_first() else { return (None, &[]) };
+    let is_heading = match form.raw(HEADINGS) {
+        "" => first.cells.iter().filter(|cell| meanings.meaning(cell).is_some()).count() > 1,
         chosen => chosen == "yes",
     };
-    let headings = if has_headings { Some(records.remove(0).1) } else { None };
-    let mut problems = Errors::default();
-    let columns = columns(form, headings.as_deref(), &records, known.fields, &mut problems);
-    let after = records.get(MAX_LINES).map_or(text.len(), |(start, _)| *start);
-    let more = records.len().saturating_sub(MAX_LINES);
-    let until = records.first().filter(|_| has_headings).map_or(0, |(start, _)| *start);
-    let [heading_line, others] =
-        [&text[..until], &text[after..]].map(|of| of.trim_matches(LINE_END));
-    let rest = format!("{heading_line}\n{others}").trim_start_matches(LINE_END).to_owned();
-    let number = |start: usize| {
-        let behind = text[start..].trim_start_matches(LINE_END);
-        1 + text[..text.len() - behind.len()].matches('\n').count()
-    };
-    let records = records.iter().take(MAX_LINES);
-    let lines = records.map(|(start, cells)| line(number(*start), cells, &columns, known));
-    let lines = lines.collect();
-    Pasted { lines, columns, has_headings, rest: (rest, more), problems }
+    if is_heading { (Some(first), others) } else { (None, pasted.rows()) }
 }
 
-/// The meaning of a heading in any language: the name of an input of an animal.
-fn meaning(heading: &str, fields: &FieldSet) -> Option<String> {
-    let heading = text::heading(heading);
-    let member = match &*heading {
-        "animal" => Some("name"),
-        "categoryid" => Some("category"),
-        other => MEMBERS.iter().map(|(name, _)| *name).find(|name| *name == other),
-    };
-    let is_it = |text: &str| text::heading(text) == heading;
-    let is_own = |field: &&FieldDefinition| {
-        [field.name.as_str(), field.label.as_str(), &values::label_of(field)].into_iter().any(is_it)
-    };
-    let field = || fields.all().iter().find(is_own).map(values::input_of);
-    let other = || MEMBERS.iter().find(|(_, label)| in_each_language(*label).any(is_it));
-    let usual = || {
-        let price = in_each_language(|of| of.price).any(is_it).then_some("price");
-        let names = all_field_labels().filter(|of| is_it(of.label)).map(|of| of.name);
-        names.chain(price).find_map(|name| fields.find(name)).map(values::input_of)
-    };
-    let other = || other().map(|(name, _)| (*name).to_owned()).or_else(usual);
-    member.map(str::to_owned).or_else(field).or_else(other)
+/// Returns the headings and the lines after the first ones, for the next form.
+fn rest_text(pasted: &PastedText, has_headings: bool, animals: &[TableRow]) -> String {
+    let text = &*pasted.text;
+    let Some(first_of_rest) = animals.get(MAX_LINES) else { return String::new() };
+    let rest = text[first_of_rest.start..].trim_matches(LINE_END);
+    match animals.first() {
+        Some(first) if has_headings => {
+            let headings = text[..first.start].trim_matches(LINE_END);
+            format!("{headings}\n{rest}")
+        }
+        _ => rest.to_owned(),
+    }
 }
 
+/// Returns the columns, each with what it is: as the form says, or else as its heading or its place says.
 fn columns(
     form: &Form,
-    headings: Option<&[String]>,
-    records: &[(usize, Vec<String>)],
+    headings: Option<&TableRow>,
+    rows: &[TableRow],
+    meanings: &ColumnMeanings,
     fields: &FieldSet,
     problems: &mut Errors,
 ) -> Vec<Column> {
-    let width = records.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);
-    let width = headings.map_or(width, <[String]>::len).min(MAX_COLUMNS);
+    let choices = column_choices(fields);
+    let widest = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
+    let width = headings.map_or(widest, |row| row.cells.len());
     let mut columns: Vec<Column> = Vec::new();
-    for at in 0..width {
-        let id = format!("{COLUMN}{}", at + 1);
-        let heading = headings.map_or("", |headings| &headings[at]);
-        let usual = || MEMBERS.get(at).map(|(name, _)| (*name).to_owned());
-        let guessed = || if headings.is_some() { meaning(heading, fields) } else { usual() };
+
+    for position in 0..width {
+        let id = format!("{COLUMN}{}", position + 1);
+        let heading = headings.map_or("", |row| &row.cells[position]);
+        let guessed = match headings {
+            Some(_) => meanings.meaning(heading),
+            None => MEMBERS.get(position).map(|(name, _)| *name),
+        };
         let chosen = form.all(&id).next();
-        let of = chosen.map(str::to_owned).or_else(guessed).unwrap_or_default();
-        let known = choices(fields).find(|(name, _)| *name == of);
-        let is_taken = !of.is_empty() && columns.iter().any(|column| column.of == of);
-        if let (Some((_, label)), Some(_), true) = (&known, chosen, is_taken) {
+        let input = chosen.or(guessed).unwrap_or_default();
+        let mut choice = choices.iter().find(|(name, _)| name == input);
+
+        let is_taken = columns.iter().any(|column| !input.is_empty() && column.input == input);
+        if let Some((_, label)) = choice.take_if(|_| is_taken)
+            && chosen.is_some()
+        {
             problems.add(id.clone(), texts().chosen_twice(label));
         }
-        let (of, label) = known.filter(|_| !is_taken).unwrap_or_default();
-        let has_none = |(_, cells): &(_, Vec<String>)| cells.get(at).is_none_or(String::is_empty);
-        let is_empty = heading.is_empty() && records.iter().all(has_none);
-        columns.push(Column { id, heading: wording::heading(at, heading), of, label, is_empty });
+        let (input, label) = choice.cloned().unwrap_or_default();
+        let is_empty = heading.is_empty()
+            && rows.iter().all(|row| row.cells.get(position).is_none_or(String::is_empty));
+        let heading = wording::heading(position, heading);
+        columns.push(Column { id, heading, input, label, is_empty });
     }
-    // The one that it probably is.
-    let unknown = columns.iter().find(|column| column.of.is_empty() && !column.is_empty);
-    let at = unknown.map_or_else(|| format!("{COLUMN}1"), |column| column.id.clone());
-    let has = |of: &str| columns.iter().any(|column| column.of == of);
-    let has_species = fields.find("species").is_some_and(|of| has(&values::input_of(of)));
-    for (name, label) in &MEMBERS[..2] {
-        if !(has(name) || has_species && *name == "category") {
-            problems.add(at.clone(), texts().column_missing(label(texts())));
-        }
-    }
+    name_missing(&columns, fields, problems);
     columns
 }
 
-fn line(number: usize, cells: &[String], columns: &[Column], known: &Known<'_>) -> Line {
-    let mut errors = Errors::default();
-    let mut typed = Vec::new();
-    for (column, cell) in columns.iter().zip(cells).filter(|(column, _)| !column.of.is_empty()) {
-        let is_it = |field: &&FieldDefinition| values::input_of(field) == column.of;
-        let field = known.fields.all().iter().find(is_it);
-        let value = match field {
-            _ if cell.contains(LINE_END)
-                && field.is_none_or(|field| field.kind != FieldKind::LongText) =>
-            {
-                Err(texts().several_lines.to_owned())
-            }
-            Some(field) => cells::as_input(field, cell, known.currency),
-            None => Ok(cell.clone()),
-        };
-        match value {
-            Ok(value) => typed.push((column.of.clone(), value)),
-            Err(message) => errors.add("", labelled(&column.label, &message)),
+/// Names the members that no column is, at the column that each probably is.
+fn name_missing(columns: &[Column], fields: &FieldSet, problems: &mut Errors) {
+    let unknown = columns.iter().find(|column| column.input.is_empty() && !column.is_empty);
+    let place = unknown.map_or_else(|| format!("{COLUMN}1"), |column| column.id.clone());
+    let has = |input: &str| columns.iter().any(|column| column.input == input);
+    let has_species = fields.find("species").is_some_and(|field| has(&values::input_of(field)));
+    for (name, label) in &MEMBERS[..2] {
+        if !(has(name) || has_species && *name == "category") {
+            problems.add(place.clone(), texts().column_missing(label(texts())));
         }
     }
-    if cells.iter().skip(columns.len()).any(|cell| !cell.is_empty()) {
+}
+
+/// Returns the field that the cells of a column are for.
+fn field_of<'k>(column: &Column, fields: &'k FieldSet) -> Option<&'k FieldDefinition> {
+    fields.all().iter().find(|field| values::input_of(field) == column.input)
+}
+
+fn line(
+    row: &TableRow,
+    columns: &[Column],
+    fields: &[Option<&FieldDefinition>],
+    known: &Known<'_>,
+) -> Line {
+    let mut errors = Errors::default();
+    let form = typed(row, columns, fields, known, &mut errors);
+    if row.is_ambiguous {
+        errors.add("", texts().several_lines);
+    }
+    if row.has_more_cells || row.cells.iter().skip(columns.len()).any(|cell| !cell.is_empty()) {
         errors.add("", texts().no_heading);
     }
-    let form: Form = typed.into_iter().collect();
     let member =
         |(name, label): (&str, Label)| (form.get(name).to_owned(), label(texts()).to_owned());
     let [name, category, status] = MEMBERS.map(member);
@@ -260,11 +274,40 @@ fn line(number: usize, cells: &[String], columns: &[Column], known: &Known<'_>) 
         }
         _ => Err(errors.messages().map(str::to_owned).collect()),
     };
-    let shown = |at| cells.get(at).map_or("", String::as_str);
+    let shown = |at| row.cells.get(at).map_or("", String::as_str);
     let cells = (0..columns.len()).map(|at| markup::readable(shown(at), SHORT)).collect();
-    Line { number, cells, result, of_species }
+    Line { number: row.line, cells, result, of_species }
 }
 
 fn labelled(label: &str, message: &str) -> String {
     [&*markup::readable(label, SHORT), window_texts().colon, message].concat()
+}
+
+/// Returns the cells of a line as a browser would send them, and names those that cannot be read.
+fn typed(
+    row: &TableRow,
+    columns: &[Column],
+    fields: &[Option<&FieldDefinition>],
+    known: &Known<'_>,
+    errors: &mut Errors,
+) -> Form {
+    let mut typed = Vec::new();
+    for ((column, field), cell) in columns.iter().zip(fields).zip(&row.cells) {
+        if column.input.is_empty() {
+            continue;
+        }
+        let may_have_lines = field.is_some_and(|field| field.kind == FieldKind::LongText);
+        let value = match field {
+            _ if cell.contains(LINE_END) && !may_have_lines => {
+                Err(texts().several_lines.to_owned())
+            }
+            Some(field) => cells::as_input(field, cell, known.currency),
+            None => Ok(cell.clone()),
+        };
+        match value {
+            Ok(value) => typed.push((column.input.clone(), value)),
+            Err(message) => errors.add("", labelled(&column.label, &message)),
+        }
+    }
+    typed.into_iter().collect()
 }

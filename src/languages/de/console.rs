@@ -211,6 +211,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         let rest = most % 1_000;
         format!("{label}: Geben Sie höchstens {thousands}{rest:0width$} Zeichen ein.")
     },
+    form_too_large: |most| {
+        format!("Das Formular hat mehr als {} Felder, deshalb wurde nichts gelesen. Gehen Sie zurück, und senden Sie weniger auf einmal.", in_digits(most))
+    },
     select: |name| format!("{name} auswählen"),
     add_count: |count| format!("{} hinzufügen", animals(count)),
     wrong_lines: |count| {
@@ -696,6 +699,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     // Pasted lines.
     no_heading: "Die Zeile hat mehr Zellen, als es Spalten gibt.",
     several_lines: "Die Zelle hat mehrere Zeilen. Fehlt ein schließendes Anführungszeichen?",
+    quote_not_closed: "Ein Anführungszeichen ist nicht geschlossen oder steht in einer Zelle, die nicht in Anführungszeichen steht. Schreiben Sie eine solche Zelle als \"Genannt \"\"Max\"\"\", oder entfernen Sie das Zeichen.",
     columns: "Spalten",
     leave_out: "Nicht übernehmen",
     first_line: "Die erste Zeile",

@@ -207,6 +207,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         let (label, rest) = (label.to_lowercase(), most % 1_000);
         format!("The {label} must have at most {thousands}{rest:0width$} characters.")
     },
+    form_too_large: |most| {
+        format!("The form has more than {} fields, so nothing was read. Go back, and send less at once.", in_digits(most))
+    },
     select: |name| format!("Select {name}"),
     add_count: |count| format!("Add {}", animals(count)),
     wrong_lines: |count| {
@@ -662,6 +665,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     // Pasted lines.
     no_heading: "It has more cells than there are columns.",
     several_lines: "The cell has several lines. Is a quote not closed?",
+    quote_not_closed: "A quote is not closed, or is inside a cell without quotes around it. Write a cell with quotes as \"Called \"\"Max\"\"\", or remove the quote.",
     columns: "Columns",
     leave_out: "Leave out",
     first_line: "The first line",

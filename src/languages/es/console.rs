@@ -207,6 +207,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         first.unwrap_or_default() + &letters.as_str().to_lowercase()
     },
     too_long: |label, most| format!("{label}: escriba como máximo {} caracteres.", in_digits(most)),
+    form_too_large: |most| {
+        format!("El formulario tiene más de {} campos, así que no se ha leído nada. Vuelva atrás y envíe menos de una vez.", in_digits(most))
+    },
     select: |name| format!("Seleccionar {name}"),
     add_count: |count| format!("Añadir {}", animals(count)),
     wrong_lines: |count| {
@@ -678,6 +681,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     // Pasted lines.
     no_heading: "Hay más celdas que columnas.",
     several_lines: "La celda tiene varias líneas. ¿Falta cerrar unas comillas?",
+    quote_not_closed: "Unas comillas no están cerradas, o están dentro de una celda sin comillas alrededor. Escriba una celda así: \"Llamado \"\"Max\"\"\", o elimine las comillas.",
     columns: "Columnas",
     leave_out: "Omitir",
     first_line: "La primera línea",

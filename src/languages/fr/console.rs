@@ -210,6 +210,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         first.unwrap_or_default() + &letters.as_str().to_lowercase()
     },
     too_long: |label, most| format!("{label}\u{a0}: {} caractères au maximum.", in_digits(most)),
+    form_too_large: |most| {
+        format!("Le formulaire a plus de {} champs, et rien n’a été lu. Revenez en arrière et envoyez-en moins à la fois.", in_digits(most))
+    },
     select: |name| format!("Sélectionner {}", called(name)),
     add_count: |count| format!("Ajouter {}", animals(count)),
     wrong_lines: |count| {
@@ -706,6 +709,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     // Pasted lines.
     no_heading: "La ligne a plus de cellules qu’il n’y a de colonnes.",
     several_lines: "La cellule a plusieurs lignes. Un guillemet n’est-il pas fermé\u{a0}?",
+    quote_not_closed: "Un guillemet n’est pas fermé, ou se trouve dans une cellule sans guillemets autour. Écrivez une telle cellule \"Dit \"\"Max\"\"\", ou supprimez le guillemet.",
     columns: "Colonnes",
     leave_out: "Ignorer",
     first_line: "La première ligne",
