@@ -6,7 +6,9 @@ use super::changed::{Changed, MAX_TRIES};
 use crate::{
     domain::{
         StoredResponse, WriteContext,
-        store_area::{FieldDecision, FieldRefusal, FieldWish, Preconditions, decide_field},
+        store_area::{
+            FieldDecision, FieldDefinition, FieldRefusal, FieldWish, Preconditions, decide_field,
+        },
     },
     store::{Store, StoreError, Written},
 };
@@ -57,7 +59,47 @@ impl Fields {
                 // the time of the request at the latest.
                 while self.store.tend_search(0).await? {}
             }
-            match self.store.write_field(change, act, response.clone(), context.clone()).await? {
+            let changes = change.into_iter().collect();
+            let acts = act.into_iter().collect();
+            match self.store.write_fields(changes, acts, response.clone(), context.clone()).await? {
+                Written::Done => return Ok(Changed::Done(response)),
+                Written::Stale => {}
+                other => return Ok(Changed::known(other)),
+            }
+        }
+        Err(StoreError::Overloaded)
+    }
+
+    /// Puts fields that must have the versions of these, all or none. Nothing about them can need that they are
+    /// unused.
+    pub(crate) async fn put_all(
+        &self,
+        fields: &[FieldDefinition],
+        context: &WriteContext,
+    ) -> Result<Changed<FieldRefusal>, StoreError> {
+        for _ in 0..MAX_TRIES {
+            let present = self.store.fields().await?;
+            let mut changes = Vec::new();
+            let mut acts = Vec::new();
+            for field in fields {
+                let wish = FieldWish::Put(field.clone());
+                let preconditions = Preconditions::version(field.version);
+                let decision = match decide_field(&wish, &preconditions, &present) {
+                    Ok(decision) => decision,
+                    Err(refusal) => return Ok(Changed::Refused(refusal)),
+                };
+                acts.extend(decision.act);
+                if let Some(mut change) = decision.change {
+                    // Each change makes the next version of the fields.
+                    for _ in &changes {
+                        change.seen += 1;
+                    }
+                    changes.push(change);
+                }
+            }
+
+            let response = StoredResponse::default();
+            match self.store.write_fields(changes, acts, response.clone(), context.clone()).await? {
                 Written::Done => return Ok(Changed::Done(response)),
                 Written::Stale => {}
                 other => return Ok(Changed::known(other)),

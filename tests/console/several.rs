@@ -358,3 +358,28 @@ async fn several_reservations_are_undone_together_without_a_question() {
         assert_eq!(pet(&shop, id).await.status, PetStatus::Available);
     }
 }
+
+#[tokio::test]
+async fn of_selected_animals_an_unknown_one_gives_no_other_one_its_value() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    for name in ["Rex", "Max"] {
+        clerk.post("/add", &[("name", name), ("category", "1")]).await.expect(303);
+    }
+    // As the button "Undo" sends them, each with its value of before.
+    let form = [
+        ("do", "give-back"),
+        ("of", "colour"),
+        ("undoes", "yes"),
+        ("pet", "1:1:red"),
+        ("pet", "99:1:green"),
+        ("pet", "2:1:blue"),
+    ];
+    clerk.post("/animals/selected", &form).await.expect(303);
+    for (id, colour) in [(1, "red"), (2, "blue")] {
+        assert_eq!(
+            pet(&shop, id).await.fields.get("colour"),
+            Some(&FieldValue::Text(colour.to_owned()))
+        );
+    }
+}

@@ -45,8 +45,8 @@ macro_rules! double {
                 $how => owners(of: UniqueKey) -> Vec<PetId>;
                 $how => shared_values() -> Vec<Owner>;
                 $how => examine_field(name: FieldName, seen: i64) -> bool;
-                $how => write_field(
-                    change: Option<FieldChange>, act: Option<Act>, response: StoredResponse,
+                $how => write_fields(
+                    changes: Vec<FieldChange>, acts: Vec<Act>, response: StoredResponse,
                     context: WriteContext
                 ) -> Written;
             }

@@ -61,6 +61,7 @@ macro_rules! area_suite {
             the_animals_of_a_category_are_counted_withdrawn_or_not,
             a_value_that_is_written_while_its_field_is_examined_keeps_the_field,
             a_command_is_decided_with_the_fields_as_they_are,
+            several_changes_of_fields_are_made_together_or_not_at_all,
             of_many_animals_with_one_unique_value_one_is_added,
             no_two_animals_have_one_chip_while_many_add_withdraw_and_restore,
             a_search_by_values_is_exact_while_animals_change_and_are_merged,

@@ -154,7 +154,8 @@ pub(crate) async fn values_of_a_field_that_gets_another_kind_are_not_mixed_up(st
     let name = FieldName::new("price").unwrap();
     let change_kind =
         FieldChange { seen: fields.version, name, after: Some(after), must_be_unused: false };
-    let written = store.write_field(Some(change_kind), None, StoredResponse::default(), act(0));
+    let written =
+        store.write_fields(vec![change_kind], Vec::new(), StoredResponse::default(), act(0));
     assert_eq!(written.await.unwrap(), Written::Done);
     merge(&store).await;
     let again = PetPatch { fields: given(&[("price", "1")]), ..PetPatch::default() };

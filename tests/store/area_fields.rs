@@ -9,7 +9,7 @@ use petstore::{
         StoredResponse,
         store_area::{
             Command, FieldChange, FieldDefinition, FieldName, FieldPatch, FieldValue, Given,
-            JournalEntry, Refusal, Resource, StorePet,
+            JournalEntry, Label, Refusal, Resource, StorePet,
         },
     },
     store::{Executed, Written},
@@ -47,7 +47,7 @@ pub(crate) async fn a_value_that_is_written_while_its_field_is_examined_keeps_th
     let name = FieldName::new("breed").unwrap();
     let delete = |seen: i64| {
         let change = FieldChange { seen, name: name.clone(), after: None, must_be_unused: true };
-        store.write_field(Some(change), None, StoredResponse::default(), act(0))
+        store.write_fields(vec![change], Vec::new(), StoredResponse::default(), act(0))
     };
     for other in ["colour", "breed"] {
         let seen = store.fields().await.unwrap().version;
@@ -65,7 +65,8 @@ pub(crate) async fn a_value_that_is_written_while_its_field_is_examined_keeps_th
     let name = FieldName::new("size").unwrap();
     assert!(store.examine_field(name.clone(), seen).await.unwrap());
     let change = FieldChange { seen: seen + 1, name, after: None, must_be_unused: true };
-    let written = store.write_field(Some(change), None, StoredResponse::default(), act(0)).await;
+    let written =
+        store.write_fields(vec![change], Vec::new(), StoredResponse::default(), act(0)).await;
     assert_eq!(written.unwrap(), Written::Done);
     assert!(store.fields().await.unwrap().find("size").is_none());
     // The command that comes next knows it.
@@ -81,12 +82,41 @@ pub(crate) async fn a_command_is_decided_with_the_fields_as_they_are(store: AnyS
         let after = FieldDefinition { position: number, ..field.clone() };
         let (name, after) = (after.name.clone(), Some(after));
         let change = FieldChange { seen: fields.version, name, after, must_be_unused: false };
-        let written = store.write_field(Some(change), None, StoredResponse::default(), act(0));
+        let written =
+            store.write_fields(vec![change], Vec::new(), StoredResponse::default(), act(0));
         let added = execute(&store, vec![with_value("colour", "red")]);
         let (written, added) = futures_util::join!(written, added);
         assert_eq!(written.unwrap(), Written::Done);
         assert!(matches!(added, Executed::Done { .. }), "{added:?}");
     }
+}
+
+pub(crate) async fn several_changes_of_fields_are_made_together_or_not_at_all(store: AnyStore) {
+    let seen = store.fields().await.unwrap().version;
+    let labelled = async |name: &str, seen: i64| {
+        let fields = store.fields().await.unwrap();
+        let field = fields.find(name).unwrap();
+        let label = Label::new(format!("{name} of {seen}")).unwrap();
+        let after = Some(FieldDefinition { label, ..field.clone() });
+        FieldChange { seen, name: field.name.clone(), after, must_be_unused: false }
+    };
+    let label_of = async |name: &str| {
+        store.fields().await.unwrap().find(name).unwrap().label.as_str().to_owned()
+    };
+    let before = label_of("breed").await;
+
+    // The second change was decided with other fields.
+    let changes = vec![labelled("breed", seen).await, labelled("colour", seen).await];
+    let written = store.write_fields(changes, Vec::new(), StoredResponse::default(), act(0)).await;
+    assert_eq!(written.unwrap(), Written::Stale);
+    assert_eq!(label_of("breed").await, before);
+    assert_eq!(store.fields().await.unwrap().version, seen);
+
+    let changes = vec![labelled("breed", seen).await, labelled("colour", seen + 1).await];
+    let written = store.write_fields(changes, Vec::new(), StoredResponse::default(), act(0)).await;
+    assert_eq!(written.unwrap(), Written::Done);
+    assert_eq!(label_of("breed").await, format!("breed of {seen}"));
+    assert_eq!(label_of("colour").await, format!("colour of {}", seen + 1));
 }
 
 pub(crate) async fn of_many_animals_with_one_unique_value_one_is_added(store: AnyStore) {

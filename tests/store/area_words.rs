@@ -82,7 +82,8 @@ async fn set_field(store: &AnyStore, name: &str, is_public: bool, labels: &[(&st
     let name = FieldName::new(name).unwrap();
     let change =
         FieldChange { seen: fields.version, name, after: Some(after), must_be_unused: false };
-    let written = store.write_field(Some(change), None, StoredResponse::default(), act(0)).await;
+    let written =
+        store.write_fields(vec![change], Vec::new(), StoredResponse::default(), act(0)).await;
     assert_eq!(written.unwrap(), Written::Done);
 }
 

@@ -236,8 +236,10 @@ impl Street {
         let (name, after) = (after.name.clone(), Some(after));
         let change = FieldChange { seen, name, after, must_be_unused: false };
         let context: WriteContext = act(0);
-        let written =
-            self.store.write_field(Some(change), None, StoredResponse::default(), context).await;
+        let written = self
+            .store
+            .write_fields(vec![change], Vec::new(), StoredResponse::default(), context)
+            .await;
         assert_eq!(written.unwrap(), Written::Done);
     }
 

@@ -2,11 +2,7 @@
 
 use super::{fields, parts::missing};
 use crate::console::prelude::*;
-use crate::{
-    console::staff,
-    domain::store_area::{FieldDefinition, FieldWish},
-    languages,
-};
+use crate::{console::staff, domain::store_area::FieldDefinition, languages};
 
 /// The fields whose labels nobody has changed, with those of the language of the store.
 async fn changes(desk: &Desk<'_>) -> Result<Vec<FieldDefinition>, ApiError> {
@@ -22,6 +18,7 @@ pub(super) async fn offer(desk: &Desk<'_>) -> Result<Markup, ApiError> {
     Ok(html! {
         @if !labels.is_empty() {
             form.card.fields method="post" action="/settings/labels" {
+                (desk.key("labels"))
                 h2 { (texts().store_labels) }
                 p { (labels.join(", ")) }
                 p.hint { (texts().store_labels_hint) }
@@ -31,12 +28,12 @@ pub(super) async fn offer(desk: &Desk<'_>) -> Result<Markup, ApiError> {
     })
 }
 
+/// Writes all of them, or none if a field has changed meanwhile.
 pub(super) async fn write(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    for field in changes(desk).await? {
-        let version = Some(field.version);
-        if let Err(why) = fields::change(desk, FieldWish::Put(field), version).await? {
-            return Ok(missing(why));
-        }
+    let fields = changes(desk).await?;
+    let changed = desk.app().fields.put_all(&fields, &desk.context()).await?;
+    match fields::outcome(&changed, false) {
+        Ok(()) => Ok(staff::see(fields::PAGE, "saved")),
+        Err(why) => Ok(missing(why)),
     }
-    Ok(staff::see(fields::PAGE, "saved"))
 }

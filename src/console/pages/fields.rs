@@ -245,12 +245,17 @@ pub(super) async fn change(
     };
     let respond = |_: &FieldDecision| StoredResponse { status: 200, ..StoredResponse::default() };
     let changed = desk.app().fields.change(&wish, &preconditions, desk.context(), respond).await?;
-    Ok(match changed {
+    Ok(outcome(&changed, version.is_none()))
+}
+
+/// Returns why fields are not changed. `is_new` says whether a field was to be added.
+pub(super) fn outcome(changed: &Changed<FieldRefusal>, is_new: bool) -> Result<(), &'static str> {
+    match changed {
         Changed::Done(_) => Ok(()),
         Changed::Refused(FieldRefusal::NotFound) => Err(texts().no_field),
         Changed::Refused(FieldRefusal::TooMany) => Err(texts().too_many_fields),
         Changed::Refused(FieldRefusal::InUse(_)) => Err(texts().field_in_use),
-        Changed::Refused(_) if version.is_none() => Err(texts().field_name_taken),
+        Changed::Refused(_) if is_new => Err(texts().field_name_taken),
         Changed::Refused(_) | Changed::IdempotencyConflict => Err(texts().field_changed),
-    })
+    }
 }

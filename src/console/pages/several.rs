@@ -55,7 +55,7 @@ struct Selected<'f> {
 /// Changes the selected animals in one transaction. Asks first if there are several.
 pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
-    let selected: Vec<Selected<'_>> = form
+    let marked: Vec<Selected<'_>> = form
         .all("pet")
         .filter_map(|pet| {
             let (id, rest) = pet.split_once(':')?;
@@ -65,6 +65,15 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
         })
         .take(usize::from(Limit::MAX))
         .collect();
+    let mut selected = Vec::with_capacity(marked.len());
+    let mut pets = Vec::with_capacity(marked.len());
+    // An unknown animal is left out with its version and its value.
+    for mark in marked {
+        if let Some(pet) = desk.store().get_store_pet(mark.id).await? {
+            selected.push(mark);
+            pets.push(pet);
+        }
+    }
     let mut errors = Errors::default();
     if selected.is_empty() {
         errors.add("results", texts().none_selected);
@@ -74,10 +83,6 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
     let (Some(act), true) = (act, errors.is_empty()) else {
         return animals::show(desk, form, &errors).await;
     };
-    let mut pets = Vec::with_capacity(selected.len());
-    for of in &selected {
-        pets.extend(desk.store().get_store_pet(of.id).await?);
-    }
     let orders = order_rows::with_ids(desk, pets.iter().filter_map(|pet| pet.order_id)).await?;
     let (mut commands, mut owners, mut problems) = (Vec::new(), Vec::new(), Vec::new());
     for (pet, of) in pets.iter().zip(&selected) {

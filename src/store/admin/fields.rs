@@ -79,18 +79,20 @@ Fields {
         Ok(examined.await?.is_ok())
     }
 
-    /// Makes a change, records the act, and remembers the response if the client may repeat the
-    /// request. [`Written::Stale`] if any field has changed since the change was decided, or if a
-    /// value of the field was written although [`FieldChange::must_be_unused`].
-    async fn write_field(
+    /// Makes changes, all or none, records the acts, and remembers the response if the client may
+    /// repeat the request. Each change has seen the version that the change before it makes, and of several
+    /// changes, none must be unused.
+    /// [`Written::Stale`] if any field has changed since the changes were decided, or if a
+    /// value of a field was written although [`FieldChange::must_be_unused`].
+    async fn write_fields(
         &self,
-        change: Option<FieldChange>,
-        act: Option<Act>,
+        changes: Vec<FieldChange>,
+        acts: Vec<Act>,
         response: StoredResponse,
         context: WriteContext,
     ) -> Written {
-        requests::administer(self, change, (act, response, context), |on, change| {
-            write(on, change.as_ref()).boxed()
+        requests::administer(self, changes, (acts, response, context), |on, changes| {
+            write(on, changes).boxed()
         })
         .await
     }
@@ -156,11 +158,17 @@ async fn examine<S: Sql>(
     Ok(Ok(0))
 }
 
-async fn write<S: Sql>(
-    on: &mut S,
-    change: Option<&FieldChange>,
-) -> Result<Option<Written>, S::Error> {
-    if let Some(FieldChange { seen, name, after, must_be_unused }) = change {
+/// Whether each change has seen the version that the change before it makes.
+fn have_successive_versions(changes: &[FieldChange]) -> bool {
+    changes.windows(2).all(|pair| pair[1].seen == pair[0].seen + 1)
+}
+
+async fn write<S: Sql>(on: &mut S, changes: &[FieldChange]) -> Result<Option<Written>, S::Error> {
+    // What is not made is not rolled back, so this is known before anything is written.
+    if !have_successive_versions(changes) {
+        return Ok(Some(Written::Stale));
+    }
+    for FieldChange { seen, name, after, must_be_unused } in changes {
         if on.execute(CHANGE, &[seen]).await? != 1
             || (*must_be_unused && on.execute(UNUSED, &[&name.as_str(), seen]).await? != 1)
         {

@@ -116,20 +116,21 @@ pub(super) async fn remember<S: Sql>(
     Ok(())
 }
 
-/// Makes a change of administration, unless its request was carried out before, records the act, and
+/// Makes a change of administration, unless its request was carried out before, records the acts, and
 /// remembers the response if the client may repeat the request. `make` returns why it made nothing.
 pub(super) async fn administer<D: Database, C: Shared>(
     store: &D,
     change: C,
-    (act, response, context): (Option<Act>, StoredResponse, WriteContext),
+    (acts, response, context): (impl IntoIterator<Item = Act>, StoredResponse, WriteContext),
     make: Work<D::Sql, C, Option<Written>>,
 ) -> Result<Written, StoreError> {
-    if act.is_some() {
+    let acts: Vec<Act> = acts.into_iter().collect();
+    if !acts.is_empty() {
         store.number_changes().await?;
     }
     let written = store.once(
-        (change, act, response, context, make),
-        |on, (change, act, response, context, make)| {
+        (change, acts, response, context, make),
+        |on, (change, acts, response, context, make)| {
             async move {
                 let request = context.idempotency.as_ref();
                 if let Some(request) = request
@@ -140,7 +141,7 @@ pub(super) async fn administer<D: Database, C: Shared>(
                 if let Some(not_made) = make(on, change).await? {
                     return Ok(Err(not_made));
                 }
-                if let Some(act) = act {
+                for act in acts {
                     record(on, act, context).await?;
                 }
                 if let Some(request) = request {
