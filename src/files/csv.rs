@@ -22,7 +22,7 @@ use super::{
 use crate::{
     domain::{
         NewPet, PetId, PetRef, PetStatus,
-        store_area::{FieldPatch, Given},
+        store_area::{FieldPatch, Given, is_shortened_number},
     },
     json::members::imported,
     text::{compared, formulas::without_formulas, integer},
@@ -137,6 +137,7 @@ impl<'s> CsvRows<'s> {
                 // Which days are in the future, the import knows.
                 match field.accepted(&field.spelled(field.in_cell(text)), Timestamp::MAX) {
                     _ if text.is_empty() => Ok(None),
+                    _ if field.is_unique && is_shortened_number(text) => Err(shortened(text)),
                     Some(value) => Ok(Some((field.name.as_str().to_owned(), Given::Set(value)))),
                     None => Err(format!("{}, but was {}", field.rule(), quoted(text))),
                 }
@@ -197,6 +198,15 @@ impl Rows for CsvRows<'_> {
     fn bytes_read(&self) -> u64 {
         self.reader.position().byte()
     }
+}
+
+/// Returns the error of a number that a spreadsheet has shortened.
+fn shortened(text: &str) -> String {
+    format!(
+        "has a number that a spreadsheet has shortened, so that its last digits are lost: {}; in the \
+         spreadsheet, format the column as a number without decimals, and save the file again",
+        quoted(text)
+    )
 }
 
 /// Whether every quote of a record encloses a field, or is doubled within a quoted field (RFC 4180,

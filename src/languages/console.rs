@@ -306,6 +306,7 @@ texts! {
     field_removed(label: &str, typed: &str) -> String;
     /// Someone took a choice off a field while it was chosen.
     choice_removed(label: &str, chosen: &str) -> String;
+    number_shortened(label: &str, typed: &str) -> String;
 
     // The list of animals, and its bar.
     any_status;

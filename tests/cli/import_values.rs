@@ -155,6 +155,21 @@ fn a_choice_is_accepted_in_any_case_and_kept_as_the_field_has_it() {
 }
 
 #[test]
+fn a_microchip_that_a_spreadsheet_has_shortened_is_rejected_with_the_way_to_undo_it() {
+    let here = directory();
+    let csv = "name,categoryId,microchip\nBo,1,9.81E+14\nMo,1,\"2,76098E+14\"\nMia,1,0A12E34F\n";
+    let told = expect_rejected(here.path(), "bad.csv", csv.as_bytes(), &[]);
+    let [bo, mo] = ["9.81E+14", "2,76098E+14"].map(|chip| {
+        format!(
+            "microchip has a number that a spreadsheet has shortened, so that its last digits are \
+             lost: \"{chip}\"; in the spreadsheet, format the column as a number without decimals, \
+             and save the file again"
+        )
+    });
+    assert_eq!(told[..2], [format!("line 2: {bo}"), format!("line 3: {mo}")]);
+}
+
+#[test]
 fn all_problems_of_a_row_are_named_by_the_headings_of_the_file_with_their_values() {
     let here = directory();
     let csv = "Animal,categoryId,STATUS,Date of Birth,Sex\nBo,x,gone,3.4.2024,m\nMo,1,sold,,f\n";

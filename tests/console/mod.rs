@@ -20,6 +20,7 @@ mod languages;
 mod lists;
 mod logo;
 mod merging;
+mod microchips;
 mod new_animal;
 mod oidc;
 mod oidc_crowds;

@@ -170,6 +170,18 @@ async fn two_animals_with_one_unique_value_keep_it_after_the_migration() {
     twins::expect_both(&store, &url).await;
 }
 
+const SPREADSHEET_NUMBERS: &str =
+    include_str!("../../migrations/postgres/0034_spreadsheet_numbers.sql");
+
+#[tokio::test]
+async fn what_a_spreadsheet_made_of_a_chip_is_the_chip_after_the_migration() {
+    let (store, url) = fresh().await;
+    twins::fill(&store).await;
+    let steps = [twins::BEFORE_OF_SPREADSHEET, SPREADSHEET_NUMBERS];
+    connect(&url).await.batch_execute(&steps.join(";")).await.unwrap();
+    twins::expect_one_chip(&store, &url).await;
+}
+
 #[tokio::test]
 async fn the_migration_removes_the_same_characters_from_unique_values_as_the_service() {
     let (_store, url) = fresh().await;
@@ -182,6 +194,7 @@ async fn the_migration_removes_the_same_characters_from_unique_values_as_the_ser
         FROM unnest($1::text[]) WITH ORDINALITY AS of (key, number)";
     other.execute(add, &[&keys]).await.unwrap();
     other.batch_execute(UNIQUE_TEXTS).await.unwrap();
+    other.batch_execute(SPREADSHEET_NUMBERS).await.unwrap();
     let select = "SELECT key FROM unique_values ORDER BY pet_id";
     let found = other.query(select, &[]).await.unwrap();
     assert_eq!(found.len(), keys.len());

@@ -18,7 +18,7 @@ use crate::store::{
 };
 
 const CHIP: &str = "276098106234567";
-pub(crate) const SPELLINGS: [&str; 8] = [
+pub(crate) const SPELLINGS: [&str; 13] = [
     CHIP,
     "276 098 106 234 567",
     "276-098-106-234-567",
@@ -27,6 +27,11 @@ pub(crate) const SPELLINGS: [&str; 8] = [
     "276\u{2011}098\u{2013}106\u{2014}234\u{2212}567",
     "276/098:106\u{2060}234\t567",
     "２７６－０９８－１０６－２３４－５６７",
+    "'276098106234567",
+    "=\"276098106234567\"",
+    "276098106234567.0",
+    "276,098,106,234,567",
+    "276*098*106*234*567",
 ];
 
 /// What the former version has of animals 1 (with the chip), 2 (the same with spaces), 3 (withdrawn, with dashes),
@@ -40,6 +45,33 @@ pub(crate) const BEFORE: &str = r#"
         ('microchip', '276 098 106 234 567', 2), ('microchip', '- -', 4), ('microchip', 'x-7', 5);
     DELETE FROM value_changes; DELETE FROM value_blocks; DELETE FROM word_blocks;
     UPDATE search_state SET merged = 0, last = 9223372036854775807"#;
+
+/// What the former version has of the same animals, if a spreadsheet has changed their chip.
+pub(crate) const BEFORE_OF_SPREADSHEET: &str = r#"
+    UPDATE pets SET fields = '{"microchip":"''276098106234567"}' WHERE id = 2;
+    UPDATE withdrawn_pets SET fields = '{"microchip":"=\"276098106234567\""}' WHERE id = 3;
+    UPDATE pets SET fields = '{"microchip":"276098106234567.0"}' WHERE id = 4;
+    UPDATE pets SET fields = '{"microchip":"276098106234560"}' WHERE id = 5;
+    DELETE FROM unique_values;
+    INSERT INTO unique_values (field, key, pet_id) VALUES ('microchip', '276098106234567', 1),
+        ('microchip', '''276098106234567', 2), ('microchip', '2760981062345670', 4),
+        ('microchip', '276098106234560', 5)"#;
+
+/// After the migration: each keeps its value, all but the last are one animal, and the search finds them.
+pub(crate) async fn expect_one_chip(store: &AnyStore, url: &str) {
+    let chips = [1, 2, 4].map(|id| (CHIP.to_owned(), id));
+    assert_eq!(shared(store).await, chips);
+    for _ in 0..2 {
+        for text in SPELLINGS {
+            assert_eq!(found(store, text, false).await, [1, 2, 4], "{text:?}");
+            assert_eq!(found(store, text, true).await, [3], "{text:?}");
+            assert_eq!(other_of(store, add(text)).await, 1, "{text:?}");
+        }
+        assert_eq!(found(store, "276098106234560", false).await, [5]);
+        while store.tend_search(0).await.unwrap() {}
+    }
+    assert_eq!(check(url).await.problems, Vec::<String>::new());
+}
 
 fn chip(text: &str) -> FieldPatch {
     [("microchip".to_owned(), Given::Set(FieldValue::Text(text.to_owned())))].into()

@@ -10,7 +10,7 @@ use crate::{
     console::{merge, words::PREFIX},
     domain::store_area::{
         Choices, Currency, FieldDefinition, FieldKind, FieldPatch, FieldSet, FieldValue,
-        FieldValues, Given,
+        FieldValues, Given, is_shortened_number,
     },
 };
 
@@ -150,6 +150,11 @@ pub(super) fn patch(
                 continue;
             }
         };
+        if field.is_unique && is_shortened_number(&typed) {
+            let shown = markup::readable(&typed, SHORT);
+            errors.add(id, texts().number_shortened(&label, &shown));
+            continue;
+        }
         if typed.trim().is_empty() {
             if present.is_some() {
                 patch.insert(name.to_owned(), Given::Clear);

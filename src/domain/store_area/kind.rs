@@ -117,31 +117,77 @@ impl FieldKind {
     }
 }
 
-/// A key without white space, invisible characters, dashes, `.`, `/` and `:`, so that a microchip is the same
-/// in each spelling. As it is if nothing would be left, or if it is too long for an index.
+/// The numbers of digits that a microchip can have: 15 by ISO 11784, and 9 or 10 of older ones.
+const CHIP_LENGTHS: [usize; 3] = [9, 10, 15];
+
+/// The decimals that a program adds to a whole number.
+const ADDED_DECIMALS: [&str; 4] = [".0", ".00", ",0", ",00"];
+
+/// The characters in which a spreadsheet wraps a number so that it stays a text, such as `'981` and `="981"`.
+const WRAPPERS: [char; 4] = ['\'', '"', '=', ' '];
+
+/// Returns a key without white space, invisible characters, dashes, `.`, `,`, `/`, `:` and `*`, and without what a
+/// spreadsheet adds to a number. So a microchip is the same in each spelling: `981 000-000`, `'981000000`,
+/// `="981000000"` and `981000000.0` become `981000000`. Returns the key as it is if nothing would be left, or if it is
+/// too long for an index.
 pub fn unseparated(key: String) -> String {
-    let separates = |character: char| {
-        !is_visible(character)
-            || matches!(
-                character,
-                '-' | '.' | '/' | ':' | '\u{58A}' | '\u{5BE}' | '\u{1400}' | '\u{1806}' | '\u{2010}'
-                    ..='\u{2015}'
-                        | '\u{2212}'
-                        | '\u{2E17}'
-                        | '\u{2E1A}'
-                        | '\u{2E3A}'
-                        | '\u{2E3B}'
-                        | '\u{2E40}'
-                        | '\u{2E5D}'
-                        | '\u{301C}'
-                        | '\u{3030}'
-                        | '\u{30A0}'
-                        | '\u{10D6E}'
-                        | '\u{10EAD}'
-            )
+    if key.len() > LONGEST_KEY {
+        return key;
+    }
+    if let Some(chip) = chip_with_decimals(&key) {
+        return chip;
+    }
+    let kept = without_separators(&key);
+    if kept.is_empty() { key } else { kept }
+}
+
+/// Returns the digits of a microchip to which a program has added decimals.
+fn chip_with_decimals(key: &str) -> Option<String> {
+    let number = key.trim_matches(WRAPPERS);
+    let whole = ADDED_DECIMALS.iter().find_map(|decimals| number.strip_suffix(decimals))?;
+    let digits = without_separators(whole);
+    let is_chip =
+        CHIP_LENGTHS.contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_chip.then_some(digits)
+}
+
+fn without_separators(key: &str) -> String {
+    key.chars().filter(|&character| !is_separator(character)).collect()
+}
+
+fn is_separator(character: char) -> bool {
+    let is_of_spreadsheet = matches!(character, '\'' | '"' | '=' | ',' | '*');
+    let is_dash = matches!(
+        character,
+        '-' | '.' | '/' | ':' | '\u{58A}' | '\u{5BE}' | '\u{1400}' | '\u{1806}' | '\u{2010}'
+            ..='\u{2015}'
+                | '\u{2212}'
+                | '\u{2E17}'
+                | '\u{2E1A}'
+                | '\u{2E3A}'
+                | '\u{2E3B}'
+                | '\u{2E40}'
+                | '\u{2E5D}'
+                | '\u{301C}'
+                | '\u{3030}'
+                | '\u{30A0}'
+                | '\u{10D6E}'
+                | '\u{10EAD}'
+    );
+    !is_visible(character) || is_of_spreadsheet || is_dash
+}
+
+/// Whether a text is a number that a spreadsheet has shortened, so that its last digits are lost: `9.81E+14` or
+/// `2,76098E+14`.
+pub fn is_shortened_number(text: &str) -> bool {
+    let number = text.trim_matches(WRAPPERS);
+    let Some((digits, exponent)) = number.split_once(['E', 'e']) else { return false };
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_mantissa = match digits.split_once(['.', ',']) {
+        Some((whole, decimals)) => whole.len() == 1 && is_digits(whole) && is_digits(decimals),
+        None => digits.len() == 1 && is_digits(digits),
     };
-    let kept: String = key.chars().filter(|&character| !separates(character)).collect();
-    if kept.is_empty() || key.len() > LONGEST_KEY { key } else { kept }
+    is_mantissa && exponent.strip_prefix('+').is_some_and(is_digits)
 }
 
 /// Whether the text is a date, in the only form in which a date is written.
@@ -163,4 +209,51 @@ pub(super) fn is_visible(character: char) -> bool {
         | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}'
         | '\u{E0000}'..='\u{E0FFF}');
     !is_ignorable && !character.is_whitespace() && !character.is_control()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_spreadsheet_makes_of_a_microchip_is_the_same_microchip() {
+        for spelling in [
+            "981000000000001",
+            "'981000000000001",
+            "=\"981000000000001\"",
+            "\"981000000000001\"",
+            "981000000000001.0",
+            "'981000000000001.00",
+            "981000000000001,00",
+            "981,000,000,000,001",
+            "981,000,000,000,001.0",
+            "981*000*000*000*001",
+        ] {
+            assert_eq!(unseparated(spelling.to_owned()), "981000000000001", "{spelling}");
+        }
+    }
+
+    #[test]
+    fn other_texts_keep_their_zeros_and_letters() {
+        for (text, key) in [
+            ("276.098.10", "27609810"),
+            ("12.0", "120"),
+            ("avid*023*456*789", "avid023456789"),
+            ("981e14", "981e14"),
+            ("'\"", "'\""),
+        ] {
+            assert_eq!(unseparated(text.to_owned()), key);
+        }
+    }
+
+    #[test]
+    fn a_number_that_a_spreadsheet_has_shortened_is_known_and_a_chip_with_letters_is_none() {
+        for text in ["9.81E+14", "2,76098E+14", "9E+14", "9.81e+14", "'9.81E+14", "=\"9.81E+14\""] {
+            assert!(is_shortened_number(text), "{text}");
+        }
+        for text in ["981000000000001", "9E14", "0A12E34F", "98.1E+14", "E+14", "9.E+14", "9.81E+"]
+        {
+            assert!(!is_shortened_number(text), "{text}");
+        }
+    }
 }

@@ -52,7 +52,7 @@ pub use journal::{
     Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, ChangePage, Epoch,
     JournalEntry, JournalState, JournalSubject, SubjectKind,
 };
-pub use kind::{FieldKind, FieldValue, is_date, unseparated};
+pub use kind::{FieldKind, FieldValue, is_date, is_shortened_number, unseparated};
 pub use logo::{Logo, NewLogo};
 pub use name_key::{
     MOST_WORDS, MOST_WORDS_OF_VALUE, NAME_KEY_LENGTH, NamePrefix, letters, name_keys, normalized,

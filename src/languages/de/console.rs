@@ -360,6 +360,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
             "{label}: {chosen} steht nicht mehr zur Auswahl. Wählen Sie einen anderen Wert oder keinen."
         )
     },
+    number_shortened: |label, typed| {
+        format!("{label}: Excel hat die Zahl zu {typed} verkürzt, die letzten Ziffern fehlen. Markieren Sie in Excel die Spalte, wählen Sie „Zellen formatieren“, „Zahl“ mit 0 Dezimalstellen, und kopieren Sie sie noch einmal.")
+    },
 
     // The list of animals, and its bar.
     any_status: "Im Bestand",

@@ -349,6 +349,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     choice_removed: |label, chosen| {
         format!("{label}: {chosen} is not a choice any more. Choose another one, or none.")
     },
+    number_shortened: |label, typed| {
+        format!("{label}: Excel has shortened the number to {typed}, so its last digits are lost. In Excel, select the column, choose Format Cells, Number, with 0 decimal places, and copy it again.")
+    },
 
     // The list of animals, and its bar.
     any_status: "In the store",

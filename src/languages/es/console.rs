@@ -348,6 +348,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     choice_removed: |label, chosen| {
         format!("{label}: {chosen} ya no es una opción. Elija otra o ninguna.")
     },
+    number_shortened: |label, typed| {
+        format!("{label}: Excel ha abreviado el número a {typed} y faltan sus últimas cifras. En Excel, seleccione la columna, elija «Formato de celdas», «Número» con 0 decimales, y cópiela otra vez.")
+    },
 
     // The list of animals, and its bar.
     any_status: "Actuales",

@@ -360,6 +360,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
             "{label}\u{a0}: {chosen} n’est plus un choix possible. Choisissez-en un autre, ou aucun."
         )
     },
+    number_shortened: |label, typed| {
+        format!("{label}\u{a0}: Excel a abrégé le nombre en {typed}, et ses derniers chiffres manquent. Dans Excel, sélectionnez la colonne, choisissez «\u{a0}Format de cellule\u{a0}», «\u{a0}Nombre\u{a0}» avec 0 décimale, puis copiez-la à nouveau.")
+    },
 
     // The list of animals, and its bar.
     any_status: "Présents",

@@ -48,10 +48,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/postgres/0031_first_steps.sql"),
     include_str!("../../../migrations/postgres/0032_staff_identity.sql"),
     include_str!("../../../migrations/postgres/0033_staff_passkeys.sql"),
+    include_str!("../../../migrations/postgres/0034_spreadsheet_numbers.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 33;
+const KNOWN: u32 = 34;
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.

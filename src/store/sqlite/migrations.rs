@@ -49,10 +49,11 @@ const STEPS: [&str; KNOWN as usize] = [
     include_str!("../../../migrations/sqlite/0034_first_steps.sql"),
     include_str!("../../../migrations/sqlite/0035_staff_identity.sql"),
     include_str!("../../../migrations/sqlite/0036_staff_passkeys.sql"),
+    include_str!("../../../migrations/sqlite/0037_spreadsheet_numbers.sql"),
 ];
 
 /// The schema version of this release.
-const KNOWN: u32 = 36;
+const KNOWN: u32 = 37;
 
 /// Marks a file as petstore's in its header ("pets"), where `file` and SQLite's tools show it.
 const APPLICATION_ID: i64 = 0x7065_7473;
