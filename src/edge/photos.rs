@@ -115,14 +115,14 @@ impl From<PhotoError> for ApiError {
                 Problem::Unavailable,
                 "Too many pictures wait to be decoded. Retry in a moment.",
             ),
-            PhotoError::Invalid(reason) => Self::new(Problem::InvalidImage, reason),
+            PhotoError::Invalid(problem) => Self::new(Problem::InvalidImage, problem.to_string()),
             PhotoError::Place(ref cause) if is_full(cause) => {
                 Self::new(Problem::StorageFull, later).caused_by(Arc::new(error))
             }
             PhotoError::Place(_) => {
                 Self::new(Problem::Unavailable, later).caused_by(Arc::new(error))
             }
-            PhotoError::Thread(_) => Self::internal(Arc::new(error)),
+            PhotoError::Thread(_) | PhotoError::Damaged(_) => Self::internal(Arc::new(error)),
         }
     }
 }

@@ -8,8 +8,8 @@ use crate::{
         PetStatus, Role, Scope,
         staff::WeakPassword,
         store_area::{
-            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, StoreKind, SubjectKind,
-            WithdrawalReason,
+            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind,
+            SubjectKind, WithdrawalReason,
         },
     },
     edge::Problem,
@@ -803,6 +803,8 @@ texts! {
     logo_missing;
     logo_invalid;
     logo_too_flat;
+    /// Why a picture becomes neither a photo nor a logo.
+    picture_problem(problem: PictureProblem) -> String;
     remove_logo;
     logo_removed_effect;
     as_shown;

@@ -17,8 +17,8 @@ use image::{
 };
 use moxcms::{ColorProfile, DataColorSpace, Layout, TransformOptions};
 
-use super::inspect::{Format, MAX_METADATA, UNREADABLE, inspect};
-use crate::domain::store_area::PhotoSize;
+use super::inspect::{Format, MAX_METADATA, inspect};
+use crate::domain::store_area::{PhotoSize, PictureProblem};
 
 /// The largest picture, in pixels.
 const MAX_PIXELS: u64 = 50_000_000;
@@ -44,13 +44,31 @@ pub struct Sizes {
     pub height: u32,
 }
 
-/// Decodes a picture, and makes the files of a photo. Fails with a sentence for the client.
-pub fn sizes(picture: &[u8], format: Format) -> Result<Sizes, String> {
-    let mut picture = decode(picture, format)?;
-    let (width, height) = picture.dimensions();
+/// Decodes a picture, and makes the files of a photo.
+pub fn sizes(picture: &[u8], format: Format) -> Result<Sizes, PictureProblem> {
+    let large = decode(picture, format)?;
+    let file = encode(&large, PhotoSize::Large)?;
+    sizes_from(large, file)
+}
+
+/// Returns the files of a photo with this large file, which is turned as it says.
+pub(super) fn sizes_of_turned(file: Vec<u8>) -> Result<Sizes, PictureProblem> {
+    let large = decode(&file, Format::Jpeg)?;
+    sizes_from(large, file)
+}
+
+/// Returns the files of a photo with this large file, whose picture is `large`.
+fn sizes_from(large: RgbImage, file: Vec<u8>) -> Result<Sizes, PictureProblem> {
+    let (width, height) = large.dimensions();
     let mut files = [const { Vec::new() }; PhotoSize::COUNT];
+    let mut picture = large;
+    let mut large_file = Some(file);
     // Each is made from the next larger one.
     for (size, file) in PhotoSize::ALL.into_iter().zip(&mut files).rev() {
+        if size == PhotoSize::Large {
+            *file = large_file.take().unwrap_or_default();
+            continue;
+        }
         picture = smaller(&picture, size)?.unwrap_or(picture);
         *file = encode(&picture, size)?;
     }
@@ -58,7 +76,7 @@ pub fn sizes(picture: &[u8], format: Format) -> Result<Sizes, String> {
 }
 
 /// The file of a smaller size, from the large one. Fails if that is damaged.
-pub(super) fn smaller_file(large: Bytes, size: PhotoSize) -> Result<Bytes, String> {
+pub(super) fn smaller_file(large: Bytes, size: PhotoSize) -> Result<Bytes, PictureProblem> {
     let smaller = smaller(&decode(&large, Format::Jpeg)?, size)?;
     smaller.map_or(Ok(large), |smaller| encode(&smaller, size).map(Bytes::from))
 }
@@ -74,7 +92,11 @@ pub(super) const TRANSPARENT: u64 = 4;
 
 /// Whether a picture can need more than half of the memory, as pixels of so many bytes. Fails like
 /// [`sizes`].
-pub(super) fn is_large(picture: &[u8], format: Format, channels: u64) -> Result<bool, String> {
+pub(super) fn is_large(
+    picture: &[u8],
+    format: Format,
+    channels: u64,
+) -> Result<bool, PictureProblem> {
     decoder(picture, format, channels).map(|(_, memory)| memory > MAX_MEMORY / 2)
 }
 
@@ -83,7 +105,7 @@ pub(super) fn decoder(
     picture: &[u8],
     format: Format,
     channels: u64,
-) -> Result<(impl ImageDecoder, u64), String> {
+) -> Result<(impl ImageDecoder, u64), PictureProblem> {
     let parts = inspect(picture, format)?;
     let mut reader = ImageReader::with_format(Guarded::new(picture, parts.is_guarded), of(format));
     let mut limits = Limits::no_limits();
@@ -93,13 +115,11 @@ pub(super) fn decoder(
     let (width, height) = decoder.dimensions();
     let pixels = u64::from(width) * u64::from(height);
     if pixels > MAX_PIXELS || width.max(height) > MAX_SIDE {
-        return Err(format!(
-            "The picture has {width} x {height} pixels. At most {MAX_PIXELS} pixels are allowed, and \
-             {MAX_SIDE} for each side. Send a smaller one."
-        ));
+        let most = pixel_count(MAX_PIXELS);
+        return Err(PictureProblem::Pixels { width, height, most, most_of_side: MAX_SIDE });
     }
     if pixels == 0 {
-        return Err(UNREADABLE.to_owned());
+        return Err(PictureProblem::Unreadable);
     }
     let whole = decoder.total_bytes().max(channels * pixels);
     // A decoder can have a copy of the file.
@@ -107,12 +127,9 @@ pub(super) fn decoder(
     let of_pixel = whole / pixels + parts.of_pixel;
     let free = MAX_MEMORY.saturating_sub(files + of_pixel * pixels);
     if free == 0 {
-        return Err(format!(
-            "The picture has {width} x {height} pixels, and {} are allowed for a {} picture of its kind and \
-             length. Send a smaller one, or a JPEG that is not progressive.",
-            MAX_MEMORY.saturating_sub(files) / of_pixel,
-            format.as_str()
-        ));
+        let most = pixel_count(MAX_MEMORY.saturating_sub(files) / of_pixel);
+        let format = format.as_str();
+        return Err(PictureProblem::PixelsOfKind { width, height, most, format });
     }
     // A frame of a film can be larger than the picture.
     limits.max_alloc = Some(free);
@@ -120,16 +137,22 @@ pub(super) fn decoder(
     Ok((decoder, if parts.is_guarded { MAX_MEMORY } else { MAX_MEMORY - free }))
 }
 
-pub(super) fn failed(error: ImageError) -> String {
+fn pixel_count(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
+pub(super) fn failed(error: ImageError) -> PictureProblem {
     match error {
-        ImageError::Limits(_) => too_much_memory(),
-        ImageError::IoError(error) if error.kind() == ErrorKind::OutOfMemory => too_much_memory(),
-        _ => UNREADABLE.to_owned(),
+        ImageError::Limits(_) => PictureProblem::Memory,
+        ImageError::IoError(error) if error.kind() == ErrorKind::OutOfMemory => {
+            PictureProblem::Memory
+        }
+        _ => PictureProblem::Unreadable,
     }
 }
 
 /// The large size: turned as it should be seen, in sRGB, on white.
-fn decode(picture: &[u8], format: Format) -> Result<RgbImage, String> {
+fn decode(picture: &[u8], format: Format) -> Result<RgbImage, PictureProblem> {
     let (mut decoder, _) = decoder(picture, format, OPAQUE)?;
     let ((width, height), colour) = (decoder.dimensions(), decoder.color_type());
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
@@ -139,7 +162,7 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbImage, String> {
     let mut large =
         RgbImage::from_raw(width, height, in_8_bits(whole, colour, on_white)).unwrap_or_default();
     if let Some(sides) = within(width, height, PhotoSize::Large.longer_side()) {
-        large = resized(&large, sides).ok_or_else(|| UNREADABLE.to_owned())?;
+        large = resized(&large, sides).ok_or_else(|| PictureProblem::Unreadable)?;
     }
     // A profile that cannot be used is ignored, as browsers do.
     let profile = profile.and_then(|profile| ColorProfile::new_from_slice(&profile).ok());
@@ -159,12 +182,6 @@ fn of(format: Format) -> ImageFormat {
         Format::WebP => ImageFormat::WebP,
         Format::Gif => ImageFormat::Gif,
     }
-}
-
-fn too_much_memory() -> String {
-    "The picture needs too much memory to be decoded. Send one with fewer pixels, or with 8 bits for \
-     each colour."
-        .to_owned()
 }
 
 /// The pixels with 8 bits for each channel, in the same memory, because a large picture takes much of
@@ -229,11 +246,11 @@ fn resized(from: &RgbImage, (width, height): (u32, u32)) -> Option<RgbImage> {
 }
 
 /// The picture in a smaller size; `None` if it is not larger.
-fn smaller(picture: &RgbImage, size: PhotoSize) -> Result<Option<RgbImage>, String> {
+fn smaller(picture: &RgbImage, size: PhotoSize) -> Result<Option<RgbImage>, PictureProblem> {
     let Some(sides) = within(picture.width(), picture.height(), size.longer_side()) else {
         return Ok(None);
     };
-    resized(picture, sides).map(Some).ok_or_else(|| UNREADABLE.to_owned())
+    resized(picture, sides).map(Some).ok_or_else(|| PictureProblem::Unreadable)
 }
 
 /// The picture in sRGB, if its profile can be used.
@@ -258,14 +275,14 @@ pub(super) fn in_srgb(
     Some(converted)
 }
 
-fn encode(picture: &RgbImage, size: PhotoSize) -> Result<Vec<u8>, String> {
+fn encode(picture: &RgbImage, size: PhotoSize) -> Result<Vec<u8>, PictureProblem> {
     let mut file = Vec::new();
     let is_of_lists = size.longer_side() <= PhotoSize::Card.longer_side();
     let quality = if is_of_lists { QUALITY_OF_LISTS } else { QUALITY };
     let (width, height) = picture.dimensions();
     JpegEncoder::new_with_quality(&mut file, quality)
         .encode(picture.as_raw(), width, height, ExtendedColorType::Rgb8)
-        .map_err(|_| UNREADABLE.to_owned())?;
+        .map_err(|_| PictureProblem::Unreadable)?;
     Ok(file)
 }
 

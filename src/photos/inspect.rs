@@ -3,17 +3,13 @@
 
 use memchr::memchr;
 
-use crate::domain::words::words;
+use crate::domain::{store_area::PictureProblem, words::words};
 
 /// The most bytes that are no part of the picture: cameras write some hundred KiB.
 pub(super) const MAX_METADATA: usize = 8 << 20;
 
 /// The most pictures in one file, of which only the first is used.
 const MAX_FRAMES: usize = 1_000;
-
-/// The advice about a picture that cannot be decoded.
-pub(super) const UNREADABLE: &str =
-    "The picture is damaged: it cannot be decoded. Save it again with another program.";
 
 /// Contents of a picture.
 #[derive(Default)]
@@ -36,15 +32,11 @@ enum End {
     Malformed,
 }
 
-/// Checks that a picture has this format, that it is complete, and that it is nothing else, too. Fails
-/// with a sentence for the client.
-pub(super) fn inspect(picture: &[u8], format: Format) -> Result<Parts, String> {
+/// Checks that a picture has this format, that it is complete, and that it is nothing else, too.
+pub(super) fn inspect(picture: &[u8], format: Format) -> Result<Parts, PictureProblem> {
     let name = format.as_str();
     if Format::of(picture) != Some(format) {
-        return Err(format!(
-            "The body is not a {name} picture, although its Content-Type says so. Send the type of \
-             the picture: image/jpeg, image/png, image/webp or image/gif."
-        ));
+        return Err(PictureProblem::OtherFormat { format: name });
     }
     let walked = match format {
         Format::Jpeg => jpeg(picture),
@@ -53,25 +45,15 @@ pub(super) fn inspect(picture: &[u8], format: Format) -> Result<Parts, String> {
         Format::Gif => gif(picture),
     };
     let parts = walked.map_err(|end| match end {
-        End::Truncated => {
-            format!("The {name} picture is truncated: its end is missing. Send the whole picture.")
-        }
-        End::Trailing => format!(
-            "The {name} picture is followed by other data. Save it again with another program."
-        ),
-        End::Malformed => UNREADABLE.to_owned(),
+        End::Truncated => PictureProblem::Truncated { format: name },
+        End::Trailing => PictureProblem::OtherData { format: name },
+        End::Malformed => PictureProblem::Unreadable,
     })?;
     if parts.metadata > MAX_METADATA {
-        return Err(format!(
-            "The picture has {} bytes of metadata, and at most {MAX_METADATA} are allowed. Remove \
-             its metadata.",
-            parts.metadata
-        ));
+        return Err(PictureProblem::Metadata { length: parts.metadata, most: MAX_METADATA });
     }
     if parts.frames > MAX_FRAMES {
-        return Err(format!(
-            "The file has more than {MAX_FRAMES} pictures. Send only the first of them."
-        ));
+        return Err(PictureProblem::ManyPictures { most: MAX_FRAMES });
     }
     Ok(parts)
 }

@@ -14,16 +14,16 @@ use moxcms::ColorProfile;
 
 use super::{
     decode::{TRANSPARENT, decoder, failed, in_8_bits, in_srgb, within},
-    inspect::{Format, UNREADABLE},
+    inspect::Format,
 };
-use crate::domain::store_area::{Logo, NewLogo};
+use crate::domain::store_area::{Logo, NewLogo, PictureProblem};
 
 /// A smaller longest side, for a logo whose file would be too large.
 const SMALLER_SIDE: u32 = 384;
 
 /// Decodes a picture, and makes a PNG of it without metadata: turned as it should be seen, in sRGB, with
-/// its transparency. Fails with a sentence for the client.
-pub fn logo(picture: &[u8], format: Format) -> Result<NewLogo, String> {
+/// its transparency.
+pub fn logo(picture: &[u8], format: Format) -> Result<NewLogo, PictureProblem> {
     let mut picture = decode(picture, format)?;
     let mut png = encode(&picture)?;
     if png.len() > Logo::MAX_FILE {
@@ -34,7 +34,7 @@ pub fn logo(picture: &[u8], format: Format) -> Result<NewLogo, String> {
     Ok(NewLogo::new(png, side(picture.width()), side(picture.height())))
 }
 
-fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, String> {
+fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, PictureProblem> {
     let (mut decoder, _) = decoder(picture, format, TRANSPARENT)?;
     let ((width, height), colour) = (decoder.dimensions(), decoder.color_type());
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
@@ -49,7 +49,7 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, String> {
     let is_too_flat =
         if is_turned { Logo::is_too_flat(height, width) } else { Logo::is_too_flat(width, height) };
     if is_too_flat {
-        return Err(Logo::TOO_FLAT.to_owned());
+        return Err(PictureProblem::FlatLogo);
     }
     let profile = decoder.icc_profile().unwrap_or_default();
     let mut whole = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
@@ -73,11 +73,11 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, String> {
 }
 
 /// The picture with at most this longer side.
-fn smaller(picture: RgbaImage, limit: u32) -> Result<RgbaImage, String> {
+fn smaller(picture: RgbaImage, limit: u32) -> Result<RgbaImage, PictureProblem> {
     let Some((width, height)) = within(picture.width(), picture.height(), limit) else {
         return Ok(picture);
     };
-    resized(&picture, width, height).ok_or_else(|| UNREADABLE.to_owned())
+    resized(&picture, width, height).ok_or_else(|| PictureProblem::Unreadable)
 }
 
 /// Colours count as far as they are visible, so what is transparent leaves no edge.
@@ -89,7 +89,7 @@ fn resized(from: &RgbaImage, width: u32, height: u32) -> Option<RgbaImage> {
     Some(to)
 }
 
-fn encode(picture: &RgbaImage) -> Result<Vec<u8>, String> {
+fn encode(picture: &RgbaImage) -> Result<Vec<u8>, PictureProblem> {
     let (mut file, (width, height)) = (Vec::new(), picture.dimensions());
     let encoder =
         PngEncoder::new_with_quality(&mut file, CompressionType::Best, FilterType::Adaptive);
@@ -100,6 +100,6 @@ fn encode(picture: &RgbaImage) -> Result<Vec<u8>, String> {
     } else {
         encoder.write_image(picture, width, height, ExtendedColorType::Rgba8)
     };
-    written.map_err(|_| UNREADABLE.to_owned())?;
+    written.map_err(|_| PictureProblem::Unreadable)?;
     Ok(file)
 }

@@ -9,6 +9,7 @@ mod folder;
 mod inspect;
 mod logo;
 mod place;
+mod turn;
 
 use std::{collections::BTreeSet, io, sync::Arc, time::Duration};
 
@@ -36,6 +37,7 @@ pub use self::{
 use self::{
     decode::{OPAQUE, TRANSPARENT, is_large, smaller_file},
     files::{LIMIT, Piece},
+    turn::{turned_to_left, turned_to_right},
 };
 pub(crate) use self::{
     files::PIECE,
@@ -44,7 +46,7 @@ pub(crate) use self::{
 use crate::{
     domain::{
         Clock,
-        store_area::{AltText, NewLogo, NewPhoto, PhotoFile, PhotoId, PhotoSize},
+        store_area::{AltText, NewLogo, NewPhoto, PhotoFile, PhotoId, PhotoSize, PictureProblem},
     },
     observe::metrics::{Exposition, PhotoMetrics},
 };
@@ -100,9 +102,12 @@ pub enum PhotoError {
     /// Too many pictures wait.
     #[error("too many pictures wait to be decoded")]
     Busy,
-    /// A sentence for the client.
+    /// The picture is not accepted.
     #[error("{0}")]
-    Invalid(String),
+    Invalid(PictureProblem),
+    /// A file that the service has made is damaged.
+    #[error("{0} cannot be decoded")]
+    Damaged(String),
     /// The files cannot be written.
     #[error("the files of a photo cannot be written: {0}")]
     Place(#[from] io::Error),
@@ -171,7 +176,18 @@ impl Photos {
     /// them after a day if no animal has the photo then.
     pub async fn add(&self, picture: Bytes, format: Format) -> Result<Stored, PhotoError> {
         let place = self.place.as_ref().ok_or(PhotoError::Off)?;
-        let (sizes, _admitted) = self.made(picture, format, OPAQUE, sizes).await?;
+        self.add_made(place, picture, format, sizes).await
+    }
+
+    /// Writes the files that `work` makes of a picture.
+    async fn add_made(
+        &self,
+        place: &Place,
+        picture: Bytes,
+        format: Format,
+        work: fn(&[u8], Format) -> Result<Sizes, PictureProblem>,
+    ) -> Result<Stored, PhotoError> {
+        let (sizes, _admitted) = self.made(picture, format, OPAQUE, work).await?;
         let id = PhotoId(self.random());
         let (width, height) = (sizes.width, sizes.height);
         let written = place.write(id, sizes.files.map(Bytes::from)).await;
@@ -191,7 +207,7 @@ impl Photos {
         picture: Bytes,
         format: Format,
         channels: u64,
-        work: fn(&[u8], Format) -> Result<T, String>,
+        work: fn(&[u8], Format) -> Result<T, PictureProblem>,
     ) -> Result<(T, OwnedSemaphorePermit), PhotoError> {
         let admitted = Arc::clone(&self.admitted).try_acquire_owned();
         let admitted = admitted.map_err(|_| PhotoError::Busy)?;
@@ -200,7 +216,7 @@ impl Photos {
             (is_large(&picture, format, channels), picture, admitted, decoding)
         });
         let (is_large, picture, admitted, mut decoding) = examined.await?;
-        if is_large.map_err(|reason| self.invalid(reason))? {
+        if is_large.map_err(|problem| self.invalid(problem))? {
             drop(decoding);
             decoding = self.places(DECODED_AT_ONCE).await?;
         }
@@ -214,31 +230,25 @@ impl Photos {
         });
         match time::timeout(LIMIT, decoded).await {
             Ok(Ok((made, admitted))) => {
-                Ok((made.map_err(|reason| self.invalid(reason))?, admitted))
+                Ok((made.map_err(|problem| self.invalid(problem))?, admitted))
             }
             Ok(Err(error)) if error.is_panic() => {
                 error!(%error, "a decoder panicked");
-                Err(self.invalid(inspect::UNREADABLE.to_owned()))
+                Err(self.invalid(PictureProblem::Unreadable))
             }
             Ok(Err(error)) => Err(error.into()),
-            Err(_) => {
-                let reason = "The picture takes too long to decode. Send a smaller one.";
-                Err(self.invalid(reason.to_owned()))
-            }
+            Err(_) => Err(self.invalid(PictureProblem::Time)),
         }
     }
 
-    /// Makes a photo of the large file of another one, turned by a right angle; `None` without this file.
+    /// Makes a photo of the large file of another one, turned by a right angle; `None` without this file. The picture in
+    /// the large file is not encoded again, see [`turn`].
     pub async fn turn(&self, id: PhotoId, to_right: bool) -> Result<Option<Stored>, PhotoError> {
         let place = self.place.as_ref().ok_or(PhotoError::Off)?;
         let file = PhotoFile { id, size: PhotoSize::Large };
         let Some(large) = place.read(file).await? else { return Ok(None) };
-        // A picture of a camera that was held so: behind the first two bytes, an EXIF orientation.
-        let orientation = if to_right { 6 } else { 8 };
-        let (start, rest) = large.split_at(large.len().min(2));
-        let exif = b"\xff\xe1\0\x22Exif\0\0MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0";
-        let picture = [start, exif, &[orientation, 0, 0, 0, 0, 0, 0], rest].concat();
-        self.add(picture.into(), Format::Jpeg).await.map(Some)
+        let work = if to_right { turned_to_right } else { turned_to_left };
+        self.add_made(place, large.into(), Format::Jpeg, work).await.map(Some)
     }
 
     /// Notes photos that have no file of the size [`PhotoSize::Card`].
@@ -277,7 +287,7 @@ impl Photos {
             let _decoding = decoding;
             smaller_file(content.into(), file.size)
         });
-        let damaged = |_| PhotoError::Invalid(format!("{} cannot be decoded", large.name()));
+        let damaged = |_| PhotoError::Damaged(large.name());
         let content = made.await?.map_err(damaged)?;
         let unused = PhotoId(file.id.0 ^ u128::from(self.random::<u64>()));
         Ok(place.add(file, unused, content).await?)
@@ -296,9 +306,9 @@ impl Photos {
         places.map_err(|_| PhotoError::Busy)
     }
 
-    fn invalid(&self, reason: String) -> PhotoError {
+    fn invalid(&self, problem: PictureProblem) -> PhotoError {
         self.metrics.invalid.count();
-        PhotoError::Invalid(reason)
+        PhotoError::Invalid(problem)
     }
 
     /// A piece of a file from this position on, and the length of the file; `None` if it is not there.

@@ -74,7 +74,7 @@ async fn what_is_no_logo_is_refused_at_its_input_and_changes_nothing() {
         (b"%PDF-1.7", "must be a PNG, JPEG or WebP picture"),
         (b"GIF89a\x01\x00\x01\x00", "must be a PNG, JPEG or WebP picture"),
         (b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>", "must be a PNG, JPEG or WebP picture"),
-        (&picture[..70], "truncated"),
+        (&picture[..70], "its end is missing"),
         (&pictures::png(2000, 2), "at least 16 pixels wide and high"),
         (&pictures::png(1, 1), "Choose another picture."),
         (&large, "This picture is too large."),

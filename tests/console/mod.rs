@@ -35,6 +35,7 @@ mod passkeys_hostile;
 mod paste;
 mod pasted_tables;
 mod photos;
+mod pictures_of_staff;
 mod provider;
 mod provider_keys;
 mod putting_right;

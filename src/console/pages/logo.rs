@@ -61,6 +61,5 @@ async fn made(desk: &Desk<'_>, picture: Bytes) -> Result<Result<ProfileChange, S
         return Ok(Err(texts().logo_invalid.to_owned()));
     };
     let made = photo_forms::of_stored(desk.app().photos.logo(picture, format).await)?;
-    let in_words = |why| if why == Logo::TOO_FLAT { texts().logo_too_flat.to_owned() } else { why };
-    Ok(made.map(|new| ProfileChange::Logo(Some(new))).map_err(in_words))
+    Ok(made.map(|new| ProfileChange::Logo(Some(new))))
 }

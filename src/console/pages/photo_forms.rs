@@ -326,7 +326,7 @@ async fn stored(desk: &Desk<'_>, picture: Bytes) -> Result<Result<Stored, String
 pub(super) fn of_stored<T>(stored: Result<T, PhotoError>) -> Result<Result<T, String>, ApiError> {
     match stored {
         Ok(stored) => Ok(Ok(stored)),
-        Err(PhotoError::Invalid(why)) => Ok(Err(why)),
+        Err(PhotoError::Invalid(problem)) => Ok(Err(texts().picture_problem(problem))),
         Err(PhotoError::Busy) => Ok(Err(texts().too_many_pictures.to_owned())),
         Err(error) => Err(error.into()),
     }

@@ -29,6 +29,7 @@ mod photo;
 mod photo_file;
 mod photo_rules;
 mod phrase;
+mod picture_problem;
 mod profile;
 mod query;
 mod rules;
@@ -68,6 +69,7 @@ pub use photo::{AltText, Focus, NewPhoto, Photo, PhotoId, Photos};
 pub use photo_file::{PhotoFile, PhotoSize};
 pub use photo_rules::{EACH_PHOTO, may_get_photo};
 pub use phrase::{Phrase, Sought, Word};
+pub use picture_problem::PictureProblem;
 pub(crate) use profile::each_language;
 pub use profile::{
     About, Address, Colour, ContactPage, EmailAddress, FirstStep, Language, Link, LinkLabel,

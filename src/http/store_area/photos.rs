@@ -15,7 +15,8 @@ use crate::{
     domain::{
         PetId,
         store_area::{
-            AltText, Command, EACH_PHOTO, PhotoId, PhotoPatch, Photos, Refusal, may_get_photo,
+            AltText, Command, EACH_PHOTO, PhotoId, PhotoPatch, Photos, PictureProblem, Refusal,
+            may_get_photo,
         },
     },
     edge::{
@@ -50,8 +51,7 @@ pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Respon
     // The bytes say the format, because many clients send another type or the same one always.
     let format = Format::of(&write.body).ok_or_else(|| {
         area.app.photos.metrics.invalid.count();
-        let message = "The body is not a JPEG, PNG, WebP or GIF picture. Send the bytes of one.";
-        PhotoError::Invalid(message.to_owned())
+        PhotoError::Invalid(PictureProblem::NoPicture)
     })?;
     let stored = area.app.photos.add(write.body.clone(), format).await?;
     let photo = stored.into_photo(alt);

@@ -7,7 +7,7 @@ use crate::{
         PetStatus, Role, Scope,
         staff::{Password, WeakPassword},
         store_area::{
-            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, StoreKind, SubjectKind,
+            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind, SubjectKind,
             WithdrawalReason,
         },
     },
@@ -1125,6 +1125,31 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     logo_missing: "Wählen Sie zuerst ein Bild aus.",
     logo_invalid: "Das Logo muss ein Bild in PNG, JPEG oder WebP sein. Wählen Sie eine andere Datei.",
     logo_too_flat: "Das Logo muss mindestens 16 Pixel breit und hoch sein, höchstens 12-mal so breit wie hoch und höchstens 3-mal so hoch wie breit. Wählen Sie ein anderes Bild.",
+    picture_problem: |problem| match problem {
+        PictureProblem::NoPicture | PictureProblem::OtherFormat { .. } => TEXTS.no_picture.to_owned(),
+        PictureProblem::Truncated { .. } => "Das Bild ist nicht vollständig: Das Ende fehlt. Wählen Sie die ganze Datei.".to_owned(),
+        PictureProblem::OtherData { .. } => "Nach dem Bild folgen andere Daten. Speichern Sie es mit einem anderen Programm noch einmal.".to_owned(),
+        PictureProblem::Unreadable => "Das Bild ist beschädigt und kann nicht gelesen werden. Speichern Sie es mit einem anderen Programm noch einmal.".to_owned(),
+        PictureProblem::Metadata { length, most } => {
+            let [length, most] = [length, most].map(in_digits);
+            format!("Das Bild hat {length} Byte andere Daten, höchstens {most} sind erlaubt. Entfernen Sie diese, oder speichern Sie das Bild mit einem anderen Programm noch einmal.")
+        }
+        PictureProblem::ManyPictures { most } => {
+            let most = in_digits(most);
+            format!("Die Datei enthält mehr als {most} Bilder. Wählen Sie eine Datei mit nur einem davon.")
+        }
+        PictureProblem::Pixels { width, height, most, most_of_side } => {
+            let most = in_digits(most);
+            format!("Das Bild hat {width} × {height} Pixel. Erlaubt sind insgesamt höchstens {most} und {most_of_side} je Seite. Wählen Sie ein kleineres.")
+        }
+        PictureProblem::PixelsOfKind { width, height, most, format } => {
+            let most = in_digits(most);
+            format!("Das Bild hat {width} × {height} Pixel, ein {format}-Bild dieser Art darf {most} haben. Wählen Sie ein kleineres oder ein JPEG, das nicht progressiv ist.")
+        }
+        PictureProblem::Memory => "Das Bild braucht zu viel Speicher. Wählen Sie eines mit weniger Pixeln.".to_owned(),
+        PictureProblem::Time => "Das Lesen des Bildes dauert zu lange. Wählen Sie ein kleineres.".to_owned(),
+        PictureProblem::FlatLogo => TEXTS.logo_too_flat.to_owned(),
+    },
     remove_logo: "Logo entfernen",
     logo_removed_effect: "Es verschwindet von allen Seiten. Damit es wieder erscheint, laden Sie es noch einmal hoch.",
     as_shown: "So sehen es alle",

@@ -7,7 +7,7 @@ use crate::{
         PetStatus, Role, Scope,
         staff::{Password, WeakPassword},
         store_area::{
-            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, StoreKind, SubjectKind,
+            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind, SubjectKind,
             WithdrawalReason,
         },
     },
@@ -1061,6 +1061,31 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     logo_missing: "Choose a picture first.",
     logo_invalid: "The logo must be a PNG, JPEG or WebP picture. Choose another file.",
     logo_too_flat: "The logo must be at least 16 pixels wide and high, at most 12 times as wide as high, and at most 3 times as high as wide. Choose another picture.",
+    picture_problem: |problem| match problem {
+        PictureProblem::NoPicture | PictureProblem::OtherFormat { .. } => TEXTS.no_picture.to_owned(),
+        PictureProblem::Truncated { .. } => "The picture is not complete: its end is missing. Choose the whole file.".to_owned(),
+        PictureProblem::OtherData { .. } => "The picture is followed by other data. Save it again with another program.".to_owned(),
+        PictureProblem::Unreadable => "The picture is damaged and cannot be read. Save it again with another program.".to_owned(),
+        PictureProblem::Metadata { length, most } => {
+            let [length, most] = [length, most].map(in_digits);
+            format!("The picture has {length} bytes of other data, and at most {most} are allowed. Remove that data, or save the picture again with another program.")
+        }
+        PictureProblem::ManyPictures { most } => {
+            let most = in_digits(most);
+            format!("The file has more than {most} pictures. Choose a file with one of them.")
+        }
+        PictureProblem::Pixels { width, height, most, most_of_side } => {
+            let most = in_digits(most);
+            format!("The picture has {width} × {height} pixels. At most {most} are allowed in all, and {most_of_side} for each side. Choose a smaller one.")
+        }
+        PictureProblem::PixelsOfKind { width, height, most, format } => {
+            let most = in_digits(most);
+            format!("The picture has {width} × {height} pixels, and a {format} picture of this kind can have {most}. Choose a smaller one, or a JPEG that is not progressive.")
+        }
+        PictureProblem::Memory => "The picture needs too much memory. Choose one with fewer pixels.".to_owned(),
+        PictureProblem::Time => "It takes too long to read the picture. Choose a smaller one.".to_owned(),
+        PictureProblem::FlatLogo => TEXTS.logo_too_flat.to_owned(),
+    },
     remove_logo: "Remove the logo",
     logo_removed_effect: "It disappears from all pages. To show it again, upload it again.",
     as_shown: "As everybody sees it",

@@ -7,7 +7,7 @@ use crate::{
         PetStatus, Role, Scope,
         staff::{Password, WeakPassword},
         store_area::{
-            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, StoreKind, SubjectKind,
+            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind, SubjectKind,
             WithdrawalReason,
         },
     },
@@ -1119,6 +1119,31 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     logo_missing: "Elija primero una imagen.",
     logo_invalid: "El logotipo debe ser una imagen PNG, JPEG o WebP. Elija otro archivo.",
     logo_too_flat: "El logotipo debe tener al menos 16 píxeles de ancho y de alto, ser como máximo 12 veces más ancho que alto y como máximo 3 veces más alto que ancho. Elija otra imagen.",
+    picture_problem: |problem| match problem {
+        PictureProblem::NoPicture | PictureProblem::OtherFormat { .. } => TEXTS.no_picture.to_owned(),
+        PictureProblem::Truncated { .. } => "La imagen no está completa: falta el final. Elija el archivo entero.".to_owned(),
+        PictureProblem::OtherData { .. } => "Después de la imagen hay otros datos. Guárdela otra vez con otro programa.".to_owned(),
+        PictureProblem::Unreadable => "La imagen está dañada y no se puede leer. Guárdela otra vez con otro programa.".to_owned(),
+        PictureProblem::Metadata { length, most } => {
+            let [length, most] = [length, most].map(in_digits);
+            format!("La imagen tiene {length} bytes de otros datos y se permiten {most} como máximo. Quítelos o guarde la imagen otra vez con otro programa.")
+        }
+        PictureProblem::ManyPictures { most } => {
+            let most = in_digits(most);
+            format!("El archivo tiene más de {most} imágenes. Elija un archivo con una sola.")
+        }
+        PictureProblem::Pixels { width, height, most, most_of_side } => {
+            let most = in_digits(most);
+            format!("La imagen tiene {width} × {height} píxeles. Se permiten {most} en total y {most_of_side} por lado como máximo. Elija una más pequeña.")
+        }
+        PictureProblem::PixelsOfKind { width, height, most, format } => {
+            let most = in_digits(most);
+            format!("La imagen tiene {width} × {height} píxeles y una imagen {format} de este tipo puede tener {most}. Elija una más pequeña o un JPEG que no sea progresivo.")
+        }
+        PictureProblem::Memory => "La imagen necesita demasiada memoria. Elija una con menos píxeles.".to_owned(),
+        PictureProblem::Time => "La imagen tarda demasiado en leerse. Elija una más pequeña.".to_owned(),
+        PictureProblem::FlatLogo => TEXTS.logo_too_flat.to_owned(),
+    },
     remove_logo: "Quitar el logotipo",
     logo_removed_effect: "Desaparece de todas las páginas. Para mostrarlo de nuevo, vuelva a subirlo.",
     as_shown: "Lo que ve todo el mundo",

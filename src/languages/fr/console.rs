@@ -8,7 +8,7 @@ use crate::{
         PetStatus, Role, Scope,
         staff::{Password, WeakPassword},
         store_area::{
-            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, StoreKind, SubjectKind,
+            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind, SubjectKind,
             WithdrawalReason,
         },
     },
@@ -1148,6 +1148,31 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     logo_missing: "Choisissez d’abord une image.",
     logo_invalid: "Le logo doit être une image PNG, JPEG ou WebP. Choisissez un autre fichier.",
     logo_too_flat: "Le logo doit avoir au moins 16 pixels de large et de haut, être au plus 12 fois plus large que haut et au plus 3 fois plus haut que large. Choisissez une autre image.",
+    picture_problem: |problem| match problem {
+        PictureProblem::NoPicture | PictureProblem::OtherFormat { .. } => TEXTS.no_picture.to_owned(),
+        PictureProblem::Truncated { .. } => "L’image n’est pas complète\u{a0}: il manque la fin. Choisissez le fichier entier.".to_owned(),
+        PictureProblem::OtherData { .. } => "D’autres données suivent l’image. Enregistrez-la à nouveau avec un autre programme.".to_owned(),
+        PictureProblem::Unreadable => "L’image est endommagée et ne peut pas être lue. Enregistrez-la à nouveau avec un autre programme.".to_owned(),
+        PictureProblem::Metadata { length, most } => {
+            let [length, most] = [length, most].map(in_digits);
+            format!("L’image contient {length} octets d’autres données, et {most} au plus sont permis. Retirez-les, ou enregistrez l’image à nouveau avec un autre programme.")
+        }
+        PictureProblem::ManyPictures { most } => {
+            let most = in_digits(most);
+            format!("Le fichier contient plus de {most} images. Choisissez un fichier qui n’en a qu’une.")
+        }
+        PictureProblem::Pixels { width, height, most, most_of_side } => {
+            let most = in_digits(most);
+            format!("L’image a {width} × {height} pixels. Au plus {most} sont permis en tout, et {most_of_side} par côté. Choisissez-en une plus petite.")
+        }
+        PictureProblem::PixelsOfKind { width, height, most, format } => {
+            let most = in_digits(most);
+            format!("L’image a {width} × {height} pixels, et une image {format} de ce type peut en avoir {most}. Choisissez-en une plus petite, ou un JPEG qui n’est pas progressif.")
+        }
+        PictureProblem::Memory => "L’image demande trop de mémoire. Choisissez-en une avec moins de pixels.".to_owned(),
+        PictureProblem::Time => "La lecture de l’image prend trop de temps. Choisissez-en une plus petite.".to_owned(),
+        PictureProblem::FlatLogo => TEXTS.logo_too_flat.to_owned(),
+    },
     remove_logo: "Supprimer le logo",
     logo_removed_effect: "Il disparaît de toutes les pages. Pour l’afficher de nouveau, envoyez-le à nouveau.",
     as_shown: "Ce que tout le monde voit",
