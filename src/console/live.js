@@ -163,16 +163,33 @@ addEventListener("beforeunload", (event) => {
   if ([...drafts].some(isLost)) event.preventDefault();
 });
 
-// Without a connection, the page stays, because the browser would replace it by its own error.
+// Without a connection, the page stays, because the browser would replace it by its own error. A browser that says it is
+// offline can still reach a service on its own machine, so the service is asked before a form is kept back. The end of a
+// session is never kept back.
 const offline = document.getElementById("offline");
+const own = document.currentScript.src;
+const asking = new WeakSet(), answered = new WeakSet();
 addEventListener("online", () => { offline?.setAttribute("hidden", ""); });
+
+async function sendIfReached(form, submitter) {
+  if (asking.has(form)) return;
+  asking.add(form);
+  const limits = { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(3000) };
+  const isReached = await fetch(own, limits).then(() => true, () => false);
+  asking.delete(form);
+  offline.hidden = isReached;
+  if (!isReached) return (submitter ?? form).after(offline);
+  answered.add(form);
+  form.requestSubmit(submitter?.form === form ? submitter : null);
+  answered.delete(form);
+}
 
 document.addEventListener("submit", (event) => {
   const { target } = event;
-  if (offline && !navigator.onLine && target.method === "post") {
+  const isKeptBack = offline && !navigator.onLine && target.method === "post" && !answered.has(target);
+  if (isKeptBack && new URL(target.action).pathname !== "/sign-out") {
     event.preventDefault();
-    offline.hidden = false;
-    return (event.submitter ?? target).after(offline);
+    return sendIfReached(target, event.submitter);
   }
   if (Date.now() - sent.get(target) < 5000) return event.preventDefault();
   if (target.method !== "post") return;

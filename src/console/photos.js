@@ -46,6 +46,40 @@
     return row;
   }
 
+  // Browsers that hide from strangers what they run on give back other pixels than those that were drawn. The noise of
+  // some is smaller than this for each colour, and nobody sees it.
+  const NOISE = 8;
+  // Squares of these colours are drawn, and read back as pixels and as a file.
+  const COLOURS = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [40, 120, 200]];
+  const SQUARE = 8;
+
+  const isRight = (pen) => {
+    const { data } = pen.getImageData(0, 0, SQUARE * COLOURS.length, SQUARE);
+    const isNear = (value, at) => {
+      const colour = COLOURS[Math.floor((at / 4) % (SQUARE * COLOURS.length) / SQUARE)];
+      return Math.abs(value - (at % 4 === 3 ? 255 : colour[at % 4])) <= NOISE;
+    };
+    return data.length === SQUARE * SQUARE * COLOURS.length * 4 && data.every(isNear);
+  };
+
+  async function checkCanvas() {
+    const [canvas, copy] = [0, 1].map(() => Object.assign(document.createElement("canvas"),
+      { width: SQUARE * COLOURS.length, height: SQUARE }));
+    const [pen, other] = [canvas, copy].map((of) => of.getContext("2d"));
+    for (const [at, colour] of COLOURS.entries()) {
+      pen.fillStyle = `rgb(${colour})`;
+      pen.fillRect(at * SQUARE, 0, SQUARE, SQUARE);
+    }
+    if (!isRight(pen)) return false;
+    const file = await new Promise((done) => { canvas.toBlob(done, "image/png"); });
+    other.drawImage(await createImageBitmap(file), 0, 0);
+    return isRight(other);
+  }
+
+  // Whether a canvas gives back what was drawn on it.
+  let checked;
+  const canShrink = () => checked ??= checkCanvas().catch(() => false);
+
   // One after the other, because each needs much memory until it is small.
   let shrinking = Promise.resolve();
   function shrink(file) {
@@ -53,7 +87,7 @@
       const picture = await createImageBitmap(file, { imageOrientation: "from-image" }).catch(() => {});
       const scale = picture ? SIDE / Math.max(picture.width, picture.height) : 1;
       // The service says what is wrong with a file that is no picture for this browser.
-      if (scale >= 1) return file;
+      if (scale >= 1 || !(await canShrink())) return file;
       const canvas = document.createElement("canvas");
       [canvas.width, canvas.height] = [picture.width, picture.height].map((side) => Math.max(1, Math.round(side * scale)));
       const pen = canvas.getContext("2d");

@@ -2,7 +2,7 @@
 // presses, leaving the page, files that are no pictures. Each must be said, and nothing may be lost.
 
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -24,6 +24,8 @@ export async function uploads() {
   await inOrder(at);
   await adding(at);
   await addingWithoutSession(at);
+  await browsersThatHideTheirCanvas();
+  await aBrowserThatBelievesToBeOffline();
   await at.context.close();
   await rm(folder, { recursive: true });
   console.log("Photos are sent when they are chosen, and no photo and no text is lost on a bad network, after a session, by "
@@ -371,4 +373,70 @@ async function addingWithoutSession(at) {
   await press(at, "main .main");
   await isAnimal(at);
   assert.deepEqual([await text(at, "h1"), await ofAnimal(at)], ["Late", 2]);
+}
+
+// A browser against fingerprinting gives back other pixels than those that were drawn. Such a photo is sent as it is.
+async function browsersThatHideTheirCanvas() {
+  const fakes = {
+    getImageData: () => {
+      const { getImageData } = CanvasRenderingContext2D.prototype;
+      CanvasRenderingContext2D.prototype.getImageData = function striped(...place) {
+        const image = getImageData.apply(this, place);
+        for (let at = 0; at < image.data.length; at += 1) image.data[at] = at % 8 < 4 ? 255 : 0;
+        return image;
+      };
+    },
+    toBlob: () => {
+      const { toBlob } = HTMLCanvasElement.prototype;
+      HTMLCanvasElement.prototype.toBlob = function striped(done, ...rest) {
+        const pen = this.getContext("2d");
+        pen.fillStyle = "#f0f";
+        for (let at = 0; at < this.width; at += 2) pen.fillRect(at, 0, 1, this.height);
+        return toBlob.call(this, done, ...rest);
+      };
+    },
+  };
+  for (const [name, fake] of Object.entries({ ...fakes, none: () => {} })) {
+    const at = await person();
+    const large = await picture(at, 2600, 1950);
+    await at.page.evaluateOnNewDocument(fake);
+    await at.page.evaluateOnNewDocument(() => {
+      const { send } = XMLHttpRequest.prototype;
+      XMLHttpRequest.prototype.send = function sized(content) {
+        window.size = content.get("pictures").size;
+        return send.call(this, content);
+      };
+    });
+    await signIn(at, "Ben");
+    await add(at, `Canvas ${name}`);
+    await choose(at, [large]);
+    await sent(at, "1 photo added.");
+    const [size, { size: whole }] = [await at.page.evaluate(() => window.size), await stat(large)];
+    assert.equal(size === whole, name !== "none", `${name}: ${size} of ${whole} bytes were sent`);
+    await at.context.close();
+  }
+}
+
+// A till whose only network is itself: the browser says that it is offline, and the service is there.
+async function aBrowserThatBelievesToBeOffline() {
+  const at = await person();
+  const { page } = at;
+  await page.evaluateOnNewDocument(() => {
+    Object.defineProperty(Navigator.prototype, "onLine", { get: () => false });
+  });
+  await signIn(at, "Ben");
+  await add(at, "Sent");
+  assert.equal(await text(at, "h1"), "Photos of Sent");
+  // Without the service, the form stays, and the end of the session is tried all the same.
+  await page.goto(`${origin}/add`);
+  await fill(at, "#name", "Kept");
+  await page.setOfflineMode(true);
+  await press(at, "form[action='/add'] button.main");
+  await page.waitForFunction(() => document.querySelector("form[action='/add'] #offline")?.checkVisibility());
+  assert.equal(await value(at, "#name"), "Kept");
+  await page.setOfflineMode(false);
+  await page.goto(origin);
+  await signOut(at);
+  assert.equal(new URL(page.url()).pathname, "/sign-in");
+  await at.context.close();
 }
