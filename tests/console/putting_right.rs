@@ -227,3 +227,23 @@ async fn a_message_that_the_service_gave_to_nobody_or_to_another_member_has_no_b
     let page = clerk.get("/animals/1").await.expect(200);
     assert!(page.text.contains("data-undo"), "{page:?}");
 }
+
+#[tokio::test]
+async fn the_enter_key_in_the_reason_of_a_return_takes_the_animal_back() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    clerk.post("/add", &[("name", "Rex"), ("category", "1")]).await.expect(303);
+    clerk.post("/animals/1/order", &[("do", "sell")]).await.expect(303);
+    let page = clerk.get("/animals/1").await.expect(200);
+    let form = page.between("action=\"/orders/1/change\"", "</form>");
+    let (_, first_button) = form.split_once("<button").unwrap();
+    assert!(
+        first_button.trim_start().starts_with("class=\"hidden\" name=\"enter\" value=\"yes\""),
+        "{form}"
+    );
+    let typed = [("enter", "yes"), ("reason", "Allergy")];
+    clerk.submit((&page, "/orders/1/change"), "/orders/1/change", &typed).await.expect(303);
+    let order = shop.store.get_order(OrderId::new(1).unwrap()).await.unwrap().unwrap();
+    assert_eq!(order.status, OrderStatus::Returned);
+    assert_eq!(order.reason.map(|reason| reason.as_str().to_owned()).as_deref(), Some("Allergy"));
+}

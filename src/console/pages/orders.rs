@@ -207,6 +207,9 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
     }
 }
 
+/// The name of the button that the Enter key presses.
+const ENTER: &str = "enter";
+
 /// The form of an order: each of its buttons also saves what was typed.
 pub(super) fn form(
     desk: &Desk<'_>,
@@ -241,7 +244,7 @@ pub(super) fn form(
             (desk.key("order"))
             (merge::shown(&now))
             // For the Enter key, which presses the first button.
-            button.hidden tabindex="-1" aria-hidden="true" { (texts().save) }
+            button.hidden name=(ENTER) value="yes" tabindex="-1" aria-hidden="true" { (texts().save) }
             @if is_reserved {
                 div.row {
                     @for input in price { (input.show(desk, (&form, errors), (false, ""))) }
@@ -372,5 +375,10 @@ pub(super) async fn reopen(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 /// Changes what people wrote about the order, and the end of a reservation.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let form = &desk.visit.form;
+    if !form.get(ENTER).is_empty() && !form.get("reason").is_empty() {
+        // The Enter key in the reason of a return means the return.
+        return take_back(desk).await;
+    }
     act_on_order(desk, |_, _, _| Vec::new()).await
 }
