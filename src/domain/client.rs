@@ -22,6 +22,16 @@ impl From<IpAddr> for ClientAddress {
 }
 
 impl ClientAddress {
+    /// Returns the address, or of IPv6 the network of the site: the /56 that a provider gives to one
+    /// customer (RFC 6177, section 2), who can use each of its 256 networks.
+    #[must_use]
+    pub fn site(self) -> Self {
+        Self(match self.0 {
+            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 72 << 72).into(),
+            address @ IpAddr::V4(_) => address,
+        })
+    }
+
     /// The address for a limit of what one address may use. `None` if many clients share it, and so have
     /// no such limit: it is a trusted proxy, or local and `exempts_loopback`.
     pub fn with_limit(address: IpAddr, proxies: &Networks, exempts_loopback: bool) -> Option<Self> {

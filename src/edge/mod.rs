@@ -48,7 +48,7 @@ pub(crate) use self::{
     body::{MAX_BODY, UnreadBody},
     error::{ApiError, Problem},
     request::Facts,
-    response_memory::{Account, Reader, Reservation, ResponseMemory, STREAM, held_by},
+    response_memory::{Account, REQUEST, Reader, Reservation, ResponseMemory, STREAM, held_by},
     route::{Found, Table, find, numbered, routes},
 };
 use crate::{

@@ -54,7 +54,7 @@ pub(crate) async fn respond(
         return Ok(etag::respond(request, response, tag));
     }
     // The connection may buffer a second piece.
-    room.resize(2 * PIECE);
+    room.grow(2 * PIECE)?;
     let room = Arc::new(room);
     let first = held_by(Arc::clone(&room), first);
     let start = (Arc::clone(photos), sent, room);

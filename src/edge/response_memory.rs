@@ -19,13 +19,22 @@ use crate::domain::client::ClientAddress;
 /// responses, so clients that read large ones slowly leave room for the others.
 const MAX_SMALL: usize = 64 << 10;
 
+/// The bytes that an HTTP/2 request needs until it has its response: its head, its stream, and the
+/// place of everything that handles it.
+pub(crate) const REQUEST: usize = 16 << 10;
+
 /// The bytes that an HTTP/2 response needs in addition to its body until its client accepts it: its
 /// stream, its head, and the task that sends it.
 pub(crate) const STREAM: usize = 4 << 10;
 
-/// One of so many parts is for strangers, and one of so many parts of that for each address.
+/// The divisor of the memory that gives the part of strangers, and the divisor of that part that gives
+/// the share of an address.
 const STRANGERS: usize = 4;
 const ADDRESSES: usize = 8;
+
+/// The bytes that an address has in the reserve of strangers: a small response, its request, and as much
+/// again for the files of a page.
+const MAX_FROM_RESERVE: usize = 128 << 10;
 
 /// Counts the memory that responses use, up to a limit. A clone counts the same memory.
 #[derive(Clone)]
@@ -43,19 +52,25 @@ pub(crate) enum Reader {
     Stranger(Option<ClientAddress>),
 }
 
-/// The memory that clients use together, up to a limit, and each address up to a share. Contains only addresses
-/// that use something, so its size is limited.
+/// The memory that clients use together, up to a limit, and each address up to a share. Half of it can be
+/// a reserve, of which an address gets only a little: so addresses that take as much as they can leave
+/// something for all others. Contains only addresses that use something, so its size is limited.
 pub(crate) struct Account {
     limit: usize,
     share: usize,
+    /// The limit for everything that exceeds `from_reserve`.
+    without_reserve: usize,
+    /// The part of its share that an address may take from the reserve.
+    from_reserve: usize,
     used: AtomicUsize,
-    by_address: Mutex<HashMap<ClientAddress, usize>>,
+    /// The networks of one site count as one address.
+    by_site: Mutex<HashMap<ClientAddress, usize>>,
 }
 
 /// Something that counts as used until this is dropped.
 pub(crate) struct Reservation {
     size: usize,
-    address: Option<ClientAddress>,
+    site: Option<ClientAddress>,
     account: Arc<Account>,
 }
 
@@ -69,10 +84,10 @@ impl ResponseMemory {
     /// A memory for at most `limit` bytes of responses.
     pub(crate) fn new(limit: usize) -> Self {
         let strangers = limit / STRANGERS;
-        let known = limit - strangers;
+        let share = strangers / ADDRESSES;
         Self {
-            known: Account::new(known, known),
-            strangers: Account::new(strangers, strangers / ADDRESSES),
+            known: Account::new(limit - strangers),
+            strangers: Account::with_reserve(strangers, share, MAX_FROM_RESERVE.min(share)),
         }
     }
 
@@ -135,12 +150,34 @@ impl ResponseMemory {
 }
 
 impl Account {
-    pub(crate) fn new(limit: usize, share: usize) -> Arc<Self> {
-        Arc::new(Self { limit, share, used: AtomicUsize::new(0), by_address: Mutex::default() })
+    /// Returns an account without shares, for clients that are not told apart.
+    fn new(limit: usize) -> Arc<Self> {
+        Arc::new(Self {
+            limit,
+            share: limit,
+            without_reserve: limit,
+            from_reserve: 0,
+            used: AtomicUsize::new(0),
+            by_site: Mutex::default(),
+        })
+    }
+
+    /// Returns an account in which an address may use `share`, and `from_reserve` of it although others
+    /// use half of the limit.
+    pub(crate) fn with_reserve(limit: usize, share: usize, from_reserve: usize) -> Arc<Self> {
+        Arc::new(Self {
+            limit,
+            share,
+            without_reserve: limit / 2,
+            from_reserve,
+            used: AtomicUsize::new(0),
+            by_site: Mutex::default(),
+        })
     }
 
     /// Counts something as used, if there is enough. What exceeds the share of an address is possible if
-    /// the address uses nothing else. An address that many clients share has no share.
+    /// the address uses nothing else. An address that many clients share has neither a share nor a part
+    /// of the reserve.
     pub(crate) fn reserve(
         self: &Arc<Self>,
         address: Option<ClientAddress>,
@@ -155,20 +192,23 @@ impl Account {
         size: usize,
         limit: usize,
     ) -> Option<Reservation> {
-        let mut reservation = Reservation { size: 0, address, account: Arc::clone(self) };
-        let (used, own) = reservation.resize(size);
-        (used <= limit && (own == size || own <= self.share)).then_some(reservation)
+        let mut reservation = Reservation {
+            size: 0,
+            site: address.map(ClientAddress::site),
+            account: Arc::clone(self),
+        };
+        if reservation.resize_below(size, limit) { Some(reservation) } else { None }
     }
 
-    /// Returns what the address uses then. Clients with a key do not need it.
+    /// Returns what the site uses then. Clients with a key do not need it.
     #[inline(never)]
-    fn change(&self, address: ClientAddress, more: usize) -> usize {
-        let mut all = self.by_address.lock();
-        let own = all.entry(address).or_default();
+    fn change(&self, site: ClientAddress, more: usize) -> usize {
+        let mut all = self.by_site.lock();
+        let own = all.entry(site).or_default();
         *own = own.wrapping_add(more);
         let own = *own;
         if own == 0 {
-            all.remove(&address);
+            all.remove(&site);
         }
         own
     }
@@ -185,14 +225,31 @@ impl Reservation {
         held_by(self, body)
     }
 
+    /// Counts a larger size from now on. Fails if there is not enough memory; then the reservation is to be
+    /// dropped.
+    pub(crate) fn grow(&mut self, size: usize) -> Result<(), NoMemory> {
+        let limit = self.account.limit;
+        if self.resize_below(size, limit) { Ok(()) } else { Err(NoMemory) }
+    }
+
+    /// Counts another size from now on. Returns whether there is enough of `limit` for it.
+    fn resize_below(&mut self, size: usize, limit: usize) -> bool {
+        let (used, own) = self.resize(size);
+        let account = &self.account;
+        let may_use_reserve = self.site.is_some() && own <= account.from_reserve;
+        let limit = if may_use_reserve { limit } else { limit.min(account.without_reserve) };
+        let is_within_share = own == size || own <= account.share;
+        used <= limit && is_within_share
+    }
+
     /// Counts another size from now on, even if it exceeds the limit. Returns what is used then, in
-    /// total and by the address.
+    /// total and by the site.
     pub(crate) fn resize(&mut self, size: usize) -> (usize, usize) {
         // Wraps to the difference, whichever is larger.
         let more = size.wrapping_sub(self.size);
         let used = self.account.used.fetch_add(more, Relaxed).wrapping_add(more);
         self.size = size;
-        (used, self.address.map_or(size, |address| self.account.change(address, more)))
+        (used, self.site.map_or(size, |own_site| self.account.change(own_site, more)))
     }
 }
 
@@ -223,6 +280,10 @@ impl Drop for Reservation {
 
 #[cfg(test)]
 mod tests {
+    use std::net::{IpAddr, Ipv6Addr};
+
+    use proptest::prelude::*;
+
     use super::*;
 
     /// A memory with so many KiB for clients with a key.
@@ -272,5 +333,61 @@ mod tests {
             drop(body);
             assert_eq!(memory.known.used.load(Relaxed), 0);
         }
+    }
+
+    fn stranger(address: IpAddr) -> Reader {
+        Reader::Stranger(Some(address.into()))
+    }
+
+    #[test]
+    fn the_networks_of_one_site_share_its_memory() {
+        let memory = ResponseMemory::new(64 << 20);
+        let mut reservations = Vec::new();
+        for network in 0..=255 {
+            let address = Ipv6Addr::new(0x2001, 0xdb8, 0, network, 0, 0, 0, 1);
+            reservations.extend(memory.reserve_for(stranger(address.into()), 1 << 20));
+        }
+        assert_eq!(reservations.len(), 2, "an eighth of 16 MiB");
+    }
+
+    proptest! {
+        #[test]
+        fn an_address_that_holds_nothing_gets_a_page_whatever_200_others_hold(
+            takes in proptest::collection::vec((0_u8..200, 1_usize..(9 << 20)), 0..2_000),
+            kept_takes in proptest::collection::vec(any::<bool>(), 2_000),
+        ) {
+            let memory = ResponseMemory::new(256 << 20);
+            let mut reservations = Vec::new();
+            for ((number, size), is_kept) in takes.into_iter().zip(kept_takes) {
+                let attacker = stranger(IpAddr::from([198, 51, 100, number]));
+                let reservation = memory.reserve_for(attacker, size);
+                if is_kept {
+                    reservations.extend(reservation);
+                }
+            }
+            // What is left is taken in small parts.
+            for number in 0_u8..200 {
+                let attacker = stranger(IpAddr::from([198, 51, 100, number]));
+                while let Ok(reservation) = memory.reserve_for(attacker, STREAM) {
+                    reservations.push(reservation);
+                }
+            }
+            let newcomer = stranger(IpAddr::from([192, 0, 2, 1]));
+            let request = memory.reserve_for(newcomer, REQUEST);
+            prop_assert!(request.is_ok());
+            prop_assert!(memory.reserve_for(newcomer, MAX_SMALL).is_ok());
+        }
+    }
+
+    #[test]
+    fn clients_that_share_an_address_leave_the_reserve_to_others() {
+        let memory = ResponseMemory::new(64 << 20);
+        let mut reservations = Vec::new();
+        while let Ok(reservation) = memory.reserve_for(Reader::Stranger(None), 1 << 20) {
+            reservations.push(reservation);
+        }
+        assert_eq!(reservations.len(), 8, "half of 16 MiB");
+        let newcomer = stranger(IpAddr::from([192, 0, 2, 1]));
+        assert!(memory.reserve_for(newcomer, MAX_SMALL).is_ok());
     }
 }

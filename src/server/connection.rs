@@ -1,9 +1,10 @@
 //! A connection, from its first byte to its last.
 
-use std::{sync::Arc, time::Duration};
+use std::{future, pin::Pin, sync::Arc, time::Duration};
 
 use hyper::{
-    HeaderMap, Version,
+    HeaderMap, Request, Version,
+    body::Incoming,
     header::{self, HeaderValue},
     service::service_fn,
 };
@@ -24,7 +25,7 @@ use super::{
 };
 use crate::{
     domain::Client,
-    edge::{Interface, MAX_BODY, Reader, Reservation, STREAM},
+    edge::{Interface, MAX_BODY, REQUEST, Reader, Reservation, Response, STREAM},
 };
 
 /// How many bytes of a head are read. A head above the service's own, lower limit gets an Error
@@ -63,6 +64,78 @@ const LONG: usize = 64 << 10;
 /// How many bytes per second a client must read, so that it is not stalled.
 const SLOWEST_READER: u128 = 1 << 10;
 
+/// The handling of a request, in a place of its own: the task of an HTTP/2 stream lasts until its client
+/// has read the response, and would keep the place of the whole handling, thousands of bytes, until then.
+type Handling = Pin<Box<dyn Future<Output = Result<Response, h2::Error>> + Send>>;
+
+/// The parts that the requests of a connection share.
+struct Requests<I> {
+    interface: Arc<I>,
+    client: Arc<Client>,
+    activity: Arc<Activity>,
+    is_encrypted: bool,
+}
+
+impl<I: Interface> Requests<I> {
+    /// Begins to handle a request. Over HTTP/2, it needs memory, or must be the only one of its
+    /// connection; otherwise, it is rejected and keeps nothing.
+    fn handle(self: &Arc<Self>, request: Request<Incoming>) -> Handling {
+        let begun = self.activity.begin(request.version());
+        // In HTTP/1, there is no further request before the response is sent.
+        if request.version() < Version::HTTP_2 {
+            return Box::pin(Arc::clone(self).respond(request, begun, None));
+        }
+
+        let stream = self.reserve_stream(request.headers());
+        if stream.is_none() && self.activity.has_several() {
+            // The request had no effect, so the client may retry it (RFC 9113, section 8.7).
+            return Box::pin(future::ready(Err(h2::Reason::REFUSED_STREAM.into())));
+        }
+        Box::pin(Arc::clone(self).respond(request, begun, stream))
+    }
+
+    /// Reserves memory for an HTTP/2 stream with this request, if there is enough.
+    fn reserve_stream(&self, request: &HeaderMap) -> Option<Reservation> {
+        let edge = self.interface.edge();
+        let is_known = !I::IS_FOR_CLIENTS || self.client.is_trusted();
+        let reader =
+            if is_known { Reader::Known } else { edge.strangers.reader(&self.client, request) };
+        edge.response_memory.reserve_for(reader, REQUEST).ok()
+    }
+
+    async fn respond(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        begun: impl Drop + Send + 'static,
+        mut stream: Option<Reservation>,
+    ) -> Result<Response, h2::Error> {
+        let version = request.version();
+        let edge = self.interface.edge();
+        let mut response = edge.handle(&*self.interface, &self.client, request).await;
+        if let Some(stream) = &mut stream {
+            stream.resize(STREAM);
+        }
+        let is_long = response.body().whole().is_none_or(|body| body.len() > LONG);
+        if version == Version::HTTP_2 || is_long {
+            response = response.map(|body| self.activity.track_response(body, begun, stream));
+        } else {
+            drop(begun);
+        }
+        if self.activity.is_old() && version < Version::HTTP_2 {
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(header::CONNECTION, close);
+        }
+        // A browser must not treat text from a client as a page or a script.
+        let no_sniffing = HeaderValue::from_static("nosniff");
+        response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, no_sniffing);
+        if self.is_encrypted {
+            let always = HeaderValue::from_static(ALWAYS_ENCRYPTED);
+            response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, always);
+        }
+        Ok(response)
+    }
+}
+
 /// Serves a connection until it ends. When `stopped` closes, the connection ends after the requests
 /// in flight.
 pub(super) async fn serve<S: Socket>(
@@ -75,45 +148,10 @@ pub(super) async fn serve<S: Socket>(
 ) {
     let check_interval = limits.client_timeout;
     let io = TokioIo::new(ClientStream::new(stream, check_interval, Arc::clone(&activity)));
-    let service = service_fn({
-        let activity = Arc::clone(&activity);
-        move |request| {
-            let version = request.version();
-            let (interface, activity) = (Arc::clone(&interface), Arc::clone(&activity));
-            let client = Arc::clone(&client);
-            let begun = activity.begin(version);
-            async move {
-                // In HTTP/1, there is no further request before the response is sent.
-                let is_http_2 = version == Version::HTTP_2;
-                let stream = || reserve_stream(&*interface, &client, request.headers());
-                let stream = is_http_2.then(stream).flatten();
-                if is_http_2 && stream.is_none() && activity.has_several() {
-                    // The request had no effect, so the client may retry it (RFC 9113, section
-                    // 8.7).
-                    return Err(h2::Error::from(h2::Reason::REFUSED_STREAM));
-                }
-                let mut response = interface.edge().handle(&*interface, &client, request).await;
-                let is_long = response.body().whole().is_none_or(|body| body.len() > LONG);
-                if is_http_2 || is_long {
-                    response = response.map(|body| activity.track_response(body, begun, stream));
-                } else {
-                    drop(begun);
-                }
-                if activity.is_old() && version < Version::HTTP_2 {
-                    let close = HeaderValue::from_static("close");
-                    response.headers_mut().insert(header::CONNECTION, close);
-                }
-                // A browser must not treat text from a client as a page or a script.
-                let no_sniffing = HeaderValue::from_static("nosniff");
-                response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, no_sniffing);
-                if S::IS_ENCRYPTED {
-                    let always = HeaderValue::from_static(ALWAYS_ENCRYPTED);
-                    response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, always);
-                }
-                Ok(response)
-            }
-        }
-    });
+    let is_encrypted = S::IS_ENCRYPTED;
+    let requests = Requests { interface, client, activity: Arc::clone(&activity), is_encrypted };
+    let requests = Arc::new(requests);
+    let service = service_fn(move |request| requests.handle(request));
     let builder = protocol(check_interval);
     let mut connection = std::pin::pin!(builder.serve_connection(io, service));
     let fewest_bytes = SLOWEST_READER * check_interval.as_millis() / 1000;
@@ -160,17 +198,6 @@ pub(super) async fn serve<S: Socket>(
     if let Err(error) = ended {
         debug!(%error, "a connection ended early");
     }
-}
-
-/// Memory for an HTTP/2 stream of `client` with this request, if there is enough.
-fn reserve_stream<I: Interface>(
-    interface: &I,
-    client: &Client,
-    request: &HeaderMap,
-) -> Option<Reservation> {
-    let (edge, is_known) = (interface.edge(), !I::IS_FOR_CLIENTS || client.is_trusted());
-    let reader = if is_known { Reader::Known } else { edge.strangers.reader(client, request) };
-    edge.response_memory.reserve_for(reader, STREAM).ok()
 }
 
 /// HTTP/1 and HTTP/2, with the limits that hyper offers.

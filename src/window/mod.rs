@@ -65,7 +65,7 @@ const MAX_TYPED: usize = 64;
 const MAKING_LOCKS: usize = 64;
 
 /// How many files can be made at once, in total and for one address. Each needs the memory of a page,
-/// and a client can take long to read one.
+/// and a client can take long to read one. While others make half of them, an address gets one.
 const FILES_AT_ONCE: usize = 64;
 const FILES_OF_ADDRESS: usize = 4;
 
@@ -113,7 +113,7 @@ impl Window {
             animals: Cache::of(MAX_PAGES),
             making: std::array::from_fn(|_| AsyncMutex::default()),
             hashes: RandomState::new(),
-            files: Account::new(FILES_AT_ONCE, FILES_OF_ADDRESS),
+            files: Account::with_reserve(FILES_AT_ONCE, FILES_OF_ADDRESS, 1),
             embedded: HeaderValue::try_from(policy)
                 .unwrap_or(HeaderValue::from_static("default-src 'none'")),
         }

@@ -86,7 +86,7 @@ async fn unread_responses_to_creates_stay_within_response_memory() {
 
 #[tokio::test]
 async fn without_memory_a_connection_gets_one_request_through_at_a_time() {
-    // Memory for four streams.
+    // Less than one request needs.
     let response_memory = 16 << 10;
     let server: Server = Server::start_with(Setup { response_memory, ..Setup::default() }).await;
     let (first, _waiting) = ask_without_reading(&server, 4, "GET", "").await;

@@ -220,9 +220,9 @@ async fn pages_that_repeat_what_strangers_typed_take_their_part_of_the_memory_un
         }
         length += page.whole().unwrap().len();
         unread.push(page);
-        assert!(length < 65 << 20, "{length}");
+        assert!(length < 33 << 20, "{length}");
     }
-    assert!(length > 60 << 20, "{length}");
+    assert!(length > 30 << 20, "{length}");
     // Who has typed nothing can still sign in.
     stranger.get("/sign-in").await.expect(200);
     drop(unread);

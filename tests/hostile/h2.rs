@@ -222,6 +222,36 @@ async fn occasional_small_requests_do_not_keep_unread_responses_alive() {
     healthy.round().await;
 }
 
+/// The largest memory of a connection with 32 responses that its client does not read, in KiB.
+const MEMORY_OF_UNREAD: u64 = 90;
+
+#[tokio::test]
+async fn a_connection_with_many_unread_responses_takes_little_memory() {
+    let connections = count("HOSTILE_UNREAD", 500);
+    let target = Target::start(&[]);
+    let healthy = Healthy::of(&target);
+    healthy.round().await;
+    let idle = target.memory("VmRSS");
+    let mut unread = Vec::new();
+    for _ in 0..connections {
+        let mut stream = connect(&target, &setting(INITIAL_WINDOW_SIZE, 0)).await;
+        for id in streams().take(32) {
+            stream.write_all(&request(id, "GET", "/nothing", &target.key)).await.unwrap();
+        }
+        let mut heads = Vec::new();
+        let is_done = |frame: &&(u8, u32, Vec<u8>)| [HEADERS, RST_STREAM].contains(&frame.0);
+        while parse(&heads).iter().filter(is_done).count() < 32 {
+            assert_ne!(eventually(stream.read_buf(&mut heads)).await.unwrap(), 0);
+        }
+        unread.push(stream);
+    }
+    let growth = target.memory("VmRSS") - idle;
+    let each = (growth << 10) / u64::try_from(connections).unwrap();
+    eprintln!("unread responses: {connections} connections of 32 streams, {each} KiB each");
+    assert!(each < MEMORY_OF_UNREAD, "{each} KiB each");
+    healthy.round().await;
+}
+
 /// A hundred animals with names of 64 KiB make a page of 6.5 MB.
 async fn fill_with_large_names(target: &Target) {
     let name = "n".repeat(60_000);
