@@ -62,10 +62,12 @@ pub(super) fn visitor(
     Ok(Visitor { address, is_secure, origin })
 }
 
-/// Whether a proxy says that the browser did not use TLS.
+/// Whether a proxy says of a part of the way, from the browser on, that it did not use TLS: `https` and
+/// `https, https` are safe, `http` and `http, https` are not. Without the field, the way is safe.
 fn came_over_http(headers: &HeaderMap) -> bool {
-    let schemes = headers.get_all(HeaderName::from_static("x-forwarded-proto"));
-    schemes.iter().any(|scheme| scheme.as_bytes().eq_ignore_ascii_case(b"http"))
+    let values = headers.get_all(HeaderName::from_static("x-forwarded-proto")).iter();
+    let mut schemes = values.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+    schemes.any(|scheme| !scheme.trim_ascii().eq_ignore_ascii_case(b"https"))
 }
 
 /// Rejects a form that another site sends: by `Sec-Fetch-Site`, which browsers send to HTTPS and to

@@ -1,12 +1,16 @@
 //! The address of a client behind proxies, by `Forwarded` (RFC 7239) or
 //! `X-Forwarded-For`.
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::{
+    net::{IpAddr, Ipv6Addr, SocketAddr},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
 
 use hyper::{
     HeaderMap,
     header::{self, HeaderName},
 };
+use tracing::warn;
 
 use super::{response_memory::Reader, settings::Settings};
 use crate::domain::{Client, Networks, client::ClientAddress};
@@ -17,42 +21,103 @@ const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 pub(crate) struct Strangers {
     proxies: Networks,
     exempts_loopback: bool,
+    /// Whether the log has said that a proxy should be named.
+    has_warned: AtomicBool,
 }
 
 impl Strangers {
     pub(super) fn new(settings: &Settings) -> Self {
-        let Settings { trusted_proxies, exempts_loopback, .. } = settings;
-        Self { proxies: trusted_proxies.clone(), exempts_loopback: *exempts_loopback }
+        Self {
+            proxies: settings.trusted_proxies.clone(),
+            exempts_loopback: settings.exempts_loopback,
+            has_warned: AtomicBool::new(false),
+        }
     }
 
-    /// For what one address may use. `None` if it has no such limit.
-    pub(crate) fn address(&self, of: &Client, request: &HeaderMap) -> Option<ClientAddress> {
-        let address = client(of.address(), request, &self.proxies);
-        ClientAddress::with_limit(address, &self.proxies, self.exempts_loopback)
+    /// Returns the address for what one address may use. `None` if it has no such limit. All requests
+    /// through a trusted proxy whose fields do not name the client share the address of the proxy, so
+    /// that a client gains nothing by fields that contradict those of the proxy.
+    pub(crate) fn address(&self, client: &Client, request: &HeaderMap) -> Option<ClientAddress> {
+        let peer = client.address();
+        match named_client(peer, request, &self.proxies) {
+            Ok(named) => {
+                let address = named.unwrap_or(peer);
+                ClientAddress::with_limit(address, &self.proxies, self.exempts_loopback)
+            }
+            Err(Unreadable) => Some(peer.into()),
+        }
     }
 
-    pub(crate) fn reader(&self, of: &Client, request: &HeaderMap) -> Reader {
-        Reader::Stranger(self.address(of, request))
+    pub(crate) fn reader(&self, client: &Client, request: &HeaderMap) -> Reader {
+        Reader::Stranger(self.address(client, request))
+    }
+
+    /// Writes to the log, once, that a proxy of this network forwards requests and is not trusted.
+    pub(crate) fn warn_of_unnamed_proxy(&self, client: &Client, request: &HeaderMap) {
+        let peer = client.address();
+        if self.has_warned.load(Relaxed)
+            || !is_local(peer)
+            || self.proxies.contain(peer)
+            || !FIELDS.iter().any(|name| request.contains_key(name))
+            || self.has_warned.swap(true, Relaxed)
+        {
+            return;
+        }
+        warn!(
+            proxy = %peer,
+            "a proxy forwards requests and is not trusted, so all its clients count as one address, \
+             and the log has the address of the proxy; if it is yours, set --trusted-proxy {peer} \
+             (PETSTORE_TRUSTED_PROXY={peer})"
+        );
     }
 }
 
-/// The client of a request from `peer`: if that is a trusted proxy, the last untrusted address in
-/// the field. Each proxy appends the address of its own client, so addresses further left can be
+/// The header fields in which proxies name the client.
+const FIELDS: [HeaderName; 2] = [header::FORWARDED, X_FORWARDED_FOR];
+
+/// Whether only machines of the same network can have the address, as a proxy of the operator has.
+fn is_local(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => {
+            address.is_loopback() || address.is_private() || address.is_link_local()
+        }
+        IpAddr::V6(address) => {
+            address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
+        }
+    }
+}
+
+/// Returns the client of a request from `peer`: if that is a trusted proxy, the last untrusted address
+/// in the field. Each proxy appends the address of its own client, so addresses further left can be
 /// forged.
 ///
 /// An invalid field is ignored, and so are two contradicting ones: a proxy that writes one of them
 /// may forward the other as the client sent it.
 pub(crate) fn client(peer: IpAddr, headers: &HeaderMap, proxies: &Networks) -> IpAddr {
+    named_client(peer, headers, proxies).ok().flatten().unwrap_or(peer)
+}
+
+/// The fields of a trusted proxy contradict each other, or cannot be parsed.
+struct Unreadable;
+
+/// Returns the client that a trusted proxy names, if it names one.
+fn named_client(
+    peer: IpAddr,
+    headers: &HeaderMap,
+    proxies: &Networks,
+) -> Result<Option<IpAddr>, Unreadable> {
     if !proxies.contain(peer) {
-        return peer;
+        return Ok(None);
     }
     let forwarded = last_untrusted(headers, &header::FORWARDED, for_node, proxies);
     let x_forwarded_for = last_untrusted(headers, &X_FORWARDED_FOR, node, proxies);
-    let found = match (forwarded, x_forwarded_for) {
-        (found, None) | (None, found) => found.flatten(),
-        (Some(one), Some(other)) => one.filter(|_| one == other),
+    let address = match (forwarded, x_forwarded_for) {
+        (None, None) => return Ok(None),
+        (Some(address), None) | (None, Some(address)) => address,
+        (Some(address), Some(same)) if address == same => address,
+        (Some(_), Some(_)) => None,
     };
-    found.unwrap_or(peer)
+    address.map(Some).ok_or(Unreadable)
 }
 
 /// The last untrusted address in the field `name`: `None` without the field, and `Some(None)` if
@@ -104,12 +169,17 @@ mod tests {
 
     const PROXY: &str = "10.0.0.1";
 
-    fn client_of(peer: &str, fields: &[(&'static str, &str)]) -> String {
+    fn header_fields(fields: &[(&'static str, &str)]) -> HeaderMap {
         let mut headers = HeaderMap::new();
         for (name, value) in fields {
             let name = HeaderName::from_static(name);
             headers.append(name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
+        headers
+    }
+
+    fn client_of(peer: &str, fields: &[(&'static str, &str)]) -> String {
+        let headers = header_fields(fields);
         let proxies = ["10.0.0.0/8".parse().unwrap()].into_iter().collect();
         client(peer.parse().unwrap(), &headers, &proxies).to_string()
     }
@@ -167,6 +237,33 @@ mod tests {
     fn an_untrusted_peer_is_the_client_whatever_its_header_fields_say() {
         let forged = [("x-forwarded-for", "192.0.2.1"), ("forwarded", "for=192.0.2.1")];
         assert_eq!(client_of("203.0.113.9", &forged), "203.0.113.9");
+    }
+
+    /// The address by which the limits tell a request through the proxy apart.
+    fn limited_address(fields: &[(&'static str, &str)]) -> Option<ClientAddress> {
+        let trusted_proxies = ["10.0.0.0/8".parse().unwrap()].into_iter().collect();
+        let settings = Settings { trusted_proxies, ..Settings::default() };
+        let proxy = PROXY.parse::<IpAddr>().unwrap().into();
+        Strangers::new(&settings).address(&proxy, &header_fields(fields))
+    }
+
+    #[test]
+    fn requests_whose_fields_do_not_name_the_client_share_the_place_of_the_proxy() {
+        let address = |text: &str| Some(text.parse::<IpAddr>().unwrap().into());
+        let field = ("x-forwarded-for", "192.0.2.1");
+        assert_eq!(limited_address(&[field]), address("192.0.2.1"));
+        // The proxy says nothing, so it has no limit, as its operator wants.
+        assert_eq!(limited_address(&[]), None);
+        for forged in ["x", "", "for=192.0.2.9", "for=_hidden", "for=10.0.0.9", "proto=https"] {
+            assert_eq!(
+                limited_address(&[field, ("forwarded", forged)]),
+                address(PROXY),
+                "{forged}"
+            );
+        }
+        for forged in ["", "unknown", "192.0.2.256"] {
+            assert_eq!(limited_address(&[("x-forwarded-for", forged)]), address(PROXY), "{forged}");
+        }
     }
 
     #[test]

@@ -80,6 +80,10 @@ impl<I: Interface> Requests<I> {
     /// Begins to handle a request. Over HTTP/2, it needs memory, or must be the only one of its
     /// connection; otherwise, it is rejected and keeps nothing.
     fn handle(self: &Arc<Self>, request: Request<Incoming>) -> Handling {
+        if I::IS_FOR_CLIENTS && !self.activity.has_begun() {
+            let strangers = &self.interface.edge().strangers;
+            strangers.warn_of_unnamed_proxy(&self.client, request.headers());
+        }
         let begun = self.activity.begin(request.version());
         // In HTTP/1, there is no further request before the response is sent.
         if request.version() < Version::HTTP_2 {

@@ -6,7 +6,7 @@ use petstore::domain::{ApiKey, Deployment};
 use rand::{SeedableRng, rngs::StdRng};
 use serde_json::{Value, json};
 
-use super::program::{Service, client, command, create, directory, new_key, run};
+use super::program::{Service, client, command, create, directory, free_address, new_key, run};
 
 #[tokio::test]
 async fn the_service_has_stopped_when_it_says_so() {
@@ -244,6 +244,49 @@ async fn a_request_for_changes_is_not_logged_as_slow_because_it_waits() {
     let (_, log) = service.wait();
     let slow: Vec<&str> = log.lines().filter(|line| line.contains("slow request")).collect();
     assert!(slow.len() == 1 && slow[0].contains("/v1/pets"), "{log}");
+}
+
+/// The warnings about a proxy that is not trusted, after two requests with this field to the listener
+/// that this option names.
+async fn warnings_about_a_proxy(
+    listener: &str,
+    proxies: &[&str],
+    field: (&str, &str),
+) -> Vec<Value> {
+    let here = directory();
+    let free_address = free_address().to_string();
+    let listeners = if listener == "--listen" { vec![] } else { vec![listener, &free_address] };
+    let service = Service::start(here.path(), &[&listeners, proxies].concat());
+    let own_address = service.url.trim_start_matches("http://").trim_end_matches("/v1");
+    let address = if listener == "--listen" { own_address } else { &free_address };
+    for _ in 0..2 {
+        let request = client().get(format!("http://{address}/")).header(field.0, field.1);
+        request.send().await.unwrap();
+    }
+    service.signal("TERM");
+    let (_, log) = service.wait();
+    let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.filter(|line| line["proxy"] == "127.0.0.1" && line["level"] == "WARN").collect()
+}
+
+#[tokio::test]
+async fn the_log_warns_once_of_a_proxy_that_is_not_named() {
+    let fields = [("x-forwarded-for", "192.0.2.7"), ("forwarded", "for=192.0.2.7")];
+    for (listener, field) in [
+        ("--listen", fields[0]),
+        ("--window-listen", fields[0]),
+        ("--window-listen", fields[1]),
+        ("--console-listen", fields[1]),
+    ] {
+        let warnings = warnings_about_a_proxy(listener, &[], field).await;
+        let [warning] = &warnings[..] else { panic!("{listener}: {warnings:?}") };
+        let message = warning["message"].as_str().unwrap();
+        assert!(message.contains("set --trusted-proxy 127.0.0.1 (PETSTORE_"), "{message}");
+    }
+    let named = ["--trusted-proxy", "127.0.0.1"];
+    assert!(warnings_about_a_proxy("--window-listen", &named, fields[0]).await.is_empty());
+    let other = ("x-forwarded", "for=192.0.2.7");
+    assert!(warnings_about_a_proxy("--window-listen", &[], other).await.is_empty());
 }
 
 #[tokio::test]

@@ -101,9 +101,14 @@ async fn behind_a_proxy_with_tls_the_session_is_for_https() {
         browser
     };
     through([192, 0, 2, 8]).get(&link).await.expect(403);
-    let mut plain = through([127, 0, 0, 1]);
-    plain.fields.insert("x-forwarded-proto", "http".to_owned());
-    plain.get(&link).await.expect(403);
+    for scheme in ["http", "HTTP", "http, https", "https,http", "http,http", "ws", "https,"] {
+        let mut plain = through([127, 0, 0, 1]);
+        plain.fields.insert("x-forwarded-proto", scheme.to_owned());
+        plain.get(&link).await.expect(403);
+    }
+    let mut encrypted = through([127, 0, 0, 1]);
+    encrypted.fields.insert("x-forwarded-proto", "https, HTTPS".to_owned());
+    encrypted.get(&link).await.expect(200);
     let mut browser = through([192, 0, 2, 7]);
     browser.fields.insert("x-forwarded-for", "198.51.100.3".to_owned());
     browser.fields.insert("x-forwarded-proto", "https".to_owned());

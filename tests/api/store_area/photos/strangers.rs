@@ -144,6 +144,19 @@ async fn an_address_behind_a_proxy_has_a_share_of_the_memory_of_strangers() {
 }
 
 #[tokio::test]
+async fn fields_that_contradict_each_other_give_their_clients_the_share_of_one_address() {
+    let (store, _, [large, _]) = with_large_photo(16 << 20, behind_a_proxy()).await;
+    let mut unread = Vec::new();
+    for (client, expected) in [("192.0.2.1", 200), ("192.0.2.2", 200), ("192.0.2.3", 503)] {
+        let fields = format!("{client}\r\nforwarded: x");
+        let (stream, status) = ask_over_http_1(&store, &large, &fields).await;
+        assert_eq!(status, expected, "{client}");
+        unread.push(stream);
+    }
+    assert_eq!(ask_over_http_1(&store, &large, "192.0.2.1").await.1, 200);
+}
+
+#[tokio::test]
 async fn many_addresses_that_read_nothing_leave_an_address_that_holds_nothing_its_response() {
     let (store, _, [large, medium]) = with_large_photo(16 << 20, behind_a_proxy()).await;
     let mut unread = Vec::new();
