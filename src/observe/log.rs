@@ -2,14 +2,19 @@
 
 use std::{
     error::Error,
+    fmt,
     io::{self, IsTerminal},
 };
 
 use tracing::{Event, Level, Subscriber, error, level_filters::LevelFilter};
 use tracing_appender::non_blocking::WorkerGuard;
 use tracing_subscriber::{
+    field::{RecordFields, VisitOutput},
     filter::Targets,
-    fmt::{self, FmtContext, FormatEvent, FormatFields, format::Writer},
+    fmt::{
+        FmtContext, FormatEvent, FormatFields,
+        format::{DefaultVisitor, Writer},
+    },
     layer::SubscriberExt,
     registry::LookupSpan,
     util::SubscriberInitExt,
@@ -46,11 +51,12 @@ pub fn start(format: Option<LogFormat>, level: Option<LevelFilter>) -> WorkerGua
     // The thread flushes when no line waits, so lines that wait together cost one system call.
     let (writer, guard) = tracing_appender::non_blocking(io::BufWriter::new(io::stderr()));
     let most = LevelFilter::TRACE;
-    let lines = fmt::fmt().with_max_level(most).with_target(false).with_writer(writer);
+    let lines =
+        tracing_subscriber::fmt().with_max_level(most).with_target(false).with_writer(writer);
     let to_journal = is_journal(std::env::var("JOURNAL_STREAM").ok().as_deref());
     match format.unwrap_or(if terminal { LogFormat::Text } else { LogFormat::Json }) {
         LogFormat::Text => {
-            let lines = lines.with_ansi(terminal);
+            let lines = lines.with_ansi(terminal).fmt_fields(EscapedFields);
             let lines = lines.map_event_format(|format| Line { format, to_journal });
             lines.finish().with(levels).init();
         }
@@ -94,12 +100,57 @@ where
         context: &FmtContext<'_, S, N>,
         mut writer: Writer<'_>,
         event: &Event<'_>,
-    ) -> std::fmt::Result {
+    ) -> fmt::Result {
         if self.to_journal {
             write!(writer, "<{}>", priority(*event.metadata().level()))?;
         }
         self.format.format_event(context, writer, event)
     }
+}
+
+/// The message and the fields of a line of text, in which a text from outside can neither begin another
+/// line nor hide or turn what a reader sees.
+struct EscapedFields;
+
+impl<'writer> FormatFields<'writer> for EscapedFields {
+    fn format_fields<R: RecordFields>(
+        &self,
+        mut writer: Writer<'writer>,
+        fields: R,
+    ) -> fmt::Result {
+        let mut escaping = Escaping { writer: &mut writer };
+        let mut visitor = DefaultVisitor::new(Writer::new(&mut escaping), true);
+        fields.record(&mut visitor);
+        visitor.finish()
+    }
+}
+
+/// A writer that escapes control characters, the other ends of lines, and marks of direction: U+000A
+/// becomes `\n`, and U+202E becomes `\u{202e}`.
+struct Escaping<'a, 'writer> {
+    writer: &'a mut Writer<'writer>,
+}
+
+impl fmt::Write for Escaping<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for character in text.chars() {
+            if is_deceptive(character) {
+                write!(self.writer, "{}", character.escape_default())?;
+            } else {
+                self.writer.write_char(character)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a character can change what a reader of the log sees around it.
+fn is_deceptive(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
 }
 
 /// The syslog priority (RFC 5424, section 6.2.1).
@@ -131,6 +182,59 @@ pub fn chain(error: &dyn Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The lines that this code logs as text.
+    fn text_lines(log: impl FnOnce()) -> String {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let writer = move || Sent(sender.clone());
+        let lines = tracing_subscriber::fmt().with_writer(writer).with_ansi(false);
+        let lines = lines.without_time().with_target(false).fmt_fields(EscapedFields).finish();
+        tracing::subscriber::with_default(lines, log);
+        receiver.into_iter().collect()
+    }
+
+    /// The end of a channel that receives each line.
+    struct Sent(std::sync::mpsc::Sender<String>);
+
+    impl io::Write for Sent {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.send(String::from_utf8_lossy(bytes).into_owned()).unwrap();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_text_from_outside_cannot_leave_its_line() {
+        const OUTSIDE: &str = "a\nINFO b\r\u{85}\u{2028}\u{202e}\u{2066}\u{1b}[31m\u{0}\u{7f}\tc";
+        #[derive(Debug, thiserror::Error)]
+        #[error("{0}")]
+        struct Deceptive(&'static str);
+        let error = Deceptive(OUTSIDE);
+        let cause: &(dyn Error + 'static) = &error;
+        let lines = [
+            text_lines(|| error!("{OUTSIDE}")),
+            text_lines(|| error!(text = OUTSIDE, "said")),
+            text_lines(|| error!(text = %OUTSIDE, "said")),
+            text_lines(|| error!(text = ?OUTSIDE, "said")),
+            text_lines(|| error!(cause, "said")),
+            text_lines(|| error!(%error, "said")),
+        ];
+        for line in lines {
+            let text = line.strip_suffix('\n').unwrap();
+            assert!(text.starts_with("ERROR ") && text.contains("a\\nINFO b"), "{line}");
+            assert!(!text.contains(is_deceptive), "{line}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_logged_as_they_are() {
+        let line = text_lines(|| error!(name = %"Zoë 🐕\u{200d}🦺", "a\\b \"c\""));
+        assert_eq!(line, "ERROR a\\b \"c\" name=Zoë 🐕\u{200d}🦺\n");
+    }
 
     #[test]
     fn standard_error_is_the_journal_only_if_systemd_says_so() {
