@@ -175,7 +175,7 @@ impl Interface for Console {
         };
         languages::speak_as(store_facts.language().value, store_facts.kind());
         let (page, has_pictures) = (route.label.id, route.target.has_pictures());
-        let query = Form::read(request.uri.query().unwrap_or_default().to_owned().into());
+        let query = Form::from_query(request.uri.query().unwrap_or_default());
         let query = query.map_err(|_| problem::too_many_fields(Problem::InvalidRequest))?;
         let (console, now, form) =
             (self, times::to_milliseconds(self.app.clock.now()), Form::default());

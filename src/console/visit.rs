@@ -117,6 +117,17 @@ impl Form {
         Self::read(bytes).unwrap_or_default()
     }
 
+    /// Reads a query. As bytes that are not UTF-8, U+0000 becomes a replacement character: no text of a
+    /// store has it, and PostgreSQL rejects it in a search.
+    pub(super) fn from_query(query: &str) -> Result<Self, TooManyFields> {
+        let mut form = Self::read(query.to_owned().into())?;
+        for (name, value) in &mut form.fields {
+            *name = name.replace('\0', "\u{fffd}");
+            *value = value.replace('\0', "\u{fffd}");
+        }
+        Ok(form)
+    }
+
     /// A form with these fields, as if a browser had sent it.
     pub(super) fn with(fields: &[(&str, &str)]) -> Self {
         let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());

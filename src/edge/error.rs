@@ -301,6 +301,11 @@ impl From<StoreError> for ApiError {
             StoreError::Full(cause) => {
                 return Self::new(Problem::StorageFull, later).caused_by(cause);
             }
+            StoreError::NulInText(cause) => {
+                let message = "A text of the request has U+0000, which no text of the store can have. \
+                               Remove it.";
+                return Self::new(Problem::InvalidRequest, message).caused_by(cause);
+            }
             StoreError::Internal(cause) => return Self::internal(cause),
             StoreError::Overloaded => (later, Some(Arc::new(error) as Cause)),
             StoreError::Unavailable(cause) => (later, Some(cause)),

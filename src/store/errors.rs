@@ -16,6 +16,9 @@ pub enum StoreError {
     /// The disk is full. Nothing was done, and a retry fails until somebody makes room.
     #[error("the disk is full")]
     Full(#[source] Cause),
+    /// A text of the request has U+0000, which the database cannot compare or store. Nothing was done.
+    #[error("the database cannot hold U+0000")]
+    NulInText(#[source] Cause),
     /// The store cannot work at the moment: for example the disk fails, or another process holds a
     /// lock.
     #[error("the store is unavailable")]
@@ -33,6 +36,7 @@ impl StoreError {
     pub fn after_a_write(self) -> Self {
         match self {
             Self::Full(cause)
+            | Self::NulInText(cause)
             | Self::Unavailable(cause)
             | Self::OutcomeUnknown(cause)
             | Self::Internal(cause) => Self::OutcomeUnknown(cause),

@@ -20,7 +20,7 @@ use petstore::{
     },
     edge::{self, Body},
     http::{Api, Settings},
-    store::{self, OpenMode, StaffKey, StaffWritten, Store, bulk::Ids},
+    store::{self, DatabaseUrl, OpenMode, StaffKey, StaffWritten, Store, bulk::Ids},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
@@ -55,11 +55,14 @@ impl Shop {
 
     pub(crate) async fn with(settings: ConsoleSettings) -> Self {
         let folder = TempDir::new().unwrap();
-        let path = folder.path().join("pets.db");
-        let url = format!("sqlite:{}", path.display()).parse().unwrap();
+        let url = DatabaseUrl::Sqlite(folder.path().join("pets.db"));
+        Self::on(&url, folder, settings).await
+    }
+
+    pub(crate) async fn on(url: &DatabaseUrl, folder: TempDir, settings: ConsoleSettings) -> Self {
         let random = &mut StdRng::seed_from_u64(1);
         let mode = OpenMode::CreateAndMigrate;
-        let store = store::open(&url, mode, NonZeroU32::MIN, random).await.unwrap();
+        let store = store::open(url, mode, NonZeroU32::new(4).unwrap(), random).await.unwrap();
         let asked = Arc::<AtomicUsize>::default();
         let (pets, area) = (Arc::clone(&store), Arc::new(Unchanged(Arc::clone(&store))));
         let store: Arc<dyn Store> =
@@ -67,17 +70,15 @@ impl Shop {
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
         let photos = crate::photo_places::folder(&folder.path().join("photos"));
         photos.probe().await.unwrap();
-        let photos = Some(photos);
         let of_app = app::Settings::default();
-        let app = interface::app_with(Arc::clone(&store), clock.clone(), &of_app, photos);
+        let app = interface::app_with(Arc::clone(&store), clock.clone(), &of_app, Some(photos));
         let edge = interface::edge(clock.clone(), &edge::Settings::default());
         let edge = Arc::new(console::counted(edge));
         let api = Api::new(Arc::clone(&app), Arc::clone(&edge), &Settings::default()).unwrap();
-        let api = Arc::new(api);
         let random_of_console = StdRng::from_rng(&mut *random);
         let console = Console::new(Arc::clone(&app), edge, settings, random_of_console);
-        let random = Mutex::new(StdRng::from_rng(random));
-        Self { store, app, api, console, clock, asked, random, folder }
+        let random = StdRng::from_rng(random).into();
+        Self { store, app, api: Arc::new(api), console, clock, asked, random, folder }
     }
 
     /// The database, to put rows into it that would take long to make otherwise.

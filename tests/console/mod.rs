@@ -22,6 +22,7 @@ mod logo;
 mod merging;
 mod microchips;
 mod new_animal;
+mod nul;
 mod oidc;
 mod oidc_crowds;
 mod oidc_hostile;

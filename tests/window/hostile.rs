@@ -116,15 +116,24 @@ async fn a_name_of_64_kib_is_shortened_on_pages_and_whole_in_files() {
 async fn a_hostile_query_is_a_page_with_200_or_400_and_never_markup() {
     let street = Street::open().await;
     street.add("Luna", &[("species", "Cat")]).await;
-    for text in TEXTS.into_iter().chain(["%", "&", "=", "#", "\u{10ffff}"]) {
+    for text in TEXTS.into_iter().chain(["%", "&", "=", "#", "\u{10ffff}", "\0", "a\0b"]) {
         let text: String = form_urlencoded::byte_serialize(text.as_bytes()).collect();
-        for parameter in
-            ["name", "categoryId", "cursor", "field.species", "field.%3Cb%3E", "limit", "x"]
-        {
-            for path in ["/", "/embed", "/animals.json"] {
+        for parameter in [
+            "name",
+            "q",
+            "categoryId",
+            "age",
+            "sort",
+            "cursor",
+            "field.species",
+            "field.%3Cb%3E",
+            "limit",
+            "x",
+        ] {
+            for path in ["/", "/embed", "/animals.json", "/animals.csv", "/animals.atom"] {
                 let page = street.get(&format!("{path}?{parameter}={text}")).await;
                 assert!([200, 400].contains(&page.status.as_u16()), "{page:?}");
-                if path != "/animals.json" {
+                if ["/", "/embed"].contains(&path) {
                     assert!(
                         !page.text.contains("<script>") && !page.text.contains("<b>"),
                         "{page:?}"

@@ -111,6 +111,10 @@ fn remedy_of(error: &DbError) -> Remedy {
 
 impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
+        // A text from Rust is UTF-8, of which PostgreSQL rejects only this character.
+        if failure.has_code(&SqlState::CHARACTER_NOT_IN_REPERTOIRE) {
+            return Self::NulInText(Arc::new(failure));
+        }
         match failure.remedy() {
             Remedy::Report => Self::Internal(Arc::new(failure)),
             _ if failure.has_code(&SqlState::DISK_FULL) => Self::Full(Arc::new(failure)),

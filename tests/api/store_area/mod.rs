@@ -12,6 +12,7 @@ mod field_search;
 mod fields;
 mod inventory;
 mod logo;
+mod nul;
 mod orders;
 mod patch_pet;
 mod pets;
