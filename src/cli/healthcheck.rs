@@ -17,6 +17,12 @@ use crate::{
 /// How long the whole check may take.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
+/// The remedies for the two ways to ask a port of the other kind.
+const USES_TLS: &str = "if this port uses TLS, set --tls-cert (PETSTORE_TLS_CERT) as for `petstore serve`, or \
+                        use --url https://…";
+const USES_NO_TLS: &str = "if this port uses no TLS, leave out --tls-cert (PETSTORE_TLS_CERT), or use --url \
+                           http://…";
+
 /// Check that the service on this machine responds
 ///
 /// The command finds the service by the variables of `petstore serve`. It fails if
@@ -79,6 +85,12 @@ async fn request_status(url: &Url) -> anyhow::Result<StatusCode> {
     let (tls, request) = (tls.as_ref(), Request::builder());
     match (Outgoing { url, tls, request, body: Bytes::new(), limit: TIMEOUT }).send().await {
         Err(RequestError::TooSlow(_)) => bail!("{url} did not respond within {TIMEOUT:?}"),
+        Err(error @ RequestError::Http(_)) if url.scheme() == "http" => {
+            Err(error).with_context(|| format!("cannot reach {url}; {USES_TLS}"))
+        }
+        Err(error @ RequestError::Tls(_)) => {
+            Err(error).with_context(|| format!("cannot reach {url}; {USES_NO_TLS}"))
+        }
         status => status.with_context(|| format!("cannot reach {url}")),
     }
 }

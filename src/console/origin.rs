@@ -1,18 +1,19 @@
 //! From where a request comes: whether its way is safe for a password, and whether a page of another
 //! site sent it.
 
-use std::net::IpAddr;
+use std::{borrow::Cow, net::IpAddr, time::Instant};
 
 use hyper::{
     HeaderMap,
     header::{self, HeaderName},
     http::request::Parts,
 };
+use tracing::warn;
 
 use super::state::ConsoleSettings;
 use crate::{
     domain::Client,
-    edge::{ApiError, Origin, Problem, forwarded, request},
+    edge::{ApiError, Edge, Origin, Problem, forwarded, request},
     languages::console_texts as texts,
 };
 
@@ -83,5 +84,32 @@ pub(super) fn check_site(visitor: &Visitor, headers: &HeaderMap) -> Result<(), A
     if is_own {
         return Ok(());
     }
-    Err(ApiError::new(Problem::InsufficientScope, texts().foreign_form))
+    let message: Cow<'static, str> = match foreign_origin(visitor, headers) {
+        Some(foreign) => texts().foreign_origin(foreign, &visitor.origin).into(),
+        None => texts().foreign_form.into(),
+    };
+    Err(ApiError::new(Problem::InsufficientScope, message))
+}
+
+/// Returns the site that sent a form, if it is another host than that of the request: another site, or
+/// the console itself through a proxy that does not forward the host.
+fn foreign_origin<'h>(visitor: &Visitor, headers: &'h HeaderMap) -> Option<&'h str> {
+    let origin = headers.get(header::ORIGIN)?.to_str().ok()?;
+    let is_named = origin.contains("://") && origin != visitor.origin;
+    if is_named { Some(origin) } else { None }
+}
+
+/// Writes to the log, from time to time, that a form came from another host than that of the request,
+/// because a proxy that does not forward the host looks the same.
+pub(super) fn warn_of_foreign_form(edge: &Edge, now: Instant, visitor: &Visitor, form: &HeaderMap) {
+    let Some(foreign) = foreign_origin(visitor, form) else { return };
+    let Some(left_out) = edge.lines_of_foreign_forms.line(now) else { return };
+    let own = &visitor.origin;
+    warn!(
+        sent_by = foreign,
+        request_for = own,
+        left_out,
+        "a form was rejected because another host sent it; if that is the console, the proxy must \
+         forward the host with its port (nginx: proxy_set_header Host $http_host)"
+    );
 }

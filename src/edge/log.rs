@@ -28,7 +28,7 @@ use crate::{
 pub(super) struct RequestLog {
     access_log: bool,
     slow_request: Duration,
-    invalid_keys: InvalidKeyLines,
+    invalid_keys: LimitedLines,
     trusted_proxies: Networks,
 }
 
@@ -48,7 +48,7 @@ impl RequestLog {
         Self {
             access_log: settings.access_log,
             slow_request: settings.slow_request,
-            invalid_keys: InvalidKeyLines::new(now),
+            invalid_keys: LimitedLines::new(now),
             trusted_proxies: settings.trusted_proxies.clone(),
         }
     }
@@ -90,11 +90,11 @@ impl RequestLog {
                 )
             };
         }
+        let cause = cause.map(|cause| chain(cause.as_ref()));
         if failed {
-            let cause = cause.map(|cause| chain(cause.as_ref()));
             line!(error, cause, "request failed");
         } else if let Some(left_out) = left_out {
-            line!(warn, left_out, "request with an invalid API key");
+            line!(warn, left_out, cause, "request with an invalid API key");
         } else if slow {
             line!(warn, "slow request");
         } else {
@@ -103,16 +103,16 @@ impl RequestLog {
     }
 }
 
-/// Limits the lines about invalid API keys to a burst of ten, and ten per minute.
-struct InvalidKeyLines {
+/// Limits lines that clients can cause to a burst of ten, and ten per minute.
+pub(crate) struct LimitedLines {
     limit: Option<RateLimit>,
     started: Instant,
     meter: Meter,
     left_out: AtomicU64,
 }
 
-impl InvalidKeyLines {
-    fn new(now: Instant) -> Self {
+impl LimitedLines {
+    pub(super) fn new(now: Instant) -> Self {
         Self {
             limit: "10/min".parse().ok(),
             started: now,
@@ -123,7 +123,7 @@ impl InvalidKeyLines {
 
     /// Returns how many lines were omitted since the last one, or `None` if this one must be
     /// omitted too.
-    fn line(&self, now: Instant) -> Option<u64> {
+    pub(crate) fn line(&self, now: Instant) -> Option<u64> {
         let now = now.saturating_duration_since(self.started);
         if self.limit.is_some_and(|limit| self.meter.take(limit, now).within) {
             return Some(self.left_out.swap(0, Relaxed));

@@ -40,7 +40,7 @@ use self::{
     body::TrackedBody,
     cors::Cors,
     forwarded::Strangers,
-    log::RequestLog,
+    log::{LimitedLines, RequestLog},
     metrics::Metrics,
     request::{REQUEST_ID, RequestIds, within},
 };
@@ -66,6 +66,8 @@ pub struct Edge {
     request_ids: RequestIds,
     cors: Cors,
     log: RequestLog,
+    /// The lines about forms that another site seems to have sent.
+    pub(crate) lines_of_foreign_forms: LimitedLines,
     pub(crate) strangers: Strangers,
     /// How long a client may take to send a body.
     pub(crate) body_timeout: Duration,
@@ -145,6 +147,7 @@ impl Edge {
             request_ids: RequestIds::new(StdRng::from_rng(random)),
             cors: Cors::new(&settings.cors_origins),
             log: RequestLog::new(settings, clock.instant()),
+            lines_of_foreign_forms: LimitedLines::new(clock.instant()),
             strangers: Strangers::new(settings),
             body_timeout: settings.body_timeout,
             request_timeout: settings.request_timeout,

@@ -762,6 +762,8 @@ texts! {
     foreign_host(host: &str, expected: &str) -> String;
     needs_https;
     foreign_form;
+    /// The form came from the site `origin`, and the request is for `own`.
+    foreign_origin(origin: &str, own: &str) -> String;
     connection_replaced;
     to_first_page;
     request;

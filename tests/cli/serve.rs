@@ -200,6 +200,24 @@ async fn a_request_with_an_invalid_key_is_logged_with_its_address_and_a_flood_on
     }
 }
 
+#[tokio::test]
+async fn the_log_names_a_key_that_was_revoked() {
+    let here = directory();
+    let create = ["keys", "create", "--name", "till", "--scope", "store:read"];
+    let key = run(here.path(), &[&create[..], &["--create"]].concat()).expect_success().stdout;
+    run(here.path(), &["keys", "revoke", "1"]).expect_success();
+    let service = Service::start(here.path(), &[]);
+    let request = client().get(format!("{}/pets", service.url)).bearer_auth(key.trim_end());
+    assert_eq!(request.send().await.unwrap().status(), 401);
+    service.signal("TERM");
+    let (_, log) = service.wait();
+    let mut lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let line = lines.find(|line| line["message"] == "request with an invalid API key").unwrap();
+    let cause = line["cause"].as_str().unwrap();
+    assert!(cause.starts_with("the key 1 (\"till\") was revoked at 20"), "{line}");
+    assert!(!log.contains(&key.trim_end()["pets_live_".len()..]), "{log}");
+}
+
 /// The client address in the access log for a request with these header fields.
 async fn logged_client(arguments: &[&str], fields: &[(&str, &str)]) -> Value {
     let here = directory();

@@ -103,7 +103,12 @@ fn healthcheck_finds_the_service_by_its_settings_and_says_what_is_wrong() {
         let done = healthcheck(is_secure).expect_success();
         assert_eq!((&*done.stdout, &*done.stderr), ("", ""));
         let line = healthcheck(!is_secure).expect_one_line();
-        assert!(line.contains("cannot reach http"), "{line}");
+        let remedy = if is_secure {
+            "if this port uses TLS, set --tls-cert (PETSTORE_TLS_CERT)"
+        } else {
+            "if this port uses no TLS, leave out --tls-cert (PETSTORE_TLS_CERT)"
+        };
+        assert!(line.contains("cannot reach http") && line.contains(remedy), "{line}");
         // The health check has no key.
         let pets = format!("{}/pets", service.url);
         let line = run(here.path(), &["healthcheck", "--url", &pets]).expect_one_line();

@@ -48,6 +48,19 @@ async fn a_form_of_another_site_is_rejected() {
 }
 
 #[tokio::test]
+async fn a_form_through_a_proxy_that_loses_the_host_says_what_the_proxy_must_do() {
+    let shop = Shop::open().await;
+    let mut browser = shop.member("Ana", Role::Manager).await;
+    browser.fields.insert("origin", "http://console.test".to_owned());
+    let page = browser.post("/settings/staff", &[("name", "Bo"), ("role", "clerk")]).await;
+    let page = page.expect(403);
+    for hint in ["http://console.test", "http://localhost:8081", "proxy_set_header Host $http_host"]
+    {
+        assert!(page.text.contains(hint), "{page:?}");
+    }
+}
+
+#[tokio::test]
 async fn only_hosts_that_no_stranger_controls_are_accepted() {
     let url = "http://console.test:8081".parse().ok();
     let shop = Shop::with(ConsoleSettings { url, ..ConsoleSettings::default() }).await;

@@ -67,11 +67,38 @@ impl Caller {
 /// Why a request is not that of a key.
 #[derive(Debug)]
 pub(crate) enum KeyError {
-    /// The key is unknown, malformed, revoked or expired, or belongs to the other deployment.
+    /// The key is unknown or malformed, or belongs to the other deployment.
     Invalid,
+    /// The key was valid once.
+    Ended(EndedKey),
     /// Another connection took the place of the one that the request came on.
     ConnectionReplaced,
     Store(StoreError),
+}
+
+/// A key that is not valid any more, for the log of the operator.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum EndedKey {
+    #[error("the key {id} ({name:?}) was revoked at {at}")]
+    Revoked { id: i64, name: String, at: Timestamp },
+    #[error("the key {id} ({name:?}) expired at {at}")]
+    Expired { id: i64, name: String, at: Timestamp },
+}
+
+impl EndedKey {
+    /// Returns the reason for which the key is not valid at `now`, if there is one.
+    fn from_record(record: &KeyRecord, now: Timestamp) -> Option<Self> {
+        if record.is_valid_at(now) {
+            return None;
+        }
+        let KeyId(id) = record.id;
+        let name = record.name.clone();
+        if let Some(at) = record.revoked_at {
+            return Some(Self::Revoked { id, name, at });
+        }
+        let at = record.expires_at.unwrap_or(now);
+        Some(Self::Expired { id, name, at })
+    }
 }
 
 impl From<StoreError> for KeyError {
@@ -140,8 +167,8 @@ impl KeyRing {
         } else {
             self.look_up(digest).await?.ok_or(KeyError::Invalid)?
         };
-        if !known.record.is_valid_at(now) {
-            return Err(KeyError::Invalid);
+        if let Some(ended) = EndedKey::from_record(&known.record, now) {
+            return Err(KeyError::Ended(ended));
         }
         if !client.trust() {
             return Err(KeyError::ConnectionReplaced);

@@ -1,5 +1,7 @@
 //! Authentication: every request under `/v1` needs a valid API key.
 
+use std::sync::Arc;
+
 use hyper::{HeaderMap, header};
 
 use crate::{
@@ -13,6 +15,7 @@ use crate::{
 pub(crate) fn rejected(error: KeyError) -> ApiError {
     match error {
         KeyError::Invalid => invalid_key(),
+        KeyError::Ended(ended) => invalid_key().caused_by(Arc::new(ended)),
         KeyError::ConnectionReplaced => ApiError::new(Problem::Unavailable, CONNECTION_REPLACED),
         KeyError::Store(error) => error.into(),
     }

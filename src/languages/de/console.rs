@@ -1021,6 +1021,11 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     },
     needs_https: "Die Konsole braucht HTTPS, weil ein Passwort nicht unverschlüsselt gesendet werden darf. Öffnen Sie sie mit https:// oder auf dem Rechner, auf dem sie läuft.",
     foreign_form: "Dieses Formular wurde von einer anderen Website gesendet und deshalb nicht ausgeführt. Öffnen Sie die Konsole und senden Sie das Formular dort.",
+    foreign_origin: |origin, own| {
+        format!(
+            "Dieses Formular wurde von {origin:.255} gesendet, die Anfrage ging aber an {own:.255}. Deshalb wurde es nicht ausgeführt. Öffnen Sie die Konsole und senden Sie das Formular dort. Wenn {origin:.255} die Konsole ist, gibt ihr Proxy den Host nicht weiter (nginx: proxy_set_header Host $http_host)."
+        )
+    },
     connection_replaced: "Es sind zu viele Verbindungen offen. Warten Sie einen Moment und laden Sie die Seite neu.",
     to_first_page: "Zur Seite „Heute“",
     request: "Fehlernummer ",

@@ -967,6 +967,11 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     },
     needs_https: "The console needs HTTPS, because a password must not be sent in the clear. Open it with https://, or on the machine where it runs.",
     foreign_form: "This form was sent by another site, so it was not carried out. Open the console and send the form there.",
+    foreign_origin: |origin, own| {
+        format!(
+            "This form was sent by {origin:.255}, and the request is for {own:.255}, so it was not carried out. Open the console and send the form there. If {origin:.255} is the console, its proxy does not pass on the host (nginx: proxy_set_header Host $http_host)."
+        )
+    },
     connection_replaced: "Too many connections are open. Wait a moment, and reload the page.",
     to_first_page: "Go to Today",
     request: "Error number ",

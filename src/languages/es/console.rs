@@ -1017,6 +1017,11 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     },
     needs_https: "La consola necesita HTTPS, porque una contraseña no debe enviarse sin cifrar. Ábrala con https:// o en la máquina donde se ejecuta.",
     foreign_form: "Este formulario se envió desde otro sitio, así que no se ha procesado. Abra la consola y envíelo desde allí.",
+    foreign_origin: |origin, own| {
+        format!(
+            "Este formulario se envió desde {origin:.255}, pero la solicitud es para {own:.255}, así que no se ha procesado. Abra la consola y envíelo desde allí. Si {origin:.255} es la consola, su proxy no reenvía el host (nginx: proxy_set_header Host $http_host)."
+        )
+    },
     connection_replaced: "Hay demasiadas conexiones abiertas. Espere un momento y recargue la página.",
     to_first_page: "Ir a Hoy",
     request: "Referencia del error: ",

@@ -1035,6 +1035,11 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     },
     needs_https: "La console exige HTTPS, car un mot de passe ne doit pas être transmis en clair. Ouvrez-la avec https://, ou sur la machine où elle fonctionne.",
     foreign_form: "Ce formulaire a été envoyé par un autre site, et n’a donc pas été exécuté. Ouvrez la console et envoyez-le de là.",
+    foreign_origin: |origin, own| {
+        format!(
+            "Ce formulaire a été envoyé par {origin:.255}, mais la requête s’adresse à {own:.255}. Il n’a donc pas été exécuté. Ouvrez la console et envoyez-le de là. Si {origin:.255} est la console, son proxy ne transmet pas l’hôte (nginx\u{a0}: proxy_set_header Host $http_host)."
+        )
+    },
     connection_replaced: "Trop de connexions sont ouvertes. Patientez un instant, puis rechargez la page.",
     to_first_page: "Aller à Aujourd’hui",
     request: "Référence de l’erreur\u{a0}: ",
