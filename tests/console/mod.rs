@@ -40,7 +40,7 @@ mod pictures_of_staff;
 mod provider;
 mod provider_keys;
 mod putting_right;
-mod reads;
+pub(crate) mod reads;
 mod second_factor;
 mod session;
 mod settings;

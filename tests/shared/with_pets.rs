@@ -68,6 +68,10 @@ impl Pets for WithPets {
         self.pets.version().await
     }
 
+    fn ended_writes(&self) -> u64 {
+        self.pets.ended_writes()
+    }
+
     fn etag_key(&self) -> [u8; 32] {
         self.pets.etag_key()
     }

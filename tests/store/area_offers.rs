@@ -106,10 +106,11 @@ pub(crate) async fn the_public_version_changes_with_what_the_public_sees_and_wit
                 let breed = fields.find("breed").unwrap().clone();
                 let after = FieldDefinition { is_public: false, ..breed };
                 let name = after.name.clone();
-                let (seen, after) = (fields.version, Some(after));
+                let seen = fields.version;
+                let after = Some(after);
                 let change = FieldChange { seen, name, after, must_be_unused: false };
                 let response = StoredResponse::default();
-                store.write_field(Some(change), None, response, act(0)).await.unwrap();
+                store.write_fields(vec![change], Vec::new(), response, act(0)).await.unwrap();
             }
             4 => {
                 let name = StoreName::new("Paws".to_owned());

@@ -29,6 +29,8 @@ mod interface;
 mod ledger;
 #[path = "../shared/postgres.rs"]
 mod postgres_cluster;
+#[path = "../shared/profile.rs"]
+mod profile;
 #[path = "../disk/recording.rs"]
 mod recording;
 #[path = "../shared/with_pets.rs"]

@@ -1,6 +1,10 @@
 //! A store with a window, and people who look at it.
 
-use std::{net::IpAddr, num::NonZeroU32, sync::Arc};
+use std::{
+    net::IpAddr,
+    num::NonZeroU32,
+    sync::{Arc, atomic::AtomicUsize},
+};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -27,12 +31,14 @@ use tempfile::TempDir;
 use crate::{
     api::pictures,
     clock::ManualClock,
+    console::reads::Unchanged,
     database::Database,
     interface,
     store::{
         area::{any, change, respond},
         suite::{AnyStore, act},
     },
+    with_pets::WithPets,
 };
 
 /// Where the public reaches the window.
@@ -43,6 +49,8 @@ pub(crate) struct Street {
     app: Arc<App>,
     pub(crate) window: Window,
     pub(crate) clock: Arc<ManualClock>,
+    /// How often the store was asked for something.
+    pub(crate) asked: Arc<AtomicUsize>,
     pub(crate) database: Database,
     /// The folder of the photos.
     _photos: TempDir,
@@ -92,6 +100,11 @@ impl Street {
     pub(crate) async fn with_edge(settings: WindowSettings, of_edge: &edge::Settings) -> Self {
         let database = Database::fresh().await;
         let store = open(&database, 1).await;
+        let asked = Arc::<AtomicUsize>::default();
+        let pets = Arc::clone(&store);
+        let area = Arc::new(Unchanged(Arc::clone(&store)));
+        let store: AnyStore =
+            Arc::new(WithPets { pets, area, rest: store, asked: Arc::clone(&asked) });
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
         let photos = TempDir::new().unwrap();
         let of_app = app::Settings::default();
@@ -99,7 +112,7 @@ impl Street {
         let app = interface::app_with(Arc::clone(&store), clock.clone(), &of_app, place);
         let edge = interface::edge(clock.clone(), of_edge);
         let window = Window::new(Arc::clone(&app), Arc::new(window::counted(edge)), settings);
-        Self { store, app, window, clock, database, _photos: photos }
+        Self { store, app, window, clock, asked, database, _photos: photos }
     }
 
     /// The store as another process has it open.
