@@ -35,7 +35,7 @@ impl HeavyWork {
     ) -> Result<T, ApiError> {
         let turns = match reader {
             Reader::Known => &self.of_members,
-            _ => &self.of_strangers,
+            Reader::Stranger(_) => &self.of_strangers,
         };
         let turn = Arc::clone(turns).acquire_owned().await;
         let turn = turn.map_err(|error| ApiError::internal(Arc::new(error)))?;

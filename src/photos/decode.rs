@@ -162,7 +162,7 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbImage, PictureProblem> {
     let mut large =
         RgbImage::from_raw(width, height, in_8_bits(whole, colour, on_white)).unwrap_or_default();
     if let Some(sides) = within(width, height, PhotoSize::Large.longer_side()) {
-        large = resized(&large, sides).ok_or_else(|| PictureProblem::Unreadable)?;
+        large = resized(&large, sides).ok_or(PictureProblem::Unreadable)?;
     }
     // A profile that cannot be used is ignored, as browsers do.
     let profile = profile.and_then(|profile| ColorProfile::new_from_slice(&profile).ok());
@@ -250,7 +250,7 @@ fn smaller(picture: &RgbImage, size: PhotoSize) -> Result<Option<RgbImage>, Pict
     let Some(sides) = within(picture.width(), picture.height(), size.longer_side()) else {
         return Ok(None);
     };
-    resized(picture, sides).map(Some).ok_or_else(|| PictureProblem::Unreadable)
+    resized(picture, sides).map(Some).ok_or(PictureProblem::Unreadable)
 }
 
 /// The picture in sRGB, if its profile can be used.

@@ -77,7 +77,7 @@ fn smaller(picture: RgbaImage, limit: u32) -> Result<RgbaImage, PictureProblem> 
     let Some((width, height)) = within(picture.width(), picture.height(), limit) else {
         return Ok(picture);
     };
-    resized(&picture, width, height).ok_or_else(|| PictureProblem::Unreadable)
+    resized(&picture, width, height).ok_or(PictureProblem::Unreadable)
 }
 
 /// Colours count as far as they are visible, so what is transparent leaves no edge.
