@@ -32,8 +32,9 @@ struct CsvFile {
     fields: FieldSet,
     labels: Labels,
     passing: Passing,
-    /// The last animal of the rows before. `None` after the last rows.
-    position: Option<Option<PetId>>,
+    /// The last animal of the rows before.
+    before: Option<PetId>,
+    has_ended: bool,
     _permit: Reservation,
 }
 
@@ -54,7 +55,8 @@ pub(super) async fn file(
         fields,
         labels,
         passing,
-        position: Some(None),
+        before: None,
+        has_ended: false,
         _permit: permit,
     };
     let rows = stream::try_unfold(file, async |mut file| {
@@ -67,9 +69,11 @@ pub(super) async fn file(
 impl CsvFile {
     /// Makes the next rows. `None` after the last ones.
     async fn next_rows(&mut self) -> Result<Option<Bytes>, StoreError> {
-        let Some(before) = self.position.take() else { return Ok(None) };
+        if self.has_ended {
+            return Ok(None);
+        }
         let shop = &self.shop;
-        let (mut pets, next) = walk::step(shop, self.visitor, before).await?;
+        let (mut pets, next) = walk::step(shop, self.visitor, self.before).await?;
         pets.retain(|pet| self.passing.has(pet));
         // Otherwise, a value could be in the file that is not public any more.
         if shop.store().fields().await?.version != self.fields.version {
@@ -82,7 +86,8 @@ impl CsvFile {
             let animal = Animal::public(pet, &self.fields);
             rows.extend(row(&cells(shop, &animal, &self.fields, &self.labels))?);
         }
-        self.position = next.map(Some);
+        self.before = next;
+        self.has_ended = next.is_none();
         Ok(Some(Bytes::from(rows)))
     }
 }

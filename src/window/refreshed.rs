@@ -1,15 +1,11 @@
 //! Values that all visitors need and that take long to make: made once for each version of what the public sees, by
 //! one task at a time. While a new one is made, the one before is used.
 
-use std::{panic::AssertUnwindSafe, time::Duration};
+use std::{panic::AssertUnwindSafe, pin::pin, time::Duration};
 
 use futures_util::FutureExt;
 use parking_lot::Mutex;
-use tokio::{
-    sync::watch,
-    task::JoinSet,
-    time::{Instant, sleep_until},
-};
+use tokio::{sync::watch, task::JoinSet, time::sleep};
 
 use crate::store::{StoreError, Version, cause};
 
@@ -64,7 +60,8 @@ impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
         F: Future<Output = Result<T, StoreError>> + Send + 'static,
     {
         let mut changes = self.state.subscribe();
-        let deadline = Instant::now() + PATIENCE;
+        let mut patience = pin!(sleep(PATIENCE));
+        let mut is_too_late = false;
         loop {
             let reading = changes.borrow_and_update().reading(version);
             let former = match reading {
@@ -75,15 +72,12 @@ impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
             let has_former = former.is_some();
             tokio::select! {
                 _ = changes.changed() => {}
-                () = sleep_until(deadline), if has_former => {}
+                () = &mut patience, if has_former => is_too_late = true,
             }
             let state = self.state.borrow();
             match (state.reading(version), &state.error) {
                 (None, Some(error)) => return Err(error.clone()),
-                // It is too late, or the run has failed.
-                (Some(reading), error) if error.is_some() || Instant::now() >= deadline => {
-                    return Ok(reading);
-                }
+                (Some(reading), error) if is_too_late || error.is_some() => return Ok(reading),
                 // A run has ended, perhaps one for an earlier version.
                 _ => {}
             }

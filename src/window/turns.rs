@@ -156,29 +156,29 @@ mod tests {
 
     type Waiting = BoxFuture<'static, Result<Turn, StoreError>>;
 
-    /// The address 192.0.2.N, or a /24 further on.
-    fn address(number: usize) -> Option<ClientAddress> {
+    /// An address with this number.
+    fn address(number: usize) -> ClientAddress {
         let [.., high, low] = number.to_be_bytes();
-        Some(IpAddr::from([192, 0, high, low]).into())
+        IpAddr::from([192, 0, high, low]).into()
     }
 
     /// A request that waits, and has been polled.
-    async fn wait(turns: &Arc<Turns>, address: Option<ClientAddress>) -> Waiting {
+    async fn wait(turns: &Arc<Turns>, address: ClientAddress) -> Waiting {
         let turns = Arc::clone(turns);
-        let mut waiting = async move { turns.take(address).await }.boxed();
+        let mut waiting = async move { turns.take(Some(address)).await }.boxed();
         assert!(poll!(&mut waiting).is_pending());
         waiting
     }
 
-    async fn is_refused(turns: &Arc<Turns>, address: Option<ClientAddress>) -> bool {
-        let mut waiting = Box::pin(turns.take(address));
+    async fn is_refused(turns: &Arc<Turns>, address: ClientAddress) -> bool {
+        let mut waiting = Box::pin(turns.take(Some(address)));
         matches!(poll!(&mut waiting), Poll::Ready(Err(_)))
     }
 
     #[tokio::test]
     async fn an_address_with_many_requests_has_one_turn_before_another_address() {
         let turns = Turns::new(1);
-        let turn = turns.take(address(1)).await.unwrap();
+        let turn = turns.take(Some(address(1))).await.unwrap();
         let mut many = Vec::new();
         for _ in 0..9 {
             many.push(wait(&turns, address(1)).await);
@@ -197,7 +197,7 @@ mod tests {
     #[tokio::test]
     async fn an_address_may_wait_with_few_requests_and_the_queue_is_bounded() {
         let turns = Turns::new(1);
-        let _turn = turns.take(address(1)).await.unwrap();
+        let _turn = turns.take(Some(address(1))).await.unwrap();
         let mut waiting = Vec::new();
         for number in 0..MAX_WAITING / MAX_WAITING_OF_ADDRESS {
             for _ in 0..MAX_WAITING_OF_ADDRESS {
@@ -218,7 +218,7 @@ mod tests {
     #[tokio::test]
     async fn an_address_that_has_nothing_waits_until_each_of_the_others_has_one_request() {
         let turns = Turns::new(1);
-        let _turn = turns.take(address(0)).await.unwrap();
+        let _turn = turns.take(Some(address(0))).await.unwrap();
         let mut waiting = Vec::new();
         for number in 0..MAX_WAITING {
             waiting.push(wait(&turns, address(number)).await);
@@ -229,7 +229,7 @@ mod tests {
     #[tokio::test]
     async fn a_client_that_leaves_takes_no_turn_with_it() {
         let turns = Turns::new(1);
-        let turn = turns.take(address(1)).await.unwrap();
+        let turn = turns.take(Some(address(1))).await.unwrap();
         let [before, called] = [wait(&turns, address(2)).await, wait(&turns, address(3)).await];
         let mut last = wait(&turns, address(4)).await;
         drop(before);
@@ -238,6 +238,6 @@ mod tests {
         drop(called);
         assert!(matches!(poll!(&mut last), Poll::Ready(Ok(_))));
         assert_eq!(turns.state.lock().taken, 0);
-        assert!(turns.take(address(5)).await.is_ok());
+        assert!(turns.take(Some(address(5))).await.is_ok());
     }
 }

@@ -60,7 +60,7 @@ async fn a_service_that_starts_again_and_again_makes_one_backup_in_each_interval
     let here = directory();
     let path = here.path();
     new_key(path);
-    let task = [("task", "make_backup")];
+    let task = ["task=\"make_backup\""];
     for _ in 0..4 {
         let service = Service::start(path, &[&MANAGED[..], &["--backup", "place"]].concat());
         let last = "petstore_task_last_success_timestamp_seconds";

@@ -3,7 +3,7 @@
 use std::{fmt::Write, fs, time::Duration};
 
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::time::{interval, timeout};
 
 use super::{
     exhausted_resources::with_private_mounts,
@@ -30,7 +30,7 @@ async fn with_a_read_only_root_all_animals_are_added_imported_and_found() {
     let program = env!("CARGO_BIN_EXE_petstore");
     let script = format!(
         "{READ_ONLY} && export PETSTORE_DATABASE=sqlite:$data/petstore.db && \
-         {program} keys create --create --name test >$data/key && \
+         {program} keys create --create --name test --scope store:write >$data/key && \
          {program} import {}/animals.csv --keep-ids && \
          exec {program} serve --listen 127.0.0.1:0",
         here.path().display()
@@ -48,16 +48,17 @@ async fn with_a_read_only_root_all_animals_are_added_imported_and_found() {
         let added = create(&client, &service.url, key.trim_end(), &format!("new {number}"));
         assert_eq!(added.send().await.unwrap().status(), 201, "{number}: {}", service.said());
     }
-    let found = async |name: &str| {
+    let is_found = async |name: &str| {
         let url = format!("{}/store/pets?q={name}&limit=1", service.url);
         let reply = client.get(url).bearer_auth(key.trim_end()).send().await.unwrap();
         let page: Value = reply.json().await.unwrap();
-        page["pets"].as_array().is_some_and(|pets| !pets.is_empty())
+        page.as_array().is_some_and(|pets| !pets.is_empty())
     };
+    let mut looks = interval(Duration::from_millis(50));
     let all_found = async {
         for name in ["new+7", "old+299999"] {
-            while !found(name).await {
-                tokio::task::yield_now().await;
+            while !is_found(name).await {
+                looks.tick().await;
             }
         }
     };

@@ -63,7 +63,7 @@ async fn an_animal_that_the_database_rejects_does_not_affect_those_that_wait_wit
     let (store, url) = fresh().await;
     let rejects = "ALTER TABLE pets ADD CHECK (name <> 'rejected')";
     connect(&url).await.batch_execute(rejects).await.unwrap();
-    let add = async |number| {
+    let add = async |number: i64| {
         let name = if number == 10 { "rejected".to_owned() } else { number.to_string() };
         store.create_pet(new_pet(&name, number, Available), act(0), respond).await
     };
