@@ -199,12 +199,13 @@ impl Interface for Console {
         facts.route = Some(route.label);
         // The memory counts until the page is made.
         let mut _room = None;
-        if request.method == Method::POST && !matches!(route.target, Target::Server(_)) {
-            if let Err(error) = origin::check_site(&visit.visitor, &request.headers) {
-                let now = self.app.clock.instant();
-                origin::warn_of_foreign_form(&self.edge, now, &visit.visitor, &request.headers);
-                return Err(error);
-            }
+        if request.method == Method::POST
+            && !matches!(route.target, Target::Server(_))
+            && let Err(error) = origin::check_site(&visit.visitor, &request.headers)
+        {
+            let now = self.app.clock.instant();
+            origin::warn_of_foreign_form(&self.edge, now, &visit.visitor, &request.headers);
+            return Err(error);
         }
         if request.method == Method::POST && !has_pictures {
             // Looked up again below, because the session may end before the form arrives.
