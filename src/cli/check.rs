@@ -49,7 +49,7 @@ impl Check {
             found => found?,
         };
         let place = self.photos.open_to_read(database)?.map(Arc::new);
-        if let Some(other) = photos::place_of_another_database() {
+        if let Some(other) = self.photos.place_of_another_database() {
             super::output::print_message(&format!(
                 "The photos are looked for in {other}, which PETSTORE_PHOTOS names; --photos names another \
                  place."

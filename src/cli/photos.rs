@@ -157,19 +157,24 @@ fn is_argument(name: &str) -> bool {
     })
 }
 
-/// Returns the place of photos that a variable names, if an argument names the database: the place is then perhaps
-/// that of another database.
-pub(super) fn place_of_another_database() -> Option<String> {
-    if !is_argument("--database") || is_argument("--photos") {
-        return None;
-    }
-    env::var(PHOTOS).ok().filter(|place| !place.is_empty() && place != "off")
-}
-
 impl PhotoArgs {
+    /// The place that a variable names, if an argument names the database: then the place is perhaps that
+    /// of another database.
+    pub(super) fn place_of_another_database(&self) -> Option<String> {
+        let is_from_variable = env::var_os(PHOTOS).is_some() && !is_argument("--photos");
+        if !is_from_variable || !is_argument("--database") {
+            return None;
+        }
+        match &self.photos {
+            Some(PlaceSetting::Folder(path)) => Some(path.display().to_string()),
+            Some(PlaceSetting::Bucket(url)) => Some(url.to_string()),
+            Some(PlaceSetting::Off) | None => None,
+        }
+    }
+
     /// Refuses to write to the place of photos of another database.
     pub(super) fn refuse_those_of_another_database(&self) -> Result<(), BadSetting> {
-        let Some(place) = place_of_another_database() else { return Ok(()) };
+        let Some(place) = self.place_of_another_database() else { return Ok(()) };
         Err(BadSetting(format!(
             "{PHOTOS} names {place}, which is perhaps the place of photos of another database than \
              --database names; name the place with --photos"

@@ -20,7 +20,8 @@ const MAX_WAITING_OF_SHARED_ADDRESS: usize = MAX_WAITING / 2;
 /// The longest wait for a turn.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// Gives a few turns at once: to each address that waits in turn, and to the requests of one address in their order.
+/// Gives a few turns at once: to each address that waits in turn, and to the requests of one address in their order. Of
+/// IPv6, the addresses of a site are one ([`ClientAddress::site`]).
 pub(super) struct Turns {
     at_once: usize,
     state: Mutex<State>,
@@ -61,7 +62,7 @@ impl Turns {
                 state.taken += 1;
                 return Ok(Turn { turns: Arc::clone(self) });
             }
-            state.wait(address).ok_or(StoreError::Overloaded)?
+            state.wait(address.map(ClientAddress::site)).ok_or(StoreError::Overloaded)?
         };
         match timeout(LONGEST_WAIT, call).await {
             Ok(Ok(turn)) => Ok(turn),

@@ -197,8 +197,9 @@ async fn root_follows_no_link_that_the_user_of_the_database_made_to_a_folder_of_
     let link = new.path().join("photos");
     symlink(others.path(), &link).unwrap();
     if geteuid().is_root() {
-        let line = run(new.path(), &["restore", &copy]).stderr;
-        assert!(line.contains("is a link to a folder that does not belong to the user"), "{line}");
+        let refusal = run(new.path(), &["restore", &copy]).stderr;
+        let says = "is a link to a folder that does not belong to the user";
+        assert!(refusal.contains(says), "{refusal}");
         assert_eq!(fs::read_dir(others.path()).unwrap().count(), 0);
     } else {
         eprintln!("Not root: what root does not follow was not looked at.");

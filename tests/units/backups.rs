@@ -163,7 +163,7 @@ async fn a_service_that_starts_again_and_again_makes_a_backup_only_when_the_newe
     assert_eq!(start().await, None);
     for hour in 1..24 {
         clock.advance(Duration::from_hours(1));
-        assert_eq!(start().await, Some(day - Duration::from_hours(hour)));
+        assert_eq!(start().await, Some(Duration::from_hours(24 - hour)));
     }
     assert_eq!(made(&database).len(), 1);
     clock.advance(Duration::from_hours(1));
