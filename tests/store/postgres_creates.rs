@@ -72,7 +72,7 @@ async fn an_animal_that_the_database_rejects_does_not_affect_those_that_wait_wit
         match outcome {
             Ok(_) => assert_ne!(number, 10),
             Err(error) => {
-                assert!(number == 10 && matches!(error, StoreError::Internal(_)), "{error}")
+                assert!(number == 10 && matches!(error, StoreError::Internal(_)), "{error}");
             }
         }
     }

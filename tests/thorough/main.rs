@@ -29,6 +29,7 @@ mod interface;
 mod ledger;
 #[path = "../shared/postgres.rs"]
 mod postgres_cluster;
+#[expect(dead_code, reason = "logos are of the fast tests")]
 #[path = "../shared/profile.rs"]
 mod profile;
 #[path = "../disk/recording.rs"]
