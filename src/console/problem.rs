@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::{
     layout::{self, Follows, Frame},
     session::Session,
-    visit::{MAX_FIELDS, Visit},
+    visit::{MAX_FORM_FIELDS, Visit},
 };
 use crate::{
     app::StoreFacts,
@@ -47,7 +47,7 @@ pub(super) fn unread(error: ApiError) -> ApiError {
 
 /// Returns the error of a form or a query with too many fields, in the language of the member.
 pub(super) fn too_many_fields(problem: Problem) -> ApiError {
-    ApiError::new(problem, texts().form_too_large(MAX_FIELDS))
+    ApiError::new(problem, texts().form_too_large(MAX_FORM_FIELDS))
 }
 
 /// The error with its page, which has the menu of the member who is signed in.

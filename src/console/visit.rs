@@ -72,9 +72,9 @@ impl Visit<'_> {
 
 /// The most fields of a form. The largest form that a page makes has some 300: 100 selected animals with the filters of
 /// their list, a paste of 100 columns, or all fields of an animal, each with what it was before.
-pub(super) const MAX_FIELDS: usize = 1_000;
+pub(super) const MAX_FORM_FIELDS: usize = 1_000;
 
-/// A form with more than [`MAX_FIELDS`] fields.
+/// A form with more than [`MAX_FORM_FIELDS`] fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooManyFields;
 
@@ -104,7 +104,7 @@ impl Form {
     pub(super) fn read(bytes: Bytes) -> Result<Self, TooManyFields> {
         let mut fields = Vec::new();
         for field in form_urlencoded::parse(&bytes).into_owned() {
-            if fields.len() == MAX_FIELDS {
+            if fields.len() == MAX_FORM_FIELDS {
                 return Err(TooManyFields);
             }
             fields.push(field);
