@@ -7,8 +7,8 @@ use crate::{
         PetStatus, Role, Scope,
         staff::{Password, WeakPassword},
         store_area::{
-            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind, SubjectKind,
-            WithdrawalReason,
+            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind,
+            SubjectKind, WithdrawalReason,
         },
     },
     edge::Problem,
@@ -212,7 +212,10 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         format!("{label}: Geben Sie höchstens {thousands}{rest:0width$} Zeichen ein.")
     },
     form_too_large: |most| {
-        format!("Das Formular hat mehr als {} Felder, deshalb wurde nichts gelesen. Gehen Sie zurück, und senden Sie weniger auf einmal.", in_digits(most))
+        format!(
+            "Das Formular hat mehr als {} Felder, deshalb wurde nichts gelesen. Gehen Sie zurück, und senden Sie weniger auf einmal.",
+            in_digits(most)
+        )
     },
     select: |name| format!("{name} auswählen"),
     add_count: |count| format!("{} hinzufügen", animals(count)),
@@ -361,7 +364,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         )
     },
     number_shortened: |label, typed| {
-        format!("{label}: Excel hat die Zahl zu {typed} verkürzt, die letzten Ziffern fehlen. Markieren Sie in Excel die Spalte, wählen Sie „Zellen formatieren“, „Zahl“ mit 0 Dezimalstellen, und kopieren Sie sie noch einmal.")
+        format!(
+            "{label}: Excel hat die Zahl zu {typed} verkürzt, die letzten Ziffern fehlen. Markieren Sie in Excel die Spalte, wählen Sie „Zellen formatieren“, „Zahl“ mit 0 Dezimalstellen, und kopieren Sie sie noch einmal."
+        )
     },
 
     // The list of animals, and its bar.
@@ -1130,7 +1135,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     logo_missing: "Wählen Sie zuerst ein Bild aus.",
     logo_invalid: "Das Logo muss ein Bild in PNG, JPEG oder WebP sein. Wählen Sie eine andere Datei.",
     logo_too_flat: "Das Logo muss mindestens 16 Pixel breit und hoch sein, höchstens 12-mal so breit wie hoch und höchstens 3-mal so hoch wie breit. Wählen Sie ein anderes Bild.",
-    picture_problem: |problem| match problem {
+    picture_problem: |problem| {
+        match problem {
         PictureProblem::NoPicture | PictureProblem::OtherFormat { .. } => TEXTS.no_picture.to_owned(),
         PictureProblem::Truncated { .. } => "Das Bild ist nicht vollständig: Das Ende fehlt. Wählen Sie die ganze Datei.".to_owned(),
         PictureProblem::OtherData { .. } => "Nach dem Bild folgen andere Daten. Speichern Sie es mit einem anderen Programm noch einmal.".to_owned(),
@@ -1154,6 +1160,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         PictureProblem::Memory => "Das Bild braucht zu viel Speicher. Wählen Sie eines mit weniger Pixeln.".to_owned(),
         PictureProblem::Time => "Das Lesen des Bildes dauert zu lange. Wählen Sie ein kleineres.".to_owned(),
         PictureProblem::FlatLogo => TEXTS.logo_too_flat.to_owned(),
+    }
     },
     remove_logo: "Logo entfernen",
     logo_removed_effect: "Es verschwindet von allen Seiten. Damit es wieder erscheint, laden Sie es noch einmal hoch.",

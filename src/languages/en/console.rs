@@ -7,8 +7,8 @@ use crate::{
         PetStatus, Role, Scope,
         staff::{Password, WeakPassword},
         store_area::{
-            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind, SubjectKind,
-            WithdrawalReason,
+            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind,
+            SubjectKind, WithdrawalReason,
         },
     },
     edge::Problem,
@@ -208,7 +208,10 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         format!("The {label} must have at most {thousands}{rest:0width$} characters.")
     },
     form_too_large: |most| {
-        format!("The form has more than {} fields, so nothing was read. Go back, and send less at once.", in_digits(most))
+        format!(
+            "The form has more than {} fields, so nothing was read. Go back, and send less at once.",
+            in_digits(most)
+        )
     },
     select: |name| format!("Select {name}"),
     add_count: |count| format!("Add {}", animals(count)),
@@ -350,7 +353,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         format!("{label}: {chosen} is not a choice any more. Choose another one, or none.")
     },
     number_shortened: |label, typed| {
-        format!("{label}: Excel has shortened the number to {typed}, so its last digits are lost. In Excel, select the column, choose Format Cells, Number, with 0 decimal places, and copy it again.")
+        format!(
+            "{label}: Excel has shortened the number to {typed}, so its last digits are lost. In Excel, select the column, choose Format Cells, Number, with 0 decimal places, and copy it again."
+        )
     },
 
     // The list of animals, and its bar.
@@ -1067,13 +1072,24 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     logo_invalid: "The logo must be a PNG, JPEG or WebP picture. Choose another file.",
     logo_too_flat: "The logo must be at least 16 pixels wide and high, at most 12 times as wide as high, and at most 3 times as high as wide. Choose another picture.",
     picture_problem: |problem| match problem {
-        PictureProblem::NoPicture | PictureProblem::OtherFormat { .. } => TEXTS.no_picture.to_owned(),
-        PictureProblem::Truncated { .. } => "The picture is not complete: its end is missing. Choose the whole file.".to_owned(),
-        PictureProblem::OtherData { .. } => "The picture is followed by other data. Save it again with another program.".to_owned(),
-        PictureProblem::Unreadable => "The picture is damaged and cannot be read. Save it again with another program.".to_owned(),
+        PictureProblem::NoPicture | PictureProblem::OtherFormat { .. } => {
+            TEXTS.no_picture.to_owned()
+        }
+        PictureProblem::Truncated { .. } => {
+            "The picture is not complete: its end is missing. Choose the whole file.".to_owned()
+        }
+        PictureProblem::OtherData { .. } => {
+            "The picture is followed by other data. Save it again with another program.".to_owned()
+        }
+        PictureProblem::Unreadable => {
+            "The picture is damaged and cannot be read. Save it again with another program."
+                .to_owned()
+        }
         PictureProblem::Metadata { length, most } => {
             let [length, most] = [length, most].map(in_digits);
-            format!("The picture has {length} bytes of other data, and at most {most} are allowed. Remove that data, or save the picture again with another program.")
+            format!(
+                "The picture has {length} bytes of other data, and at most {most} are allowed. Remove that data, or save the picture again with another program."
+            )
         }
         PictureProblem::ManyPictures { most } => {
             let most = in_digits(most);
@@ -1081,14 +1097,22 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         }
         PictureProblem::Pixels { width, height, most, most_of_side } => {
             let most = in_digits(most);
-            format!("The picture has {width} × {height} pixels. At most {most} are allowed in all, and {most_of_side} for each side. Choose a smaller one.")
+            format!(
+                "The picture has {width} × {height} pixels. At most {most} are allowed in all, and {most_of_side} for each side. Choose a smaller one."
+            )
         }
         PictureProblem::PixelsOfKind { width, height, most, format } => {
             let most = in_digits(most);
-            format!("The picture has {width} × {height} pixels, and a {format} picture of this kind can have {most}. Choose a smaller one, or a JPEG that is not progressive.")
+            format!(
+                "The picture has {width} × {height} pixels, and a {format} picture of this kind can have {most}. Choose a smaller one, or a JPEG that is not progressive."
+            )
         }
-        PictureProblem::Memory => "The picture needs too much memory. Choose one with fewer pixels.".to_owned(),
-        PictureProblem::Time => "It takes too long to read the picture. Choose a smaller one.".to_owned(),
+        PictureProblem::Memory => {
+            "The picture needs too much memory. Choose one with fewer pixels.".to_owned()
+        }
+        PictureProblem::Time => {
+            "It takes too long to read the picture. Choose a smaller one.".to_owned()
+        }
         PictureProblem::FlatLogo => TEXTS.logo_too_flat.to_owned(),
     },
     remove_logo: "Remove the logo",

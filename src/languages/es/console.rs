@@ -7,8 +7,8 @@ use crate::{
         PetStatus, Role, Scope,
         staff::{Password, WeakPassword},
         store_area::{
-            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind, SubjectKind,
-            WithdrawalReason,
+            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind,
+            SubjectKind, WithdrawalReason,
         },
     },
     edge::Problem,
@@ -208,7 +208,10 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     },
     too_long: |label, most| format!("{label}: escriba como máximo {} caracteres.", in_digits(most)),
     form_too_large: |most| {
-        format!("El formulario tiene más de {} campos, así que no se ha leído nada. Vuelva atrás y envíe menos de una vez.", in_digits(most))
+        format!(
+            "El formulario tiene más de {} campos, así que no se ha leído nada. Vuelva atrás y envíe menos de una vez.",
+            in_digits(most)
+        )
     },
     select: |name| format!("Seleccionar {name}"),
     add_count: |count| format!("Añadir {}", animals(count)),
@@ -349,7 +352,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         format!("{label}: {chosen} ya no es una opción. Elija otra o ninguna.")
     },
     number_shortened: |label, typed| {
-        format!("{label}: Excel ha abreviado el número a {typed} y faltan sus últimas cifras. En Excel, seleccione la columna, elija «Formato de celdas», «Número» con 0 decimales, y cópiela otra vez.")
+        format!(
+            "{label}: Excel ha abreviado el número a {typed} y faltan sus últimas cifras. En Excel, seleccione la columna, elija «Formato de celdas», «Número» con 0 decimales, y cópiela otra vez."
+        )
     },
 
     // The list of animals, and its bar.
@@ -1125,13 +1130,24 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     logo_invalid: "El logotipo debe ser una imagen PNG, JPEG o WebP. Elija otro archivo.",
     logo_too_flat: "El logotipo debe tener al menos 16 píxeles de ancho y de alto, ser como máximo 12 veces más ancho que alto y como máximo 3 veces más alto que ancho. Elija otra imagen.",
     picture_problem: |problem| match problem {
-        PictureProblem::NoPicture | PictureProblem::OtherFormat { .. } => TEXTS.no_picture.to_owned(),
-        PictureProblem::Truncated { .. } => "La imagen no está completa: falta el final. Elija el archivo entero.".to_owned(),
-        PictureProblem::OtherData { .. } => "Después de la imagen hay otros datos. Guárdela otra vez con otro programa.".to_owned(),
-        PictureProblem::Unreadable => "La imagen está dañada y no se puede leer. Guárdela otra vez con otro programa.".to_owned(),
+        PictureProblem::NoPicture | PictureProblem::OtherFormat { .. } => {
+            TEXTS.no_picture.to_owned()
+        }
+        PictureProblem::Truncated { .. } => {
+            "La imagen no está completa: falta el final. Elija el archivo entero.".to_owned()
+        }
+        PictureProblem::OtherData { .. } => {
+            "Después de la imagen hay otros datos. Guárdela otra vez con otro programa.".to_owned()
+        }
+        PictureProblem::Unreadable => {
+            "La imagen está dañada y no se puede leer. Guárdela otra vez con otro programa."
+                .to_owned()
+        }
         PictureProblem::Metadata { length, most } => {
             let [length, most] = [length, most].map(in_digits);
-            format!("La imagen tiene {length} bytes de otros datos y se permiten {most} como máximo. Quítelos o guarde la imagen otra vez con otro programa.")
+            format!(
+                "La imagen tiene {length} bytes de otros datos y se permiten {most} como máximo. Quítelos o guarde la imagen otra vez con otro programa."
+            )
         }
         PictureProblem::ManyPictures { most } => {
             let most = in_digits(most);
@@ -1139,14 +1155,22 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         }
         PictureProblem::Pixels { width, height, most, most_of_side } => {
             let most = in_digits(most);
-            format!("La imagen tiene {width} × {height} píxeles. Se permiten {most} en total y {most_of_side} por lado como máximo. Elija una más pequeña.")
+            format!(
+                "La imagen tiene {width} × {height} píxeles. Se permiten {most} en total y {most_of_side} por lado como máximo. Elija una más pequeña."
+            )
         }
         PictureProblem::PixelsOfKind { width, height, most, format } => {
             let most = in_digits(most);
-            format!("La imagen tiene {width} × {height} píxeles y una imagen {format} de este tipo puede tener {most}. Elija una más pequeña o un JPEG que no sea progresivo.")
+            format!(
+                "La imagen tiene {width} × {height} píxeles y una imagen {format} de este tipo puede tener {most}. Elija una más pequeña o un JPEG que no sea progresivo."
+            )
         }
-        PictureProblem::Memory => "La imagen necesita demasiada memoria. Elija una con menos píxeles.".to_owned(),
-        PictureProblem::Time => "La imagen tarda demasiado en leerse. Elija una más pequeña.".to_owned(),
+        PictureProblem::Memory => {
+            "La imagen necesita demasiada memoria. Elija una con menos píxeles.".to_owned()
+        }
+        PictureProblem::Time => {
+            "La imagen tarda demasiado en leerse. Elija una más pequeña.".to_owned()
+        }
         PictureProblem::FlatLogo => TEXTS.logo_too_flat.to_owned(),
     },
     remove_logo: "Quitar el logotipo",

@@ -8,8 +8,8 @@ use crate::{
         PetStatus, Role, Scope,
         staff::{Password, WeakPassword},
         store_area::{
-            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind, SubjectKind,
-            WithdrawalReason,
+            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind,
+            SubjectKind, WithdrawalReason,
         },
     },
     edge::Problem,
@@ -211,7 +211,10 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     },
     too_long: |label, most| format!("{label}\u{a0}: {} caractères au maximum.", in_digits(most)),
     form_too_large: |most| {
-        format!("Le formulaire a plus de {} champs, et rien n’a été lu. Revenez en arrière et envoyez-en moins à la fois.", in_digits(most))
+        format!(
+            "Le formulaire a plus de {} champs, et rien n’a été lu. Revenez en arrière et envoyez-en moins à la fois.",
+            in_digits(most)
+        )
     },
     select: |name| format!("Sélectionner {}", called(name)),
     add_count: |count| format!("Ajouter {}", animals(count)),
@@ -361,7 +364,9 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         )
     },
     number_shortened: |label, typed| {
-        format!("{label}\u{a0}: Excel a abrégé le nombre en {typed}, et ses derniers chiffres manquent. Dans Excel, sélectionnez la colonne, choisissez «\u{a0}Format de cellule\u{a0}», «\u{a0}Nombre\u{a0}» avec 0 décimale, puis copiez-la à nouveau.")
+        format!(
+            "{label}\u{a0}: Excel a abrégé le nombre en {typed}, et ses derniers chiffres manquent. Dans Excel, sélectionnez la colonne, choisissez «\u{a0}Format de cellule\u{a0}», «\u{a0}Nombre\u{a0}» avec 0 décimale, puis copiez-la à nouveau."
+        )
     },
 
     // The list of animals, and its bar.
@@ -1153,7 +1158,8 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
     logo_missing: "Choisissez d’abord une image.",
     logo_invalid: "Le logo doit être une image PNG, JPEG ou WebP. Choisissez un autre fichier.",
     logo_too_flat: "Le logo doit avoir au moins 16 pixels de large et de haut, être au plus 12 fois plus large que haut et au plus 3 fois plus haut que large. Choisissez une autre image.",
-    picture_problem: |problem| match problem {
+    picture_problem: |problem| {
+        match problem {
         PictureProblem::NoPicture | PictureProblem::OtherFormat { .. } => TEXTS.no_picture.to_owned(),
         PictureProblem::Truncated { .. } => "L’image n’est pas complète\u{a0}: il manque la fin. Choisissez le fichier entier.".to_owned(),
         PictureProblem::OtherData { .. } => "D’autres données suivent l’image. Enregistrez-la à nouveau avec un autre programme.".to_owned(),
@@ -1177,6 +1183,7 @@ pub(in crate::languages) static TEXTS: Texts = Texts {
         PictureProblem::Memory => "L’image demande trop de mémoire. Choisissez-en une avec moins de pixels.".to_owned(),
         PictureProblem::Time => "La lecture de l’image prend trop de temps. Choisissez-en une plus petite.".to_owned(),
         PictureProblem::FlatLogo => TEXTS.logo_too_flat.to_owned(),
+    }
     },
     remove_logo: "Supprimer le logo",
     logo_removed_effect: "Il disparaît de toutes les pages. Pour l’afficher de nouveau, envoyez-le à nouveau.",
