@@ -242,7 +242,7 @@ impl Photos {
     }
 
     /// Makes a photo of the large file of another one, turned by a right angle; `None` without this file. The picture in
-    /// the large file is not encoded again, see [`turn`].
+    /// the large file is not encoded again, see `turn.rs`.
     pub async fn turn(&self, id: PhotoId, to_right: bool) -> Result<Option<Stored>, PhotoError> {
         let place = self.place.as_ref().ok_or(PhotoError::Off)?;
         let file = PhotoFile { id, size: PhotoSize::Large };
