@@ -1,19 +1,6 @@
--- Unique texts are also compared without what a spreadsheet adds to a number, such as an apostrophe or ".0", as by
--- unseparated() of the service. Two animals whose values are the same now keep them, as in 0024_unique_texts.sql. The
--- former keys have no points any more, so the value says whether it ends with decimals.
-CREATE TABLE whole_numbers AS
-    SELECT field, pet_id, key, CASE
-            WHEN value ~ '[.,]0["'' ]*$' AND kept ~ '^([0-9]{9,10}|[0-9]{15})0$' THEN left(kept, -1)
-            WHEN value ~ '[.,]00["'' ]*$' AND kept ~ '^([0-9]{9,10}|[0-9]{15})00$' THEN left(kept, -2)
-            WHEN kept = '' THEN key
-            ELSE kept END AS number
-    FROM (SELECT field, pet_id, key, regexp_replace(key, '[''"=,*]', '', 'g') AS kept,
-            pets.fields::jsonb ->> field AS value
-        FROM unique_values LEFT JOIN pets ON pets.id = pet_id
-        WHERE field IN (SELECT name FROM fields WHERE kind = 'text')
-            -- The hash of a long text.
-            AND key !~ '^sha256:[0-9a-f]{64}$') AS keys;
-DELETE FROM whole_numbers WHERE number = key;
+-- Unique texts are also compared without what a spreadsheet adds to a number, such as an apostrophe or ".0". Two animals
+-- whose values are the same now keep them, as in 0024_unique_texts.sql. The former keys have no points any more, so the
+-- service makes the keys of the values again, and puts those that differ into whole_numbers before this step.
 UPDATE unique_values SET key = number, twin = unique_values.pet_id FROM whole_numbers
     WHERE (unique_values.field, unique_values.key, unique_values.pet_id)
         = (whole_numbers.field, whole_numbers.key, whole_numbers.pet_id);
@@ -26,7 +13,7 @@ UPDATE unique_values SET twin = 0 WHERE twin <> 0 AND NOT EXISTS (SELECT FROM un
 INSERT INTO whole_numbers (field)
     SELECT value.key FROM withdrawn_pets, jsonb_each_text(withdrawn_pets.fields::jsonb) AS value
         JOIN fields ON fields.name = value.key AND fields.kind = 'text' AND fields.is_unique = 1
-    WHERE value.value ~ '[''"=*,]|\.0';
+    WHERE value.value !~ '^[0-9A-Za-z -]*$';
 DELETE FROM value_blocks WHERE EXISTS (SELECT FROM whole_numbers);
 DELETE FROM word_blocks WHERE EXISTS (SELECT FROM whole_numbers);
 DELETE FROM value_changes WHERE EXISTS (SELECT FROM whole_numbers);

@@ -1,6 +1,6 @@
--- Unique texts are also compared without what a spreadsheet adds to a number, such as an apostrophe or ".0":
--- unseparated() is a function of the service. Two animals whose values are the same now keep them, as in
--- 0027_unique_texts.sql. The former keys have no points any more, so the value says whether it ends with decimals.
+-- Unique texts are also compared without what a spreadsheet adds to a number, such as an apostrophe or ".0". Two animals
+-- whose values are the same now keep them, as in 0027_unique_texts.sql. The former keys have no points any more, so the
+-- keys are made of the values again: unique_text_key() is a function of the service.
 CREATE TABLE whole_numbers (
     field  TEXT    NOT NULL,
     key    TEXT    NOT NULL,
@@ -10,19 +10,12 @@ CREATE TABLE whole_numbers (
 ) STRICT, WITHOUT ROWID;
 INSERT INTO whole_numbers SELECT field, key, pet_id,
         CASE row_number() OVER (PARTITION BY field, key ORDER BY pet_id) WHEN 1 THEN 0 ELSE pet_id END
-    FROM (SELECT field, pet_id, CASE
-            WHEN NOT is_text THEN former
-            -- The hash of a long text.
-            WHEN former GLOB 'sha256:*' AND length(former) = 71 THEN former
-            WHEN value GLOB '*[.,]0' THEN unseparated(substr(number, 1, length(number) - 1) || '.0')
-            WHEN value GLOB '*[.,]00' THEN unseparated(substr(number, 1, length(number) - 2) || '.00')
-            ELSE unseparated(former) END AS key
-        FROM (SELECT unique_values.field, unique_values.pet_id, unique_values.key AS former,
-                rtrim(unique_values.key, '"''') AS number,
-                unique_values.field IN (SELECT name FROM fields WHERE kind = 'text') AS is_text,
-                rtrim(value.value, '"'' ') AS value
-            FROM unique_values LEFT JOIN pets ON pets.id = unique_values.pet_id
-                LEFT JOIN json_each(pets.fields) AS value ON value.key = unique_values.field));
+    FROM (SELECT unique_values.field, unique_values.pet_id, CASE
+            WHEN value.type = 'text' AND unique_values.field IN (SELECT name FROM fields WHERE kind = 'text')
+                THEN unique_text_key(value.value)
+            ELSE unique_values.key END AS key
+        FROM unique_values LEFT JOIN pets ON pets.id = unique_values.pet_id
+            LEFT JOIN json_each(pets.fields) AS value ON value.key = unique_values.field);
 
 -- Only then, the search has animals under their former keys. All are merged again, in the background: see
 -- 0029_one_search.sql.
@@ -30,7 +23,7 @@ CREATE TABLE any_changed AS SELECT EXISTS (
     SELECT field, key, pet_id FROM unique_values EXCEPT SELECT field, key, pet_id FROM whole_numbers
     UNION ALL SELECT 1, 1, 1 FROM withdrawn_pets, json_each(withdrawn_pets.fields) AS value
         JOIN fields ON fields.name = value.key AND fields.kind = 'text' AND fields.is_unique = 1
-        WHERE withdrawn_pets.fields IS NOT NULL AND (value.value GLOB '*[''"=*,]*' OR value.value GLOB '*.0*')
+        WHERE withdrawn_pets.fields IS NOT NULL AND value.value GLOB '*[^-0-9A-Za-z ]*'
 ) AS is_true;
 DELETE FROM value_blocks WHERE (SELECT is_true FROM any_changed);
 DELETE FROM word_blocks WHERE (SELECT is_true FROM any_changed);

@@ -6,6 +6,7 @@ mod fields;
 mod idempotency;
 pub mod journal;
 mod keys;
+mod known_facts;
 mod latest;
 mod logo;
 mod photos;
@@ -28,6 +29,7 @@ pub(crate) use self::{
     changed::Changed,
     idempotency::{NotEntered, Requests},
     keys::{Caller, KeyError, KeyRing},
+    known_facts::{KnownFacts, Seen},
     profile::change_profile,
     webhooks::{WebhookError, WebhookRefusal},
 };

@@ -23,7 +23,7 @@ use flate2::{
 use jiff::Timestamp;
 use rustix::process::setpriority_process;
 use tokio::{sync::oneshot, time};
-use tracing::info;
+use tracing::{info, warn};
 
 use self::{copies::COPIES, names::list_name};
 pub use self::{
@@ -230,14 +230,26 @@ impl Backups {
         let from = self.photos.place().filter(|from| from.as_folder().is_some());
         let Some(from) = from else { return Ok((Vec::new(), 0)) };
         // Of each file in a bucket, a request costs money.
-        let newest = own.lists.last().filter(|_| place.is_bucket());
-        let there =
-            newest.map_or(Ok(Vec::new()), |&at| list(place, at).map(|(_, photos)| photos))?;
-        let there: BTreeSet<PhotoId> = there.into_iter().collect();
+        let there = match own.lists.last() {
+            Some(&at) if place.is_bucket() => photos_of_list(place, at)?,
+            _ => BTreeSet::new(),
+        };
         let wanted: Vec<_> = photos.iter().copied().filter(|id| !there.contains(id)).collect();
         let lacking = place.wait(place.photos.copy_all_from(from, &wanted))?.1;
         photos.retain(|id| !lacking.contains(id));
         Ok((photos, lacking.len()))
+    }
+}
+
+/// Returns the photos of a list; none if the list is damaged, so that all photos are copied again.
+fn photos_of_list(place: &Place, at: Timestamp) -> io::Result<BTreeSet<PhotoId>> {
+    match list(place, at) {
+        Ok((_, photos)) => Ok(photos.into_iter().collect()),
+        Err(error) if error.kind() == ErrorKind::InvalidData => {
+            warn!(%place, list = list_name(at), "the list of a backup's photos is damaged");
+            Ok(BTreeSet::new())
+        }
+        Err(error) => Err(error),
     }
 }
 
@@ -270,7 +282,8 @@ fn yield_to_others() {
 pub fn list(place: &Place, at: Timestamp) -> io::Result<(u64, Vec<PhotoId>)> {
     let mut text = Vec::new();
     place.read(&list_name(at), &mut text)?;
-    let text = String::from_utf8(text).map_err(io::Error::other)?;
+    let text =
+        String::from_utf8(text).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
     let mut lines = text.lines();
     let animals = lines.next().and_then(|animals| animals.parse().ok());
     let animals = animals.ok_or_else(|| io::Error::from(ErrorKind::InvalidData))?;

@@ -171,7 +171,10 @@ impl Interface for Console {
             };
         let store_facts = match route.target {
             Target::Asset | Target::Photo if unknown.is_none() => StoreFacts::default(),
-            _ => StoreFacts::read(&*self.app.store, &self.settings.store).await?,
+            _ => {
+                let app = &self.app;
+                self.facts.read(&*app.store, &*app.clock, &self.settings.store).await?
+            }
         };
         languages::speak_as(store_facts.language().value, store_facts.kind());
         let (page, has_pictures) = (route.label.id, route.target.has_pictures());

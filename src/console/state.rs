@@ -11,7 +11,7 @@ use rand::rngs::StdRng;
 
 use super::{guesses::Guesses, heavy_work::HeavyWork, passwords::Passwords};
 use crate::{
-    app::{App, StoreOptions},
+    app::{App, KnownFacts, StoreOptions},
     domain::{Deployment, Networks, Role, StaffId, staff::TokenDigest, words::words},
     edge::{Edge, Origin},
     openid::Provider,
@@ -22,6 +22,8 @@ pub struct Console {
     pub(super) app: Arc<App>,
     pub(super) edge: Arc<Edge>,
     pub(super) settings: ConsoleSettings,
+    /// What the store says about itself, for each page.
+    pub(super) facts: KnownFacts,
     random: Mutex<StdRng>,
     pub(super) passwords: Passwords,
     pub(super) guesses: Guesses,
@@ -47,6 +49,7 @@ impl Console {
             app,
             edge,
             settings,
+            facts: KnownFacts::default(),
             random: Mutex::new(random),
             passwords,
             guesses,

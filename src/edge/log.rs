@@ -29,6 +29,8 @@ pub(super) struct RequestLog {
     access_log: bool,
     slow_request: Duration,
     invalid_keys: LimitedLines,
+    /// Failed and slow requests of clients without a key or a session, who can cause any number of them.
+    strangers: LimitedLines,
     trusted_proxies: Networks,
 }
 
@@ -49,6 +51,7 @@ impl RequestLog {
             access_log: settings.access_log,
             slow_request: settings.slow_request,
             invalid_keys: LimitedLines::new(now),
+            strangers: LimitedLines::new(now),
             trusted_proxies: settings.trusted_proxies.clone(),
         }
     }
@@ -64,8 +67,16 @@ impl RequestLog {
         if !(failed || slow || every || is_invalid_key) {
             return;
         }
-        let left_out = if is_invalid_key { self.invalid_keys.line(now()) } else { None };
-        if !(failed || slow || every || left_out.is_some()) {
+        let is_of_stranger = is_for_clients && facts.principal.is_none() && (failed || slow);
+        let left_out = if is_invalid_key {
+            self.invalid_keys.line(now())
+        } else if is_of_stranger {
+            self.strangers.line(now())
+        } else {
+            None
+        };
+        let is_limited = is_invalid_key || is_of_stranger;
+        if is_limited && left_out.is_none() && !every {
             return;
         }
         let client = forwarded::client(peer, &request.headers, &self.trusted_proxies);
@@ -92,11 +103,11 @@ impl RequestLog {
         }
         let cause = cause.map(|cause| chain(cause.as_ref()));
         if failed {
-            line!(error, cause, "request failed");
-        } else if let Some(left_out) = left_out {
+            line!(error, left_out, cause, "request failed");
+        } else if is_invalid_key && left_out.is_some() {
             line!(warn, left_out, cause, "request with an invalid API key");
         } else if slow {
-            line!(warn, "slow request");
+            line!(warn, left_out, "slow request");
         } else {
             line!(info, "request");
         }

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 
 use super::response::Response;
-use crate::domain::client::ClientAddress;
+use crate::{domain::client::ClientAddress, photos::PIECE};
 
 /// The largest small response, in bytes. The last quarter of the memory is reserved for small
 /// responses, so clients that read large ones slowly leave room for the others.
@@ -32,9 +32,9 @@ pub(crate) const STREAM: usize = 4 << 10;
 const STRANGERS: usize = 4;
 const ADDRESSES: usize = 8;
 
-/// The bytes that an address has in the reserve of strangers: a small response, its request, and as much
-/// again for the files of a page.
-const MAX_FROM_RESERVE: usize = 128 << 10;
+/// The bytes that an address has in the reserve of strangers: those of a photo, which is sent in pieces, and of its
+/// request. A small response needs less.
+const MAX_FROM_RESERVE: usize = 2 * PIECE + (32 << 10);
 
 /// Counts the memory that responses use, up to a limit. A clone counts the same memory.
 #[derive(Clone)]
@@ -376,6 +376,9 @@ mod tests {
             let request = memory.reserve_for(newcomer, REQUEST);
             prop_assert!(request.is_ok());
             prop_assert!(memory.reserve_for(newcomer, MAX_SMALL).is_ok());
+            // A photo begins with one piece.
+            let photo = memory.reserve_for(newcomer, PIECE);
+            prop_assert!(photo.is_ok_and(|mut photo| photo.grow(2 * PIECE).is_ok()));
         }
     }
 

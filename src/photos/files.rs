@@ -9,7 +9,7 @@ use crate::domain::store_area::{PhotoFile, PhotoId, PhotoSize};
 pub(super) const LIMIT: Duration = Duration::from_secs(30);
 
 /// How many bytes of a file are read at once for a client.
-pub(crate) const PIECE: usize = 128 << 10;
+pub(crate) const PIECE: usize = 64 << 10;
 
 /// A piece of a file, and the length of the whole file.
 pub(super) type Piece = (Vec<u8>, u64);

@@ -1,9 +1,6 @@
 //! The data that all pages and files read.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::sync::Arc;
 
 use jiff::{civil::Date, tz::TimeZone};
 use maud::Markup;
@@ -19,7 +16,7 @@ use super::{
     turns::Turns,
 };
 use crate::{
-    app::{App, StoreFacts},
+    app::{App, Seen, StoreFacts},
     domain::{
         PetId,
         store_area::{FieldSet, Photo, PhotoSize, Profile, StorePet},
@@ -29,10 +26,6 @@ use crate::{
     look::{Animal, Drawings},
     store::{Store, StoreError, Version},
 };
-
-/// How long a moment is used if the store cannot tell without a read whether it has changed: changes of other
-/// processes appear so late.
-const MOMENT_KEPT: Duration = Duration::from_secs(1);
 
 /// The number of visitors' searches, of their other pages, and of pieces of their files that are made at once.
 const SEARCHES_AT_ONCE: usize = 2;
@@ -81,15 +74,6 @@ struct KnownMoment {
     seen: Seen,
 }
 
-/// The signs by which a store shows, without a read, that nobody has written.
-struct Seen {
-    /// The version of the whole store, if it has one.
-    store: Option<Version>,
-    /// Otherwise, how many writes of this process had ended.
-    writes: u64,
-    at: Instant,
-}
-
 /// An animal at the end of a page.
 pub(super) struct Other {
     pub(super) id: PetId,
@@ -111,16 +95,6 @@ pub(super) struct Listed<'f> {
 impl Listed<'_> {
     pub(super) fn animals(&self) -> Vec<Animal<'_>> {
         self.pets.iter().map(|pet| Animal::public(pet, self.fields)).collect()
-    }
-}
-
-impl Seen {
-    /// Whether nobody can have written since then, or for [`MOMENT_KEPT`] at most.
-    fn is_as_now(&self, now: &Self) -> bool {
-        if now.store.is_some() {
-            return self.store == now.store;
-        }
-        self.writes == now.writes && now.at.saturating_duration_since(self.at) < MOMENT_KEPT
     }
 }
 
@@ -147,13 +121,9 @@ impl Shop {
     pub(super) async fn moment(&self) -> Result<Arc<Moment>, StoreError> {
         // Requests that come together read it once.
         let mut last = self.last.lock().await;
-        let now = Seen {
-            store: self.store().version().await?,
-            writes: self.store().ended_writes(),
-            at: self.app.clock.instant(),
-        };
+        let now = Seen::now(self.store(), &*self.app.clock).await?;
         let moment = match &mut *last {
-            Some(known) if known.seen.is_as_now(&now) => Arc::clone(&known.moment),
+            Some(known) if known.seen.is_as(&now) => Arc::clone(&known.moment),
             known => {
                 let former = known.take().map(|known| known.moment);
                 let moment = self.read_moment(former).await?;

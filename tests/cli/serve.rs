@@ -201,6 +201,29 @@ async fn a_request_with_an_invalid_key_is_logged_with_its_address_and_a_flood_on
 }
 
 #[tokio::test]
+async fn slow_requests_of_strangers_are_logged_only_in_part_and_those_with_a_key_all() {
+    let here = directory();
+    let key = new_key(here.path());
+    let service = Service::start(here.path(), &["--slow-request", "0s"]);
+    let client = client();
+    for _ in 0..300 {
+        let stranger = client.get(format!("{}/docs", service.url.trim_end_matches("/v1")));
+        assert_eq!(stranger.send().await.unwrap().status(), 200);
+    }
+    for _ in 0..30 {
+        let request = client.get(format!("{}/pets", service.url)).bearer_auth(&key);
+        assert_eq!(request.send().await.unwrap().status(), 200);
+    }
+    service.signal("TERM");
+    let (_, log) = service.wait();
+    let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let slow: Vec<Value> = lines.filter(|line| line["message"] == "slow request").collect();
+    let of_strangers = slow.iter().filter(|line| line["key_id"].is_null()).count();
+    assert!((10..100).contains(&of_strangers), "{of_strangers}");
+    assert_eq!(slow.len() - of_strangers, 30);
+}
+
+#[tokio::test]
 async fn the_log_names_a_key_that_was_revoked() {
     let here = directory();
     let create = ["keys", "create", "--name", "till", "--scope", "store:read"];

@@ -7,7 +7,10 @@ use std::{
 
 use async_trait::async_trait;
 use petstore::{
-    domain::{Role, WriteContext, store_area::Command},
+    domain::{
+        Actor, Clock, Role, WriteContext,
+        store_area::{Command, Profile, StoreName},
+    },
     store::{Executed, RespondTo, Store, StoreError},
 };
 
@@ -27,6 +30,25 @@ impl Commands for Unchanged {
     ) -> Result<Executed, StoreError> {
         self.0.execute(commands, context, respond).await
     }
+}
+
+#[tokio::test]
+async fn the_sign_in_page_asks_the_store_for_nothing_until_somebody_has_written() {
+    let shop = Shop::open().await;
+    let mut browser = shop.browser();
+    let mut reads = Vec::new();
+    for name in [None, None, Some("Paws"), None] {
+        if let Some(name) = name {
+            let name = StoreName::new(name.to_owned());
+            let context = WriteContext::new(Actor::Command, shop.clock.now());
+            let profile = Profile { name, ..Profile::default() };
+            crate::profile::set(&*shop.store, context, profile).await;
+        }
+        shop.asked.store(0, Ordering::Relaxed);
+        let page = browser.get("/sign-in").await.expect(200);
+        reads.push((shop.asked.load(Ordering::Relaxed), page.text.contains("Paws")));
+    }
+    assert_eq!(reads, [(1, false), (0, false), (1, true), (0, true)]);
 }
 
 #[tokio::test]

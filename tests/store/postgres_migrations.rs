@@ -170,16 +170,15 @@ async fn two_animals_with_one_unique_value_keep_it_after_the_migration() {
     twins::expect_both(&store, &url).await;
 }
 
-const SPREADSHEET_NUMBERS: &str =
-    include_str!("../../migrations/postgres/0034_spreadsheet_numbers.sql");
-
 #[tokio::test]
 async fn what_a_spreadsheet_made_of_a_chip_is_the_chip_after_the_migration() {
     let (store, url) = fresh().await;
-    twins::fill(&store).await;
-    let steps = [twins::BEFORE_OF_SPREADSHEET, SPREADSHEET_NUMBERS];
-    connect(&url).await.batch_execute(&steps.join(";")).await.unwrap();
-    twins::expect_one_chip(&store, &url).await;
+    twins::fill_from_spreadsheet(&store).await;
+    // The step changes no table, so it can run again.
+    let before = [twins::BEFORE_OF_SPREADSHEET, "UPDATE petstore_schema SET version = 33"];
+    connect(&url).await.batch_execute(&before.join(";")).await.unwrap();
+    let migrated = open(&url, OpenMode::CreateAndMigrate).await.unwrap();
+    twins::expect_one_chip(&migrated, &url).await;
 }
 
 #[tokio::test]
@@ -187,14 +186,17 @@ async fn the_migration_removes_the_same_characters_from_unique_values_as_the_ser
     let (_store, url) = fresh().await;
     let other = connect(&url).await;
     other.batch_execute(UNIQUE_VALUES_BEFORE).await.unwrap();
-    let all: Vec<char> = ('\u{1}'..=char::MAX).collect();
+    // The step after the one of spreadsheets lets the service make the keys.
+    let of_spreadsheets = ['\'', '"', '=', ',', '*'];
+    let is_kept =
+        |character: &char| !whole_key(&character.to_string()).contains(of_spreadsheets.as_slice());
+    let all: Vec<char> = ('\u{1}'..=char::MAX).filter(is_kept).collect();
     let keys: Vec<String> =
         all.chunks(64).map(|some| whole_key(&some.iter().collect::<String>())).collect();
     let add = "INSERT INTO unique_values SELECT 'microchip', number || 'n' || key, number
         FROM unnest($1::text[]) WITH ORDINALITY AS of (key, number)";
     other.execute(add, &[&keys]).await.unwrap();
     other.batch_execute(UNIQUE_TEXTS).await.unwrap();
-    other.batch_execute(SPREADSHEET_NUMBERS).await.unwrap();
     let select = "SELECT key FROM unique_values ORDER BY pet_id";
     let found = other.query(select, &[]).await.unwrap();
     assert_eq!(found.len(), keys.len());

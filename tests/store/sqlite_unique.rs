@@ -30,11 +30,11 @@ async fn two_animals_with_one_unique_value_keep_it_after_the_migration() {
 #[tokio::test]
 async fn what_a_spreadsheet_made_of_a_chip_is_the_chip_after_the_migration() {
     let (store, directory) = fresh();
-    twins::fill(&store).await;
+    twins::fill_from_spreadsheet(&store).await;
     let path = directory.path().join("petstore.db");
     let hand = Connection::open(&path).unwrap();
-    let unseparated = |row: &Context<'_>| row.get(0).map(store_area::unseparated);
-    hand.create_scalar_function("unseparated", 1, FunctionFlags::SQLITE_UTF8, unseparated).unwrap();
+    let key = |row: &Context<'_>| Ok(store_area::unique_text_key(&row.get::<String>(0)?));
+    hand.create_scalar_function("unique_text_key", 1, FunctionFlags::SQLITE_UTF8, key).unwrap();
     let step = include_str!("../../migrations/sqlite/0037_spreadsheet_numbers.sql");
     hand.execute_batch(&[twins::BEFORE_OF_SPREADSHEET, step].join(";")).unwrap();
     twins::expect_one_chip(&store, &format!("sqlite:{}", path.display())).await;

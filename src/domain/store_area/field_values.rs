@@ -9,7 +9,8 @@ use sha2::{Digest, Sha256};
 
 use super::{
     Decimal, FieldDefinition, FieldKind, FieldName, FieldSet, FieldValue,
-    kind::{LONGEST_KEY, is_date},
+    kind::{LONGEST_KEY, is_date, unseparated},
+    whole_key,
 };
 use crate::domain::PetId;
 
@@ -158,6 +159,23 @@ pub(super) fn write_text(out: &mut String, text: &str) {
     out.push('"');
 }
 
+/// Returns the key under which a store has a unique text. Migrations compute former keys again with it.
+pub fn unique_text_key(text: &str) -> String {
+    stored_key(unseparated(whole_key(text)))
+}
+
+/// Returns the key, or a hash of one that is too long for an index.
+fn stored_key(key: String) -> String {
+    if key.len() <= LONGEST_KEY {
+        return key;
+    }
+    let mut hash = String::from("sha256:");
+    for byte in Sha256::digest(&key) {
+        let _ = write!(hash, "{byte:02x}");
+    }
+    hash
+}
+
 impl FieldSet {
     /// The values after a change at `now`, or why it is not possible. A value that stays as it was is
     /// valid, even if it is no longer one of the choices.
@@ -204,14 +222,7 @@ impl FieldSet {
     pub fn unique_key(&self, name: &str, value: &FieldValue) -> Option<UniqueKey> {
         let field = self.find(name).filter(|field| field.is_unique)?;
         let key = field.kind.key(true, value)?;
-        if key.len() <= LONGEST_KEY {
-            return Some((name.to_owned(), key));
-        }
-        let mut hash = String::from("sha256:");
-        for byte in Sha256::digest(&key) {
-            let _ = write!(hash, "{byte:02x}");
-        }
-        Some((name.to_owned(), hash))
+        Some((name.to_owned(), stored_key(key)))
     }
 
     /// The filter of a search, written as in a cell of a table. A choice may have been one before.

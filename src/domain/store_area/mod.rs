@@ -47,7 +47,7 @@ pub use field::{Choices, FieldDefinition, FieldName, FieldSet};
 pub use field_labels::{FieldLabels, relabelled};
 pub use field_rules::{FieldChange, FieldDecision, FieldRefusal, FieldWish, decide_field};
 pub use field_values::{
-    FieldPatch, FieldProblem, FieldValues, Given, Owner, UniqueKey, ValueFilter,
+    FieldPatch, FieldProblem, FieldValues, Given, Owner, UniqueKey, ValueFilter, unique_text_key,
 };
 pub use journal::{
     Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, ChangePage, Epoch,

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use tokio::time;
-use tokio_postgres::{Client, Error, SimpleQueryMessage, error::SqlState};
+use tokio_postgres::{Client, Error, SimpleQueryMessage, Transaction, error::SqlState};
 use tracing::info;
 
 use super::connect::{Session, Unreachable};
 use crate::{
-    domain::{Clock, SystemClock},
+    domain::{Clock, SystemClock, store_area::unique_text_key},
     store::{OpenError, OpenMode, open_mode::SET_LABELS},
 };
 
@@ -53,6 +53,19 @@ const STEPS: [&str; KNOWN as usize] = [
 
 /// The schema version of this release.
 const KNOWN: u32 = 34;
+
+/// The step before which [`find_changed_keys`] runs.
+const SPREADSHEET_NUMBERS: u32 = 34;
+
+const CREATE_CHANGED_KEYS: &str =
+    "CREATE TABLE whole_numbers (field TEXT, pet_id BIGINT, key TEXT, number TEXT)";
+const ADD_CHANGED_KEY: &str = "INSERT INTO whole_numbers VALUES ($1, $2, $3, $4)";
+/// The keys of other values are letters and digits, in each release.
+const KEYS_THAT_MAY_CHANGE: &str =
+    "SELECT field, pet_id, key, pets.fields::jsonb ->> field AS value
+    FROM unique_values JOIN pets ON pets.id = pet_id
+    WHERE field IN (SELECT name FROM fields WHERE kind = 'text')
+        AND pets.fields::jsonb ->> field !~ '^[0-9A-Za-z -]*$'";
 
 /// How often processes that start at the same time may conflict. In each conflict, one of them
 /// succeeds.
@@ -190,7 +203,10 @@ async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), S
     if from > 0 {
         info!(database = url, from, to = KNOWN, "migrating the schema");
     }
-    for step in STEPS.iter().skip(from as usize) {
+    for (number, step) in (1..).zip(STEPS).skip(from as usize) {
+        if number == SPREADSHEET_NUMBERS {
+            find_changed_keys(&transaction).await?;
+        }
         if from == 0 || !step.contains("CONCURRENTLY") {
             let step = step.replace(" CONCURRENTLY", "");
             transaction.batch_execute(&step).await.map_err(in_step)?;
@@ -207,6 +223,24 @@ async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), S
         let took = SystemClock.instant().saturating_duration_since(started);
         let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         info!(database = url, from, to = KNOWN, duration_us, "migrated the schema");
+    }
+    Ok(())
+}
+
+/// Puts the keys of unique texts that differ from those of their values into a table for the step
+/// [`SPREADSHEET_NUMBERS`]. SQL cannot make these keys.
+async fn find_changed_keys(transaction: &Transaction<'_>) -> Result<(), Error> {
+    transaction.batch_execute(CREATE_CHANGED_KEYS).await?;
+    let add = transaction.prepare(ADD_CHANGED_KEY).await?;
+    for row in transaction.query(KEYS_THAT_MAY_CHANGE, &[]).await? {
+        let field: String = row.try_get(0)?;
+        let pet: i64 = row.try_get(1)?;
+        let former: String = row.try_get(2)?;
+        let value: String = row.try_get(3)?;
+        let key = unique_text_key(&value);
+        if key != former {
+            transaction.execute(&add, &[&field, &pet, &former, &key]).await?;
+        }
     }
     Ok(())
 }

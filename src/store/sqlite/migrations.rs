@@ -144,6 +144,8 @@ fn run_from(done: u32, connection: &Connection) -> rusqlite::Result<()> {
     let unseparated = |row: &Context<'_>| row.get(0).map(store_area::unseparated);
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
     connection.create_scalar_function("unseparated", 1, flags, unseparated)?;
+    let key = |row: &Context<'_>| Ok(store_area::unique_text_key(&row.get::<String>(0)?));
+    connection.create_scalar_function("unique_text_key", 1, flags, key)?;
     for step in STEPS.iter().skip(done as usize) {
         connection.execute_batch(step)?;
     }
