@@ -142,11 +142,11 @@ impl<I: Interface> Requests<I> {
 
 /// Serves a connection until it ends. When `stopped` closes, the connection ends after the requests
 /// in flight.
-pub(super) async fn serve<S: Socket>(
+pub(super) async fn serve<S: Socket, I: Interface>(
     stream: S,
     client: Arc<Client>,
     activity: Arc<Activity>,
-    interface: Arc<impl Interface>,
+    interface: Arc<I>,
     limits: Limits,
     mut stopped: watch::Receiver<()>,
 ) {
@@ -156,7 +156,8 @@ pub(super) async fn serve<S: Socket>(
     let requests = Requests { interface, client, activity: Arc::clone(&activity), is_encrypted };
     let requests = Arc::new(requests);
     let service = service_fn(move |request| requests.handle(request));
-    let builder = protocol(check_interval);
+    let is_for_browsers = I::IS_FOR_CLIENTS && !I::HAS_KEYS;
+    let builder = protocol(check_interval, is_for_browsers);
     let mut connection = std::pin::pin!(builder.serve_connection(io, service));
     let fewest_bytes = SLOWEST_READER * check_interval.as_millis() / 1000;
     let fewest_bytes = u64::try_from(fewest_bytes).unwrap_or(u64::MAX);
@@ -204,8 +205,9 @@ pub(super) async fn serve<S: Socket>(
     }
 }
 
-/// HTTP/1 and HTTP/2, with the limits that hyper offers.
-fn protocol(client_timeout: Duration) -> auto::Builder<TokioExecutor> {
+/// HTTP/1 and HTTP/2, with the limits that hyper offers. A browser that closes its side has left, so its requests end and
+/// keep no turn from others. A program that sends no more may still want the response.
+fn protocol(client_timeout: Duration, is_for_browsers: bool) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
@@ -216,8 +218,7 @@ fn protocol(client_timeout: Duration) -> auto::Builder<TokioExecutor> {
         .timer(TokioTimer::new())
         .header_read_timeout(client_timeout)
         .max_buf_size(HEAD_BUFFER as usize)
-        // A client that sends no more may still want the response.
-        .half_close(true);
+        .half_close(!is_for_browsers);
     builder
         .http2()
         .timer(TokioTimer::new())
