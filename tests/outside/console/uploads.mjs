@@ -370,7 +370,9 @@ async function addingWithoutSession(at) {
   await submit(at, "form[action='/add'] button.main");
   await fill(at, "#name", "Ben");
   await fill(at, "#password", PASSWORD);
-  await press(at, "main .main");
+  await submit(at, "main .main");
+  // What was typed is shown, and sent by a press.
+  await press(at, "main form .main");
   await isAnimal(at);
   assert.deepEqual([await text(at, "h1"), await ofAnimal(at)], ["Late", 2]);
 }
