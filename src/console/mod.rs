@@ -47,7 +47,7 @@ use crate::{
     },
     json::times,
     languages::{self, console_texts as texts},
-    store::Cause,
+    store::{Cause, StoreError},
 };
 
 /// The largest form of a stranger that does not count, in bytes: one to sign in is smaller than a head.
@@ -131,6 +131,14 @@ impl Console {
     }
 }
 
+impl Console {
+    /// Returns what the store says about itself now.
+    async fn store_facts(&self) -> Result<StoreFacts, StoreError> {
+        let app = &self.app;
+        self.facts.read(&*app.store, &*app.clock, &self.settings.store).await
+    }
+}
+
 impl Interface for Console {
     const IS_FOR_CLIENTS: bool = true;
     const HAS_KEYS: bool = false;
@@ -171,10 +179,7 @@ impl Interface for Console {
             };
         let store_facts = match route.target {
             Target::Asset | Target::Photo if unknown.is_none() => StoreFacts::default(),
-            _ => {
-                let app = &self.app;
-                self.facts.read(&*app.store, &*app.clock, &self.settings.store).await?
-            }
+            _ => self.store_facts().await?,
         };
         languages::speak_as(store_facts.language().value, store_facts.kind());
         let (page, has_pictures) = (route.label.id, route.target.has_pictures());
