@@ -178,7 +178,7 @@ pub(super) fn is_known_browser(visit: &Visit<'_>, member: &StaffMember) -> bool 
     presented_tags(visit).any(|tag| visit.is_tag_of(tag, &text))
 }
 
-/// Returns a member who has signed in in this browser before, and who may still sign in.
+/// Returns a member whom this browser knows from an earlier sign-in, and who may still sign in.
 pub(super) async fn member_of_browser(visit: &Visit<'_>) -> Result<Option<StaffId>, ApiError> {
     if presented_tags(visit).all(str::is_empty) {
         return Ok(None);

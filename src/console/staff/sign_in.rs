@@ -33,7 +33,7 @@ pub(crate) fn sign_in_form(visit: &Visit<'_>) -> Ready<Result<Response, ApiError
     ready(Ok(form(visit, &then, None, Who::default(), StatusCode::OK)))
 }
 
-/// `POST /sign-in/done`: a member who has signed in in another tab continues with what was typed in this one.
+/// `POST /sign-in/done`: a member who used another tab to sign in continues with what was typed in this one.
 pub(crate) async fn continue_here(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let then = Then::sent(visit)?;
     let Some(Session { member, .. }) = session::of(visit).await? else {

@@ -14,7 +14,7 @@ use crate::{
     edge::{Problem, Response},
 };
 
-/// The path of the page for a member who has signed in in another tab.
+/// The path of the page for a member who used another tab to sign in.
 pub(super) const DONE: &str = "/sign-in/done";
 
 /// The largest form that the forms to sign in keep, in bytes.
