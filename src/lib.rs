@@ -9,11 +9,13 @@
 //!
 //! [`cli`] reads the command line and starts all of this.
 
+pub mod addresses;
 pub mod app;
 pub mod backups;
 pub mod cli;
 pub mod confirmed_clock;
 pub mod console;
+pub mod databases;
 pub mod delivery;
 pub mod domain;
 pub mod edge;

@@ -7,10 +7,11 @@ use tracing::level_filters::LevelFilter;
 
 use super::{runtime, values};
 use crate::{
+    databases::{self, DatabaseUrl},
     edge::BaseUrl,
     observe::log::LogFormat,
     server::{Tls, TlsError},
-    store::{self, DatabaseUrl, OpenError, OpenMode, Store},
+    store::{OpenError, OpenMode, Store},
 };
 
 /// The database of the catalogue.
@@ -35,7 +36,7 @@ pub(super) struct DatabaseArgs {
 impl DatabaseArgs {
     /// Opens the database for a command, which runs one operation at a time.
     pub(super) async fn open(&self, mode: OpenMode) -> Result<Arc<dyn Store>, OpenError> {
-        store::open(&self.database, mode, NonZeroU32::MIN, &mut runtime::random()).await
+        databases::open(&self.database, mode, NonZeroU32::MIN, &mut runtime::random()).await
     }
 }
 

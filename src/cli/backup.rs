@@ -13,11 +13,9 @@ use super::{
     photos::{self, PhotoArgs},
 };
 use crate::{
+    databases::DatabaseUrl,
     domain::{WriteContext, store_area::PhotoId},
-    store::{
-        DatabaseUrl,
-        sqlite::{self, Copied, CopyError},
-    },
+    store::sqlite::{self, Copied, CopyError},
 };
 
 /// Copy the database to a file, whether the service runs or not

@@ -21,9 +21,9 @@ use super::{
 use crate::{
     app::App,
     backups::{self, Backups, Own, Place},
+    databases::DatabaseUrl,
     domain::{SystemClock, store_area::Epoch},
     photos::mark_of,
-    store::DatabaseUrl,
 };
 
 /// How long the service waits at its start to know whether another one makes backups in the place.

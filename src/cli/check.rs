@@ -10,8 +10,9 @@ use super::{
     values,
 };
 use crate::{
+    databases::{self, DatabaseUrl},
     domain::store_area::PhotoSize,
-    store::{self, Checkup, DatabaseUrl, OpenError},
+    store::{Checkup, OpenError},
 };
 
 /// Check the whole database and report all problems
@@ -42,7 +43,7 @@ pub(super) struct Check {
 impl Check {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let database = &self.database.database;
-        let mut found = match store::check(database) {
+        let mut found = match databases::check(database) {
             Err(OpenError::Damaged { what, .. }) => {
                 Checkup { problems: vec![what], ..Checkup::default() }
             }

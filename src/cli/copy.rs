@@ -10,12 +10,13 @@ use super::{
     values,
 };
 use crate::{
+    databases::{self, DatabaseUrl},
     domain::{
         Clock, SystemClock,
         store_area::{Act, ActType, JournalSubject, PhotoId, Resource, SubjectKind},
     },
     store::{
-        self, DatabaseUrl, OpenMode,
+        self, OpenMode,
         bulk::{self, CommitError, Ids, Load, Snapshot, Table, goes_on},
     },
 };
@@ -86,13 +87,13 @@ impl Copy {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let same = || BadSetting("--from and --to must be different databases".to_owned());
         ensure!(!self.is_onto_itself(), same());
-        let mut from = store::snapshot(&self.from).map_err(|error| match error {
+        let mut from = databases::snapshot(&self.from).map_err(|error| match error {
             store::OpenError::Absent(path) | store::OpenError::Empty(path) => anyhow!(BadSetting(
                 format!("there is no database at {path}; name the one to copy with --from")
             )),
             error => error.into(),
         })?;
-        let mut to = store::load(&self.to, OpenMode::Create)?;
+        let mut to = databases::load(&self.to, OpenMode::Create)?;
         to.begin(Ids::Given, SystemClock.now())
             .with_context(|| format!("cannot write {}", self.to))?;
         ensure!(

@@ -14,10 +14,11 @@ use super::{
     values,
 };
 use crate::{
+    databases,
     domain::{PetStatus, store_area::Profile},
     files::{CsvWriter, Format, NdjsonWriter, Writer},
     store::{
-        self, StoreError,
+        StoreError,
         bulk::{self, Snapshot, Value, goes_on},
     },
 };
@@ -73,7 +74,7 @@ impl Export {
                 "--all needs --format ndjson, and cannot be combined with --status".to_owned()
             )
         );
-        let mut snapshot = store::snapshot(&self.database.database)?;
+        let mut snapshot = databases::snapshot(&self.database.database)?;
         let out = io::stdout().lock();
         // A progress bar would mix with the lines of the result.
         let mut progress = if out.is_terminal() || !io::stderr().is_terminal() {

@@ -11,10 +11,11 @@ use tracing::{info, warn};
 
 use super::{keys, pages::Urls, staff, values};
 use crate::{
+    databases::DatabaseUrl,
     domain::{Clock, Deployment, KeyRecord, Role, Scope, StaffName, SystemClock},
     http::Settings,
     photos::Place,
-    store::{DatabaseUrl, Store},
+    store::Store,
 };
 
 /// Logs the addresses of the service, where it listens and for people, of its console and of its

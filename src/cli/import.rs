@@ -29,13 +29,14 @@ use super::{
     values,
 };
 use crate::{
+    databases,
     domain::{
         Clock, PetId, SystemClock,
         store_area::{ActType, FieldDefinition, Resource},
     },
     files::{self, Format, Headings, InvalidRow, Labels, Mapping, ReadError, Row, Rows, Source},
     store::{
-        self, OpenError,
+        OpenError,
         bulk::{CommitError, Ids, LastIds, Load, Snapshot},
     },
 };
@@ -118,7 +119,7 @@ impl Import {
         let source = self.open()?;
         // Opened before the file is read, which may take long, so that an error comes early.
         // Closed as soon as possible: no checkpoint can finish while it is open.
-        let catalogue = match store::snapshot(&self.database.database) {
+        let catalogue = match databases::snapshot(&self.database.database) {
             Err(OpenError::Absent(_) | OpenError::Empty(_)) if self.if_absent.create => None,
             snapshot => Some(snapshot?),
         };
@@ -273,8 +274,8 @@ impl Import {
     /// Reads the whole file again, and adds the valid rows.
     fn add(&self, source: &Source, format: Format, checked: &Checked) -> anyhow::Result<()> {
         let not_imported = "nothing was imported";
-        let mut load =
-            store::load(&self.database.database, self.if_absent.mode()).context(not_imported)?;
+        let mut load = databases::load(&self.database.database, self.if_absent.mode())
+            .context(not_imported)?;
         let ids = if self.keep_ids { Ids::Given } else { Ids::Next };
         load.begin(ids, SystemClock.now()).context(not_imported)?;
         self.add_rows(&mut *load, source, format, checked).context(not_imported)?;

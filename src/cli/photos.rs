@@ -21,6 +21,7 @@ use url::Url;
 
 use super::{args::BadSetting, runtime::Waiting, values};
 use crate::{
+    databases::{self, DatabaseUrl},
     domain::{
         PetId, SystemClock,
         store_area::{PhotoFile, PhotoId, Resource},
@@ -28,7 +29,6 @@ use crate::{
     observe::log::chain,
     owner::Owner,
     photos::{self, AT_ONCE, Bucket, Folder, Photos, Place},
-    store::{self, DatabaseUrl},
 };
 
 /// How long one request to a bucket may take.
@@ -306,7 +306,7 @@ pub(super) fn problems(
     content: bool,
 ) -> anyhow::Result<(Vec<String>, u64, u64)> {
     let mut photos = Vec::new();
-    store::snapshot(database)?.resources(&mut |resource| {
+    databases::snapshot(database)?.resources(&mut |resource| {
         if let Resource::Pet(pet) = &resource {
             photos.extend(pet.photos.all().iter().map(|photo| (pet.id, photo.id)));
         }

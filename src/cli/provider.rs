@@ -7,7 +7,7 @@ use clap::{Args, builder::NonEmptyStringValueParser};
 
 use super::{args::BadSetting, values};
 use crate::{
-    delivery::SystemResolver,
+    addresses::SystemResolver,
     domain::SystemClock,
     openid::{Issuer, Provider, ProviderSettings, REQUEST_LIMIT, RoleRule},
     tls,

@@ -26,13 +26,14 @@ use super::{
 use crate::{
     app::{self, App},
     confirmed_clock::ConfirmedClock,
+    databases,
     delivery::Dispatcher,
     domain::{Deployment, Network, SystemClock},
     edge::{self, Edge, Interface as _, Origin},
     http::{self, Api, Management},
     observe::log,
     server::{self, Limits},
-    store::{self, StoreError},
+    store::StoreError,
 };
 
 /// How long a request may take in addition to the time for its body: longer than the
@@ -222,7 +223,7 @@ impl Serve {
         let pages = self.pages.bind(style, bind)?;
         let (mode, database) = (self.pages.open_mode(), &self.database.database);
         let mut random = runtime::random();
-        let store = store::open(database, mode, self.database_connections, &mut random).await?;
+        let store = databases::open(database, mode, self.database_connections, &mut random).await?;
         let photos = Arc::new(self.photos.open(database).await?);
         // Nobody can connect before the schema is there.
         let listener = listener.listen()?;

@@ -10,13 +10,14 @@ use super::{
     pages::ConsoleUrlArgs,
 };
 use crate::{
+    databases::DatabaseUrl,
     domain::{
         Actor, Clock, Role, StaffName, SystemClock, WriteContext,
         staff::{EndedSessions, Identity, StaffChange, StaffMember, Token},
         store_area::ActType,
     },
     openid::Issuer,
-    store::{DatabaseUrl, OpenMode, StaffKey, StaffWritten, Store},
+    store::{OpenMode, StaffKey, StaffWritten, Store},
 };
 
 /// Add, list, change and disable the people who may use the console

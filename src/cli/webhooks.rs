@@ -15,9 +15,11 @@ use super::{
     values,
 };
 use crate::{
+    addresses::SystemResolver,
+    databases::DatabaseUrl,
     delivery::{
-        self, ATTEMPT_LIMIT, Connector, Decided, DecisionError, Registrar, SystemResolver, Vault,
-        VaultError, Wanted,
+        self, ATTEMPT_LIMIT, Connector, Decided, DecisionError, Registrar, Vault, VaultError,
+        Wanted,
     },
     domain::{
         Actor, Clock, Network, Networks, StoredResponse, SystemClock, WriteContext,
@@ -27,7 +29,7 @@ use crate::{
     },
     json,
     owner::Owner,
-    store::{DatabaseUrl, OpenMode, Store, Written},
+    store::{OpenMode, Store, Written},
     tls,
 };
 

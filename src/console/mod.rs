@@ -40,10 +40,10 @@ use self::{
 };
 use crate::{
     app::StoreFacts,
-    domain::{Actor, Client, store_area::Logo},
+    domain::{Actor, Client, Problem, store_area::Logo},
     edge::{
-        ApiError, Edge, Facts, Interface, Problem, Reader, RequestBody, Reservation, Response,
-        UnreadBody, body, photos,
+        ApiError, Edge, Facts, Interface, Reader, RequestBody, Reservation, Response, UnreadBody,
+        body, photos,
     },
     json::times,
     languages::{self, console_texts as texts},

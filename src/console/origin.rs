@@ -12,8 +12,8 @@ use tracing::warn;
 
 use super::state::ConsoleSettings;
 use crate::{
-    domain::Client,
-    edge::{ApiError, Edge, Origin, Problem, forwarded, request},
+    domain::{Client, Problem},
+    edge::{ApiError, Edge, Origin, forwarded, request},
     languages::console_texts as texts,
 };
 

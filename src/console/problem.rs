@@ -10,7 +10,8 @@ use super::{
 };
 use crate::{
     app::StoreFacts,
-    edge::{ApiError, Problem, Response},
+    domain::Problem,
+    edge::{ApiError, Response, http_status},
     languages::console_texts as texts,
     store::Cause,
 };
@@ -79,7 +80,7 @@ pub(super) fn page(
     _: &Parts,
     request_id: &HeaderValue,
 ) -> (Response, Option<Cause>) {
-    let (_, status) = error.problem().code_and_status();
+    let status = http_status(error.problem());
     let mut response = if let Some(page) = error.body.take() {
         layout::html(status, *page)
     } else {

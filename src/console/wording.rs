@@ -12,6 +12,7 @@ use crate::{
         words::Word,
     },
     languages::{Unit, console_texts as texts, numbers, window_texts},
+    text::readable::{SHORT, readable},
 };
 
 /// The words for a change in the journal, which a later release may have made.
@@ -131,7 +132,7 @@ pub(super) fn found(count: Option<usize>, on_page: usize, most: usize) -> String
 
 /// A heading of pasted lines, or the number of its column.
 pub(super) fn heading(at: usize, heading: &str) -> String {
-    let shown = super::markup::readable(heading, super::markup::SHORT);
+    let shown = readable(heading, SHORT);
     if shown.is_empty() { texts().column_number(at + 1) } else { shown }
 }
 

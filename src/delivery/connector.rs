@@ -22,11 +22,9 @@ use tokio_rustls::{
 };
 use url::{Position, Url};
 
-use super::{
-    EndpointUrl, judge,
-    resolver::{Lookups, Resolve},
-};
+use super::EndpointUrl;
 use crate::{
+    addresses::{Lookups, Resolve, judge},
     domain::{Clock, Networks},
     http_client::{Connection, RequestError},
     tls::{self, Verify},

@@ -4,8 +4,7 @@ use std::net::IpAddr;
 
 use url::{Host, Url};
 
-use super::judge;
-use crate::domain::Networks;
+use crate::{addresses::judge, domain::Networks};
 
 /// The maximum length of a URL, in bytes.
 const MAX_LENGTH: usize = 2000;

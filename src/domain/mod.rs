@@ -13,6 +13,7 @@ pub mod key;
 pub mod network;
 pub mod page;
 pub mod pet;
+pub mod problem;
 pub mod rate_limit;
 pub mod staff;
 pub mod store_area;
@@ -27,5 +28,6 @@ pub use key::{ApiKey, Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, S
 pub use network::{Network, Networks};
 pub use page::{Limit, PageRequest};
 pub use pet::{NewPet, Pet, PetId, PetName, PetRef, PetStatus};
+pub use problem::Problem;
 pub use rate_limit::RateLimit;
 pub use staff::{Role, StaffName};

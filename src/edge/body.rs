@@ -14,8 +14,11 @@ use hyper::{
     header::{self, HeaderName, HeaderValue},
 };
 
-use super::error::{ApiError, Problem};
-use crate::{domain::PetName, photos::Format};
+use super::error::ApiError;
+use crate::{
+    domain::{PetName, Problem},
+    photos::Format,
+};
 
 /// The body of a request, from a connection or from a test.
 pub trait RequestBody:

@@ -1,4 +1,4 @@
-//! Every problem that a request can have, with its error code and status code.
+//! Every problem that a request can have, with its status code.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -15,102 +15,66 @@ use super::{
 };
 use crate::{
     app::{NotEntered, WebhookError, journal::TooManyStreams},
-    domain::Scope,
+    domain::{Problem, Scope},
     json,
     store::{Cause, StoreError, cause},
 };
 
-/// Declares the problems, each with the `code` of its Error body and its HTTP status.
-macro_rules! problems {
-    ($($(#[$about:meta])* $name:ident $code:literal $status:ident;)*) => {
-        /// The kind of problem. Codes are stable and never reused for another problem.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(crate) enum Problem {
-            $($(#[$about])* $name,)*
-        }
-
-        impl Problem {
-            /// The `code` of the Error body and the HTTP status.
-            pub(crate) fn code_and_status(self) -> (&'static str, StatusCode) {
-                match self {
-                    $(Self::$name => ($code, StatusCode::$status),)*
-                }
-            }
-        }
-    };
-}
-
-problems! {
-    MissingApiKey         "missing_api_key"         UNAUTHORIZED;
-    /// The key is unknown, malformed, revoked or expired, or belongs to the other deployment.
-    InvalidApiKey         "invalid_api_key"         UNAUTHORIZED;
-    InsufficientScope     "insufficient_scope"      FORBIDDEN;
-    InvalidParameter      "invalid_parameter"       BAD_REQUEST;
-    UnknownParameter      "unknown_parameter"       BAD_REQUEST;
-    /// The cursor was not created by this service for this list and these filters.
-    InvalidCursor         "invalid_cursor"          BAD_REQUEST;
-    /// The changes after the cursor are not kept, or belong to another database.
-    CursorExpired         "cursor_expired"          GONE;
-    /// The head violates the rules of HTTP.
-    InvalidRequest        "invalid_request"         BAD_REQUEST;
-    /// HTTP/1.0 cannot carry the response safely.
-    OldVersion            "invalid_request"         HTTP_VERSION_NOT_SUPPORTED;
-    InvalidBody           "invalid_body"            BAD_REQUEST;
-    UnknownMember         "unknown_member"          BAD_REQUEST;
-    MissingIdempotencyKey "missing_idempotency_key" BAD_REQUEST;
-    /// The subject is not in a state in which the change is possible.
-    InvalidTransition     "invalid_transition"      CONFLICT;
-    OpenOrder             "open_order"              CONFLICT;
-    /// The store has no field with this name.
-    UnknownField          "unknown_field"           BAD_REQUEST;
-    /// An animal has a value of the field.
-    FieldInUse            "field_in_use"            CONFLICT;
-    /// Another animal has the value of a unique field.
-    DuplicateValue        "duplicate_value"         CONFLICT;
-    TooManyFields         "too_many_fields"         CONFLICT;
-    /// The body is no picture that can become a photo.
-    InvalidImage          "invalid_image"           BAD_REQUEST;
-    TooManyPhotos         "too_many_photos"         CONFLICT;
-    /// The service has no place for photos.
-    PhotosOff             "photos_off"              NOT_IMPLEMENTED;
-    PreconditionRequired  "precondition_required"   PRECONDITION_REQUIRED;
-    PreconditionFailed    "precondition_failed"     PRECONDITION_FAILED;
-    /// The idempotency key was used for another request.
-    IdempotencyConflict   "idempotency_conflict"    UNPROCESSABLE_ENTITY;
-    IdempotencyInProgress "idempotency_in_progress" CONFLICT;
-    RateLimited           "rate_limited"            TOO_MANY_REQUESTS;
-    /// The body did not arrive in time.
-    BodyTimeout           "invalid_body"            REQUEST_TIMEOUT;
-    NotFound              "not_found"               NOT_FOUND;
-    OperationRemoved      "operation_removed"       GONE;
-    MethodNotAllowed      "method_not_allowed"      METHOD_NOT_ALLOWED;
-    BodyTooLarge          "payload_too_large"       PAYLOAD_TOO_LARGE;
-    HeadTooLarge          "payload_too_large"       REQUEST_HEADER_FIELDS_TOO_LARGE;
-    UnsupportedMediaType  "unsupported_media_type"  UNSUPPORTED_MEDIA_TYPE;
-    /// The service is overloaded, or its disk or database is unavailable.
-    Unavailable           "unavailable"             SERVICE_UNAVAILABLE;
-    StorageFull           "unavailable"             SERVICE_UNAVAILABLE;
-    Internal              "internal"                INTERNAL_SERVER_ERROR;
-}
-
-impl Problem {
-    /// Adds the header fields that belong to this problem.
-    fn add_headers(self, headers: &mut HeaderMap) {
-        let (name, value) = match self {
-            // RFC 6750, section 3: no error code if no key was sent.
-            Self::MissingApiKey => (header::WWW_AUTHENTICATE, r#"Bearer realm="petstore""#),
-            Self::InvalidApiKey => {
-                (header::WWW_AUTHENTICATE, r#"Bearer realm="petstore", error="invalid_token""#)
-            }
-            // The start of the next request is unknown.
-            Self::InvalidRequest => (header::CONNECTION, "close"),
-            Self::Unavailable | Self::StorageFull | Self::IdempotencyInProgress => {
-                (header::RETRY_AFTER, "1")
-            }
-            _ => return,
-        };
-        headers.insert(name, HeaderValue::from_static(value));
+/// Returns the HTTP status of the response to a request with this problem.
+pub(crate) fn http_status(problem: Problem) -> StatusCode {
+    match problem {
+        Problem::MissingApiKey | Problem::InvalidApiKey => StatusCode::UNAUTHORIZED,
+        Problem::InsufficientScope => StatusCode::FORBIDDEN,
+        Problem::InvalidParameter
+        | Problem::UnknownParameter
+        | Problem::InvalidCursor
+        | Problem::InvalidRequest
+        | Problem::InvalidBody
+        | Problem::UnknownMember
+        | Problem::MissingIdempotencyKey
+        | Problem::UnknownField
+        | Problem::InvalidImage => StatusCode::BAD_REQUEST,
+        Problem::CursorExpired | Problem::OperationRemoved => StatusCode::GONE,
+        Problem::OldVersion => StatusCode::HTTP_VERSION_NOT_SUPPORTED,
+        Problem::InvalidTransition
+        | Problem::OpenOrder
+        | Problem::FieldInUse
+        | Problem::DuplicateValue
+        | Problem::TooManyFields
+        | Problem::TooManyPhotos
+        | Problem::IdempotencyInProgress => StatusCode::CONFLICT,
+        Problem::PhotosOff => StatusCode::NOT_IMPLEMENTED,
+        Problem::PreconditionRequired => StatusCode::PRECONDITION_REQUIRED,
+        Problem::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
+        Problem::IdempotencyConflict => StatusCode::UNPROCESSABLE_ENTITY,
+        Problem::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        Problem::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
+        Problem::NotFound => StatusCode::NOT_FOUND,
+        Problem::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        Problem::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Problem::HeadTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+        Problem::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        Problem::Unavailable | Problem::StorageFull => StatusCode::SERVICE_UNAVAILABLE,
+        Problem::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
+}
+
+/// Adds the header fields that belong to this problem.
+fn add_headers(problem: Problem, headers: &mut HeaderMap) {
+    let (name, value) = match problem {
+        // RFC 6750, section 3: no error code if no key was sent.
+        Problem::MissingApiKey => (header::WWW_AUTHENTICATE, r#"Bearer realm="petstore""#),
+        Problem::InvalidApiKey => {
+            (header::WWW_AUTHENTICATE, r#"Bearer realm="petstore", error="invalid_token""#)
+        }
+        // The start of the next request is unknown.
+        Problem::InvalidRequest => (header::CONNECTION, "close"),
+        Problem::Unavailable | Problem::StorageFull | Problem::IdempotencyInProgress => {
+            (header::RETRY_AFTER, "1")
+        }
+        _ => return,
+    };
+    headers.insert(name, HeaderValue::from_static(value));
 }
 
 /// An error response, with its cause for the log.
@@ -217,10 +181,10 @@ impl ApiError {
 
     /// The response, and its cause for the log.
     pub(crate) fn into_response(mut self) -> (Response, Option<Cause>) {
-        let (_, status) = self.problem.code_and_status();
+        let status = http_status(self.problem);
         let body = self.body.take().map_or_else(|| self.render().into(), |body| *body);
         let mut response = response::json(status, body);
-        self.problem.add_headers(response.headers_mut());
+        add_headers(self.problem, response.headers_mut());
         if let Some((name, value)) = self.field.map(|field| *field) {
             response.headers_mut().insert(name, value);
         }
@@ -228,8 +192,8 @@ impl ApiError {
     }
 
     fn render(&self) -> Vec<u8> {
-        let (code, status) = self.problem.code_and_status();
-        json::render(&ErrorBody { code, message: &self.message, status: status.as_u16() })
+        let status = http_status(self.problem).as_u16();
+        json::render(&ErrorBody { code: self.problem.code(), message: &self.message, status })
     }
 
     pub(crate) fn problem(&self) -> Problem {

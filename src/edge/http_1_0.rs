@@ -5,11 +5,11 @@ use futures_util::StreamExt;
 use hyper::{Version, header, http::request::Parts};
 
 use super::{
-    error::{ApiError, Problem},
+    error::ApiError,
     response::{Body, Response},
     response_memory::{Reader, ResponseMemory},
 };
-use crate::store::StoreError;
+use crate::{domain::Problem, store::StoreError};
 
 /// The largest file that is made before it is sent, in bytes.
 const LARGEST: usize = 1 << 20;

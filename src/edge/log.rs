@@ -11,7 +11,6 @@ use hyper::http::request::Parts;
 use tracing::{error, info, warn};
 
 use super::{
-    error::Problem,
     forwarded,
     request::{Facts, REQUEST_ID},
     response::Response,
@@ -19,7 +18,7 @@ use super::{
     trace,
 };
 use crate::{
-    domain::{Actor, KeyId, Networks, RateLimit, StaffId, rate_limit::Meter},
+    domain::{Actor, KeyId, Networks, Problem, RateLimit, StaffId, rate_limit::Meter},
     observe::log::chain,
     store::Cause,
 };
@@ -83,7 +82,7 @@ impl RequestLog {
         let method = request.method.as_str();
         let route = facts.route.map_or("none", |label| label.path);
         let status = response.status().as_u16();
-        let code = facts.problem.map(|problem| problem.code_and_status().0);
+        let code = facts.problem.map(Problem::code);
         let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let request_id = response.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok());
         let (key_id, staff_id) = match facts.principal {

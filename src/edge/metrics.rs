@@ -4,11 +4,11 @@ use std::{fmt::Display, sync::Arc, time::Duration};
 
 use hyper::StatusCode;
 
-use super::{
-    error::Problem,
-    route::{Label, Table},
+use super::route::{Label, Table};
+use crate::{
+    domain::Problem,
+    observe::metrics::{Connections, Counter, Exposition, Gauge, Histogram, Kind},
 };
-use crate::observe::metrics::{Connections, Counter, Exposition, Gauge, Histogram, Kind};
 
 const KEY_PROBLEMS: [Problem; 4] = [
     Problem::MissingApiKey,
@@ -112,7 +112,7 @@ impl Metrics {
         let help = "Requests rejected because of their API key, by error code.";
         page.begin(Kind::Counter, name, help);
         for (problem, counter) in KEY_PROBLEMS.into_iter().zip(&self.rejected_keys) {
-            let (code, _) = problem.code_and_status();
+            let code = problem.code();
             page.sample(name, &[("code", &code)], counter.get());
         }
     }

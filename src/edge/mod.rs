@@ -46,7 +46,7 @@ use self::{
 };
 pub(crate) use self::{
     body::{MAX_BODY, UnreadBody},
-    error::{ApiError, Problem},
+    error::{ApiError, http_status},
     request::Facts,
     response_memory::{Account, REQUEST, Reader, Reservation, ResponseMemory, STREAM, held_by},
     route::{Found, Table, find, numbered, routes},

@@ -8,7 +8,8 @@ use hyper::{HeaderMap, header};
 use memchr::memmem;
 use tokio::time::{self, Instant};
 
-use super::{ApiError, Problem, body::UnreadBody};
+use super::{ApiError, body::UnreadBody};
+use crate::domain::Problem;
 
 /// The largest head of a part, in bytes.
 const MAX_HEAD: usize = 8 << 10;

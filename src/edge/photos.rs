@@ -8,10 +8,13 @@ use hyper::{
     header::{self, HeaderValue},
 };
 
-use super::{ApiError, Body, Problem, Reader, Response, ResponseMemory, etag, held_by, response};
+use super::{ApiError, Body, Reader, Response, ResponseMemory, etag, held_by, response};
 use crate::{
     app::App,
-    domain::store_area::{Logo, PhotoFile, PhotoSize},
+    domain::{
+        Problem,
+        store_area::{Logo, PhotoFile, PhotoSize},
+    },
     photos::{PIECE, PhotoError, Photos},
     store::Cause,
 };

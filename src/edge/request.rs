@@ -15,12 +15,9 @@ use parking_lot::Mutex;
 
 use rand::{Rng, rngs::StdRng};
 
-use super::{
-    error::{ApiError, Problem},
-    route::Label,
-};
+use super::{error::ApiError, route::Label};
 use crate::{
-    domain::{Actor, rate_limit::Reading},
+    domain::{Actor, Problem, rate_limit::Reading},
     text,
 };
 

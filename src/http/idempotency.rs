@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use hyper::HeaderMap;
 
 use crate::{
-    domain::IdempotencyKey,
-    edge::{ApiError, Problem},
+    domain::{IdempotencyKey, Problem},
+    edge::ApiError,
 };
 
 const HEADER: &str = "idempotency-key";

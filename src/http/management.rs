@@ -20,8 +20,8 @@ use tokio::time;
 
 use super::api::Api;
 use crate::{
-    domain::Client,
-    edge::{ApiError, Edge, Facts, Interface, Problem, Response, UnreadBody, request, response},
+    domain::{Client, Problem},
+    edge::{ApiError, Edge, Facts, Interface, Response, UnreadBody, request, response},
     json,
     observe::{
         log::chain,

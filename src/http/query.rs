@@ -7,8 +7,11 @@ use std::{borrow::Cow, fmt::Display};
 
 use percent_encoding::percent_decode_str;
 
-use crate::edge::{ApiError, Problem};
-use crate::{domain::Limit, text::integer};
+use crate::{
+    domain::{Limit, Problem},
+    edge::ApiError,
+    text::integer,
+};
 
 /// The decoded values of the parameters with these names. Fails with 400 for an unknown parameter,
 /// and for a duplicate one.

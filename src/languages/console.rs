@@ -3,16 +3,13 @@
 use maud::Markup;
 
 use super::declaration::{Unit, texts};
-use crate::{
-    domain::{
-        PetStatus, Role, Scope,
-        staff::WeakPassword,
-        store_area::{
-            ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind,
-            SubjectKind, WithdrawalReason,
-        },
+use crate::domain::{
+    PetStatus, Problem, Role, Scope,
+    staff::WeakPassword,
+    store_area::{
+        ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind,
+        SubjectKind, WithdrawalReason,
     },
-    edge::Problem,
 };
 
 /// One of the texts, for a table that has no request.

@@ -14,8 +14,8 @@ mod tests {
 
     use super::*;
     use crate::{
+        databases::fields_of_new_database,
         domain::store_area::{Choices, FieldKind, Label},
-        store::fields_of_new_database,
     };
 
     fn with(fields: &FieldSet, changed: &[FieldDefinition]) -> FieldSet {

@@ -1,7 +1,7 @@
 //! The texts of the pages for the public, and of what the pages for the staff share with them.
 
 use super::declaration::texts;
-use crate::{domain::store_area::Age, edge::Problem};
+use crate::domain::{Problem, store_area::Age};
 
 texts! {
     // The texts about an animal that the pages for the public and those for the staff have.

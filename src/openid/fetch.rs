@@ -14,7 +14,7 @@ use url::Url;
 
 use super::settings::{Failure, Issuer};
 use crate::{
-    delivery::{Lookups, Resolve, judge},
+    addresses::{Lookups, Resolve, judge},
     domain::Networks,
     http_client::{Connection, RequestError},
     observe::log::chain,

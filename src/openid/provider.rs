@@ -23,7 +23,7 @@ use super::{
     signature::{Key, content, keys},
     turns::{Caller, Turns},
 };
-use crate::{delivery::Resolve, domain::Clock};
+use crate::{addresses::Resolve, domain::Clock};
 
 /// How long a request to the provider may take.
 pub const REQUEST_LIMIT: Duration = Duration::from_secs(5);

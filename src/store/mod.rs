@@ -5,11 +5,9 @@ pub mod bulk;
 mod check;
 mod check_rows;
 mod columns;
-mod database_url;
 mod errors;
 mod health;
 mod journal_rows;
-mod open;
 mod open_mode;
 mod page;
 mod pets;
@@ -28,10 +26,8 @@ pub use self::{
         StaffKey, StaffWritten, StoreProfile, Webhooks, Written,
     },
     check::Checkup,
-    database_url::DatabaseUrl,
     errors::{Cause, OpenError, StoreError},
     health::Health,
-    open::{check, fields_of_new_database, load, open, snapshot},
     open_mode::OpenMode,
     pets::{Created, Pets, Respond, Version, Visit},
     store_area::{Executed, RespondTo, StoreArea},

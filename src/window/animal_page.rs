@@ -17,10 +17,10 @@ use super::{
 use crate::{
     app::StoreFacts,
     domain::{
-        PetId, PetStatus,
+        PetId, PetStatus, Problem,
         store_area::{FieldDefinition, FieldKind, FieldValue, PhotoSize},
     },
-    edge::{ApiError, Problem},
+    edge::ApiError,
     languages::window_texts as texts,
     look::{Animal, Drawings, in_gallery, label_of, shown, shown_name, text},
     text::{

@@ -43,7 +43,7 @@ use crate::{
     domain::{Client, client::ClientAddress, store_area::Logo},
     edge::{
         Account, ApiError, Edge, Facts, Found, Interface, Reader, RequestBody, Response, Route,
-        UnreadBody, cache::Cache, etag::Tags, find, photos, response::redirect,
+        UnreadBody, cache::Cache, etag::Tags, find, http_status, photos, response::redirect,
     },
     languages,
     store::{Cause, Version},
@@ -252,7 +252,7 @@ impl Interface for Window {
             Err(error) => Err(error),
         };
         if let Err(error) = &response
-            && error.problem().code_and_status().1.is_client_error()
+            && http_status(error.problem()).is_client_error()
         {
             // The page about the error shows what the store says about itself now.
             _ = self.shop.moment().await;

@@ -11,10 +11,10 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::{
     domain::{
-        Limit, PetId,
+        Limit, PetId, Problem,
         store_area::{Age, DateRange, FieldDefinition, FieldKind, FieldSet, NamePrefix, Phrase},
     },
-    edge::{ApiError, Problem},
+    edge::ApiError,
     text::integer,
 };
 

@@ -11,6 +11,7 @@ use std::{
 use jiff::SignedDuration;
 use petstore::{
     app::{self, App},
+    databases::{self, DatabaseUrl},
     domain::{
         Actor, ApiKey, Clock, Deployment, KeyId, Networks, NewKey, NewPet, PetName, PetStatus,
         RateLimit, Scope, WriteContext,
@@ -18,7 +19,7 @@ use petstore::{
     edge,
     http::{Api, Settings},
     server::{self, Limits, Tls},
-    store::{self, DatabaseUrl, OpenMode, Store},
+    store::{OpenMode, Store},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use reqwest::{
@@ -159,7 +160,9 @@ impl Reply {
 
 pub(crate) async fn open(database: &Database, mode: OpenMode) -> Arc<dyn Store> {
     let connections = NonZeroU32::new(8).unwrap();
-    store::open(&database.url(), mode, connections, &mut StdRng::seed_from_u64(2)).await.unwrap()
+    databases::open(&database.url(), mode, connections, &mut StdRng::seed_from_u64(2))
+        .await
+        .unwrap()
 }
 
 impl Server {

@@ -2,10 +2,7 @@
 
 use std::{fs, num::NonZeroU32, path::Path};
 
-use petstore::{
-    domain::store_area::PetQuery,
-    store::{self, OpenMode},
-};
+use petstore::{databases, domain::store_area::PetQuery, store::OpenMode};
 use rand::{SeedableRng, rngs::StdRng};
 use serde_json::{Value, json};
 
@@ -106,7 +103,8 @@ fn an_invalid_value_and_two_columns_for_one_field_are_named() {
 /// How many animals the first page of a search by a value has.
 async fn found(database: &str) -> usize {
     let (one, random) = (NonZeroU32::MIN, &mut StdRng::seed_from_u64(1));
-    let store = store::open(&database.parse().unwrap(), OpenMode::AsIs, one, random).await.unwrap();
+    let store =
+        databases::open(&database.parse().unwrap(), OpenMode::AsIs, one, random).await.unwrap();
     let dogs = store.fields().await.unwrap().searched("species", "dog").unwrap();
     let query = PetQuery { values: vec![dogs], ..PetQuery::default() };
     store.list_store_pets(&query).await.unwrap().0.len()

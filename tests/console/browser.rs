@@ -13,6 +13,7 @@ use hyper::{HeaderMap, Method, Request, StatusCode, header, http::response};
 use petstore::{
     app::{self, App},
     console::{self, Console, ConsoleSettings, RequireSecondFactor},
+    databases::{self, DatabaseUrl},
     domain::{
         Actor, Client, Clock, NewPet, PetName, PetStatus, Role, StaffName, WriteContext,
         staff::{StaffChange, StaffMember, Token},
@@ -20,7 +21,7 @@ use petstore::{
     },
     edge::{self, Body},
     http::{Api, Settings},
-    store::{self, DatabaseUrl, OpenMode, StaffKey, StaffWritten, Store, bulk::Ids},
+    store::{OpenMode, StaffKey, StaffWritten, Store, bulk::Ids},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
@@ -62,7 +63,7 @@ impl Shop {
     pub(crate) async fn on(url: &DatabaseUrl, folder: TempDir, settings: ConsoleSettings) -> Self {
         let random = &mut StdRng::seed_from_u64(1);
         let mode = OpenMode::CreateAndMigrate;
-        let store = store::open(url, mode, NonZeroU32::new(4).unwrap(), random).await.unwrap();
+        let store = databases::open(url, mode, NonZeroU32::new(4).unwrap(), random).await.unwrap();
         let asked = Arc::<AtomicUsize>::default();
         let (pets, area) = (Arc::clone(&store), Arc::new(Unchanged(Arc::clone(&store))));
         let store: Arc<dyn Store> =
@@ -91,7 +92,7 @@ impl Shop {
         let url = format!("sqlite:{}", self.folder.path().join("pets.db").display());
         let now = self.clock.now();
         let import = move || {
-            let mut load = store::load(&url.parse().unwrap(), OpenMode::AsIs).unwrap();
+            let mut load = databases::load(&url.parse().unwrap(), OpenMode::AsIs).unwrap();
             load.begin(Ids::Next, now).unwrap();
             for name in names {
                 let name = PetName::new((*name).to_owned()).unwrap();

@@ -14,8 +14,8 @@ use base64::{
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 use petstore::{
+    addresses::Resolve,
     console::ConsoleSettings,
-    delivery::Resolve,
     openid::{Provider, ProviderSettings},
 };
 use ring::digest;

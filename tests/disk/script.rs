@@ -6,8 +6,9 @@ use faulty_vfs::{Disk, close_files_under};
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use petstore::{
+    databases::check,
     domain::{ApiKey, Deployment, KeyId, KeyUse, NewKey, Scope, store_area::OrderId},
-    store::{Created, OpenError, OpenMode, StoreError, check, sqlite::SqliteStore},
+    store::{Created, OpenError, OpenMode, StoreError, sqlite::SqliteStore},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rusqlite::Connection;

@@ -8,6 +8,7 @@ use std::{
 
 use jiff::Timestamp;
 use petstore::{
+    databases,
     domain::{
         NewPet, PetId, PetName,
         store_area::{
@@ -15,7 +16,6 @@ use petstore::{
             Refusal, Resource, StorePet, decide,
         },
     },
-    store,
 };
 
 use super::{
@@ -25,7 +25,7 @@ use super::{
 };
 
 static FIELDS: LazyLock<Arc<FieldSet>> =
-    LazyLock::new(|| Arc::new(store::fields_of_new_database().unwrap()));
+    LazyLock::new(|| Arc::new(databases::fields_of_new_database().unwrap()));
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct World {

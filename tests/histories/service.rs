@@ -15,9 +15,10 @@ use hyper::{HeaderMap, Request, StatusCode, Uri, header};
 use jiff::Timestamp;
 use petstore::{
     app::App,
+    databases,
     domain::{Actor, ApiKey, Clock, Deployment, NewKey, Scope, SystemClock, WriteContext},
     http::Api,
-    store::{self, OpenMode, Store},
+    store::{OpenMode, Store},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use tokio::sync::watch;
@@ -171,7 +172,7 @@ const CONNECTIONS: NonZeroU32 = NonZeroU32::new(4).unwrap();
 pub(crate) async fn open(url: &str) -> Arc<dyn Store> {
     let mut random = StdRng::seed_from_u64(1);
     let (url, mode) = (url.parse().unwrap(), OpenMode::CreateAndMigrate);
-    store::open(&url, mode, CONNECTIONS, &mut random).await.unwrap()
+    databases::open(&url, mode, CONNECTIONS, &mut random).await.unwrap()
 }
 
 /// Where a history takes place: services on one database, which is empty.

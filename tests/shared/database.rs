@@ -2,7 +2,10 @@
 
 use std::{any::Any, env, num::NonZeroU32};
 
-use petstore::store::{self, DatabaseUrl, OpenMode};
+use petstore::{
+    databases::{self, DatabaseUrl},
+    store::OpenMode,
+};
 use rand::SeedableRng;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -44,7 +47,7 @@ impl Database {
             (Self::Postgres(from), Self::Postgres(to)) => {
                 let mut random = rand::rngs::StdRng::seed_from_u64(1);
                 let (mode, one) = (OpenMode::CreateAndMigrate, NonZeroU32::MIN);
-                drop(store::open(&to.parse().unwrap(), mode, one, &mut random).await.unwrap());
+                drop(databases::open(&to.parse().unwrap(), mode, one, &mut random).await.unwrap());
                 let key = connect(from).await.query_one("SELECT key FROM etag_key", &[]).await;
                 let key: Vec<u8> = key.unwrap().get(0);
                 let update = "UPDATE etag_key SET key = $1";

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 
 use petstore::{
+    databases::{self, DatabaseUrl},
     domain::{
         PetStatus::{Available, Pending, Sold},
         clock::LATEST,
@@ -11,7 +12,7 @@ use petstore::{
             PetQuery, Preconditions,
         },
     },
-    store::{self, DatabaseUrl, OpenMode},
+    store::OpenMode,
 };
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -101,7 +102,7 @@ pub(crate) const POISON: &str =
 /// Reads and changes a database that has the result of [`fill`] and [`POISON`].
 pub(crate) async fn use_poisoned(url: &DatabaseUrl) {
     let (mode, mut random) = (OpenMode::AsIs, StdRng::seed_from_u64(1));
-    let store = store::open(url, mode, NonZeroU32::MIN, &mut random).await.unwrap();
+    let store = databases::open(url, mode, NonZeroU32::MIN, &mut random).await.unwrap();
     assert_eq!(pet(&store, pet_id(5)).await.created_at, Some(LATEST));
     change(&store, withdraw(pet_id(5))).await;
     let (pets, _) = store.list_store_pets(&PetQuery::default()).await.unwrap();

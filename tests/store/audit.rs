@@ -1,6 +1,7 @@
 //! Tests of the audit trail. Part of the suite.
 
 use petstore::{
+    databases::{self, DatabaseUrl},
     domain::{
         Actor, KeyId,
         PetStatus::{Available, Pending},
@@ -11,7 +12,7 @@ use petstore::{
         },
     },
     store::{
-        self, DatabaseUrl, OpenMode,
+        OpenMode,
         bulk::{Ids, LastIds},
     },
 };
@@ -219,7 +220,7 @@ pub(crate) async fn expect_one_row_for_an_import(store: &AnyStore, url: &str) {
     create(store, new_pet("", 1, Available)).await;
     let url: DatabaseUrl = url.parse().unwrap();
     let import = move |ids: Option<[i64; 3]>| {
-        let mut load = store::load(&url, OpenMode::AsIs).unwrap();
+        let mut load = databases::load(&url, OpenMode::AsIs).unwrap();
         load.begin(ids.map_or(Ids::Next, |_| Ids::Given), at(7)).unwrap();
         for index in 0..3 {
             let id = ids.map(|ids| pet_id(ids[index]));
@@ -257,7 +258,7 @@ pub(crate) async fn expect_a_row_for_an_import_without_animals(store: &AnyStore,
     let importing = tokio::task::spawn_blocking(move || {
         let label = Label::new("Goats".to_owned()).unwrap();
         for category in [None, Some(Category { id: 9, label, version: 3 })] {
-            let mut load = store::load(&url, OpenMode::AsIs).unwrap();
+            let mut load = databases::load(&url, OpenMode::AsIs).unwrap();
             load.begin(Ids::Given, at(7)).unwrap();
             if let Some(category) = category {
                 load.add(&Resource::Category(category)).unwrap();

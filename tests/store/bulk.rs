@@ -3,6 +3,7 @@
 use std::{ops::ControlFlow, path::Path};
 
 use petstore::{
+    databases::{self, DatabaseUrl},
     domain::{
         ApiKey, Deployment, KeyId, KeyUse, NewKey, NewPet, Pet, PetId,
         PetStatus::{self, Available, Pending, Sold},
@@ -10,7 +11,7 @@ use petstore::{
         store_area::{Command, FieldValues, Note, OrderPatch, Patch, Preconditions, Resource},
     },
     store::{
-        self, Created, DatabaseUrl, OpenMode,
+        Created, OpenMode,
         bulk::{self, CommitError, Ids, LastIds, Load, Snapshot},
     },
 };
@@ -66,7 +67,7 @@ fn sqlite_url(directory: &Path) -> DatabaseUrl {
 async fn open(url: &DatabaseUrl) -> AnyStore {
     let connections = std::num::NonZeroU32::MIN;
     let mut random = StdRng::seed_from_u64(1);
-    store::open(url, OpenMode::CreateAndMigrate, connections, &mut random).await.unwrap()
+    databases::open(url, OpenMode::CreateAndMigrate, connections, &mut random).await.unwrap()
 }
 
 /// Runs blocking work outside the runtime threads.
@@ -75,11 +76,11 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 }
 
 fn snapshot(url: &DatabaseUrl) -> Box<dyn Snapshot> {
-    store::snapshot(url).unwrap()
+    databases::snapshot(url).unwrap()
 }
 
 fn load(url: &DatabaseUrl, ids: Ids) -> Box<dyn Load> {
-    let mut load = store::load(url, OpenMode::Create).unwrap();
+    let mut load = databases::load(url, OpenMode::Create).unwrap();
     load.begin(ids, at(500)).unwrap();
     load
 }
@@ -385,7 +386,7 @@ async fn a_load_that_is_dropped_keeps_a_database_that_others_have_open_or_have_u
     for is_open in [true, false] {
         let directory = TempDir::new().unwrap();
         let url = sqlite_url(directory.path());
-        let load = store::load(&url, OpenMode::Create).unwrap();
+        let load = databases::load(&url, OpenMode::Create).unwrap();
         let mut other = Some(open(&url).await);
         if !is_open {
             create(other.as_ref().unwrap(), new_pet("Zoe", 1, Sold)).await;

@@ -3,8 +3,9 @@
 use std::num::NonZeroU32;
 
 use petstore::{
+    databases::{self, DatabaseUrl},
     domain::{NewPet, PageRequest, PetId, PetName, PetStatus::Sold},
-    store::{self, Created, DatabaseUrl, OpenError, OpenMode, StoreError},
+    store::{Created, OpenError, OpenMode, StoreError},
 };
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -31,7 +32,7 @@ const CONNECTIONS: NonZeroU32 = NonZeroU32::new(8).unwrap();
 
 pub(crate) async fn open(url: &str, mode: OpenMode) -> Result<AnyStore, OpenError> {
     let url: DatabaseUrl = url.parse().unwrap();
-    store::open(&url, mode, CONNECTIONS, &mut StdRng::seed_from_u64(1)).await
+    databases::open(&url, mode, CONNECTIONS, &mut StdRng::seed_from_u64(1)).await
 }
 
 /// A fresh store, and its URL.

@@ -1,6 +1,9 @@
 //! PostgreSQL: `petstore check` finds each disagreement in the store area.
 
-use petstore::store::{self, Checkup, DatabaseUrl};
+use petstore::{
+    databases::{self, DatabaseUrl},
+    store::Checkup,
+};
 use tokio::task::spawn_blocking;
 use tokio_postgres::Client;
 
@@ -26,7 +29,7 @@ async fn database() -> (Client, String) {
 
 async fn check(url: &str) -> Checkup {
     let url: DatabaseUrl = url.parse().unwrap();
-    spawn_blocking(move || store::check(&url)).await.unwrap().unwrap()
+    spawn_blocking(move || databases::check(&url)).await.unwrap().unwrap()
 }
 
 #[tokio::test]

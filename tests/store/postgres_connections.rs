@@ -4,8 +4,9 @@
 use std::{fs, num::NonZeroU32, pin::pin, sync::Arc};
 
 use petstore::{
+    databases,
     domain::{NewPet, PageRequest, PetId, PetStatus, store_area::Command},
-    store::{self, Executed, OpenMode, StoreError},
+    store::{Executed, OpenMode, StoreError},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use tokio::task;
@@ -33,7 +34,7 @@ async fn with_connections(connections: u32) -> (AnyStore, Client, Client) {
     let mut random = StdRng::seed_from_u64(1);
     let mode = OpenMode::CreateAndMigrate;
     let connections = NonZeroU32::new(connections).unwrap();
-    let store = store::open(&parsed, mode, connections, &mut random).await.unwrap();
+    let store = databases::open(&parsed, mode, connections, &mut random).await.unwrap();
     assert_eq!(next_id(&store).await, 1);
     let other = url.replace("application_name=", "application_name=other_than_");
     (store, connect(&url).await, connect(&other).await)
@@ -171,7 +172,7 @@ async fn commits_that_no_standby_confirms_leave_few_connections_behind() {
     let cluster = Cluster::start();
     let url = cluster.url.parse().unwrap();
     let (mode, two) = (OpenMode::CreateAndMigrate, NonZeroU32::new(2).unwrap());
-    let store = store::open(&url, mode, two, &mut StdRng::seed_from_u64(1)).await.unwrap();
+    let store = databases::open(&url, mode, two, &mut StdRng::seed_from_u64(1)).await.unwrap();
     set_synchronous_standby(&cluster, "missing").await;
     let observer = connect(&cluster.url).await;
     let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
@@ -217,7 +218,7 @@ async fn a_create_that_was_sent_and_then_finds_no_free_connection_has_an_unknown
     let line = Proxy::to(&url);
     let (mode, one) = (OpenMode::CreateAndMigrate, NonZeroU32::MIN);
     let mut random = StdRng::seed_from_u64(1);
-    let store = store::open(&line.url.parse().unwrap(), mode, one, &mut random).await.unwrap();
+    let store = databases::open(&line.url.parse().unwrap(), mode, one, &mut random).await.unwrap();
     assert_eq!(next_id(&store).await, 1);
     let observer = connect(&url).await;
     let url = url.replace("application_name=", "application_name=other_than_");

@@ -4,13 +4,14 @@ use std::{fs, sync::Arc};
 
 use futures_util::{future::join_all, poll};
 use petstore::{
+    databases::{self, DatabaseUrl},
     domain::{
         NewPet,
         PetStatus::{Available, Sold},
         idempotency::fingerprint,
         store_area::{Command, FieldValues, NamePrefix, PetQuery},
     },
-    store::{self, DatabaseUrl, Executed, OpenMode, StoreError, bulk::Ids},
+    store::{Executed, OpenMode, StoreError, bulk::Ids},
 };
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
@@ -174,7 +175,7 @@ async fn an_import_between_animals_that_are_merged_is_found() {
     let (store, directory) = fresh();
     let url = url(&directory);
     let import = |ids: [i64; 2]| {
-        let mut load = store::load(&url, OpenMode::AsIs).unwrap();
+        let mut load = databases::load(&url, OpenMode::AsIs).unwrap();
         load.begin(Ids::Given, crate::store::suite::at(0)).unwrap();
         for id in ids {
             load.add_pet(Some(pet_id(id)), &new_pet("Max", 1, Sold), &FieldValues::NONE).unwrap();
@@ -270,7 +271,7 @@ async fn an_animal_that_an_operator_added_below_all_others_is_merged_when_it_cha
         merge_all(&store).await;
     }
     assert_eq!(unmerged(&hand), (0, 0));
-    assert_eq!(store::check(&url(&directory)).unwrap().problems, Vec::<String>::new());
+    assert_eq!(databases::check(&url(&directory)).unwrap().problems, Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -288,7 +289,7 @@ async fn many_animals_that_an_operator_added_below_all_others_are_merged_when_th
     assert_eq!(unmerged(&hand), (0, 0));
     assert_eq!(found(&store, "1max").await, [90_000]);
     assert_eq!(found(&store, "7777").await, [7_777]);
-    assert_eq!(store::check(&url(&directory)).unwrap().problems, Vec::<String>::new());
+    assert_eq!(databases::check(&url(&directory)).unwrap().problems, Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -317,7 +318,7 @@ async fn animals_of_an_older_schema_are_found_right_after_the_migration() {
         assert_eq!(store.list_store_pets(&query).await.unwrap().0.len(), 2);
         merge_all(&store).await;
     }
-    assert_eq!(store::check(&url(&directory)).unwrap().problems, Vec::<String>::new());
+    assert_eq!(databases::check(&url(&directory)).unwrap().problems, Vec::<String>::new());
 }
 
 #[tokio::test]

@@ -1,6 +1,9 @@
 //! SQLite: `petstore check` finds each disagreement in the store area.
 
-use petstore::store::{self, DatabaseUrl, OpenMode};
+use petstore::{
+    databases::{self, DatabaseUrl},
+    store::OpenMode,
+};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -23,7 +26,7 @@ fn url(directory: &TempDir) -> DatabaseUrl {
 }
 
 fn problems(directory: &TempDir) -> Vec<String> {
-    store::check(&url(directory)).unwrap().problems
+    databases::check(&url(directory)).unwrap().problems
 }
 
 #[tokio::test]

@@ -3,11 +3,12 @@
 use std::process::Command as Process;
 
 use petstore::{
+    databases::{self, DatabaseUrl},
     domain::{
         PetStatus::Available,
         store_area::{Command, FieldPatch, FieldValue, Given, PetPatch, PetQuery, Refusal},
     },
-    store::{self, Checkup, DatabaseUrl, Executed},
+    store::{Checkup, Executed},
 };
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
@@ -123,7 +124,7 @@ async fn shared(store: &AnyStore) -> Vec<(String, i64)> {
 
 async fn check(url: &str) -> Checkup {
     let url: DatabaseUrl = url.parse().unwrap();
-    spawn_blocking(move || store::check(&url).unwrap()).await.unwrap()
+    spawn_blocking(move || databases::check(&url).unwrap()).await.unwrap()
 }
 
 async fn expect_note(url: &str) {

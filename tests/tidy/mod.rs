@@ -338,7 +338,7 @@ fn the_error_codes_are_the_same_in_the_code_the_contract_and_its_description() {
     let code_of_quotes = |text: &str| -> BTreeSet<String> {
         text.split('"').skip(1).step_by(2).map(str::to_owned).collect()
     };
-    let (_, source) = files(&["src/edge"], "error.rs").remove(0);
+    let (_, source) = files(&["src/domain"], "problem.rs").remove(0);
     let table = source.split("\nproblems! {").nth(1).unwrap().split("\n}").next().unwrap();
     let in_code = code_of_quotes(table);
     let in_openapi: BTreeSet<String> = ["openapi.yaml", "openapi-store.yaml"]

@@ -2,7 +2,7 @@
 
 use ipnet::IpNet;
 use petstore::{
-    delivery::{FORBIDDEN, judge},
+    addresses::{FORBIDDEN, judge},
     domain::Networks,
 };
 

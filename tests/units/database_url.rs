@@ -1,6 +1,6 @@
 //! The URLs of databases.
 
-use petstore::store::DatabaseUrl;
+use petstore::databases::DatabaseUrl;
 
 #[test]
 fn a_database_is_a_sqlite_file_or_a_postgresql_url() {

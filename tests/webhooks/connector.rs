@@ -10,7 +10,8 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use petstore::{
-    delivery::{AttemptError, Connector, Delivered, Resolve},
+    addresses::Resolve,
+    delivery::{AttemptError, Connector, Delivered},
     domain::{Networks, SystemClock},
 };
 use tokio::{

@@ -7,7 +7,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use petstore::delivery::Resolve;
+use petstore::addresses::Resolve;
 
 /// The names of 127.0.0.1: `hangs.example` has no end, and `panics.example` panics once.
 #[derive(Default)]

@@ -4,6 +4,7 @@ use std::{collections::HashSet, num::NonZeroU32, path::PathBuf, sync::Arc, time:
 
 use petstore::{
     confirmed_clock::ConfirmedClock,
+    databases,
     delivery::{ATTEMPT_LIMIT, Connector, Dispatcher, Registrar, Secret, Vault},
     domain::{
         Actor, Clock, Networks, NewPet, PetId, PetName, PetStatus, StoredResponse, WriteContext,
@@ -12,7 +13,7 @@ use petstore::{
             StoredWebhook, TestMessage, Webhook, WebhookChange,
         },
     },
-    store::{self, Created, Executed, OpenMode, Store, Written},
+    store::{Created, Executed, OpenMode, Store, Written},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
@@ -52,7 +53,7 @@ impl Shop {
         let folder = TempDir::new().unwrap();
         let database = Database::fresh().await;
         let (mode, random) = (OpenMode::CreateAndMigrate, &mut StdRng::seed_from_u64(1));
-        let store = store::open(&database.url(), mode, CONNECTIONS, random).await.unwrap();
+        let store = databases::open(&database.url(), mode, CONNECTIONS, random).await.unwrap();
         let registrar = registrar(folder.path().join("key"), 1);
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
         Self { database, store, clock, registrar, folder }

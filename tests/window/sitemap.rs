@@ -1,8 +1,9 @@
 //! What search engines find.
 
 use petstore::{
+    databases,
     domain::{Clock, NewPet, PetName, PetStatus, store_area::FieldValues},
-    store::{self, OpenMode, bulk::Ids},
+    store::{OpenMode, bulk::Ids},
 };
 
 use super::street::Street;
@@ -41,7 +42,7 @@ async fn beyond_50_000_addresses_there_is_an_index_whose_sitemaps_have_each_anim
     let street = Street::open().await;
     let (url, now) = (street.database.url(), street.clock.now());
     let import = move || {
-        let mut load = store::load(&url, OpenMode::AsIs).unwrap();
+        let mut load = databases::load(&url, OpenMode::AsIs).unwrap();
         load.begin(Ids::Next, now).unwrap();
         for _ in 0..50_000 {
             let name = PetName::new("Rex".to_owned()).unwrap();

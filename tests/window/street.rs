@@ -11,6 +11,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::{HeaderMap, Method, Request, StatusCode, Version, header};
 use petstore::{
     app::{self, App, StoreOptions},
+    databases,
     domain::{
         Client, Clock, NewPet, PetId, PetName, PetStatus, StoredResponse, WriteContext,
         store_area::{
@@ -21,7 +22,7 @@ use petstore::{
     },
     edge::{self, Body},
     photos::Format,
-    store::{self, Executed, OpenMode, Written},
+    store::{Executed, OpenMode, Written},
     window::{self, Window, WindowSettings},
 };
 use rand::{SeedableRng, rngs::StdRng};
@@ -80,7 +81,7 @@ pub(crate) fn settings() -> WindowSettings {
 
 async fn open(database: &Database, seed: u64) -> AnyStore {
     let (mode, random) = (OpenMode::CreateAndMigrate, &mut StdRng::seed_from_u64(seed));
-    store::open(&database.url(), mode, NonZeroU32::new(4).unwrap(), random).await.unwrap()
+    databases::open(&database.url(), mode, NonZeroU32::new(4).unwrap(), random).await.unwrap()
 }
 
 impl Street {

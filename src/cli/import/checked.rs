@@ -11,12 +11,10 @@ use super::{
     profile::logo_of,
 };
 use crate::{
+    databases::{self, DatabaseUrl},
     domain::store_area::Resource,
     files::{InvalidRow, Row, Rows, SeenIds, add_label},
-    store::{
-        self, DatabaseUrl,
-        bulk::{self, Snapshot, Value, goes_on},
-    },
+    store::bulk::{self, Snapshot, Value, goes_on},
 };
 
 /// The result of validating a file.
@@ -123,7 +121,7 @@ pub(super) fn taken(
 ) -> anyhow::Result<(SeenIds, ImportedFields)> {
     let ids = SeenIds::new(&folder_of(database))?;
     let Some(mut catalogue) = catalogue else {
-        return Ok((ids, ImportedFields::new(store::fields_of_new_database()?)));
+        return Ok((ids, ImportedFields::new(databases::fields_of_new_database()?)));
     };
     let mut fields = ImportedFields::new(catalogue.fields()?);
     let (mut recorded, mut has_animals) = (Ok(None), false);

@@ -5,14 +5,13 @@ use jiff::Timestamp;
 use super::{
     account_page, changed_meanwhile, link::chosen, make, new_password, password_input, see,
 };
-use crate::console::prelude::*;
 use crate::{
+    console::prelude::*,
     domain::{
-        StaffId,
+        Problem, StaffId,
         staff::{EndedSessions, StaffChange, StaffMember, StaffSession},
         store_area::{ActType, Language},
     },
-    edge::Problem,
     languages::{self, browser},
     store::{StaffKey, StaffWritten},
 };

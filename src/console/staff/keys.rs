@@ -3,11 +3,9 @@
 use jiff::ToSpan;
 
 use super::{see, settings_page, shown_once};
-use crate::console::prelude::*;
 use crate::{
-    console::ask::Question,
-    domain::{ApiKey, KeyId, KeyRecord, NewKey, Scope},
-    edge::Problem,
+    console::{ask::Question, prelude::*},
+    domain::{ApiKey, KeyId, KeyRecord, NewKey, Problem, Scope},
 };
 
 const PAGE: &str = "/settings/keys";

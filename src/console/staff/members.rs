@@ -4,15 +4,13 @@ use super::{
     account::{end_named_session, sessions},
     changed_meanwhile, make, settings_page, shown_once,
 };
-use crate::console::prelude::*;
 use crate::{
-    console::ask::Question,
+    console::{ask::Question, prelude::*},
     domain::{
-        Role, StaffId, StaffName,
+        Problem, Role, StaffId, StaffName,
         staff::{EndedSessions, Identity, StaffChange, StaffMember, StaffSession, Token},
         store_area::ActType,
     },
-    edge::Problem,
     store::{StaffKey, StaffWritten},
 };
 

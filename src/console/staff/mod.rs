@@ -31,8 +31,11 @@ pub(super) use self::{
 };
 
 use super::reply::Flash;
-use crate::console::prelude::*;
-use crate::{domain::staff::StaffChange, edge::Problem, store::StaffWritten};
+use crate::{
+    console::prelude::*,
+    domain::{Problem, staff::StaffChange},
+    store::StaffWritten,
+};
 
 /// A field for a password.
 fn password_input(id: &str, label: &str, hint: Option<&str>) -> Markup {

@@ -15,19 +15,19 @@ use super::{
     sign_out::{end, origin, provider},
     then::{Then, own_path},
 };
-use crate::console::prelude::*;
 use crate::{
     console::{
         layout,
+        prelude::*,
         session::{self, Cookie},
         visit::Visit,
     },
     domain::{
-        Actor, NamedActor, Role, StaffName,
+        Actor, NamedActor, Problem, Role, StaffName,
         staff::{EndedSessions, StaffChange, StaffMember, StaffSession, Token, TokenDigest},
         store_area::ActType,
     },
-    edge::{Problem, Response},
+    edge::Response,
     openid::{Caller, Failure, Person, Provider, SignIn},
     store::{StaffKey, StaffWritten},
 };

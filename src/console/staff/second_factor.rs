@@ -6,17 +6,17 @@ use std::{
 };
 
 use super::{account_page, changed_meanwhile, code_input, make, sign_in::secret_of};
-use crate::console::prelude::*;
 use crate::{
+    console::prelude::*,
     delivery,
     domain::{
+        Problem,
         staff::{
             EndedSessions, RECOVERY_CODES, SecondFactor, StaffMember, TokenDigest, TotpSecret,
             recovery_code,
         },
         store_area::ActType,
     },
-    edge::Problem,
     store::{StaffKey, StaffWritten},
 };
 

@@ -10,19 +10,19 @@ use super::{
     code_input, kept, passkey_button, password, problem, status_of,
     then::{DONE, Then},
 };
-use crate::console::prelude::*;
 use crate::{
     console::{
         Console, layout,
+        prelude::*,
         session::{self, BrowserSecret, Cookie, Session},
         visit::Visit,
     },
     domain::{
-        Actor, NamedActor, StaffId, StaffName,
+        Actor, NamedActor, Problem, StaffId, StaffName,
         staff::{EndedSessions, StaffChange, StaffMember, Token, TotpSecret},
         store_area::{Act, ActType, JournalSubject, SubjectKind},
     },
-    edge::{Problem, Response},
+    edge::Response,
     openid::{Failure, Provider},
     store::{StaffKey, StaffWritten},
 };

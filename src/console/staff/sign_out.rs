@@ -3,15 +3,14 @@
 use hyper::{StatusCode, header::HeaderValue};
 
 use super::changed_meanwhile;
-use crate::console::prelude::*;
 use crate::{
-    console::{layout, session::Cookie, visit::Visit},
+    console::{layout, prelude::*, session::Cookie, visit::Visit},
     domain::{
-        Actor, NamedActor,
+        Actor, NamedActor, Problem,
         staff::{EndedSessions, Identity, StaffChange, StaffMember, TokenDigest},
         store_area::ActType,
     },
-    edge::{Origin, Problem, Response},
+    edge::{Origin, Response},
     openid::{LoggedOut, Provider},
     store::{StaffKey, StaffWritten},
 };

@@ -3,15 +3,18 @@
 use hyper::Method;
 
 use super::kept;
-use crate::console::prelude::*;
 use crate::{
     console::{
         layout,
+        prelude::*,
         session::{self, BrowserSecret},
         visit::Visit,
     },
-    domain::staff::{StaffMember, Token},
-    edge::{Problem, Response},
+    domain::{
+        Problem,
+        staff::{StaffMember, Token},
+    },
+    edge::Response,
 };
 
 /// The path of the page for a member who used another tab to sign in.

@@ -6,8 +6,8 @@ use hyper::{HeaderMap, header};
 
 use crate::{
     app::{Caller, KeyError},
-    domain::Scope,
-    edge::{ApiError, Problem},
+    domain::{Problem, Scope},
+    edge::ApiError,
 };
 
 /// Why a request without a valid key is rejected: 401 without a valid key; 503 or 500 if the store

@@ -6,8 +6,8 @@ use hyper::{
 };
 
 use crate::{
-    domain::rate_limit::Reading,
-    edge::{ApiError, Problem},
+    domain::{Problem, rate_limit::Reading},
+    edge::ApiError,
 };
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");

@@ -8,10 +8,11 @@ use hyper::{
 use super::{Contract, deprecation, wire};
 use crate::{
     domain::{
-        NewPet, Pet, PetName, PetStatus, StoredResponse, WriteContext, idempotency::fingerprint,
+        NewPet, Pet, PetName, PetStatus, Problem, StoredResponse, WriteContext,
+        idempotency::fingerprint,
     },
     edge::{
-        ApiError, Problem, Response,
+        ApiError, Response,
         body::{self, Accepted},
         response,
     },

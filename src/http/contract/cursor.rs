@@ -5,8 +5,8 @@
 //! change, because its first byte is a version.
 
 use crate::{
-    domain::{PetId, PetStatus},
-    edge::{ApiError, Problem},
+    domain::{PetId, PetStatus, Problem},
+    edge::ApiError,
     text::sealed,
 };
 

@@ -5,8 +5,8 @@ use hyper::StatusCode;
 use super::{Contract, deprecation, wire};
 use crate::{
     app::Caller,
-    domain::PetId,
-    edge::{ApiError, Problem, Response, response},
+    domain::{PetId, Problem},
+    edge::{ApiError, Response, response},
     http::{context::Call, etag, query},
 };
 

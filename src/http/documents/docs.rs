@@ -18,7 +18,10 @@ use tokio::{sync::OnceCell, task};
 use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 
 use super::document::Document;
-use crate::edge::{ApiError, Problem, Response, response};
+use crate::{
+    domain::Problem,
+    edge::{ApiError, Response, response},
+};
 
 /// Swagger UI uses inline styles and data images. Scripts and requests stay on this host.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; \

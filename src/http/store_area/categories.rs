@@ -9,8 +9,11 @@ use super::{
     write::Write,
 };
 use crate::{
-    domain::store_area::{Category, Command},
-    edge::{ApiError, Problem, Response, body::Accepted},
+    domain::{
+        Problem,
+        store_area::{Category, Command},
+    },
+    edge::{ApiError, Response, body::Accepted},
     http::{context::Call, query},
     json,
 };

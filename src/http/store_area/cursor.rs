@@ -5,10 +5,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::{
-    edge::{ApiError, Problem},
-    text::sealed,
-};
+use crate::{domain::Problem, edge::ApiError, text::sealed};
 
 /// A list with its filters.
 pub(super) struct Walk {

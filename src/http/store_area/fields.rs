@@ -11,12 +11,12 @@ use super::{
 };
 use crate::{
     domain::{
-        StoredResponse,
+        Problem, StoredResponse,
         store_area::{
             FieldDecision, FieldDefinition, FieldName, FieldRefusal, FieldWish, Preconditions,
         },
     },
-    edge::{ApiError, Problem, Response, body::Accepted},
+    edge::{ApiError, Response, body::Accepted},
     http::{context::Call, query},
     json,
 };

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::preconditions;
 pub(super) use crate::json::members::{Body, Members, bodies, values};
 use crate::{
-    domain::store_area::IfMatch,
-    edge::{ApiError, Problem},
+    domain::{Problem, store_area::IfMatch},
+    edge::ApiError,
     json,
 };
 

@@ -16,13 +16,13 @@ use super::{
 };
 use crate::{
     domain::{
-        PetId,
+        PetId, Problem,
         store_area::{
             Command, DateRange, FieldProblem, NamePrefix, Note, PetPatch, PetQuery, Phrase,
             Resource, StorePet, ValueFilter, WithdrawalReason,
         },
     },
-    edge::{ApiError, Problem, Response, body::Accepted, response},
+    edge::{ApiError, Response, body::Accepted, response},
     http::{context::Call, etag, query},
     json::{self, AddPet},
     text,

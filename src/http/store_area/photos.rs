@@ -13,14 +13,14 @@ use super::{
 };
 use crate::{
     domain::{
-        PetId,
+        PetId, Problem,
         store_area::{
             AltText, Command, EACH_PHOTO, PhotoId, PhotoPatch, Photos, PictureProblem, Refusal,
             may_get_photo,
         },
     },
     edge::{
-        ApiError, Problem, Response,
+        ApiError, Response,
         body::{Accepted, Pictures},
     },
     http::{context::Call, idempotency, query},

@@ -6,8 +6,11 @@ use hyper::{
 };
 
 use crate::{
-    domain::store_area::{IfMatch, Preconditions},
-    edge::{ApiError, Problem},
+    domain::{
+        Problem,
+        store_area::{IfMatch, Preconditions},
+    },
+    edge::ApiError,
     text,
 };
 

@@ -12,11 +12,11 @@ use super::{
 use crate::{
     app::change_profile,
     domain::{
-        StoredResponse,
+        Problem, StoredResponse,
         store_area::{Logo, Profile, ProfileChange, ProfilePatch, ProfileRefusal},
     },
     edge::{
-        ApiError, Problem, Response,
+        ApiError, Response,
         body::{Accepted, Pictures},
     },
     http::{context::Call, query},

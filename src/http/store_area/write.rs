@@ -17,12 +17,12 @@ use super::{contacts, members::Members, shared::StoreArea, wire};
 use crate::{
     app::{Caller, Changed},
     domain::{
-        IdempotencyKey, PetId, StoredResponse, WriteContext,
+        IdempotencyKey, PetId, Problem, StoredResponse, WriteContext,
         rate_limit::Reading,
         store_area::{Command, Conflict, FieldProblem, OrderId, Photos, Refusal, Resource},
     },
     edge::{
-        ApiError, Problem, Reservation, Response,
+        ApiError, Reservation, Response,
         body::{self, Accepted, Pictures},
         response,
     },

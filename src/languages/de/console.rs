@@ -4,14 +4,13 @@ use maud::html;
 
 use crate::{
     domain::{
-        PetStatus, Role, Scope,
+        PetStatus, Problem, Role, Scope,
         staff::{Password, WeakPassword},
         store_area::{
             ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind,
             SubjectKind, WithdrawalReason,
         },
     },
-    edge::Problem,
     languages::{console::Texts, de::window::in_digits, declaration::Unit},
 };
 

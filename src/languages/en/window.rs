@@ -1,8 +1,10 @@
 //! The English texts of the pages for the public, and of what the pages for the staff share with them.
 
 use crate::{
-    domain::store_area::{Age, FieldLabels},
-    edge::Problem,
+    domain::{
+        Problem,
+        store_area::{Age, FieldLabels},
+    },
     languages::{numbers::Numbers, window::Texts},
 };
 

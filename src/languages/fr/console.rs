@@ -5,14 +5,13 @@ use maud::html;
 use super::window::de;
 use crate::{
     domain::{
-        PetStatus, Role, Scope,
+        PetStatus, Problem, Role, Scope,
         staff::{Password, WeakPassword},
         store_area::{
             ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind,
             SubjectKind, WithdrawalReason,
         },
     },
-    edge::Problem,
     languages::{console::Texts, declaration::Unit, fr::window::in_digits},
 };
 

@@ -30,7 +30,7 @@ const SETTINGS: &str = "SET statement_timeout = 0; SET enable_seqscan = on; RESE
     RESET enable_mergejoin; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '5s'";
 
 /// A blocking connection. Dropping it rolls back its transaction.
-pub(in crate::store) struct Blocking {
+pub struct Blocking {
     connection: Connection,
     runtime: Runtime,
 }
@@ -61,7 +61,7 @@ impl Blocking {
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1 FROM pets LIMIT 1";
 
 /// See [`crate::store::snapshot`].
-pub(in crate::store) fn snapshot(url: &PostgresUrl) -> Result<Blocking, OpenError> {
+pub fn snapshot(url: &PostgresUrl) -> Result<Blocking, OpenError> {
     let connection = Blocking::open(url, OpenMode::AsIs)?;
     let begun = connection.wait(|client| client.batch_execute(BEGIN));
     begun.map_err(|error| cannot_read(url, error))?;

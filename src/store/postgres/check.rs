@@ -32,7 +32,7 @@ const EXHAUSTED: &str = "SELECT sequencename::text FROM pg_sequences
     WHERE schemaname = current_schema() AND last_value > $1";
 
 /// See [`crate::store::check`].
-pub(in crate::store) fn check(url: &PostgresUrl) -> Result<Checkup, OpenError> {
+pub fn check(url: &PostgresUrl) -> Result<Checkup, OpenError> {
     read(&mut snapshot(url)?).map_err(|error| cannot_read(url, error.into()))
 }
 

@@ -82,7 +82,8 @@ pub struct PostgresLoad {
 }
 
 impl PostgresLoad {
-    pub(in crate::store) fn open(url: &PostgresUrl, mode: OpenMode) -> Result<Self, OpenError> {
+    /// Opens the database at `url`, to add to it. Blocks.
+    pub fn open(url: &PostgresUrl, mode: OpenMode) -> Result<Self, OpenError> {
         let connection = Blocking::open(url, mode)?;
         let context = WriteContext::new(Actor::Command, Timestamp::UNIX_EPOCH);
         let added = Imported::default();

@@ -37,7 +37,7 @@ use futures_util::FutureExt;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use tokio::sync::Semaphore;
 
-pub(super) use self::{bulk::snapshot, check::check};
+pub use self::{bulk::snapshot, check::check};
 use self::{
     commands::Commands,
     connect::{Connector, Session},

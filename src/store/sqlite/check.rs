@@ -29,7 +29,7 @@ const BEHIND: &str = "sqlite_sequence does not contain the last id of {}";
 const EXHAUSTED: &str = "SELECT name FROM sqlite_sequence WHERE seq > $1";
 
 /// Checks the whole file at `path`. See [`crate::store::check`].
-pub(in super::super) fn check(path: &Path) -> Result<Checkup, OpenError> {
+pub fn check(path: &Path) -> Result<Checkup, OpenError> {
     connection::open_to_check(path, |connection, has_lost_transactions| {
         let mut found = all(connection)?;
         run(&[impossible_values], connection, &mut found)?;

@@ -110,7 +110,8 @@ fn discard_if_empty(path: &Path) -> io::Result<()> {
 }
 
 impl SqliteLoad {
-    pub(in crate::store) fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
+    /// Opens the file at `path`, to add to it. Blocks.
+    pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
         let is_new = path.try_exists().is_ok_and(|exists| !exists);
         let new = New(is_new.then(|| path.to_owned()));
         let (mut connection, wal_index) = connection::open_for_writing(path, mode)?;

@@ -34,7 +34,7 @@ mod whole;
 mod writer;
 mod writer_metrics;
 
-pub(super) use self::{
+pub use self::{
     check::check,
     whole::{fields_of_new_database, snapshot},
 };

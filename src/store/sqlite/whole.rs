@@ -18,14 +18,14 @@ use crate::{
 };
 
 /// See [`crate::store::fields_of_new_database`].
-pub(in crate::store) fn fields_of_new_database() -> rusqlite::Result<FieldSet> {
+pub fn fields_of_new_database() -> rusqlite::Result<FieldSet> {
     let mut connection = Connection::open_in_memory()?;
     migrations::create(&connection)?;
     done(fields::list(&mut connection).boxed())
 }
 
 /// See [`crate::store::snapshot`].
-pub(in crate::store) fn snapshot(path: &Path) -> Result<Connection, OpenError> {
+pub fn snapshot(path: &Path) -> Result<Connection, OpenError> {
     let connection = connection::open_untouched(path, OpenMode::AsIs)?;
     // The first read takes the snapshot.
     let begun = connection

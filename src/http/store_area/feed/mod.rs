@@ -20,10 +20,10 @@ use super::{
 use crate::{
     app::journal::{self, CursorError, End},
     domain::{
-        Actor, KeyId,
+        Actor, KeyId, Problem,
         store_area::{ChangePage, ChangeType, JournalEntry, JournalState},
     },
-    edge::{ApiError, Problem, Response, response},
+    edge::{ApiError, Response, response},
     http::{accept, access::auth, context::Call, query},
     json, text,
 };

@@ -22,10 +22,10 @@ use crate::{
     app::WebhookRefusal,
     delivery::{Decided, Wanted},
     domain::{
-        StoredResponse,
+        Problem, StoredResponse,
         store_area::{IfMatch, Webhook, WebhookChange},
     },
-    edge::{ApiError, Problem, Response},
+    edge::{ApiError, Response},
     http::query,
     json,
 };

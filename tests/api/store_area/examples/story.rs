@@ -2,11 +2,12 @@
 //! rejected.
 
 use petstore::{
+    databases,
     domain::{
         Clock, NewPet, PetName, PetStatus, Scope,
         store_area::{Attempt, FieldValues},
     },
-    store::{self, OpenMode, bulk::Ids},
+    store::{OpenMode, bulk::Ids},
 };
 use reqwest::Method;
 use serde_json::json;
@@ -383,7 +384,7 @@ impl Shop<'_> {
         let cursor = self.store.get("/changes").await.following("next");
         let (url, now) = (self.store.server.database_url(), self.store.server.clock.now());
         let importing = task::spawn_blocking(move || {
-            let mut load = store::load(&url, OpenMode::AsIs).unwrap();
+            let mut load = databases::load(&url, OpenMode::AsIs).unwrap();
             load.begin(Ids::Next, now).unwrap();
             for name in ["Bella", "Charlie", "Rosie"] {
                 let name = PetName::new(name.to_owned()).unwrap();

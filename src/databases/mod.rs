@@ -1,15 +1,20 @@
-//! Opens or checks a database of either kind.
+//! Chooses the store for the URL of a database: opens the database, reads it, fills it or checks it.
+
+mod database_url;
 
 use std::{num::NonZeroU32, sync::Arc};
 
 use rand::Rng;
 
-use super::{
-    Checkup, DatabaseUrl, OpenError, OpenMode, Store, StoreError,
-    bulk::{Load, Snapshot},
-    postgres, sqlite,
+pub use self::database_url::DatabaseUrl;
+use crate::{
+    domain::store_area::FieldSet,
+    store::{
+        Checkup, OpenError, OpenMode, Store, StoreError,
+        bulk::{Load, Snapshot},
+        postgres, sqlite,
+    },
 };
-use crate::domain::store_area::FieldSet;
 
 /// Opens the store at `url`, and migrates it if `mode` allows. Opening a SQLite file blocks. For
 /// PostgreSQL, `connections` is the maximum number of open connections, and `random` spreads

@@ -6,7 +6,7 @@ use std::{
     str::FromStr,
 };
 
-use super::postgres::PostgresUrl;
+use crate::store::postgres::PostgresUrl;
 
 /// The database of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
