@@ -34,4 +34,5 @@ pub mod store;
 pub mod tasks;
 mod text;
 mod tls;
+mod turns;
 pub mod window;

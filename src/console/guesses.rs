@@ -14,7 +14,7 @@ use crate::{
     domain::{RateLimit, StaffId, client::ClientAddress, rate_limit::Meter},
     edge::ApiError,
     languages::console_texts as texts,
-    openid::Caller,
+    turns::Caller,
 };
 
 /// The number of meters of each kind. Names and addresses share meters at random, which nobody can
@@ -88,7 +88,7 @@ impl Guesses {
     fn codes_of(&self, caller: Caller) -> &Meter {
         match caller {
             Caller::Known(member) => &self.codes_of_members[place_of(member)],
-            Caller::Stranger(address) => &self.codes_of_addresses[self.place(&address)],
+            Caller::Stranger(_) | Caller::Shared => &self.codes_of_addresses[self.place(&caller)],
         }
     }
 

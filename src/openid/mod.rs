@@ -6,13 +6,11 @@ mod fetch;
 mod provider;
 mod settings;
 mod signature;
-mod turns;
 
 pub(crate) use self::{
     claims::{LoggedOut, Person},
     provider::SignIn,
     settings::Failure,
-    turns::Caller,
 };
 pub use self::{
     provider::{Provider, REQUEST_LIMIT},

@@ -21,9 +21,12 @@ use super::{
     fetch::{Fetcher, Form},
     settings::{Failure, ProviderSettings},
     signature::{Key, content, keys},
-    turns::{Caller, Turns},
 };
-use crate::{addresses::Resolve, domain::Clock};
+use crate::{
+    addresses::Resolve,
+    domain::Clock,
+    turns::{Caller, NoTurn, TurnLimits, Turns},
+};
 
 /// How long a request to the provider may take.
 pub const REQUEST_LIMIT: Duration = Duration::from_secs(5);
@@ -32,6 +35,19 @@ pub const REQUEST_LIMIT: Duration = Duration::from_secs(5);
 /// with another key.
 const MAX_AGE: Duration = Duration::from_hours(1);
 const MIN_PAUSE: Duration = Duration::from_secs(10);
+
+/// The turns of requests that redeem codes. With those of its turns, a caller has 24 requests, and the last one waits for 11
+/// others.
+const TURN_LIMITS: TurnLimits = TurnLimits {
+    turns: 6,
+    turns_of_known: 2,
+    turns_of_caller: 2,
+    waiting: 256,
+    waiting_of_caller: 22,
+    waiting_of_shared: 22,
+    wait: REQUEST_LIMIT,
+    memory: Duration::from_secs(30),
+};
 
 /// What the provider says about itself.
 #[derive(Deserialize)]
@@ -65,7 +81,7 @@ pub struct Provider {
     pub settings: ProviderSettings,
     fetcher: Fetcher,
     clock: Arc<dyn Clock>,
-    turns: Turns,
+    turns: Arc<Turns>,
     known: Mutex<Known>,
     /// The turn to ask what the provider says about itself.
     flight: tokio::sync::Mutex<()>,
@@ -110,8 +126,8 @@ impl Provider {
         Ok(Self {
             fetcher: Fetcher::new(settings.issuer.clone(), resolver, roots, limit)?,
             settings,
+            turns: Turns::new(TurnLimits { wait: limit, ..TURN_LIMITS }, Arc::clone(&clock)),
             clock,
-            turns: Turns::new(limit),
             known: Mutex::default(),
             flight: tokio::sync::Mutex::default(),
         })
@@ -155,7 +171,7 @@ impl Provider {
             check_issuer("the response", found, self.settings.issuer.as_str())?;
         }
         let (url, form) = (self.url(&document.token_endpoint)?, self.form(of, code));
-        let turn = self.turns.take(caller).await?;
+        let turn = self.turns.take(caller).await.map_err(without_turn)?;
         let tokens: Tokens = self.fetcher.json(&url, Some(form)).await?;
         drop(turn);
         let token = self.verified(&tokens.id_token).await?;
@@ -278,4 +294,11 @@ impl Provider {
         url.filter(|url| url.scheme() == "https" || url.origin() == own)
             .ok_or_else(|| Failure::Invalid(format!("{text:.200} is no URL with https://")))
     }
+}
+
+fn without_turn(error: NoTurn) -> Failure {
+    Failure::Unreachable(match error {
+        NoTurn::Full => "too many requests wait for the provider".to_owned(),
+        NoTurn::Late => "no turn at the provider came in time".to_owned(),
+    })
 }

@@ -6,14 +6,20 @@ use ::csv::WriterBuilder;
 use bytes::Bytes;
 use futures_util::stream;
 
-use super::{labels::Labels, query::Filter, selection::Passing, shop::Shop, walk};
+use super::{
+    labels::Labels,
+    query::Filter,
+    selection::Passing,
+    shop::Shop,
+    walk::{self, FilePermit},
+};
 use crate::{
     domain::{
         PetId,
         client::ClientAddress,
         store_area::{FieldSet, FieldValue, PhotoSize},
     },
-    edge::{ApiError, Reservation, Response},
+    edge::{ApiError, Response},
     look::Animal,
     store::StoreError,
     text::formulas::without_formulas,
@@ -35,7 +41,7 @@ struct CsvFile {
     /// The last animal of the rows before.
     before: Option<PetId>,
     has_ended: bool,
-    _permit: Reservation,
+    permit: FilePermit,
 }
 
 /// `GET /animals.csv`.
@@ -43,7 +49,7 @@ pub(super) async fn file(
     shop: &Arc<Shop>,
     visitor: Option<ClientAddress>,
     filter: &Filter,
-    permit: Reservation,
+    permit: FilePermit,
 ) -> Result<Response, ApiError> {
     let fields = shop.store().fields().await?;
     let labels = Labels::first(shop.store()).await?;
@@ -57,7 +63,7 @@ pub(super) async fn file(
         passing,
         before: None,
         has_ended: false,
-        _permit: permit,
+        permit,
     };
     let rows = stream::try_unfold(file, async |mut file| {
         let rows = file.next_rows().await?;
@@ -86,6 +92,7 @@ impl CsvFile {
             let animal = Animal::public(pet, &self.fields);
             rows.extend(row(&cells(shop, &animal, &self.fields, &self.labels))?);
         }
+        self.permit.make_room(rows.len())?;
         self.before = next;
         self.has_ended = next.is_none();
         Ok(Some(Bytes::from(rows)))

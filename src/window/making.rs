@@ -12,11 +12,12 @@ use super::{
     routes::Page,
     shop::Moment,
     sitemap,
-    turns::Turns,
 };
 use crate::{
     domain::client::ClientAddress,
     edge::{ApiError, cache::Cache},
+    store::StoreError,
+    turns::Turns,
 };
 
 /// A page for which a visitor asks.
@@ -48,7 +49,8 @@ impl Window {
         request: &Parts,
         visitor: Option<ClientAddress>,
     ) -> Result<Arc<Rendered>, ApiError> {
-        let _turn = turns.take(visitor).await?;
+        let turn = turns.take(visitor.into()).await;
+        let _turn = turn.map_err(|_| StoreError::Overloaded)?;
         // What the public sees may have changed meanwhile.
         let wanted = self.wanted_page(page, parameter, request).await?;
         let _making = self.lock(&wanted.key).await;

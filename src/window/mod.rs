@@ -22,7 +22,6 @@ mod settings;
 mod shop;
 mod sitemap;
 mod store;
-mod turns;
 mod walk;
 mod xml;
 
@@ -64,9 +63,9 @@ const MAX_TYPED: usize = 64;
 /// The number of locks for pages that are made. Two pages can have the same one, which only takes longer.
 const MAKING_LOCKS: usize = 64;
 
-/// How many files can be made at once, in total and for one address. Each needs the memory of a page,
-/// and a client can take long to read one. While others make half of them, an address gets one.
-const FILES_AT_ONCE: usize = 64;
+/// The maximum numbers of files that are made at once, in total and for one address, because a client can take long to read
+/// one. While others make half of them, an address gets one. Their memory counts with that of all responses.
+const FILES_AT_ONCE: usize = 512;
 const FILES_OF_ADDRESS: usize = 4;
 
 /// The public pages of a store.
@@ -167,7 +166,7 @@ impl Window {
         moment: &Moment,
     ) -> Result<Response, ApiError> {
         let shop = &self.shop;
-        let permit = walk::permit(&self.files, visitor)?;
+        let permit = walk::permit(&self.files, &self.edge.response_memory, visitor)?;
         if page == Page::csv {
             let query = Query::parse(request.uri.query(), &moment.fields, false, shop.today())?;
             return csv::file(shop, visitor, &query.filter, permit).await;
@@ -197,7 +196,7 @@ impl Window {
             None => self.make_in_turn(wanted.turns, page, parameter, request, visitor).await?,
         };
         if page == Page::sitemap && rendered.is_empty() {
-            let permit = walk::permit(&self.files, visitor)?;
+            let permit = walk::permit(&self.files, &self.edge.response_memory, visitor)?;
             let all = sitemap::pages(&self.shop, visitor, (0, None), permit);
             let tag = self.file_tag(wanted.moment.version);
             return Ok(walk::for_client(headers, all, Some(tag)));

@@ -1,6 +1,6 @@
 //! The data that all pages and files read.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use jiff::{civil::Date, tz::TimeZone};
 use maud::Markup;
@@ -13,7 +13,6 @@ use super::{
     refreshed::{Reading, Refreshed},
     selection::{self, CameBack, Kind},
     settings::WindowSettings,
-    turns::Turns,
 };
 use crate::{
     app::{App, Seen, StoreFacts},
@@ -25,12 +24,24 @@ use crate::{
     languages,
     look::{Animal, Drawings},
     store::{Store, StoreError, Version},
+    turns::{TurnLimits, Turns},
 };
 
-/// The number of visitors' searches, of their other pages, and of pieces of their files that are made at once.
-const SEARCHES_AT_ONCE: usize = 2;
-const PAGES_AT_ONCE: usize = 2;
-const FILES_AT_ONCE: usize = 2;
+/// The turns of visitors' searches, and of their other pages. A visitor can have all turns while nobody waits.
+const PAGE_TURNS: TurnLimits = TurnLimits {
+    turns: 2,
+    turns_of_known: 0,
+    turns_of_caller: 2,
+    waiting: 512,
+    waiting_of_caller: 32,
+    waiting_of_shared: 256,
+    wait: Duration::from_secs(5),
+    memory: Duration::from_secs(30),
+};
+
+/// The turns of pieces of files. A file has many of them, which must not count against its next ones: it would break off
+/// if others came that have had fewer.
+const PIECE_TURNS: TurnLimits = TurnLimits { memory: Duration::ZERO, ..PAGE_TURNS };
 
 /// The number of filters whose animals at the ends of pages, and whose counts, are kept.
 const MAX_FILTERS: usize = 64;
@@ -43,8 +54,8 @@ pub(super) struct Shop {
     pub(super) searches: Arc<Turns>,
     /// The turns of other pages.
     pub(super) pages: Arc<Turns>,
-    /// The turns of files, for each piece.
-    pub(super) files: Arc<Turns>,
+    /// The turns of pieces of files.
+    pub(super) pieces: Arc<Turns>,
     /// The last moment that was read.
     last: AsyncMutex<Option<KnownMoment>>,
     /// What the store said about itself in the last moment.
@@ -101,12 +112,13 @@ impl Listed<'_> {
 impl Shop {
     pub(super) fn new(app: Arc<App>, settings: WindowSettings) -> Self {
         let facts = StoreFacts::new(Profile::default(), &settings.store);
+        let clock = &app.clock;
         Self {
+            searches: Turns::new(PAGE_TURNS, Arc::clone(clock)),
+            pages: Turns::new(PAGE_TURNS, Arc::clone(clock)),
+            pieces: Turns::new(PIECE_TURNS, Arc::clone(clock)),
             app,
             settings,
-            searches: Turns::new(SEARCHES_AT_ONCE),
-            pages: Turns::new(PAGES_AT_ONCE),
-            files: Turns::new(FILES_AT_ONCE),
             last: AsyncMutex::default(),
             facts: Mutex::new(Arc::new(facts)),
             kinds: Refreshed::default(),

@@ -6,14 +6,19 @@ use bytes::Bytes;
 use futures_util::stream;
 use hyper::header::{self, HeaderValue};
 
-use super::{rendered::Made, shop::Shop, walk, xml::escaped};
+use super::{
+    rendered::Made,
+    shop::Shop,
+    walk::{self, FilePermit},
+    xml::escaped,
+};
 use crate::{
     domain::{
         Limit, PetId,
         client::ClientAddress,
         store_area::{PetQuery, StorePet},
     },
-    edge::{ApiError, Reservation, Response},
+    edge::{ApiError, Response},
     text::integer,
 };
 
@@ -72,7 +77,7 @@ pub(super) fn pages(
     shop: &Arc<Shop>,
     visitor: Option<ClientAddress>,
     (lowest, end): (i64, Option<PetId>),
-    permit: Reservation,
+    permit: FilePermit,
 ) -> Response {
     let list = if lowest == 0 { entry(&shop.url("/"), None) } else { String::new() };
     let first = format!("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<urlset {XMLNS}>\n{list}");

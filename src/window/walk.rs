@@ -19,19 +19,38 @@ use crate::{
         store_area::{PetQuery, StorePet},
     },
     edge::{
-        Account, ApiError, Body, Reservation, Response,
+        Account, ApiError, Body, Reader, Reservation, Response, ResponseMemory,
         compression::{self, GZIP, gzip_pieces},
         etag,
     },
     store::{Cause, StoreError},
 };
 
-/// Lets one more file be made. Fails with 503 if too many are, in total or for this address.
+/// The memory of a file that is made, in bytes: a page of usual animals, and another one that the connection buffers.
+const FILE_ROOM: usize = 128 << 10;
+
+/// The place of a file that is made, and its memory, which counts like that of any response.
+pub(super) struct FilePermit {
+    room: Reservation,
+    _place: Reservation,
+}
+
+impl FilePermit {
+    /// Counts the memory of a longer piece.
+    pub(super) fn make_room(&mut self, length: usize) -> Result<(), StoreError> {
+        self.room.grow(length.max(FILE_ROOM)).map_err(|_| StoreError::Overloaded)
+    }
+}
+
+/// Lets one more file be made. Fails with 503 if too many are, in total or for this address, or if there is no memory.
 pub(super) fn permit(
     files: &Arc<Account>,
+    memory: &ResponseMemory,
     visitor: Option<ClientAddress>,
-) -> Result<Reservation, ApiError> {
-    files.reserve(visitor, 1).ok_or_else(|| StoreError::Overloaded.into())
+) -> Result<FilePermit, ApiError> {
+    let place = files.reserve(visitor, 1).ok_or(StoreError::Overloaded)?;
+    let room = memory.reserve_for(Reader::Stranger(visitor), FILE_ROOM)?;
+    Ok(FilePermit { room, _place: place })
 }
 
 /// The next animals, newest first, and the position after them if more follow.
@@ -42,7 +61,8 @@ pub(super) async fn step(
 ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
     // Otherwise, a client that reads fast would keep a thread.
     task::yield_now().await;
-    let _turn = shop.files.take(visitor).await?;
+    let turn = shop.pieces.take(visitor.into()).await;
+    let _turn = turn.map_err(|_| StoreError::Overloaded)?;
     let limit = Limit::new(Limit::MAX.into()).unwrap_or_default();
     let query = PetQuery {
         on_offer: true,

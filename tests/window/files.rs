@@ -246,6 +246,25 @@ async fn an_animal_that_comes_back_is_a_new_entry_of_the_feed() {
 }
 
 #[tokio::test]
+async fn addresses_that_do_not_read_their_files_leave_files_to_a_newcomer() {
+    let street = Street::open().await;
+    street.add("Luna", &[]).await;
+    let mut unread = Vec::new();
+    for number in 0..150 {
+        for _ in 0..4 {
+            let file = street.unread_as([198, 51, 100, number].into(), "/animals.csv").await;
+            if file.status() == 200 {
+                unread.push(file);
+            }
+        }
+    }
+    assert!(unread.len() >= 150);
+    for path in ["/animals.csv", "/sitemap.xml", "/sitemap-0.xml"] {
+        street.ask_as("192.0.2.2", path).await.expect(200);
+    }
+}
+
+#[tokio::test]
 async fn an_address_that_does_not_read_its_files_leaves_files_to_others() {
     let street = Street::open().await;
     street.add("Luna", &[]).await;

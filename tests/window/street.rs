@@ -302,6 +302,13 @@ impl Street {
         self.window.handle(&client, request).await
     }
 
+    /// A response to a client with this address, which has not read its body yet.
+    pub(crate) async fn unread_as(&self, address: IpAddr, path: &str) -> hyper::Response<Body> {
+        let request = Request::builder().uri(path).header(header::HOST, "animals.example");
+        let request = request.body(Full::new(Bytes::new())).unwrap();
+        self.window.handle(&Client::from(address), request).await
+    }
+
     /// The same as a client with this address.
     pub(crate) async fn ask_as(&self, address: &str, path: &str) -> Seen {
         self.send(address, Method::GET, path, &[]).await

@@ -28,8 +28,9 @@ use crate::{
         store_area::ActType,
     },
     edge::Response,
-    openid::{Caller, Failure, Person, Provider, SignIn},
+    openid::{Failure, Person, Provider, SignIn},
     store::{StaffKey, StaffWritten},
+    turns::Caller,
 };
 
 /// How long a sign-in may take, in seconds.
