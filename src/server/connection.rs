@@ -151,7 +151,8 @@ pub(super) async fn serve<S: Socket, I: Interface>(
     mut stopped: watch::Receiver<()>,
 ) {
     let check_interval = limits.client_timeout;
-    let io = TokioIo::new(ClientStream::new(stream, check_interval, Arc::clone(&activity)));
+    let stream = ClientStream::new(stream, check_interval, Arc::clone(&activity));
+    let io = TokioIo::new(stream.with_client(Arc::clone(&client)));
     let is_encrypted = S::IS_ENCRYPTED;
     let requests = Requests { interface, client, activity: Arc::clone(&activity), is_encrypted };
     let requests = Arc::new(requests);

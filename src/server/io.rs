@@ -10,6 +10,7 @@ use std::{
 };
 
 use memchr::memchr;
+use rustix::net::sockopt::set_socket_send_buffer_size;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
@@ -18,6 +19,7 @@ use tokio::{
 use tokio_rustls::server::TlsStream;
 
 use super::{activity::Activity, strict_heads::StrictHeads};
+use crate::domain::Client;
 
 /// How many bytes tell HTTP/1 and HTTP/2 apart: the length of the HTTP/2
 /// connection preface (RFC 9113, section 3.4).
@@ -39,6 +41,13 @@ const YIELD_AFTER: usize = 256 << 10;
 const HYPER_ERROR: &[u8] = b"HTTP/1.1 4";
 const NOSNIFF_FIELD: &[u8] = b"X-Content-Type-Options: nosniff\r\n";
 
+/// The bytes of responses that the system buffers for a connection that has carried a valid key (Linux doubles it). With
+/// a growing buffer, it would take minutes to notice that a client does not read.
+const SEND_BUFFER: usize = 256 << 10;
+
+/// The bytes for any other connection: strangers can have thousands, and this memory counts nowhere else.
+pub(super) const SEND_BUFFER_OF_STRANGER: usize = 48 << 10;
+
 thread_local! {
     /// A buffer for the small response that this thread sends.
     static SMALL: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
@@ -51,6 +60,9 @@ pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {
 
     /// Makes the close of the socket discard everything that was not sent yet.
     fn reset_on_close(&self);
+
+    /// Lets the system buffer so many bytes of responses (Linux doubles it). If the system rejects it, the size stays.
+    fn set_send_buffer(&self, bytes: usize);
 }
 
 impl Socket for TcpStream {
@@ -59,6 +71,10 @@ impl Socket for TcpStream {
     fn reset_on_close(&self) {
         let _ = self.set_zero_linger();
     }
+
+    fn set_send_buffer(&self, bytes: usize) {
+        let _ = set_socket_send_buffer_size(self, bytes);
+    }
 }
 
 impl Socket for TlsStream<TcpStream> {
@@ -66,6 +82,10 @@ impl Socket for TlsStream<TcpStream> {
 
     fn reset_on_close(&self) {
         self.get_ref().0.reset_on_close();
+    }
+
+    fn set_send_buffer(&self, bytes: usize) {
+        self.get_ref().0.set_send_buffer(bytes);
     }
 }
 
@@ -77,11 +97,15 @@ impl Socket for TlsStream<TcpStream> {
 ///   bytes resets it, and the reset can overtake the response that tells the client why (RFC 9112,
 ///   section 9.6).
 ///
+/// When a request has carried a valid key, the system buffers more of the responses.
+///
 /// It counts the written bytes, which show whether the client reads. When a connection is aborted,
 /// the system discards at once what the client has not read.
 pub(super) struct ClientStream<S: Socket> {
     stream: S,
     phase: Phase,
+    /// The client, until a request has carried a valid key.
+    stranger: Option<Arc<Client>>,
     activity: Arc<Activity>,
     heads: StrictHeads,
     /// Bytes written since the connection last yielded.
@@ -104,6 +128,7 @@ impl<S: Socket> ClientStream<S> {
         Self {
             stream,
             phase: Phase::Opening(PREFACE_LENGTH, deadline),
+            stranger: None,
             activity,
             heads: StrictHeads::default(),
             written_in_a_row: 0,
@@ -118,6 +143,20 @@ impl<S: Socket> ClientStream<S> {
             cx.waker().wake_by_ref();
         }
         yields
+    }
+
+    /// The stream of this client, for which the system buffers more once a request has carried a valid key.
+    pub(super) fn with_client(mut self, client: Arc<Client>) -> Self {
+        self.stranger = Some(client);
+        self
+    }
+
+    /// Lets the system buffer more if a request has carried a valid key.
+    fn enlarge_buffer(&mut self) {
+        if self.stranger.as_ref().is_some_and(|client| client.is_trusted()) {
+            self.stranger = None;
+            self.stream.set_send_buffer(SEND_BUFFER);
+        }
     }
 
     /// Counts written bytes. The first response shows that hyper parsed a request, so the timeout
@@ -183,6 +222,7 @@ impl<S: Socket> AsyncWrite for ClientStream<S> {
         if self.yields(cx) {
             return Poll::Pending;
         }
+        self.enlarge_buffer();
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.wrote(&written);
         written
@@ -196,6 +236,7 @@ impl<S: Socket> AsyncWrite for ClientStream<S> {
         if self.yields(cx) {
             return Poll::Pending;
         }
+        self.enlarge_buffer();
         let length: usize = slices.iter().map(|slice| slice.len()).sum();
         let written = if length <= SMALL_RESPONSE {
             SMALL.with_borrow_mut(|together| {
@@ -257,10 +298,13 @@ impl<S: Socket> AsyncWrite for ClientStream<S> {
 #[cfg(test)]
 mod tests {
     use std::{
+        net::IpAddr,
+        pin::pin,
         sync::atomic::{AtomicBool, Ordering::Relaxed},
         task::{Wake, Waker},
     };
 
+    use rustix::net::sockopt::socket_send_buffer_size;
     use tokio::{
         io::{AsyncReadExt, AsyncWriteExt},
         net::TcpListener,
@@ -273,7 +317,33 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let (client, server) = tokio::join!(TcpStream::connect(address), listener.accept());
         let server = server.unwrap().0;
+        server.set_send_buffer(SEND_BUFFER_OF_STRANGER);
         (client.unwrap(), ClientStream::new(server, Duration::from_mins(1), Arc::default()))
+    }
+
+    /// Writes until the system takes no more, and returns how many bytes it took.
+    async fn written_unread(server: &mut ClientStream<TcpStream>) -> usize {
+        let mut written = 0;
+        loop {
+            let polled = futures_util::poll!(pin!(server.write(&[0; 16 << 10])));
+            let Poll::Ready(bytes) = polled else { return written };
+            written += bytes.unwrap();
+            server.written_in_a_row = 0;
+        }
+    }
+
+    #[tokio::test]
+    async fn the_system_buffers_more_for_a_client_with_a_key() {
+        let (_peer, server) = connected().await;
+        let client = Arc::new(Client::from(IpAddr::from([192, 0, 2, 1])));
+        let mut server = server.with_client(Arc::clone(&client));
+        let of_stranger = socket_send_buffer_size(&server.stream).unwrap();
+        assert!(of_stranger <= 2 * SEND_BUFFER_OF_STRANGER, "{of_stranger}");
+        assert!(written_unread(&mut server).await > 0);
+        assert_eq!(socket_send_buffer_size(&server.stream).unwrap(), of_stranger);
+        assert!(client.trust());
+        written_unread(&mut server).await;
+        assert!(socket_send_buffer_size(&server.stream).unwrap() > of_stranger);
     }
 
     #[derive(Default)]

@@ -31,15 +31,12 @@ pub use self::tls::{Tls, TlsError};
 use self::{
     activity::Activity,
     connection_slots::{ConnectionSlots, NoFreeSlot},
+    io::SEND_BUFFER_OF_STRANGER,
 };
 
 /// How long to wait after the process or the system ran out of a resource that a new connection
 /// needs, unless an open connection ends first.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-
-/// How many bytes of responses the system buffers for one connection (Linux doubles it). With a
-/// growing buffer, it would take minutes to notice that a client does not read.
-const SEND_BUFFER: usize = 256 << 10;
 
 /// How many connections may wait to be accepted, if the system allows it. Clients above this limit
 /// retry seconds later.
@@ -73,7 +70,7 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) {
     // Inherited by connections. If the system rejects it, they get another size.
-    let _ = set_socket_send_buffer_size(&listener, SEND_BUFFER);
+    let _ = set_socket_send_buffer_size(&listener, SEND_BUFFER_OF_STRANGER);
     let slots = ConnectionSlots::new(limits);
     let (stopping, stopped) = watch::channel(());
     let mut connections = JoinSet::new();
