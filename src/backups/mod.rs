@@ -230,10 +230,13 @@ impl Backups {
         let from = self.photos.place().filter(|from| from.as_folder().is_some());
         let Some(from) = from else { return Ok((Vec::new(), 0)) };
         // Of each file in a bucket, a request costs money.
-        let there = match own.lists.last() {
-            Some(&at) if place.is_bucket() => photos_of_list(place, at)?,
-            _ => BTreeSet::new(),
+        let listed = match own.lists.last() {
+            Some(&at) if place.is_bucket() => {
+                photos_of_list(place, at, "all photos are copied again")?
+            }
+            _ => None,
         };
+        let there: BTreeSet<PhotoId> = listed.unwrap_or_default().into_iter().collect();
         let wanted: Vec<_> = photos.iter().copied().filter(|id| !there.contains(id)).collect();
         let lacking = place.wait(place.photos.copy_all_from(from, &wanted))?.1;
         photos.retain(|id| !lacking.contains(id));
@@ -241,13 +244,17 @@ impl Backups {
     }
 }
 
-/// Returns the photos of a list; none if the list is damaged, so that all photos are copied again.
-fn photos_of_list(place: &Place, at: Timestamp) -> io::Result<BTreeSet<PhotoId>> {
+/// Returns the photos of a list. `None` if the list is damaged, which the log says with what follows from it.
+fn photos_of_list(
+    place: &Place,
+    at: Timestamp,
+    consequence: &str,
+) -> io::Result<Option<Vec<PhotoId>>> {
     match list(place, at) {
-        Ok((_, photos)) => Ok(photos.into_iter().collect()),
+        Ok((_, photos)) => Ok(Some(photos)),
         Err(error) if error.kind() == ErrorKind::InvalidData => {
-            warn!(%place, list = list_name(at), "the list of a backup's photos is damaged");
-            Ok(BTreeSet::new())
+            warn!(%place, list = list_name(at), "the list of a backup's photos is damaged: {consequence}");
+            Ok(None)
         }
         Err(error) => Err(error),
     }
@@ -278,7 +285,8 @@ fn yield_to_others() {
     let _ = setpriority_process(None, 10);
 }
 
-/// How many animals a backup has, and the photos that it needs of its place.
+/// Returns how many animals a backup has, and the photos that it needs of its place. The kind of the error is
+/// `InvalidData` if the list is damaged.
 pub fn list(place: &Place, at: Timestamp) -> io::Result<(u64, Vec<PhotoId>)> {
     let mut text = Vec::new();
     place.read(&list_name(at), &mut text)?;
@@ -287,7 +295,9 @@ pub fn list(place: &Place, at: Timestamp) -> io::Result<(u64, Vec<PhotoId>)> {
     let mut lines = text.lines();
     let animals = lines.next().and_then(|animals| animals.parse().ok());
     let animals = animals.ok_or_else(|| io::Error::from(ErrorKind::InvalidData))?;
-    Ok((animals, lines.filter_map(PhotoId::parse).collect()))
+    // Without one of its lines, a list would let a photo be deleted that its backup needs.
+    let photos: Option<Vec<PhotoId>> = lines.map(PhotoId::parse).collect();
+    Ok((animals, photos.ok_or_else(|| io::Error::from(ErrorKind::InvalidData))?))
 }
 
 /// Writes the database of a backup into a file. The kind of the error is `InvalidData` if the backup is
@@ -321,24 +331,40 @@ fn delete_old(place: &Place, now: Timestamp, keep: Duration, copies: &Copies) ->
     for &at in own.backups.keys().filter(|at| !kept.contains(at)) {
         place.delete(&name(at))?;
     }
-    let done: Vec<_> = own.lists.difference(&kept).copied().collect();
+    let former_lists: Vec<Timestamp> = own.lists.difference(&kept).copied().collect();
     // A backup without its list may need every photo.
-    if !done.is_empty() && kept.is_subset(&own.lists) {
-        let mut photos = BTreeSet::new();
-        for &at in &done {
-            photos.extend(list(place, at)?.1);
-        }
-        for &at in &kept {
-            for id in list(place, at)?.1 {
-                photos.remove(&id);
-            }
-        }
-        for id in photos {
-            place.wait(place.photos.delete(id))?;
-        }
-        for at in done {
-            place.delete(&list_name(at))?;
-        }
+    if former_lists.is_empty() || !kept.is_subset(&own.lists) {
+        return Ok(());
+    }
+    delete_photos(place, &former_lists, &kept)
+}
+
+/// Deletes the photos that only former backups needed, then the lists of these. Deletes nothing while the list of a kept
+/// backup is damaged, because that one may need every photo.
+fn delete_photos(
+    place: &Place,
+    former_lists: &[Timestamp],
+    kept: &BTreeSet<Timestamp>,
+) -> io::Result<()> {
+    let mut needed = BTreeSet::new();
+    for &at in kept {
+        let consequence = "no photo of a former backup is deleted until its backup is not kept any more; \
+                           if you do not need this backup, delete it";
+        let Some(photos) = photos_of_list(place, at, consequence)? else { return Ok(()) };
+        needed.extend(photos);
+    }
+    let mut unneeded = BTreeSet::new();
+    for &at in former_lists {
+        let consequence = "the photos that only this former backup needed stay in the place";
+        let photos = photos_of_list(place, at, consequence)?.unwrap_or_default();
+        unneeded.extend(photos.into_iter().filter(|id| !needed.contains(id)));
+    }
+
+    for id in unneeded {
+        place.wait(place.photos.delete(id))?;
+    }
+    for &at in former_lists {
+        place.delete(&list_name(at))?;
     }
     Ok(())
 }

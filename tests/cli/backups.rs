@@ -121,7 +121,7 @@ async fn photos_of_a_folder_are_copied_once_each_as_files_that_never_change() {
 }
 
 /// Puts a backup of this time there, with the list of its photos.
-fn plant(place: &Path, time: &str, photos: &[&str]) {
+pub(super) fn plant(place: &Path, time: &str, photos: &[&str]) {
     fs::create_dir_all(place).unwrap();
     fs::write(place.join(format!("petstore-{time}.db.gz")), "old").unwrap();
     let list = photos.iter().fold("0\n".to_owned(), |list, id| list + id + "\n");

@@ -7,6 +7,7 @@ mod backups_drill;
 mod backups_in_bucket;
 mod backups_killed;
 mod backups_misused;
+mod backups_with_damaged_lists;
 mod demo_folder;
 mod import_headings;
 mod keys;
