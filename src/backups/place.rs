@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use crc32fast::Hasher;
 use futures_util::TryStreamExt;
 use object_store::{
     ObjectStore, ObjectStoreExt, WriteMultipart, aws::AmazonS3, path::Path as Object,
@@ -195,21 +196,35 @@ impl Place {
     ) -> io::Result<u64> {
         let upload = self.wait(client.put_multipart(&object))?;
         let upload = WriteMultipart::new_with_chunk_size(upload, PART);
-        let mut parts = Parts { place: self, upload, length: 0 };
+        let mut parts = Parts { place: self, upload, sum: Sum::default() };
         if let Err(error) = fill(&mut parts) {
             let _ = self.wait(parts.upload.abort());
             return Err(error);
         }
         self.wait(parts.upload.finish())?;
-        // A bucket can acknowledge what it does not keep.
-        match (self.wait(client.head(&object))?.size, parts.length) {
-            (found, length) if found == length => Ok(length),
-            (found, length) => {
-                let _ = self.wait(client.delete(&object));
-                let what = format!("the bucket has {found} of {length} bytes of {object}");
-                Err(io::Error::other(what))
-            }
+        // A bucket can acknowledge what it does not keep, or keep other bytes.
+        let kept = self.read_sum(client, &object)?;
+        let length = parts.sum.length;
+        if kept == parts.sum {
+            return Ok(length);
         }
+        let _ = self.wait(client.delete(&object));
+        let kept_length = kept.length;
+        Err(io::Error::other(if kept_length == length {
+            format!("the bucket has changed bytes of {object}")
+        } else {
+            format!("the bucket has {kept_length} of {length} bytes of {object}")
+        }))
+    }
+
+    /// Reads an object to its end, and returns its length and its checksum.
+    fn read_sum(&self, client: &AmazonS3, object: &Object) -> io::Result<Sum> {
+        let mut sum = Sum::default();
+        let mut pieces = self.wait(client.get(object))?.into_stream();
+        while let Some(piece) = self.wait(pieces.try_next())? {
+            sum.add(&piece);
+        }
+        Ok(sum)
     }
 
     /// Reads a file. Neither a link nor a pipe counts as one.
@@ -266,11 +281,32 @@ fn object<'b>(bucket: &'b Bucket, name: &str) -> (&'b AmazonS3, Object) {
     (client, prefix.clone().join(name))
 }
 
+/// The length and the checksum (CRC-32) of a content.
+#[derive(Default)]
+struct Sum {
+    length: u64,
+    checksum: Hasher,
+}
+
+impl Sum {
+    fn add(&mut self, bytes: &[u8]) {
+        self.length += bytes.len() as u64;
+        self.checksum.update(bytes);
+    }
+}
+
+impl PartialEq for Sum {
+    fn eq(&self, other: &Self) -> bool {
+        let own = self.checksum.clone().finalize();
+        self.length == other.length && own == other.checksum.clone().finalize()
+    }
+}
+
 /// An object that is sent in parts.
 struct Parts<'p> {
     place: &'p Place,
     upload: WriteMultipart,
-    length: u64,
+    sum: Sum,
 }
 
 impl Write for Parts<'_> {
@@ -278,7 +314,7 @@ impl Write for Parts<'_> {
         self.place.wait(async {
             self.upload.wait_for_capacity(1).await?;
             self.upload.write(bytes);
-            self.length += bytes.len() as u64;
+            self.sum.add(bytes);
             Ok(bytes.len())
         })
     }

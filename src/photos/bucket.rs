@@ -119,18 +119,14 @@ impl Bucket {
         Ok(names.try_collect().await?)
     }
 
-    /// Writes files. When this returns, the bucket has acknowledged all, and shows each when asked,
-    /// because it can acknowledge what it does not keep.
+    /// Writes files. When this returns, the bucket has acknowledged all, and has given each back as it was sent, because
+    /// it can acknowledge what it does not keep, or keep other bytes.
     pub(super) async fn write(&self, files: Vec<(PhotoFile, Bytes)>) -> io::Result<()> {
         let written = files.into_iter().map(|(file, content)| async move {
-            let (path, length) = (self.of(file), content.len() as u64);
-            self.client.put(&path, content.into()).await?;
-            let found = self.client.head(&path).await?.size;
-            if found == length {
-                return Ok(());
-            }
-            let name = file.name();
-            Err(io::Error::other(format!("the bucket has {found} of {length} bytes of {name}")))
+            let path = self.of(file);
+            self.client.put(&path, content.clone().into()).await?;
+            let kept = self.client.get(&path).await?.bytes().await?;
+            check_kept(&file.name(), &content, &kept)
         });
         try_join_all(written).await.map(drop)
     }
@@ -196,6 +192,21 @@ impl Bucket {
     fn of(&self, file: PhotoFile) -> Path {
         self.shard(first_byte(file.id)).join(file.name())
     }
+}
+
+/// Checks that a bucket has kept the content of a file.
+fn check_kept(name: &str, content: &Bytes, kept: &Bytes) -> io::Result<()> {
+    let length = content.len();
+    if kept.len() != length {
+        let kept_length = kept.len();
+        return Err(io::Error::other(format!(
+            "the bucket has {kept_length} of {length} bytes of {name}"
+        )));
+    }
+    if kept != content {
+        return Err(io::Error::other(format!("the bucket has changed bytes of {name}")));
+    }
+    Ok(())
 }
 
 impl fmt::Display for Bucket {

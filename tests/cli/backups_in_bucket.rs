@@ -99,7 +99,8 @@ async fn a_bucket_that_fails_hangs_or_lies_is_a_failure_and_gets_no_half_backup(
     let bucket = FakeBucket::start().await;
     let here = directory();
     let key = new_key(here.path());
-    for mood in [Mood::Fails, Mood::Forbids, Mood::Lies, Mood::Halves, Mood::Regrets] {
+    for mood in [Mood::Fails, Mood::Forbids, Mood::Lies, Mood::Halves, Mood::Alters, Mood::Regrets]
+    {
         bucket.is(mood);
         let service = serve(&bucket, here.path(), "1s");
         until(|| service.said().contains("a background task failed")).await;

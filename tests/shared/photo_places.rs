@@ -39,6 +39,8 @@ pub(crate) enum Mood {
     Lies,
     /// Keeps only half of each object that it gets.
     Halves,
+    /// Keeps another last byte of each object that it gets.
+    Alters,
     /// Responds to the end of an upload with 200, and with an error in the body.
     Regrets,
 }
@@ -154,7 +156,7 @@ async fn respond(
         Mood::Fails => return status(StatusCode::SERVICE_UNAVAILABLE),
         Mood::Forbids => return status(StatusCode::FORBIDDEN),
         Mood::Hangs => return std::future::pending().await,
-        Mood::Works | Mood::Lies | Mood::Halves | Mood::Regrets => {}
+        Mood::Works | Mood::Lies | Mood::Halves | Mood::Alters | Mood::Regrets => {}
     }
     let (head, body) = request.into_parts();
     let authorization =
@@ -213,6 +215,13 @@ fn keep(objects: &mut Objects, mood: Mood, name: &str, content: Bytes) {
     match mood {
         Mood::Lies => {}
         Mood::Halves => drop(objects.insert(name.to_owned(), content.slice(..content.len() / 2))),
+        Mood::Alters => {
+            let mut altered = content.to_vec();
+            if let Some(last) = altered.last_mut() {
+                *last ^= 1;
+            }
+            objects.insert(name.to_owned(), altered.into());
+        }
         _ => drop(objects.insert(name.to_owned(), content)),
     }
 }

@@ -86,14 +86,14 @@ async fn a_bucket_that_fails_hangs_or_lies_adds_no_photo() {
     let (store, id) = with_bucket(&bucket, Duration::from_secs(1)).await;
     let path = store.new_photo(id).await;
     let url = store.urls(&path).await.remove(0);
-    for mood in [Mood::Fails, Mood::Forbids, Mood::Hangs, Mood::Lies] {
+    for mood in [Mood::Fails, Mood::Forbids, Mood::Hangs, Mood::Lies, Mood::Alters] {
         bucket.is(mood);
         let reply = store.add_photo(id, &pictures::png(4, 3)).await;
         reply.expect_error(503, "unavailable");
         let said = reply.json()["message"].as_str().unwrap().to_owned();
         assert!(!said.contains("shop"), "{said}");
         assert_eq!(store.pet(id).await["version"], 2, "{mood:?}");
-        if mood != Mood::Lies {
+        if ![Mood::Lies, Mood::Alters].contains(&mood) {
             // It may be there: nothing says that it is not.
             assert_eq!(store.status(&url).await, 503, "{mood:?}");
         }
