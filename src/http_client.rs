@@ -7,7 +7,7 @@ use futures_util::{
     FutureExt,
     future::{BoxFuture, Fuse},
 };
-use http_body_util::{BodyExt, Collected, Full, Limited};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::{
     Response, StatusCode,
     body::Incoming,
@@ -51,6 +51,23 @@ pub(crate) enum RequestError {
     Http(#[from] hyper::Error),
     #[error("cannot build the request")]
     Request(#[from] hyper::http::Error),
+}
+
+/// The reason why there is no body of a response whose head has arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum BodyError {
+    #[error("the body is too long")]
+    TooLong,
+    #[error("the body did not arrive in time")]
+    TooSlow,
+    #[error("the body broke off")]
+    Broken,
+}
+
+/// The head of a response, and its body if that could be read.
+pub(crate) struct Fetched {
+    pub(crate) head: response::Parts,
+    pub(crate) body: Result<Bytes, BodyError>,
 }
 
 /// A request for a server.
@@ -116,17 +133,17 @@ impl Connection {
         body: Bytes,
     ) -> Result<response::Parts, RequestError> {
         // Reads the body of a usual response, so that the connection is not reset.
-        Ok(self.fetch(url, request, body, (MAX_BODY, BODY_TIME)).await?.0)
+        Ok(self.fetch(url, request, body, (MAX_BODY, BODY_TIME)).await?.head)
     }
 
-    /// The same with the body, if it has at most so many bytes and arrives within this time.
+    /// Sends a request, and returns the response with its body, if that has at most `max` bytes and arrives within this time.
     pub(crate) async fn fetch(
         &mut self,
         url: &Url,
         request: request::Builder,
         body: Bytes,
         (max, within): (usize, Duration),
-    ) -> Result<(response::Parts, Option<Bytes>), RequestError> {
+    ) -> Result<Fetched, RequestError> {
         let request = request
             .uri(&url[Position::BeforePath..Position::AfterQuery])
             .header(header::HOST, &url[Position::BeforeHost..Position::AfterPort])
@@ -135,8 +152,13 @@ impl Connection {
         let exchange = async {
             let response: Response<Incoming> = sender.send_request(request).await?;
             let (head, body) = response.into_parts();
-            let read = time::timeout(within, Limited::new(body, max).collect()).await;
-            Ok((head, read.ok().and_then(Result::ok).map(Collected::to_bytes)))
+            let body = match time::timeout(within, Limited::new(body, max).collect()).await {
+                Ok(Ok(whole)) => Ok(whole.to_bytes()),
+                Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyError::TooLong),
+                Ok(Err(_)) => Err(BodyError::Broken),
+                Err(_) => Err(BodyError::TooSlow),
+            };
+            Ok(Fetched { head, body })
         };
         let mut exchange = pin!(exchange);
         tokio::select! {

@@ -16,7 +16,7 @@ use super::settings::{Failure, Issuer};
 use crate::{
     addresses::{Lookups, Resolve, judge},
     domain::Networks,
-    http_client::{Connection, RequestError},
+    http_client::{BodyError, Connection, RequestError},
     observe::log::chain,
     tls::{self, Verify},
 };
@@ -81,12 +81,14 @@ impl Fetcher {
             |error: RequestError| Failure::Unreachable(format!("{url}: {}", chain(&error)));
         let mut connection = Connection::open(url, tls, &addresses[..]).await.map_err(failed)?;
         let limits = (MAX_RESPONSE, self.limit);
-        let (head, body) =
-            connection.fetch(url, request, sent.into(), limits).await.map_err(failed)?;
-        match (head.status, body) {
-            (StatusCode::OK, Some(body)) => Ok(body.into()),
-            (StatusCode::OK, None) => {
+        let fetched = connection.fetch(url, request, sent.into(), limits).await.map_err(failed)?;
+        match (fetched.head.status, fetched.body) {
+            (StatusCode::OK, Ok(body)) => Ok(body.into()),
+            (StatusCode::OK, Err(BodyError::TooLong)) => {
                 Err(Failure::Invalid(format!("{url} responds with more than {MAX_RESPONSE} bytes")))
+            }
+            (StatusCode::OK, Err(error @ (BodyError::TooSlow | BodyError::Broken))) => {
+                Err(Failure::Unreachable(format!("{url}: {error}")))
             }
             (status, _) if status.is_server_error() => {
                 Err(Failure::Unreachable(format!("{url} responds with {status}")))

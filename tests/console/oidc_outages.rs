@@ -56,6 +56,21 @@ async fn a_slow_provider_is_given_up_and_asked_again_when_somebody_signs_in() {
 }
 
 #[tokio::test]
+async fn a_provider_whose_response_breaks_off_does_not_respond_and_has_not_lied() {
+    let (shop, provider) = Shop::with_provider().await;
+    let mut browser = shop.browser();
+    let back = browser.leave("/sign-in/provider", &provider, &ana()).await;
+    let part = b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"id_token\":".to_vec();
+    provider.now_says(|says| {
+        says.raw.insert("/token".to_owned(), part);
+    });
+    let page = browser.get(&back).await.expect(503);
+    assert!(page.text.contains("127.0.0.1 does not respond"), "{page:?}");
+    // A failure of the provider is no act of the person.
+    assert!(!shop.acts().await.iter().any(|act| act.contains("failed")));
+}
+
+#[tokio::test]
 async fn a_flood_at_a_provider_that_does_not_respond_touches_nobody_else() {
     let (shop, provider) = Shop::with_provider().await;
     let mut member = shop.member("Max", Role::Manager).await;
