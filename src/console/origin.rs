@@ -72,15 +72,17 @@ fn came_over_http(headers: &HeaderMap) -> bool {
 }
 
 /// Rejects a form that another site sends: by `Sec-Fetch-Site`, which browsers send to HTTPS and to
-/// this machine, and otherwise by `Origin`. Fails with 403.
+/// this machine, and otherwise by `Origin`. Each of several values must be allowed. Fails with 403.
 pub(super) fn check_site(visitor: &Visitor, headers: &HeaderMap) -> Result<(), ApiError> {
-    let origin = headers.get(header::ORIGIN).map(|origin| *origin == *visitor.origin);
-    let is_own = match headers.get(HeaderName::from_static("sec-fetch-site")) {
-        // The person reloaded the page or opened it by hand.
-        Some(site) if site == "none" => origin.unwrap_or(true),
-        Some(site) => site == "same-origin",
-        None => origin.unwrap_or(false),
-    };
+    let has_own_origin =
+        headers.get_all(header::ORIGIN).iter().all(|origin| *origin == *visitor.origin);
+    let has_origin = headers.contains_key(header::ORIGIN);
+    let sites = headers.get_all(HeaderName::from_static("sec-fetch-site"));
+    let mut is_own = sites.iter().next().is_some() || has_origin && has_own_origin;
+    for site in sites {
+        // With `none`, the person reloaded the page or opened it by hand.
+        is_own &= site == "same-origin" || site == "none" && has_own_origin;
+    }
     if is_own {
         return Ok(());
     }
@@ -94,9 +96,9 @@ pub(super) fn check_site(visitor: &Visitor, headers: &HeaderMap) -> Result<(), A
 /// Returns the site that sent a form, if it is another host than that of the request: another site, or
 /// the console itself through a proxy that does not forward the host.
 fn foreign_origin<'h>(visitor: &Visitor, headers: &'h HeaderMap) -> Option<&'h str> {
-    let origin = headers.get(header::ORIGIN)?.to_str().ok()?;
-    let is_named = origin.contains("://") && origin != visitor.origin;
-    if is_named { Some(origin) } else { None }
+    let mut origins =
+        headers.get_all(header::ORIGIN).iter().filter_map(|origin| origin.to_str().ok());
+    origins.find(|origin| origin.contains("://") && *origin != visitor.origin)
 }
 
 /// Writes to the log, from time to time, that a form came from another host than that of the request,

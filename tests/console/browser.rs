@@ -169,7 +169,7 @@ pub(crate) struct Browser<'s> {
     /// What it believes to be the origin of the console.
     pub(crate) origin: String,
     pub(crate) cookies: BTreeMap<String, String>,
-    /// Header fields of every request.
+    /// Header fields of every request. A value of several lines is sent as several fields.
     pub(crate) fields: BTreeMap<&'static str, String>,
 }
 
@@ -282,8 +282,8 @@ impl Browser<'_> {
                 request = request.header(header::ORIGIN, &self.origin);
             }
         }
-        for (name, value) in self.fields.iter().filter(|(_, value)| !value.is_empty()) {
-            request = request.header(*name, value);
+        for (name, value) in &self.fields {
+            request = value.lines().fold(request, |request, line| request.header(*name, line));
         }
         let cookies: Vec<_> =
             self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();

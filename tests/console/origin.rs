@@ -14,10 +14,12 @@ use super::browser::{PASSWORD, Shop};
 async fn a_form_of_another_site_is_rejected() {
     let shop = Shop::open().await;
     let mut browser = shop.member("Ana", Role::Manager).await;
-    let add = [("name", "Bo"), ("role", "manager")];
     for (name, value, status) in [
         ("sec-fetch-site", "cross-site", 403),
         ("sec-fetch-site", "same-site", 403),
+        ("sec-fetch-site", "same-origin\ncross-site", 403),
+        ("sec-fetch-site", "none\nsame-site", 403),
+        ("origin", "http://localhost:8081\nhttp://evil.example", 403),
         ("origin", "http://evil.example", 403),
         ("origin", "https://localhost:8081", 403),
         ("origin", "http://localhost:8080", 403),
@@ -25,8 +27,12 @@ async fn a_form_of_another_site_is_rejected() {
         // Neither field.
         ("origin", "", 403),
         ("sec-fetch-site", "same-origin", 200),
+        ("sec-fetch-site", "same-origin\nsame-origin", 200),
+        ("origin", "http://localhost:8081\nhttp://localhost:8081", 200),
     ] {
         browser.fields.insert(name, value.to_owned());
+        let added = format!("Bo {}", value.len());
+        let add = [("name", &*added), ("role", "manager")];
         browser.post("/settings/staff", &add).await.expect(status);
         browser.fields.remove(name);
     }
