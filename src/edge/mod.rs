@@ -68,6 +68,12 @@ pub struct Edge {
     log: RequestLog,
     /// The lines about forms that another site seems to have sent.
     pub(crate) lines_of_foreign_forms: LimitedLines,
+    /// The lines about sign-ins that failed.
+    pub(crate) lines_of_sign_ins: LimitedLines,
+    /// The lines about logout tokens that were rejected.
+    pub(crate) lines_of_logouts: LimitedLines,
+    /// The lines about failed sign-ins that the audit trail does not have.
+    pub(crate) lines_of_unrecorded: LimitedLines,
     pub(crate) strangers: Strangers,
     /// How long a client may take to send a body.
     pub(crate) body_timeout: Duration,
@@ -148,6 +154,9 @@ impl Edge {
             cors: Cors::new(&settings.cors_origins),
             log: RequestLog::new(settings, clock.instant()),
             lines_of_foreign_forms: LimitedLines::new(clock.instant()),
+            lines_of_sign_ins: LimitedLines::new(clock.instant()),
+            lines_of_logouts: LimitedLines::new(clock.instant()),
+            lines_of_unrecorded: LimitedLines::new(clock.instant()),
             strangers: Strangers::new(settings),
             body_timeout: settings.body_timeout,
             request_timeout: settings.request_timeout,

@@ -286,13 +286,20 @@ pub(super) async fn rejected(
     let is_unavailable = matches!(cause, Some(Failure::Unreachable(_)));
     let result = if is_unavailable { "unavailable" } else { "rejected" };
     visit.console.app.sign_ins.count(method, result);
-    if !visit.console.guesses.is_recorded(visit.console.app.clock.instant()) {
-        return Ok(());
-    }
-    if let Some(cause) = cause {
-        warn!(request_id = ?visit.request_id, "a sign-in by {method} failed: {cause}");
+    let now = visit.console.app.clock.instant();
+    if let Some(cause) = cause
+        && let Some(left_out) = visit.console.edge.lines_of_sign_ins.line(now)
+    {
+        warn!(request_id = ?visit.request_id, left_out, "a sign-in by {method} failed: {cause}");
     }
     if is_unavailable {
+        return Ok(());
+    }
+    if !visit.console.guesses.is_recorded(now) {
+        if let Some(left_out) = visit.console.edge.lines_of_unrecorded.line(now) {
+            let address = visit.visitor.address;
+            warn!(%address, left_out, "a failed sign-in is not in the audit trail, because it has too many of this hour");
+        }
         return Ok(());
     }
     let subject =

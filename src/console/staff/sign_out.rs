@@ -95,8 +95,10 @@ pub(crate) async fn end_sessions(visit: &Visit<'_>) -> Result<Response, ApiError
         }
         Err(failure) => failure.to_string(),
     };
-    if visit.console.guesses.is_recorded(visit.console.app.clock.instant()) {
-        tracing::warn!(request_id = ?visit.request_id, "a logout token was rejected: {why}");
+    if let Some(left_out) =
+        visit.console.edge.lines_of_logouts.line(visit.console.app.clock.instant())
+    {
+        tracing::warn!(request_id = ?visit.request_id, left_out, "a logout token was rejected: {why}");
     }
     Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form))
 }
