@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
 
 use super::args::DatabaseArgs;
@@ -38,6 +38,20 @@ pub(super) struct Clock {
 enum Command {
     /// Confirm that the clock of this machine is right. The service believes it within a minute
     Confirm,
+}
+
+/// The end of the times that `Date` of a response can name, in seconds since 1970: its year has four digits (RFC 9110,
+/// section 5.6.7).
+const END_OF_DATES: i64 = 253_402_207_200;
+
+/// Checks that responses can name the present time. hyper breaks off each connection at a time before 1970 or after 9999.
+pub(super) fn check_date() -> anyhow::Result<()> {
+    let now = SystemClock.now();
+    ensure!(
+        (0..END_OF_DATES).contains(&now.as_second()),
+        "the clock shows {now}, and no response can have a date before 1970 or after 9999; set the clock of this machine"
+    );
+    Ok(())
 }
 
 impl Clock {

@@ -13,6 +13,7 @@ use tracing::{info, warn};
 use super::{
     args::{BaseUrlArgs, DatabaseArgs, LogArgs, ShutdownArgs, TlsArgs},
     backups::BackupArgs,
+    clock::check_date,
     demo_store::Demo,
     first_start,
     management::{self, Bound, ManagementArgs},
@@ -214,6 +215,7 @@ impl Serve {
         for warning in warnings {
             warn!("{warning}");
         }
+        check_date()?;
         // A port that is in use hides no wrong setting.
         let (tls, style, provider) =
             (self.tls.load()?, self.pages.style()?, self.pages.provider()?);

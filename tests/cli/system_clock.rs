@@ -114,6 +114,19 @@ async fn reading_by_id_ends_on_5_december_2030_as_announced() {
     assert_eq!(get(&client, url, "/pets/1", &key).await.status(), 200);
 }
 
+#[test]
+fn the_service_does_not_start_at_a_time_that_no_response_can_name() {
+    let here = directory();
+    let clock = FakedClock::at(here.path(), "1969-12-31 23:00:00");
+    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    for now in ["1969-12-31 23:00:00", "1901-12-14 00:00:00"] {
+        clock.set(now);
+        let done = finish(&mut clock.command(here.path(), &serve));
+        assert_eq!(done.status.code(), Some(1), "{done:?}");
+        assert!(done.stderr.contains("set the clock of this machine"), "{done:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_key_is_valid_until_the_second_at_which_it_expires() {
     let here = directory();
