@@ -11,6 +11,7 @@ mod backups_with_damaged_lists;
 mod demo_folder;
 mod import_headings;
 mod keys;
+mod limited_lines;
 mod openapi;
 mod owners;
 mod photos;
