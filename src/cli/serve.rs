@@ -199,6 +199,7 @@ impl Serve {
 
     /// Serves until a signal ends the process. `warnings` are those of the settings.
     pub(super) fn run(self, warnings: Vec<String>) -> anyhow::Result<()> {
+        check_date()?;
         self.base_urls.check()?;
         self.photos.check(&self.database.database)?;
         self.backups.check(&self.database.database)?;
@@ -215,7 +216,6 @@ impl Serve {
         for warning in warnings {
             warn!("{warning}");
         }
-        check_date()?;
         // A port that is in use hides no wrong setting.
         let (tls, style, provider) =
             (self.tls.load()?, self.pages.style()?, self.pages.provider()?);

@@ -39,7 +39,7 @@ pub(super) struct Queues<T> {
     /// The number of turns that only known browsers have, and that last.
     of_known: usize,
     /// The callers that wait. Of those that were served equally, the first one is next.
-    queues: VecDeque<Queue<T>>,
+    callers: VecDeque<Queue<T>>,
     served: Served,
 }
 
@@ -56,7 +56,7 @@ impl<T> Queues<T> {
             turns: HashMap::new(),
             shared: 0,
             of_known: 0,
-            queues: VecDeque::new(),
+            callers: VecDeque::new(),
             served: Served::new(limits.memory, now),
         }
     }
@@ -109,7 +109,7 @@ impl<T> Queues<T> {
     ) -> Result<oneshot::Receiver<T>, NoTurn> {
         self.served.forget_old(now);
         self.forget_abandoned();
-        let own_queue = self.queues.iter().find(|queue| queue.caller == caller);
+        let own_queue = self.callers.iter().find(|queue| queue.caller == caller);
         let own_length = own_queue.map_or(0, |queue| queue.requests.len());
         let longest = match caller {
             Caller::Shared => self.limits.waiting_of_shared,
@@ -124,9 +124,9 @@ impl<T> Queues<T> {
         }
 
         let (sender, receiver) = oneshot::channel();
-        match self.queues.iter_mut().find(|queue| queue.caller == caller) {
+        match self.callers.iter_mut().find(|queue| queue.caller == caller) {
             Some(queue) => queue.requests.push_back(sender),
-            None => self.queues.push_back(Queue { caller, requests: [sender].into() }),
+            None => self.callers.push_back(Queue { caller, requests: [sender].into() }),
         }
         Ok(receiver)
     }
@@ -135,7 +135,7 @@ impl<T> Queues<T> {
     /// if that one was served more than this caller, or as much and has at least two requests more. Returns whether it did.
     fn displace(&mut self, caller: Caller, own_length: usize) -> bool {
         let served = &self.served;
-        let strangers = self.queues.iter_mut().filter(|queue| !queue.caller.is_known());
+        let strangers = self.callers.iter_mut().filter(|queue| !queue.caller.is_known());
         let last = strangers.max_by_key(|queue| (served.turns(queue.caller), queue.requests.len()));
         let Some(last) = last else { return false };
         if (served.turns(last.caller), last.requests.len())
@@ -144,36 +144,36 @@ impl<T> Queues<T> {
             return false;
         }
         last.requests.pop_back();
-        self.queues.retain(|queue| !queue.requests.is_empty());
+        self.callers.retain(|queue| !queue.requests.is_empty());
         true
     }
 
     /// Returns the number of requests that wait, without those of known browsers.
     pub(super) fn waiting(&self) -> usize {
-        let strangers = self.queues.iter().filter(|queue| !queue.caller.is_known());
+        let strangers = self.callers.iter().filter(|queue| !queue.caller.is_known());
         strangers.map(|queue| queue.requests.len()).sum()
     }
 
     /// Removes the requests whose clients have left.
     fn forget_abandoned(&mut self) {
-        for queue in &mut self.queues {
+        for queue in &mut self.callers {
             queue.requests.retain(|request| !request.is_closed());
         }
-        self.queues.retain(|queue| !queue.requests.is_empty());
+        self.callers.retain(|queue| !queue.requests.is_empty());
     }
 
     /// Begins the turn of the next request: of the caller that was served least, among those that may have a turn now.
     pub(super) fn next(&mut self, now: Instant) -> Option<NextRequest<T>> {
         self.forget_abandoned();
-        let waiting = self.queues.iter().enumerate();
+        let waiting = self.callers.iter().enumerate();
         let ready = waiting.filter(|(_, queue)| self.free_turn(queue.caller).is_some());
         let (index, _) = ready.min_by_key(|(_, queue)| self.served.turns(queue.caller))?;
 
-        let mut queue = self.queues.remove(index)?;
+        let mut queue = self.callers.remove(index)?;
         let caller = queue.caller;
         let request = queue.requests.pop_front()?;
         if !queue.requests.is_empty() {
-            self.queues.push_back(queue);
+            self.callers.push_back(queue);
         }
         let kind = self.begin(caller, now)?;
         Some(NextRequest { request, caller, kind })
