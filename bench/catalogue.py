@@ -22,7 +22,7 @@ from bench.machine import ROOT, CannotRun, now
 
 CACHE = ROOT / "target" / "bench"
 REAL_NAMES = ROOT / "tests" / "data" / "shelter-animals.csv"
-MIGRATIONS = ROOT / "migrations" / "sqlite"
+MIGRATIONS = ROOT / "crates" / "store-sqlite" / "migrations"
 
 STATUSES = ("available", "pending", "sold")
 CATEGORIES = (1, 1, 1, 1, 1, 2, 2, 2, 2, 3)

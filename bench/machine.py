@@ -190,9 +190,9 @@ def cargo_metadata() -> dict:
 
 
 def build_server(metadata: dict) -> Path:
-    """The release binary, freshly built."""
-    subprocess.run(["cargo", "build", "--release", "--locked"], cwd=ROOT, check=True)
-    return Path(metadata["target_directory"]) / "release" / "petstore"
+    """The program as it is packaged, freshly built."""
+    subprocess.run(["cargo", "build", "--profile", "dist", "--locked", "--package", "petstore"], cwd=ROOT, check=True)
+    return Path(metadata["target_directory"]) / "dist" / "petstore"
 
 
 def compile_program(source: str, folder: Path) -> Path:

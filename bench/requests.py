@@ -51,7 +51,7 @@ def request(method: str, target: str, key: str, *fields: str) -> bytes:
 
 def page_target(status: str | None, after: int) -> str:
     """The target of a `rel="next"` link, as the server makes it
-    (src/http/contract/cursor.rs, list.rs): walking to a random place among
+    (crates/api/src/contract/cursor.rs, list.rs): walking to a random place among
     millions would take all day. The server is asked whether it agrees before
     any is used."""
     checked = bytes([CURSOR_VERSION]) + STATUS_BYTES[status] + after.to_bytes(7, "big")
@@ -61,7 +61,7 @@ def page_target(status: str | None, after: int) -> str:
 
 
 def orders_target(after: int) -> str:
-    """The same for orders (src/http/store_area/cursor.rs), without filters."""
+    """The same for orders (crates/api/src/store_area/cursor.rs), without filters."""
     no_filter = hashlib.sha256((b"\xff" * 8) * 3).digest()[:8]
     checked = bytes([ORDERS_LIST]) + no_filter + after.to_bytes(8, "big")
     cursor = base64.urlsafe_b64encode(checked + zlib.crc32(checked).to_bytes(4, "big")).rstrip(b"=").decode()

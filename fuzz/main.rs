@@ -2,11 +2,7 @@
 
 #![no_main]
 
-#[path = "../tests/shared/interface.rs"]
-mod interface;
-#[path = "../tests/shared/double.rs"]
-mod double;
-#[path = "../tests/fuzz/targets/mod.rs"]
+#[path = "../crates/api/tests/fuzz/targets/mod.rs"]
 mod targets;
 
 use std::sync::LazyLock;

@@ -19,7 +19,7 @@ import tomllib
 from concurrent import futures
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FIELDS = {"name", "file", "from", "to", "target", "tests", "survives"}
+FIELDS = {"name", "file", "from", "to", "target", "database", "tests", "survives"}
 
 # How long tests may take, in seconds. Failing tests need less.
 PATIENCE = 300
@@ -99,12 +99,11 @@ class Cargo:
 
     def test(self, mutant: dict) -> str:
         """`passed`, `failed`, or the error."""
-        target = ["--lib"] if mutant["target"] == "lib" else ["--test", mutant["target"]]
+        package, name = mutant["target"].split("/")
+        target = ["--package", package, *(["--lib"] if name == "lib" else ["--test", name])]
         self.environment.pop("TEST_DATABASE", None)
-        if mutant["target"] == "postgres":
-            # The fast tests on that database.
-            target = ["--test", "fast"]
-            self.environment["TEST_DATABASE"] = "postgres"
+        if "database" in mutant:
+            self.environment["TEST_DATABASE"] = mutant["database"]
         code, output = self.run([*target, "--no-run"])
         if code:
             return f"does not compile:\n{output[-3000:]}"
@@ -128,12 +127,12 @@ class Worker:
         copy_tree(self.tree)
         self.cargo = Cargo(self.tree, folder / "build")
 
-    def without(self, target: str, tests: str) -> tuple[int, str]:
+    def without(self, run: dict) -> tuple[int, str]:
         """How many results are wrong without a mutant, and what to print."""
-        result = self.cargo.test({"target": target, "tests": tests})
+        result = self.cargo.test(run)
         if result == "passed":
             return 0, ""
-        return 1, f"WRONG     {target} {tests}, without a mutant: {result}\n{self.cargo.said}"
+        return 1, f"WRONG     {run}, without a mutant: {result}\n{self.cargo.said}"
 
     def plant(self, mutant: dict) -> tuple[int, str]:
         """The same with a mutant."""
@@ -166,8 +165,12 @@ def run(mutants: list[dict], folder: pathlib.Path, jobs: int) -> int:
         finally:
             idle.put(worker)
 
-    runs = sorted({(mutant["target"], mutant["tests"]) for mutant in mutants})
-    acts = [lambda worker, run=run: worker.without(*run) for run in runs]
+    runs = []
+    for mutant in mutants:
+        run = {key: mutant[key] for key in ("target", "tests", "database") if key in mutant}
+        if run not in runs:
+            runs.append(run)
+    acts = [lambda worker, run=run: worker.without(run) for run in runs]
     acts += [lambda worker, mutant=mutant: worker.plant(mutant) for mutant in mutants]
     wrong = 0
     survivors = []

@@ -2,20 +2,20 @@
 
 # `cargo fmt` does not find the files of the languages, because a macro names them.
 check_format() {
-    cargo fmt --all --check && rustfmt --edition 2024 --check src/languages/*/*.rs
+    cargo fmt --all --check && rustfmt --edition 2024 --check crates/languages/src/*/*.rs
 }
 
 # expect_no_warning TARGETS...: fails if rustc or Clippy warns of these targets, or of those that
 # cargo test builds. cargo repeats the warnings of what it has compiled before.
 expect_no_warning() {
     local said
-    said=$(cargo test --locked --no-run "$@" 2>&1) || { printf '%s\n' "$said"; return 1; }
+    said=$(cargo test --locked --workspace --no-run "$@" 2>&1) || { printf '%s\n' "$said"; return 1; }
     printf '%s\n' "$said"
     ! grep -q '^warning: .* generated [0-9]* warning' <<<"$said"
 }
 
 document_code() {
-    RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps
+    RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps
 }
 
 # Licenses, duplicate versions, and sources.
@@ -179,7 +179,7 @@ check_unit() {
 check_container_context() {
     local folder=$scratch/context
     tests/outside/container-context "$folder"
-    (cd "$folder" && CARGO_TARGET_DIR=$target cargo check --locked --bin petstore)
+    (cd "$folder" && CARGO_TARGET_DIR=$target cargo check --locked --package petstore --bin petstore)
 }
 
 # The newest release before this version.

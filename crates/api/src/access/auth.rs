@@ -1,0 +1,64 @@
+//! Authentication: every request under `/v1` needs a valid API key.
+
+use std::sync::Arc;
+
+use hyper::{HeaderMap, header};
+use petstore_app::{Caller, KeyError};
+use petstore_domain::{Problem, Scope};
+use petstore_web::edge::ApiError;
+
+/// Why a request without a valid key is rejected: 401 without a valid key; 503 or 500 if the store
+/// fails, and 503 if the connection was replaced in the meantime.
+pub(crate) fn rejected(error: KeyError) -> ApiError {
+    match error {
+        KeyError::Invalid => invalid_key(),
+        KeyError::Ended(ended) => invalid_key().caused_by(Arc::new(ended)),
+        KeyError::ConnectionReplaced => ApiError::new(Problem::Unavailable, CONNECTION_REPLACED),
+        KeyError::Store(error) => error.into(),
+    }
+}
+
+/// Rejects a caller whose key lacks the scope `needed`. Fails with 403.
+pub(crate) fn allow(caller: Option<&Caller>, needed: Scope) -> Result<(), ApiError> {
+    if caller.is_some_and(|caller| caller.may(needed)) {
+        return Ok(());
+    }
+    Err(ApiError::insufficient_scope(needed))
+}
+
+/// The message for a client whose connection is replaced by a new one.
+const CONNECTION_REPLACED: &str = "All connections are in use, so this one was closed for a new \
+     one. Retry in a moment.";
+
+/// The key in an `Authorization: Bearer KEY` field (RFC 6750, section 2.1).
+pub(crate) fn presented_key(headers: &HeaderMap) -> Result<&[u8], ApiError> {
+    let mut fields = headers.get_all(header::AUTHORIZATION).iter();
+    let field = fields.next().ok_or_else(missing_key)?;
+    if fields.next().is_some() {
+        return Err(invalid_key());
+    }
+    let (scheme, key) = match field.as_bytes().iter().position(|&byte| byte == b' ') {
+        Some(space) => field.as_bytes().split_at(space),
+        None => return Err(missing_key()),
+    };
+    if !scheme.eq_ignore_ascii_case(b"Bearer") {
+        return Err(missing_key());
+    }
+    Ok(key.trim_ascii())
+}
+
+pub(crate) fn missing_key() -> ApiError {
+    ApiError::new(
+        Problem::MissingApiKey,
+        "An API key is required, sent as Authorization: Bearer KEY.",
+    )
+}
+
+/// One message for every reason, so it reveals nothing about the keys of others.
+pub(crate) fn invalid_key() -> ApiError {
+    ApiError::new(
+        Problem::InvalidApiKey,
+        "The API key is not valid here: it is unknown, mistyped, expired or revoked, \
+         or belongs to the other deployment.",
+    )
+}

@@ -1,0 +1,58 @@
+//! The rate limit of a key: 429, and the `RateLimit` fields.
+
+use hyper::{
+    HeaderMap,
+    header::{HeaderName, HeaderValue},
+};
+use petstore_domain::{Problem, rate_limit::Reading};
+use petstore_web::edge::ApiError;
+
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+
+/// Rejects a request above the rate limit of its key. Fails with 429.
+pub(crate) fn check(key: Option<Reading>) -> Result<(), ApiError> {
+    check_for(key, "")
+}
+
+/// The same for a batch of so many commands. Fails with 400 if the limit never allows so many.
+pub(crate) fn check_commands(key: Option<Reading>, commands: u32) -> Result<(), ApiError> {
+    const EACH_COUNTS: &str = "Each command of a batch counts as one. ";
+    if let Some(Reading { limit, .. }) = key
+        && commands > limit.quota()
+    {
+        let (allowed, quota) = (limit.in_words(), limit.quota());
+        let message = format!(
+            "This API key allows {allowed}. {EACH_COUNTS}Send at most {quota} commands in a batch."
+        );
+        return Err(ApiError::new(Problem::InvalidBody, message));
+    }
+    check_for(key, EACH_COUNTS)
+}
+
+fn check_for(key: Option<Reading>, why: &str) -> Result<(), ApiError> {
+    let Some(Reading { limit, within: false, more_in, .. }) = key else {
+        return Ok(());
+    };
+    let allowed = limit.in_words();
+    let plural = if more_in == 1 { "" } else { "s" };
+    let message = format!(
+        "Rate limit exceeded: this API key allows {allowed}. {why}Retry after {more_in} \
+         second{plural}."
+    );
+    Err(ApiError::rate_limited(message, more_in))
+}
+
+/// Announces the remaining quota of a key (draft-ietf-httpapi-ratelimit-headers).
+pub(crate) fn announce(headers: &mut HeaderMap, key: Reading) {
+    let Reading { limit, remaining, more_in, .. } = key;
+    let (quota, window) = (limit.quota(), limit.window());
+    for (name, value) in [
+        (RATE_LIMIT, format!(r#""default";r={remaining};t={more_in}"#)),
+        (RATE_LIMIT_POLICY, format!(r#""default";q={quota};w={window}"#)),
+    ] {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            headers.insert(name, value);
+        }
+    }
+}

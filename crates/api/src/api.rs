@@ -1,0 +1,197 @@
+//! The interface for programs.
+
+use std::{mem, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use hyper::{
+    Request, StatusCode,
+    header::{HeaderValue, InvalidHeaderValue},
+    http::request::Parts,
+};
+use petstore_app::App;
+use petstore_domain::{Actor, Client};
+use petstore_formats::json;
+use petstore_observe::metrics::Exposition;
+use petstore_web::edge::{
+    ApiError, BaseUrl, Body, Edge, Facts, Found, Interface, RequestBody, Response, UnreadBody,
+    find, photos,
+};
+
+use super::{
+    access::{auth, rate_limit},
+    context::{Call, Context, Settings},
+    contract::{Contract, create, deprecation, get, list},
+    documents::Documents,
+    etag::{self, Tags},
+    routes::{self, Access, Operation, ROUTES, Run},
+    store_area::StoreArea,
+};
+
+/// The interface for programs: handles requests.
+pub struct Api {
+    app: Arc<App>,
+    edge: Arc<Edge>,
+    contract: Contract,
+    store_area: StoreArea,
+    documents: Documents,
+    /// The path of the base URL, without `/v1`.
+    photos_below: String,
+    /// The `Link` value that names the replacement of `getPet`.
+    successor: HeaderValue,
+}
+
+/// Makes `edge` count the requests for each operation.
+pub fn counted(edge: Edge) -> Edge {
+    edge.counting(&ROUTES)
+}
+
+impl Api {
+    /// The interface of `app`. Fails only if the base URL cannot be sent in a header field.
+    pub fn new(
+        app: Arc<App>,
+        edge: Arc<Edge>,
+        settings: &Settings,
+    ) -> Result<Self, InvalidHeaderValue> {
+        let own = settings.own_base_url();
+        let context = Arc::new(Context {
+            memory: edge.response_memory.clone(),
+            tags: Tags::new(app.store.etag_key()),
+            base_path: own.map_or("/v1", BaseUrl::path).to_owned(),
+            body_timeout: edge.body_timeout,
+        });
+        let pets_path = format!("{}/pets", context.base_path);
+        let successor = format!(r#"<{pets_path}>; rel="successor-version""#);
+        let photos_below = context.base_path.trim_end_matches("/v1").to_owned();
+        Ok(Self {
+            photos_below,
+            contract: Contract::new(Arc::clone(&app), Arc::clone(&context), pets_path),
+            store_area: StoreArea::new(Arc::clone(&app), context),
+            documents: Documents::new(settings, Arc::clone(&app.clock)),
+            successor: HeaderValue::try_from(successor)?,
+            app,
+            edge,
+        })
+    }
+
+    /// The application that the interface serves.
+    pub fn app(&self) -> &Arc<App> {
+        &self.app
+    }
+
+    /// Handles one request of `client` and always returns a response.
+    pub fn handle<B: RequestBody>(
+        &self,
+        client: &Client,
+        request: Request<B>,
+    ) -> impl Future<Output = Response> {
+        self.edge.handle(self, client, request)
+    }
+
+    /// `GET /photos/{file}`.
+    async fn photo_file(&self, client: &Client, call: Call<'_>) -> Result<Response, ApiError> {
+        let headers = &call.request.headers;
+        let memory = (&self.edge.response_memory, self.edge.strangers.reader(client, headers));
+        photos::respond(&self.app.photos, memory, headers, call.parameter).await
+    }
+
+    /// Puts the path of the base URL before the paths of photos, which are without it in the store.
+    fn add_prefix(&self, body: &mut Body) {
+        let (prefix, memory) = (self.photos_below.clone(), self.edge.response_memory.clone());
+        let add = move |json: Bytes| match json::with_photos_below(&prefix, &json) {
+            // It had the room until now, except that for the prefix.
+            Some(longer) => match memory.reserve(0) {
+                Ok(room) => room.fill(longer),
+                Err(_) => longer.into(),
+            },
+            None => json,
+        };
+        *body = match mem::take(body) {
+            Body::Whole(json) => Body::Whole(add(json)),
+            Body::Stream(events) => Body::Stream(Box::pin(events.map(add))),
+            file @ Body::File(_) => file,
+        };
+    }
+
+    /// All metrics, as a page for Prometheus.
+    pub fn metrics(&self) -> String {
+        let mut page = Exposition::default();
+        self.edge.expose(&mut page);
+        self.contract.expose(&mut page);
+        self.app.expose(&mut page);
+        page.finish()
+    }
+}
+
+impl Interface for Api {
+    const IS_FOR_CLIENTS: bool = true;
+    const CACHE_CONTROL: HeaderValue = etag::REVALIDATE;
+    type Found = Found<Operation>;
+
+    fn edge(&self) -> &Edge {
+        &self.edge
+    }
+
+    fn find(&self, request: &Parts) -> Found<Operation> {
+        find(&ROUTES, &request.method, request.uri.path())
+    }
+
+    fn may_wait(found: Found<Operation>) -> Duration {
+        routes::may_wait(found)
+    }
+
+    /// Checks the key, and runs the operation that was found.
+    async fn process(
+        &self,
+        client: &Client,
+        request: &Parts,
+        request_id: &HeaderValue,
+        body: UnreadBody<'_>,
+        found: Found<Operation>,
+        facts: &mut Facts,
+    ) -> Result<Response, ApiError> {
+        let path = request.uri.path();
+        let caller = if routes::needs_key(found, path) {
+            let presented = auth::presented_key(&request.headers)?;
+            let keys = &self.app.keys;
+            Some(keys.authenticate(presented, client).await.map_err(auth::rejected)?)
+        } else {
+            None
+        };
+        let caller = caller.as_ref();
+        facts.principal = caller.map(|caller| Actor::Key(caller.key_id()));
+        facts.rate = caller.and_then(|caller| caller.rate);
+        rate_limit::check(facts.rate)?;
+        let (route, [parameter, second]) = found.route(&ROUTES, path)?;
+        facts.route = Some(route.label);
+        if let Access::Key(needed) = route.target.access {
+            auth::allow(caller, needed)?;
+        }
+        let (operation, rate) = (route.label.id, &mut facts.rate);
+        let call = Call { request, request_id, operation, parameter, second, body, caller, rate };
+        match route.target.run {
+            Run::ListPets => list::list(&self.contract, call).await,
+            Run::CreatePet => create::create(&self.contract, call).await,
+            Run::GetPet => get::get(&self.contract, call).await,
+            Run::StoreArea(run) => run(&self.store_area, call).await,
+            Run::Document(run) => run(&self.documents, call).await,
+            Run::PhotoFile => Box::pin(self.photo_file(client, call)).await,
+        }
+    }
+
+    fn announce(&self, found: Found<Operation>, facts: &Facts, response: &mut Response) {
+        let status = response.status();
+        let headers = response.headers_mut();
+        if let Some(rate) = facts.rate
+            && (status.as_u16() < 400 || status == StatusCode::TOO_MANY_REQUESTS)
+        {
+            rate_limit::announce(headers, rate);
+        }
+        if routes::is_deprecated(found) {
+            deprecation::announce(headers, &self.successor);
+        }
+        if !self.photos_below.is_empty() && facts.principal.is_some() {
+            self.add_prefix(response.body_mut());
+        }
+    }
+}

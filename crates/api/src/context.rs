@@ -1,0 +1,61 @@
+//! The parts of HTTP that all operations need, and the settings of the interface.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::time::Duration;
+
+use hyper::{header::HeaderValue, http::request::Parts};
+use petstore_app::Caller;
+use petstore_domain::{Deployment, rate_limit::Reading};
+use petstore_web::edge::{BaseUrl, ResponseMemory, UnreadBody};
+
+use super::etag::Tags;
+
+/// The settings that an operator can choose.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// The deployment that the interface belongs to.
+    pub deployment: Deployment,
+    pub base_url: Option<BaseUrl>,
+    pub staging_base_url: Option<BaseUrl>,
+    /// Whether clients reach the service over TLS.
+    pub tls: bool,
+}
+
+impl Settings {
+    /// The URL at which clients reach this deployment, if it is set.
+    pub fn own_base_url(&self) -> Option<&BaseUrl> {
+        match self.deployment {
+            Deployment::Production => self.base_url.as_ref(),
+            Deployment::Staging => self.staging_base_url.as_ref(),
+        }
+    }
+}
+
+/// The parts that the responses of all operations share.
+pub struct Context {
+    pub memory: ResponseMemory,
+    pub tags: Tags,
+    /// The path of the base address as clients see it, used in links.
+    pub(crate) base_path: String,
+    /// How long a client may take to send a body.
+    pub body_timeout: Duration,
+}
+
+/// The arguments of an operation.
+pub struct Call<'r> {
+    pub request: &'r Parts,
+    /// The `X-Request-Id` of the response.
+    pub request_id: &'r HeaderValue,
+    /// The name of the operation.
+    pub operation: &'static str,
+    /// The first parameter in the path, not decoded. Empty if the operation has none.
+    pub parameter: &'r str,
+    /// The same of the second one.
+    pub second: &'r str,
+    pub body: UnreadBody<'r>,
+    /// The client, if the operation needs a key.
+    pub caller: Option<&'r Caller>,
+    /// The rate limit of the key, if it has one.
+    pub rate: &'r mut Option<Reading>,
+}

@@ -1,0 +1,37 @@
+//! `getPet`: `GET /v1/pets/{petId}`, deprecated.
+
+use hyper::StatusCode;
+use petstore_app::Caller;
+use petstore_domain::{PetId, Problem};
+use petstore_web::edge::{ApiError, Response, response};
+
+use super::{Contract, deprecation, wire};
+use crate::{context::Call, etag, query};
+
+/// Responds with one animal, until the operation is removed.
+pub(crate) async fn get(
+    contract: &Contract,
+    Call { request, parameter, caller, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
+    // Counted whatever the outcome, because every caller must migrate.
+    if let Some(caller) = caller {
+        caller.note_deprecated_call();
+    }
+    let authenticated_at =
+        caller.map_or_else(|| contract.app.clock.now(), Caller::authenticated_at);
+    if deprecation::is_removed_at(authenticated_at) {
+        return Err(ApiError::new(
+            Problem::OperationRemoved,
+            "Reading an animal by its id was removed on 5 December 2030. \
+             List animals instead.",
+        ));
+    }
+    let [] = query::parameters(request.uri.query(), [])?;
+    let not_found = || ApiError::new(Problem::NotFound, "No animal has this id.");
+    let id = query::path_integer(parameter).and_then(PetId::new).ok_or_else(not_found)?;
+    let pet = contract.app.store.get_pet(id).await?.ok_or_else(not_found)?;
+    let body = contract.http.memory.hold(wire::pet(pet.borrowed()))?;
+    let tag = contract.http.tags.of(&body);
+    let response = response::json(StatusCode::OK, body);
+    Ok(etag::respond(&request.headers, response, tag))
+}

@@ -1,0 +1,93 @@
+//! `listPets`: `GET /v1/pets`.
+
+use std::sync::Arc;
+
+use hyper::{
+    StatusCode,
+    header::{self, HeaderValue},
+    http::request::Parts,
+};
+use petstore_domain::{PageRequest, PetStatus};
+use petstore_web::edge::{ApiError, Response, cache::MAX_CACHED, response};
+use tokio::task;
+
+use super::{Contract, RenderedPage, cursor, wire};
+use crate::{context::Call, etag, query};
+
+/// Pages above this size, in bytes, are hashed on a separate thread.
+const LARGE: usize = 256 << 10;
+
+/// Responds with a page of animals and a link to the next one.
+pub(crate) async fn list(
+    contract: &Contract,
+    Call { request, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
+    let wanted = parse(request.uri.query())?;
+    // The first page is cached, because most clients request it, repeatedly.
+    if wanted.after.is_some() {
+        return Ok(respond(request, read(contract, &wanted).await?));
+    }
+    let version = contract.app.store.version().await?;
+    let key = (wanted.status, wanted.limit);
+    if let Some(page) = contract.first_pages.find(&key, version) {
+        contract.hits.count();
+        return Ok(respond(request, page));
+    }
+    contract.misses.count();
+    let page = read(contract, &wanted).await?;
+    if page.body.len() <= MAX_CACHED {
+        contract.first_pages.insert(key, version, &page);
+    }
+    Ok(respond(request, page))
+}
+
+async fn read(contract: &Contract, wanted: &PageRequest) -> Result<RenderedPage, ApiError> {
+    let mut pets = wire::begin_array(wanted.limit.get());
+    let last = contract
+        .app
+        .store
+        .list_pets(wanted, &mut |pet| wire::write_element(&mut pets, pet))
+        .await?;
+    let next = last
+        .map(|last| next_link(&contract.pets_path, wanted, &cursor::encode(wanted.status, last)));
+    let body = contract.http.memory.hold(wire::end_array(pets))?;
+    let (tags, page, is_last) = (contract.http.tags, body.clone(), next.is_none());
+    let tag = if body.len() <= LARGE {
+        tags.of_page(&page, is_last)
+    } else {
+        let hashing = task::spawn_blocking(move || tags.of_page(&page, is_last));
+        hashing.await.map_err(|error| ApiError::internal(Arc::new(error)))?
+    };
+    Ok(RenderedPage { body, next, tag })
+}
+
+fn respond(request: &Parts, page: RenderedPage) -> Response {
+    let mut response = response::json(StatusCode::OK, page.body);
+    if let Some(next) = page.next {
+        response.headers_mut().insert(header::LINK, next);
+    }
+    etag::respond(&request.headers, response, page.tag)
+}
+
+fn parse(query: Option<&str>) -> Result<PageRequest, ApiError> {
+    let [limit, status, cursor] = query::parameters(query, ["limit", "status", "cursor"])?;
+    let limit = query::limit(limit.as_ref())?;
+    let is_status = "one of available, pending and sold";
+    let status: Option<PetStatus> =
+        query::filter("status", status.as_ref(), |text| text.parse().ok(), is_status)?;
+    let after = match cursor {
+        None => None,
+        Some(text) => Some(cursor::decode(&text, status)?),
+    };
+    Ok(PageRequest { limit, status, after })
+}
+
+/// The link to the next page (RFC 8288).
+fn next_link(path: &str, wanted: &PageRequest, cursor: &str) -> HeaderValue {
+    let mut limit = itoa::Buffer::new();
+    let limit = limit.format(wanted.limit.get());
+    let (by, status) = wanted.status.map_or(("", ""), |status| ("&status=", status.as_str()));
+    let link =
+        ["<", path, "?limit=", limit, by, status, "&cursor=", cursor, r#">; rel="next""#].concat();
+    HeaderValue::try_from(link).unwrap_or(HeaderValue::from_static(""))
+}

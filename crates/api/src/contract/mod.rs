@@ -1,0 +1,59 @@
+//! The operations on animals, one file each, and what they share.
+
+pub(super) mod create;
+mod cursor;
+pub(super) mod deprecation;
+pub(super) mod get;
+pub(super) mod list;
+mod wire;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hyper::header::HeaderValue;
+use petstore_app::App;
+use petstore_domain::{Limit, PetStatus};
+use petstore_observe::metrics::{Counter, Exposition, Kind};
+use petstore_web::edge::cache::Cache;
+
+use super::context::Context;
+
+/// How many first pages are cached: at most 8 MiB, in at most twice as much memory.
+const MAX_PAGES: usize = 128;
+
+/// A page that is ready to send.
+#[derive(Clone)]
+struct RenderedPage {
+    body: Bytes,
+    /// The link to the next page, if there is one.
+    next: Option<HeaderValue>,
+    tag: HeaderValue,
+}
+
+/// The parts that the operations of the contract share.
+pub(crate) struct Contract {
+    app: Arc<App>,
+    http: Arc<Context>,
+    first_pages: Cache<(Option<PetStatus>, Limit), RenderedPage>,
+    hits: Counter,
+    misses: Counter,
+    /// The path of the list as clients see it.
+    pets_path: String,
+}
+
+impl Contract {
+    pub(crate) fn new(app: Arc<App>, http: Arc<Context>, pets_path: String) -> Self {
+        let (first_pages, hits, misses) =
+            (Cache::of(MAX_PAGES), Counter::default(), Counter::default());
+        Self { app, http, first_pages, hits, misses, pets_path }
+    }
+
+    pub(crate) fn expose(&self, page: &mut Exposition) {
+        let name = "petstore_first_pages_total";
+        let help = "Requests for first pages, by whether the page was cached.";
+        page.begin(Kind::Counter, name, help);
+        for (cache, counter) in [("hit", &self.hits), ("miss", &self.misses)] {
+            page.sample(name, &[("cache", &cache)], counter.get());
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! `/.well-known/api-catalog` (RFC 9727): links to all documents, as a link set (RFC 9264). And
+//! `/`, which serves this catalog to programs and redirects browsers to the docs.
+
+use hyper::{
+    StatusCode,
+    header::{self, HeaderValue},
+};
+use petstore_web::edge::{ApiError, BaseUrl, Response, response};
+use serde_json::json;
+
+use super::document::Document;
+use crate::{accept, context::Call};
+
+/// The media type, with the profile of RFC 9727, section 7.3.
+const MEDIA_TYPE: HeaderValue = HeaderValue::from_static(
+    r#"application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727""#,
+);
+
+/// Identifies the catalog (RFC 9727, section 2).
+const SELF_LINK: HeaderValue =
+    HeaderValue::from_static(r#"</.well-known/api-catalog>; rel="api-catalog""#);
+
+/// The catalog of the service at `base_url`. The documents are next to `/v1` there. Without a base
+/// URL, all links are relative to the host.
+pub(crate) fn catalog(base_url: Option<&BaseUrl>) -> Document {
+    let base = base_url.map_or("/v1", BaseUrl::as_str);
+    let root = base.strip_suffix("/v1").unwrap_or_default();
+    let catalog = json!({ "linkset": [{
+        "anchor": base,
+        "service-desc": [
+            { "href": format!("{root}/openapi.yaml"), "type": "application/yaml" },
+            { "href": format!("{root}/openapi.json"), "type": "application/json" },
+            { "href": format!("{root}/openapi-store.yaml"), "type": "application/yaml" },
+            { "href": format!("{root}/openapi-store.json"), "type": "application/json" },
+        ],
+        "service-doc": [
+            { "href": format!("{root}/docs/"), "type": "text/html" },
+            { "href": format!("{root}/docs/store"), "type": "text/html" },
+        ],
+    }] });
+    Document::new(MEDIA_TYPE, catalog.to_string().into())
+}
+
+/// `GET /.well-known/api-catalog`.
+pub(super) async fn get(catalog: &Document, call: Call<'_>) -> Result<Response, ApiError> {
+    let mut response = catalog.response(&call.request.headers).await;
+    response.headers_mut().insert(header::LINK, SELF_LINK);
+    Ok(response)
+}
+
+/// `GET /`: the catalog, or a redirect to `/docs/` if the request prefers HTML.
+pub(super) async fn root(catalog: &Document, call: Call<'_>) -> Result<Response, ApiError> {
+    let html = ["text/html", "application/xhtml+xml"];
+    let usual = ["application/json", "application/linkset+json"];
+    let mut response = if accept::prefers(&call.request.headers, &html, &usual) {
+        response::redirect(StatusCode::TEMPORARY_REDIRECT, HeaderValue::from_static("docs/"))
+    } else {
+        get(catalog, call).await?
+    };
+    response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
+    Ok(response)
+}

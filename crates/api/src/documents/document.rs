@@ -1,0 +1,86 @@
+//! Public documents. Each is compressed once, and has an `ETag` for each form.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use bytes::Bytes;
+use flate2::Compression;
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{self, HeaderValue},
+};
+use petstore_web::edge::{
+    Response,
+    compression::{self, GZIP},
+};
+use sha2::{Digest, Sha256};
+use tokio::{sync::OnceCell, task};
+
+use crate::etag;
+
+/// Every cache may store a document but must revalidate it, because an upgrade of the service can
+/// change it.
+const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-cache");
+
+/// A document that does not change while the service runs.
+pub(crate) struct Document {
+    media_type: HeaderValue,
+    plain: Coded,
+    /// With gzip, or plain if that is not larger.
+    gzip: OnceCell<Coded>,
+}
+
+/// A document with gzip or without.
+#[derive(Clone)]
+struct Coded {
+    coding: Option<HeaderValue>,
+    body: Bytes,
+    /// A strong tag: it identifies exactly these bytes.
+    tag: HeaderValue,
+}
+
+impl Document {
+    pub(crate) fn new(media_type: HeaderValue, body: Bytes) -> Self {
+        let plain = Coded::new(None, body);
+        Self { media_type, plain, gzip: OnceCell::new() }
+    }
+
+    /// The response to a request with these header fields: 304 if the client has the document
+    /// already.
+    pub(crate) async fn response(&self, request: &HeaderMap) -> Response {
+        let coded =
+            if compression::prefers_gzip(request) { self.compressed().await } else { &self.plain };
+        let mut response = Response::new(coded.body.clone().into());
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, self.media_type.clone());
+        headers.insert(header::CACHE_CONTROL, CACHE_CONTROL);
+        headers.insert(header::VARY, compression::VARY);
+        let mut response = etag::respond(request, response, coded.tag.clone());
+        if let Some(coding) = &coded.coding
+            && response.status() == StatusCode::OK
+        {
+            response.headers_mut().insert(header::CONTENT_ENCODING, coding.clone());
+        }
+        response
+    }
+
+    /// The document with gzip, or plain if that is not larger. The compression runs on a separate
+    /// thread, because the file can be large.
+    async fn compressed(&self) -> &Coded {
+        let compress = async || {
+            let body = self.plain.body.clone();
+            let copy = task::spawn_blocking(move || {
+                let copy = compression::gzip(Compression::best(), &body).ok()?;
+                (copy.len() < body.len()).then(|| Coded::new(Some(GZIP), copy.into()))
+            });
+            copy.await.ok().flatten().unwrap_or_else(|| self.plain.clone())
+        };
+        self.gzip.get_or_init(compress).await
+    }
+}
+
+impl Coded {
+    fn new(coding: Option<HeaderValue>, body: Bytes) -> Self {
+        let name = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..16]);
+        let tag = HeaderValue::try_from(format!("\"{name}\""));
+        Self { coding, body, tag: tag.unwrap_or(HeaderValue::from_static("\"\"")) }
+    }
+}

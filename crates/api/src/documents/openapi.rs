@@ -1,0 +1,228 @@
+//! The OpenAPI documents that this service serves: the contract and the store area, with the servers
+//! of this installation, and without operations that have been removed.
+//!
+//! The repository has each document in both forms, so that no build and no start of the
+//! service parses YAML. A test writes them from what people edit.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::{collections::HashMap, sync::Arc};
+
+use hyper::{header::HeaderValue, http::request::Parts};
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use petstore_domain::words::words;
+use petstore_web::edge::{ApiError, BaseUrl, Response, request};
+use serde_json::{Value, json};
+use tokio::{sync::OnceCell, task};
+
+use super::document::Document;
+use crate::{context::Settings, contract::deprecation};
+
+/// Marks the parts of the contract that leave it when `getPet` is removed.
+const REMOVED_WITH_GET_PET: &str = "x-sunset";
+
+/// The servers in the files, which stand for those of the installation.
+const SERVERS_IN_YAML: &str = "servers:\n  - url: /v1\n    description: This service\n";
+const SERVERS_IN_JSON: &str = r#""servers": [
+    {
+      "url": "/v1",
+      "description": "This service"
+    }
+  ]"#;
+
+/// An OpenAPI document of the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OpenApi {
+    /// `openapi.yaml`.
+    Contract,
+    /// `openapi-store.yaml`.
+    StoreArea,
+}
+
+words! {
+    /// The form of a document.
+    pub enum Format {
+        /// Media type: RFC 9512.
+        Yaml = "yaml",
+        /// Media type: RFC 8259.
+        Json = "json",
+    }
+}
+
+/// The `servers` of a document: each a URL and its description. Without any, the document has the
+/// relative address `/v1`.
+pub(crate) type Servers = Vec<(BaseUrl, &'static str)>;
+
+/// The servers with these base URLs.
+pub fn servers(production: Option<&BaseUrl>, staging: Option<&BaseUrl>) -> Servers {
+    let named = [(production, "Production"), (staging, "Staging")];
+    named.into_iter().filter_map(|(url, name)| Some((url?.clone(), name))).collect()
+}
+
+/// The servers of a service with this address.
+pub fn this_service(url: BaseUrl) -> Servers {
+    vec![(url, "This service")]
+}
+
+/// The text of a document at the time `now`. Fails only if the build is broken.
+pub fn text(
+    document: OpenApi,
+    format: Format,
+    servers: &Servers,
+    now: Timestamp,
+) -> Result<String, serde_json::Error> {
+    let (yaml, json) = match document {
+        OpenApi::Contract => {
+            (include_str!("../../../../openapi.yaml"), include_str!("../../../../openapi.json"))
+        }
+        OpenApi::StoreArea => (
+            include_str!("../../../../openapi-store.yaml"),
+            include_str!("../../../../openapi-store.json"),
+        ),
+    };
+    let listed: Vec<_> = servers
+        .iter()
+        .map(|(url, description)| json!({ "url": url.as_str(), "description": description }))
+        .collect();
+    if deprecation::is_removed_at(now) && document == OpenApi::Contract {
+        let before: Value = serde_json::from_str(json)?;
+        let mut after = before.clone();
+        prune(&mut after, &before);
+        if !listed.is_empty() {
+            after["servers"] = listed.into();
+        }
+        // JSON is YAML (YAML 1.2.2, section 1.3).
+        return serde_json::to_string_pretty(&after);
+    }
+    let (source, before, after) = match format {
+        Format::Yaml => (yaml, SERVERS_IN_YAML, format!("servers: {}\n", Value::from(listed))),
+        Format::Json => (json, SERVERS_IN_JSON, format!("\"servers\": {}", Value::from(listed))),
+    };
+    Ok(if servers.is_empty() { source.to_owned() } else { source.replacen(before, &after, 1) })
+}
+
+/// The largest number of documents that are kept. A request for another address gets the relative
+/// one, so invented hosts do not exhaust memory.
+const MAX_KEPT: usize = 64;
+
+/// Both documents for all requests.
+pub struct Served {
+    /// Those of the settings. If there are none, a document names the address in the request.
+    servers: Servers,
+    tls: bool,
+    kept: Mutex<HashMap<Form, Arc<OnceCell<Document>>>>,
+}
+
+/// The inputs on which a document depends.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Form {
+    document: OpenApi,
+    format: Format,
+    servers: Servers,
+    is_after_removal: bool,
+}
+
+impl Served {
+    pub fn new(settings: &Settings) -> Self {
+        let servers = servers(settings.base_url.as_ref(), settings.staging_base_url.as_ref());
+        Self { servers, tls: settings.tls, kept: Mutex::default() }
+    }
+
+    /// The response to a request for a document.
+    pub(super) async fn response(
+        &self,
+        request: &Parts,
+        document: OpenApi,
+        format: Format,
+        now: Timestamp,
+    ) -> Result<Response, ApiError> {
+        let (form, kept) = self.kept(request, document, format, now);
+        let document = kept.get_or_try_init(|| rendered(form, now)).await?;
+        Ok(document.response(&request.headers).await)
+    }
+
+    fn kept(
+        &self,
+        request: &Parts,
+        document: OpenApi,
+        format: Format,
+        now: Timestamp,
+    ) -> (Form, Arc<OnceCell<Document>>) {
+        let named = url_of(request, self.tls).filter(|_| self.servers.is_empty());
+        let servers = named.map_or_else(|| self.servers.clone(), this_service);
+        let is_after_removal = deprecation::is_removed_at(now);
+        let mut form = Form { document, format, servers, is_after_removal };
+        let mut kept = self.kept.lock();
+        if kept.len() >= MAX_KEPT && !kept.contains_key(&form) {
+            form.servers.clone_from(&self.servers);
+        }
+        let kept = Arc::clone(kept.entry(form.clone()).or_default());
+        (form, kept)
+    }
+}
+
+/// Renders and hashes a document on a separate thread, because the file is large.
+async fn rendered(form: Form, now: Timestamp) -> Result<Document, ApiError> {
+    let render = move || {
+        let text = text(form.document, form.format, &form.servers, now)?;
+        let media_type = HeaderValue::from_static(match form.format {
+            Format::Yaml => "application/yaml",
+            Format::Json => "application/json",
+        });
+        Ok(Document::new(media_type, text.into()))
+    };
+    let rendered =
+        task::spawn_blocking(render).await.map_err(|error| serde_json::Error::io(error.into()));
+    rendered.flatten().map_err(|error| ApiError::internal(Arc::new(error)))
+}
+
+/// Removes from `value` every object that is removed with `getPet`, and every reference to one.
+/// `document` is the whole document before the removal.
+fn prune(value: &mut Value, document: &Value) {
+    let is_removed = |member: &Value| {
+        let referred = member
+            .get("$ref")
+            .and_then(Value::as_str)
+            .and_then(|reference| document.pointer(reference.strip_prefix('#')?));
+        referred.unwrap_or(member).get(REMOVED_WITH_GET_PET).is_some()
+    };
+    match value {
+        Value::Object(members) => {
+            members.retain(|_, member| !is_removed(member));
+            for member in members.values_mut() {
+                prune(member, document);
+            }
+        }
+        Value::Array(elements) => {
+            elements.retain(|element| !is_removed(element));
+            for element in elements {
+                prune(element, document);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Header fields that show that a proxy forwarded the request.
+const FORWARDED: [&str; 5] =
+    ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"];
+
+/// The base URL at which the service received the request. `None` if the host is invalid, and in
+/// two cases where a relative address is right and this one may be wrong: a proxy may use TLS to
+/// the client, and a page of the service itself (confirmed by `Sec-Fetch-Site`) has its own
+/// address.
+fn url_of(request: &Parts, tls: bool) -> Option<BaseUrl> {
+    let headers = &request.headers;
+    let same_origin = headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin");
+    if same_origin || FORWARDED.iter().any(|name| headers.contains_key(*name)) {
+        return None;
+    }
+    let host = request::host(request)?;
+    // These characters have no special meaning in JSON, in YAML or elsewhere in a URL.
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
+    if !host.bytes().all(allowed) {
+        return None;
+    }
+    format!("{}://{host}/v1", if tls { "https" } else { "http" }).parse().ok()
+}

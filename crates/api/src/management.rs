@@ -1,0 +1,146 @@
+//! The management listener: liveness, readiness and metrics, for operators only. It needs no API
+//! key.
+
+use std::{
+    net::IpAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use hyper::{
+    Method, StatusCode,
+    header::{self, HeaderName, HeaderValue},
+    http::request::Parts,
+};
+use petstore_domain::{Client, Problem};
+use petstore_formats::json;
+use petstore_observe::{
+    log::chain,
+    metrics::{Connections, Exposition},
+};
+use petstore_store::StoreError;
+use petstore_web::edge::{
+    ApiError, Edge, Facts, Interface, Response, UnreadBody, request, response,
+};
+use serde_json::json;
+use tokio::time;
+
+use super::api::Api;
+
+/// How long the store may take to become ready.
+const READY_WITHIN: Duration = Duration::from_secs(2);
+
+/// The management interface of an [`Api`].
+pub struct Management {
+    api: Arc<Api>,
+    is_shutting_down: AtomicBool,
+    /// Not counted with those of clients.
+    connections: Arc<Connections>,
+}
+
+impl Management {
+    /// The management interface of `api`.
+    pub fn new(api: Arc<Api>) -> Self {
+        Self { api, is_shutting_down: AtomicBool::new(false), connections: Arc::default() }
+    }
+
+    /// From now on, the service is not ready.
+    pub fn begin_shutdown(&self) {
+        self.is_shutting_down.store(true, Ordering::Relaxed);
+    }
+
+    /// The parts that are not ready, with the reasons.
+    async fn not_ready(&self) -> Vec<(&'static str, String)> {
+        let mut parts = Vec::new();
+        if self.is_shutting_down.load(Ordering::Relaxed) {
+            parts.push(("server", "shutting down".to_owned()));
+        }
+        match time::timeout(READY_WITHIN, self.api.app().store.check_ready()).await {
+            // An overloaded store is reachable.
+            Ok(Ok(()) | Err(StoreError::Overloaded)) => {}
+            Ok(Err(error)) => parts.push(("store", chain(&error))),
+            Err(_) => parts.push(("store", "no response in time".to_owned())),
+        }
+        parts
+    }
+}
+
+impl Interface for Management {
+    const IS_FOR_CLIENTS: bool = false;
+    const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-store");
+    type Found = ();
+
+    fn edge(&self) -> &Edge {
+        self.api.edge()
+    }
+
+    fn connections(&self) -> &Arc<Connections> {
+        &self.connections
+    }
+
+    fn find(&self, _: &Parts) {}
+
+    async fn process(
+        &self,
+        _: &Client,
+        request: &Parts,
+        _: &HeaderValue,
+        _: UnreadBody<'_>,
+        (): (),
+        _: &mut Facts,
+    ) -> Result<Response, ApiError> {
+        check_host(request)?;
+        let path = request.uri.path();
+        if !["/livez", "/readyz", "/metrics"].contains(&path) {
+            return Err(ApiError::no_such_path());
+        }
+        if ![Method::GET, Method::HEAD].contains(&request.method) {
+            return Err(ApiError::method_not_allowed("GET, HEAD"));
+        }
+        Ok(match path {
+            "/livez" => state(&[]),
+            "/readyz" => state(&self.not_ready().await),
+            _ => metrics(self.api.metrics()),
+        })
+    }
+}
+
+/// Header fields that every browser sends, and that a page cannot suppress.
+const BROWSER_FIELDS: [HeaderName; 3] =
+    [header::ACCEPT_LANGUAGE, header::ORIGIN, HeaderName::from_static("sec-fetch-site")];
+
+/// Rejects a browser that uses a host name. An attacker's page could point its own name at this
+/// address and read the responses (DNS rebinding). Only `localhost` is certain to be safe. Programs
+/// do not run pages, so they may use any name.
+fn check_host(request: &Parts) -> Result<(), ApiError> {
+    let name = request::without_port(request::host(request).unwrap_or_default());
+    let is_address = name.parse::<IpAddr>().is_ok();
+    let is_browser = BROWSER_FIELDS.iter().any(|field| request.headers.contains_key(field));
+    if !is_browser || is_address || name.eq_ignore_ascii_case("localhost") {
+        return Ok(());
+    }
+    let message = "A browser must use an IP address or localhost. Other host names are \
+                   rejected, because an attacker could control them.";
+    Err(ApiError::new(Problem::InvalidRequest, message))
+}
+
+/// 200 without failures, and otherwise 503 with a list of them.
+fn state(failures: &[(&'static str, String)]) -> Response {
+    if failures.is_empty() {
+        return response::json(StatusCode::OK, json::render(&json!({ "status": "ok" })));
+    }
+    let parts: Vec<_> =
+        failures.iter().map(|(part, reason)| json!({ "part": part, "reason": reason })).collect();
+    let body = json!({ "status": "not ready", "notReady": parts });
+    response::json(StatusCode::SERVICE_UNAVAILABLE, json::render(&body))
+}
+
+fn metrics(page: String) -> Response {
+    let mut response = response::json(StatusCode::OK, page);
+    let content_type = HeaderValue::from_static(Exposition::CONTENT_TYPE);
+    response.headers_mut().insert(header::CONTENT_TYPE, content_type);
+    response
+}

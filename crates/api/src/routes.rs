@@ -1,0 +1,191 @@
+//! The route table: every operation of the service, one line each.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::{pin::Pin, time::Duration};
+
+use Access::{Key, Public};
+use petstore_domain::Scope;
+use petstore_web::edge::{ApiError, Found, Response, routes};
+
+use super::{
+    context::Call,
+    documents::{
+        self, Documents,
+        openapi::{Format, OpenApi},
+    },
+    store_area::{
+        StoreArea, audit, batch, categories, feed, fields,
+        orders::{self, Act},
+        pets, photos, profile, webhooks,
+    },
+};
+
+/// An operation of the store area: the scope that a key needs, the function, and what the function gets
+/// besides the request.
+macro_rules! area {
+    ($scope:ident, $function:path $(, $argument:expr)?) => {
+        Operation {
+            document: Some(OpenApi::StoreArea),
+            ..contract(
+                Scope::$scope,
+                Run::StoreArea(|area, call| Box::pin($function(area, call $(, $argument)?))),
+            )
+        }
+    };
+}
+
+/// A document, by the method that sends it, and what the method gets besides the request.
+macro_rules! document {
+    ($method:ident $(, $argument:expr)*) => {
+        public(Run::Document(|documents, call| Box::pin(documents.$method(call $(, $argument)*))))
+    };
+}
+
+routes! {
+    /// All operations. Those of the contract come first, because they are the most frequent.
+    pub static ROUTES: Operation = Operations "";
+    // id              method path                                                scope, function
+    listPets            GET    "/v1/pets"                                          contract(Scope::Read, Run::ListPets);
+    createPet           POST   "/v1/pets"                                          contract(Scope::Write, Run::CreatePet);
+    getPet              GET    "/v1/pets/{petId}"                                  contract(Scope::Read, Run::GetPet);
+    listStorePets       GET    "/v1/store/pets"                                    area!(StoreRead, pets::list_pets);
+    getStorePet         GET    "/v1/store/pets/{petId}"                            area!(StoreRead, pets::get_pet);
+    addStorePet         POST   "/v1/store/pets"                                    area!(StoreWrite, pets::add_pet);
+    patchPet            PATCH  "/v1/store/pets/{petId}"                            area!(StoreWrite, pets::patch_pet);
+    withdrawPet         POST   "/v1/store/pets/{petId}/withdraw"                   area!(StoreWrite, pets::withdraw_pet);
+    restorePet          POST   "/v1/store/pets/{petId}/restore"                    area!(StoreWrite, pets::restore_pet);
+    addPhoto            POST   "/v1/store/pets/{petId}/photos"                     area!(StoreWrite, photos::add_photo).waiting(photos::MAX_UPLOAD);
+    orderPhotos         POST   "/v1/store/pets/{petId}/photos/order"               area!(StoreWrite, photos::order_photos);
+    getPhoto            GET    "/v1/store/pets/{petId}/photos/{photoId}"           area!(StoreRead, photos::get_photo);
+    patchPhoto          PATCH  "/v1/store/pets/{petId}/photos/{photoId}"           area!(StoreWrite, photos::patch_photo);
+    deletePhoto         DELETE "/v1/store/pets/{petId}/photos/{photoId}"           area!(StoreWrite, photos::delete_photo);
+    getInventory        GET    "/v1/store/inventory"                               area!(StoreRead, pets::inventory);
+    listOrders          GET    "/v1/store/orders"                                  area!(StoreRead, orders::list_orders);
+    placeOrder          POST   "/v1/store/orders"                                  area!(StoreWrite, orders::place_order);
+    getOrder            GET    "/v1/store/orders/{orderId}"                        area!(StoreRead, orders::get_order);
+    patchOrder          PATCH  "/v1/store/orders/{orderId}"                        area!(StoreWrite, orders::patch_order);
+    completeOrder       POST   "/v1/store/orders/{orderId}/complete"               area!(StoreWrite, orders::act, Act::Complete);
+    cancelOrder         POST   "/v1/store/orders/{orderId}/cancel"                 area!(StoreWrite, orders::act, Act::Cancel);
+    returnOrder         POST   "/v1/store/orders/{orderId}/return"                 area!(StoreWrite, orders::act, Act::Return);
+    reopenOrder         POST   "/v1/store/orders/{orderId}/reopen"                 area!(StoreWrite, orders::act, Act::Reopen);
+    listCategories      GET    "/v1/store/categories"                              area!(StoreRead, categories::list_categories);
+    putCategory         PUT    "/v1/store/categories/{categoryId}"                 area!(StoreWrite, categories::put_category);
+    deleteCategory      DELETE "/v1/store/categories/{categoryId}"                 area!(StoreWrite, categories::delete_category);
+    listFields          GET    "/v1/store/fields"                                  area!(StoreRead, fields::list_fields);
+    putField            PUT    "/v1/store/fields/{name}"                           area!(StoreAdmin, fields::put_field);
+    deleteField         DELETE "/v1/store/fields/{name}"                           area!(StoreAdmin, fields::delete_field);
+    getProfile          GET    "/v1/store/profile"                                 area!(StoreRead, profile::get_profile);
+    patchProfile        PATCH  "/v1/store/profile"                                 area!(StoreAdmin, profile::patch_profile);
+    putLogo             PUT    "/v1/store/profile/logo"                            area!(StoreAdmin, profile::put_logo).waiting(photos::MAX_UPLOAD);
+    deleteLogo          DELETE "/v1/store/profile/logo"                            area!(StoreAdmin, profile::delete_logo);
+    runBatch            POST   "/v1/store/batch"                                   area!(StoreWrite, batch::run);
+    followChanges       GET    "/v1/store/changes"                                 area!(StoreRead, feed::follow_changes).waiting(feed::MAX_WAIT);
+    listAudit           GET    "/v1/store/audit"                                   area!(StoreAdmin, audit::list);
+    listWebhooks        GET    "/v1/store/webhooks"                                area!(StoreAdmin, webhooks::list_webhooks);
+    addWebhook          POST   "/v1/store/webhooks"                                area!(StoreAdmin, webhooks::add_webhook);
+    getWebhook          GET    "/v1/store/webhooks/{webhookId}"                    area!(StoreAdmin, webhooks::get_webhook);
+    patchWebhook        PATCH  "/v1/store/webhooks/{webhookId}"                    area!(StoreAdmin, webhooks::patch_webhook);
+    deleteWebhook       DELETE "/v1/store/webhooks/{webhookId}"                    area!(StoreAdmin, webhooks::delete_webhook);
+    rotateWebhookSecret POST   "/v1/store/webhooks/{webhookId}/rotate-secret"      area!(StoreAdmin, webhooks::rotate_secret);
+    testWebhook         POST   "/v1/store/webhooks/{webhookId}/test"               area!(StoreAdmin, webhooks::test_webhook);
+    enableWebhook       POST   "/v1/store/webhooks/{webhookId}/enable"             area!(StoreAdmin, webhooks::enable_webhook);
+    listWebhookAttempts GET    "/v1/store/webhooks/{webhookId}/attempts"           area!(StoreAdmin, webhooks::list_attempts);
+    photoFile           GET    "/photos/{file}"                                    public(Run::PhotoFile);
+    openapiYaml         GET    "/openapi.yaml"                                     document!(openapi, OpenApi::Contract, Format::Yaml);
+    openapiJson         GET    "/openapi.json"                                     document!(openapi, OpenApi::Contract, Format::Json);
+    openapiStoreYaml    GET    "/openapi-store.yaml"                               document!(openapi, OpenApi::StoreArea, Format::Yaml);
+    openapiStoreJson    GET    "/openapi-store.json"                               document!(openapi, OpenApi::StoreArea, Format::Json);
+    apiCatalog          GET    "/.well-known/api-catalog"                          document!(catalog);
+    root                GET    "/"                                                 document!(root);
+    docsRedirect        GET    "/docs"                                             public(Run::Document(|_, _| Box::pin(documents::docs_redirect())));
+    docsFile            GET    "/docs/{*file}"                                     document!(docs_file);
+}
+
+/// Who may call an operation, and its function.
+#[derive(Clone, Copy)]
+pub struct Operation {
+    /// The access that a client needs.
+    pub access: Access,
+    /// The OpenAPI document that describes the operation.
+    pub document: Option<OpenApi>,
+    /// How long the operation may wait for a change or a picture before it responds.
+    pub may_wait: Duration,
+    pub run: Run,
+}
+
+/// The access that a client needs to call an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing.
+    Public,
+    /// An API key that has this scope.
+    Key(Scope),
+}
+
+/// What an operation becomes. Boxed, because the largest future decides how much memory each request
+/// needs.
+type Responding<'c> = Pin<Box<dyn Future<Output = Result<Response, ApiError>> + Send + 'c>>;
+
+/// The function of an operation.
+#[derive(Clone, Copy)]
+pub enum Run {
+    /// The operations of the contract. `Api::process` calls them by name, because a pointer to an
+    /// `async` function would cost an allocation, and one more layer 250 instructions.
+    ListPets,
+    CreatePet,
+    GetPet,
+    StoreArea(for<'c> fn(&'c StoreArea, Call<'c>) -> Responding<'c>),
+    Document(for<'c> fn(&'c Documents, Call<'c>) -> Responding<'c>),
+    /// A photo, which `Api` sends, because everybody may read it.
+    PhotoFile,
+}
+
+const fn contract(scope: Scope, run: Run) -> Operation {
+    let may_wait = Duration::ZERO;
+    Operation { access: Key(scope), document: Some(OpenApi::Contract), may_wait, run }
+}
+
+const fn public(run: Run) -> Operation {
+    Operation { access: Public, document: None, may_wait: Duration::ZERO, run }
+}
+
+impl Operation {
+    const fn waiting(self, may_wait: Duration) -> Self {
+        Self { may_wait, ..self }
+    }
+
+    /// Whether the operation is removed on the date in `contract/deprecation.rs`.
+    fn is_deprecated(&self) -> bool {
+        matches!(self.run, Run::GetPet)
+    }
+}
+
+/// Whether the request for `path` needs a key. Every path under `/v1` does, even one that does
+/// not exist.
+pub(crate) fn needs_key(found: Found<Operation>, path: &str) -> bool {
+    match found {
+        Found::Route(route, _) => route.target.access != Public,
+        Found::OtherMethods(_) | Found::Nothing => is_under_v1(path),
+    }
+}
+
+/// Returns how long the operation may wait in addition to the time limit of requests.
+pub(crate) fn may_wait(found: Found<Operation>) -> Duration {
+    match found {
+        Found::Route(route, _) => route.target.may_wait,
+        Found::OtherMethods(_) | Found::Nothing => Duration::ZERO,
+    }
+}
+
+/// Whether the operation is deprecated. Without an operation: whether the operation of the path is.
+pub(crate) fn is_deprecated(found: Found<Operation>) -> bool {
+    match found {
+        Found::Route(route, _) | Found::OtherMethods(route) => route.target.is_deprecated(),
+        Found::Nothing => false,
+    }
+}
+
+fn is_under_v1(path: &str) -> bool {
+    path.strip_prefix("/v1").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}

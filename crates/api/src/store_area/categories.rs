@@ -1,0 +1,62 @@
+//! The operations on categories.
+
+use petstore_domain::{
+    Problem,
+    store_area::{Category, Command},
+};
+use petstore_formats::json;
+use petstore_web::edge::{ApiError, Response, body::Accepted};
+
+use super::{
+    cursor::{self, Walk},
+    page::{self, Element},
+    preconditions,
+    shared::StoreArea,
+    wire,
+    write::Write,
+};
+use crate::{context::Call, query};
+
+/// `GET /v1/store/categories`: a page of categories, and a link to the next one.
+pub(crate) async fn list_categories(
+    area: &StoreArea,
+    Call { request, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
+    let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
+    let limit = query::limit(limit.as_ref())?;
+    let walk = Walk::new(cursor::CATEGORIES, &[]);
+    let after = cursor.map(|cursor| walk.decode(&cursor)).transpose()?.map(|(_, id)| id);
+    let (categories, next) = area.app.store.list_categories(after, limit).await?;
+    let next = next.and_then(|id| {
+        page::next_link(area, "/store/categories", limit, &[], &walk.encode("", id))
+    });
+    let element: Element<Category> =
+        Element { length: |category| category.label.as_str().len(), write: json::write_category };
+    page::respond(area, request, categories, element, next).await
+}
+
+/// `PUT /v1/store/categories/{categoryId}`: creates a category, or changes its label.
+pub(crate) async fn put_category(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let preconditions = preconditions::of_put(&call.request.headers)?;
+    let write = Write::read(area, call, Some(Accepted::Json)).await?;
+    let label = write.members(&["label"])?.required("label")?;
+    let command = Command::PutCategory { id: id(&write)?, label, preconditions };
+    write.execute(area, command, wire::created).await
+}
+
+/// `DELETE /v1/store/categories/{categoryId}`.
+pub(crate) async fn delete_category(
+    area: &StoreArea,
+    call: Call<'_>,
+) -> Result<Response, ApiError> {
+    let preconditions = preconditions::of(&call.request.headers)?;
+    let write = Write::read(area, call, None).await?;
+    let command = Command::DeleteCategory { id: id(&write)?, preconditions };
+    write.execute(area, command, wire::one).await
+}
+
+/// The id in the path, which can be any int64.
+fn id(write: &Write<'_>) -> Result<i64, ApiError> {
+    query::path_integer(write.parameter)
+        .ok_or_else(|| ApiError::new(Problem::NotFound, "No category has this id."))
+}

@@ -1,0 +1,104 @@
+//! The `cursor` of a `rel="next"` link: the position of a walk through one of the lists.
+//!
+//! It contains the list, the filters of the walk as a hash, and the position. The format can change,
+//! because the first byte says which one it is.
+
+use petstore_domain::{Problem, text::sealed};
+use petstore_web::edge::ApiError;
+use sha2::{Digest, Sha256};
+
+/// A list with its filters.
+pub(super) struct Walk {
+    /// The list. The contract's cursors begin with 1.
+    list: u8,
+    filters: [u8; 8],
+}
+
+pub(super) const PETS: u8 = 2;
+pub(super) const ORDERS: u8 = 3;
+pub(super) const CATEGORIES: u8 = 4;
+pub(super) const AUDIT: u8 = 5;
+pub(super) const WEBHOOKS: u8 = 6;
+pub(super) const ATTEMPTS: u8 = 7;
+
+impl Walk {
+    /// A walk through `list`, with these values of its filters.
+    pub(super) fn new(list: u8, filters: &[Option<&str>]) -> Self {
+        let mut hash = Sha256::new();
+        for filter in filters {
+            // No filter has this length.
+            let length = filter.map_or(usize::MAX, str::len);
+            hash.update(length.to_be_bytes());
+            hash.update(filter.unwrap_or_default());
+        }
+        let hash = hash.finalize();
+        Self { list, filters: std::array::from_fn(|at| hash[at]) }
+    }
+
+    /// Encodes the position behind the element with this id, and this key in the order of the list.
+    pub(super) fn encode(&self, key: &str, id: i64) -> String {
+        sealed::encode(&[&[self.list], &self.filters, &id.to_be_bytes(), key.as_bytes()])
+    }
+
+    /// Decodes a position: its key and its id. Fails with 400 if the cursor is invalid, or belongs
+    /// to another walk.
+    pub(super) fn decode(&self, text: &str) -> Result<(String, i64), ApiError> {
+        let (list, filters, position) = read(text).ok_or_else(invalid)?;
+        if (list, filters) != (self.list, self.filters) {
+            let message = "cursor belongs to a list with other filters.";
+            return Err(ApiError::new(Problem::InvalidCursor, message));
+        }
+        Ok(position)
+    }
+}
+
+/// 400 for a cursor that the service did not make.
+pub(super) fn invalid() -> ApiError {
+    let message = "cursor must be taken unchanged from the Link of an earlier page.";
+    ApiError::new(Problem::InvalidCursor, message)
+}
+
+fn read(text: &str) -> Option<(u8, [u8; 8], (String, i64))> {
+    let bytes = sealed::decode(text)?;
+    let (&list, rest) = bytes.split_first()?;
+    let (filters, rest) = rest.split_first_chunk()?;
+    let (id, key) = rest.split_first_chunk()?;
+    // PostgreSQL would reject a key with U+0000.
+    let key = String::from_utf8(key.to_vec()).ok().filter(|key| !key.contains('\0'))?;
+    Some((list, *filters, (key, i64::from_be_bytes(*id))))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_cursor_is_valid_only_for_its_own_walk(
+            list in PETS..=CATEGORIES,
+            filters in proptest::collection::vec(proptest::option::of("[a-c]{0,2}"), 2),
+            others in proptest::collection::vec(proptest::option::of("[a-c]{0,2}"), 2),
+            key in "[^\0]{0,64}",
+            id: i64,
+        ) {
+            let walk = |list, filters: &[Option<String>]| {
+                Walk::new(list, &filters.iter().map(Option::as_deref).collect::<Vec<_>>())
+            };
+            let cursor = walk(list, &filters).encode(&key, id);
+            prop_assert!(cursor.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)));
+            prop_assert!(cursor.len() <= 600);
+            let position = walk(list, &filters).decode(&cursor).ok();
+            prop_assert_eq!(position, Some((key, id)));
+            prop_assert_eq!(walk(list, &others).decode(&cursor).is_ok(), filters == others);
+            prop_assert!(walk(list % 3 + 2, &filters).decode(&cursor).is_err());
+        }
+    }
+
+    #[test]
+    fn a_key_with_u_0000_is_invalid() {
+        let walk = Walk::new(PETS, &[]);
+        assert!(walk.decode(&walk.encode("a\0", 7)).is_err());
+    }
+}

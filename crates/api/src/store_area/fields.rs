@@ -1,0 +1,111 @@
+//! The operations on fields.
+
+use hyper::StatusCode;
+use petstore_domain::{
+    Problem, StoredResponse,
+    store_area::{
+        FieldDecision, FieldDefinition, FieldName, FieldRefusal, FieldWish, Preconditions,
+    },
+};
+use petstore_formats::json;
+use petstore_web::edge::{ApiError, Response, body::Accepted};
+
+use super::{
+    page::{self, Element},
+    preconditions,
+    shared::StoreArea,
+    wire,
+    write::{self, Write},
+};
+use crate::{context::Call, query};
+
+/// `GET /v1/store/fields`: all fields, in the order in which people see them.
+pub(crate) async fn list_fields(
+    area: &StoreArea,
+    Call { request, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
+    let [] = query::parameters(request.uri.query(), [])?;
+    let fields = area.app.store.fields().await?.all().to_vec();
+    let element: Element<FieldDefinition> =
+        Element { length: FieldDefinition::length, write: json::write_field };
+    page::respond(area, request, fields, element, None).await
+}
+
+/// `PUT /v1/store/fields/{name}`: creates a field, or changes it.
+pub(crate) async fn put_field(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let preconditions = preconditions::of_put(&call.request.headers)?;
+    let write = Write::read(area, call, Some(Accepted::Json)).await?;
+    let members = write.members(&json::FIELD)?;
+    let field = json::read_field(name(&write), &members)?;
+    let wish = FieldWish::Put(field.ok_or_else(no_field)?);
+    execute(area, write, wish, preconditions).await
+}
+
+/// `DELETE /v1/store/fields/{name}`.
+pub(crate) async fn delete_field(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let preconditions = preconditions::of(&call.request.headers)?;
+    let write = Write::read(area, call, None).await?;
+    let wish = FieldWish::Delete(name(&write).ok_or_else(no_field)?);
+    execute(area, write, wish, preconditions).await
+}
+
+async fn execute(
+    area: &StoreArea,
+    write: Write<'_>,
+    wish: FieldWish,
+    preconditions: Preconditions,
+) -> Result<Response, ApiError> {
+    let context = write.context(area).await?;
+    let _entered = area.app.requests.enter(&context)?;
+    let changed = area.app.fields.change(&wish, &preconditions, context, response_to).await?;
+    write.respond_to(area, changed, refused)
+}
+
+/// The name in the path.
+fn name(write: &Write<'_>) -> Option<FieldName> {
+    FieldName::new(write.parameter)
+}
+
+fn response_to(decision: &FieldDecision) -> StoredResponse {
+    let Some(field) = &decision.field else { return wire::nothing() };
+    let status = if decision.is_new { StatusCode::CREATED } else { StatusCode::OK };
+    wire::stored(status, Some(field.version), shown(field))
+}
+
+fn shown(field: &FieldDefinition) -> Vec<u8> {
+    wire::written(|out| json::write_field(out, field))
+}
+
+fn refused(refusal: FieldRefusal) -> ApiError {
+    match refusal {
+        FieldRefusal::NotFound => no_field(),
+        FieldRefusal::PreconditionRequired => ApiError::new(
+            Problem::PreconditionRequired,
+            "A field is put with If-None-Match: * to create it, and changed or deleted with If-Match \
+             and its ETag.",
+        ),
+        FieldRefusal::PreconditionFailed(current) => {
+            let (message, current) = match current {
+                Some(field) => (write::stale("field", field.version), shown(&field)),
+                None => (write::absent("field"), b"null".to_vec()),
+            };
+            write::conflict(Problem::PreconditionFailed, message, &current)
+        }
+        FieldRefusal::InUse(field) => {
+            let message = "An animal, perhaps a withdrawn one, has a value of this field. It cannot \
+                           be deleted or get another kind or unique. Remove its values first.";
+            write::conflict(Problem::FieldInUse, message, &shown(&field))
+        }
+        FieldRefusal::TooMany => {
+            let max = FieldDefinition::MAX;
+            let message = format!("There are {max} fields already. Delete one first.");
+            ApiError::new(Problem::TooManyFields, message)
+        }
+    }
+}
+
+fn no_field() -> ApiError {
+    let is = FieldName::IS;
+    let message = format!("No field has this name. The name of a field is {is}.");
+    ApiError::new(Problem::NotFound, message)
+}

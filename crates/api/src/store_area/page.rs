@@ -1,0 +1,102 @@
+//! Parameters and links that all lists have.
+
+use std::sync::Arc;
+
+use hyper::{
+    StatusCode,
+    header::{self, HeaderValue},
+    http::request::Parts,
+};
+use petstore_domain::Limit;
+use petstore_web::edge::{ApiError, Response, response};
+use tokio::task;
+
+use super::{shared::StoreArea, wire::USUAL_LENGTH};
+use crate::etag;
+
+/// Pages with more bytes of texts than this are rendered on a separate thread.
+const LARGE: usize = 128 << 10;
+
+pub(super) struct Element<T> {
+    /// The length of its texts, in bytes.
+    pub(super) length: fn(&T) -> usize,
+    pub(super) write: fn(&mut Vec<u8>, &T),
+}
+
+/// The response with a page, and with the link to the next one if there is one.
+pub(super) async fn respond<T: Send + 'static>(
+    area: &StoreArea,
+    request: &Parts,
+    elements: Vec<T>,
+    element: Element<T>,
+    next: Option<HeaderValue>,
+) -> Result<Response, ApiError> {
+    let (tags, is_last) = (area.http.tags, next.is_none());
+    let (body, tag) = render(elements, element, move |body| {
+        let tag = tags.of_page(&body, is_last);
+        (body, tag)
+    })
+    .await?;
+    let mut response = response::json(StatusCode::OK, area.http.memory.hold(body)?);
+    if let Some(next) = next {
+        response.headers_mut().insert(header::LINK, next);
+    }
+    Ok(etag::respond(&request.headers, response, tag))
+}
+
+/// The elements as a JSON array, with which `finish` makes the result.
+pub(super) async fn render<T: Send + 'static, R: Send + 'static>(
+    elements: Vec<T>,
+    Element { length, write }: Element<T>,
+    finish: impl FnOnce(Vec<u8>) -> R + Send + 'static,
+) -> Result<R, ApiError> {
+    let texts: usize = elements.iter().map(length).sum();
+    let render = move || {
+        let mut body = Vec::with_capacity(2 + elements.len() * USUAL_LENGTH + texts);
+        body.push(b'[');
+        for element in &elements {
+            if body.len() > 1 {
+                body.push(b',');
+            }
+            write(&mut body, element);
+        }
+        body.push(b']');
+        finish(body)
+    };
+    if texts <= LARGE {
+        return Ok(render());
+    }
+    let rendering = task::spawn_blocking(render);
+    rendering.await.map_err(|error| ApiError::internal(Arc::new(error)))
+}
+
+/// The link to the next page (RFC 8288) of the list at `path` below the base address.
+pub(super) fn next_link(
+    area: &StoreArea,
+    path: &str,
+    limit: Limit,
+    filters: &[(&str, Option<&str>)],
+    cursor: &str,
+) -> Option<HeaderValue> {
+    let mut buffer = itoa::Buffer::new();
+    let limit = ("limit", Some(buffer.format(limit.get())));
+    let cursor = ("cursor", Some(cursor));
+    link(area, path, "next", [&[limit], filters, &[cursor]].concat())
+}
+
+/// A link to `path` below the base address, with these parameters.
+pub(super) fn link<'a>(
+    area: &StoreArea,
+    path: &str,
+    relation: &str,
+    parameters: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
+) -> Option<HeaderValue> {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    for (name, value) in parameters {
+        if let Some(value) = value {
+            query.append_pair(name, value);
+        }
+    }
+    let link = format!("<{}{path}?{}>; rel=\"{relation}\"", area.http.base_path, query.finish());
+    HeaderValue::try_from(link).ok()
+}

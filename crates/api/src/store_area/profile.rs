@@ -1,0 +1,104 @@
+//! The operations on the profile of the store.
+
+use hyper::StatusCode;
+use petstore_app::change_profile;
+use petstore_domain::{
+    Problem, StoredResponse,
+    store_area::{Logo, Profile, ProfileChange, ProfilePatch, ProfileRefusal},
+};
+use petstore_formats::json;
+use petstore_photos::Format;
+use petstore_web::edge::{
+    ApiError, Response,
+    body::{Accepted, Pictures},
+};
+
+use super::{
+    members::Body,
+    preconditions,
+    shared::StoreArea,
+    wire,
+    write::{self, Write},
+};
+use crate::{context::Call, query};
+
+/// `GET /v1/store/profile`.
+pub(crate) async fn get_profile(
+    area: &StoreArea,
+    Call { request, .. }: Call<'_>,
+) -> Result<Response, ApiError> {
+    let [] = query::parameters(request.uri.query(), [])?;
+    let profile = area.app.store.profile().await?;
+    wire::respond_with(area, request, shown(&profile), profile.version)
+}
+
+/// `PATCH /v1/store/profile`.
+pub(crate) async fn patch_profile(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read(area, call, Some(Accepted::Patch)).await?;
+    let patch: ProfilePatch = write.members(ProfilePatch::NAMES)?.read()?;
+    change(area, write, ProfileChange::Patch(Box::new(patch))).await
+}
+
+/// What becomes a logo: one that moves would be still.
+const LOGOS: Pictures =
+    Pictures { formats: &[Format::Png, Format::Jpeg, Format::WebP], max: Logo::MAX_PICTURE };
+
+/// `PUT /v1/store/profile/logo`.
+pub(crate) async fn put_logo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let [] = query::parameters(call.request.uri.query(), [])?;
+    let write = Write::read_picture(area, call, &LOGOS).await?;
+    let format = match Format::of(&write.body) {
+        Some(Format::Gif) => Err(ApiError::new(
+            Problem::UnsupportedMediaType,
+            "A logo cannot be a GIF. Send a PNG, JPEG or WebP picture.",
+        )),
+        Some(format) => Ok(format),
+        None => {
+            area.app.photos.metrics.invalid.count();
+            let message = "The body is not a PNG, JPEG or WebP picture. Send the bytes of one.";
+            Err(ApiError::new(Problem::InvalidImage, message))
+        }
+    };
+    let new = area.app.photos.logo(write.body.clone(), format?).await?;
+    change(area, write, ProfileChange::Logo(Some(new))).await
+}
+
+/// `DELETE /v1/store/profile/logo`.
+pub(crate) async fn delete_logo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    let write = Write::read(area, call, None).await?;
+    change(area, write, ProfileChange::Logo(None)).await
+}
+
+async fn change(
+    area: &StoreArea,
+    write: Write<'_>,
+    change: ProfileChange,
+) -> Result<Response, ApiError> {
+    let preconditions = preconditions::of(&write.request.headers)?;
+    let context = write.context(area).await?;
+    let _entered = area.app.requests.enter(&context)?;
+    let store = area.app.store.as_ref();
+    let changed = change_profile(store, &change, &preconditions, context, response_to).await?;
+    write.respond_to(area, changed, refused)
+}
+
+fn response_to(profile: &Profile) -> StoredResponse {
+    wire::stored(StatusCode::OK, Some(profile.version), shown(profile))
+}
+
+fn shown(profile: &Profile) -> Vec<u8> {
+    wire::written(|out| json::write_profile(out, profile))
+}
+
+fn refused(refusal: ProfileRefusal) -> ApiError {
+    match refusal {
+        ProfileRefusal::PreconditionRequired => ApiError::new(
+            Problem::PreconditionRequired,
+            "The profile is changed with If-Match and its ETag.",
+        ),
+        ProfileRefusal::PreconditionFailed(current) => {
+            let message = write::stale("profile", current.version);
+            write::conflict(Problem::PreconditionFailed, message, &shown(&current))
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Turns of reads that take long. The store does them one after the other, so one client with many
+//! requests must not be ahead of all others.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak},
+};
+
+use parking_lot::Mutex;
+use petstore_app::Caller;
+use petstore_domain::KeyId;
+use petstore_web::edge::ApiError;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::access::auth;
+
+/// How many of them one API key has in the queue of the store. The others wait for these.
+const AT_ONCE: usize = 2;
+
+/// The turns of the keys that have such a request now.
+#[derive(Default)]
+pub(super) struct Turns(Mutex<HashMap<KeyId, Weak<Semaphore>>>);
+
+impl Turns {
+    /// Waits for a turn of the caller's key, which lasts until it is dropped.
+    pub(super) async fn take(
+        &self,
+        caller: Option<&Caller>,
+    ) -> Result<OwnedSemaphorePermit, ApiError> {
+        let caller = caller.ok_or_else(auth::missing_key)?;
+        let turn = self.of(caller.key_id()).acquire_owned().await;
+        turn.map_err(|error| ApiError::internal(Arc::new(error)))
+    }
+
+    fn of(&self, key: KeyId) -> Arc<Semaphore> {
+        let mut keys = self.0.lock();
+        if let Some(turns) = keys.get(&key).and_then(Weak::upgrade) {
+            return turns;
+        }
+        keys.retain(|_, turns| turns.strong_count() > 0);
+        let turns = Arc::new(Semaphore::new(AT_ONCE));
+        keys.insert(key, Arc::downgrade(&turns));
+        turns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_two_turns_and_takes_none_of_another_key() {
+        let turns = Turns::default();
+        let take = |key| turns.of(KeyId(key)).try_acquire_owned();
+        let (one, two) = (take(1).unwrap(), take(1).unwrap());
+        assert!(take(1).is_err());
+        assert!(take(2).is_ok());
+        drop((one, two));
+        assert!(take(1).is_ok());
+        // Only keys with a request are in memory.
+        assert!(take(3).is_ok());
+        assert_eq!(turns.0.lock().len(), 1);
+    }
+}

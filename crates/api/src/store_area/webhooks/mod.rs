@@ -1,0 +1,86 @@
+//! Operations on webhooks, and the steps of every change of one.
+
+mod change;
+mod read;
+
+pub(crate) use self::{
+    change::{
+        add_webhook, delete_webhook, enable_webhook, patch_webhook, rotate_secret, test_webhook,
+    },
+    read::{get_webhook, list_attempts, list_webhooks},
+};
+
+use hyper::StatusCode;
+use petstore_app::{
+    WebhookRefusal,
+    delivery::{Decided, Wanted},
+};
+use petstore_domain::{
+    Problem, StoredResponse,
+    store_area::{IfMatch, Webhook, WebhookChange},
+};
+use petstore_formats::json;
+use petstore_web::edge::{ApiError, Response};
+
+use super::{
+    preconditions,
+    shared::StoreArea,
+    wire,
+    write::{self, Write},
+};
+use crate::query;
+
+fn response_to(Decided { change, webhook, secret, .. }: &Decided) -> StoredResponse {
+    if let WebhookChange::Test(test) = change {
+        let body = wire::written(|out| {
+            let mut object = json::Object::begin(out);
+            object.text("messageId", &test.message_id);
+            object.end();
+        });
+        return wire::stored(StatusCode::ACCEPTED, None, body);
+    }
+    let Some(webhook) = webhook else { return wire::nothing() };
+    let is_new = matches!(change, WebhookChange::Add(_));
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    let location = is_new.then(|| format!("/store/webhooks/{}", webhook.id));
+    let body = shown(webhook, secret.as_deref());
+    StoredResponse { location, ..wire::stored(status, Some(webhook.version), body) }
+}
+
+/// A webhook, with its secret if it has just been made.
+fn shown(webhook: &Webhook, secret: Option<&str>) -> Vec<u8> {
+    wire::written(|out| json::write_webhook(out, webhook, secret))
+}
+
+/// Carries out a request of a program.
+async fn execute(area: &StoreArea, write: Write<'_>, wanted: Wanted) -> Result<Response, ApiError> {
+    let webhooks = &area.app.webhooks;
+    let if_match = match &wanted {
+        Wanted::Add { .. } => None,
+        _ => preconditions::of(&write.request.headers)?.if_match,
+    };
+    let versions = if_match.as_ref().and_then(IfMatch::versions);
+    let context = write.context(area).await?;
+    let _entered = area.app.requests.enter(&context)?;
+    let id = query::path_integer(write.parameter);
+    let changed = webhooks.change(id, versions, &wanted, context, response_to).await?;
+    write.respond_to(area, changed, refused)
+}
+
+fn refused(refusal: WebhookRefusal) -> ApiError {
+    match refusal {
+        WebhookRefusal::NotFound => no_webhook(),
+        WebhookRefusal::OtherVersion(webhook) => {
+            let message = write::stale("webhook", webhook.version);
+            write::conflict(Problem::PreconditionFailed, message, &shown(&webhook, None))
+        }
+        WebhookRefusal::Full => {
+            let message = format!("There are {} webhooks already. Delete one first.", Webhook::MAX);
+            ApiError::new(Problem::InvalidBody, message)
+        }
+    }
+}
+
+fn no_webhook() -> ApiError {
+    ApiError::new(Problem::NotFound, "No webhook has this id.")
+}

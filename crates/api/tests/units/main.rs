@@ -1,0 +1,3 @@
+//! What the public types and functions of this crate promise, each by itself.
+
+mod routes;

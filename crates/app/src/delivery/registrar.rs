@@ -1,0 +1,94 @@
+//! Registers webhooks, for the interface and the command line.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use petstore_domain::{Networks, store_area::TestMessage, text};
+use petstore_observe::metrics::WebhookMetrics;
+use rand::{Rng, rngs::StdRng};
+
+use super::{EndpointUrl, Secret, Vault, VaultError};
+
+/// Judges URLs, and makes and encrypts secrets.
+pub struct Registrar {
+    vault: Arc<Vault>,
+    allowed: Networks,
+    random: Mutex<StdRng>,
+    metrics: Arc<WebhookMetrics>,
+}
+
+impl Registrar {
+    /// With this key file, and what webhooks may reach although it is private.
+    pub fn new(vault: Arc<Vault>, allowed: Networks, random: StdRng) -> Self {
+        Self { vault, allowed, random: Mutex::new(random), metrics: Arc::default() }
+    }
+
+    /// The key file.
+    pub fn vault(&self) -> &Arc<Vault> {
+        &self.vault
+    }
+
+    /// The metrics of all webhooks.
+    pub fn metrics(&self) -> &Arc<WebhookMetrics> {
+        &self.metrics
+    }
+
+    /// The URL in its usual form.
+    pub fn check_url(&self, url: &str) -> Result<String, String> {
+        Ok(EndpointUrl::parse(url, &self.allowed)?.get().to_string())
+    }
+
+    /// A new secret for a webhook, also encrypted. The key file is made only for the first secret of
+    /// a database: those that exist were encrypted with another file.
+    pub fn new_secret(
+        &self,
+        webhook: i64,
+        is_first: bool,
+    ) -> Result<(Secret, Vec<u8>), VaultError> {
+        let mut random = self.random.lock();
+        let secret = Secret::generate(&mut *random);
+        let sealed =
+            self.vault.seal(&subject(webhook), secret.as_bytes(), is_first, &mut *random)?;
+        Ok((secret, sealed))
+    }
+
+    /// Encrypts a response that contains a secret.
+    pub(crate) fn seal_response(&self, body: &[u8]) -> Result<Vec<u8>, VaultError> {
+        let mut random = self.random.lock();
+        self.vault.seal(RESPONSE, body, false, &mut *random)
+    }
+
+    /// Reads a stored response, which is encrypted only if it contains a secret.
+    pub(crate) fn open_response(&self, stored: Vec<u8>) -> Result<Vec<u8>, VaultError> {
+        if Vault::is_sealed(&stored) { self.vault.open(RESPONSE, &stored) } else { Ok(stored) }
+    }
+
+    /// A test message for a webhook. Nobody sends it yet.
+    pub fn new_test(&self, webhook: i64) -> TestMessage {
+        let mut bytes = [0; 16];
+        self.random.lock().fill_bytes(&mut bytes);
+        TestMessage { webhook, message_id: message_id(&bytes) }
+    }
+}
+
+const RESPONSE: &str = "response";
+
+/// Of what the secret of a webhook is encrypted.
+fn subject(webhook: i64) -> String {
+    format!("webhook {webhook}")
+}
+
+/// Reads the secret of a webhook.
+pub(super) fn open_secret(
+    vault: &Vault,
+    webhook: i64,
+    sealed: &[u8],
+) -> Result<Secret, VaultError> {
+    let bytes = vault.open(&subject(webhook), sealed)?;
+    bytes.try_into().map(Secret::from_bytes).map_err(|_| VaultError::OtherKey)
+}
+
+/// The `webhook-id` with these bytes.
+pub(super) fn message_id(bytes: &[u8; 16]) -> String {
+    format!("msg_{}", text::hex_digits(bytes))
+}

@@ -1,0 +1,109 @@
+//! Changes of fields.
+
+use std::sync::Arc;
+
+use petstore_domain::{
+    StoredResponse, WriteContext,
+    store_area::{
+        FieldDecision, FieldDefinition, FieldRefusal, FieldWish, Preconditions, decide_field,
+    },
+};
+use petstore_store::{Store, StoreError, Written};
+
+use super::changed::{Changed, MAX_TRIES};
+
+/// The fields with which the store describes its animals.
+pub struct Fields {
+    store: Arc<dyn Store>,
+}
+
+impl Fields {
+    pub(super) fn new(store: Arc<dyn Store>) -> Self {
+        Self { store }
+    }
+
+    /// Makes a change, once for all repetitions of the request. A replay comes before the state is
+    /// looked at.
+    pub async fn change(
+        &self,
+        wish: &FieldWish,
+        preconditions: &Preconditions,
+        context: WriteContext,
+        respond: fn(&FieldDecision) -> StoredResponse,
+    ) -> Result<Changed<FieldRefusal>, StoreError> {
+        if let Some(request) = &context.idempotency
+            && let Some(written) = self.store.recall_request(request.clone()).await?
+        {
+            return Ok(Changed::known(written));
+        }
+        for _ in 0..MAX_TRIES {
+            let present = self.store.fields().await?;
+            let decision = match decide_field(wish, preconditions, &present) {
+                Ok(decision) => decision,
+                Err(refusal) => return Ok(Changed::Refused(refusal)),
+            };
+            let response = respond(&decision);
+            let FieldDecision { mut change, act, .. } = decision;
+            if let Some(change) = change.as_mut().filter(|change| change.must_be_unused) {
+                if !self.store.examine_field(change.name.clone(), change.seen).await? {
+                    continue;
+                }
+                change.seen += 1;
+                if self.store.has_values(&change.name).await? {
+                    let field = present.find(change.name.as_str()).cloned().map(Box::new);
+                    let refusal = field.map_or(FieldRefusal::NotFound, FieldRefusal::InUse);
+                    return Ok(Changed::Refused(refusal));
+                }
+                // The kind of the field decides what leaves the search. This ends as soon as nothing waits, and with
+                // the time of the request at the latest.
+                while self.store.tend_search(0).await? {}
+            }
+            let changes = change.into_iter().collect();
+            let acts = act.into_iter().collect();
+            match self.store.write_fields(changes, acts, response.clone(), context.clone()).await? {
+                Written::Done => return Ok(Changed::Done(response)),
+                Written::Stale => {}
+                other => return Ok(Changed::known(other)),
+            }
+        }
+        Err(StoreError::Overloaded)
+    }
+
+    /// Puts fields that must have the versions of these, all or none. Nothing about them can need that they are
+    /// unused.
+    pub async fn put_all(
+        &self,
+        fields: &[FieldDefinition],
+        context: &WriteContext,
+    ) -> Result<Changed<FieldRefusal>, StoreError> {
+        for _ in 0..MAX_TRIES {
+            let present = self.store.fields().await?;
+            let mut changes = Vec::new();
+            let mut acts = Vec::new();
+            for field in fields {
+                let wish = FieldWish::Put(field.clone());
+                let preconditions = Preconditions::version(field.version);
+                let decision = match decide_field(&wish, &preconditions, &present) {
+                    Ok(decision) => decision,
+                    Err(refusal) => return Ok(Changed::Refused(refusal)),
+                };
+                acts.extend(decision.act);
+                if let Some(mut change) = decision.change {
+                    // Each change makes the next version of the fields.
+                    for _ in &changes {
+                        change.seen += 1;
+                    }
+                    changes.push(change);
+                }
+            }
+
+            let response = StoredResponse::default();
+            match self.store.write_fields(changes, acts, response.clone(), context.clone()).await? {
+                Written::Done => return Ok(Changed::Done(response)),
+                Written::Stale => {}
+                other => return Ok(Changed::known(other)),
+            }
+        }
+        Err(StoreError::Overloaded)
+    }
+}

@@ -1,0 +1,82 @@
+//! A cursor: a position in the journal of one database.
+//!
+//! The format can change, because the first byte says which one it is.
+
+use petstore_domain::{
+    store_area::{Epoch, JournalState},
+    text::sealed,
+};
+
+/// The cursors of lists begin with other bytes.
+const VERSION: u8 = 16;
+
+/// The position after the change `seq` in the log of the database with this epoch.
+pub fn encode(Epoch(epoch): Epoch, seq: i64) -> String {
+    sealed::encode(&[&[VERSION], &epoch, &seq.to_be_bytes()])
+}
+
+/// Why a cursor has no position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CursorError {
+    /// It was not made by this service.
+    Invalid,
+    /// The journal does not continue at it.
+    Expired,
+}
+
+/// The position of a cursor in this journal.
+pub fn decode(text: &str, log: &JournalState) -> Result<i64, CursorError> {
+    let (epoch, seq) = read(text).ok_or(CursorError::Invalid)?;
+    // A cursor ahead of the journal was made before the database lost its newest changes.
+    if epoch == log.epoch && (log.first - 1..=log.last).contains(&seq) {
+        Ok(seq)
+    } else {
+        Err(CursorError::Expired)
+    }
+}
+
+fn read(text: &str) -> Option<(Epoch, i64)> {
+    let bytes = sealed::decode(text)?;
+    let (&[VERSION], rest) = bytes.split_first_chunk()? else { return None };
+    let (epoch, seq) = rest.split_first_chunk()?;
+    Some((Epoch(*epoch), i64::from_be_bytes(seq.try_into().ok()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn log(epoch: [u8; 16], first: i64, last: i64) -> JournalState {
+        JournalState { epoch: Epoch(epoch), first, last }
+    }
+
+    proptest! {
+        #[test]
+        fn a_cursor_leads_back_to_its_position(epoch: [u8; 16], seq in 0..i64::MAX) {
+            let cursor = encode(Epoch(epoch), seq);
+            prop_assert!(cursor.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)));
+            prop_assert_eq!(decode(&cursor, &log(epoch, 1, i64::MAX)).ok(), Some(seq));
+        }
+
+        #[test]
+        fn any_other_text_is_not_a_cursor(text: String) {
+            prop_assert!(decode(&text, &log([0; 16], 1, i64::MAX)).is_err());
+        }
+    }
+
+    #[test]
+    fn a_cursor_is_valid_where_the_log_of_its_database_continues() {
+        let error = |seq, log| decode(&encode(Epoch([1; 16]), seq), &log).err();
+        for seq in [4, 5, 9] {
+            assert!(error(seq, log([1; 16], 5, 9)).is_none(), "{seq}");
+        }
+        // Changes 1 to 4 are no longer kept, and 10 never was.
+        for (seq, epoch) in [(3, 1), (10, 1), (7, 2)] {
+            assert_eq!(error(seq, log([epoch; 16], 5, 9)), Some(CursorError::Expired), "{seq}");
+        }
+        // Nothing is kept.
+        assert!(error(9, log([1; 16], 10, 9)).is_none());
+    }
+}

@@ -1,0 +1,153 @@
+//! The journal of changes, and everyone who follows it.
+//!
+//! One reader follows the journal for all streams and waiting requests of this process, and only while
+//! there are any.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+mod cursor;
+mod recent;
+mod streams;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use parking_lot::Mutex;
+use petstore_domain::{Actor, Clock};
+use petstore_observe::metrics::{Counter, Exposition, Histogram};
+use petstore_store::{Store, StoreError};
+use tokio::{
+    sync::{Notify, watch},
+    time,
+};
+
+use self::streams::Streams;
+pub use self::{
+    cursor::{CursorError, decode, encode},
+    recent::{After, End, Recent, Ticket, write_event},
+    streams::{Ended, Share, TooManyStreams, Watcher},
+};
+
+/// How long the reader waits after it has read the journal.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How often it looks for keys that became invalid.
+const KEYS_EVERY: Duration = Duration::from_secs(1);
+
+/// How many changes it reads at once.
+const STEP: u32 = 100;
+
+/// The shared state of all that follow the journal.
+pub struct Journal {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    recent: watch::Sender<Recent>,
+    joined: Notify,
+    keys_read: Mutex<Option<Instant>>,
+    pub metrics: Arc<JournalMetrics>,
+    pub streams: Arc<Streams>,
+}
+
+/// The counts of those that follow.
+#[derive(Default)]
+pub struct JournalMetrics {
+    /// Changes that were sent to clients.
+    pub sent: Counter,
+    delay: Histogram,
+}
+
+impl Journal {
+    pub(super) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            store,
+            clock,
+            recent: watch::Sender::default(),
+            joined: Notify::new(),
+            keys_read: Mutex::default(),
+            metrics: Arc::default(),
+            streams: Arc::default(),
+        }
+    }
+
+    /// The state for a new follower of the journal.
+    pub fn join(&self) -> watch::Receiver<Recent> {
+        let recent = self.recent.subscribe();
+        self.joined.notify_one();
+        recent
+    }
+
+    /// The number up to which the journal was read. It falls behind while no client follows.
+    pub fn position(&self) -> i64 {
+        self.recent.borrow().last
+    }
+
+    /// One that only wants to know that something changed after `position`. Fails if the client has
+    /// too many streams.
+    pub fn watch(&self, client: Actor, position: i64) -> Result<Watcher, TooManyStreams> {
+        let share = self.streams.open(client)?;
+        Ok(Watcher::new(self.join(), position, share))
+    }
+
+    /// Waits until somebody follows, and then for the next time to read the journal.
+    pub async fn due(&self) {
+        while self.recent.receiver_count() == 0 {
+            self.joined.notified().await;
+        }
+        time::sleep(PAUSE).await;
+    }
+
+    /// Reads what is new in the journal, or as much of it as leaves followers time to read, and which
+    /// keys became invalid. Called each time it is due, outside of requests. After an error, the next
+    /// call reads it.
+    pub async fn read(&self) -> Result<(), StoreError> {
+        let (store, clock) = (self.store.as_ref(), self.clock.as_ref());
+        let log = store.journal_state().await?;
+        self.recent.send_if_modified(|recent| recent.begin(&log));
+        let (mut read_to, mut room) = (self.recent.borrow().last, recent::MAX_PART);
+        while read_to < log.last && room > 0 {
+            let page = store.changes_after(read_to, None, STEP).await?;
+            let mut batches = recent::batches(log.epoch, &page.changes);
+            let Some(to) = recent::fit(&mut batches, &mut room) else { break };
+            read_to = to;
+            if let Some(newest) = page.changes.iter().rfind(|change| change.seq == read_to) {
+                let delay = clock.now().duration_since(newest.at);
+                self.metrics.delay.observe(delay.try_into().unwrap_or_default());
+            }
+            self.recent.send_modify(|recent| recent.push(batches, read_to));
+        }
+        self.look_for_invalid_keys().await
+    }
+
+    async fn look_for_invalid_keys(&self) -> Result<(), StoreError> {
+        let (store, clock) = (self.store.as_ref(), self.clock.as_ref());
+        let instant = clock.instant();
+        let is_due = |last: Instant| instant.saturating_duration_since(last) >= KEYS_EVERY;
+        let last = *self.keys_read.lock();
+        if last.is_none_or(is_due) {
+            let (keys, now) = (store.list_keys().await?, clock.now());
+            let invalid =
+                keys.iter().filter(|key| !key.is_valid_at(now)).map(|key| key.id).collect();
+            self.recent.send_if_modified(|recent| recent.set_invalid_keys(invalid));
+            *self.keys_read.lock() = Some(instant);
+        }
+        Ok(())
+    }
+
+    /// Ends all streams and all waiting for changes, because the service shuts down.
+    pub fn end(&self) {
+        self.recent.send_modify(Recent::end_all);
+    }
+
+    pub(super) fn expose(&self, page: &mut Exposition) {
+        let help = "Streams of changes, and requests that wait for a change.";
+        page.number("petstore_feed_followers", help, self.recent.receiver_count());
+        let JournalMetrics { sent, delay } = &*self.metrics;
+        let help = "Changes that were sent to clients.";
+        page.counter("petstore_feed_changes_sent_total", help, sent);
+        self.streams.expose(page);
+        let help = "From a change to its arrival at the followers of this process.";
+        page.histogram("petstore_feed_delay_seconds", help, delay);
+    }
+}

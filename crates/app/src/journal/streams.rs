@@ -1,0 +1,218 @@
+//! The shared limits of open streams: how many one client may have, turns to read the store, and the
+//! reasons why they end.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use parking_lot::Mutex;
+use petstore_domain::Actor;
+use petstore_observe::{
+    log::chain,
+    metrics::{Counter, Exposition, Kind},
+};
+use petstore_store::StoreError;
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
+use tracing::warn;
+
+use super::recent::{End, Recent};
+
+/// How many streams one API key, or one member of the staff, may have open. So clients that do not
+/// read leave memory and turns to the others.
+const MAX_STREAMS: usize = 64;
+
+/// How many streams read the store at once.
+const READS_AT_ONCE: usize = 4;
+
+/// How often the log says that streams of one client ended.
+const LOG_EVERY: Duration = Duration::from_mins(1);
+
+/// All open streams.
+pub struct Streams {
+    open: Mutex<HashMap<Actor, usize>>,
+    /// Clients whose streams ended in the last minute, and when the log said so.
+    logged: Mutex<HashMap<Actor, Instant>>,
+    reads: Semaphore,
+    ended: [Counter; CAUSES.len()],
+}
+
+/// A client has as many open streams as it may have.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error(
+    "At most {MAX_STREAMS} streams can be open at once with one API key, or for one member of the \
+     staff. Close some of them, and retry."
+)]
+pub struct TooManyStreams;
+
+impl TooManyStreams {
+    /// When the client should retry, in seconds.
+    pub const RETRY_AFTER: u64 = 10;
+}
+
+/// One of them, until it is dropped.
+pub struct Share {
+    streams: Arc<Streams>,
+    of: Actor,
+}
+
+/// Why the service ends a stream.
+pub enum Ended {
+    For(End),
+    /// There is no memory for what comes next.
+    NoMemory,
+    /// The store fails.
+    Unreadable(StoreError),
+    /// The changes after its position are no longer kept.
+    Deleted,
+}
+
+const CAUSES: [&str; 6] =
+    ["shutdown", "invalid_key", "other_log", "no_memory", "store", "changes_deleted"];
+
+impl Default for Streams {
+    fn default() -> Self {
+        Self {
+            open: Mutex::default(),
+            logged: Mutex::default(),
+            reads: Semaphore::new(READS_AT_ONCE),
+            ended: Default::default(),
+        }
+    }
+}
+
+impl Streams {
+    /// Opens a stream. Fails if the client has too many.
+    pub fn open(self: &Arc<Self>, of: Actor) -> Result<Share, TooManyStreams> {
+        let mut open = self.open.lock();
+        let count = open.entry(of).or_default();
+        if *count >= MAX_STREAMS {
+            return Err(TooManyStreams);
+        }
+        *count += 1;
+        Ok(Share { streams: Arc::clone(self), of })
+    }
+
+    pub(super) fn expose(&self, page: &mut Exposition) {
+        let name = "petstore_feed_streams_ended_total";
+        page.begin(Kind::Counter, name, "Streams of changes that the service ended, by cause.");
+        for (cause, counter) in CAUSES.iter().zip(&self.ended) {
+            page.sample(name, &[("cause", cause)], counter.get());
+        }
+    }
+
+    /// Whether the log is to say at `now` that a stream of this client ended.
+    fn is_logged(&self, of: Actor, now: Instant) -> bool {
+        let mut logged = self.logged.lock();
+        logged.retain(|_, at| now.saturating_duration_since(*at) < LOG_EVERY);
+        let is_first = !logged.contains_key(&of);
+        logged.entry(of).or_insert(now);
+        is_first
+    }
+}
+
+impl Share {
+    /// Waits for a turn to read the store.
+    pub async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        // It is never closed.
+        self.streams.reads.acquire().await.ok()
+    }
+
+    /// Counts the end of the stream, and logs it if something is wrong.
+    pub fn end(&self, ended: &Ended, now: Instant) {
+        let (at, error) = match ended {
+            Ended::For(End::Over) => (0, None),
+            Ended::For(End::InvalidKey) => (1, None),
+            Ended::For(End::OtherLog) => (2, None),
+            Ended::NoMemory => (3, None),
+            Ended::Unreadable(error) => (4, Some(chain(error))),
+            Ended::Deleted => (5, None),
+        };
+        self.streams.ended[at].count();
+        if !matches!(ended, Ended::For(_)) && self.streams.is_logged(self.of, now) {
+            let (client, id, cause) = (self.of.kind(), self.of.id(), CAUSES[at]);
+            warn!(client, id, cause, error, "a stream of changes ended; more are only counted");
+        }
+    }
+}
+
+impl From<End> for Ended {
+    fn from(end: End) -> Self {
+        Self::For(end)
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut open = self.streams.open.lock();
+        if let Some(count) = open.get_mut(&self.of) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.of);
+            }
+        }
+    }
+}
+
+/// Only learns that something changed, and of which animals.
+pub struct Watcher {
+    recent: watch::Receiver<Recent>,
+    /// The number up to which it knows everything.
+    position: i64,
+    _share: Share,
+}
+
+impl Watcher {
+    pub(super) fn new(recent: watch::Receiver<Recent>, position: i64, share: Share) -> Self {
+        Self { recent, position, _share: share }
+    }
+
+    /// Waits until something changes, and returns the animals that it concerned: `Some(None)` if
+    /// that is not known. `None` when the service shuts down.
+    pub async fn changed(&mut self) -> Option<Option<Vec<i64>>> {
+        let position = self.position;
+        let has_news = |recent: &Recent| recent.last != position || recent.is_over();
+        let recent = self.recent.wait_for(has_news).await.ok()?;
+        if recent.is_over() {
+            return None;
+        }
+        self.position = recent.last;
+        Some(if recent.last > position { recent.pets_after(position) } else { None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use petstore_domain::{Clock, KeyId, StaffId, SystemClock};
+
+    #[test]
+    fn each_key_and_each_member_has_a_limit_of_its_own_and_leaves_nothing_in_memory() {
+        let streams = Arc::new(Streams::default());
+        for of in [Actor::Key(KeyId(1)), Actor::Key(KeyId(2)), Actor::Staff(StaffId(1))] {
+            let mut open: Vec<_> = (0..MAX_STREAMS).map(|_| streams.open(of).unwrap()).collect();
+            assert!(streams.open(of).is_err());
+            open.pop();
+            open.push(streams.open(of).unwrap());
+        }
+        assert!(streams.open.lock().is_empty());
+    }
+
+    #[test]
+    fn the_log_has_one_line_for_each_client_and_minute() {
+        let (streams, start) = (Arc::new(Streams::default()), SystemClock.instant());
+        let (one, other) = (Actor::Key(KeyId(1)), Actor::Key(KeyId(2)));
+        assert!(streams.is_logged(one, start) && streams.is_logged(other, start));
+        assert!(!streams.is_logged(one, start + Duration::from_secs(59)));
+        assert!(streams.is_logged(one, start + LOG_EVERY));
+        assert_eq!(streams.logged.lock().len(), 1);
+        let share = streams.open(one).unwrap();
+        share.end(&Ended::NoMemory, start);
+        share.end(&Ended::NoMemory, start);
+        share.end(&End::Over.into(), start);
+        assert_eq!((streams.ended[3].get(), streams.ended[0].get()), (2, 1));
+    }
+}

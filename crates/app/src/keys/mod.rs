@@ -1,0 +1,292 @@
+//! API keys: whether a request has a valid one, and the use of each.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+mod issued;
+mod usage;
+
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use foldhash::fast::RandomState;
+use jiff::Timestamp;
+use parking_lot::RwLock;
+use petstore_domain::{
+    Actor, Client, Clock, Deployment, KeyDigest, KeyId, KeyRecord, NamedActor, RateLimit, Scope,
+    rate_limit::Reading,
+};
+use petstore_observe::metrics::{Exposition, Kind};
+use petstore_store::{Keys, StoreError};
+
+use self::{
+    issued::IssuedKeys,
+    usage::{UnsavedUse, Usage},
+};
+
+/// How long a key is trusted after it was read from the store. Every process on the database
+/// rejects a revoked key within this time.
+const CACHED_FOR: Duration = Duration::from_secs(2);
+
+/// The client that sent a request.
+pub struct Caller {
+    key: Arc<CachedKey>,
+    at: Timestamp,
+    /// The state of its rate limit, if it has one.
+    pub rate: Option<Reading>,
+}
+
+impl Caller {
+    pub fn key_id(&self) -> KeyId {
+        self.key.record.id
+    }
+
+    /// The key as the actor of a change.
+    pub fn actor(&self) -> NamedActor {
+        NamedActor { actor: Actor::Key(self.key_id()), name: Some(Arc::clone(&self.key.name)) }
+    }
+
+    /// When the key was found to be valid.
+    pub fn authenticated_at(&self) -> Timestamp {
+        self.at
+    }
+
+    /// Whether the key has this scope.
+    pub fn may(&self, needed: Scope) -> bool {
+        self.key.record.scope.allows(needed)
+    }
+
+    /// Records a call of the deprecated operation.
+    pub fn note_deprecated_call(&self) {
+        self.key.usage.note_deprecated_call(self.at);
+    }
+}
+
+/// Why a request is not that of a key.
+#[derive(Debug)]
+pub enum KeyError {
+    /// The key is unknown or malformed, or belongs to the other deployment.
+    Invalid,
+    /// The key was valid once.
+    Ended(EndedKey),
+    /// Another connection took the place of the one that the request came on.
+    ConnectionReplaced,
+    Store(StoreError),
+}
+
+/// A key that is not valid any more, for the log of the operator.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EndedKey {
+    #[error("the key {id} ({name:?}) was revoked at {at}")]
+    Revoked { id: i64, name: String, at: Timestamp },
+    #[error("the key {id} ({name:?}) expired at {at}")]
+    Expired { id: i64, name: String, at: Timestamp },
+}
+
+impl EndedKey {
+    /// Returns the reason for which the key is not valid at `now`, if there is one.
+    fn from_record(record: &KeyRecord, now: Timestamp) -> Option<Self> {
+        if record.is_valid_at(now) {
+            return None;
+        }
+        let KeyId(id) = record.id;
+        let name = record.name.clone();
+        if let Some(at) = record.revoked_at {
+            return Some(Self::Revoked { id, name, at });
+        }
+        let at = record.expires_at.unwrap_or(now);
+        Some(Self::Expired { id, name, at })
+    }
+}
+
+impl From<StoreError> for KeyError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// Checks keys against the store, and caches valid ones for a moment, so most requests need no
+/// query.
+pub struct KeyRing {
+    store: Arc<dyn Keys>,
+    clock: Arc<dyn Clock>,
+    deployment: Deployment,
+    /// The rate limit of keys without their own limit.
+    rate_limit: Option<RateLimit>,
+    issued: IssuedKeys,
+    /// The zero of the time that meters use.
+    started: Instant,
+    /// Contains only keys that exist in the store, so clients cannot make it grow. Clients do not
+    /// choose digests, so a fast hash without protection against collisions is enough.
+    known: RwLock<HashMap<KeyDigest, Arc<CachedKey>, RandomState>>,
+}
+
+/// A key as it was in the store at `read_at`.
+struct CachedKey {
+    record: KeyRecord,
+    /// That of the record, shared with the changes that its requests make.
+    name: Arc<str>,
+    read_at: Instant,
+    /// Kept when the key is read again.
+    usage: Arc<Usage>,
+}
+
+impl KeyRing {
+    /// A ring for the keys in `store` of this deployment. Keys without their own limit have
+    /// `rate_limit`.
+    pub(super) fn new(
+        store: Arc<dyn Keys>,
+        clock: Arc<dyn Clock>,
+        deployment: Deployment,
+        rate_limit: Option<RateLimit>,
+    ) -> Self {
+        Self {
+            started: clock.instant(),
+            issued: IssuedKeys::new(Arc::clone(&store), Arc::clone(&clock)),
+            store,
+            clock,
+            deployment,
+            rate_limit,
+            known: RwLock::default(),
+        }
+    }
+
+    /// Identifies the client by the key that it presents, and counts its request.
+    pub async fn authenticate(
+        &self,
+        presented: &[u8],
+        client: &Client,
+    ) -> Result<Caller, KeyError> {
+        let digest =
+            KeyDigest::of_presented(presented, self.deployment).ok_or(KeyError::Invalid)?;
+        let now = self.clock.now();
+        let known = if let Some(known) = self.cached(&digest) {
+            known
+        } else {
+            self.look_up(digest).await?.ok_or(KeyError::Invalid)?
+        };
+        if let Some(ended) = EndedKey::from_record(&known.record, now) {
+            return Err(KeyError::Ended(ended));
+        }
+        if !client.trust() {
+            return Err(KeyError::ConnectionReplaced);
+        }
+        known.usage.note_use(now);
+        let limit = known.record.rate_limit.or(self.rate_limit);
+        let rate = limit.map(|limit| known.usage.meter.take(limit, self.time()));
+        Ok(Caller { key: known, at: now, rate })
+    }
+
+    /// Counts the commands of a batch, in addition to its request.
+    pub fn take_commands(&self, caller: &Caller, commands: u32) -> Option<Reading> {
+        let meter = &caller.key.usage.meter;
+        caller.rate.map(|Reading { limit, .. }| meter.take_commands(commands, limit, self.time()))
+    }
+
+    /// The time that meters use.
+    fn time(&self) -> Duration {
+        self.clock.instant().saturating_duration_since(self.started)
+    }
+
+    fn cached(&self, digest: &KeyDigest) -> Option<Arc<CachedKey>> {
+        let known = self.known.read();
+        let key = known.get(digest)?;
+        let age = self.clock.instant().saturating_duration_since(key.read_at);
+        (age < CACHED_FOR).then(|| Arc::clone(key))
+    }
+
+    async fn look_up(&self, digest: KeyDigest) -> Result<Option<Arc<CachedKey>>, StoreError> {
+        let was_met = self.known.read().contains_key(&digest);
+        if !was_met && !self.issued.contains(&digest).await? {
+            return Ok(None);
+        }
+        let read_at = self.clock.instant();
+        let record = self.store.find_key(&digest).await?;
+        let mut known = self.known.write();
+        let Some(record) = record else {
+            known.remove(&digest);
+            return Ok(None);
+        };
+        let usage = known.get(&digest).map(|earlier| Arc::clone(&earlier.usage));
+        let usage = usage.unwrap_or_default();
+        let key = Arc::new(CachedKey { name: record.name.as_str().into(), record, read_at, usage });
+        known.insert(digest, Arc::clone(&key));
+        Ok(Some(key))
+    }
+
+    /// Writes the metrics of each key. Only keys that exist in the store are counted, so their
+    /// number is bounded.
+    pub fn expose(&self, page: &mut Exposition) {
+        let known = self.known.read();
+        let mut calls: Vec<(KeyId, u64)> = known
+            .values()
+            .map(|key| (key.record.id, key.usage.deprecated_calls.get()))
+            .filter(|&(_, calls)| calls > 0)
+            .collect();
+        drop(known);
+        calls.sort_unstable();
+        let name = "petstore_deprecated_calls_total";
+        page.begin(Kind::Counter, name, "Calls of the deprecated operation, by key.");
+        for (id, calls) in calls {
+            page.sample(name, &[("operation", &"getPet"), ("key_id", &id)], calls);
+        }
+    }
+
+    /// Saves the last use of each key, if the store does not have it yet. After an error, the next
+    /// call saves these uses.
+    pub(crate) async fn save_uses(&self) -> Result<(), StoreError> {
+        let unsaved = self.unsaved_uses();
+        if unsaved.is_empty() {
+            return Ok(());
+        }
+        let uses = unsaved.iter().filter_map(UnsavedUse::to_save).collect();
+        self.store.record_key_uses(uses).await?;
+        unsaved.iter().for_each(UnsavedUse::saved);
+        Ok(())
+    }
+
+    fn unsaved_uses(&self) -> Vec<UnsavedUse> {
+        let known = self.known.read();
+        known.values().filter_map(|key| key.usage.unsaved(key.record.id)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use futures_util::future::join_all;
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use super::*;
+    use petstore_domain::{ApiKey, SystemClock};
+    use petstore_store::OpenMode;
+    use petstore_store_sqlite::SqliteStore;
+
+    #[tokio::test]
+    async fn a_million_invalid_keys_take_no_memory() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("petstore.db");
+        let store = Arc::new(SqliteStore::open(&path, OpenMode::CreateAndMigrate).unwrap());
+        let mut random = StdRng::seed_from_u64(1);
+        let ring = KeyRing::new(store, Arc::new(SystemClock), Deployment::Production, None);
+        let client = Client::from(IpAddr::from([192, 0, 2, 1]));
+        let is_rejected = async |key: &str| {
+            let error = ring.authenticate(key.as_bytes(), &client).await.err();
+            matches!(error, Some(KeyError::Invalid))
+        };
+        for number in 0..998_000 {
+            assert!(is_rejected(&number.to_string()).await);
+        }
+        // These keys are well-formed, and arrive at the same time.
+        let keys: Vec<_> =
+            (0..2_000).map(|_| ApiKey::generate(Deployment::Production, &mut random)).collect();
+        let rejected = join_all(keys.iter().map(|key| is_rejected(key.reveal()))).await;
+        assert!(rejected.into_iter().all(|is_rejected| is_rejected));
+        assert_eq!(ring.known.read().len(), 0);
+        // One reading for the first key, and one for all the others.
+        assert_eq!(ring.issued.count_readings(), 2);
+    }
+}

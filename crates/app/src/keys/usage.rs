@@ -1,0 +1,93 @@
+//! The use of keys, recorded in memory and saved periodically.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering::Relaxed},
+};
+
+use jiff::Timestamp;
+use petstore_domain::{KeyId, KeyUse, rate_limit::Meter};
+use petstore_observe::metrics::Counter;
+
+/// The use of one key.
+pub(super) struct Usage {
+    /// The last use, in seconds since 1970, until it is saved; then [`NOTHING`].
+    used: AtomicI64,
+    /// The last call of the deprecated operation, in the same way.
+    called: AtomicI64,
+    /// How often the key called the deprecated operation.
+    pub(super) deprecated_calls: Counter,
+    pub(super) meter: Meter,
+}
+
+const NOTHING: i64 = i64::MIN;
+
+impl Default for Usage {
+    fn default() -> Self {
+        Self {
+            used: AtomicI64::new(NOTHING),
+            called: AtomicI64::new(NOTHING),
+            deprecated_calls: Counter::default(),
+            meter: Meter::default(),
+        }
+    }
+}
+
+impl Usage {
+    /// Records that the key was accepted.
+    pub(super) fn note_use(&self, at: Timestamp) {
+        advance(&self.used, at);
+    }
+
+    /// Records a call of the deprecated operation.
+    pub(super) fn note_deprecated_call(&self, at: Timestamp) {
+        advance(&self.called, at);
+        self.deprecated_calls.count();
+    }
+
+    /// The unsaved use of the key `id`, if any.
+    pub(super) fn unsaved(self: &Arc<Self>, id: KeyId) -> Option<UnsavedUse> {
+        let (used, called) = (self.used.load(Relaxed), self.called.load(Relaxed));
+        if used.max(called) == NOTHING {
+            return None;
+        }
+        Some(UnsavedUse { id, used, called, usage: Arc::clone(self) })
+    }
+}
+
+/// Records the second of `at`, unless it or a later one is recorded. Usually it is, and a load does
+/// not take the cache line from other cores.
+fn advance(noted: &AtomicI64, at: Timestamp) {
+    if noted.load(Relaxed) < at.as_second() {
+        noted.fetch_max(at.as_second(), Relaxed);
+    }
+}
+
+/// The use of a key that the store does not have yet.
+pub(super) struct UnsavedUse {
+    id: KeyId,
+    used: i64,
+    called: i64,
+    usage: Arc<Usage>,
+}
+
+impl UnsavedUse {
+    pub(super) fn to_save(&self) -> Option<KeyUse> {
+        let time = |second: i64| Timestamp::from_second(second).ok();
+        Some(KeyUse {
+            id: self.id,
+            // If the use was saved just before the call was recorded, the call counts as a use.
+            used_at: time(self.used.max(self.called))?,
+            // [`NOTHING`] is outside the range of timestamps.
+            deprecated_call_at: time(self.called),
+        })
+    }
+
+    /// Clears the saved values, unless the key was used again in the meantime.
+    pub(super) fn saved(&self) {
+        let Usage { used, called, .. } = &*self.usage;
+        for (noted, saved) in [(used, self.used), (called, self.called)] {
+            let _ = noted.compare_exchange(saved, NOTHING, Relaxed, Relaxed);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The work of the service for a program, for a page of the console, or because it is time.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+mod changed;
+mod commands;
+pub mod delivery;
+mod fields;
+mod idempotency;
+pub mod journal;
+mod keys;
+mod known_facts;
+mod latest;
+mod logo;
+mod photos;
+mod profile;
+mod store_facts;
+pub mod turns;
+mod upkeep;
+mod webhooks;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use petstore_domain::{
+    Clock, Deployment, RateLimit,
+    store_area::{Logo, OrderId},
+};
+use petstore_observe::metrics::{BackupMetrics, Exposition, Kind, SignInMetrics, TaskMetrics};
+use petstore_photos::Photos;
+use petstore_store::{Store, StoreError, confirmed_clock::ConfirmedClock};
+
+pub(crate) use self::keys::KeyRing;
+pub use self::store_facts::{Contact, InForce, Source, StoreFacts, StoreOptions};
+pub use self::{
+    changed::Changed,
+    idempotency::{NotEntered, Requests},
+    keys::{Caller, KeyError},
+    known_facts::{KnownFacts, Seen},
+    profile::change_profile,
+    webhooks::{WebhookError, WebhookRefusal},
+};
+use self::{
+    commands::Commands, fields::Fields, journal::Journal, latest::InventoryCount,
+    webhooks::Webhooks,
+};
+use crate::delivery::Registrar;
+
+/// The settings of this work.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The deployment whose keys are accepted.
+    pub deployment: Deployment,
+    /// The rate limit of keys without their own limit.
+    pub rate_limit: Option<RateLimit>,
+    /// How long the journal of changes and the audit trail are kept.
+    pub keep_changes: Duration,
+    /// How long the contact of an order is kept after the order closed: at most 400 days.
+    pub keep_contacts: Duration,
+    /// How long a reservation lasts that does not name its end: at most 400 days.
+    pub reservation: Duration,
+}
+
+impl Default for Settings {
+    /// The settings of `petstore serve` without options.
+    fn default() -> Self {
+        Self {
+            deployment: Deployment::Production,
+            rate_limit: None,
+            keep_changes: Duration::from_hours(400 * 24),
+            keep_contacts: Duration::from_hours(30 * 24),
+            reservation: Duration::from_hours(14 * 24),
+        }
+    }
+}
+
+/// The parts of the service. An interface takes those that it needs.
+pub struct App {
+    pub store: Arc<dyn Store>,
+    pub clock: Arc<dyn Clock>,
+    pub confirmed_clock: Arc<ConfirmedClock>,
+    pub keys: KeyRing,
+    pub requests: Requests,
+    pub commands: Commands,
+    pub fields: Fields,
+    pub webhooks: Webhooks,
+    pub inventory: InventoryCount,
+    /// Makes photos, and reads their files.
+    pub photos: Arc<Photos>,
+    /// The journal of changes.
+    pub journal: Journal,
+    /// The logo of the store, its file, and when it was read.
+    known_logo: Mutex<Option<(Logo, Bytes, Instant)>>,
+    keep_changes: Duration,
+    pub keep_contacts: Duration,
+    /// The last reservation that was due in the last step, and its end, if others may follow.
+    last_due: Mutex<Option<(OrderId, Timestamp)>>,
+    /// The last order whose contact was due in the last step, if others may follow.
+    last_contact: Mutex<Option<OrderId>>,
+    pub sign_ins: SignInMetrics,
+    /// The metrics of the background tasks.
+    pub tasks: Arc<TaskMetrics>,
+    /// What the service knows of its backups.
+    pub backups: Arc<BackupMetrics>,
+}
+
+impl App {
+    /// The parts of a service over `store`, whose time is that of `clock`.
+    pub fn new(
+        store: Arc<dyn Store>,
+        confirmed_clock: Arc<ConfirmedClock>,
+        registrar: Registrar,
+        photos: Arc<Photos>,
+        settings: &Settings,
+    ) -> Self {
+        let clock = Arc::clone(confirmed_clock.machine());
+        let &Settings { deployment, rate_limit, keep_changes, keep_contacts, reservation } =
+            settings;
+        let (of_keys, of_clock) = (Arc::<dyn Store>::clone(&store), Arc::clone(&confirmed_clock));
+        Self {
+            keys: KeyRing::new(of_keys, Arc::clone(&clock), deployment, rate_limit),
+            requests: Requests::new(Arc::clone(&store)),
+            commands: Commands::new(Arc::clone(&store), of_clock, reservation),
+            fields: Fields::new(Arc::clone(&store)),
+            webhooks: Webhooks::new(Arc::clone(&store), registrar),
+            inventory: InventoryCount::new(Arc::clone(&store), Arc::clone(&clock)),
+            journal: Journal::new(Arc::clone(&store), Arc::clone(&clock)),
+            photos,
+            known_logo: Mutex::default(),
+            keep_changes,
+            keep_contacts,
+            last_due: Mutex::default(),
+            last_contact: Mutex::default(),
+            sign_ins: SignInMetrics::default(),
+            tasks: Arc::default(),
+            backups: Arc::default(),
+            store,
+            clock,
+            confirmed_clock,
+        }
+    }
+
+    /// Saves the last use of each key, if the store does not have it yet. Called periodically,
+    /// outside of requests. After an error, the next call saves these uses.
+    pub async fn save_key_uses(&self) -> Result<(), StoreError> {
+        self.keys.save_uses().await
+    }
+
+    /// Writes the metrics of all parts.
+    pub fn expose(&self, page: &mut Exposition) {
+        self.keys.expose(page);
+        self.store.expose(page);
+        self.commands.expose(page);
+        self.journal.expose(page);
+        self.sign_ins.expose(page);
+        page.number(
+            "petstore_clock_confirmed",
+            "Whether the clock agrees with the confirmed time; if not, nothing expires.",
+            u8::from(self.confirmed_clock.doubt().is_none()),
+        );
+        self.webhooks.registrar.metrics().expose(page);
+        self.photos.expose(page);
+        self.tasks.expose(page);
+        self.backups.expose(page);
+        let name = "petstore_build_info";
+        page.begin(Kind::Gauge, name, "Always 1; the version is in the label.");
+        page.sample(name, &[("version", &env!("CARGO_PKG_VERSION"))], 1);
+    }
+}

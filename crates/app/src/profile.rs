@@ -1,0 +1,39 @@
+//! Changes of the profile of the store.
+
+use petstore_domain::{
+    StoredResponse, WriteContext,
+    store_area::{Preconditions, Profile, ProfileChange, ProfileRefusal, decide_profile},
+};
+use petstore_store::{Store, StoreError, Written};
+
+use super::changed::{Changed, MAX_TRIES};
+
+/// Makes a change, once for all repetitions of the request. A replay comes before the state is looked
+/// at.
+pub async fn change_profile(
+    store: &dyn Store,
+    change: &ProfileChange,
+    preconditions: &Preconditions,
+    context: WriteContext,
+    respond: fn(&Profile) -> StoredResponse,
+) -> Result<Changed<ProfileRefusal>, StoreError> {
+    if let Some(request) = &context.idempotency
+        && let Some(written) = store.recall_request(request.clone()).await?
+    {
+        return Ok(Changed::known(written));
+    }
+    for _ in 0..MAX_TRIES {
+        let present = store.profile().await?;
+        let decision = match decide_profile(change, preconditions, &present) {
+            Ok(decision) => decision,
+            Err(refusal) => return Ok(Changed::Refused(refusal)),
+        };
+        let response = respond(&decision.profile);
+        match store.write_profile(decision, response.clone(), context.clone()).await? {
+            Written::Done => return Ok(Changed::Done(response)),
+            Written::Stale => {}
+            other => return Ok(Changed::known(other)),
+        }
+    }
+    Err(StoreError::Overloaded)
+}

@@ -1,0 +1,288 @@
+//! Crowds that wait for turns.
+
+use std::{
+    net::IpAddr,
+    sync::Arc,
+    task::Poll,
+    time::{Duration, Instant},
+};
+
+use futures_util::{FutureExt, future::BoxFuture, poll};
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use petstore_domain::{Clock, StaffId, SystemClock};
+use tokio::task::unconstrained;
+
+use super::{Caller, NoTurn, Turn, TurnLimits, Turns, served::MAX_CALLERS};
+
+const LIMITS: TurnLimits = TurnLimits {
+    turns: 1,
+    turns_of_known: 0,
+    turns_of_caller: 1,
+    waiting: 512,
+    waiting_of_caller: 32,
+    waiting_of_shared: 256,
+    wait: Duration::from_mins(1),
+    memory: Duration::from_secs(30),
+};
+
+/// The limits of the provider, with fewer turns.
+const PROVIDER: TurnLimits =
+    TurnLimits { turns: 6, turns_of_known: 2, turns_of_caller: 2, waiting: 256, ..LIMITS };
+
+type Waiting = BoxFuture<'static, Result<Turn, NoTurn>>;
+
+/// A clock that moves when a test moves it.
+struct TestClock(Mutex<Instant>);
+
+impl TestClock {
+    fn new() -> Arc<Self> {
+        Arc::new(Self(Mutex::new(SystemClock.instant())))
+    }
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::UNIX_EPOCH
+    }
+
+    fn instant(&self) -> Instant {
+        *self.0.lock()
+    }
+}
+
+fn turns(limits: TurnLimits) -> Arc<Turns> {
+    Turns::new(limits, TestClock::new())
+}
+
+/// The stranger with this number.
+fn stranger(number: usize) -> Caller {
+    let [.., high, low] = number.to_be_bytes();
+    Caller::Stranger(IpAddr::from([192, 0, high, low]).into())
+}
+
+fn member(id: i64) -> Caller {
+    Caller::Known(StaffId(id))
+}
+
+/// A request that waits, and has been polled. tokio lets a task make only 128 steps in a row, unless it is told otherwise.
+async fn wait(turns: &Arc<Turns>, caller: Caller) -> Waiting {
+    let turns = Arc::clone(turns);
+    let mut waiting = unconstrained(async move { turns.take(caller).await }).boxed();
+    assert!(poll!(&mut waiting).is_pending());
+    waiting
+}
+
+async fn is_refused(turns: &Arc<Turns>, caller: Caller) -> bool {
+    let mut waiting = Box::pin(turns.take(caller));
+    matches!(poll!(&mut waiting), Poll::Ready(Err(NoTurn::Full)))
+}
+
+/// Returns the turn that a request has got.
+async fn begun(waiting: &mut Waiting) -> Turn {
+    let Poll::Ready(Ok(turn)) = poll!(waiting) else { panic!("it has no turn") };
+    turn
+}
+
+#[tokio::test]
+async fn a_newcomer_is_served_before_512_addresses_that_come_back_after_a_turn() {
+    let turns = turns(LIMITS);
+    let mut last = turns.take(stranger(0)).await.unwrap();
+    let mut waiting = Vec::new();
+    for number in 1..=512 {
+        waiting.push(wait(&turns, stranger(number)).await);
+    }
+    // Each comes back at once after its turn.
+    let mut again = Vec::new();
+    for (index, mut request) in waiting.into_iter().enumerate() {
+        drop(last);
+        last = begun(&mut request).await;
+        again.push(wait(&turns, stranger(index)).await);
+    }
+    assert_eq!(turns.queues.lock().waiting(), 512);
+
+    let mut newcomer = wait(&turns, stranger(1_000)).await;
+    assert_eq!(turns.queues.lock().waiting(), 512);
+    drop(last);
+    drop(begun(&mut newcomer).await);
+    let mut displaced = 0;
+    for request in &mut again {
+        displaced += usize::from(matches!(poll!(request), Poll::Ready(Err(NoTurn::Full))));
+    }
+    assert_eq!(displaced, 1);
+}
+
+#[tokio::test]
+async fn a_newcomer_is_served_before_11_addresses_that_hold_two_turns_each_at_the_provider() {
+    let turns = turns(PROVIDER);
+    let mut held = Vec::new();
+    for number in 0..3 {
+        held.push(turns.take(stranger(number)).await.unwrap());
+        held.push(turns.take(stranger(number)).await.unwrap());
+    }
+    let mut waiting = Vec::new();
+    for number in 3..11 {
+        waiting.push(wait(&turns, stranger(number)).await);
+        waiting.push(wait(&turns, stranger(number)).await);
+    }
+    // Each of the eleven has been served, and comes back at once.
+    for number in 0..3 {
+        waiting.push(wait(&turns, stranger(number)).await);
+    }
+    for _ in 0..8 {
+        held.remove(0);
+        for index in 0..waiting.len() {
+            if let Poll::Ready(Ok(turn)) = poll!(&mut waiting[index]) {
+                held.push(turn);
+                drop(waiting.remove(index));
+                break;
+            }
+        }
+    }
+    for number in 3..11 {
+        waiting.push(wait(&turns, stranger(number)).await);
+    }
+    let mut newcomer = wait(&turns, stranger(11)).await;
+    held.remove(0);
+    drop(begun(&mut newcomer).await);
+}
+
+#[tokio::test]
+async fn an_address_with_many_requests_comes_after_one_that_was_served_less() {
+    let turns = turns(LIMITS);
+    let turn = turns.take(stranger(1)).await.unwrap();
+    let mut many = Vec::new();
+    for _ in 0..9 {
+        many.push(wait(&turns, stranger(1)).await);
+    }
+    let mut newcomer = wait(&turns, stranger(2)).await;
+    let mut second = wait(&turns, stranger(2)).await;
+    drop(turn);
+    drop(begun(&mut newcomer).await);
+    // Now both were served once, and the first one has waited for longer.
+    drop(begun(&mut many[0]).await);
+    drop(begun(&mut second).await);
+    drop(begun(&mut many[1]).await);
+}
+
+#[tokio::test]
+async fn without_memory_the_callers_have_one_turn_each_in_their_order() {
+    let turns = turns(TurnLimits { memory: Duration::ZERO, ..LIMITS });
+    drop(turns.take(stranger(1)).await);
+    let turn = turns.take(stranger(3)).await.unwrap();
+    let mut first = wait(&turns, stranger(1)).await;
+    let mut second = wait(&turns, stranger(1)).await;
+    let mut newcomer = wait(&turns, stranger(2)).await;
+    drop(turn);
+    drop(begun(&mut first).await);
+    drop(begun(&mut newcomer).await);
+    drop(begun(&mut second).await);
+}
+
+#[tokio::test]
+async fn an_address_may_wait_with_few_requests_and_the_queue_is_bounded() {
+    let turns = turns(LIMITS);
+    let _turn = turns.take(stranger(1_000)).await.unwrap();
+    let mut waiting = Vec::new();
+    for number in 0..LIMITS.waiting / LIMITS.waiting_of_caller {
+        for _ in 0..LIMITS.waiting_of_caller {
+            waiting.push(wait(&turns, stranger(number)).await);
+        }
+        assert!(is_refused(&turns, stranger(number)).await);
+    }
+    // A newcomer takes the last place of an address that has the most.
+    let _newcomer = wait(&turns, stranger(1_001)).await;
+    assert_eq!(turns.queues.lock().waiting(), LIMITS.waiting);
+    let mut displaced = 0;
+    for request in &mut waiting {
+        displaced += usize::from(matches!(poll!(request), Poll::Ready(Err(_))));
+    }
+    assert_eq!(displaced, 1);
+}
+
+#[tokio::test]
+async fn newcomers_in_equal_number_take_no_place_from_each_other() {
+    let turns = turns(LIMITS);
+    let _turn = turns.take(stranger(1_000)).await.unwrap();
+    let mut waiting = Vec::new();
+    for number in 0..LIMITS.waiting {
+        waiting.push(wait(&turns, stranger(number)).await);
+    }
+    assert!(is_refused(&turns, stranger(LIMITS.waiting)).await);
+    // Known browsers have places of their own.
+    let _known = wait(&turns, member(1)).await;
+}
+
+#[tokio::test]
+async fn a_turn_counts_for_a_minute_at_most_and_the_numbers_of_callers_are_bounded() {
+    let clock = TestClock::new();
+    let turns = Turns::new(LIMITS, Arc::<TestClock>::clone(&clock));
+    for number in 0..40_000 {
+        drop(turns.take(stranger(number)).await);
+    }
+    let served = |caller| turns.queues.lock().served(caller);
+    assert_eq!(served(stranger(39_999)), 1);
+    assert_eq!(served(stranger(40_000 - 2 * MAX_CALLERS - 1)), 0);
+    *clock.0.lock() += Duration::from_mins(1);
+    drop(turns.take(stranger(1)).await);
+    assert_eq!(served(stranger(39_999)), 0);
+    assert_eq!(served(stranger(1)), 1);
+}
+
+#[tokio::test]
+async fn a_caller_has_two_turns_at_once_and_others_do_not_wait_for_it() {
+    let turns = turns(PROVIDER);
+    let _first = turns.take(stranger(1)).await.unwrap();
+    let second = turns.take(stranger(1)).await.unwrap();
+    let mut third = wait(&turns, stranger(1)).await;
+    assert!(turns.take(stranger(2)).await.is_ok());
+    drop(second);
+    drop(begun(&mut third).await);
+}
+
+#[tokio::test]
+async fn strangers_at_many_addresses_leave_turns_to_known_browsers() {
+    let turns = turns(PROVIDER);
+    let mut held = Vec::new();
+    for number in 0..6 {
+        held.push(turns.take(stranger(number)).await.unwrap());
+    }
+    let mut next = wait(&turns, stranger(6)).await;
+    for id in 1..=2 {
+        held.push(turns.take(member(id)).await.unwrap());
+    }
+    let mut third = wait(&turns, member(3)).await;
+    // A turn of known browsers goes to one of them.
+    held.pop();
+    assert!(poll!(&mut next).is_pending());
+    held.push(begun(&mut third).await);
+    drop(held);
+    drop(begun(&mut next).await);
+    assert_eq!(turns.queues.lock().lasting(), 0);
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_takes_no_turn_with_it() {
+    let turns = turns(LIMITS);
+    let turn = turns.take(stranger(1)).await.unwrap();
+    let before = wait(&turns, stranger(2)).await;
+    let called = wait(&turns, stranger(3)).await;
+    let mut last = wait(&turns, stranger(4)).await;
+    drop(before);
+    // The turn is on its way to the second one, which leaves as well.
+    drop(turn);
+    drop(called);
+    drop(begun(&mut last).await);
+    assert_eq!(turns.queues.lock().lasting(), 0);
+    assert!(turns.take(stranger(5)).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_request_that_waits_for_too_long_leaves_nothing() {
+    let turns = turns(TurnLimits { wait: Duration::from_millis(1), ..LIMITS });
+    let turn = turns.take(stranger(1)).await.unwrap();
+    assert_eq!(turns.take(stranger(2)).await.err(), Some(NoTurn::Late));
+    drop(turn);
+    assert!(turns.take(stranger(3)).await.is_ok());
+    assert_eq!(turns.queues.lock().waiting(), 0);
+}

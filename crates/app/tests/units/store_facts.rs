@@ -1,0 +1,51 @@
+//! What is in force of a store.
+
+use petstore_app::{Contact, InForce, Source, StoreFacts, StoreOptions};
+use petstore_domain::store_area::{
+    Currency, EmailAddress, Language, Profile, StoreName, TelephoneNumber,
+};
+
+#[test]
+fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
+    let none = StoreFacts::default();
+    assert_eq!(none.name(), InForce { value: None, from: Source::Default });
+    assert_eq!(none.language(), InForce { value: Language::English, from: Source::Default });
+    assert_eq!(none.currency(), InForce { value: None, from: Source::Default });
+    assert_eq!(none.contact(), InForce { value: None, from: Source::Default });
+    let (euro, pound) = (Currency::new("EUR").unwrap(), Currency::new("GBP").unwrap());
+    let url = "https://paws.example/ask".parse().unwrap();
+    let options = StoreOptions {
+        name: Some("Paws".to_owned()),
+        language: Some(Language::German),
+        currency: Some(euro.clone()),
+        contact: Some(url),
+    };
+    let facts = StoreFacts::new(Profile::default(), &options);
+    let from = Source::Option;
+    assert_eq!(facts.name(), InForce { value: Some("Paws"), from });
+    assert_eq!(facts.language(), InForce { value: Language::German, from });
+    assert_eq!(facts.currency(), InForce { value: Some(&euro), from });
+    let contact = options.contact.as_ref().map(Contact::Url);
+    assert_eq!(facts.contact(), InForce { value: contact, from });
+    let email = EmailAddress::new("a@b".to_owned());
+    let telephone = TelephoneNumber::new("030 1234".to_owned());
+    let mut profile = Profile {
+        name: StoreName::new("Claws".to_owned()),
+        language: Some(Language::French),
+        currency: Some(pound.clone()),
+        email: email.clone(),
+        telephone: telephone.clone(),
+        ..Profile::default()
+    };
+    let facts = StoreFacts::new(profile.clone(), &options);
+    let from = Source::Profile;
+    assert_eq!(facts.name(), InForce { value: Some("Claws"), from });
+    assert_eq!(facts.language(), InForce { value: Language::French, from });
+    assert_eq!(facts.currency(), InForce { value: Some(&pound), from });
+    let value = email.as_ref().map(Contact::Email);
+    assert_eq!(facts.contact(), InForce { value, from });
+    profile.email = None;
+    let facts = StoreFacts::new(profile, &options);
+    let value = telephone.as_ref().map(Contact::Telephone);
+    assert_eq!(facts.contact(), InForce { value, from });
+}

@@ -1,0 +1,70 @@
+//! Asking before something is done that has more effects than its button says.
+
+use maud::{Markup, html};
+use petstore_languages::console_texts as texts;
+
+use super::{
+    desk::Desk,
+    markup::{self, SHORT},
+    reply::{Page, Reply},
+    visit::Form,
+};
+
+/// The field of a form with the question to which the member said yes.
+pub(super) const SURE: &str = "sure";
+
+/// A question about the form of this request.
+pub(super) struct Question<'a> {
+    pub(super) title: String,
+    /// The effects, a sentence each.
+    pub(super) effects: Vec<String>,
+    /// The label of the button that says yes.
+    pub(super) yes: &'a str,
+    /// The page without the form.
+    pub(super) back: &'a str,
+}
+
+impl Question<'_> {
+    /// Whether the member said yes to a question about this form.
+    pub(super) fn is_answered(form: &Form) -> bool {
+        !form.raw(SURE).is_empty()
+    }
+
+    /// Asks before access ends, or messages stop.
+    pub(super) fn of_setting(
+        desk: &Desk<'_>,
+        verb: &str,
+        what: &str,
+        effect: String,
+        back: &str,
+    ) -> Option<Reply> {
+        let title = texts().really(verb, &markup::readable(what, SHORT));
+        Question { title, effects: vec![effect], yes: verb, back }.ask(desk, &html! {})
+    }
+
+    /// The page that asks, with these details, unless the form already says yes to this question. If
+    /// the effects have changed since, it is another question.
+    pub(super) fn ask(&self, desk: &Desk<'_>, details: &Markup) -> Option<Reply> {
+        let form = &desk.visit.form;
+        let question = format!("{} {}", self.title, self.effects.join(" "));
+        if form.raw(SURE) == question {
+            return None;
+        }
+        let content = html! {
+            h1 { (self.title) }
+            div.card.stack {
+                @for effect in &self.effects { p { (effect) } }
+                (details)
+                form.buttons method="post" action=(desk.visit.request.uri.path()) {
+                    @for (name, value) in form.fields().iter().filter(|(name, _)| name != SURE) {
+                        input type="hidden" name=(name) value=(value);
+                    }
+                    input type="hidden" name=(SURE) value=(question);
+                    button.main { (self.yes) }
+                    a.button.quiet href=(self.back) { (texts().go_back) }
+                }
+            }
+        };
+        Some(Page::new(self.title.as_str(), content).into())
+    }
+}

@@ -1,0 +1,17 @@
+//! An OpenID provider: where people sign in whom the store knows from elsewhere (OpenID Connect Core 1.0,
+//! Discovery 1.0, Back-Channel Logout 1.0; RFC 6749, 7636 and 9207).
+
+mod claims;
+mod fetch;
+mod provider;
+mod settings;
+mod signature;
+
+pub(crate) use self::{
+    claims::{LoggedOut, Person},
+    provider::SignIn,
+};
+pub use self::{
+    provider::{Provider, REQUEST_LIMIT},
+    settings::{Failure, Issuer, ProviderSettings, RoleRule},
+};

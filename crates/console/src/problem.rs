@@ -1,0 +1,94 @@
+//! The page that a member of the staff sees when a request fails.
+
+use hyper::{header::HeaderValue, http::request::Parts};
+use maud::{Markup, html};
+use petstore_app::StoreFacts;
+use petstore_domain::Problem;
+use petstore_languages::console_texts as texts;
+use petstore_store::Cause;
+use petstore_web::edge::{ApiError, Response, http_status};
+
+use super::{
+    layout::{self, Follows, Frame},
+    session::Session,
+    visit::{MAX_FORM_FIELDS, Visit},
+};
+
+/// The problem, the next step, and the id by which an operator finds the cause in the log.
+fn content(error: &ApiError, request_id: &HeaderValue) -> (&'static str, Markup) {
+    let (title, message, next) = texts().problem(error.problem());
+    let message = message.unwrap_or_else(|| match error.problem() {
+        Problem::BodyTooLarge => texts().body_too_large,
+        // Only the console itself responds with these, in the language of the member.
+        Problem::InvalidRequest
+        | Problem::InvalidBody
+        | Problem::InvalidTransition
+        | Problem::InsufficientScope
+        | Problem::RateLimited => error.message(),
+        _ => texts().not_accepted,
+    });
+    let content = html! {
+        p data-failed { (message) }
+        p { (next) }
+        p { a href="/" { (texts().to_first_page) } }
+        p { small { (texts().request) code { (request_id.to_str().unwrap_or_default()) } } }
+    };
+    (title, content)
+}
+
+/// The error of a form that cannot be read, in the language of the member.
+pub(super) fn unread(error: ApiError) -> ApiError {
+    match error.problem() {
+        Problem::InvalidRequest | Problem::InvalidBody => error.saying(texts().incomplete_form),
+        _ => error,
+    }
+}
+
+/// Returns the error of a form or a query with too many fields, in the language of the member.
+pub(super) fn too_many_fields(problem: Problem) -> ApiError {
+    ApiError::new(problem, texts().form_too_large(MAX_FORM_FIELDS))
+}
+
+/// The error with its page, which has the menu of the member who is signed in.
+pub(super) fn with_menu(
+    mut error: ApiError,
+    visit: &Visit<'_>,
+    session: Option<&Session>,
+) -> ApiError {
+    let Some(session) = session else { return error };
+    let (title, content) = content(&error, visit.request_id);
+    let frame = Frame {
+        name: session.member.name.as_str(),
+        facts: &visit.facts,
+        window: visit.console.settings.window.as_deref(),
+        role: session.member.role,
+        path: "",
+        flash: None,
+        follows: Follows::Nothing,
+        after: 0,
+    };
+    let content = html! { h1 { (title) } div.card { (content) } };
+    error.body = Some(Box::new(layout::framed(&frame, title, &content).into_string().into()));
+    error
+}
+
+/// The page about an error.
+pub(super) fn page(
+    mut error: ApiError,
+    _: &Parts,
+    request_id: &HeaderValue,
+) -> (Response, Option<Cause>) {
+    let status = http_status(error.problem());
+    let mut response = if let Some(page) = error.body.take() {
+        layout::html(status, *page)
+    } else {
+        let (title, content) = content(&error, request_id);
+        layout::page(status, &StoreFacts::default(), title, &content)
+    };
+    // `Allow`, `Retry-After` and `Connection` are as for programs.
+    let (for_programs, cause) = error.into_response();
+    for (name, value) in for_programs.headers() {
+        response.headers_mut().entry(name).or_insert(value.clone());
+    }
+    (response, cause)
+}

@@ -1,0 +1,163 @@
+//! A request for a page, with its form.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use bytes::Bytes;
+use hyper::{Method, header::HeaderValue, http::request::Parts};
+use jiff::Timestamp;
+use petstore_app::StoreFacts;
+use petstore_domain::{NamedActor, WriteContext, text};
+use ring::hmac;
+
+use super::{origin::Visitor, state::Console};
+
+/// The action of a form.
+pub(super) struct FormAction<'p> {
+    /// What it does, in the language of the request.
+    pub(super) name: &'static str,
+    /// The parameter in its path.
+    pub(super) parameter: &'p str,
+    /// Whether it is possible only shortly after a sign-in.
+    pub(super) needs_password: bool,
+}
+
+/// A request for a page.
+pub(super) struct Visit<'r> {
+    pub(super) console: &'r Console,
+    pub(super) request: &'r Parts,
+    pub(super) request_id: &'r HeaderValue,
+    /// What the store says about itself.
+    pub(super) facts: StoreFacts,
+    /// The name of the page.
+    pub(super) page: &'static str,
+    /// Whether its form has pictures, which are read one by one.
+    pub(super) has_pictures: bool,
+    /// Finds the action of the form with a method and a path.
+    pub(super) find: for<'p> fn(&Method, &'p str) -> Option<FormAction<'p>>,
+    /// The parameter in the path, not decoded. Empty if the path has none.
+    pub(super) parameter: &'r str,
+    /// The body of a POST; otherwise empty.
+    pub(super) form: Form,
+    pub(super) query: Form,
+    /// From where the request comes.
+    pub(super) visitor: Visitor,
+    /// In whole milliseconds.
+    pub(super) now: Timestamp,
+}
+
+impl Visit<'_> {
+    /// A key that every process on the database has, and that is in no response.
+    pub(super) fn secret_key(&self) -> hmac::Key {
+        hmac::Key::new(hmac::HMAC_SHA256, &self.console.app.store.etag_key())
+    }
+
+    /// The tag of a text that a browser keeps, by which the service knows that it made the text.
+    pub(super) fn tag_of(&self, text: &[u8]) -> String {
+        URL_SAFE_NO_PAD.encode(hmac::sign(&self.secret_key(), text))
+    }
+
+    pub(super) fn is_tag_of(&self, tag: &str, text: &[u8]) -> bool {
+        let tag = URL_SAFE_NO_PAD.decode(tag);
+        tag.is_ok_and(|tag| hmac::verify(&self.secret_key(), text, &tag).is_ok())
+    }
+
+    /// The circumstances of a change that is made each time that it is sent.
+    pub(super) fn context(&self, actor: NamedActor) -> WriteContext {
+        let request_id = self.request_id.to_str().ok().map(str::to_owned);
+        WriteContext { request_id, ..WriteContext::new(actor, self.now) }
+    }
+}
+
+/// The most fields of a form. The largest form that a page makes has some 300: 100 selected animals with the filters of
+/// their list, a paste of 100 columns, or all fields of an animal, each with what it was before.
+pub(super) const MAX_FORM_FIELDS: usize = 1_000;
+
+/// A form with more than [`MAX_FORM_FIELDS`] fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooManyFields;
+
+/// The fields of a form as a browser sends it, or of a query.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Form {
+    bytes: Bytes,
+    fields: Vec<(String, String)>,
+}
+
+impl FromIterator<(String, String)> for Form {
+    /// A form with these fields, as if a browser had sent it.
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(fields: I) -> Self {
+        Self { bytes: Bytes::new(), fields: fields.into_iter().collect() }
+    }
+}
+
+impl Form {
+    /// A form with these fields, as if a browser had sent it in another encoding.
+    pub(super) fn sent(fields: &[(&str, &str)]) -> Self {
+        let mut bytes = form_urlencoded::Serializer::new(String::new());
+        bytes.extend_pairs(fields);
+        Self::of(bytes.finish().into())
+    }
+
+    /// Reads a form. Bytes that are not UTF-8 become replacement characters.
+    pub(super) fn read(bytes: Bytes) -> Result<Self, TooManyFields> {
+        let mut fields = Vec::new();
+        for field in form_urlencoded::parse(&bytes).into_owned() {
+            if fields.len() == MAX_FORM_FIELDS {
+                return Err(TooManyFields);
+            }
+            fields.push(field);
+        }
+        Ok(Self { bytes, fields })
+    }
+
+    /// Reads a form that the service has made. One with too many fields is empty, because the service makes none.
+    pub(super) fn of(bytes: Bytes) -> Self {
+        Self::read(bytes).unwrap_or_default()
+    }
+
+    /// Reads a query. As bytes that are not UTF-8, U+0000 becomes a replacement character: no text of a
+    /// store has it, and PostgreSQL rejects it in a search.
+    pub(super) fn from_query(query: &str) -> Result<Self, TooManyFields> {
+        let mut form = Self::read(query.to_owned().into())?;
+        for (name, value) in &mut form.fields {
+            *name = name.replace('\0', "\u{fffd}");
+            *value = value.replace('\0', "\u{fffd}");
+        }
+        Ok(form)
+    }
+
+    /// A form with these fields, as if a browser had sent it.
+    pub(super) fn with(fields: &[(&str, &str)]) -> Self {
+        let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+        fields.iter().map(own).collect()
+    }
+
+    /// The text of this field; empty without it.
+    pub(super) fn raw(&self, name: &str) -> &str {
+        self.all(name).next().unwrap_or_default()
+    }
+
+    /// The same without space around it.
+    pub(super) fn get(&self, name: &str) -> &str {
+        self.raw(name).trim()
+    }
+
+    /// All values of this field.
+    pub(super) fn all<'f>(&'f self, name: &str) -> impl Iterator<Item = &'f str> {
+        self.fields.iter().filter(move |(of, _)| of == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The integer in this field.
+    pub(super) fn integer(&self, name: &str) -> Option<i64> {
+        text::integer(self.get(name))
+    }
+
+    /// All fields with their values, in their order.
+    pub(super) fn fields(&self) -> &[(String, String)] {
+        &self.fields
+    }
+
+    /// The form as it was sent.
+    pub(super) fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+}

@@ -1,0 +1,162 @@
+//! What pages have on paper: the card for a kennel, and an order.
+
+use petstore_app::StoreOptions;
+use petstore_console::ConsoleSettings;
+use petstore_domain::{
+    PetId, Role,
+    store_area::{
+        Command, Contact, Currency, Language, Note, OrderId, OrderPatch, Patch, Profile, Reference,
+    },
+};
+use petstore_testing::{
+    area::{any, change, patch},
+    hostile_texts::{animal_of, expect_harmless, hostile_texts, of},
+    stores::act,
+};
+
+use super::browser::{Browser, Page, Shop};
+
+async fn luna(shop: &Shop) -> Browser<'_> {
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let form = [
+        ("name", "Luna"),
+        ("category", "1"),
+        ("status", "available"),
+        ("field.species", "Cat"),
+        ("field.microchip", "276 098"),
+        ("field.description", "Calm & <kind>\r\n\r\nNo stairs"),
+    ];
+    clerk.post("/add", &form).await.expect(303);
+    clerk
+}
+
+async fn in_window() -> Shop {
+    let window = Some("https://pets.example".to_owned());
+    let currency = Currency::new("EUR");
+    Shop::with(ConsoleSettings {
+        window,
+        store: StoreOptions { currency, ..StoreOptions::default() },
+        ..ConsoleSettings::default()
+    })
+    .await
+}
+
+/// What only the paper has.
+fn card(page: &Page) -> &str {
+    page.between("<div class=\"print\">", "</div>")
+}
+
+#[tokio::test]
+async fn a_card_for_the_kennel_has_its_story_and_a_code_of_its_public_page_and_no_customer() {
+    let shop = in_window().await;
+    let mut clerk = luna(&shop).await;
+    let order = [("do", "reserve"), ("until", "2026-12-24"), ("contact", "Ann, 030 1")];
+    clerk.post("/animals/1/order", &order).await.expect(303);
+    let page = clerk.get("/animals/1").await.expect(200);
+    let story = "<bdi>Calm &amp; &lt;kind&gt;</bdi><br><bdi></bdi><br><bdi>No stairs</bdi>";
+    for part in [story, "<svg", "https://pets.example/animals/1"] {
+        assert!(card(&page).contains(part), "{part}: {page:?}");
+    }
+    assert!(page.between("id=\"facts\"", "</dl>").contains(story), "{page:?}");
+    assert!(!card(&page).contains("Ann"), "{page:?}");
+    // The other values may be private. The picture is on paper as well.
+    assert!(page.text.contains("<div class=\"card no-print\" id=\"facts\">"), "{page:?}");
+    assert!(page.text.contains("<div class=\"portrait\">"), "{page:?}");
+    // Of an animal that is sold, the window has no page.
+    clerk.post("/orders/1/complete", &[("version", "1")]).await.expect(303);
+    let page = clerk.get("/animals/1").await.expect(200);
+    assert!(!card(&page).contains("<svg") && card(&page).contains("Calm"), "{page:?}");
+}
+
+#[tokio::test]
+async fn a_private_story_is_not_on_the_card_for_the_kennel() {
+    let shop = in_window().await;
+    let mut clerk = luna(&shop).await;
+    shop.database().execute("UPDATE fields SET is_public = 0", []).unwrap();
+    let page = clerk.get("/animals/1").await.expect(200);
+    assert!(!card(&page).contains("Calm") && card(&page).contains("<svg"), "{page:?}");
+}
+
+#[tokio::test]
+async fn an_order_on_paper_has_its_animal_with_the_chip_and_the_price() {
+    let shop = in_window().await;
+    let mut clerk = luna(&shop).await;
+    let order = [("do", "sell"), ("contact", "Ann, 030 1"), ("price", "95")];
+    clerk.post("/animals/1/order", &order).await.expect(303);
+    let page = clerk.get("/orders/1").await.expect(200);
+    for part in [
+        "<bdi>Luna</bdi>",
+        "<dt>Microchip</dt><dd><bdi>276 098</bdi></dd>",
+        "<use href=\"#d-cat\"",
+        "€95.00",
+        "Ann, 030 1",
+        "Signature of the customer",
+        "Signature for the store",
+    ] {
+        assert!(page.text.contains(part), "{part}: {page:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_card_for_the_kennel_says_the_species_and_not_the_order() {
+    let shop = in_window().await;
+    let mut clerk = luna(&shop).await;
+    let form =
+        [("version", "1"), ("name", "Luna"), ("category", "1"), ("field.breed", "Maine Coon")];
+    clerk.post("/animals/1/edit", &form).await.expect(303);
+    let order = [("do", "reserve"), ("until", "2026-12-24"), ("version", "2")];
+    clerk.post("/animals/1/order", &order).await.expect(303);
+    let page = clerk.get("/animals/1").await.expect(200);
+    assert!(card(&page).starts_with("<p>Cat</p>"), "{page:?}");
+    let title = page.text.split("<h2>Reserved").nth(1).unwrap().split("</h2>").next().unwrap();
+    assert!(
+        title.starts_with("<span class=\"no-print\">, <a href=\"/orders/1\">order 1<"),
+        "{title}"
+    );
+    // What a list leaves out on paper, it leaves out with its dot.
+    let list = clerk.get("/animals").await.expect(200);
+    assert!(list.text.contains("Newest first<span class=\"no-print\"> · <a"), "{list:?}");
+    clerk.post("/account/language", &[("language", "fr")]).await.expect(303);
+    let order = clerk.get("/orders/1").await.expect(200);
+    assert!(order.text.contains("Signature du client\u{a0}: ___"), "{order:?}");
+}
+
+/// A page without what its inputs hold, which paper has not.
+fn without_inputs(page: &str) -> String {
+    let cut = |page: &str, start: &str, end: &str| {
+        let mut parts = page.split(start);
+        let first = parts.next().unwrap().to_owned();
+        parts.fold(first, |kept, part| kept + part.split_once(end).unwrap().1)
+    };
+    cut(&cut(page, " value=\"", "\""), "<textarea", "</textarea>")
+}
+
+#[tokio::test]
+async fn hostile_texts_of_store_animals_and_orders_are_text_on_paper_in_every_language() {
+    let shop = in_window().await;
+    let mut clerk = luna(&shop).await;
+    let sale = [("do", "sell"), ("contact", "Ann"), ("price", "95")];
+    clerk.post("/animals/1/order", &sale).await.expect(303);
+    for text in hostile_texts() {
+        change(&shop.store, patch(PetId::new(1).unwrap(), animal_of(&text))).await;
+        let short: String = text.chars().take(100).collect();
+        let order = OrderPatch {
+            contact: Patch::Set(Contact::new(short.clone()).unwrap()),
+            note: Patch::Set(Note::new(short.clone()).unwrap()),
+            reference: Reference::new(short).map_or(Patch::Keep, Patch::Set),
+            ..OrderPatch::default()
+        };
+        let id = OrderId::new(1).unwrap();
+        change(&shop.store, Command::PatchOrder { id, patch: order, preconditions: any() }).await;
+        for language in Language::ALL {
+            let profile = Profile { language: Some(language), ..of(&text) };
+            petstore_testing::profile::set(&*shop.store, act(0), profile).await;
+            for path in ["/animals?status=all", "/animals/1", "/orders/1", "/orders", "/"] {
+                let page = clerk.get(path).await.expect(200);
+                let lang = format!("<html lang=\"{}", language.as_str());
+                assert!(page.text.contains(&lang), "{path}: {page:?}");
+                expect_harmless(path, &without_inputs(&page.text));
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Pasted tables: which quotes are part of the text, and what has no place in a form.
+
+use petstore_domain::store_area::{FieldValue, StorePet};
+
+use super::{
+    browser::Shop,
+    pages::pets,
+    paste::{clerk, preview, rows},
+};
+
+fn description(pet: &StorePet) -> String {
+    match pet.fields.get("description") {
+        Some(FieldValue::Text(text)) => text.clone(),
+        other => format!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn each_line_that_a_spreadsheet_copies_is_an_animal_whatever_quotes_its_texts_have() {
+    let headings = "name\tcategory\tdescription";
+    for (lines, descriptions) in [
+        (
+            "A\tDogs\t\"Smokey - gentle dog\nB\tDogs\tNice\nC\tDogs\tCalm",
+            vec!["\"Smokey - gentle dog", "Nice", "Calm"],
+        ),
+        (
+            "A\tDogs\t\"Best dog ever\nB\tDogs\tNice\nC\tDogs\tCalled \"Champ\"\nD\tDogs\tCalm",
+            vec!["\"Best dog ever", "Nice", "Called \"Champ\"", "Calm"],
+        ),
+        (
+            "A\tDogs\t\"Luna\" is sweet, she loves \"Max\"\nB\tDogs\t\"one\r\n\"\"two\"\"\tthree\"",
+            vec!["\"Luna\" is sweet, she loves \"Max\"", "one\n\"two\"\tthree"],
+        ),
+    ] {
+        let shop = Shop::open().await;
+        let mut clerk = clerk(&shop).await;
+        let lines = format!("{headings}\n{lines}");
+        let page = preview(&mut clerk, &lines).await.expect(200);
+        assert_eq!(rows(&page).len(), descriptions.len(), "{page:?}");
+        let form = page.form("/add/many");
+        let form: Vec<_> = form.iter().map(|(name, value)| (&**name, &**value)).collect();
+        clerk.post("/add/many", &form).await.expect(303);
+        let mut added = Vec::new();
+        for pet in pets(&shop).await {
+            let pet = shop.store.get_store_pet(pet.id).await.unwrap().unwrap();
+            added.push(description(&pet));
+        }
+        added.sort();
+        let mut expected = descriptions.clone();
+        expected.sort_unstable();
+        assert_eq!(added, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_quoted_cell_that_can_be_several_animals_is_asked_about() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    let lines = "name\tcategory\tdescription\nA\tDogs\t\"Shy\nB\tDogs\tCalled Max\"";
+    let page = preview(&mut clerk, lines).await.expect(422);
+    assert!(page.text.contains("Is a quote not closed?"), "{page:?}");
+    clerk.post("/add/many", &[("lines", lines)]).await.expect(422);
+    assert!(pets(&shop).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_quote_that_no_file_with_commas_can_have_is_named_with_its_line_and_adds_nothing() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    for lines in [
+        "name,category,description\nA,Dogs,Calm\nB,Dogs,\"Nice\nC,Dogs,Calm",
+        "name;category\nA;Dogs\n\"Lucky\" Luke;Dogs",
+    ] {
+        for path in ["/add/preview", "/add/many"] {
+            let page = clerk.post(path, &[("lines", lines)]).await.expect(422);
+            assert!(page.text.contains("Line 3: A quote is not closed"), "{page:?}");
+            let kept = page.between("<textarea id=\"lines\"", "</textarea>");
+            assert!(kept.contains("Dogs"), "what was typed is kept: {page:?}");
+        }
+    }
+    assert!(pets(&shop).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_text_without_a_table_is_answered_as_one() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    for lines in ["", " ", "\n\n", ",", ",,,\n,", "\t", "\t\t\n\t", "\"", "\u{FEFF}", "\u{FEFF}\""]
+    {
+        for path in ["/add/preview", "/add/many"] {
+            for headings in ["yes", "no", ""] {
+                let form = [("lines", lines), ("headings", headings)];
+                clerk.post(path, &form).await.expect(422);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_a_line_with_very_many_cells_the_first_100_are_kept_and_the_line_is_named() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    let lines = format!("name\tcategory{}x\nRex\tDogs", "\t".repeat(300_000));
+    let page = preview(&mut clerk, &lines).await.expect(200);
+    assert_eq!(rows(&page), ["2 Rex Dogs OK"]);
+    let lines = format!("Rex\tDogs{}x\nMax\tDogs", "\t".repeat(300_000));
+    let page = preview(&mut clerk, &lines).await.expect(422);
+    assert_eq!(rows(&page)[1], "2 Max Dogs Available OK");
+    assert!(page.text.contains("It has more cells than there are columns."), "{:?}", rows(&page));
+    let selects = page.text.matches("name=\"column-").count();
+    assert_eq!(selects, 100);
+}
+
+#[tokio::test]
+async fn a_form_with_more_fields_than_any_page_makes_is_refused_with_the_limit() {
+    let shop = Shop::open().await;
+    let mut clerk = clerk(&shop).await;
+    let most = vec![("name", "Mo"); 1_000];
+    clerk.post("/animals/selected", &most).await.expect(200);
+    let more = vec![("name", "Mo"); 1_001];
+    for path in ["/animals/selected", "/add/preview", "/sign-in"] {
+        let page = clerk.post(path, &more).await.expect(400);
+        assert!(page.text.contains("more than 1,000 fields"), "{page:?}");
+    }
+    let query = "a&".repeat(1_001);
+    clerk.get(&format!("/animals?{query}")).await.expect(400);
+}

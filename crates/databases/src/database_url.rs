@@ -1,0 +1,61 @@
+//! The address of a database.
+
+use std::{
+    fmt,
+    path::{self, PathBuf},
+    str::FromStr,
+};
+
+use petstore_store_postgres::PostgresUrl;
+
+/// The database of the catalogue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DatabaseUrl {
+    /// A SQLite file: `sqlite:PATH`, or `sqlite://PATH`.
+    Sqlite(PathBuf),
+    /// A PostgreSQL cluster: `postgres://…` or `postgresql://…`.
+    Postgres(PostgresUrl),
+}
+
+impl FromStr for DatabaseUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(url) = PostgresUrl::parse(text) {
+            return url.map(Self::Postgres);
+        }
+        let path = text.strip_prefix("sqlite:").ok_or(
+            "the database must be sqlite:PATH, such as sqlite:petstore.db, \
+             or postgres://USER@HOST/DATABASE",
+        )?;
+        let path = path.strip_prefix("//").unwrap_or(path);
+        match path {
+            "" => {
+                Err("the path after sqlite: is missing; an example is sqlite:petstore.db"
+                    .to_owned())
+            }
+            // SQLite would open a database in memory, one for each connection.
+            _ if path.starts_with(':') => {
+                Err(format!("{path} is not a file name; an example is sqlite:petstore.db"))
+            }
+            _ if path.contains('?') => {
+                Err("sqlite:PATH allows no parameters; remove the ? and everything after it"
+                    .to_owned())
+            }
+            _ => Ok(Self::Sqlite(path.into())),
+        }
+    }
+}
+
+impl fmt::Display for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // With the absolute path, because another folder can have a file of the same name.
+            Self::Sqlite(path) => {
+                let whole = path::absolute(path);
+                write!(f, "sqlite:{}", whole.as_deref().unwrap_or(path).display())
+            }
+            Self::Postgres(url) => url.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The values that the service works with, independent of HTTP and SQL: animals, pages, API keys,
+//! and the clock.
+//!
+//! A constructor validates its value ([`PetName`], [`PetId`], [`Limit`], [`KeyDigest`],
+//! [`IdempotencyKey`]), so every value of such a type is valid.
+
+pub mod actor;
+pub mod client;
+pub mod clock;
+pub mod context;
+pub mod idempotency;
+pub mod key;
+pub mod network;
+pub mod page;
+pub mod pet;
+pub mod problem;
+pub mod rate_limit;
+pub mod staff;
+pub mod store_area;
+pub mod text;
+pub mod words;
+
+pub use actor::{Actor, NamedActor, StaffId};
+pub use client::Client;
+pub use clock::{Clock, SystemClock};
+pub use context::WriteContext;
+pub use idempotency::{IdempotencyKey, IdempotentRequest, Owner, StoredResponse};
+pub use key::{ApiKey, Deployment, KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, Scope};
+pub use network::{Network, Networks};
+pub use page::{Limit, PageRequest};
+pub use pet::{NewPet, Pet, PetId, PetName, PetRef, PetStatus};
+pub use problem::Problem;
+pub use rate_limit::RateLimit;
+pub use staff::{Role, StaffName};

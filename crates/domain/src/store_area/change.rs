@@ -1,0 +1,183 @@
+//! The knowledge of a command, its changes, and the reasons why it may change nothing.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::{Category, FieldProblem, FieldSet, Order, OrderId, Owner, PhotoId, StorePet};
+use crate::{PetId, words::words};
+
+/// The facts that a command needs. A store reads them in the transaction that writes the decision.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Present {
+    /// The animal of the command, or that of its order.
+    pub pet: Option<StorePet>,
+    /// The order that holds this animal. See [`Order::holds`].
+    pub holder: Option<Order>,
+    pub order: Option<Order>,
+    pub category: Option<Category>,
+    /// The fields of the store, if the command or the animal has values.
+    pub fields: Arc<FieldSet>,
+    /// The animals that have the unique values in the command.
+    pub owners: BTreeSet<Owner>,
+    /// The identifier for an animal that the command adds; `None` if all are used.
+    pub next_pet: Option<PetId>,
+    /// The identifier for an order that the command adds; `None` if all are used.
+    pub next_order: Option<OrderId>,
+}
+
+/// The changes of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// The changes, in this order. Empty if everything is already as the command wants it.
+    pub changes: Vec<Change>,
+    /// The order that no longer holds its animal, because the animal's status was changed by hand.
+    pub releases: Option<OrderId>,
+    /// The subject of the command, after the changes; `None` if it was deleted.
+    pub result: Option<Resource>,
+    /// The photo of the result that the command is about, if it is about one.
+    pub photo: Option<PhotoId>,
+}
+
+/// One change, with the whole resource before and after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    pub kind: ChangeType,
+    /// `None` if it is new.
+    pub before: Option<Resource>,
+    /// `None` if it was deleted.
+    pub after: Option<Resource>,
+}
+
+/// An animal, an order or a category.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resource {
+    Pet(StorePet),
+    Order(Order),
+    Category(Category),
+}
+
+impl From<StorePet> for Resource {
+    fn from(pet: StorePet) -> Self {
+        Self::Pet(pet)
+    }
+}
+
+impl From<Order> for Resource {
+    fn from(order: Order) -> Self {
+        Self::Order(order)
+    }
+}
+
+impl From<Category> for Resource {
+    fn from(category: Category) -> Self {
+        Self::Category(category)
+    }
+}
+
+impl Resource {
+    /// Removes the contact of an order.
+    pub fn drop_contact(&mut self) {
+        if let Self::Order(order) = self {
+            order.contact = None;
+        }
+    }
+
+    /// The animal, if it is one.
+    pub fn pet(&self) -> Option<&StorePet> {
+        if let Self::Pet(pet) = self { Some(pet) } else { None }
+    }
+
+    /// The order, if it is one.
+    pub fn order(&self) -> Option<&Order> {
+        if let Self::Order(order) = self { Some(order) } else { None }
+    }
+
+    pub fn id(&self) -> i64 {
+        match self {
+            Self::Pet(pet) => pet.id.get(),
+            Self::Order(order) => order.id.get(),
+            Self::Category(category) => category.id,
+        }
+    }
+
+    /// The animal that it concerns, even if it is an order.
+    pub fn pet_id(&self) -> Option<PetId> {
+        match self {
+            Self::Pet(pet) => Some(pet.id),
+            Self::Order(order) => Some(order.pet_id),
+            Self::Category(_) => None,
+        }
+    }
+
+    pub fn version(&self) -> i64 {
+        match self {
+            Self::Pet(pet) => pet.version,
+            Self::Order(order) => order.version,
+            Self::Category(category) => category.version,
+        }
+    }
+}
+
+words! {
+    pub enum ChangeType {
+        PetAdded = "pet.added",
+        PetChanged = "pet.changed",
+        PetWithdrawn = "pet.withdrawn",
+        PetRestored = "pet.restored",
+        OrderPlaced = "order.placed",
+        OrderChanged = "order.changed",
+        OrderCompleted = "order.completed",
+        OrderCancelled = "order.cancelled",
+        OrderExpired = "order.expired",
+        OrderReturned = "order.returned",
+        OrderReopened = "order.reopened",
+        CategoryChanged = "category.changed",
+        CategoryDeleted = "category.deleted",
+        PetsImported = "pets.imported",
+    }
+}
+
+/// Why a command changes nothing. The messages are for clients.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// A member has a value that is only valid at another time.
+    Invalid(&'static str),
+    NotFound(&'static str),
+    PreconditionRequired(&'static str),
+    /// The subject has another version than the command requires. `None` if it does not exist.
+    PreconditionFailed(Option<Box<Resource>>),
+    /// The subject is not in a state in which the command is possible.
+    InvalidTransition(Box<Conflict>),
+    OpenOrder(Box<Conflict>),
+    Fields(FieldProblem),
+    /// Another animal has the value of a unique field.
+    DuplicateValue {
+        message: String,
+        /// The name of the field.
+        field: String,
+        other: PetId,
+        /// This animal, if it was there before the commands.
+        current: Option<Box<Resource>>,
+    },
+    /// The animal has as many photos as it can have.
+    TooManyPhotos,
+    /// With this command, the representations of a batch are too long together.
+    TooLong,
+    NoIdentifierLeft,
+}
+
+impl From<FieldProblem> for Refusal {
+    fn from(problem: FieldProblem) -> Self {
+        Self::Fields(problem)
+    }
+}
+
+/// The state that a command does not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// Names the present state, and what is possible.
+    pub message: String,
+    /// The present state: the animal, or the order that the command is about.
+    pub current: Resource,
+}

@@ -1,0 +1,259 @@
+//! Kinds of fields: the values of each, the rule for them, and their keys.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::fmt;
+
+use jiff::civil::Date;
+
+use super::{Decimal, whole_key};
+use crate::words::words;
+
+/// Longer keys of unique values are replaced by their hash: an index of PostgreSQL has no room for them.
+pub(super) const LONGEST_KEY: usize = 512;
+
+words! {
+    /// The kind of the values of a field.
+    pub enum FieldKind {
+        /// 1 to 255 characters.
+        Text = "text",
+        /// 1 to 8,000 characters.
+        LongText = "longText",
+        /// Exact for every JSON reader: at most 2^53 - 1 from zero.
+        Integer = "integer",
+        /// Digits as text, kept as written.
+        Decimal = "decimal",
+        /// YYYY-MM-DD.
+        Date = "date",
+        Boolean = "boolean",
+        /// One of the choices of the field.
+        Choice = "choice",
+    }
+}
+
+/// A value. Which texts and numbers are valid depends on the kind of its field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FieldValue {
+    Text(String),
+    Integer(i64),
+    Boolean(bool),
+}
+
+/// As in JSON, without quotes.
+impl fmt::Display for FieldValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Integer(number) => write!(f, "{number}"),
+            Self::Boolean(value) => write!(f, "{value}"),
+        }
+    }
+}
+
+impl FieldKind {
+    /// Whether a value in a store is valid. It may have been one of the choices before.
+    pub(super) fn allows(self, value: &FieldValue) -> bool {
+        match (self, value) {
+            (Self::Text, FieldValue::Text(text)) => is_text(text, 255),
+            (Self::LongText, FieldValue::Text(text)) => is_text(text, 8_000),
+            (Self::Integer, FieldValue::Integer(number)) => number.unsigned_abs() < 1 << 53,
+            (Self::Decimal, FieldValue::Text(text)) => Decimal::new(text).is_some(),
+            (Self::Date, FieldValue::Text(text)) => is_date(text),
+            (Self::Boolean, FieldValue::Boolean(_)) => true,
+            (Self::Choice, FieldValue::Text(text)) => is_text(text, 64),
+            _ => false,
+        }
+    }
+
+    /// The rule for a value, as the rest of a sentence: "must be …".
+    pub(super) const fn rule(self) -> &'static str {
+        match self {
+            Self::Text => "a string of 1 to 255 characters, one of them visible, without U+0000",
+            Self::LongText => {
+                "a string of 1 to 8000 characters, one of them visible, without U+0000"
+            }
+            Self::Integer => "an integer from -9007199254740991 to 9007199254740991",
+            Self::Decimal => {
+                "a string such as \"249.00\", with at most 12 digits before the point and 4 after it"
+            }
+            Self::Date => "a date as a string of the form YYYY-MM-DD",
+            Self::Boolean => "true or false",
+            Self::Choice => "one of the choices",
+        }
+    }
+
+    /// The value that a text writes as in JSON, without quotes. `None` if it is a number or a boolean in no kind.
+    pub(super) fn read(self, text: &str) -> Option<FieldValue> {
+        match self {
+            Self::Integer => text.parse().ok().map(FieldValue::Integer),
+            Self::Boolean => text.parse().ok().map(FieldValue::Boolean),
+            _ => Some(FieldValue::Text(text.to_owned())),
+        }
+    }
+
+    /// Whether no two animals have the same value, if the store wants it.
+    pub(super) const fn may_be_unique(self) -> bool {
+        matches!(self, Self::Text | Self::Integer)
+    }
+
+    /// Whether a search finds its values by their words.
+    pub const fn has_words(self) -> bool {
+        matches!(self, Self::Text | Self::Choice)
+    }
+
+    /// The common key of values that a search does not tell apart: texts without regard to case
+    /// and accents, those that are unique as [`unseparated`], numbers by what they are. `None` for what no
+    /// search looks for.
+    pub fn key(self, is_unique: bool, value: &FieldValue) -> Option<String> {
+        match (self, value) {
+            (Self::LongText, _) => None,
+            (Self::Decimal, FieldValue::Text(text)) => {
+                Decimal::new(text).map(|number| number.ten_thousandths().to_string())
+            }
+            (_, FieldValue::Text(text)) if is_unique => Some(unseparated(whole_key(text))),
+            (_, FieldValue::Text(text)) => Some(whole_key(text)),
+            (_, value) => Some(value.to_string()),
+        }
+    }
+}
+
+/// The numbers of digits that a microchip can have: 15 by ISO 11784, and 9 or 10 of older ones.
+const CHIP_LENGTHS: [usize; 3] = [9, 10, 15];
+
+/// The decimals that a program adds to a whole number.
+const ADDED_DECIMALS: [&str; 4] = [".0", ".00", ",0", ",00"];
+
+/// The characters in which a spreadsheet wraps a number so that it stays a text, such as `'981` and `="981"`.
+const WRAPPERS: [char; 4] = ['\'', '"', '=', ' '];
+
+/// Returns a key without white space, invisible characters, dashes, `.`, `,`, `/`, `:` and `*`, and without what a
+/// spreadsheet adds to a number. So a microchip is the same in each spelling: `981 000-000`, `'981000000`,
+/// `="981000000"` and `981000000.0` become `981000000`. Returns the key as it is if nothing would be left, or if it is
+/// too long for an index.
+pub fn unseparated(key: String) -> String {
+    if key.len() > LONGEST_KEY {
+        return key;
+    }
+    if let Some(chip) = chip_with_decimals(&key) {
+        return chip;
+    }
+    let kept = without_separators(&key);
+    if kept.is_empty() { key } else { kept }
+}
+
+/// Returns the digits of a microchip to which a program has added decimals.
+fn chip_with_decimals(key: &str) -> Option<String> {
+    let number = key.trim_matches(WRAPPERS);
+    let whole = ADDED_DECIMALS.iter().find_map(|decimals| number.strip_suffix(decimals))?;
+    let digits = without_separators(whole);
+    let is_chip =
+        CHIP_LENGTHS.contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_chip.then_some(digits)
+}
+
+fn without_separators(key: &str) -> String {
+    key.chars().filter(|&character| !is_separator(character)).collect()
+}
+
+fn is_separator(character: char) -> bool {
+    let is_of_spreadsheet = matches!(character, '\'' | '"' | '=' | ',' | '*');
+    let is_dash = matches!(
+        character,
+        '-' | '.' | '/' | ':' | '\u{58A}' | '\u{5BE}' | '\u{1400}' | '\u{1806}' | '\u{2010}'
+            ..='\u{2015}'
+                | '\u{2212}'
+                | '\u{2E17}'
+                | '\u{2E1A}'
+                | '\u{2E3A}'
+                | '\u{2E3B}'
+                | '\u{2E40}'
+                | '\u{2E5D}'
+                | '\u{301C}'
+                | '\u{3030}'
+                | '\u{30A0}'
+                | '\u{10D6E}'
+                | '\u{10EAD}'
+    );
+    !is_visible(character) || is_of_spreadsheet || is_dash
+}
+
+/// Whether a text is a number that a spreadsheet has shortened, so that its last digits are lost: `9.81E+14` or
+/// `2,76098E+14`.
+pub fn is_shortened_number(text: &str) -> bool {
+    let number = text.trim_matches(WRAPPERS);
+    let Some((digits, exponent)) = number.split_once(['E', 'e']) else { return false };
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_mantissa = match digits.split_once(['.', ',']) {
+        Some((whole, decimals)) => whole.len() == 1 && is_digits(whole) && is_digits(decimals),
+        None => digits.len() == 1 && is_digits(digits),
+    };
+    is_mantissa && exponent.strip_prefix('+').is_some_and(is_digits)
+}
+
+/// Whether the text is a date, in the only form in which a date is written.
+pub fn is_date(text: &str) -> bool {
+    // Years before 0 have more digits.
+    text.len() == 10 && text.parse::<Date>().is_ok_and(|date| date.to_string() == text)
+}
+
+/// Whether it is a text of at most `max` characters, one of them visible.
+pub(super) fn is_text(text: &str, max: usize) -> bool {
+    text.chars().nth(max).is_none() && !text.contains('\0') && text.chars().any(is_visible)
+}
+
+/// Whether a reader can see the character, and not only its effect on others.
+pub(super) fn is_visible(character: char) -> bool {
+    let is_ignorable = matches!(character, '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}'
+        | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}'
+        | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}'
+        | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}'
+        | '\u{E0000}'..='\u{E0FFF}');
+    !is_ignorable && !character.is_whitespace() && !character.is_control()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_spreadsheet_makes_of_a_microchip_is_the_same_microchip() {
+        for spelling in [
+            "981000000000001",
+            "'981000000000001",
+            "=\"981000000000001\"",
+            "\"981000000000001\"",
+            "981000000000001.0",
+            "'981000000000001.00",
+            "981000000000001,00",
+            "981,000,000,000,001",
+            "981,000,000,000,001.0",
+            "981*000*000*000*001",
+        ] {
+            assert_eq!(unseparated(spelling.to_owned()), "981000000000001", "{spelling}");
+        }
+    }
+
+    #[test]
+    fn other_texts_keep_their_zeros_and_letters() {
+        for (text, key) in [
+            ("276.098.10", "27609810"),
+            ("12.0", "120"),
+            ("avid*023*456*789", "avid023456789"),
+            ("981e14", "981e14"),
+            ("'\"", "'\""),
+        ] {
+            assert_eq!(unseparated(text.to_owned()), key);
+        }
+    }
+
+    #[test]
+    fn a_number_that_a_spreadsheet_has_shortened_is_known_and_a_chip_with_letters_is_none() {
+        for text in ["9.81E+14", "2,76098E+14", "9E+14", "9.81e+14", "'9.81E+14", "=\"9.81E+14\""] {
+            assert!(is_shortened_number(text), "{text}");
+        }
+        for text in ["981000000000001", "9E14", "0A12E34F", "98.1E+14", "E+14", "9.E+14", "9.81E+"]
+        {
+            assert!(!is_shortened_number(text), "{text}");
+        }
+    }
+}

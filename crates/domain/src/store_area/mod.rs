@@ -1,0 +1,84 @@
+//! The values and rules of the store area: animals with their versions, orders, categories, and the
+//! commands that change them.
+//!
+//! Every change goes through [`decide`], which knows neither HTTP nor SQL: a store reads the
+//! [`Present`] state of a command's subject, asks for the decision, and writes its changes, all in
+//! one transaction.
+
+mod category;
+mod category_rules;
+mod change;
+mod command;
+mod contact_url;
+mod date_range;
+mod decide;
+mod decimal;
+mod field;
+mod field_labels;
+mod field_rules;
+mod field_values;
+mod journal;
+mod kind;
+mod logo;
+mod name_key;
+mod order;
+mod order_rules;
+mod patch;
+mod pet_rules;
+mod photo;
+mod photo_file;
+mod photo_rules;
+mod phrase;
+mod picture_problem;
+mod profile;
+mod query;
+mod rules;
+mod store_pet;
+mod webhook;
+
+pub use category::{Category, Label};
+pub use change::{Change, ChangeType, Conflict, Decision, Present, Refusal, Resource};
+pub use command::{Command, IfMatch, PhotoPatch, Preconditions, Subject};
+pub use contact_url::ContactUrl;
+pub use date_range::{Age, DateRange};
+pub use decide::decide;
+pub use decimal::{Currency, Decimal};
+pub use field::{Choices, FieldDefinition, FieldName, FieldSet};
+pub use field_labels::{FieldLabels, relabelled};
+pub use field_rules::{FieldChange, FieldDecision, FieldRefusal, FieldWish, decide_field};
+pub use field_values::{
+    FieldPatch, FieldProblem, FieldValues, Given, Owner, UniqueKey, ValueFilter, unique_text_key,
+};
+pub use journal::{
+    Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, ChangePage, Epoch,
+    JournalEntry, JournalState, JournalSubject, SubjectKind,
+};
+pub use kind::{FieldKind, FieldValue, is_date, is_shortened_number, unseparated};
+pub use logo::{Logo, NewLogo};
+pub use name_key::{
+    MOST_WORDS, MOST_WORDS_OF_VALUE, NAME_KEY_LENGTH, NamePrefix, letters, name_keys, normalized,
+    value_keys, whole_key,
+};
+pub use order::{
+    Contact, NewOrder, Note, Order, OrderId, OrderPatch, OrderStatus, OrderTerms, Reason,
+    Reference, Text,
+};
+pub use order_rules::asking_price;
+pub use patch::Patch;
+pub use photo::{AltText, Focus, NewPhoto, Photo, PhotoId, Photos};
+pub use photo_file::{PhotoFile, PhotoSize};
+pub use photo_rules::{EACH_PHOTO, may_get_photo};
+pub use phrase::{Phrase, Sought, Word};
+pub use picture_problem::PictureProblem;
+pub use profile::each_language;
+pub use profile::{
+    About, Address, Colour, ContactPage, EmailAddress, FirstStep, Language, Link, LinkLabel,
+    LinkUrl, Links, Profile, ProfileChange, ProfileDecision, ProfilePatch, ProfileRefusal,
+    StoreKind, StoreName, TelephoneNumber, decide_profile,
+};
+pub use query::{Inventory, OrderQuery, PetQuery, Reservations};
+pub use store_pet::{PetPatch, StorePet, Withdrawal, WithdrawalReason};
+pub use webhook::{
+    Attempt, DeliveryUpdate, DisabledReason, Lease, Progress, Restart, SealedSecrets,
+    StoredWebhook, TestMessage, Waiting, Webhook, WebhookChange, WebhookPatch,
+};

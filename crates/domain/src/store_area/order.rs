@@ -1,0 +1,216 @@
+//! The order: a reservation or a sale of one animal.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::fmt;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Decimal, Patch};
+use crate::{PetId, pet::id, words::words};
+
+id! {
+    /// The identifier of an order: from 1 to 2^53 - 1, ascending.
+    OrderId
+}
+
+words! {
+    pub enum OrderStatus {
+        /// The animal is reserved until [`Order::expires_at`]. The order is open.
+        Reserved = "reserved",
+        Completed = "completed",
+        Cancelled = "cancelled",
+        Expired = "expired",
+        Returned = "returned",
+    }
+}
+
+/// Unicode text of `MIN` to `MAX` characters (code points) without U+0000, which PostgreSQL cannot
+/// store. `MIN` is 0 or 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text<const MAX: usize, const MIN: usize = 0>(String);
+
+impl<const MAX: usize, const MIN: usize> Text<MAX, MIN> {
+    /// `None` if the text is too short or too long, or contains U+0000.
+    pub fn new(text: String) -> Option<Self> {
+        let is_valid = text.len() >= MIN && text.chars().nth(MAX).is_none() && !text.contains('\0');
+        is_valid.then_some(Self(text))
+    }
+
+    /// The rule for the text, as in "a string of …".
+    pub fn is() -> String {
+        let most = if MIN == 0 { "at most".to_owned() } else { format!("{MIN} to") };
+        format!("{most} {MAX} characters without U+0000")
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The store's own number for an order, such as that of an invoice. Opaque, and not personal data.
+pub type Reference = Text<255>;
+
+/// A remark for people.
+pub type Note = Text<2000>;
+
+pub type Reason = Text<255>;
+
+/// The customer's contact data, as the staff write it: 1 to 500 characters without U+0000, such as
+/// "Anna Miller, 0171 555 01 23".
+///
+/// This is personal data, which is erased some time after the order closed. So what stays longer must
+/// not have it: the log of changes, responses that are remembered, lines of the log.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Contact(Text<500, 1>);
+
+impl Contact {
+    /// `None` if the text is empty or too long, or contains U+0000.
+    pub fn new(text: String) -> Option<Self> {
+        Text::new(text).map(Self)
+    }
+
+    /// The rule for the text, as in "a string of …".
+    pub fn is() -> String {
+        Text::<500, 1>::is()
+    }
+
+    /// As it was written.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+/// Without the text, so that no line of the log gets it.
+impl fmt::Debug for Contact {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Contact(..)")
+    }
+}
+
+/// An order for one animal. Times have milliseconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// Given by the store, and unique.
+    pub id: OrderId,
+    /// The animal, which never changes.
+    pub pet_id: PetId,
+    pub status: OrderStatus,
+    /// The store's own number for it.
+    pub reference: Option<Reference>,
+    pub note: Option<Note>,
+    pub reason: Option<Reason>,
+    /// When the reservation ends, unless it is completed, cancelled or extended before. `None` for
+    /// a direct sale. It keeps its value when the order is closed.
+    pub expires_at: Option<Timestamp>,
+    pub created_at: Timestamp,
+    /// When it got its present status; `None` while it is open.
+    pub closed_at: Option<Timestamp>,
+    /// From 1, one higher with each change.
+    pub version: i64,
+    /// In the currency of the store.
+    pub price: Option<Decimal>,
+    /// The customer's contact data.
+    pub contact: Option<Contact>,
+    /// Whether the animal has its status by this order: it is reserved or sold by it, and nobody
+    /// changed its status since. At most one order holds an animal. Not shown to clients.
+    pub holds: bool,
+}
+
+impl Order {
+    /// How long a reservation lasts at most.
+    pub const LONGEST_RESERVATION: SignedDuration = SignedDuration::from_hours(400 * 24);
+
+    /// The length of its texts, in bytes.
+    pub fn length(&self) -> usize {
+        let texts = [
+            self.reference.as_ref().map(Text::as_str),
+            self.note.as_ref().map(Text::as_str),
+            self.reason.as_ref().map(Text::as_str),
+            self.contact.as_ref().map(Contact::as_str),
+        ];
+        texts.into_iter().flatten().map(str::len).sum()
+    }
+}
+
+/// An order that is about to be placed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewOrder {
+    pub pet_id: PetId,
+    pub terms: OrderTerms,
+    /// The store's own number for it.
+    pub reference: Option<Reference>,
+    pub note: Option<Note>,
+    pub price: Patch<Decimal>,
+    /// The customer's contact data.
+    pub contact: Option<Contact>,
+}
+
+impl NewOrder {
+    /// An order with nothing else.
+    pub fn of(pet_id: PetId, terms: OrderTerms) -> Self {
+        Self { pet_id, terms, reference: None, note: None, price: Patch::Keep, contact: None }
+    }
+
+    /// The same order with these values. Its terms say when it ends.
+    pub fn with(self, values: OrderPatch) -> Self {
+        let OrderPatch { reference, note, expires_at: _, price, contact } = values;
+        let (reference, note, contact) = (reference.set(), note.set(), contact.set());
+        Self { reference, note, price, contact, ..self }
+    }
+}
+
+/// Whether an order reserves or sells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrderTerms {
+    ReservedUntil(Timestamp),
+    Completed,
+}
+
+impl NewOrder {
+    /// The order that is placed now, for this price if it names none. It begins with a reservation.
+    pub(super) fn placed(&self, id: OrderId, price: Option<Decimal>, now: Timestamp) -> Order {
+        let Self { pet_id, terms: _, reference, note, price: of_order, contact } = self;
+        let mut order = Order {
+            id,
+            pet_id: *pet_id,
+            status: OrderStatus::Reserved,
+            reference: reference.clone(),
+            note: note.clone(),
+            reason: None,
+            expires_at: None,
+            created_at: now,
+            closed_at: None,
+            version: 1,
+            price,
+            contact: contact.clone(),
+            holds: true,
+        };
+        of_order.apply(&mut order.price);
+        order
+    }
+}
+
+/// New values of an order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OrderPatch {
+    pub reference: Patch<Reference>,
+    pub note: Patch<Note>,
+    /// The end of a reservation; `None` keeps it. A reservation always has an end.
+    pub expires_at: Option<Timestamp>,
+    /// Only of a reserved or completed order.
+    pub price: Patch<Decimal>,
+    pub contact: Patch<Contact>,
+}
+
+impl OrderPatch {
+    /// Without `..`, so that none is forgotten.
+    pub(super) fn apply(&self, order: &mut Order) {
+        let Self { reference, note, expires_at, price, contact } = self;
+        reference.apply(&mut order.reference);
+        note.apply(&mut order.note);
+        order.expires_at = expires_at.or(order.expires_at);
+        price.apply(&mut order.price);
+        contact.apply(&mut order.contact);
+    }
+}

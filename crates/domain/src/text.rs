@@ -1,0 +1,87 @@
+//! Bytes and integers as text, and texts as people can read them.
+
+pub mod formulas;
+pub mod readable;
+pub mod sealed;
+
+/// The two hexadecimal digits of a byte.
+pub fn hex(byte: u8) -> [u8; 2] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
+}
+
+/// Bytes as hexadecimal digits.
+pub fn hex_digits(bytes: &[u8]) -> String {
+    bytes.iter().flat_map(|&byte| hex(byte)).map(char::from).collect()
+}
+
+/// A text for a comparison without regard to case and to space around it.
+pub fn compared(text: &str) -> String {
+    text.trim().to_lowercase()
+}
+
+/// The heading of a column for a comparison without regard to case and space: `Category ID` is
+/// `categoryid`.
+pub fn heading(text: &str) -> String {
+    text.split_whitespace().collect::<String>().to_lowercase()
+}
+
+/// Parses an int64 in its only valid spelling: decimal digits with an optional minus sign, without a plus
+/// sign or leading zeros.
+pub fn integer(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let canonical = text == "0" || !digits.starts_with(['0', '+', '-']);
+    canonical.then(|| text.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn an_integer_has_one_spelling() {
+        for (text, value) in [("0", 0), ("7", 7), ("-7", -7), ("9223372036854775807", i64::MAX)] {
+            assert_eq!(integer(text), Some(value));
+        }
+        for text in [
+            "",
+            "-",
+            "-0",
+            "+7",
+            "07",
+            "-07",
+            "--7",
+            "-+7",
+            " 7",
+            "7 ",
+            "7.0",
+            "7e0",
+            "0x7",
+            "٧",
+            "9223372036854775808",
+        ] {
+            assert_eq!(integer(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_int64_is_parsed_back(value: i64) {
+            prop_assert_eq!(integer(&value.to_string()), Some(value));
+        }
+
+        #[test]
+        fn an_integer_is_formatted_as_it_was_parsed(text: String) {
+            if let Some(value) = integer(&text) {
+                prop_assert_eq!(value.to_string(), text);
+            }
+        }
+
+        #[test]
+        fn hexadecimal_digits_are_those_of_the_standard_library(byte: u8) {
+            prop_assert_eq!(hex(byte).to_vec(), format!("{byte:02x}").into_bytes());
+        }
+    }
+}

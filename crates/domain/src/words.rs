@@ -1,0 +1,123 @@
+//! Enumerations whose values have names.
+
+use std::{fmt, str::FromStr};
+
+/// Declares an enumeration with the name of each value in the interface and the database. `ALL`,
+/// `as_str`, `Display` and `FromStr` follow from the names.
+#[macro_export]
+macro_rules! words {
+    (
+        $(#[$about:meta])*
+        $vis:vis enum $name:ident {
+            $($(#[$about_value:meta])* $value:ident = $word:literal,)+
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        $vis enum $name {
+            $($(#[$about_value])* $value,)+
+        }
+
+        impl $name {
+            /// Every value.
+            $vis const ALL: [Self; [$($word),+].len()] = [$(Self::$value),+];
+
+            /// Its name in the interface and the database.
+            $vis fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$value => $word,)+
+                }
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                self.as_str()
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::words::UnknownWord;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                let unknown = $crate::words::UnknownWord(&[$($word),+]);
+                Self::ALL.into_iter().find(|value| value.as_str() == text).ok_or(unknown)
+            }
+        }
+    };
+}
+pub use words;
+
+/// A name in the database: one of `T`, or one that only a later release has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word<T> {
+    /// This release knows it.
+    Known(T),
+    /// This release passes it on.
+    Other(Box<str>),
+}
+
+impl<T: Copy + AsRef<str> + FromStr> Word<T> {
+    /// The word with this name.
+    pub fn of(name: &str) -> Self {
+        name.parse().map_or_else(|_| Self::Other(name.into()), Self::Known)
+    }
+
+    /// Its value, if this release knows it.
+    pub fn known(&self) -> Option<T> {
+        match self {
+            Self::Known(value) => Some(*value),
+            Self::Other(_) => None,
+        }
+    }
+
+    /// Its name in the interface and the database.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Known(value) => value.as_ref(),
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl<T> From<T> for Word<T> {
+    fn from(value: T) -> Self {
+        Self::Known(value)
+    }
+}
+
+impl<T: PartialEq> PartialEq<T> for Word<T> {
+    fn eq(&self, value: &T) -> bool {
+        matches!(self, Self::Known(known) if known == value)
+    }
+}
+
+/// A text that is not one of these names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownWord(pub &'static [&'static str]);
+
+impl std::error::Error for UnknownWord {}
+
+impl UnknownWord {
+    /// The names, as in "one of died and other".
+    pub fn expected(self) -> String {
+        match self.0 {
+            [first @ .., last] if !first.is_empty() => {
+                format!("one of {} and {last}", first.join(", "))
+            }
+            names => names.concat(),
+        }
+    }
+}
+
+impl fmt::Display for UnknownWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not {}", self.expected())
+    }
+}

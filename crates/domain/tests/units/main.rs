@@ -1,0 +1,23 @@
+//! What the public types and functions of this crate promise, each by itself.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod client;
+mod decide;
+mod decide_orders;
+mod decimal;
+mod field_values;
+mod idempotency;
+mod journal;
+mod key;
+mod logo;
+mod name_key;
+mod network;
+mod order;
+mod page;
+mod password;
+mod pet;
+mod phrase;
+mod rate_limit;
+mod second_factor;
+mod staff;

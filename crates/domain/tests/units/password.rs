@@ -1,0 +1,44 @@
+//! Passwords of staff.
+
+use petstore_domain::staff::{Password, PasswordHash, StaffName, WeakPassword};
+use rand::{SeedableRng, rngs::StdRng};
+
+#[test]
+fn a_password_has_at_least_12_characters_and_is_not_common_and_has_no_other_rules() {
+    let name = StaffName::new("Maria Magdalena").unwrap();
+    let chosen = |text: &str| Password::chosen(text, &name).err();
+    for good in ["correct horse battery", "aaaaaaaaaaab", "            x", "ééééééééééèé"]
+    {
+        assert_eq!(chosen(good), None, "{good}");
+    }
+    let common = include_str!("../../src/staff/common-passwords.txt");
+    assert!(common.lines().count() > 200 && common.lines().all(|known| known.len() >= 12));
+    assert_eq!(chosen("elevenchars"), Some(WeakPassword::Short));
+    assert_eq!(chosen(&"ab".repeat(128)), None);
+    assert_eq!(chosen(&"ab".repeat(129)), Some(WeakPassword::Long));
+    for common in [
+        "1qaz2wsx3edc",
+        "QWERTY123456",
+        "aaaaaaaaaaaa",
+        "maria magdalena",
+        "Maria Magdalena1",
+        "petstore-2026",
+        "petstorepetstore",
+    ] {
+        assert_eq!(chosen(common), Some(WeakPassword::Common), "{common}");
+    }
+}
+
+#[test]
+fn a_hash_is_that_of_one_password_however_it_was_typed() {
+    let random = &mut StdRng::seed_from_u64(1);
+    let password = |text| Password::typed(text).unwrap();
+    let hash = password("caf\u{e9} on the corner").hash(random);
+    assert!(hash.is_of(&password("cafe\u{301} on the corner")));
+    assert!(!hash.is_of(&password("Caf\u{e9} on the corner")));
+    // With another salt each time.
+    let again = password("caf\u{e9} on the corner").hash(random);
+    assert_ne!(hash.as_bytes()[16..], again.as_bytes()[16..]);
+    assert_eq!(PasswordHash::from_bytes(hash.as_bytes()), Some(hash));
+    assert!(!PasswordHash::of_nobody().is_of(&password("")));
+}

@@ -1,0 +1,119 @@
+//! A file that can be read more than once.
+
+use std::{
+    cell::Cell,
+    env,
+    error::Error,
+    fs::File,
+    io::{self, ErrorKind, Read},
+    os::unix::fs::FileExt,
+    path::Path,
+    rc::Rc,
+};
+
+/// The row length that is always accepted, in bytes; much longer rows are rejected. An unclosed
+/// quote turns the rest of the file into one row.
+pub(crate) const MAX_ROW: u64 = 1 << 20;
+
+/// A file, or a copy of input that can be read only once.
+pub struct Source {
+    file: File,
+    /// In bytes.
+    length: u64,
+}
+
+impl Source {
+    /// Opens the file at `path`. The content of a pipe is copied to an unnamed temporary file.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Self::of(File::open(path)?)
+    }
+
+    /// Copies all of `input`.
+    pub fn copied_from(mut input: impl Read) -> io::Result<Self> {
+        let mut file = tempfile::tempfile().map_err(|error| no_copy(&error))?;
+        let length = io::copy(&mut input, &mut file).map_err(|error| match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => no_copy(&error),
+            _ => error,
+        })?;
+        Ok(Self { file, length })
+    }
+
+    fn of(file: File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::Error::new(
+                ErrorKind::IsADirectory,
+                "it is a folder; name a file in it",
+            ));
+        }
+        if metadata.is_file() {
+            return Ok(Self { file, length: metadata.len() });
+        }
+        Self::copied_from(file)
+    }
+
+    /// Whether the text is in UTF-16, with or without a byte order mark: its first character is
+    /// ASCII.
+    pub fn is_utf16(&self) -> io::Result<bool> {
+        let start = self.bytes(0, self.length.min(2))?;
+        Ok(matches!(start[..], [0xFF, 0xFE] | [0xFE, 0xFF] | [0, _] | [_, 0]))
+    }
+
+    /// The length in bytes.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The bytes from `start` up to `end`.
+    pub(super) fn bytes(&self, start: u64, end: u64) -> io::Result<Vec<u8>> {
+        let length = usize::try_from(end.saturating_sub(start)).map_err(io::Error::other)?;
+        let mut bytes = vec![0; length];
+        self.file.read_exact_at(&mut bytes, start)?;
+        Ok(bytes)
+    }
+
+    /// A reader from the beginning. It fails with `RowTooLong` when `allowance` is used up; the
+    /// caller refills it before each row.
+    pub(super) fn reader(&self, allowance: &Rc<Cell<u64>>) -> Bounded<'_> {
+        Bounded { file: &self.file, offset: 0, allowance: Rc::clone(allowance) }
+    }
+}
+
+fn no_copy(error: &io::Error) -> io::Error {
+    let folder = env::temp_dir();
+    let message = format!(
+        "cannot make a temporary copy in {}: {error}; name another folder with TMPDIR",
+        folder.display()
+    );
+    io::Error::new(error.kind(), message)
+}
+
+/// See [`Source::reader`].
+pub(super) struct Bounded<'s> {
+    file: &'s File,
+    offset: u64,
+    allowance: Rc<Cell<u64>>,
+}
+
+impl Read for Bounded<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let left = self.allowance.get();
+        if left == 0 {
+            return Err(io::Error::other(RowTooLong));
+        }
+        let length = self.file.read_at(into, self.offset)?;
+        self.offset += length as u64;
+        self.allowance.set(left.saturating_sub(length as u64));
+        Ok(length)
+    }
+}
+
+/// A row is longer than [`MAX_ROW`].
+#[derive(Debug, thiserror::Error)]
+#[error("the row that begins here is longer than {MAX_ROW} bytes")]
+struct RowTooLong;
+
+/// Whether the error is [`RowTooLong`].
+pub(super) fn is_row_too_long(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<RowTooLong>)
+}

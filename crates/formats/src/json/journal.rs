@@ -1,0 +1,71 @@
+//! The log of changes and the audit trail as JSON.
+
+use jiff::Timestamp;
+use petstore_domain::{
+    NamedActor,
+    store_area::{AuditEntry, JournalEntry, JournalSubject},
+};
+
+use super::Object;
+
+/// A `Change`, on one line.
+pub fn write_change(out: &mut Vec<u8>, change: &JournalEntry) {
+    let mut object = Object::begin(out);
+    object.integer("seq", change.seq);
+    write_what(&mut object, change.at, change.kind.as_str(), &change.subject);
+    write_representations(&mut object, change);
+    object.text_or_null("requestId", change.request_id.as_deref());
+    object.end();
+}
+
+/// An `AuditEntry`, on one line.
+pub fn write_audit_entry(out: &mut Vec<u8>, entry: &AuditEntry) {
+    let mut object = Object::begin(out);
+    let (actor, request_id) = match entry {
+        AuditEntry::Change(change) => {
+            write_what(&mut object, change.at, change.kind.as_str(), &change.subject);
+            object.integer("seq", change.seq);
+            write_representations(&mut object, change);
+            object.raw_or_null("details", None);
+            (&change.actor, &change.request_id)
+        }
+        AuditEntry::Act { at, act, actor, request_id, .. } => {
+            write_what(&mut object, *at, act.kind.as_str(), &act.subject);
+            for name in ["seq", "version", "before", "after"] {
+                object.raw_or_null(name, None);
+            }
+            let mut details = Object::begin(object.name("details"));
+            for (name, text) in &act.details {
+                details.text(name, text);
+            }
+            details.end();
+            (actor, request_id)
+        }
+    };
+    write_actor(object.name("actor"), actor);
+    object.text_or_null("requestId", request_id.as_deref());
+    object.end();
+}
+
+fn write_what(object: &mut Object<'_>, at: Timestamp, kind: &str, subject: &JournalSubject) {
+    object.time("at", at);
+    object.text("type", kind);
+    let mut of_subject = Object::begin(object.name("subject"));
+    of_subject.text("kind", subject.kind.as_str());
+    of_subject.or_null("id", subject.id, |object, id| object.integer("id", id));
+    of_subject.end();
+}
+
+fn write_representations(object: &mut Object<'_>, change: &JournalEntry) {
+    object.or_null("version", change.version, |object, version| object.integer("version", version));
+    object.raw_or_null("before", change.before.as_deref());
+    object.raw_or_null("after", change.after.as_deref());
+}
+
+fn write_actor(out: &mut Vec<u8>, NamedActor { actor, name }: &NamedActor) {
+    let mut object = Object::begin(out);
+    object.text("kind", actor.kind());
+    object.or_null("id", actor.id(), |object, id| object.integer("id", id));
+    object.text_or_null("name", name.as_deref());
+    object.end();
+}

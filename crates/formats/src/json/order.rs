@@ -1,0 +1,114 @@
+//! Orders as JSON: the bodies of requests, and what clients, the log of changes and files have.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use jiff::Timestamp;
+use petstore_domain::{
+    PetId,
+    store_area::{
+        Contact, Decimal, NewOrder, Note, Order, OrderPatch, OrderStatus, OrderTerms, Patch,
+        Reference,
+    },
+};
+
+use super::{
+    Invalid,
+    members::{Member, Members, bodies, values},
+    resource::{Readers, Resource, resource},
+};
+
+resource!(Order: id, pet_id as petId, status, reference, note, reason, expires_at as expiresAt,
+    created_at as createdAt, closed_at as closedAt; version, since price, private contact, file holds);
+
+bodies! {
+    PlaceOrder: pet_id as petId, status, reference, note, end as expiresAt, price, contact;
+    OrderPatch: reference, note, expires_at as expiresAt, price, contact;
+}
+
+/// The body of `placeOrder`.
+pub struct PlaceOrder {
+    pub pet_id: i64,
+    status: Option<IsCompleted>,
+    reference: Option<Reference>,
+    note: Option<Note>,
+    end: End,
+    price: Patch<Decimal>,
+    contact: Patch<Contact>,
+}
+
+/// Whether an order is completed at once.
+#[derive(Default)]
+struct IsCompleted(bool);
+
+/// The end of a reservation.
+struct End(Option<Timestamp>);
+
+values! {
+    IsCompleted: "reserved or completed", |value| match &*super::string(value)? {
+        "reserved" => Some(Self(false)),
+        "completed" => Some(Self(true)),
+        _ => None,
+    };
+}
+
+impl Member for End {
+    fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
+        let IsCompleted(is_completed) = members.optional("status")?.unwrap_or_default();
+        let end = members.optional(name)?;
+        if is_completed && end.is_some() {
+            return Err(Invalid::of(
+                "expiresAt is only for a reservation; an order with the status completed has no end.",
+            ));
+        }
+        Ok(Self(end))
+    }
+}
+
+impl PlaceOrder {
+    /// The order for this animal, a reservation until `default_end` if it names no end.
+    pub fn of_pet(self, pet_id: PetId, default_end: Timestamp) -> NewOrder {
+        let IsCompleted(is_completed) = self.status.unwrap_or_default();
+        let terms = if is_completed {
+            OrderTerms::Completed
+        } else {
+            OrderTerms::ReservedUntil(self.end.0.unwrap_or(default_end))
+        };
+        let Self { reference, note, price, contact, .. } = self;
+        NewOrder { pet_id, terms, reference, note, price, contact: contact.set() }
+    }
+}
+
+/// An order without its contact, for what is kept, and for callers without permission to see it.
+pub fn write_order(out: &mut Vec<u8>, order: &Order) {
+    order.write(out, Readers::All);
+}
+
+pub fn write_order_with_contact(out: &mut Vec<u8>, order: &Order) {
+    order.write(out, Readers::Staff);
+}
+
+/// An order in a file, with whether it holds its animal.
+pub(crate) fn write_whole_order(out: &mut Vec<u8>, order: &Order) {
+    order.write(out, Readers::File);
+}
+
+/// The members that an older representation of an order may not have, as `"name":` and `,"name":null`.
+pub const ADDED_TO_ORDERS: &[[&str; 2]] = Order::ADDED;
+
+pub fn read_order(object: &[u8]) -> Result<Order, Invalid> {
+    let order = Order::read_file(object, "The order")?;
+    let is_open = order.status == OrderStatus::Reserved;
+    if is_open != order.closed_at.is_none() {
+        return Err(Invalid::of("closedAt must be null for a reserved order, and for no other"));
+    }
+    if is_open && order.expires_at.is_none() {
+        return Err(Invalid::of("expiresAt must not be null for a reserved order"));
+    }
+    if order.status != OrderStatus::Completed && order.holds != is_open {
+        return Err(Invalid::of(
+            "holds must be true for a reserved order, and false for a cancelled, expired or \
+             returned one",
+        ));
+    }
+    Ok(order)
+}

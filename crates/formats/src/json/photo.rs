@@ -1,0 +1,117 @@
+//! A photo of an animal as JSON.
+
+use memchr::{memchr, memmem};
+use petstore_domain::{
+    PetId,
+    clock::at_millisecond,
+    store_area::{AltText, Focus, Photo, PhotoFile, PhotoId, PhotoPatch, Photos},
+};
+use serde::Deserialize;
+
+use super::{
+    Object, elements, integer,
+    members::{bodies, values},
+    scaled_in,
+};
+
+values! {
+    // The only one is the position of a photo.
+    usize: "an integer from 0 on; 0 is the portrait", |value| integer(value)?.try_into().ok();
+    Focus: "two numbers from 0 to 1 with at most four decimals, such as [0.5, 0.35]: how far from the left \
+            and from the top; or null for this default",
+        |value| match elements(value.get().as_bytes()).ok()?[..] {
+            [x, y] => read_focus([x.get(), y.get()]),
+            _ => None,
+        };
+}
+
+/// Of two JSON numbers from 0 to 1 with at most four decimals.
+pub fn read_focus(point: [&str; 2]) -> Option<Focus> {
+    let [x, y] = point.map(|part| u16::try_from(scaled_in(part, 4)?).ok());
+    Focus::new([x?, y?])
+}
+
+bodies! {
+    PhotoPatch: alt, focus, position;
+}
+
+/// A photo as a store keeps it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Stored<'s> {
+    id: &'s str,
+    alt: Option<String>,
+    width: u32,
+    height: u32,
+    focus: Option<[u16; 2]>,
+    added_at: i64,
+}
+
+/// The photos of an animal as a store keeps them. `None` if the service has never written this.
+pub fn read_photos(stored: &str) -> Option<Photos> {
+    let photo = |stored: Stored<'_>| {
+        let alt = match stored.alt {
+            Some(alt) => Some(AltText::new(alt)?),
+            None => None,
+        };
+        Some(Photo {
+            id: PhotoId::parse(stored.id)?,
+            alt,
+            width: stored.width,
+            height: stored.height,
+            focus: match stored.focus {
+                Some(point) => Some(Focus::new(point)?),
+                None => None,
+            },
+            added_at: at_millisecond(stored.added_at)?,
+        })
+    };
+    let all: Vec<Stored<'_>> = serde_json::from_str(stored).ok()?;
+    let all = all.into_iter().map(photo).collect::<Option<_>>()?;
+    Some(Photos::stored(all, stored.to_owned()))
+}
+
+/// The same JSON with the paths of photos below `prefix`; `None` if there are none. No value of a client
+/// is an object behind `"urls":`.
+pub fn with_photos_below(prefix: &str, json: &[u8]) -> Option<Vec<u8>> {
+    let (mut out, mut rest) = (Vec::new(), json);
+    while let Some(at) = memmem::find(rest, br#""urls":{"small":"/photos/"#) {
+        let (before, urls) = rest.split_at(at);
+        let (urls, after) = urls.split_at(memchr(b'}', urls)?);
+        let urls =
+            String::from_utf8_lossy(urls).replace("\"/photos/", &format!("\"{prefix}/photos/"));
+        out.extend([before, urls.as_bytes()].concat());
+        rest = after;
+    }
+    (rest.len() < json.len()).then(|| [&out, rest].concat())
+}
+
+/// The photo of an animal at this position.
+pub fn write_photo(out: &mut Vec<u8>, pet: PetId, position: usize, photo: &Photo) {
+    let mut object = Object::begin(out);
+    object.text("id", &photo.id.to_string());
+    object.integer("petId", pet.get());
+    object.integer("position", position);
+    object.put("alt", &photo.alt);
+    object.integer("width", photo.width);
+    object.integer("height", photo.height);
+    object.raw_or_null("focus", photo.focus.map(|focus| focus.to_string()).as_deref());
+    object.time("addedAt", photo.added_at);
+    let mut urls = Object::begin(object.name("urls"));
+    for file in PhotoFile::all(photo.id) {
+        urls.text(file.size.as_str(), &file.path());
+    }
+    urls.end();
+    object.end();
+}
+
+pub(super) fn write_photos(out: &mut Vec<u8>, pet: PetId, photos: &Photos) {
+    out.push(b'[');
+    for (position, photo) in photos.all().iter().enumerate() {
+        if position > 0 {
+            out.push(b',');
+        }
+        write_photo(out, pet, position, photo);
+    }
+    out.push(b']');
+}

@@ -1,0 +1,65 @@
+//! Categories, webhooks and attempts of the store area as JSON.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use petstore_domain::{
+    store_area::{Attempt, Category, Resource, Webhook},
+    words::Word,
+};
+
+use super::{
+    Invalid, Object,
+    resource::{Readers, Resource as _, resource},
+    write_order, write_store_pet,
+};
+
+resource!(Category: id, label; version);
+
+pub fn write_category(out: &mut Vec<u8>, category: &Category) {
+    category.write(out, Readers::All);
+}
+
+/// A category in a file.
+pub(crate) fn read_category(object: &[u8]) -> Result<Category, Invalid> {
+    Category::read_file(object, "The category")
+}
+
+/// The representation of an animal, an order without its contact, or a category.
+pub fn write_resource(out: &mut Vec<u8>, resource: &Resource) {
+    match resource {
+        Resource::Pet(pet) => write_store_pet(out, pet),
+        Resource::Order(order) => write_order(out, order),
+        Resource::Category(category) => write_category(out, category),
+    }
+}
+
+/// A webhook, with its secret if it has just been made.
+pub fn write_webhook(out: &mut Vec<u8>, webhook: &Webhook, secret: Option<&str>) {
+    let mut object = Object::begin(out);
+    object.integer("id", webhook.id);
+    object.text("url", &webhook.url);
+    object.or_null("types", webhook.types.as_ref(), |object, types| {
+        object.texts("types", types.iter().map(Word::as_str));
+    });
+    object.put("description", &webhook.description);
+    object.put("enabled", &webhook.disabled.is_none());
+    object.put("disabledReason", &webhook.disabled);
+    object.time("createdAt", webhook.created_at);
+    object.time("updatedAt", webhook.updated_at);
+    object.integer("version", webhook.version);
+    if let Some(secret) = secret {
+        object.text("secret", secret);
+    }
+    object.end();
+}
+
+/// An attempt to deliver a message.
+pub fn write_attempt(out: &mut Vec<u8>, attempt: &Attempt) {
+    let mut object = Object::begin(out);
+    object.text("messageId", &attempt.message_id);
+    object.time("at", attempt.at);
+    object.or_null("status", attempt.status, |object, status| object.integer("status", status));
+    object.integer("durationMs", attempt.duration_ms);
+    object.text_or_null("error", attempt.error.as_deref());
+    object.end();
+}

@@ -1,0 +1,140 @@
+//! Times as clients write them.
+
+use jiff::Timestamp;
+
+pub use petstore_domain::clock::to_milliseconds;
+
+/// Parses a time of RFC 3339 with any offset, as a store keeps it. Drops digits after the
+/// milliseconds. A leap second is at the end of a day of UTC (RFC 3339, section 5.7). The last hours
+/// of the year 9999 are one moment, because no [`Timestamp`] is later.
+pub fn parse(text: &str) -> Option<Timestamp> {
+    let (seconds, rest) = text.split_at_checked("0000-00-00T00:00:00".len())?;
+    let digits = rest
+        .strip_prefix('.')
+        .map_or(0, |rest| rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len());
+    let (fraction, offset) = match digits {
+        0 => ("", rest),
+        // Together with the dot.
+        _ => rest.split_at(digits + 1),
+    };
+    let fraction = &fraction[..fraction.len().min(4)];
+    // The parser also reads other forms, for example without a separator.
+    if !fits(seconds, "0000-00-00T00:00:00") || !matches!(offset, "Z" | "z") && !fits_offset(offset)
+    {
+        return None;
+    }
+    let time = format!("{seconds}{fraction}{offset}");
+    let time = time.parse().ok().or_else(|| {
+        // Valid in the year before, so only too late.
+        let year_before = format!("9998{}", time.strip_prefix("9999")?);
+        year_before.parse::<Timestamp>().ok().map(|_| Timestamp::MAX)
+    })?;
+    let is_end_of_day = (time.as_second() + 1) % 86_400 == 0;
+    (!seconds.ends_with(":60") || is_end_of_day).then(|| to_milliseconds(time))
+}
+
+fn fits_offset(offset: &str) -> bool {
+    (fits(offset, "+00:00") || fits(offset, "-00:00")) && &offset[1..3] < "24"
+}
+
+/// Whether a text has the digits and other characters of this form.
+fn fits(text: &str, form: &str) -> bool {
+    text.len() == form.len()
+        && text.bytes().zip(form.bytes()).all(|(byte, form)| match form {
+            b'0' => byte.is_ascii_digit(),
+            form => byte.eq_ignore_ascii_case(&form),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::json::Object;
+    use petstore_domain::clock::at_millisecond;
+
+    #[test]
+    fn a_time_has_the_form_of_rfc_3339_and_any_offset() {
+        for (text, expected) in [
+            ("2026-12-06T10:00:00Z", "2026-12-06T10:00:00Z"),
+            ("2026-12-06t10:00:00z", "2026-12-06T10:00:00Z"),
+            ("2026-12-06T11:00:00+01:00", "2026-12-06T10:00:00Z"),
+            ("2026-12-06T00:30:00.5-09:30", "2026-12-06T10:00:00.5Z"),
+            ("2026-12-06T10:00:00.1239999999999999999Z", "2026-12-06T10:00:00.123Z"),
+            ("2026-12-06T10:00:00-00:00", "2026-12-06T10:00:00Z"),
+            ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59Z"),
+            ("2016-12-31T18:59:60-05:00", "2016-12-31T23:59:59Z"),
+            ("9999-12-30T21:59:59Z", "9999-12-30T21:59:59Z"),
+            ("9999-12-30T22:00:00.999Z", "9999-12-30T22:00:00Z"),
+            ("9999-12-31T23:59:59.999Z", "9999-12-30T22:00:00Z"),
+            ("9999-12-31T23:59:59-23:59", "9999-12-30T22:00:00Z"),
+            ("0000-01-01T00:00:00+23:59", "0000-01-01T00:00:00Z"),
+        ] {
+            assert_eq!(parse(text), Some(expected.parse().unwrap()), "{text}");
+        }
+        for other in [
+            "",
+            "2026-12-06",
+            "2026-12-06T10:00:00",
+            "2026-12-06 10:00:00Z",
+            "2026-12-06T10:00Z",
+            "20261206T100000Z",
+            "2026-12-06T10:00:00.Z",
+            "2026-12-06T10:00:00,5Z",
+            "2026-12-06T10:00:00+01",
+            "2026-12-06T10:00:00+0100",
+            "2026-12-06T10:00:00+24:00",
+            "2026-12-06T10:00:00Z[UTC]",
+            "2026-12-06T24:00:00Z",
+            "2026-02-29T10:00:00Z",
+            "2026-12-31T10:00:60Z",
+            "2026-12-31T23:59:60-05:00",
+            "9999-12-32T00:00:00Z",
+            "9999-12-31T24:00:00Z",
+            "9999-12-31T10:00:00+00:99",
+            "2026-12-06T10:00:00ZZ",
+            "é026-12-06T10:00:00Z",
+            "+002026-12-06T10:00:00Z",
+        ] {
+            assert_eq!(parse(other), None, "{other}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_time_that_is_parsed_can_be_stored_read_and_written_again(
+            text in "(0000-01-0[12]|9999-12-3[01]|[0-9]{4}-[01][0-9]-[0-3][0-9])\
+                T[0-2][0-9]:[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,12})?(Z|[+-][0-2][0-9]:[0-5][0-9])"
+        ) {
+            if let Some(time) = parse(&text) {
+                prop_assert_eq!(at_millisecond(time.as_millisecond()), Some(time));
+                let mut written = Vec::new();
+                Object::begin(&mut written).time("", time);
+                let written = std::str::from_utf8(&written[5..written.len() - 1]).unwrap();
+                prop_assert_eq!(parse(written), Some(time), "{}", written);
+            }
+        }
+
+        #[test]
+        fn a_time_of_any_clock_can_be_stored_read_and_written_again(
+            second in prop_oneof![
+                Timestamp::MIN.as_second()..=Timestamp::MAX.as_second(),
+                Just(Timestamp::MIN.as_second()),
+                Just(Timestamp::MAX.as_second()),
+            ],
+            millisecond in 0..1000_i32,
+        ) {
+            let time = Timestamp::new(second, millisecond * 1_000_000).unwrap();
+            let stored = at_millisecond(time.as_millisecond()).unwrap();
+            prop_assert_eq!(parse(&stored.to_string()), Some(stored));
+            prop_assert_eq!(to_milliseconds(time), stored);
+        }
+    }
+
+    #[test]
+    fn what_is_smaller_than_a_millisecond_is_dropped() {
+        let time: Timestamp = "2026-12-06T10:00:00.1239Z".parse().unwrap();
+        assert_eq!(to_milliseconds(time).to_string(), "2026-12-06T10:00:00.123Z");
+    }
+}

@@ -1,0 +1,4 @@
+//! JSON, as the interface reads and writes it, and the files of import and export.
+
+pub mod files;
+pub mod json;

@@ -1,0 +1,863 @@
+//! The texts of the pages for the staff.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use maud::Markup;
+use petstore_domain::{
+    PetStatus, Problem, Role, Scope,
+    staff::WeakPassword,
+    store_area::{
+        ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind,
+        SubjectKind, WithdrawalReason,
+    },
+};
+
+use super::declaration::{Unit, texts};
+
+/// One of the texts, for a table that has no request.
+pub type Label = fn(&Texts) -> &'static str;
+
+texts! {
+    /// The language of all texts, by which the script also writes times.
+    language;
+    site;
+    skip;
+    main_menu;
+    sign_out;
+    today;
+    animals_heading;
+    add;
+    orders;
+    activity;
+    web_site;
+    public_page;
+    settings;
+    categories;
+    webhooks;
+    error_prefix;
+    problem_heading;
+    cancel;
+    /// The way out of a question. Many questions are about a cancellation, so "Cancel" would be unclear.
+    go_back;
+    next_page;
+    first_page;
+    no_name;
+    actions;
+
+    // Values.
+    name;
+    number;
+    category;
+    status_label;
+    added_at;
+    changed_at;
+    /// Somebody on the staff whose name is not known.
+    staff_member;
+    program(name: &str) -> String;
+    a_program;
+    the_service;
+    the_operator;
+    reference;
+    reference_hint;
+    note;
+    reason_label;
+    optional;
+    until;
+    category_hint;
+    animal;
+    order;
+    placed_at;
+    ends;
+    closed_at;
+    sold_at;
+    /// Words that people write before a number, in lower case.
+    before_number: [&'static str; 6];
+
+    // Today.
+    find_label;
+    find;
+    ending_today;
+    ending_tomorrow;
+    ending_later;
+    call;
+    ending;
+    none_ending;
+    sold_today;
+    all_sales;
+    incomplete;
+    no_photo;
+    no_chip;
+    newest_animals;
+    /// Of a list that is cut off.
+    shown_of(shown: usize, count: &str) -> String;
+    counting;
+    all_reservations;
+    empty_store;
+    empty_store_hint;
+    add_animals;
+    numbers;
+    first_steps;
+    step_store;
+    step_animal;
+    step_import;
+    step_colleague;
+    step_window;
+    no_steps;
+
+    // Animal.
+    edit;
+    save;
+    reserve_more;
+    sell_more;
+    reserve;
+    sell;
+    sell_now;
+    cancel_reservation;
+    take_back;
+    take_back_hint;
+    sold_without_order;
+    pending_without_order;
+    withdraw;
+    withdraw_more;
+    withdraw_hint;
+    restore;
+    restore_hint;
+    choose;
+    history;
+    older;
+    no_history;
+    /// Opens the text that a change replaced, of which only the beginning is shown.
+    whole_before;
+    status_held;
+
+    // Conflict.
+    conflict;
+    conflict_hint;
+    theirs;
+    yours;
+    save_mine;
+    keep_theirs;
+    different;
+
+    // Add.
+    add_one;
+    add_many;
+    add_animal;
+    add_to_number;
+    paste;
+    paste_hint;
+    preview;
+    line;
+    check;
+    fine;
+    preview_hint;
+    change_lines;
+    preview_again;
+
+    // Orders.
+    find_order;
+    find_order_by_animal;
+    no_orders;
+    no_orders_hint;
+    no_order_found;
+    all;
+    print;
+    signature;
+    signature_of_store;
+    shown_here;
+    only_first;
+
+    // Problems.
+    no_pet;
+    no_order;
+    not_found;
+    name_too_long;
+    name_missing;
+    category_missing;
+    status_invalid;
+    reason_missing;
+    day_invalid;
+    none_selected;
+    nothing_pasted;
+    stale;
+    nothing_changed;
+    /// Before the animals that others have changed since, when the rest of a change is undone.
+    undone_without;
+    status(status: PetStatus) -> &'static str;
+    withdrawn;
+    /// Behind a number of them.
+    departures;
+    overdue;
+    order_status(status: OrderStatus) -> &'static str;
+    reason(reason: WithdrawalReason) -> &'static str;
+    /// The words for a change that replaced the end of a reservation, or the name of a category.
+    extended;
+    renamed;
+    /// The words for a change in the history of an animal.
+    change(kind: ChangeType) -> &'static str;
+    /// A number of animals.
+    animals(count: usize) -> String;
+    /// More than a number of animals.
+    more_than(count: usize) -> String;
+    /// A list shows only its first animals.
+    first_shown(count: usize) -> String;
+    title_of_order(id: i64) -> String;
+    /// An order within a sentence.
+    this_order(id: i64) -> String;
+    /// Several labels, such as "Reference and note".
+    labels(all: &[&str]) -> String;
+    /// What is wrong with a text with this label that has more characters.
+    too_long(label: &str, most: usize) -> String;
+    /// What is wrong with a form with more fields.
+    form_too_large(most: usize) -> String;
+    select(name: &str) -> String;
+    add_count(count: usize) -> String;
+    wrong_lines(count: usize) -> String;
+    add_with_category(label: &str) -> String;
+    unknown_category(text: &str) -> String;
+    ambiguous_category(text: &str, one: i64, other: i64) -> String;
+    /// Before the number of a category without a name.
+    category_prefix;
+    category_number(id: i64) -> String;
+    /// Who changed an animal last.
+    changed_by(name: &str) -> String;
+    is_withdrawn;
+    has_no_reservation;
+    is_gone;
+    is_reserved(order: i64) -> String;
+    /// Behind what is wrong with another order of the animal.
+    animal_is_reserved(order: i64) -> String;
+    is_in_status(status: PetStatus) -> String;
+
+    // Categories.
+    no_categories;
+    no_categories_hint;
+    name_category_heading;
+    category_number_hint;
+    label_missing;
+    label_invalid;
+    no_free_number;
+    number_invalid;
+
+    // Adding one animal.
+    category_of_species;
+    species_or_category;
+    or_about;
+    about_hint;
+    /// What people type for years, months and weeks.
+    ages_typed: [&'static str; 3];
+    age_invalid;
+    born_or_age;
+
+    // The texts about fields and their values.
+    fields;
+    fields_hint;
+    more_fields;
+    any_value;
+    no_value;
+    field_label;
+    field_label_hint;
+    field_name;
+    field_name_hint;
+    field_name_invalid;
+    field_name_taken;
+    field_kind;
+    choose_kind;
+    field_label_invalid;
+    field_kind_missing;
+    field_choices;
+    more_choices;
+    remove_choice;
+    field_labels_hint;
+    field_labels_invalid;
+    field_choices_hint;
+    field_choices_invalid;
+    field_position;
+    field_position_hint;
+    field_position_invalid;
+    field_public;
+    field_public_hint;
+    field_unique;
+    field_unique_hint;
+    add_field;
+    delete_field;
+    field_deleted_effect;
+    birth_invalid;
+    no_field;
+    field_in_use;
+    too_many_fields;
+    field_changed;
+    /// The effect on the animals with a choice that is taken off. `None` if they were not counted, and
+    /// more than `most` were not.
+    choice_in_use(count: usize, most: usize, shown: &str) -> String;
+    /// The values that become visible with a field. `has_more` if not all animals were looked at.
+    becomes_public(count: usize, has_more: bool) -> String;
+    /// The name of a kind, and what to type for a value of it.
+    kind(kind: FieldKind) -> (&'static str, &'static str);
+    /// Another animal has the value of a unique field: what it is called, and the field.
+    value_taken(label: &str, other: &str) -> String;
+    other_new;
+    /// The page of this animal.
+    show_animal(other: &str) -> String;
+    /// Several animals have one value of the unique field with this name; they follow.
+    shared_value(label: &str) -> String;
+    /// Someone deleted the field with this name while a value was typed.
+    field_removed(label: &str, typed: &str) -> String;
+    /// Someone took a choice off a field while it was chosen.
+    choice_removed(label: &str, chosen: &str) -> String;
+    number_shortened(label: &str, typed: &str) -> String;
+
+    // The list of animals, and its bar.
+    any_status;
+    also_sold;
+    filter;
+    filters;
+    add_sold;
+    take_off;
+    show;
+    any_category;
+    nothing_found;
+    /// In place of `nothing_found`, above links to the lists of other statuses that have some.
+    none_here;
+    nothing_found_hint;
+    search_orders(typed: &str) -> String;
+    select_all;
+    skip_list;
+    with_selected;
+    all_or_none;
+    reserve_or_sell;
+    move_more;
+    move_label;
+    value_more;
+    new_value;
+    value_hint;
+    field_of_animals;
+    choose_field;
+    field_missing;
+    withdraw_several;
+    cancel_reservations;
+    clear;
+    /// A filter of the list.
+    chip(label: &str, value: &str) -> String;
+    too_many_filters(most: usize, left_out: &str) -> String;
+
+    // The texts of the pages for managers.
+
+    // Activity.
+    export;
+    no_activity;
+    no_activity_hint;
+    no_activity_yet;
+    no_activity_yet_hint;
+    since;
+    up_to;
+    animal_number;
+    any_type;
+    when;
+    who;
+    what;
+    about;
+    difference;
+    export_cut;
+    /// The words for a change, understandable without its context.
+    audited_change(kind: ChangeType) -> &'static str;
+    act(kind: ActType) -> &'static str;
+    subject(kind: SubjectKind) -> &'static str;
+
+    // Webhooks.
+    webhooks_hint;
+    no_webhooks;
+    no_webhooks_hint;
+    no_webhook;
+    add_webhook;
+    address;
+    address_hint;
+    description;
+    sends;
+    sends_hint;
+    every_change;
+    works;
+    not_used;
+    url_missing;
+    url_invalid;
+    fails;
+    off;
+    fails_since;
+    attempts;
+    no_attempts;
+    result;
+    duration;
+    delivered;
+    failed;
+    test;
+    test_hint;
+    enable;
+    enable_hint;
+    enable_now;
+    enable_now_hint;
+    disable;
+    disable_hint;
+    rotate;
+    rotate_hint;
+    delete;
+    delete_webhook;
+    delete_hint;
+    secret;
+    secret_hint;
+    too_many_webhooks;
+    failing_webhooks(count: usize) -> String;
+    show_webhooks;
+    disabled(reason: DisabledReason) -> &'static str;
+
+    // Orders.
+    price;
+    contact;
+    contact_hint(days: u64) -> String;
+    no_order_found_hint(days: u64) -> String;
+    only_newest(searched: usize) -> String;
+    orders_found(count: usize, has_more: bool) -> String;
+    /// The orders in this status that have a price.
+    sum_of(status: OrderStatus, count: usize, sum: &str) -> String;
+    text_too_long;
+    contact_changed;
+    change_order;
+    extend_or_change;
+    price_invalid;
+    /// A number with one point or comma that may be between thousands.
+    /// A text can mean two things. Each can be written so that it means only that.
+    ambiguous(typed: &str, meanings: [&str; 2], spellings: [&str; 2]) -> String;
+    /// The button that puts right that an order was closed.
+    reopen(status: OrderStatus) -> &'static str;
+    typed_here;
+    /// Before the time of an order that somebody placed.
+    that_was;
+    did_that(name: &str) -> String;
+    /// The order before, of an animal that is available.
+    order_before;
+    /// The price of each of several animals.
+    price_of_each;
+    order_is(id: i64, status: OrderStatus) -> String;
+
+    // Photos.
+    manage_photos;
+    to_animal;
+    add_photos;
+    photos_hint;
+    upload;
+    save_texts_first;
+    make_main;
+    move_up;
+    move_down;
+    turn_left;
+    turn_right;
+    look_more;
+    look_hint;
+    /// The points of a photo that people can choose, from left and top.
+    points: [&'static str; 10];
+    look_at_pressed;
+    /// The texts of the script about the pictures that it sends.
+    uploads: [&'static str; 16];
+    photos;
+    photos_after;
+    take_photo;
+    no_picture;
+    picture_too_large;
+    too_many_pictures;
+    photos_not_kept;
+    heic;
+    another_member;
+    too_many_photos;
+    photo_is_gone;
+    photo_not_kept;
+    put_back;
+    photo_added;
+    photo_turned;
+    photo_deleted;
+    photos_moved;
+    photo_focused;
+    photo_described;
+    photo_file_missing;
+    /// The text of a photo for people who cannot see it.
+    photo_of(number: usize, animal: &str, alt: Option<&str>) -> String;
+    /// A photo in the middle of a sentence.
+    this_photo(number: usize, animal: &str) -> String;
+    /// The title of the page of the photos of an animal.
+    photos_of(animal: &str) -> String;
+    /// The label of the choice of the point that stays in view.
+    look_at(number: usize) -> String;
+    /// The label of the field with the text of a photo.
+    alt_of(number: usize) -> String;
+    /// The name of a button, with the number of its photo.
+    photo_button(label: &str, number: usize) -> String;
+    /// Photos that came with a form, and cannot be added any more.
+    photos_lost(count: usize) -> String;
+    photos_added(count: usize) -> String;
+
+    // What the pages ask before they do something, and what they say first afterwards.
+
+    // Categories.
+    more_categories;
+    name_it;
+    rename_category(old: &str, new: &str) -> String;
+    name_category(id: i64, label: &str) -> String;
+    /// A category in the history, which goes on to show the number if the name changes.
+    category_now(id: i64, label: &str) -> String;
+    category_has(count: usize) -> String;
+    label_taken(label: &str, id: i64) -> String;
+    cancels(order: i64) -> String;
+
+    // Several animals at once.
+    change_verb;
+    /// The questions before several animals are changed.
+    move_animals(count: usize, category: &str) -> String;
+    change_animals(count: usize, label: &str, value: &str) -> String;
+    clear_animals(count: usize, label: &str) -> String;
+    reserve_animals(count: usize, end: &str) -> String;
+    sell_animals(count: usize) -> String;
+    cancel_reservations_of(count: usize) -> String;
+    withdraw_animals(count: usize, why: WithdrawalReason) -> String;
+
+    // Pasted lines.
+    no_heading;
+    several_lines;
+    quote_not_closed;
+    columns;
+    leave_out;
+    first_line;
+    first_line_is: [&'static str; 2];
+    column(heading: &str) -> String;
+    chosen_twice(label: &str) -> String;
+    column_missing(label: &str) -> String;
+    left_out(headings: &str) -> String;
+    left_out_hint;
+    column_number(number: usize) -> String;
+    leave_out_first;
+    first_lines(taken: usize, rest: usize) -> String;
+    lines_added(added: usize) -> String;
+    on_line(number: usize, why: &str) -> String;
+    no_category(number: i64) -> String;
+    no_choice(typed: &str, choices: &str) -> String;
+
+    // Settings.
+    make_link;
+    revoke_effect;
+    really(verb: &str, what: &str) -> String;
+    disable_member(name: &str) -> String;
+    change_role;
+    role_becomes(name: &str, old: Role, new: Role) -> String;
+    reset_member(name: &str) -> String;
+
+    // Forms that several people fill in.
+    /// A change by somebody else since a form was shown.
+    now_changed(label: &str, now: &str, was: Option<&str>) -> String;
+
+    // Forms that outlived their session.
+    form_of_another;
+    somebody;
+    form_of(owner: &str, you: &str) -> String;
+    send_as(you: &str) -> String;
+
+    // After something was done.
+    /// The button that undoes it.
+    undo;
+    show_order;
+    add_another;
+    reserved_as(order: i64) -> String;
+    sold_as(order: i64) -> String;
+    added_as(animal: i64) -> String;
+    added_about(animal: i64) -> String;
+    added_many(count: usize) -> String;
+    changed_many(count: usize) -> String;
+    undone_many(count: usize) -> String;
+    reservation_cancelled;
+    sale_undone;
+    taken_back;
+    photo_was_removed;
+    photo_was_turned;
+    photo_is_back;
+    reservation_extended;
+    saved;
+    undone;
+    was_withdrawn;
+    was_restored;
+    was_deleted;
+    webhook_disabled;
+    webhook_enabled;
+    webhook_tested;
+    password_changed;
+    session_ended;
+    second_factor_removed;
+    role_changed;
+    member_disabled;
+    key_revoked;
+
+    // The texts of the pages with which staff sign in, and manage their accounts, each other and API keys; those of requests that are rejected; and those of open pages.
+
+    // Signing in.
+    sign_in;
+    password;
+    code;
+    continue_label;
+    sign_in_wrong;
+    code_hint;
+    code_wrong;
+    sign_in_ended;
+    form_kept;
+    form_too_long;
+    form_not_of_browser;
+    no_password;
+    send_kept_hint;
+    send_kept;
+    drop_kept;
+    changed_meanwhile;
+
+    // Signing in at a provider, whose host names it.
+    provider;
+    link_needed;
+    no_passwords;
+    sign_in_elsewhere;
+    access_disabled;
+    signed_in;
+    signed_in_hint;
+    signed_out_title;
+    role_of_provider;
+    enter_once;
+    sign_in_at(host: &str) -> String;
+    sign_in_in_new_tab(host: &str) -> String;
+    provider_unreachable(host: &str) -> String;
+    provider_invalid(host: &str) -> String;
+    sign_in_stopped(host: &str) -> String;
+    no_role(host: &str) -> String;
+    identity_of_another(host: &str) -> String;
+    sign_out_at(host: &str) -> String;
+    signed_out_hint(host: &str) -> String;
+    signs_in_at(host: &str) -> String;
+    link_to_provider(host: &str) -> String;
+    enter_once_hint(host: &str) -> String;
+
+    // Passwords and links.
+    choose_password;
+    new_password;
+    new_password_again;
+    new_password_hint;
+    passwords_different;
+    save_password;
+    link_invalid;
+    link_invalid_hint;
+
+    // Account.
+    account;
+    current_password;
+    change_password;
+    current_password_wrong;
+    sessions;
+    only_last_sessions;
+    language_label;
+    language_of_store(name: &str) -> String;
+    own_sessions;
+    browser_label;
+    ip_address;
+    last_used;
+    this_session;
+    browser_on(browser: &str, system: &str) -> String;
+    end_session;
+
+    // The second factor.
+    second_factor;
+    second_factor_off;
+    second_factor_required;
+    second_factor_stays;
+    second_factor_set;
+    set_up;
+    change_second_factor;
+    remove_second_factor;
+    without_second_factor;
+    set_up_app;
+    open_app;
+    scan;
+    qr_code;
+    app_code;
+    use_app;
+    app_code_wrong;
+    recovery_codes;
+    new_codes_hint;
+    new_codes;
+    codes_replaced;
+    codes_hint;
+    codes_kept;
+
+    // Passkeys.
+    passkey;
+    passkeys;
+    passkeys_short;
+    change_passkeys;
+    passkeys_hint;
+    passkey_name;
+    passkey_name_invalid;
+    add_passkey;
+    passkeys_full;
+    passkeys_elsewhere;
+    sign_in_with_passkey;
+    passkey_needed;
+    passkey_script;
+    passkey_unsupported;
+    passkey_stopped;
+    passkey_known;
+    passkey_late;
+    passkey_rejected;
+    passkey_of_another;
+    passkey_unusable;
+    passkey_added;
+    passkey_removed;
+    passkey_count;
+
+    // Staff.
+    staff;
+    role_label;
+    state;
+    you;
+    add_member;
+    password_again;
+    add_member_button;
+    member_name_hint;
+    member_name_invalid;
+    member_name_taken;
+    too_many_members;
+    own_access;
+    new_link;
+    disabled_state;
+    active;
+    active_with_second_factor;
+    has_link;
+    link_expired;
+    link;
+    copied;
+
+    // API keys.
+    keys;
+    add_key;
+    key_name_hint;
+    key_name_invalid;
+    allows;
+    what_key_allows;
+    never;
+    called_get_pet;
+    revoked;
+    expired;
+    valid_until;
+    valid;
+    rotate_key;
+    revoke_key;
+    key_not_rotated;
+    new_key;
+    new_key_hint;
+
+    // Requests that are rejected.
+    incomplete_form;
+    body_too_large;
+    not_accepted;
+    not_allowed;
+    /// `expected` is the host of `--console-url`, if it is set.
+    foreign_host(host: &str, expected: &str) -> String;
+    needs_https;
+    foreign_form;
+    /// The form came from the site `origin`, and the request is for `own`.
+    foreign_origin(origin: &str, own: &str) -> String;
+    connection_replaced;
+    to_first_page;
+    request;
+
+    // Open pages.
+    page_changed;
+    offline;
+    connection_lost;
+    signed_out;
+    show_change;
+    show_changes;
+    reload;
+    more_follow;
+    not_in_text;
+    /// The orders of the list of animals.
+    newest_first;
+    longest_first;
+    too_many_attempts(minutes: u64) -> String;
+    weak(weak: WeakPassword) -> String;
+    welcome(name: &str) -> Markup;
+    you_are(name: &str, of: Role) -> Markup;
+    second_factor_on(recovery_codes: usize) -> String;
+    /// The rest of a button's name, for people who only hear it.
+    session_in(browser: &str) -> String;
+    for_member(name: &str) -> String;
+    role_of(name: &str) -> String;
+    give_link(name: &str) -> Markup;
+    role(role: Role) -> &'static str;
+    what_role_may(role: Role) -> &'static str;
+    scope(scope: Scope) -> &'static str;
+    /// The title of the page about a problem, what is wrong, and what to do next. `message` is that of the
+    /// interface.
+    problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static str);
+
+    // The store.
+    logo;
+    upload_logo;
+    logo_hint;
+    logo_missing;
+    logo_invalid;
+    logo_too_flat;
+    /// Why a picture becomes neither a photo nor a logo.
+    picture_problem(problem: PictureProblem) -> String;
+    remove_logo;
+    logo_removed_effect;
+    as_shown;
+    see_web_site;
+    /// In place of a value that is not there.
+    nothing;
+    option_counts(option: &str, value: &str) -> String;
+    /// What the console and the web site show while the store has no name.
+    nameless(console: &str, web_site: &str) -> String;
+    default_is(value: &str) -> String;
+    store;
+    change_store;
+    store_hint;
+    who_you_are;
+    how_to_reach_you;
+    pages_heading;
+    links;
+    links_hint;
+    more_links;
+    not_chosen;
+    store_stale;
+    link_label_invalid;
+    link_url_invalid;
+    link_label(number: usize) -> String;
+    link_url(number: usize) -> String;
+    /// What people read of each member of the profile: its label, its hint, and what is wrong with an invalid value.
+    member_name: [&'static str; 3];
+    member_kind: [&'static str; 3];
+    member_about: [&'static str; 3];
+    member_email: [&'static str; 3];
+    member_telephone: [&'static str; 3];
+    member_contact_page: [&'static str; 3];
+    member_address: [&'static str; 3];
+    member_hours: [&'static str; 3];
+    member_language: [&'static str; 3];
+    member_currency: [&'static str; 3];
+    member_colour: [&'static str; 3];
+    store_kind(kind: StoreKind) -> &'static str;
+
+    // Moments in words.
+    just_now;
+    tomorrow;
+    yesterday;
+    ago(count: i64, unit: Unit) -> String;
+    ahead(count: i64, unit: Unit) -> String;
+    soon;
+    /// While the clock is not believed, for so many more hours.
+    doubted_clock(now: &str, confirmed: &str, hours: i64) -> String;
+    store_labels;
+    store_labels_hint;
+    write_labels;
+    // Backups that the service makes itself.
+    no_backup;
+    old_backup(at: &str) -> String;
+}

@@ -1,0 +1,160 @@
+//! The texts in German of the pages for the public, and of what the pages for the staff share with them.
+
+use petstore_domain::{
+    Problem,
+    store_area::{Age, FieldLabels},
+};
+
+use crate::{numbers::Numbers, window::Texts};
+
+#[rustfmt::skip]
+pub(crate) static NUMBERS: Numbers = Numbers {
+    point: ',',
+    between: '.',
+    grouped_from: 4,
+    sign_first: false,
+    months: [
+        "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
+        "Dezember",
+    ],
+    date: |day, month, year| format!("{day}.\u{a0}{month}\u{a0}{year}"),
+    day_first: true,
+};
+
+#[rustfmt::skip]
+pub(crate) static FIELDS: [FieldLabels; 9] = [
+    FieldLabels::new("species", "Tierart", &[
+        ("Dog", "Hund"), ("Cat", "Katze"), ("Rabbit", "Kaninchen"), ("Small mammal", "Kleintier"), ("Bird", "Vogel"),
+        ("Reptile", "Reptil"), ("Fish", "Fisch"), ("Horse", "Pferd"), ("Other", "Andere"),
+    ]),
+    FieldLabels::new("breed", "Rasse", &[]),
+    FieldLabels::new("sex", "Geschlecht", &[("Female", "Weiblich"), ("Male", "Männlich"), ("Unknown", "Unbekannt")]),
+    FieldLabels::new("born", "Geboren", &[]),
+    FieldLabels::new("colour", "Farbe", &[]),
+    FieldLabels::new("size", "Größe", &[("Small", "Klein"), ("Medium", "Mittel"), ("Large", "Groß")]),
+    FieldLabels::new("description", "Beschreibung", &[]),
+    FieldLabels::new("price", "Preis", &[]),
+    FieldLabels::new("microchip", "Chipnummer", &[]),
+];
+
+pub(crate) static TEXTS: Texts = Texts {
+    // The texts about an animal that the pages for the public and those for the staff have.
+    no_name: "Noch ohne Namen",
+    yes: "Ja",
+    days: |count| many(count, "Tag", "Tage"),
+    weeks: |count| many(count, "Woche", "Wochen"),
+    months: |count| many(count, "Monat", "Monate"),
+    years: |count| many(count, "Jahr", "Jahre"),
+    no: "Nein",
+    photo: |number, name, species| {
+        let species = species.map(|species| format!(", {species}"));
+        format!("Foto {number} von {name}{}", species.unwrap_or_default())
+    },
+
+    // The texts of the pages.
+    language: "de",
+    locale: "de_DE",
+    colon: ": ",
+    quotes: ["„", "“"],
+    language_name: "Deutsch",
+    no_store: "Unsere Tiere",
+    skip: "Zum Inhalt springen",
+    list: "Lernen Sie unsere Tiere kennen",
+    pages: "Seiten",
+    back: "Alle Tiere",
+    reserved: "Reserviert",
+    filter: "Filtern",
+    kinds: "Tierarten",
+    search: "Suche",
+    more: "Mehr",
+    without: "Ohne ",
+    name: "Name",
+    age: "Alter",
+    kind: "Kategorie",
+    newest_first: "Neueste zuerst",
+    longest_first: "Am längsten bei uns",
+    chosen: "Ausgewählt",
+    take_off: "Entfernen: ",
+    any: "Egal",
+    show: "Tiere anzeigen",
+    clear: "Alle anzeigen",
+    next: "Weitere Tiere",
+    first: "Zurück zu den neuesten",
+    none_found: "Zu Ihrer Suche passt zurzeit kein Tier.",
+    none_here_yet: "Unter diesen Tieren passt keines. Auf der nächsten Seite geht es weiter.",
+    none_at_all: "Zurzeit sucht kein Tier ein Zuhause. Schauen Sie bald wieder vorbei.",
+    contact: "Kontakt",
+    feed: "Neue Tiere als Feed",
+    hours: "Öffnungszeiten",
+    gone: "Dieses Tier ist nicht mehr bei uns",
+    gone_next: "Andere suchen noch ein Zuhause.",
+    photos: "Fotos",
+    close: "Schließen",
+    previous_photo: "Voriges Foto",
+    next_photo: "Nächstes Foto",
+    similar: "Ähnliche Tiere",
+    newest: "Neu bei uns",
+    new: "Neu eingestellt",
+    one_year: "Über ein Jahr bei uns",
+    request: "Fehlernummer ",
+    found_a_home: |name| format!("{name} hat ein Zuhause gefunden"),
+    ask: |name| {
+        if name == TEXTS.no_name {
+            "Anfrage zu diesem Tier".to_owned()
+        } else {
+            format!("Anfrage zu {name}")
+        }
+    },
+    ask_here: |name, number| format!("Fragen Sie uns nach {name}, Nummer {number}."),
+    number: |number| format!("Nummer {number}"),
+    is_reserved: |name| format!("{name} ist zurzeit reserviert."),
+    photo_of: |number, count| format!("Foto {number} von {count}"),
+    count: |count, most| match count {
+        1 => "1 Tier".to_owned(),
+        _ if count > most => format!("Mehr als {} Tiere", in_digits(most)),
+        _ => format!("{} Tiere", in_digits(count)),
+    },
+    age_range: |age| match age {
+        Age::UnderOne => "Unter 1\u{a0}Jahr",
+        Age::UnderThree => "Unter 3\u{a0}Jahren",
+        Age::OneToThree => "1 bis 3\u{a0}Jahre",
+        Age::ThreeToEight => "3 bis 8\u{a0}Jahre",
+        Age::EightOrMore => "8\u{a0}Jahre oder älter",
+    },
+    about_list: |store| {
+        let at = store.map(|store| format!(" – {store}")).unwrap_or_default();
+        format!("Neueste zuerst: Tiere, die ein Zuhause suchen{at}")
+    },
+    about_animal: |name, kind, store| {
+        let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
+        let at = store.map(|store| format!(" – {store}")).unwrap_or_default();
+        format!("{name}{kind} sucht ein Zuhause{at}")
+    },
+    words: |all| all.join(", "),
+    problem: |problem| {
+        let to_all = "Sehen Sie sich alle Tiere an.";
+        match problem {
+            Problem::NotFound => ("Nicht gefunden", to_all),
+            Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
+                ("Diese Adresse ist ungültig", to_all)
+            }
+            Problem::MethodNotAllowed => ("Das ist hier nicht möglich", to_all),
+            Problem::HeadTooLarge => ("Diese Adresse ist zu lang", to_all),
+            Problem::OldVersion => ("Dafür ist HTTP/1.1 nötig", to_all),
+            _ => (
+                "Etwas ist schiefgegangen",
+                "Warten Sie einen Moment und laden Sie die Seite dann neu.",
+            ),
+        }
+    },
+    free: "Kostenlos",
+};
+
+/// A number in groups.
+pub(crate) fn in_digits(number: usize) -> String {
+    NUMBERS.integer(number)
+}
+
+fn many(count: i64, one: &str, several: &str) -> String {
+    format!("{count}\u{a0}{}", if count == 1 { one } else { several })
+}

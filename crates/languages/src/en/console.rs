@@ -1,0 +1,1434 @@
+//! The English texts of the pages for the staff.
+
+use maud::html;
+use petstore_domain::{
+    PetStatus, Problem, Role, Scope,
+    staff::{Password, WeakPassword},
+    store_area::{
+        ActType, ChangeType, DisabledReason, FieldKind, OrderStatus, PictureProblem, StoreKind,
+        SubjectKind, WithdrawalReason,
+    },
+};
+
+use crate::{console::Texts, declaration::Unit, en::window::in_digits};
+
+pub(crate) static TEXTS: Texts = Texts {
+    language: "en-GB",
+    site: "Petstore",
+    skip: "Skip to content",
+    main_menu: "Main menu",
+    sign_out: "Sign out",
+    today: "Today",
+    animals_heading: "Animals",
+    add: "Add",
+    orders: "Orders",
+    activity: "Activity",
+    web_site: "Web site",
+    public_page: "See the public page",
+    settings: "Settings",
+    categories: "Categories",
+    webhooks: "Webhooks",
+    error_prefix: "Error: ",
+    problem_heading: "There is a problem",
+    go_back: "Go back",
+    cancel: "Cancel",
+    next_page: "Next page",
+    first_page: "First page",
+    no_name: "(no name)",
+    actions: "Actions",
+
+    // Values.
+    name: "Name",
+    number: "Number",
+    category: "Category",
+    status_label: "Status",
+    added_at: "Added",
+    changed_at: "Last change",
+    staff_member: "staff",
+    program: |name| format!("program “{name}”"),
+    a_program: "a program",
+    the_service: "the service",
+    the_operator: "the operator",
+    reference: "Reference",
+    reference_hint: "Your own number for it, such as an invoice or ticket. Not the name of the customer.",
+    note: "Note",
+    reason_label: "Reason",
+    optional: "(optional)",
+    until: "Hold until (end of day)",
+    category_hint: "Choose a category, or type its number.",
+    animal: "Animal",
+    order: "Order",
+    placed_at: "Placed",
+    ends: "Ends",
+    closed_at: "Closed",
+    sold_at: "Sold on",
+    before_number: ["#", "no.", "no", "number", "animal", "order"],
+
+    // Today.
+    find_label: "Find an animal: name, number, microchip, breed, colour …",
+    find: "Search",
+    ending_today: "To collect today",
+    ending_tomorrow: "Until tomorrow",
+    ending_later: "Until the day after tomorrow",
+    call: "Call",
+    ending: "Reservations that end soon",
+    none_ending: "No reservation ends in the next three days.",
+    sold_today: "Sold today",
+    all_sales: "All sales",
+    incomplete: "Arrived this week, without a photo or a microchip",
+    no_photo: "no photo",
+    no_chip: "no microchip",
+    newest_animals: "Newest animals",
+    shown_of: |shown, count| format!("{shown} of {count}"),
+    counting: "counting …",
+    all_reservations: "All reservations",
+    empty_store: "There are no animals yet",
+    empty_store_hint: "Add the first one, or paste many from a spreadsheet.",
+    add_animals: "Add animals",
+    numbers: "Numbers of animals",
+    first_steps: "First steps",
+    step_store: "Say who you are: name, logo, address and hours",
+    step_animal: "Add an animal",
+    step_import: "Import animals from a spreadsheet",
+    step_colleague: "Add a colleague",
+    step_window: "Look at the public pages of your animals",
+    no_steps: "Do not show these steps again",
+
+    // Animal.
+    edit: "Edit",
+    save: "Save",
+    reserve_more: "Reserve…",
+    sell_more: "Sell…",
+    reserve: "Reserve",
+    sell: "Sell",
+    sell_now: "Sell now",
+    cancel_reservation: "Cancel the reservation",
+    take_back: "Take it back",
+    take_back_hint: "The customer returns the animal. It becomes available again.",
+    sold_without_order: "It was marked as sold without an order. To correct this, edit its status.",
+    pending_without_order: "It was marked as reserved without an order, so the reservation has no end. Reserve it here to \
+     give it one, sell it, or edit its status.",
+    withdraw: "Withdraw",
+    withdraw_more: "Record a departure",
+    withdraw_hint: "It leaves all lists of animals. Its history stays, and it can be restored.",
+    restore: "Restore",
+    restore_hint: "It returns to the lists as it was.",
+    choose: "Choose a reason",
+    history: "History",
+    older: "Older entries",
+    whole_before: "The whole text before",
+    no_history: "No change was recorded.",
+    status_held: "An order holds the animal. To change its status, open the order.",
+
+    // Conflict.
+    conflict: "Somebody else changed this animal",
+    conflict_hint: "It changed while you were editing it. Your changes are not saved yet. Compare both versions, \
+     edit yours if you like, then choose one.",
+    theirs: "Now in the store",
+    yours: "Yours",
+    save_mine: "Save mine",
+    keep_theirs: "Keep what is in the store",
+    different: "different",
+
+    // Add.
+    add_one: "One animal",
+    add_many: "Many from a spreadsheet",
+    add_animal: "Add the animal",
+    add_to_number: "Add the animal to this number, without a name",
+    paste: "Lines of the spreadsheet",
+    paste_hint: "Copy the rows and paste them here: one animal on each line, with its name and its \
+     category. With headings in the first line, also its status and the values of its fields. If a line has no category, the category of its species is used. You see a \
+     preview before anything is added.",
+    preview: "Preview",
+    line: "Line",
+    check: "Check",
+    fine: "OK",
+    preview_hint: "Nothing is added yet. Either all of them are added, or none.",
+    change_lines: "Edit the lines",
+    preview_again: "Preview again",
+
+    // Orders.
+    find_order: "Find an order by customer, telephone, animal, reference or number",
+    find_order_by_animal: "Find an order by animal, reference or number",
+    no_orders: "No orders here",
+    no_orders_hint: "Open an animal to reserve or sell it.",
+    no_order_found: "No order found",
+    all: "All",
+    print: "Print",
+    signature: "Signature of the customer",
+    signature_of_store: "Signature for the store",
+    shown_here: "On this page:",
+    only_first: "The 100 reservations that end first are shown.",
+
+    // Problems.
+    no_pet: "No animal has this number.",
+    no_order: "No order has this number.",
+    not_found: "Not found",
+    name_too_long: "The name is too long.",
+    name_missing: "Enter the name of the animal.",
+    category_missing: "Enter the category.",
+    status_invalid: "The status must be available, reserved or sold.",
+    reason_missing: "Choose a reason.",
+    day_invalid: "Enter a day in the future, at most 400 days from now.",
+    none_selected: "Select at least one animal first.",
+    nothing_pasted: "Paste at least one line.",
+    stale: "Somebody else has changed it in the meantime, so nothing was changed \
+     this time. Look at the current state, and retry.",
+    nothing_changed: "Nothing was changed. It is not possible for these animals:",
+    undone_without: "The others have their previous value again. These animals stay as they are:",
+    status,
+    withdrawn: "Withdrawn",
+    departures: "Withdrawn",
+    overdue: "Overdue",
+    order_status,
+    reason,
+    extended: "Extended",
+    renamed: "Category renamed",
+    change,
+    animals,
+    more_than: |count| format!("More than {}", animals(count)),
+    first_shown: |count| format!("The first {} are shown.", animals(count)),
+    title_of_order: |id| format!("Order {id}"),
+    this_order: |id| format!("order {id}"),
+    labels: |all| {
+        let (last, others) = all.split_last().map_or(("", all), |(last, others)| (*last, others));
+        let others = others.join(", ");
+        let both = if others.is_empty() { last.to_owned() } else { format!("{others} and {last}") };
+        let mut letters = both.chars();
+        let first = letters.next().map(|first| first.to_uppercase().to_string());
+        first.unwrap_or_default() + &letters.as_str().to_lowercase()
+    },
+    too_long: |label, most| {
+        let thousands = if most < 1_000 { String::new() } else { format!("{},", most / 1_000) };
+        let width = if most < 1_000 { 0 } else { 3 };
+        let (label, rest) = (label.to_lowercase(), most % 1_000);
+        format!("The {label} must have at most {thousands}{rest:0width$} characters.")
+    },
+    form_too_large: |most| {
+        format!(
+            "The form has more than {} fields, so nothing was read. Go back, and send less at once.",
+            in_digits(most)
+        )
+    },
+    select: |name| format!("Select {name}"),
+    add_count: |count| format!("Add {}", animals(count)),
+    wrong_lines: |count| {
+        if count == 1 {
+            "1 line has a problem. Correct it below, and preview again.".to_owned()
+        } else {
+            format!("{count} lines have a problem. Correct them below, and preview again.")
+        }
+    },
+    add_with_category: |label| format!("Add the animal, and the category “{label}”"),
+    unknown_category: |text| {
+        format!("There is no category “{text}”. Choose one from the list, or type its number.")
+    },
+    ambiguous_category: |text, one, other| {
+        format!(
+            "More than one category has the name “{text}”. Type its number, such as {one} or {other}."
+        )
+    },
+    category_prefix: "Category ",
+    category_number: |id| format!("Category {id}"),
+    changed_by: |name| format!("Changed by {name}"),
+    is_withdrawn: "It is withdrawn. Restore it first.",
+    has_no_reservation: "It has no reservation.",
+    is_gone: "It no longer exists.",
+    is_reserved: |order| format!("It is reserved by order {order}."),
+    animal_is_reserved: |order| format!(" The animal is reserved by order {order}."),
+    is_in_status,
+
+    // Categories.
+    no_categories: "No category has a name yet",
+    no_categories_hint: "Give the first one a name, such as Dogs. Everybody can then choose it by this name.",
+    name_category_heading: "Add or rename a category",
+    category_number_hint: "A free number is filled in. To change the name of a category, enter its number.",
+    label_missing: "Enter the name of the category.",
+    label_invalid: "Enter 1 to 255 characters.",
+    no_free_number: "No free number is found. Enter a number on the page Categories.",
+    number_invalid: "Enter a whole number.",
+
+    // Adding one animal.
+    category_of_species: "If this is empty, the category of the species is used.",
+    species_or_category: "Choose a species, or a category.",
+    or_about: "Or approximate age",
+    about_hint: "For an age such as 2, or 8 months, the date of birth is calculated from today.",
+    ages_typed: ["y year years", "m month months", "w week weeks"],
+    age_invalid: "Enter an age in years such as 2, or such as 8 months or 10 weeks.",
+    born_or_age: "Enter the date of birth or the age, not both.",
+
+    // The texts about fields and their values.
+    fields: "Fields",
+    fields_hint: "Fields describe your animals: in the forms, on their pages, and for programs.",
+    more_fields: "More fields",
+    any_value: "Any",
+    no_value: "–",
+    field_label: "Label",
+    field_label_hint: "What people read, such as Breed.",
+    field_name: "Name for programs",
+    field_name_hint: "Lower-case letters, digits and underscores, such as coat_length. If it is empty, it is made from the label. It cannot change.",
+    field_name_invalid: "Enter a name for programs: 1 to 32 lower-case letters, digits and underscores, the first of them a letter.",
+    field_name_taken: "Another field has this name for programs. Enter a different one.",
+    field_kind: "Type",
+    choose_kind: "Choose a type",
+    field_label_invalid: "Enter a label of 1 to 255 characters.",
+    field_kind_missing: "Choose a type.",
+    field_choices: "Choices",
+    more_choices: "More choices",
+    remove_choice: "Remove",
+    field_labels_hint: "To rename a choice, change its label: no animal changes. Programs keep using the first name.",
+    field_labels_invalid: "Each choice needs a name of 1 to 100 characters that no other choice has or had. Capital and small letters \
+     count as the same.",
+    field_choices_hint: "Only for the type Choice from a list: one on each line, 1 to 100, each with at most 64 characters.",
+    field_choices_invalid: "Enter 1 to 100 different choices, one on each line, each with at most 64 characters. Capital and small letters count as the same.",
+    field_position: "Position",
+    field_position_hint: "From 0 to 10,000. Fields with lower positions come first. If it is empty, the field is the last one.",
+    field_position_invalid: "Enter a position from 0 to 10,000.",
+    field_public: "Show on the web site",
+    field_public_hint: "Everybody can see the values.",
+    field_unique: "Unique",
+    field_unique_hint: "No two animals have the same value, as with a microchip. Only for text and whole numbers.",
+    add_field: "Add a field",
+    delete_field: "Delete field",
+    field_deleted_effect: "It disappears from all forms and pages. This is possible only while no animal has a value.",
+    birth_invalid: "Enter a date with its day, month and year, such as 3 May 2024, not in the future.",
+    no_field: "There is no such field.",
+    field_in_use: "Animals have values of this field. It cannot be deleted, and its type and Unique cannot change, until no \
+     animal has a value, withdrawn animals included.",
+    too_many_fields: "There are 50 fields already. Delete one before you add another.",
+    field_changed: "Somebody else changed this field at the same time. Check what it is now, and save again.",
+    choice_in_use: |count, most, shown| {
+        let animals = match count {
+            1 => "1 animal has".to_owned(),
+            _ if count > most => "More than 1,000 animals have".to_owned(),
+            _ => format!("{count} animals have"),
+        };
+        format!(
+            "{animals} “{shown}”. These animals keep this value, but it can no longer be chosen for others. To rename it, change its label."
+        )
+    },
+    becomes_public: |count, has_more| {
+        let animals = match count {
+            _ if has_more => "Many animals can have".to_owned(),
+            1 => "1 animal has".to_owned(),
+            count => format!("{count} animals have"),
+        };
+        format!("{animals} a value. Everybody will see it.")
+    },
+    kind: |kind| match kind {
+        FieldKind::Text => ("Text", "Enter at most 255 characters."),
+        FieldKind::LongText => ("Long text", "Enter at most 8,000 characters."),
+        FieldKind::Integer => ("Whole number", "Enter a whole number, such as 4."),
+        FieldKind::Decimal => (
+            "Number with decimals",
+            "Enter a number such as 249.00, with at most 12 digits before the point and 4 after it.",
+        ),
+        FieldKind::Date => {
+            ("Date", "Enter a date with its day, month and year, such as 3 May 2024.")
+        }
+        FieldKind::Boolean => ("Yes or no", "Choose yes or no."),
+        FieldKind::Choice => ("Choice from a list", "Choose one from the list."),
+    },
+    value_taken: |label, other| {
+        format!(
+            "{label}: {other} already has this value, and no two animals may have the same one."
+        )
+    },
+    other_new: "Another of these animals",
+    show_animal: |other| format!("Show {other}"),
+    shared_value: |label| {
+        format!(
+            "{label}: these animals have the same value, which must be unique. Change all but one:"
+        )
+    },
+    field_removed: |label, typed| {
+        format!(
+            "{label} was removed. What you typed: {typed}. It is not saved when you send the form again."
+        )
+    },
+    choice_removed: |label, chosen| {
+        format!("{label}: {chosen} is not a choice any more. Choose another one, or none.")
+    },
+    number_shortened: |label, typed| {
+        format!(
+            "{label}: Excel has shortened the number to {typed}, so its last digits are lost. In Excel, select the column, choose Format Cells, Number, with 0 decimal places, and copy it again."
+        )
+    },
+
+    // The list of animals, and its bar.
+    any_status: "In the store",
+    also_sold: "In the store or sold",
+    filter: "Filter",
+    filters: "Filters",
+    add_sold: "Also sold ones",
+    take_off: " (take off)",
+    show: "Show",
+    any_category: "All",
+    none_here: "None here now",
+    nothing_found: "No animal found",
+    nothing_found_hint: "Check the spelling, or type only the beginning of the name.",
+    search_orders: |typed| format!("Search the orders for “{typed}”"),
+    select_all: "Select all on this page",
+    skip_list: "Skip the list, to the actions",
+    with_selected: "Change the selected animals",
+    all_or_none: "Either all of them change, or none.",
+    reserve_or_sell: "Reserve or sell…",
+    move_more: "Move…",
+    move_label: "Move to category",
+    value_more: "Change a value…",
+    new_value: "New value",
+    value_hint: "As in a spreadsheet: a choice, yes or no, a date. Leave it empty to remove the value.",
+    field_of_animals: "Field",
+    choose_field: "Choose a field",
+    field_missing: "Choose the field whose value changes.",
+    withdraw_several: "Record a departure…",
+    cancel_reservations: "Cancel reservations",
+    clear: "Clear all",
+    chip: |label, value| format!("{label}: {value}"),
+    too_many_filters: |most, left_out| {
+        format!(
+            "At most {most} fields filter at once, so {left_out} is left out. Take off one of the others first."
+        )
+    },
+
+    // The texts of the pages for managers.
+
+    // Activity.
+    export: "Export as CSV",
+    no_activity: "Nothing happened in this period",
+    no_activity_hint: "Choose other days, or remove a filter.",
+    no_activity_yet: "Nothing found yet",
+    no_activity_yet_hint: "The newest entries do not match. The next page continues with older ones.",
+    since: "From (day)",
+    up_to: "To (end of day)",
+    animal_number: "Animal number",
+    any_type: "Everything",
+    when: "When",
+    who: "Who",
+    what: "What",
+    about: "About",
+    difference: "Details",
+    export_cut: "More entries follow. Export fewer days at a time.",
+    audited_change,
+    act: |kind| match kind {
+        ActType::KeyCreated => "API key created",
+        ActType::KeyRotated => "API key rotated",
+        ActType::KeyRevoked => "API key revoked",
+        ActType::WebhookAdded => "Webhook added",
+        ActType::WebhookChanged => "Webhook changed",
+        ActType::WebhookDeleted => "Webhook deleted",
+        ActType::WebhookSecretRotated => "Webhook secret rotated",
+        ActType::WebhookEnabled => "Webhook enabled",
+        ActType::WebhookDisabled => "Webhook disabled",
+        ActType::FieldAdded => "Field added",
+        ActType::FieldChanged => "Field changed",
+        ActType::FieldDeleted => "Field deleted",
+        ActType::ProfileChanged => "Store profile changed",
+        ActType::StaffAdded => "Member added",
+        ActType::StaffRoleChanged => "Role of a member changed",
+        ActType::StaffReset => "Member reset",
+        ActType::StaffDisabled => "Member disabled",
+        ActType::StaffPasswordSet => "Password set",
+        ActType::StaffLinked => "Linked to the provider",
+        ActType::StaffSecondFactorSet => "Second factor set up",
+        ActType::StaffSecondFactorRemoved => "Second factor removed",
+        ActType::StaffPasskeyAdded => "Passkey added",
+        ActType::StaffPasskeyRemoved => "Passkey removed",
+        ActType::StaffSignedIn => "Signed in",
+        ActType::StaffSignInFailed => "Sign-in failed",
+        ActType::StaffSessionsEnded => "Sessions ended",
+        ActType::DatabaseCopied => "Database copied",
+        ActType::DatabaseRestored => "Database restored",
+        ActType::DatabaseTimeConfirmed => "Time of the database confirmed",
+    },
+    subject: |kind| match kind {
+        SubjectKind::Pet => "Animal",
+        SubjectKind::Pets => "Animals",
+        SubjectKind::Order => "Order",
+        SubjectKind::Category => "Category",
+        SubjectKind::Key => "API key",
+        SubjectKind::Staff => "Member",
+        SubjectKind::Webhook => "Webhook",
+        SubjectKind::Field => "Field",
+        SubjectKind::Profile => "Store profile",
+        SubjectKind::Database => "Database",
+    },
+
+    // Webhooks.
+    webhooks_hint: "A webhook tells another program about each change, such as your web site or your accounts.",
+    no_webhooks: "No webhooks yet",
+    no_webhooks_hint: "Add one with the address that the other program gives you.",
+    no_webhook: "No webhook has this number.",
+    add_webhook: "Add a webhook",
+    address: "Address",
+    address_hint: "It begins with https://.",
+    description: "Description",
+    sends: "Sends",
+    sends_hint: "If you choose none, every change is sent.",
+    every_change: "Every change",
+    works: "Works",
+    not_used: "Not used yet",
+    url_missing: "Enter the address.",
+    url_invalid: "Enter an address such as https://shop.example/hooks, without spaces, a user name, a password or a part behind #. The operator can permit http:// and addresses inside the network with --webhook-allow.",
+    fails: "Fails",
+    off: "Off",
+    fails_since: "Fails since",
+    attempts: "Newest attempts",
+    no_attempts: "Nothing was sent yet.",
+    result: "Result",
+    duration: "Duration",
+    delivered: "Delivered",
+    failed: "Failed",
+    test: "Send a test message",
+    test_hint: "The result is in the list of attempts a moment later.",
+    enable: "Continue where it stopped",
+    enable_hint: "Everything since then is sent.",
+    enable_now: "Continue from now on",
+    enable_now_hint: "What happened in the meantime is never sent.",
+    disable: "Disable",
+    disable_hint: "Nothing more is sent until you enable it.",
+    rotate: "Create a new secret",
+    rotate_hint: "The old one is valid for 24 more hours.",
+    delete: "Delete",
+    delete_webhook: "Delete this webhook",
+    delete_hint: "This also deletes its list of attempts, and cannot be undone.",
+    secret: "The secret of the webhook",
+    secret_hint: "Copy it into the settings of the program now. It is not shown again.",
+    too_many_webhooks: "There are 100 webhooks already. Delete one first.",
+    failing_webhooks: |count| match count {
+        1 => "1 webhook does not get its messages.".to_owned(),
+        count => format!("{count} webhooks do not get their messages."),
+    },
+    show_webhooks: "Show the webhooks",
+    disabled: |reason| match reason {
+        DisabledReason::Failures => "Disabled, because every message failed for five days",
+        DisabledReason::Gone => "Disabled, because the receiver wants no more messages",
+        DisabledReason::Request => "Disabled by hand",
+    },
+
+    // Orders.
+    price: "Price",
+    contact: "Customer",
+    contact_hint: |kept| {
+        format!(
+            "Such as a name and a telephone number. It is deleted {} after the sale.",
+            days(kept)
+        )
+    },
+    no_order_found_hint: |kept| {
+        format!("Check the spelling. The customer of a closed order is known for {}.", days(kept))
+    },
+    only_newest: |searched| {
+        format!(
+            "Only the newest {searched} orders were searched, and the first animals with the name."
+        )
+    },
+    orders_found: |count, has_more| {
+        let more = if has_more { " or more" } else { "" };
+        let orders = if count == 1 && !has_more { "order" } else { "orders" };
+        format!("{count}{more} {orders}")
+    },
+    sum_of: |status, count, sum| {
+        format!("{}: {count} with a price, {sum} in total", order_status(status))
+    },
+    text_too_long: "Enter at most 500 characters.",
+    contact_changed: "Customer changed or deleted",
+    change_order: "Change the order",
+    extend_or_change: "Hold it until another day, or change the order",
+    price_invalid: "Enter a price such as 249.00, without a minus, with at most 12 digits before the point and 4 after it.",
+    ambiguous: |typed, [one, other], [first, second]| {
+        format!("{typed} can mean {one} or {other}. Write {first} or {second}.")
+    },
+    reopen,
+    typed_here: "You typed this, and it is not saved:",
+    that_was: "That was",
+    did_that: |name| format!("{name} did that"),
+    order_before: "The order before",
+    price_of_each: "Price of each (if different)",
+    order_is,
+
+    // Photos.
+    manage_photos: "Manage photos",
+    to_animal: "Back to the animal",
+    add_photos: "Add photos",
+    photos_hint: "JPEG, PNG, WebP or GIF. You can choose several, or take one.",
+    upload: "Upload",
+    save_texts_first: "Press Save before you press Upload. Upload does not save the descriptions.",
+    make_main: "Use as main photo",
+    move_up: "Move left",
+    move_down: "Move right",
+    turn_left: "Turn left",
+    turn_right: "Turn right",
+    look_more: "What stays in view",
+    look_hint: "Lists show a part of a photo. Click the part that must stay visible, or choose it below.",
+    points: [
+        "Nothing chosen",
+        "Top left",
+        "Top",
+        "Top right",
+        "Left",
+        "Centre",
+        "Right",
+        "Bottom left",
+        "Bottom",
+        "Bottom right",
+    ],
+    look_at_pressed: "The point that was pressed",
+    uploads: [
+        "Waiting",
+        "Sending",
+        "Waiting for the connection",
+        "Added",
+        "Not added.",
+        "Try again",
+        "Leave it out",
+        "It is larger than the limit of the service or its proxy. Choose a smaller one, or tell the operator.",
+        "The service cannot be reached.",
+        "You are signed out. Sign in in another tab, and press the button again.",
+        "It is the same picture as {}.",
+        "20 photos fit. Not sent ({}): {}",
+        "1 photo added.",
+        "{} photos added.",
+        "{} not added.",
+        "The photos are sent first.",
+    ],
+    photos: "Photos",
+    photos_after: "Add the animal first. Then add its photos: press “Manage photos” on its page.",
+    take_photo: "Take it",
+    no_picture: "This is not a picture that the store can keep. Choose a JPEG, PNG, WebP or GIF.",
+    picture_too_large: "This picture is too large. Choose a smaller one.",
+    too_many_pictures: "Too many pictures wait at the moment. Try again.",
+    photos_not_kept: "The session is over. The photos were not added: sign in, and choose them again.",
+    heic: "This is a HEIC picture. Set the camera to “Most compatible” (on an iPhone: \
+     Settings, Camera, Formats), and take it again, or choose a JPEG.",
+    another_member: "Another member is signed in now. Sign in as yourself in another tab, \
+     and press the button again. Without JavaScript, choose the photos again.",
+    too_many_photos: "20 of 20 photos. Delete one to add another.",
+    photo_is_gone: "The photo is removed. You have a day to undo this.",
+    photo_not_kept: "This photo cannot be put back: it was deleted too long ago. Add it again.",
+    put_back: "Put it back",
+    photo_added: "Photo added",
+    photo_turned: "Photo turned",
+    photo_deleted: "Photo deleted",
+    photos_moved: "Photos rearranged",
+    photo_focused: "Part of a photo chosen that stays in view",
+    photo_described: "Photo described",
+    photo_file_missing: "The file of this photo is missing, so it cannot be turned. Tell the operator.",
+    photo_of: |number, animal, alt| {
+        alt.map_or_else(|| format!("Photo {number} of {animal}"), str::to_owned)
+    },
+    this_photo: |number, animal| format!("photo {number} of {animal}"),
+    photos_of: |animal| format!("Photos of {animal}"),
+    look_at: |number| format!("Keep in view of photo {number}"),
+    alt_of: |number| format!("Describe photo {number} (for people who cannot see it)"),
+    photo_button: |label, number| format!("{label}: photo {number}"),
+    photos_lost: |count| {
+        let photos = if count == 1 { "1 photo".to_owned() } else { format!("{count} photos") };
+        format!(
+            "{photos} waited too long or did not fit, and will not be added. Choose again what is missing, and send the form again."
+        )
+    },
+    photos_added: |count| {
+        if count == 1 { "1 photo added.".to_owned() } else { format!("{count} photos added.") }
+    },
+
+    // What the pages ask before they do something, and what they say first afterwards.
+
+    // Categories.
+    more_categories: "For others, open Categories.",
+    name_it: "Give it this name",
+    rename_category: |old, new| format!("Rename the category “{old}” to “{new}”?"),
+    name_category: |id, label| format!("Give category {id} the name “{label}”?"),
+    category_now: |id, label| format!("{id} (now “{label}”)"),
+    category_has: |count| {
+        let (is, show) = if count == 1 { ("is", "shows") } else { ("are", "show") };
+        format!("{} {is} in this category and {show} this name from then on.", animals(count))
+    },
+    label_taken: |label, id| {
+        format!(
+            "Category {id} already has the name “{label}”. Both would look the same in all lists."
+        )
+    },
+    cancels: |order| {
+        format!("The animal is reserved. Its reservation, order {order}, is cancelled.")
+    },
+
+    // Several animals at once.
+    change_verb: "Change",
+    move_animals: |count, category| format!("Move {} to “{category}”?", animals(count)),
+    change_animals: |count, label, value| {
+        format!("Change {} so that {label} is “{value}”?", animals(count))
+    },
+    clear_animals: |count, label| format!("Remove “{label}” from {}?", animals(count)),
+    reserve_animals: |count, end| format!("Reserve {} until the end of {end}?", animals(count)),
+    sell_animals: |count| format!("Sell {}?", animals(count)),
+    cancel_reservations_of: |count| format!("Cancel reservations of {}?", animals(count)),
+    withdraw_animals: |count, why| {
+        format!("Withdraw {} ({})?", animals(count), reason(why).to_lowercase())
+    },
+
+    // Pasted lines.
+    no_heading: "It has more cells than there are columns.",
+    several_lines: "The cell has several lines. Is a quote not closed?",
+    quote_not_closed: "A quote is not closed, or is inside a cell without quotes around it. Write a cell with quotes as \"Called \"\"Max\"\"\", or remove the quote.",
+    columns: "Columns",
+    leave_out: "Leave out",
+    first_line: "The first line",
+    first_line_is: ["is an animal", "has the headings"],
+    column: |heading| format!("“{heading}” is"),
+    chosen_twice: |label| {
+        format!("Two columns are {label}. Choose something else for one of them.")
+    },
+    column_missing: |label| format!("Choose the column that is {label}."),
+    left_out: |headings| format!("Leave out {headings}"),
+    left_out_hint: "These columns will not be imported. Choose below what they are, or confirm that they are left out:",
+    column_number: |number| format!("column {number}"),
+    leave_out_first: "Tick the box to leave out the other columns, or choose what they are.",
+    first_lines: |taken, rest| {
+        format!(
+            "At most {taken} animals are added at once. The other {rest} stay here and follow in the next preview."
+        )
+    },
+    lines_added: |added| format!("{added} animals added. Here are the next ones."),
+    on_line: |number, why| format!("Line {number}: {why}"),
+    no_category: |number| {
+        format!(
+            "There is no category {number}. Name it on the page Categories first, or correct the number."
+        )
+    },
+    no_choice: |typed, choices| format!("“{typed}” is not one of the choices: {choices}."),
+
+    // Settings.
+    make_link: "Create a new link",
+    revoke_effect: "Every program with this key is rejected from then on. A revoked key stays invalid.",
+    really: |verb, what| format!("{verb} {what}?"),
+    disable_member: |name| {
+        format!("All sessions of {name} end at once, and {name} cannot sign in any more.")
+    },
+    change_role: "Change the role",
+    role_becomes: |name, old, new| {
+        format!(
+            "{name} is {} now, and {} from then on: {}",
+            role(old),
+            role(new),
+            what_role_may(new)
+        )
+    },
+    reset_member: |name| {
+        format!(
+            "All sessions of {name} end at once. The password, the second factor and the passkeys of {name} become invalid. {name} chooses a new password with the link."
+        )
+    },
+
+    // Forms that several people fill in.
+    now_changed: |label, now, was| {
+        let was = was.map(|was| if was.is_empty() { "empty" } else { was });
+        let it_was = was.map(|was| format!("; it was {was}")).unwrap_or_default();
+        format!(
+            "{label} is now {now}{it_was}. Nothing is changed yet. Check what is typed here, and press again."
+        )
+    },
+
+    // Forms that outlived their session.
+    form_of_another: "Somebody else filled in this form",
+    somebody: "Somebody else",
+    form_of: |owner, you| {
+        format!(
+            "{owner} filled in this form, and you are signed in as {you}. Nothing is changed yet."
+        )
+    },
+    send_as: |you| format!("Send it as {you}"),
+
+    // After something was done.
+    undo: "Undo",
+    show_order: "Show the order",
+    add_another: "Add another like this",
+    reserved_as: |order| format!("Reserved as order {order}."),
+    sold_as: |order| format!("Sold as order {order}."),
+    added_as: |animal| format!("Added as animal {animal}."),
+    added_about: |animal| {
+        format!("Added as animal {animal}. Its date of birth was calculated from its age.")
+    },
+    added_many: |count| format!("{} added.", animals(count)),
+    undone_many: |count| format!("The change of {} is undone.", animals(count)),
+    changed_many: |count| format!("{} changed.", animals(count)),
+    reservation_cancelled: "The reservation is cancelled. The animal is available.",
+    sale_undone: "The sale is undone.",
+    taken_back: "Taken back. The animal is available.",
+    photo_was_removed: "Photo removed.",
+    photo_was_turned: "Photo turned.",
+    photo_is_back: "The photo is back.",
+    reservation_extended: "The end of the reservation is changed.",
+    undone: "The change is undone.",
+    saved: "Saved.",
+    was_withdrawn: "Withdrawn.",
+    was_restored: "Restored.",
+    was_deleted: "Deleted.",
+    webhook_disabled: "Nothing more is sent to it.",
+    webhook_enabled: "It is enabled.",
+    webhook_tested: "A test message is on its way. Reload in a moment to see the result.",
+    password_changed: "Your password is changed. Your other sessions have ended.",
+    session_ended: "The session has ended.",
+    second_factor_removed: "Your second factor is removed. Your other sessions have ended.",
+    role_changed: "The role is changed.",
+    member_disabled: "This member can no longer sign in. Their sessions have ended.",
+    key_revoked: "The key is revoked.",
+
+    // The texts of the pages with which staff sign in, and manage their accounts, each other and API keys; those of requests that are rejected; and those of open pages.
+
+    // Signing in.
+    sign_in: "Sign in",
+    password: "Password",
+    code: "Code",
+    continue_label: "Continue",
+    sign_in_wrong: "The name or the password is wrong. Check both, and retry.",
+    code_hint: "The six digits that your app shows, or one of your recovery codes.",
+    code_wrong: "This code is wrong, or was used before. Wait until the app shows the next code.",
+    sign_in_ended: "Sign in again. This sign-in took too long, or its code was sent twice.",
+    form_kept: "Enter your password to continue. What you typed is kept, and you can send it afterwards.",
+    form_too_long: "Your session has ended, and your text is too long to be kept here. Sign in in another tab, go back in this one, and send it again.",
+    form_not_of_browser: "This form was kept in another browser, or this browser has lost its cookies since. So it was not sent. Go back to the page of the form, and send it again.",
+    no_password: "No password yet, or forgotten? A manager can give you a link.",
+    send_kept_hint: "You are signed in. Send what you typed now.",
+    send_kept: "Send what I typed",
+    drop_kept: "Do not send it",
+    changed_meanwhile: "Somebody else has changed this in the meantime, so nothing was changed this time. Reload the page, and look at the current state.",
+
+    // Signing in at a provider, whose host names it.
+    provider: "Provider",
+    link_needed: "This needs a recent proof of who you are, and you signed in with a link. Ask a manager for a new link, or sign out and sign in again.",
+    no_passwords: "This store does not use passwords. Sign in with the button.",
+    sign_in_elsewhere: "This sign-in has taken longer than ten minutes, was completed before, or began in another browser. Sign in again.",
+    access_disabled: "A manager has disabled your access to this store.",
+    signed_in: "You are signed in",
+    signed_in_hint: "Close this tab, and continue in the one from which you came.",
+    signed_out_title: "You are signed out",
+    role_of_provider: "The provider with which this member signs in decides the role. Change it there.",
+    enter_once: "Sign in once with this link",
+    sign_in_at: |host| format!("Sign in with {host}"),
+    sign_in_in_new_tab: |host| {
+        format!(
+            "Sign in with {host} in a new tab, and come back to this one. What you typed stays here; send it then."
+        )
+    },
+    provider_unreachable: |host| format!("{host} does not respond. Wait a minute, and retry."),
+    provider_invalid: |host| {
+        format!(
+            "The response of {host} could not be accepted. Retry. If this happens again, ask the operator: the log of the service says why."
+        )
+    },
+    sign_in_stopped: |host| format!("{host} has stopped the sign-in. Sign in again to retry."),
+    no_role: |host| {
+        format!(
+            "{host} knows you, but it gives you no role in this store. Ask a manager, or the people who manage your accounts."
+        )
+    },
+    identity_of_another: |host| {
+        format!(
+            "This link belongs to one member, and your account at {host} to another. Sign out at {host}, and use the account that belongs to the link."
+        )
+    },
+    sign_out_at: |host| format!("Sign out at {host}"),
+    signed_out_hint: |host| format!("You are signed out here, and now also at {host}."),
+    signs_in_at: |host| format!("signs in with {host}"),
+    link_to_provider: |host| {
+        format!("Or sign in with {host} from now on. You need no password here then.")
+    },
+    enter_once_hint: |host| {
+        format!("If you cannot sign in with {host}, this link lets you in once.")
+    },
+
+    // Passwords and links.
+    choose_password: "Choose a password",
+    new_password: "New password",
+    new_password_again: "New password again",
+    new_password_hint: "At least 12 characters, such as four random words. You can paste it.",
+    passwords_different: "The two passwords are different. Enter the same one twice.",
+    save_password: "Save and sign in",
+    link_invalid: "This link is not valid",
+    link_invalid_hint: "It was used before, is more than 24 hours old, or was replaced by a newer one. If you have chosen a password, sign in with it. Otherwise, ask a manager for another link.",
+
+    // Account.
+    account: "Your account",
+    current_password: "Current password",
+    change_password: "Change the password",
+    current_password_wrong: "The current password is wrong. Enter the password with which you sign in now.",
+    sessions: "Sessions",
+    only_last_sessions: "The 100 sessions that were used last are shown.",
+    language_label: "Language",
+    language_of_store: |name| format!("Language of the store ({name})"),
+    own_sessions: "Where you are signed in",
+    browser_label: "Browser",
+    ip_address: "Address",
+    last_used: "Last used",
+    this_session: " (this one)",
+    browser_on: |browser, system| format!("{browser} on {system}"),
+    end_session: "End",
+
+    // The second factor.
+    second_factor: "Second factor",
+    second_factor_off: "Protect your account with an app on your phone that shows a code.",
+    second_factor_required: "Your role needs a second factor. Set it up to continue.",
+    second_factor_stays: "Your role needs a second factor, so you cannot remove it. You can set up another app.",
+    second_factor_set: "Your second factor is set up. Your other sessions have ended.",
+    set_up: "Set up a second factor",
+    change_second_factor: "Change the second factor",
+    remove_second_factor: "Remove the second factor",
+    without_second_factor: "Without a second factor",
+    set_up_app: "Set up an app",
+    open_app: "Open an authenticator app on your phone.",
+    scan: "Scan this picture, or enter the setup key by hand.",
+    qr_code: "QR code with the setup key",
+    app_code: "Code that the app shows",
+    use_app: "Use this app",
+    app_code_wrong: "This is not the code of this app. Check the clock of the phone, and enter the code that the app shows now.",
+    recovery_codes: "Recovery codes",
+    new_codes_hint: "Make new recovery codes if you have used or lost some. The old ones become invalid.",
+    new_codes: "Make new recovery codes",
+    codes_replaced: "These codes replace the old ones. Your other sessions have ended.",
+    codes_hint: "Keep these recovery codes where you can find them without your phone, such as on paper. Each one signs you in once. They are not shown again.",
+    codes_kept: "I have saved them",
+
+    // Passkeys.
+    passkey: "Passkey",
+    passkeys: "Passkeys",
+    passkeys_short: "Sign in with your fingerprint, your face or a PIN, without your password.",
+    change_passkeys: "Manage passkeys",
+    passkeys_hint: "A passkey is on your phone, on your computer or on a security key, and asks for your fingerprint, your face or a PIN. It signs you in without your password. As soon as you have one, the password is no longer enough: the passkey must follow, or a code of your app. Add a second one on another device. If you lose all of them, a manager can give you a new link.",
+    passkey_name: "Name of the passkey",
+    passkey_name_invalid: "The name must be one line of 1 to 60 characters.",
+    add_passkey: "Add a passkey",
+    passkeys_full: "You have 10 passkeys, which is the maximum. Remove one before you add another.",
+    passkeys_elsewhere: "There are no passkeys at this address. They need the address in --console-url, with HTTPS, or http://localhost if it is not set. Open the console there.",
+    sign_in_with_passkey: "Sign in with a passkey",
+    passkey_needed: "Your password is right. Now use your passkey. If you have lost it, ask a manager for a new link.",
+    passkey_script: "A passkey needs a script, and this browser runs none.",
+    passkey_unsupported: "This browser is too old for passkeys. Update it, or use another one.",
+    passkey_stopped: "No passkey was used: the question of the browser was closed, it took too long, or this device has none for this store. Try again.",
+    passkey_known: "This device already has a passkey for your account.",
+    passkey_late: "This took longer than five minutes, was sent before, or began in another tab. Try again.",
+    passkey_rejected: "This passkey does not work here. It was removed, or is for another store. Sign in in another way.",
+    passkey_of_another: "This is the passkey of another member. Use one of yours.",
+    passkey_unusable: "This passkey cannot be added. It must check a fingerprint, a face or a PIN, and must be new. Try another device.",
+    passkey_added: "The passkey is added. Your other sessions have ended.",
+    passkey_removed: "The passkey is removed. Your other sessions have ended.",
+    passkey_count: "Counter of the passkey",
+
+    // Staff.
+    staff: "Staff",
+    role_label: "Role",
+    state: "State",
+    you: "you",
+    add_member: "Add a member",
+    password_again: "This needs your password again, because it is more than five minutes old. What you \
+     typed is kept, and you can send it afterwards.",
+    add_member_button: "Add and create a link",
+    member_name_hint: "The member signs in with this name.",
+    member_name_invalid: "The name must be one line of 1 to 64 characters.",
+    member_name_taken: "There is a member with this name. Choose another one.",
+    too_many_members: "There are 1,000 members already. No more can be added.",
+    own_access: "You cannot change your own role or access. Ask another manager.",
+    new_link: "New link",
+    disabled_state: "disabled",
+    active: "active",
+    active_with_second_factor: "active, with a second factor",
+    has_link: "has a link",
+    link_expired: "link expired",
+    link: "A link to choose a password",
+    copied: "I have copied it",
+
+    // API keys.
+    keys: "API keys",
+    add_key: "Create a key",
+    key_name_hint: "The program or person that uses the key, such as website.",
+    key_name_invalid: "The name must be one line of 1 to 255 characters.",
+    allows: "Allows",
+    what_key_allows: "What it allows",
+    never: "never",
+    called_get_pet: "still called getPet: ",
+    revoked: "revoked ",
+    expired: "expired ",
+    valid_until: "valid until ",
+    valid: "valid",
+    rotate_key: "Rotate",
+    revoke_key: "Revoke",
+    key_not_rotated: "This key was rotated or revoked before, or has expired.",
+    new_key: "A new API key",
+    new_key_hint: "Copy the key into the settings of the program now. It is not shown again.",
+
+    // Requests that are rejected.
+    incomplete_form: "This form is not complete. Reload the page, and send it again.",
+    body_too_large: "What you sent is too large for the service.",
+    not_accepted: "The service did not accept the request.",
+    not_allowed: "Your role does not include this page.",
+    foreign_host: |host, expected| {
+        let expected = if expected.is_empty() { "not set" } else { expected };
+        format!(
+            "The request is for the host \"{host:.255}\", and that of --console-url is {expected}. Open the console at its own address. A proxy must pass on the host with its port (nginx: proxy_set_header Host $http_host)."
+        )
+    },
+    needs_https: "The console needs HTTPS, because a password must not be sent in the clear. Open it with https://, or on the machine where it runs.",
+    foreign_form: "This form was sent by another site, so it was not carried out. Open the console and send the form there.",
+    foreign_origin: |origin, own| {
+        format!(
+            "This form was sent by {origin:.255}, and the request is for {own:.255}, so it was not carried out. Open the console and send the form there. If {origin:.255} is the console, its proxy does not pass on the host (nginx: proxy_set_header Host $http_host)."
+        )
+    },
+    connection_replaced: "Too many connections are open. Wait a moment, and reload the page.",
+    to_first_page: "Go to Today",
+    request: "Error number ",
+
+    // Open pages.
+    page_changed: "Somebody changed what this page shows. It stays as it is while you use it.",
+    offline: "There is no connection, so nothing was sent. It is still here: try again when the connection is back.",
+    connection_lost: "The connection to the service is lost. This page may be out of date.",
+    signed_out: "You are signed out, so this page may be out of date. Sign in in another tab, or reload it.",
+    show_change: "1 change – show it",
+    show_changes: "{} changes – show them",
+    reload: "Reload the page",
+    more_follow: "More entries follow on the next page of the console.",
+    not_in_text: "The control character U+0000 is not allowed. Type the text again instead of pasting it.",
+    newest_first: "Newest first",
+    longest_first: "Longest stay first",
+    too_many_attempts: |minutes| {
+        format!(
+            "There were too many attempts to sign in. Wait {minutes} minutes, or ask a manager for a link."
+        )
+    },
+    weak: |weak| match weak {
+        WeakPassword::Short => {
+            format!("The password must have at least {} characters.", Password::MIN_LENGTH)
+        }
+        WeakPassword::Long => {
+            format!("The password must have at most {} characters.", Password::MAX_LENGTH)
+        }
+        WeakPassword::Common => {
+            "This password is easy to guess. Choose another one, such as four random words."
+                .to_owned()
+        }
+    },
+    welcome: |name| html! { "Welcome, " bdi { (name) } ". Choose the password with which you will sign in." },
+    you_are: |name, of| html! { "Signed in as " bdi { (name) } " (" (role(of)) ")" },
+    second_factor_on: |recovery_codes| {
+        let plural = if recovery_codes == 1 { "" } else { "s" };
+        format!(
+            "You need your app to sign in. You have {recovery_codes} recovery code{plural} left."
+        )
+    },
+    session_in: |browser| format!(" the session in {browser}"),
+    for_member: |name| format!(" for {name}"),
+    role_of: |name| format!("Role of {name}"),
+    give_link: |name| {
+        html! {
+            "Give this link to " bdi { (name) } ", and to nobody else. It is valid for 24 hours and is not "
+            "shown again."
+        }
+    },
+    role,
+    what_role_may,
+    scope: |scope| match scope {
+        Scope::Read => "Read animals",
+        Scope::Write => "Read and add animals",
+        Scope::StoreRead => "Read animals and orders of the store",
+        Scope::StoreWrite => "Change animals and orders of the store",
+        Scope::StoreAdmin => "Administer the store",
+    },
+    problem: |problem| match problem {
+        Problem::NotFound | Problem::OperationRemoved => {
+            (TEXTS.not_found, Some("There is no such page."), "Check the address, or go to Today.")
+        }
+        Problem::Internal => (
+            "Something went wrong",
+            Some("This is an error in the service. Nothing that you typed was wrong."),
+            "Retry. If it happens again, tell the operator of the service the error number below.",
+        ),
+        Problem::Unavailable | Problem::IdempotencyInProgress => (
+            "The service is busy",
+            Some(
+                "The service could not complete the request. A change may or may not have been made.",
+            ),
+            "Wait a moment, and reload the page. The same form is never carried out twice.",
+        ),
+        Problem::StorageFull => (
+            "The disk is full",
+            Some(
+                "The service cannot save anything, because the disk of its server is full. Nothing was changed.",
+            ),
+            "Ask the operator of the service to make room. Then go back, and send the form again.",
+        ),
+        Problem::BodyTooLarge => ("Too much text", None, "Go back, and send it in several parts."),
+        Problem::InsufficientScope => ("Not allowed", None, "Go back, or ask a manager."),
+        _ => ("This did not work", None, "Go back, and check what you sent."),
+    },
+
+    // The store.
+    logo: "Logo",
+    upload_logo: "Picture of the logo",
+    logo_hint: "A PNG, JPEG or WebP of at most 2 MiB. Save the form first: Upload does not save what you typed there.",
+    logo_missing: "Choose a picture first.",
+    logo_invalid: "The logo must be a PNG, JPEG or WebP picture. Choose another file.",
+    logo_too_flat: "The logo must be at least 16 pixels wide and high, at most 12 times as wide as high, and at most 3 times as high as wide. Choose another picture.",
+    picture_problem: |problem| match problem {
+        PictureProblem::NoPicture | PictureProblem::OtherFormat { .. } => {
+            TEXTS.no_picture.to_owned()
+        }
+        PictureProblem::Truncated { .. } => {
+            "The picture is not complete: its end is missing. Choose the whole file.".to_owned()
+        }
+        PictureProblem::OtherData { .. } => {
+            "The picture is followed by other data. Save it again with another program.".to_owned()
+        }
+        PictureProblem::Unreadable => {
+            "The picture is damaged and cannot be read. Save it again with another program."
+                .to_owned()
+        }
+        PictureProblem::Metadata { length, most } => {
+            let [length, most] = [length, most].map(in_digits);
+            format!(
+                "The picture has {length} bytes of other data, and at most {most} are allowed. Remove that data, or save the picture again with another program."
+            )
+        }
+        PictureProblem::ManyPictures { most } => {
+            let most = in_digits(most);
+            format!("The file has more than {most} pictures. Choose a file with one of them.")
+        }
+        PictureProblem::Pixels { width, height, most, most_of_side } => {
+            let most = in_digits(most);
+            format!(
+                "The picture has {width} × {height} pixels. At most {most} are allowed in all, and {most_of_side} for each side. Choose a smaller one."
+            )
+        }
+        PictureProblem::PixelsOfKind { width, height, most, format } => {
+            let most = in_digits(most);
+            format!(
+                "The picture has {width} × {height} pixels, and a {format} picture of this kind can have {most}. Choose a smaller one, or a JPEG that is not progressive."
+            )
+        }
+        PictureProblem::Memory => {
+            "The picture needs too much memory. Choose one with fewer pixels.".to_owned()
+        }
+        PictureProblem::Time => {
+            "It takes too long to read the picture. Choose a smaller one.".to_owned()
+        }
+        PictureProblem::FlatLogo => TEXTS.logo_too_flat.to_owned(),
+    },
+    remove_logo: "Remove the logo",
+    logo_removed_effect: "It disappears from all pages. To show it again, upload it again.",
+    as_shown: "As everybody sees it",
+    see_web_site: "See the web site",
+    nothing: "none",
+    option_counts: |option, value| {
+        format!("If this is empty, the option {option} is used: {value}.")
+    },
+    nameless: |console, web_site| {
+        format!("If this is empty, the console shows “{console}” and the web site “{web_site}”.")
+    },
+    default_is: |value| format!("If this is empty, the default is used: {value}."),
+    store: "Store",
+    change_store: "Change what the store says about itself",
+    store_hint: "Everybody sees this: on the web site, in the console and on paper. Nothing is required.",
+    who_you_are: "Who you are",
+    how_to_reach_you: "How to reach you",
+    pages_heading: "Pages",
+    links: "Links",
+    links_hint: "At the end of each public page, such as your imprint, privacy, or how to adopt an animal.",
+    more_links: "More links",
+    not_chosen: "Not chosen",
+    store_stale: "Somebody else changed the store at the same time. Check what it is now, and save again.",
+    link_label_invalid: "A link must have a text of 1 to 60 characters in one line, one of them visible. Enter it, or empty both inputs of the link.",
+    link_url_invalid: "The address of a link must begin with https://, without spaces, without a user name before an @, and with at most 500 characters. Correct it, or empty both inputs of the link.",
+    link_label: |number| format!("Text of link {number}"),
+    link_url: |number| format!("Address of link {number}"),
+    member_name: [
+        "Name",
+        "It stands at the top of every page.",
+        "The name must have at most 120 characters in one line, one of them visible. Shorten it, or leave it empty.",
+    ],
+    member_kind: [
+        "Type",
+        "A shelter has adopted animals and adoption fees; a shop has sold animals and prices.",
+        "The type must be a shop or a shelter. Choose one of them, or none.",
+    ],
+    member_about: [
+        "About",
+        "A few sentences on the first public page, at most 2,000 characters.",
+        "The text about the store must have at most 2,000 characters, one of them visible. Shorten it, or leave it empty.",
+    ],
+    member_email: [
+        "E-mail",
+        "",
+        "The e-mail address must have the form name@example.org, without spaces and with at most 254 characters. Correct it, or leave it empty.",
+    ],
+    member_telephone: [
+        "Telephone",
+        "",
+        "The telephone number must have 3 to 40 characters, at least 3 of them digits: digits, spaces, and + - ( ) / . are allowed. Correct it, or leave it empty.",
+    ],
+    member_contact_page: [
+        "Contact page",
+        "The address of a page with your form for questions. It begins with https://. Write {id} where the number of the animal belongs.",
+        "The contact page must be an address that begins with https://, without spaces, without a user name before an @, without {id} in the name of the server, and with at most 500 characters. Correct it, or leave it empty.",
+    ],
+    member_address: [
+        "Address",
+        "Its lines as on an envelope, at most 500 characters.",
+        "The address must have at most 500 characters, one of them visible. Shorten it, or leave it empty.",
+    ],
+    member_hours: [
+        "Opening hours",
+        "Its lines as on your door, at most 500 characters.",
+        "The opening hours must have at most 500 characters, one of them visible. Shorten them, or leave them empty.",
+    ],
+    member_language: [
+        "Language",
+        "",
+        "The language must be one of those in the list. Choose one of them, or none.",
+    ],
+    member_currency: [
+        "Currency",
+        "Three letters, such as EUR, GBP, USD or CHF.",
+        "The currency must have three letters, such as EUR. Correct it, or leave it empty.",
+    ],
+    member_colour: [
+        "Colour",
+        "The colour of buttons and links of the web site, such as #2f6f4f: # with six digits or letters from a to f.",
+        "The colour must be # with six digits or letters from a to f, such as #2f6f4f. Correct it, or leave it empty.",
+    ],
+    store_kind: |kind| match kind {
+        StoreKind::Shop => "Shop",
+        StoreKind::Shelter => "Shelter",
+    },
+
+    // Moments in words.
+    just_now: "just now",
+    tomorrow: "tomorrow",
+    yesterday: "yesterday",
+    ago: |count, unit| format!("{} ago", span(count, unit)),
+    ahead: |count, unit| format!("in {}", span(count, unit)),
+    soon: "in less than a minute",
+    doubted_clock: |now, confirmed, hours| {
+        format!(
+            "The clock of the server shows {now}, but the last confirmed time is {confirmed}. No reservation ends until this is settled. Tell the people who run the server: correct the clock, or if it is right, run “petstore clock confirm”. If the clock keeps running evenly, it will be trusted in {}.",
+            span(hours, Unit::Hour)
+        )
+    },
+    store_labels: "Labels of fields in the language of the store",
+    store_labels_hint: "Labels that somebody has changed stay as they are, and no animal changes.",
+    write_labels: "Write these labels",
+    no_backup: "There is no backup yet. The people who run the server can turn on backups.",
+    old_backup: |at| {
+        format!(
+            "The last backup is of {at}. Tell the people who run the server: its log says why there is no newer one."
+        )
+    },
+};
+
+fn status(status: PetStatus) -> &'static str {
+    match status {
+        PetStatus::Available => "Available",
+        PetStatus::Pending => "Reserved",
+        PetStatus::Sold => "Sold",
+    }
+}
+
+fn order_status(status: OrderStatus) -> &'static str {
+    match status {
+        OrderStatus::Reserved => "Reserved",
+        OrderStatus::Completed => "Sold",
+        OrderStatus::Cancelled => "Cancelled",
+        OrderStatus::Expired => "Expired",
+        OrderStatus::Returned => "Returned",
+    }
+}
+
+fn reason(reason: WithdrawalReason) -> &'static str {
+    match reason {
+        WithdrawalReason::Died => "Died",
+        WithdrawalReason::Transferred => "Moved to another store or shelter",
+        WithdrawalReason::Reclaimed => "Its owner took it back",
+        WithdrawalReason::Mistake => "Added by mistake",
+        WithdrawalReason::Other => "Another reason",
+    }
+}
+
+fn change(kind: ChangeType) -> &'static str {
+    match kind {
+        ChangeType::PetAdded => "Added",
+        ChangeType::PetChanged => "Changed",
+        ChangeType::PetWithdrawn => "Withdrawn",
+        ChangeType::PetRestored => "Restored",
+        ChangeType::OrderPlaced => "Reserved",
+        ChangeType::OrderChanged => "Order changed",
+        ChangeType::OrderCompleted => "Sold",
+        ChangeType::OrderCancelled => "Reservation cancelled",
+        ChangeType::OrderExpired => "Reservation expired",
+        ChangeType::OrderReturned => "Taken back",
+        ChangeType::OrderReopened => "Reserved again",
+        ChangeType::CategoryChanged => "Category named",
+        ChangeType::CategoryDeleted => "Category name deleted",
+        ChangeType::PetsImported => "Imported",
+    }
+}
+
+fn animals(count: usize) -> String {
+    if count == 1 { "1 animal".to_owned() } else { format!("{} animals", in_digits(count)) }
+}
+
+fn is_in_status(status: PetStatus) -> String {
+    match status {
+        PetStatus::Available => "It is available.".to_owned(),
+        PetStatus::Pending => "It is reserved already.".to_owned(),
+        PetStatus::Sold => "It is sold already.".to_owned(),
+    }
+}
+
+fn audited_change(kind: ChangeType) -> &'static str {
+    match kind {
+        ChangeType::PetAdded => "Animal added",
+        ChangeType::PetChanged => "Animal changed",
+        ChangeType::PetWithdrawn => "Animal withdrawn",
+        ChangeType::PetRestored => "Animal restored",
+        ChangeType::PetsImported => "Animals imported",
+        ChangeType::OrderPlaced => "Animal reserved",
+        ChangeType::OrderCompleted => "Animal sold",
+        ChangeType::OrderReturned => "Animal taken back",
+        ChangeType::OrderReopened => "Animal reserved again",
+        other => change(other),
+    }
+}
+
+fn days(count: u64) -> String {
+    if count == 1 { "1 day".to_owned() } else { format!("{count} days") }
+}
+
+fn reopen(status: OrderStatus) -> &'static str {
+    match status {
+        OrderStatus::Completed => "Sold by mistake? Make it a reservation again",
+        OrderStatus::Cancelled => "Cancelled by mistake? Make it a reservation again",
+        _ => "Make it a reservation again",
+    }
+}
+
+fn order_is(id: i64, status: OrderStatus) -> String {
+    let is = match status {
+        OrderStatus::Reserved => "is still reserved",
+        OrderStatus::Completed => "is sold, and the animal was changed since",
+        OrderStatus::Cancelled => "is cancelled already",
+        OrderStatus::Expired => "has expired",
+        OrderStatus::Returned => "was returned already",
+    };
+    format!("Order {id} {is}. Nothing was changed this time.")
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::Viewer => "viewer",
+        Role::Clerk => "clerk",
+        Role::Manager => "manager",
+    }
+}
+
+fn what_role_may(role: Role) -> &'static str {
+    match role {
+        Role::Viewer => "Viewer: only looks",
+        Role::Clerk => "Clerk: changes animals and orders",
+        Role::Manager => "Manager: also staff, keys, webhooks and activity",
+    }
+}
+
+fn span(count: i64, unit: Unit) -> String {
+    let unit = match unit {
+        Unit::Minute => "minute",
+        Unit::Hour => "hour",
+        Unit::Day => "day",
+    };
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The English texts of the pages for the staff that a shelter has in other words than a shop.
+pub(crate) mod shelter {
+    use super::{animals, days};
+    use crate::console::Texts;
+    use petstore_domain::{
+        PetStatus,
+        store_area::{ChangeType, OrderStatus},
+    };
+
+    pub(crate) static TEXTS: Texts = Texts {
+        reference_hint: "Your own number for it, such as an invoice or ticket. Not the name of the adopter.",
+        sold_at: "Adopted on",
+        sold_today: "Adopted today",
+        all_sales: "All adoptions",
+        sell_more: "Adopt…",
+        sell: "Adopt",
+        sell_now: "Adopt now",
+        take_back_hint: "The adopter returns the animal. It becomes available again.",
+        sold_without_order: "It was marked as adopted without an order. To correct this, edit its status.",
+        pending_without_order: "It was marked as reserved without an order, so the reservation has no end. Reserve it here to give it one, record its adoption, or edit its status.",
+        find_order: "Find an order by adopter, telephone, animal, reference or number",
+        no_orders_hint: "Open an animal to reserve it, or to record its adoption.",
+        signature: "Signature of the adopter",
+        signature_of_store: "Signature for the shelter",
+        store: "Shelter",
+        change_store: "Change what the shelter says about itself",
+        store_labels: "Labels of fields in the language of the shelter",
+        language_of_store: |name| format!("Language of the shelter ({name})"),
+        status_invalid: "The status must be available, reserved or adopted.",
+        any_status: "In the shelter",
+        also_sold: "In the shelter or adopted",
+        add_sold: "Also adopted ones",
+        reserve_or_sell: "Reserve or adopt…",
+        price: "Adoption fee",
+        contact: "Adopter",
+        contact_changed: "Adopter changed or deleted",
+        price_invalid: "Enter an adoption fee such as 249.00, without a minus, with at most 12 digits before the point and 4 after it.",
+        price_of_each: "Adoption fee of each (if different)",
+        status: |status| if status == PetStatus::Sold { "Adopted" } else { super::status(status) },
+        order_status,
+        change: |kind| {
+            if kind == ChangeType::OrderCompleted { "Adopted" } else { super::change(kind) }
+        },
+        audited_change: |kind| match kind {
+            ChangeType::OrderCompleted => "Animal adopted",
+            other => super::audited_change(other),
+        },
+
+        is_in_status: |status| match status {
+            PetStatus::Sold => "It is adopted already.".to_owned(),
+            other => super::is_in_status(other),
+        },
+        contact_hint: |kept| {
+            format!(
+                "Such as a name and a telephone number. It is deleted {} after the adoption.",
+                days(kept)
+            )
+        },
+        no_order_found_hint: |kept| {
+            format!(
+                "Check the spelling. The adopter of a closed order is known for {}.",
+                days(kept)
+            )
+        },
+        sum_of: |status, count, sum| {
+            format!("{}: {count} with a fee, {sum} in total", order_status(status))
+        },
+        reopen: |status| match status {
+            OrderStatus::Completed => "Adopted by mistake? Make it a reservation again",
+            other => super::reopen(other),
+        },
+        order_is: |id, status| match status {
+            OrderStatus::Completed => format!(
+                "Order {id} is adopted, and the animal was changed since. Nothing was changed this time."
+            ),
+            other => super::order_is(id, other),
+        },
+        sell_animals: |count| format!("Adopt {}?", animals(count)),
+        sold_as: |order| format!("Adopted as order {order}."),
+        sale_undone: "The adoption is undone.",
+        ..super::TEXTS
+    };
+
+    fn order_status(status: OrderStatus) -> &'static str {
+        if status == OrderStatus::Completed { "Adopted" } else { super::order_status(status) }
+    }
+}

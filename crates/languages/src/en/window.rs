@@ -1,0 +1,146 @@
+//! The English texts of the pages for the public, and of what the pages for the staff share with them.
+
+use petstore_domain::{
+    Problem,
+    store_area::{Age, FieldLabels},
+};
+
+use crate::{numbers::Numbers, window::Texts};
+
+#[rustfmt::skip]
+pub(crate) static NUMBERS: Numbers = Numbers {
+    point: '.',
+    between: ',',
+    grouped_from: 4,
+    sign_first: true,
+    months: [
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+        "December",
+    ],
+    date: |day, month, year| format!("{day}\u{a0}{month}\u{a0}{year}"),
+    // British or American.
+    day_first: false,
+};
+
+#[rustfmt::skip]
+pub(crate) static FIELDS: [FieldLabels; 9] = [
+    FieldLabels::new("species", "Species", &[]),
+    FieldLabels::new("breed", "Breed", &[]),
+    FieldLabels::new("sex", "Sex", &[]),
+    FieldLabels::new("born", "Born", &[]),
+    FieldLabels::new("colour", "Colour", &[]),
+    FieldLabels::new("size", "Size", &[]),
+    FieldLabels::new("description", "Description", &[]),
+    FieldLabels::new("price", "Price", &[]),
+    FieldLabels::new("microchip", "Microchip", &[]),
+];
+
+pub(crate) static TEXTS: Texts = Texts {
+    // The texts about an animal that the pages for the public and those for the staff have.
+    no_name: "No name yet",
+    yes: "Yes",
+    days: |count| many(count, "day"),
+    weeks: |count| many(count, "week"),
+    months: |count| many(count, "month"),
+    years: |count| many(count, "year"),
+    no: "No",
+    photo: |number, name, species| {
+        let species = species.map(|species| format!(", {}", species.to_lowercase()));
+        format!("Photo {number} of {name}{}", species.unwrap_or_default())
+    },
+
+    // The texts of the pages.
+    language: "en",
+    locale: "en_GB",
+    colon: ": ",
+    quotes: ["“", "”"],
+    language_name: "English",
+    no_store: "Our animals",
+    skip: "Skip to content",
+    list: "Meet our animals",
+    pages: "Pages",
+    back: "All animals",
+    reserved: "Reserved",
+    filter: "Filter",
+    kinds: "Kinds of animals",
+    search: "Search",
+    more: "More",
+    without: "Without ",
+    name: "Name",
+    age: "Age",
+    kind: "Category",
+    newest_first: "Newest first",
+    longest_first: "Longest with us first",
+    chosen: "Chosen",
+    take_off: "Take off ",
+    any: "Any",
+    show: "Show animals",
+    clear: "Show all",
+    next: "More animals",
+    first: "Back to the newest",
+    none_found: "No animals match your search.",
+    none_here_yet: "No match among these animals. Continue to the next page.",
+    none_at_all: "No animal is looking for a home at the moment. Come back soon.",
+    contact: "Contact us",
+    feed: "New animals as a feed",
+    hours: "Opening hours",
+    gone: "This animal is no longer here",
+    gone_next: "Others are still looking for a home.",
+    photos: "Photos",
+    close: "Close",
+    previous_photo: "Previous photo",
+    next_photo: "Next photo",
+    similar: "Similar animals",
+    newest: "Our newest animals",
+    new: "Newly listed",
+    one_year: "With us for over a year",
+    request: "Error number ",
+    found_a_home: |name| format!("{name} has found a home"),
+    ask: |name| format!("Ask about {name}"),
+    ask_here: |name, number| format!("Ask us about {name}, number {number}."),
+    number: |number| format!("Number {number}"),
+    is_reserved: |name| format!("{name} is reserved at the moment."),
+    photo_of: |number, count| format!("Photo {number} of {count}"),
+    count: |count, most| match count {
+        1 => "1 animal".to_owned(),
+        _ if count > most => format!("More than {} animals", in_digits(most)),
+        _ => format!("{} animals", in_digits(count)),
+    },
+    age_range: |age| match age {
+        Age::UnderOne => "Under 1 year",
+        Age::UnderThree => "Under 3 years",
+        Age::OneToThree => "1 to 3 years",
+        Age::ThreeToEight => "3 to 8 years",
+        Age::EightOrMore => "8 years or older",
+    },
+    about_list: |store| match store {
+        Some(store) => format!("Newest first: the animals that are looking for a home at {store}"),
+        None => "Newest first: the animals that are looking for a home".to_owned(),
+    },
+    about_animal: |name, kind, store| {
+        let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
+        let at = store.map(|store| format!(" at {store}")).unwrap_or_default();
+        format!("{name}{kind} is looking for a home{at}")
+    },
+    words: crate::in_lower_case,
+    problem: |problem| match problem {
+        Problem::NotFound => ("Not found", "Go to all animals."),
+        Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
+            ("That address is not valid", "Go to all animals.")
+        }
+        Problem::MethodNotAllowed => ("That is not possible here", "Go to all animals."),
+        Problem::HeadTooLarge => ("That address is too long", "Go to all animals."),
+        Problem::OldVersion => ("That needs HTTP/1.1", "Go to all animals."),
+        _ => ("Something went wrong", "Wait for a moment, then load the page again."),
+    },
+    free: "Free",
+};
+
+/// A number in groups.
+pub(crate) fn in_digits(number: usize) -> String {
+    NUMBERS.integer(number)
+}
+
+fn many(count: i64, what: &str) -> String {
+    format!("{count}\u{a0}{what}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,152 @@
+//! The texts of the pages for the public, and of what the pages for the staff share with them, in Spanish.
+
+use petstore_domain::{
+    Problem,
+    store_area::{Age, FieldLabels},
+};
+
+use crate::{numbers::Numbers, window::Texts};
+
+#[rustfmt::skip]
+pub(crate) static NUMBERS: Numbers = Numbers {
+    point: ',',
+    between: '.',
+    grouped_from: 5,
+    sign_first: false,
+    months: [
+        "enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre",
+        "diciembre",
+    ],
+    date: |day, month, year| format!("{day}\u{a0}de\u{a0}{month}\u{a0}de\u{a0}{year}"),
+    day_first: true,
+};
+
+#[rustfmt::skip]
+pub(crate) static FIELDS: [FieldLabels; 9] = [
+    FieldLabels::new("species", "Especie", &[
+        ("Dog", "Perro"), ("Cat", "Gato"), ("Rabbit", "Conejo"), ("Small mammal", "Pequeño mamífero"), ("Bird", "Ave"),
+        ("Reptile", "Reptil"), ("Fish", "Pez"), ("Horse", "Caballo"), ("Other", "Otro"),
+    ]),
+    FieldLabels::new("breed", "Raza", &[]),
+    FieldLabels::new("sex", "Sexo", &[("Female", "Hembra"), ("Male", "Macho"), ("Unknown", "Desconocido")]),
+    FieldLabels::new("born", "Fecha de nacimiento", &[]),
+    FieldLabels::new("colour", "Color", &[]),
+    FieldLabels::new("size", "Tamaño", &[("Small", "Pequeño"), ("Medium", "Mediano"), ("Large", "Grande")]),
+    FieldLabels::new("description", "Descripción", &[]),
+    FieldLabels::new("price", "Precio", &[]),
+    FieldLabels::new("microchip", "Número de microchip", &[]),
+];
+
+pub(crate) static TEXTS: Texts = Texts {
+    // The texts about an animal that the pages for the public and those for the staff have.
+    no_name: "Aún sin nombre",
+    yes: "Sí",
+    days: |count| many(count, ["día", "días"]),
+    weeks: |count| many(count, ["semana", "semanas"]),
+    months: |count| many(count, ["mes", "meses"]),
+    years: |count| many(count, ["año", "años"]),
+    no: "No",
+    photo: |number, name, species| {
+        let species = species.map(|species| format!(", {}", species.to_lowercase()));
+        format!("Foto {number} de {name}{}", species.unwrap_or_default())
+    },
+
+    // The texts of the pages.
+    language: "es",
+    locale: "es_ES",
+    colon: ": ",
+    quotes: ["«", "»"],
+    language_name: "Español",
+    no_store: "Nuestros animales",
+    skip: "Ir al contenido",
+    list: "Conozca a nuestros animales",
+    pages: "Páginas",
+    back: "Todos los animales",
+    reserved: "Reservado",
+    filter: "Filtrar",
+    kinds: "Tipos de animales",
+    search: "Búsqueda",
+    more: "Más filtros",
+    without: "Sin el filtro ",
+    name: "Nombre",
+    age: "Edad",
+    kind: "Categoría",
+    newest_first: "Primero los más recientes",
+    longest_first: "Más tiempo con nosotros",
+    chosen: "Filtros elegidos",
+    take_off: "Quitar ",
+    any: "Cualquiera",
+    show: "Ver animales",
+    clear: "Ver todos",
+    next: "Más animales",
+    first: "Volver a los más recientes",
+    none_found: "Ninguno de nuestros animales coincide con la búsqueda.",
+    none_here_yet: "Ninguno de estos animales coincide. Continúe en la página siguiente.",
+    none_at_all: "En este momento, ningún animal busca hogar. Vuelva pronto.",
+    contact: "Contactar",
+    feed: "Nuevos animales (feed)",
+    hours: "Horario de apertura",
+    gone: "Este animal ya no está aquí",
+    gone_next: "Otros siguen buscando hogar.",
+    photos: "Fotos",
+    close: "Cerrar",
+    previous_photo: "Foto anterior",
+    next_photo: "Foto siguiente",
+    similar: "Animales parecidos",
+    newest: "Recién llegados",
+    new: "Recién añadido",
+    one_year: "Más de un año con nosotros",
+    request: "Referencia del error: ",
+    found_a_home: |name| format!("{name} ya tiene un hogar"),
+    ask: |name| format!("Preguntar por {name}"),
+    ask_here: |name, number| format!("Pregúntenos por {name}, número {number}."),
+    number: |number| format!("Número {number}"),
+    is_reserved: |name| format!("Hay una reserva en curso para {name}."),
+    photo_of: |number, count| format!("Foto {number} de {count}"),
+    count: |count, most| match count {
+        1 => "1 animal".to_owned(),
+        _ if count > most => format!("Más de {} animales", in_digits(most)),
+        _ => format!("{} animales", in_digits(count)),
+    },
+    age_range: |age| match age {
+        Age::UnderOne => "Menos de 1\u{a0}año",
+        Age::UnderThree => "Menos de 3\u{a0}años",
+        Age::OneToThree => "De 1 a 3\u{a0}años",
+        Age::ThreeToEight => "De 3 a 8\u{a0}años",
+        Age::EightOrMore => "8\u{a0}años o más",
+    },
+    about_list: |store| match store {
+        Some(store) => {
+            format!("Los animales de {store} que buscan hogar, primero los más recientes")
+        }
+        None => "Los animales que buscan hogar, primero los más recientes".to_owned(),
+    },
+    about_animal: |name, kind, store| {
+        let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
+        let of = store.map(|store| format!(", de {store},")).unwrap_or_default();
+        format!("{name}{kind}{of} busca hogar")
+    },
+    words: crate::in_lower_case,
+    problem: |problem| match problem {
+        Problem::NotFound => ("Página no encontrada", "Vea todos nuestros animales."),
+        Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
+            ("Esa dirección no es válida", "Vea todos nuestros animales.")
+        }
+        Problem::MethodNotAllowed => ("Eso no es posible aquí", "Vea todos nuestros animales."),
+        Problem::HeadTooLarge => {
+            ("Esa dirección es demasiado larga", "Vea todos nuestros animales.")
+        }
+        Problem::OldVersion => ("Se necesita HTTP/1.1", "Vea todos nuestros animales."),
+        _ => ("Algo ha fallado", "Espere un momento y vuelva a cargar la página."),
+    },
+    free: "Gratis",
+};
+
+/// A number in groups.
+pub(crate) fn in_digits(number: usize) -> String {
+    NUMBERS.integer(number)
+}
+
+fn many(count: i64, [one, several]: [&str; 2]) -> String {
+    format!("{count}\u{a0}{}", if count == 1 { one } else { several })
+}

@@ -1,0 +1,114 @@
+//! The labels of the fields of a new database.
+
+use petstore_domain::store_area::{FieldDefinition, FieldSet, Language, relabelled};
+
+use super::field_labels;
+
+/// The fields that change if those labels are written in this language that nobody has changed.
+pub fn in_language(fields: &FieldSet, language: Language) -> Vec<FieldDefinition> {
+    relabelled(fields, &Language::ALL.map(field_labels), field_labels(language))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use petstore_databases::fields_of_new_database;
+    use petstore_domain::store_area::{Choices, FieldKind, Label};
+
+    fn with(fields: &FieldSet, changed: &[FieldDefinition]) -> FieldSet {
+        let is_same = |field: &&FieldDefinition| changed.iter().all(|of| of.name != field.name);
+        let others = fields.all().iter().filter(is_same).cloned();
+        FieldSet::new(fields.version, others.chain(changed.iter().cloned()).collect(), Vec::new())
+    }
+
+    fn changed(
+        fields: &FieldSet,
+        name: &str,
+        change: impl FnOnce(&mut FieldDefinition),
+    ) -> FieldSet {
+        let mut field = fields.find(name).unwrap().clone();
+        change(&mut field);
+        with(fields, &[field])
+    }
+
+    /// The label of a field, and what people read in place of the values of its choices.
+    fn shown(fields: &FieldSet, name: &str) -> Vec<String> {
+        let field = fields.find(name).unwrap();
+        let values = field.choices.iter().flat_map(Choices::all);
+        let shown = values.map(|value| field.shown(value));
+        [field.label.as_str()].into_iter().chain(shown).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn each_language_has_a_label_for_each_field_and_value_of_a_new_database() {
+        let new = fields_of_new_database().unwrap();
+        // English is what the schema has.
+        assert_eq!(in_language(&new, Language::English), []);
+        for language in Language::ALL {
+            let labels = field_labels(language);
+            assert_eq!(labels.len(), new.all().len());
+            let translated = with(&new, &in_language(&new, language));
+            for labels in labels {
+                let field = translated.find(labels.name).unwrap();
+                assert_eq!(field.label.as_str(), labels.label);
+                let before = new.find(labels.name).unwrap();
+                assert_eq!(
+                    field.choices.as_ref().map(Choices::all),
+                    before.choices.as_ref().map(Choices::all)
+                );
+                // All of them are valid together.
+                let written: Vec<_> = field.choices.iter().flat_map(Choices::labels).collect();
+                assert_eq!(written.len(), labels.choices.len(), "{labels:?}");
+                if field.kind == FieldKind::Choice && language != Language::English {
+                    let values = field.choices.as_ref().unwrap().all();
+                    let same = values.iter().filter(|value| field.shown(value) == *value);
+                    assert!(
+                        same.eq(values
+                            .iter()
+                            .filter(|value| *value == "Reptile" && language == Language::French))
+                    );
+                }
+            }
+            // From each language to each other one, and back.
+            for other in Language::ALL {
+                let there = with(&translated, &in_language(&translated, other));
+                assert_eq!(there, with(&new, &in_language(&new, other)));
+            }
+        }
+        let german = with(&new, &in_language(&new, Language::German));
+        assert_eq!(shown(&german, "sex"), ["Geschlecht", "Weiblich", "Männlich", "Unbekannt"]);
+    }
+
+    #[test]
+    fn what_somebody_has_changed_stays() {
+        let new = fields_of_new_database().unwrap();
+        let fields = changed(&new, "colour", |field| {
+            field.label = Label::new("Coat".to_owned()).unwrap();
+        });
+        let fields = changed(&fields, "size", |field| {
+            let labels = BTreeMap::from([("Small".to_owned(), "Tiny".to_owned())]);
+            field.choices = field.choices.take().unwrap().labelled(labels);
+        });
+        // "Wellensittich" and "Dog" are the store's own, and a value of it has the label that German has for
+        // another one.
+        let fields = changed(&fields, "species", |field| {
+            let values = ["Dog", "Fish", "Wellensittich", "Puppy"].map(str::to_owned);
+            let labels = [("Wellensittich", "Welli"), ("Puppy", "Hund"), ("Bird", "Vogel")];
+            let labels = labels.map(|(value, label)| (value.to_owned(), label.to_owned()));
+            field.choices = Choices::new(values.to_vec()).unwrap().labelled(BTreeMap::from(labels));
+        });
+        let german = with(&fields, &in_language(&fields, Language::German));
+        assert_eq!(shown(&german, "colour"), ["Coat"]);
+        assert_eq!(shown(&german, "size"), ["Größe", "Tiny", "Mittel", "Groß"]);
+        assert_eq!(shown(&german, "species"), ["Tierart", "Dog", "Fisch", "Welli", "Hund"]);
+        // A label of a former language is not a change.
+        let french = with(&german, &in_language(&german, Language::French));
+        assert_eq!(shown(&french, "size"), ["Taille", "Tiny", "Moyenne", "Grande"]);
+        assert_eq!(shown(&french, "species"), ["Espèce", "Chien", "Poisson", "Welli", "Hund"]);
+        // A field that is gone is not made again.
+        let without = FieldSet::new(1, vec![new.find("price").unwrap().clone()], Vec::new());
+        assert_eq!(in_language(&without, Language::Spanish).len(), 1);
+    }
+}

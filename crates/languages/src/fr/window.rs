@@ -1,0 +1,180 @@
+//! The texts of the pages for the public, and of what the pages for the staff share with them, in French.
+
+use petstore_domain::{
+    Problem,
+    store_area::{Age, FieldLabels},
+};
+
+use crate::{numbers::Numbers, window::Texts};
+
+#[rustfmt::skip]
+pub(crate) static NUMBERS: Numbers = Numbers {
+    point: ',',
+    // A narrow space that does not break.
+    between: '\u{202f}',
+    grouped_from: 4,
+    sign_first: false,
+    months: [
+        "janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre",
+        "décembre",
+    ],
+    date: |day, month, year| format!("{day}{}\u{a0}{month}\u{a0}{year}", if day == 1 { "er" } else { "" }),
+    day_first: true,
+};
+
+// "Reptile" is the same word.
+#[rustfmt::skip]
+pub(crate) static FIELDS: [FieldLabels; 9] = [
+    FieldLabels::new("species", "Espèce", &[
+        ("Dog", "Chien"), ("Cat", "Chat"), ("Rabbit", "Lapin"), ("Small mammal", "Petit mammifère"), ("Bird", "Oiseau"),
+        ("Fish", "Poisson"), ("Horse", "Cheval"), ("Other", "Autre"),
+    ]),
+    FieldLabels::new("breed", "Race", &[]),
+    FieldLabels::new("sex", "Sexe", &[("Female", "Femelle"), ("Male", "Mâle"), ("Unknown", "Inconnu")]),
+    FieldLabels::new("born", "Date de naissance", &[]),
+    FieldLabels::new("colour", "Couleur", &[]),
+    FieldLabels::new("size", "Taille", &[("Small", "Petite"), ("Medium", "Moyenne"), ("Large", "Grande")]),
+    FieldLabels::new("description", "Description", &[]),
+    FieldLabels::new("price", "Prix", &[]),
+    FieldLabels::new("microchip", "Numéro de puce", &[]),
+];
+
+pub(crate) static TEXTS: Texts = Texts {
+    // The texts about an animal that the pages for the public and those for the staff have.
+    no_name: "Pas encore de nom",
+    yes: "Oui",
+    days: |count| many(count, "jour", "jours"),
+    weeks: |count| many(count, "semaine", "semaines"),
+    months: |count| many(count, "mois", "mois"),
+    years: |count| many(count, "an", "ans"),
+    no: "Non",
+    photo: |number, name, species| {
+        let species = species.map(|species| format!(", {}", species.to_lowercase()));
+        format!("Photo {number} {}{}", de(called(name)), species.unwrap_or_default())
+    },
+
+    // The texts of the pages.
+    language: "fr",
+    locale: "fr_FR",
+    colon: "\u{a0}: ",
+    quotes: ["«\u{a0}", "\u{a0}»"],
+    language_name: "Français",
+    no_store: "Nos animaux",
+    skip: "Aller au contenu",
+    list: "Rencontrez nos animaux",
+    pages: "Pages",
+    back: "Tous les animaux",
+    reserved: "Réservé",
+    filter: "Filtrer",
+    kinds: "Types d’animaux",
+    search: "Recherche",
+    more: "Plus de critères",
+    without: "Sans ",
+    name: "Nom",
+    age: "Âge",
+    kind: "Catégorie",
+    newest_first: "Les plus récents d’abord",
+    longest_first: "Présents depuis le plus longtemps",
+    chosen: "Filtres choisis",
+    take_off: "Enlever ",
+    any: "Indifférent",
+    show: "Voir les animaux",
+    clear: "Tout afficher",
+    next: "Plus d’animaux",
+    first: "Retour aux plus récents",
+    none_found: "Aucun de nos animaux ne correspond à votre recherche.",
+    none_here_yet: "Aucun de ces animaux ne correspond. Continuez à la page suivante.",
+    none_at_all: "Aucun animal ne cherche de famille en ce moment. Revenez bientôt.",
+    contact: "Nous contacter",
+    feed: "Flux des nouveaux animaux",
+    hours: "Horaires d’ouverture",
+    gone: "Cet animal n’est plus chez nous",
+    gone_next: "D’autres cherchent encore une famille.",
+    photos: "Photos",
+    close: "Fermer",
+    previous_photo: "Photo précédente",
+    next_photo: "Photo suivante",
+    similar: "Animaux similaires",
+    newest: "Nos derniers arrivés",
+    new: "Ajouté récemment",
+    one_year: "Chez nous depuis plus d’un an",
+    request: "Référence de l’erreur\u{a0}: ",
+    found_a_home: |name| format!("{} a trouvé une famille", called_first(name)),
+    ask: |name| format!("Se renseigner sur {}", called(name)),
+    ask_here: |name, number| {
+        format!("Contactez-nous au sujet {}, numéro {number}.", de(called(name)))
+    },
+    number: |number| format!("Numéro {number}"),
+    is_reserved: |name| format!("Une réservation est en cours pour {}.", called(name)),
+    photo_of: |number, count| format!("Photo {number} sur {count}"),
+    count: |count, most| match count {
+        0 | 1 => format!("{count} animal"),
+        _ if count > most => format!("Plus de {} animaux", in_digits(most)),
+        _ => format!("{} animaux", in_digits(count)),
+    },
+    age_range: |age| match age {
+        Age::UnderOne => "Moins d’un an",
+        Age::UnderThree => "Moins de 3\u{a0}ans",
+        Age::OneToThree => "1 à 3\u{a0}ans",
+        Age::ThreeToEight => "3 à 8\u{a0}ans",
+        Age::EightOrMore => "8\u{a0}ans et plus",
+    },
+    about_list: |store| {
+        let list = "Nos animaux qui cherchent une famille, les derniers arrivés d’abord";
+        store.map_or_else(|| list.to_owned(), |store| format!("{store}\u{a0}: {list}"))
+    },
+    about_animal: |name, kind, store| {
+        let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
+        let name = called_first(name);
+        match store {
+            Some(store) => format!("{store}\u{a0}: {name}{kind} cherche une famille"),
+            None => format!("{name}{kind} cherche une famille"),
+        }
+    },
+    words: crate::in_lower_case,
+    problem: |problem| match problem {
+        Problem::NotFound => ("Page introuvable", "Découvrez tous nos animaux."),
+        Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
+            ("Cette adresse n’est pas valable", "Découvrez tous nos animaux.")
+        }
+        Problem::MethodNotAllowed => ("Ce n’est pas possible ici", "Découvrez tous nos animaux."),
+        Problem::HeadTooLarge => ("Cette adresse est trop longue", "Découvrez tous nos animaux."),
+        Problem::OldVersion => {
+            ("Le protocole HTTP/1.1 est nécessaire", "Découvrez tous nos animaux.")
+        }
+        _ => ("Une erreur s’est produite", "Patientez un instant, puis rechargez la page."),
+    },
+    free: "Gratuit",
+};
+
+/// "de Luna", "d’Oscar".
+pub(super) fn de(name: &str) -> String {
+    let mut letters = name.chars().flat_map(char::to_lowercase);
+    let is_vowel = |letter: char| "aàâäæeéèêëiîïoôöœuùûü".contains(letter);
+    let elides = match letters.next() {
+        // "d’Yves", but "de Yoda".
+        Some('y') => letters.next().is_some_and(|next| next.is_alphabetic() && !is_vowel(next)),
+        Some(first) => is_vowel(first),
+        None => false,
+    };
+    if elides { format!("d’{name}") } else { format!("de {name}") }
+}
+
+/// The name of an animal within a sentence.
+fn called(name: &str) -> &str {
+    if name == TEXTS.no_name { "cet animal" } else { name }
+}
+
+/// The name of an animal at the beginning of a sentence.
+fn called_first(name: &str) -> &str {
+    if name == TEXTS.no_name { "Cet animal" } else { name }
+}
+
+/// A number in groups.
+pub(crate) fn in_digits(number: usize) -> String {
+    NUMBERS.integer(number)
+}
+
+fn many(count: i64, one: &str, several: &str) -> String {
+    format!("{count}\u{a0}{}", if count < 2 { one } else { several })
+}

@@ -1,0 +1,55 @@
+//! The age of an animal in words.
+
+use jiff::civil::Date;
+
+use crate::window_texts as texts;
+
+/// The age on this day of what was born on that day: in days below two weeks, in weeks below three
+/// months, in months below a year, then in years. `None` for a day that is still to come.
+pub(crate) fn age(born: Date, today: Date) -> Option<String> {
+    let days = i64::from((today - born).get_days());
+    if days < 0 || today.year() - born.year() > OLDEST {
+        return None;
+    }
+    let months = i64::from(today.year() - born.year()) * 12
+        + i64::from(today.month() - born.month())
+        - i64::from(today.day() < born.day());
+    Some(match (days, months) {
+        (0..14, _) => texts().days(days),
+        (_, 0..3) => texts().weeks(days / 7),
+        (_, 3..12) => texts().months(months),
+        _ => texts().years(months / 12),
+    })
+}
+
+/// In years. A day that makes an animal older is a mistake.
+const OLDEST: i16 = 120;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_is_in_days_weeks_months_or_years() {
+        let today: Date = "2026-03-31".parse().unwrap();
+        for (born, expected) in [
+            ("2026-03-31", Some("0\u{a0}days")),
+            ("2026-03-30", Some("1\u{a0}day")),
+            ("2026-03-18", Some("13\u{a0}days")),
+            ("2026-03-17", Some("2\u{a0}weeks")),
+            ("2026-01-01", Some("12\u{a0}weeks")),
+            ("2025-12-31", Some("3\u{a0}months")),
+            ("2025-04-01", Some("11\u{a0}months")),
+            ("2025-03-31", Some("1\u{a0}year")),
+            ("2024-04-01", Some("1\u{a0}year")),
+            ("1996-03-31", Some("30\u{a0}years")),
+            ("2026-04-01", None),
+            ("1906-04-01", Some("119\u{a0}years")),
+            ("1899-12-31", None),
+        ] {
+            assert_eq!(age(born.parse().unwrap(), today).as_deref(), expected, "{born}");
+        }
+        let leap_day = age("2024-02-29".parse().unwrap(), "2025-02-28".parse().unwrap());
+        assert_eq!(leap_day.unwrap(), "11\u{a0}months");
+    }
+}

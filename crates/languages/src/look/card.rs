@@ -1,0 +1,50 @@
+//! The card of an animal.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use maud::{Markup, html};
+
+use super::{Animal, Drawings, Room};
+
+/// An animal in a list. The style sheet of each list puts its parts in their places.
+pub struct Card<'a> {
+    pub animal: &'a Animal<'a>,
+    /// The path of its page.
+    pub path: &'a str,
+    /// Where the page opens, for a list in a frame.
+    pub target: Option<&'static str>,
+    /// The label of its category, for the drawing of an animal without a photo.
+    pub category: Option<&'a str>,
+    pub badge: Option<Markup>,
+    pub lines: &'a [String],
+    pub price: Option<Markup>,
+}
+
+impl Card<'_> {
+    /// The card at this position of the page, of which the first `at_first` are in the first view.
+    pub fn show(
+        &self,
+        room: &Room,
+        drawings: &mut Drawings,
+        (at, at_first): (usize, usize),
+    ) -> Markup {
+        let Self { animal, path, target, category, badge, lines, price } = self;
+        html! {
+            article.pet {
+                div.picture {
+                    @if let Some(photo) = animal.photos.first() {
+                        (room.picture(photo, &animal.alt(0, photo), at, at_first))
+                    } @else {
+                        (drawings.of(animal, *category))
+                    }
+                }
+                h2 { a href=(path) target=[*target] { bdi { (animal.short_name()) } } }
+                @if let Some(badge) = badge { (badge) }
+                @for (at, line) in lines.iter().filter(|line| !line.is_empty()).enumerate() {
+                    p class=[(at > 0).then_some("muted")] { bdi { (line) } }
+                }
+                @if let Some(price) = price { (price) }
+            }
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Numbers and amounts: how each language writes them, and what they mean that people type.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::fmt::Display;
+
+use petstore_domain::store_area::{Currency, Decimal};
+
+/// How a language writes numbers, amounts and days.
+#[derive(Debug)]
+pub struct Numbers {
+    /// Before the decimals.
+    pub point: char,
+    /// Between groups of three digits.
+    pub between: char,
+    /// A number with fewer digits has no groups.
+    pub(crate) grouped_from: usize,
+    /// Whether the sign of a currency is before the amount.
+    pub(crate) sign_first: bool,
+    pub months: [&'static str; 12],
+    /// A day: its day, the name of its month, its year.
+    pub date: fn(i8, &str, i16) -> String,
+    /// Whether `03/04` is a day in April for everybody.
+    pub(crate) day_first: bool,
+}
+
+/// What can mean two things: these, each with a spelling that means nothing else.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Ambiguous {
+    pub meanings: [String; 2],
+    pub spellings: [String; 2],
+}
+
+const NO_BREAK_SPACE: char = '\u{a0}';
+
+impl Numbers {
+    /// An integer in groups.
+    pub fn integer(&self, number: impl Display) -> String {
+        self.number(&number.to_string())
+    }
+
+    /// A number with the decimals that it is written with, such as `1249.5`.
+    pub fn number(&self, number: &str) -> String {
+        let (whole, decimals) = number.split_once('.').unzip();
+        let whole = whole.unwrap_or(number);
+        let (minus, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
+        let mut written = minus.to_owned();
+        for (at, digit) in digits.chars().enumerate() {
+            let behind = digits.len() - at;
+            if at > 0 && behind % 3 == 0 && digits.len() >= self.grouped_from {
+                written.push(self.between);
+            }
+            written.push(digit);
+        }
+        if let Some(decimals) = decimals {
+            written.push(self.point);
+            written.push_str(decimals);
+        }
+        written
+    }
+
+    /// A price with its currency and the decimals of that; without a currency, as it is written.
+    pub fn amount(&self, price: &str, currency: Option<&Currency>) -> String {
+        let Some(currency) = currency else { return self.number(price) };
+        let sign = match currency.as_str() {
+            "EUR" => "€",
+            "GBP" => "£",
+            "USD" => "$",
+            code => code,
+        };
+        let number = self.number(&currency.rounded(price));
+        if !self.sign_first {
+            return format!("{number}{NO_BREAK_SPACE}{sign}");
+        }
+        let (minus, number) =
+            number.strip_prefix('-').map_or(("", &*number), |number| ("-", number));
+        let space = if sign == currency.as_str() { "\u{a0}" } else { "" };
+        format!("{minus}{sign}{space}{number}")
+    }
+
+    /// A number as an input has it, without groups.
+    pub fn plain(&self, number: &str) -> String {
+        number.replace('.', &self.point.to_string())
+    }
+
+    /// What a typed number means, in the form that the store has: `1 249,50`, `1.249,50` and `1,249.50` are
+    /// `1249.50` in every language, because people write the languages of others. `249,-` is `249`. The
+    /// currency of the store can be before or after it. Other text stays as it is, and is invalid.
+    /// `is_whole`: that it has no decimals.
+    ///
+    /// # Errors
+    ///
+    /// One point or comma with three digits behind it has two meanings, if it can have decimals.
+    pub fn read(
+        &self,
+        typed: &str,
+        currency: Option<&Currency>,
+        is_whole: bool,
+    ) -> Result<String, Ambiguous> {
+        let typed = without_currency(typed, currency);
+        let is_between = |character: char| character.is_whitespace() || "'’".contains(character);
+        let typed: String = typed.chars().filter(|&character| !is_between(character)).collect();
+        // `249,-` has no decimals.
+        let dashes = ["--", "-", "–", "—"].iter().find_map(|dash| typed.strip_suffix(dash));
+        let whole = dashes.and_then(|number| number.strip_suffix([',', '.']));
+        let (number, is_whole) = (whole.unwrap_or(&typed), is_whole || whole.is_some());
+        match (read_as(number, ',', '.'), read_as(number, '.', ',')) {
+            (Some(one), Some(other)) if one != other => {
+                let (exact, whole) = if one.contains('.') { (one, other) } else { (other, one) };
+                if is_whole {
+                    return Ok(whole);
+                }
+                let short = exact.trim_end_matches('0').trim_end_matches('.');
+                // Three digits behind the point would have two meanings again.
+                let clear = if short == exact { format!("{exact}0") } else { short.to_owned() };
+                let [short, clear] = [short, &clear].map(|number| self.plain(number));
+                Err(Ambiguous { meanings: [whole.clone(), short], spellings: [whole, clear] })
+            }
+            (Some(number), _) | (_, Some(number)) => Ok(number),
+            (None, None) => Ok(typed),
+        }
+    }
+}
+
+/// A number with this character between its groups and this one before its decimals, as the store has it.
+fn read_as(number: &str, between: char, point: char) -> Option<String> {
+    let (whole, decimals) = number.split_once(point).unzip();
+    let whole = whole.unwrap_or(number);
+    let mut groups = whole.trim_start_matches('-').split(between);
+    let first = groups.next().unwrap_or_default();
+    let is_grouped = matches!(first.len(), 1..=3) && !first.starts_with('0');
+    if whole.contains(between) && !(is_grouped && groups.all(|group| group.len() == 3)) {
+        return None;
+    }
+    let decimals = decimals.map(|decimals| format!(".{decimals}")).unwrap_or_default();
+    let number = Decimal::new(&format!("{}{decimals}", whole.replace(between, "")))?;
+    Some(number.as_str().to_owned())
+}
+
+/// An amount without the currency of the store, if it has that.
+fn without_currency<'t>(typed: &'t str, currency: Option<&Currency>) -> &'t str {
+    let code = currency.map(Currency::as_str);
+    let is_sign = |sign: char| match sign {
+        '€' => code.is_none_or(|code| code == "EUR"),
+        '£' => code.is_none_or(|code| code == "GBP"),
+        '$' => code.is_none_or(|code| code.ends_with('D')),
+        '¥' => code.is_none_or(|code| matches!(code, "JPY" | "CNY")),
+        _ => false,
+    };
+    let amount = typed.trim().trim_matches(is_sign).trim();
+    let code = code.unwrap_or_default();
+    let amount = amount.strip_prefix(code).unwrap_or(amount);
+    let amount = amount.strip_suffix(code).unwrap_or(amount).trim();
+    if amount.is_empty() { typed } else { amount }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::numbers_in;
+    use petstore_domain::store_area::Language::{self, English, French, German, Spanish};
+
+    /// A price with a currency, or without one (`""`).
+    fn written(language: Language, price: &str, currency: &str) -> String {
+        numbers_in(language).amount(price, Currency::new(currency).as_ref())
+    }
+
+    fn read(language: Language, typed: &str, currency: &str) -> Result<String, [String; 4]> {
+        let currency = Currency::new(currency);
+        let is_whole = currency.as_ref().is_some_and(|currency| currency.decimals() == 0);
+        let read = numbers_in(language).read(typed, currency.as_ref(), is_whole);
+        read.map_err(|Ambiguous { meanings: [one, other], spellings: [first, second] }| {
+            [one, other, first, second]
+        })
+    }
+
+    #[test]
+    fn an_amount_is_written_as_people_of_the_language_write_it() {
+        for (price, currency, [english, german, french, spanish]) in [
+            ("1249.5", "EUR", ["€1,249.50", "1.249,50 €", "1_249,50 €", "1249,50 €"]),
+            ("12495", "EUR", ["€12,495.00", "12.495,00 €", "12_495,00 €", "12.495,00 €"]),
+            (
+                "999999.995",
+                "GBP",
+                ["£1,000,000.00", "1.000.000,00 £", "1_000_000,00 £", "1.000.000,00 £"],
+            ),
+            ("249.00", "USD", ["$249.00", "249,00 $", "249,00 $", "249,00 $"]),
+            ("1249.50", "CHF", ["CHF 1,249.50", "1.249,50 CHF", "1_249,50 CHF", "1249,50 CHF"]),
+            ("1249.5", "JPY", ["JPY 1,250", "1.250 JPY", "1_250 JPY", "1250 JPY"]),
+            ("1249.5", "KWD", ["KWD 1,249.500", "1.249,500 KWD", "1_249,500 KWD", "1249,500 KWD"]),
+            ("0.0049", "EUR", ["€0.00", "0,00 €", "0,00 €", "0,00 €"]),
+            ("0.005", "EUR", ["€0.01", "0,01 €", "0,01 €", "0,01 €"]),
+            ("007.0050", "EUR", ["€7.01", "7,01 €", "7,01 €", "7,01 €"]),
+            ("-1249.5", "EUR", ["-€1,249.50", "-1.249,50 €", "-1_249,50 €", "-1249,50 €"]),
+            ("1249.5", "", ["1,249.5", "1.249,5", "1_249,5", "1249,5"]),
+            ("1249", "", ["1,249", "1.249", "1_249", "1249"]),
+            ("0.0500", "", ["0.0500", "0,0500", "0,0500", "0,0500"]),
+        ] {
+            let all = [English, German, French, Spanish].map(|of| written(of, price, currency));
+            let expected = [english, german, french, spanish]
+                .map(|text| text.replace(' ', "\u{a0}").replace('_', "\u{202f}"));
+            assert_eq!(all, expected, "{price} {currency}");
+        }
+        let largest = written(German, "999999999999.9999", "EUR");
+        assert_eq!(largest, "1.000.000.000.000,00\u{a0}€");
+        let four = [English, German, French, Spanish];
+        let integers = four.map(|of| numbers_in(of).integer(-1_234_567));
+        let expected = ["-1,234,567", "-1.234.567", "-1\u{202f}234\u{202f}567", "-1.234.567"];
+        assert_eq!(integers, expected);
+        assert_eq!(four.map(|of| numbers_in(of).integer(999)), ["999"; 4]);
+        assert_eq!(numbers_in(Spanish).integer(9_999), "9999");
+    }
+
+    #[test]
+    fn a_number_is_read_as_people_of_any_language_type_it() {
+        for (typed, expected) in [
+            ("249", "249"),
+            ("249.5", "249.5"),
+            ("249,50", "249.50"),
+            ("1,249.50", "1249.50"),
+            ("1.249,50", "1249.50"),
+            ("1 249,50", "1249.50"),
+            ("1\u{a0}249,50", "1249.50"),
+            ("1\u{202f}249,50", "1249.50"),
+            ("1\u{2009}249.50", "1249.50"),
+            ("1'249.50", "1249.50"),
+            ("1’249.50", "1249.50"),
+            ("1 249", "1249"),
+            ("1.249.000", "1249000"),
+            ("1,249,000.5", "1249000.5"),
+            ("0,125", "0.125"),
+            ("0.125", "0.125"),
+            ("1,2490", "1.2490"),
+            ("-1.249,5", "-1249.5"),
+            ("249,-", "249"),
+            ("249.—", "249"),
+            ("1.249,--", "1249"),
+            ("€ 249,50", "249.50"),
+            ("249,50\u{a0}€", "249.50"),
+            ("€1,249.50", "1249.50"),
+            ("EUR 249,-", "249"),
+            ("249 EUR", "249"),
+            // Not numbers. They stay, and are invalid.
+            ("249,50 CHF", "249,50CHF"),
+            ("$249", "$249"),
+            ("12.49,50", "12.49,50"),
+            ("1,2,3", "1,2,3"),
+            ("0,125.5", "0,125.5"),
+            ("-", "-"),
+            ("€", "€"),
+            ("249-", "249-"),
+            ("dear", "dear"),
+            ("", ""),
+        ] {
+            for language in Language::ALL {
+                assert_eq!(read(language, typed, "EUR").as_deref(), Ok(expected), "{typed}");
+            }
+        }
+        assert_eq!(read(German, "$249,50", "").as_deref(), Ok("249.50"));
+        assert_eq!(read(German, "$249,50", "CAD").as_deref(), Ok("249.50"));
+    }
+
+    #[test]
+    fn what_can_mean_two_things_is_refused_with_both_in_the_language() {
+        let refused = |language, typed, texts: [&str; 4]| {
+            assert_eq!(read(language, typed, "EUR"), Err(texts.map(str::to_owned)), "{typed}");
+        };
+        for typed in ["1.249", "1,249", "€1,249", "1.249 €"] {
+            refused(English, typed, ["1249", "1.249", "1249", "1.2490"]);
+            refused(German, typed, ["1249", "1,249", "1249", "1,2490"]);
+        }
+        refused(French, "1.250", ["1250", "1,25", "1250", "1,25"]);
+        refused(Spanish, "1.000", ["1000", "1", "1000", "1"]);
+        // Without decimals, only one of them is possible.
+        assert_eq!(read(German, "1.249 JPY", "JPY").as_deref(), Ok("1249"));
+        assert_eq!(numbers_in(German).read("1.249", None, true), Ok("1249".to_owned()));
+    }
+
+    proptest! {
+        /// What is written is read again in the same language: as the same amount, or with one point and
+        /// three decimals as one of two meanings, each of whose spellings is clear.
+        #[test]
+        fn what_is_written_is_read_again(
+            number in "(0|[1-9][0-9]{0,11})(\\.[0-9]{1,4})?",
+            currency in prop::sample::select(vec!["EUR", "GBP", "USD", "CHF", "JPY", "KWD", ""]),
+            language in prop::sample::select(Language::ALL.to_vec()),
+        ) {
+            let value = |number: &str| Decimal::new(number).map(|number| number.ten_thousandths());
+            let of = Currency::new(currency);
+            let amount = of.as_ref().map_or_else(|| number.clone(), |of| of.rounded(&number));
+            prop_assume!(Decimal::new(&amount).is_some());
+            match read(language, &written(language, &number, currency), currency) {
+                Ok(read) => prop_assert_eq!(value(&read), value(&amount)),
+                Err([_, _, first, second]) => {
+                    prop_assert!(currency.is_empty() || currency == "KWD");
+                    let read = [first, second].map(|text| read(language, &text, currency).unwrap());
+                    prop_assert!(read.iter().any(|read| value(read) == value(&amount)), "{:?}", read);
+                }
+            }
+        }
+    }
+}

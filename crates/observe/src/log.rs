@@ -1,0 +1,247 @@
+//! Logs on standard error: text at a terminal, JSON otherwise.
+
+use std::{
+    error::Error,
+    fmt,
+    io::{self, IsTerminal},
+};
+
+use petstore_domain::words::words;
+use tracing::{Event, Level, Subscriber, error, level_filters::LevelFilter};
+use tracing_appender::non_blocking::WorkerGuard;
+use tracing_subscriber::{
+    field::{RecordFields, VisitOutput},
+    filter::Targets,
+    fmt::{
+        FmtContext, FormatEvent, FormatFields,
+        format::{DefaultVisitor, Writer},
+    },
+    layer::SubscriberExt,
+    registry::LookupSpan,
+    util::SubscriberInitExt,
+};
+
+words! {
+    /// The format of a log line.
+    pub enum LogFormat {
+        /// Lines of text.
+        Text = "text",
+        /// One JSON object per line.
+        Json = "json",
+    }
+}
+
+/// The target of the lines about changes, of which a store can have many.
+pub const CHANGES: &str = "petstore::changes";
+
+/// Starts logging lines of at least this level. By default, that is info, but a terminal does not
+/// get the lines about changes. A separate thread writes the lines, so that a slow reader of the log
+/// never delays a request. If the thread cannot keep up, lines are dropped. Dropping the guard writes
+/// the lines that are still queued.
+#[must_use = "lines are lost without the guard"]
+pub fn start(format: Option<LogFormat>, level: Option<LevelFilter>) -> WorkerGuard {
+    let terminal = io::stderr().is_terminal();
+    let of_changes = if terminal { LevelFilter::WARN } else { LevelFilter::INFO };
+    let levels = Targets::new()
+        .with_default(level.unwrap_or(LevelFilter::INFO))
+        // It says in several lines what the service says in one.
+        .with_target("object_store", level.unwrap_or(LevelFilter::WARN))
+        .with_target(CHANGES, level.unwrap_or(of_changes));
+    // The thread flushes when no line waits, so lines that wait together cost one system call.
+    let (writer, guard) = tracing_appender::non_blocking(io::BufWriter::new(io::stderr()));
+    let most = LevelFilter::TRACE;
+    let lines =
+        tracing_subscriber::fmt().with_max_level(most).with_target(false).with_writer(writer);
+    let to_journal = is_journal(std::env::var("JOURNAL_STREAM").ok().as_deref());
+    match format.unwrap_or(if terminal { LogFormat::Text } else { LogFormat::Json }) {
+        LogFormat::Text => {
+            let lines = lines.with_ansi(terminal).fmt_fields(EscapedFields);
+            let lines = lines.map_event_format(|format| Line { format, to_journal });
+            lines.finish().with(levels).init();
+        }
+        LogFormat::Json => lines
+            .json()
+            .flatten_event(true)
+            .map_event_format(|format| Line { format, to_journal })
+            .finish()
+            .with(levels)
+            .init(),
+    }
+    std::panic::set_hook(Box::new(|panic| {
+        let location = panic.location().map(ToString::to_string);
+        error!(location, "{}", panic.payload_as_str().unwrap_or("panicked"));
+    }));
+    guard
+}
+
+/// Whether standard error is the stream to the journal, which systemd names by device and inode in
+/// this value of `JOURNAL_STREAM` (systemd.exec(5)).
+fn is_journal(stream: Option<&str>) -> bool {
+    let stderr = rustix::fs::fstat(io::stderr());
+    stderr.is_ok_and(|file| stream == Some(&format!("{}:{}", file.st_dev, file.st_ino)))
+}
+
+/// A log line. In the journal, it begins with its level in the form of sd-daemon(3). systemd
+/// removes this prefix and stores the level, so that `journalctl -p warning` finds the line.
+struct Line<F> {
+    format: F,
+    to_journal: bool,
+}
+
+impl<S, N, F> FormatEvent<S, N> for Line<F>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+    F: FormatEvent<S, N>,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        if self.to_journal {
+            write!(writer, "<{}>", priority(*event.metadata().level()))?;
+        }
+        self.format.format_event(context, writer, event)
+    }
+}
+
+/// The message and the fields of a line of text, in which a text from outside can neither begin another
+/// line nor hide or turn what a reader sees.
+struct EscapedFields;
+
+impl<'writer> FormatFields<'writer> for EscapedFields {
+    fn format_fields<R: RecordFields>(
+        &self,
+        mut writer: Writer<'writer>,
+        fields: R,
+    ) -> fmt::Result {
+        let mut escaping = Escaping { writer: &mut writer };
+        let mut visitor = DefaultVisitor::new(Writer::new(&mut escaping), true);
+        fields.record(&mut visitor);
+        visitor.finish()
+    }
+}
+
+/// A writer that escapes control characters, the other ends of lines, and marks of direction: U+000A
+/// becomes `\n`, and U+202E becomes `\u{202e}`.
+struct Escaping<'a, 'writer> {
+    writer: &'a mut Writer<'writer>,
+}
+
+impl fmt::Write for Escaping<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for character in text.chars() {
+            if is_deceptive(character) {
+                write!(self.writer, "{}", character.escape_default())?;
+            } else {
+                self.writer.write_char(character)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a character can change what a reader of the log sees around it.
+fn is_deceptive(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
+}
+
+/// The syslog priority (RFC 5424, section 6.2.1).
+fn priority(level: Level) -> u8 {
+    match level {
+        Level::ERROR => 3,
+        Level::WARN => 4,
+        Level::INFO => 6,
+        _ => 7,
+    }
+}
+
+/// An error and all its causes, in one line.
+pub fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let reason = cause.to_string();
+        // Some errors end with that of their source.
+        if !text.ends_with(&reason) {
+            text.push_str(": ");
+            text.push_str(&reason);
+        }
+        source = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines that this code logs as text.
+    fn text_lines(log: impl FnOnce()) -> String {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let writer = move || Sent(sender.clone());
+        let lines = tracing_subscriber::fmt().with_writer(writer).with_ansi(false);
+        let lines = lines.without_time().with_target(false).fmt_fields(EscapedFields).finish();
+        tracing::subscriber::with_default(lines, log);
+        receiver.into_iter().collect()
+    }
+
+    /// The end of a channel that receives each line.
+    struct Sent(std::sync::mpsc::Sender<String>);
+
+    impl io::Write for Sent {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.send(String::from_utf8_lossy(bytes).into_owned()).unwrap();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_text_from_outside_cannot_leave_its_line() {
+        const OUTSIDE: &str = "a\nINFO b\r\u{85}\u{2028}\u{202e}\u{2066}\u{1b}[31m\u{0}\u{7f}\tc";
+        #[derive(Debug, thiserror::Error)]
+        #[error("{0}")]
+        struct Deceptive(&'static str);
+        let error = Deceptive(OUTSIDE);
+        let cause: &(dyn Error + 'static) = &error;
+        let lines = [
+            text_lines(|| error!("{OUTSIDE}")),
+            text_lines(|| error!(text = OUTSIDE, "said")),
+            text_lines(|| error!(text = %OUTSIDE, "said")),
+            text_lines(|| error!(text = ?OUTSIDE, "said")),
+            text_lines(|| error!(cause, "said")),
+            text_lines(|| error!(%error, "said")),
+        ];
+        for line in lines {
+            let text = line.strip_suffix('\n').unwrap();
+            assert!(text.starts_with("ERROR ") && text.contains("a\\nINFO b"), "{line}");
+            assert!(!text.contains(is_deceptive), "{line}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_logged_as_they_are() {
+        let line = text_lines(|| error!(name = %"Zoë 🐕\u{200d}🦺", "a\\b \"c\""));
+        assert_eq!(line, "ERROR a\\b \"c\" name=Zoë 🐕\u{200d}🦺\n");
+    }
+
+    #[test]
+    fn standard_error_is_the_journal_only_if_systemd_says_so() {
+        let stderr = rustix::fs::fstat(io::stderr()).unwrap();
+        let stream = format!("{}:{}", stderr.st_dev, stderr.st_ino);
+        assert!(is_journal(Some(&stream)));
+        for other in [None, Some(""), Some("0:0")] {
+            assert!(!is_journal(other), "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! The metrics of the parts of the service: background tasks, the store area, photos and webhooks.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use petstore_domain::store_area::{Change, ChangeType, Reservations};
+
+use super::{Counter, Exposition, Histogram, Kind};
+
+/// The outcomes of every background task.
+#[derive(Debug, Default)]
+pub struct TaskMetrics(Mutex<Vec<(&'static str, Arc<TaskRuns>)>>);
+
+/// The outcomes of one background task.
+#[derive(Debug, Default)]
+pub struct TaskRuns {
+    /// In seconds since 1970; 0 if no run succeeded yet.
+    last_success: AtomicI64,
+    failures: Counter,
+}
+
+impl TaskRuns {
+    pub fn succeeded(&self, at: Timestamp) {
+        self.last_success.store(at.as_second(), Relaxed);
+    }
+
+    pub fn failed(&self) {
+        self.failures.count();
+    }
+}
+
+impl TaskMetrics {
+    pub fn of(&self, task: &'static str) -> Arc<TaskRuns> {
+        let runs = Arc::<TaskRuns>::default();
+        self.0.lock().push((task, Arc::clone(&runs)));
+        runs
+    }
+
+    pub fn expose(&self, page: &mut Exposition) {
+        let tasks = self.0.lock();
+        let name = "petstore_task_last_success_timestamp_seconds";
+        page.begin(Kind::Gauge, name, "When the background task last succeeded; 0 if never.");
+        for (task, runs) in tasks.iter() {
+            page.sample(name, &[("task", task)], runs.last_success.load(Relaxed));
+        }
+        let name = "petstore_task_failures_total";
+        page.begin(Kind::Counter, name, "Runs of the background task that failed.");
+        for (task, runs) in tasks.iter() {
+            page.sample(name, &[("task", task)], runs.failures.get());
+        }
+    }
+}
+
+/// Counts changes by their type, and shows the state of the reservations.
+#[derive(Debug, Default)]
+pub struct ChangeMetrics {
+    counts: [Counter; ChangeType::ALL.len()],
+    open: AtomicU64,
+    /// In milliseconds since 1970; 0 if nothing is reserved.
+    first_end: AtomicI64,
+}
+
+impl ChangeMetrics {
+    /// Counts changes that are committed.
+    pub fn count(&self, changes: &[Change]) {
+        for change in changes {
+            if let Some(at) = ChangeType::ALL.iter().position(|&kind| kind == change.kind) {
+                self.counts[at].count();
+            }
+        }
+    }
+
+    /// Notes the open reservations.
+    pub fn note(&self, reservations: Reservations) {
+        self.open.store(reservations.open, Relaxed);
+        let first_end = reservations.first_end.map_or(0, Timestamp::as_millisecond);
+        self.first_end.store(first_end, Relaxed);
+    }
+
+    /// Writes the metrics as of `now`.
+    pub fn expose(&self, page: &mut Exposition, now: Timestamp) {
+        let name = "petstore_changes_total";
+        page.begin(Kind::Counter, name, "Changes that this process made, by type.");
+        for (kind, counter) in ChangeType::ALL.into_iter().zip(&self.counts) {
+            page.sample(name, &[("type", &kind.as_str())], counter.get());
+        }
+        let help = "Open reservations, counted once a minute.";
+        page.number("petstore_reservations", help, self.open.load(Relaxed));
+        let overdue = match self.first_end.load(Relaxed) {
+            0 => 0,
+            first_end => (now.as_millisecond() - first_end).max(0) / 1000,
+        };
+        let help = "How long the oldest open reservation should have expired.";
+        page.number("petstore_expiry_lag_seconds", help, overdue);
+    }
+}
+
+/// How members sign in, and with which result, as labels spell them.
+const SIGN_INS: [(&str, &str); 8] = [
+    ("password", "accepted"),
+    ("password", "rejected"),
+    ("passkey", "accepted"),
+    ("passkey", "rejected"),
+    ("link", "accepted"),
+    ("provider", "accepted"),
+    ("provider", "rejected"),
+    ("provider", "unavailable"),
+];
+
+/// Counts the attempts to sign in to the console.
+#[derive(Debug, Default)]
+pub struct SignInMetrics([Counter; SIGN_INS.len()]);
+
+impl SignInMetrics {
+    pub fn count(&self, method: &str, result: &str) {
+        if let Some(at) = SIGN_INS.iter().position(|known| *known == (method, result)) {
+            self.0[at].count();
+        }
+    }
+
+    pub fn expose(&self, page: &mut Exposition) {
+        let name = "petstore_console_sign_ins_total";
+        page.begin(Kind::Counter, name, "Attempts to sign in to the console.");
+        for ((method, result), counter) in SIGN_INS.iter().zip(&self.0) {
+            page.sample(name, &[("method", method), ("result", result)], counter.get());
+        }
+    }
+}
+
+/// The outcomes of pictures, and the number of their files.
+#[derive(Debug, Default)]
+pub struct PhotoMetrics {
+    /// How long it took to decode and encode each picture.
+    pub decoded: Histogram,
+    /// Photos whose files were written.
+    pub stored: Counter,
+    /// Pictures that were rejected.
+    pub invalid: Counter,
+    /// Writes, reads and deletions of files that failed.
+    pub failures: Counter,
+    /// Photos, bytes of their files, photos without files, and databases.
+    counted: [AtomicU64; 4],
+}
+
+impl PhotoMetrics {
+    /// Notes how many photos have files, their length, how many have none, and how many databases have a
+    /// mark in their place.
+    pub fn note(&self, counted: [u64; 4]) {
+        for (number, counted) in self.counted.iter().zip(counted) {
+            number.store(counted, Relaxed);
+        }
+    }
+
+    /// Writes the metrics.
+    pub fn expose(&self, page: &mut Exposition) {
+        let help = "Duration of decoding and encoding a picture.";
+        page.histogram("petstore_photo_decode_duration_seconds", help, &self.decoded);
+        let help = "Photos whose files this process wrote.";
+        page.counter("petstore_photos_stored_total", help, &self.stored);
+        let help = "Pictures that this process rejected.";
+        page.counter("petstore_photos_invalid_total", help, &self.invalid);
+        let help = "Failed writes, reads and deletions of the files of photos.";
+        page.counter("petstore_photo_file_failures_total", help, &self.failures);
+        let [photos, bytes, missing, databases] = &self.counted;
+        let help = "Photos with files, counted once an hour, with those that wait for deletion.";
+        page.number("petstore_photos", help, photos.load(Relaxed));
+        let help = "Length of the files of photos, counted once an hour.";
+        page.number("petstore_photo_bytes", help, bytes.load(Relaxed));
+        let help = "Photos of animals without all of their files, counted once an hour.";
+        page.number("petstore_photos_missing", help, missing.load(Relaxed));
+        let help = "Databases with a mark in the place of photos; above 1, no files are deleted.";
+        page.number("petstore_photo_databases", help, databases.load(Relaxed));
+    }
+}
+
+/// The outcomes of the backups that this process makes itself.
+#[derive(Debug, Default)]
+pub struct BackupMetrics {
+    /// Whether it can make backups of its store.
+    pub is_possible: AtomicBool,
+    /// Between two backups, in seconds; 0 if it makes none.
+    pub interval: AtomicU64,
+    /// In seconds since 1970; 0 if there is no backup.
+    last_success: AtomicI64,
+    /// In milliseconds.
+    duration: AtomicU64,
+    bytes: AtomicU64,
+    pub failures: Counter,
+}
+
+impl BackupMetrics {
+    /// From how many animals on a store needs a backup.
+    const MANY: u64 = 20;
+
+    /// Notes the newest backup of an earlier process.
+    pub fn found(&self, at: Timestamp) {
+        let _ = self.last_success.compare_exchange(0, at.as_second(), Relaxed, Relaxed);
+    }
+
+    /// Notes a backup.
+    pub fn made(&self, at: Timestamp, took: Duration, bytes: u64) {
+        self.last_success.store(at.as_second(), Relaxed);
+        self.duration.store(u64::try_from(took.as_millis()).unwrap_or(u64::MAX), Relaxed);
+        self.bytes.store(bytes, Relaxed);
+    }
+
+    /// What a store with so many animals lacks: `Some(None)` if there is no backup, and the time of
+    /// the last one if that was more than three intervals ago.
+    pub fn lacks(&self, animals: u64, now: Timestamp) -> Option<Option<Timestamp>> {
+        let (last, interval) = (self.last_success.load(Relaxed), self.interval.load(Relaxed));
+        let has_none = match interval {
+            0 => self.is_possible.load(Relaxed) && animals > Self::MANY,
+            _ => last == 0 && self.failures.get() > 0,
+        };
+        let since = u64::try_from(now.as_second().saturating_sub(last)).unwrap_or_default();
+        let is_old = interval > 0 && last != 0 && since > interval.saturating_mul(3);
+        let old = Timestamp::from_second(last).ok().filter(|_| is_old);
+        has_none.then_some(None).or(old.map(Some))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "exact for any duration that matters")]
+    pub fn expose(&self, page: &mut Exposition) {
+        let help = "Time between two backups that the service makes; 0 if it makes none.";
+        page.number("petstore_backup_interval_seconds", help, self.interval.load(Relaxed));
+        let help = "When the last backup was made; 0 if there is none.";
+        let name = "petstore_backup_last_success_timestamp_seconds";
+        page.number(name, help, self.last_success.load(Relaxed));
+        let duration = self.duration.load(Relaxed) as f64 / 1e3;
+        let help = "How long this process took for the last backup.";
+        page.number("petstore_backup_duration_seconds", help, duration);
+        let help = "Compressed size of the last backup of this process.";
+        page.number("petstore_backup_bytes", help, self.bytes.load(Relaxed));
+        let help = "Backups of this process that failed.";
+        page.counter("petstore_backup_failures_total", help, &self.failures);
+    }
+}
+
+/// The state of a webhook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WebhookState {
+    pub is_enabled: bool,
+    pub is_failing: bool,
+    /// How many changes it is behind the log.
+    pub lag: i64,
+    /// How many of its messages failed, or wait behind one that did; `None` if another process
+    /// serves it, or none.
+    pub waiting: Option<usize>,
+}
+
+/// The outcomes of attempts, as their label spells them.
+const OUTCOMES: [&str; 9] =
+    ["delivered", "status", "redirect", "timeout", "connect", "tls", "dns", "address", "protocol"];
+
+/// Counts the attempts of this process, and shows the state of the webhooks.
+#[derive(Debug, Default)]
+pub struct WebhookMetrics {
+    attempts: [Counter; OUTCOMES.len()],
+    states: Mutex<BTreeMap<i64, WebhookState>>,
+}
+
+impl WebhookMetrics {
+    /// Counts an attempt, by the class of its failure.
+    pub fn count(&self, error: Option<&str>) {
+        let outcome = error.unwrap_or("delivered");
+        if let Some(at) = OUTCOMES.iter().position(|&known| known == outcome) {
+            self.attempts[at].count();
+        }
+    }
+
+    pub fn note(&self, states: BTreeMap<i64, WebhookState>) {
+        *self.states.lock() = states;
+    }
+
+    pub fn expose(&self, page: &mut Exposition) {
+        let name = "petstore_webhook_attempts_total";
+        page.begin(
+            Kind::Counter,
+            name,
+            "Attempts of this process to deliver a message, by outcome.",
+        );
+        for (outcome, counter) in OUTCOMES.iter().zip(&self.attempts) {
+            page.sample(name, &[("outcome", outcome)], counter.get());
+        }
+        let states = self.states.lock().clone();
+        let mut gauge = |name, help, value: fn(&WebhookState) -> Option<i64>| {
+            page.begin(Kind::Gauge, name, help);
+            for (id, state) in &states {
+                if let Some(value) = value(state) {
+                    page.sample(name, &[("webhook", id)], value);
+                }
+            }
+        };
+        gauge("petstore_webhook_enabled", "Whether the webhook is enabled: 1, or 0.", |state| {
+            Some(state.is_enabled.into())
+        });
+        gauge(
+            "petstore_webhook_served",
+            "Whether this process serves the webhook: 1, or 0.",
+            |state| Some(state.waiting.is_some().into()),
+        );
+        gauge("petstore_webhook_failing", "Whether the last attempt failed: 1, or 0.", |state| {
+            Some(state.is_failing.into())
+        });
+        gauge(
+            "petstore_webhook_lag_changes",
+            "How many changes the webhook is behind the log.",
+            |state| Some(state.lag),
+        );
+        gauge(
+            "petstore_webhook_waiting_messages",
+            "Messages that failed, or wait for one that did. Only in the process that serves it.",
+            |state| state.waiting.map(|waiting| i64::try_from(waiting).unwrap_or(i64::MAX)),
+        );
+    }
+}

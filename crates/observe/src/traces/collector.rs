@@ -1,0 +1,231 @@
+//! Sends spans to a collector, with header fields that usually hold a secret.
+
+use std::{error::Error, future::pending, str::FromStr, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use hyper::{
+    HeaderMap, Method, Request,
+    header::{self, HeaderName, HeaderValue},
+};
+use percent_encoding::percent_decode_str;
+use petstore_domain::Deployment;
+use petstore_system::{
+    http_client::Outgoing,
+    tls::{self, Verify},
+};
+use tokio::{sync::mpsc, time};
+use tokio_rustls::TlsConnector;
+use url::Url;
+
+use super::otlp::{self, Span, SpanCounts};
+
+/// The maximum number of spans in a batch, and how long a batch waits for more.
+const BATCH: usize = 512;
+const BATCH_DELAY: Duration = Duration::from_secs(1);
+
+/// How long the collector may take to respond.
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long sending the rest may take at shutdown.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The address of a collector, such as `http://127.0.0.1:4318`. `/v1/traces` is added to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint(Url);
+
+impl FromStr for Endpoint {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let form = "use the form http://127.0.0.1:4318";
+        let mut url = Url::parse(text).map_err(|error| format!("{error}; {form}"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(form.to_owned());
+        }
+        let more = [url.password(), url.query(), url.fragment()];
+        if !url.username().is_empty() || more.iter().any(Option::is_some) {
+            let forbidden = "user name, password, query or fragment";
+            return Err(format!("a collector's address must not contain a {forbidden}"));
+        }
+        let path = format!("{}/v1/traces", url.path().trim_end_matches('/'));
+        url.set_path(&path);
+        Ok(Self(url))
+    }
+}
+
+/// TLS to the collector cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The build supports no suitable protocol version.
+    #[error("cannot set up TLS to the collector")]
+    Tls(#[from] tokio_rustls::rustls::Error),
+    /// The system has no trusted certificates.
+    #[error(
+        "no trusted certificates were found for TLS to the collector; install the system's CA certificates"
+    )]
+    NoRoots,
+}
+
+/// Spans did not reach the collector.
+#[derive(Debug, thiserror::Error)]
+pub enum SpansDropped {
+    /// The collector did not accept a batch.
+    #[error("traces are dropped, because {endpoint} does not accept them")]
+    Rejected {
+        /// The address of the collector.
+        endpoint: Url,
+        /// The reason.
+        #[source]
+        cause: Box<dyn Error + Send + Sync>,
+    },
+    /// There was no time left to send this many spans.
+    #[error("{0} unsent spans are dropped at shutdown")]
+    Unsent(usize),
+}
+
+/// Sends spans to the collector.
+pub struct Exporter {
+    endpoint: Url,
+    headers: HeaderMap,
+    tls: Option<TlsConnector>,
+    deployment: Deployment,
+    queue: mpsc::Receiver<Span>,
+    batch: Vec<Span>,
+    counts: Arc<SpanCounts>,
+}
+
+impl Exporter {
+    pub(super) fn new(
+        Endpoint(endpoint): Endpoint,
+        headers: HeaderMap,
+        deployment: Deployment,
+        queue: mpsc::Receiver<Span>,
+        counts: Arc<SpanCounts>,
+    ) -> Result<Self, SetupError> {
+        let tls = if endpoint.scheme() == "https" { Some(tls()?) } else { None };
+        let batch = Vec::with_capacity(BATCH);
+        Ok(Self { endpoint, headers, tls, deployment, queue, batch, counts })
+    }
+
+    /// Waits for spans, and a moment for more of them. Safe to drop.
+    pub async fn ready(&mut self) {
+        let Self { queue, batch, .. } = self;
+        if batch.is_empty() && queue.recv_many(batch, BATCH).await == 0 {
+            // There will be no more spans.
+            pending::<()>().await;
+        }
+        let fill = async {
+            while batch.len() < BATCH && queue.recv_many(batch, BATCH - batch.len()).await > 0 {}
+        };
+        let _ = time::timeout(BATCH_DELAY, fill).await;
+    }
+
+    /// Sends the spans that are ready. Safe to drop: the next call then sends them again. Spans
+    /// that the collector does not accept are dropped.
+    pub async fn send(&mut self) -> Result<(), SpansDropped> {
+        let sent = self.post().await;
+        let counter = if sent.is_ok() { &self.counts.sent } else { &self.counts.dropped };
+        counter.add(self.batch.len());
+        self.batch.clear();
+        sent.map_err(|cause| SpansDropped::Rejected { endpoint: self.endpoint.clone(), cause })
+    }
+
+    /// Sends the spans that are left. Spans that the collector does not accept in time are dropped.
+    pub async fn finish(&mut self) -> Result<(), SpansDropped> {
+        self.queue.close();
+        let send_all = async {
+            let mut sent = Ok(());
+            while !self.batch.is_empty() || self.queue.recv_many(&mut self.batch, BATCH).await > 0 {
+                sent = sent.and(self.send().await);
+            }
+            sent
+        };
+        let sent = time::timeout(FLUSH_TIMEOUT, send_all).await;
+        sent.unwrap_or_else(|_| Err(SpansDropped::Unsent(self.batch.len() + self.queue.len())))
+    }
+
+    /// Uses a new connection: there is at most one per second, or it carries many spans.
+    async fn post(&self) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let body = otlp::request(&self.batch, self.deployment).to_string();
+        let mut request = Request::builder()
+            .method(Method::POST)
+            .header(header::CONTENT_TYPE, "application/json");
+        if let Some(headers) = request.headers_mut() {
+            headers.extend(self.headers.clone());
+        }
+        let (url, tls, body) = (&self.endpoint, self.tls.as_ref(), Bytes::from(body));
+        let status = Outgoing { url, tls, request, body, limit: EXPORT_TIMEOUT }.send().await?;
+        if status.is_success() { Ok(()) } else { Err(format!("it responded with {status}").into()) }
+    }
+}
+
+fn tls() -> Result<TlsConnector, SetupError> {
+    let roots = tls::system_roots().ok_or(SetupError::NoRoots)?;
+    Ok(tls::connector(Verify::ChainAndName(roots))?)
+}
+
+/// The header fields that the exporter sets.
+const OWN: [HeaderName; 5] = [
+    header::CONNECTION,
+    header::CONTENT_LENGTH,
+    header::CONTENT_TYPE,
+    header::HOST,
+    header::TRANSFER_ENCODING,
+];
+
+/// The fields in the value of `OTEL_EXPORTER_OTLP_HEADERS`, such as `api-key=secret,tenant=7`, and
+/// a warning for each that is ignored because it is invalid. No warning contains a part of the
+/// value, because any part may be a secret.
+pub fn headers(text: &str) -> (HeaderMap, Vec<String>) {
+    let (mut headers, mut warnings) = (HeaderMap::new(), Vec::new());
+    let pairs = text.split(',').zip(1..).filter(|(pair, _)| !pair.trim().is_empty());
+    for (pair, number) in pairs {
+        if let Some((name, value)) = field(pair) {
+            headers.append(name, value);
+        } else {
+            warnings.push(format!(
+                "OTEL_EXPORTER_OTLP_HEADERS must be a list such as name=value,name=value, with \
+                 values in percent-encoding and without fields that the service sets itself; \
+                 item {number} is ignored"
+            ));
+        }
+    }
+    (headers, warnings)
+}
+
+fn field(pair: &str) -> Option<(HeaderName, HeaderValue)> {
+    let (name, value) = pair.split_once('=')?;
+    let name: HeaderName = name.trim().parse().ok()?;
+    let value: Vec<u8> = percent_decode_str(value.trim()).collect();
+    let mut value = HeaderValue::from_bytes(&value).ok()?;
+    value.set_sensitive(true);
+    (!OWN.contains(&name)).then_some((name, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_for_traces_is_added_to_the_address() {
+        for (text, url) in [
+            ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/traces"),
+            ("https://collector.example/", "https://collector.example/v1/traces"),
+            ("http://[::1]:4318/otlp/", "http://[::1]:4318/otlp/v1/traces"),
+        ] {
+            assert_eq!(text.parse::<Endpoint>().unwrap().0.as_str(), url);
+        }
+        for bad in [
+            "",
+            "127.0.0.1:4318",
+            "http://",
+            "grpc://collector",
+            "http://me@collector/",
+            "http://:secret@collector/",
+            "http://collector/?token=1",
+            "http://collector/#traces",
+        ] {
+            assert!(bad.parse::<Endpoint>().is_err(), "{bad}");
+        }
+    }
+}

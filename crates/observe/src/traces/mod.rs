@@ -1,0 +1,87 @@
+//! Traces: a span for each request and each delivery to a webhook, sent to a collector by OTLP.
+//!
+//! A request only puts a span into a bounded queue. A task sends the spans. If it cannot keep up,
+//! or the collector is unreachable, spans are dropped and counted. No request waits.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+mod collector;
+mod otlp;
+mod sampler;
+
+use std::sync::Arc;
+
+use hyper::HeaderMap;
+use parking_lot::Mutex;
+use petstore_domain::{Deployment, text};
+use rand::{Rng, SeedableRng, rngs::StdRng};
+use tokio::sync::mpsc;
+
+use self::otlp::SpanCounts;
+pub use self::{
+    collector::{Endpoint, Exporter, headers},
+    otlp::{OTHER_METHOD, Span, Work},
+    sampler::Sampler,
+};
+use super::metrics::Exposition;
+
+/// How many spans may wait to be sent.
+const QUEUE_LENGTH: usize = 4096;
+
+/// Where requests put their spans.
+pub struct Spans {
+    queue: mpsc::Sender<Span>,
+    random: Mutex<StdRng>,
+    sampler: Sampler,
+    counts: Arc<SpanCounts>,
+}
+
+/// A queue for spans of the traces that `sampler` chooses, and the task that sends them with these
+/// `headers` to the collector at `endpoint`.
+pub fn start(
+    endpoint: Endpoint,
+    headers: HeaderMap,
+    sampler: Sampler,
+    deployment: Deployment,
+    random: &mut impl Rng,
+) -> Result<(Spans, Exporter), collector::SetupError> {
+    let (queue, spans) = mpsc::channel(QUEUE_LENGTH);
+    let counts = Arc::new(SpanCounts::default());
+    let exporter = Exporter::new(endpoint, headers, deployment, spans, Arc::clone(&counts))?;
+    Ok((Spans { queue, random: Mutex::new(StdRng::from_rng(random)), sampler, counts }, exporter))
+}
+
+impl Spans {
+    pub fn record(&self, span: Span) {
+        if self.queue.try_send(span).is_err() {
+            self.counts.dropped.count();
+        }
+    }
+
+    pub fn samples(&self, parent: Option<bool>, trace_id: &str) -> bool {
+        self.sampler.samples(parent, trace_id)
+    }
+
+    pub fn new_trace_id(&self) -> String {
+        self.random_hex(16)
+    }
+
+    pub fn new_span_id(&self) -> String {
+        self.random_hex(8)
+    }
+
+    fn random_hex(&self, length: usize) -> String {
+        let mut bytes = [0; 16];
+        let bytes = &mut bytes[..length];
+        self.random.lock().fill_bytes(bytes);
+        text::hex_digits(bytes)
+    }
+
+    pub fn expose(&self, page: &mut Exposition) {
+        let SpanCounts { sent, dropped } = &*self.counts;
+        page.counter("petstore_spans_sent_total", "Spans that the collector accepted.", sent);
+        let help =
+            "Spans that were dropped: the queue was full, or the collector did not accept them.";
+        page.counter("petstore_spans_dropped_total", help, dropped);
+    }
+}

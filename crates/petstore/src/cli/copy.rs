@@ -1,0 +1,235 @@
+//! `petstore copy`.
+
+use anyhow::{Context, anyhow, ensure};
+use clap::Args;
+use petstore_databases::{self as databases, DatabaseUrl};
+use petstore_domain::{
+    Clock, SystemClock,
+    store_area::{Act, ActType, JournalSubject, PhotoId, Resource, SubjectKind},
+};
+use petstore_store::{
+    self as store, OpenMode,
+    bulk::{self, CommitError, Ids, Load, Snapshot, Table, goes_on},
+};
+
+use super::{
+    args::{BadSetting, DatabaseUrlParser},
+    output::Progress,
+    photos::{self, PlaceSetting},
+    values,
+};
+
+/// Copy everything from one database to another, which must be empty
+///
+/// The command copies a snapshot: all animals with their ids, withdrawn or not, all
+/// orders, categories, fields and API keys, all remembered requests with an Idempotency-Key, the
+/// log of changes, the audit trail, webhooks, and the staff of the console without their
+/// sessions and links. It copies the contacts of orders only with --with-contacts. Every
+/// cursor of the log becomes invalid. The secrets of webhooks and second factors stay
+/// encrypted with the same key file, which the new service also needs. It does not copy what
+/// clients change after it begins. It copies everything or nothing.
+#[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Example:\n",
+    "  petstore copy --from sqlite:petstore.db --to postgres://petstore@db/petstore"
+))]
+pub(super) struct Copy {
+    /// The database to copy: `sqlite:PATH`, or `postgres://USER@HOST/DATABASE`
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "PETSTORE_COPY_FROM",
+        hide_env_values = true,
+        value_parser = DatabaseUrlParser
+    )]
+    from: DatabaseUrl,
+
+    /// The database to copy to; created if it does not exist
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "PETSTORE_COPY_TO",
+        hide_env_values = true,
+        value_parser = DatabaseUrlParser
+    )]
+    to: DatabaseUrl,
+
+    /// Also copy the contacts of orders, which are personal data
+    #[arg(long, env = "PETSTORE_COPY_WITH_CONTACTS", value_parser = values::switch)]
+    with_contacts: bool,
+
+    /// Where the photos of the database to copy are: a folder, `s3://BUCKET/PREFIX`, or off; by default,
+    /// `photos` next to the SQLite file, and off over PostgreSQL
+    #[arg(long, value_name = "PLACE", env = "PETSTORE_COPY_FROM_PHOTOS", value_parser = photos::place)]
+    from_photos: Option<PlaceSetting>,
+
+    /// The place for the photos of the new database; the same default
+    #[arg(long, value_name = "PLACE", env = "PETSTORE_COPY_TO_PHOTOS", value_parser = photos::place)]
+    to_photos: Option<PlaceSetting>,
+}
+
+/// The numbers of copied rows, and the photos of the animals.
+#[derive(Default)]
+struct Copied {
+    animals: u64,
+    orders: u64,
+    categories: u64,
+    fields: u64,
+    keys: u64,
+    requests: u64,
+    photos: Vec<PhotoId>,
+    rows: [u64; bulk::TABLES.len()],
+}
+
+impl Copy {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        let same = || BadSetting("--from and --to must be different databases".to_owned());
+        ensure!(!self.is_onto_itself(), same());
+        let mut from = databases::snapshot(&self.from).map_err(|error| match error {
+            store::OpenError::Absent(path) | store::OpenError::Empty(path) => anyhow!(BadSetting(
+                format!("there is no database at {path}; name the one to copy with --from")
+            )),
+            error => error.into(),
+        })?;
+        let mut to = databases::load(&self.to, OpenMode::Create)?;
+        to.begin(Ids::Given, SystemClock.now())
+            .with_context(|| format!("cannot write {}", self.to))?;
+        ensure!(
+            to.is_empty()?,
+            "{} is not empty; nothing was copied; name a new database with --to",
+            self.to
+        );
+        let copied =
+            copy(&mut *from, &mut *to, self.with_contacts).context("nothing was copied")?;
+        // Before any animal has them.
+        let photos = self.copy_photos(&copied.photos).context("nothing was copied")?;
+        let subject = JournalSubject { kind: SubjectKind::Database.into(), id: None };
+        let details = vec![("from".into(), self.from.to_string())];
+        to.record(&Act { kind: ActType::DatabaseCopied.into(), subject, details })
+            .context("nothing was copied")?;
+        to.commit().map_err(|error| match error {
+            CommitError::NotDone(error) => anyhow::Error::from(error).context("nothing was copied"),
+            unknown @ CommitError::Unknown(_) => unknown.into(),
+        })?;
+        drop(to);
+        let Copied { animals, orders, categories, fields, keys, requests, rows, .. } = copied;
+        let rows = bulk::TABLES.iter().zip(rows);
+        let rows: Vec<_> =
+            rows.map(|(table, rows)| super::output::counted(rows, table.rows)).collect();
+        super::output::print_message(&format!(
+            "Copied {}, {}, {}, {}, {}, {}, {} from {} to {}.",
+            super::output::counted(animals, "animal"),
+            super::output::counted(orders, "order"),
+            super::output::counted(categories, "category"),
+            super::output::counted(fields, "field"),
+            super::output::counted(keys, bulk::KEYS.rows),
+            super::output::counted(requests, "idempotency key"),
+            rows.join(", "),
+            self.from,
+            self.to
+        ));
+        if let Some(photos) = photos {
+            super::output::print_message(&photos);
+        }
+        super::args::merge_search(self.to);
+        Ok(())
+    }
+
+    /// Copies the files of photos, unless both databases have the same place. Returns what to say of it.
+    fn copy_photos(&self, photos: &[PhotoId]) -> anyhow::Result<Option<String>> {
+        let from = photos::open(self.from_photos.as_ref(), "--from-photos", &self.from)?;
+        let to = photos::open(self.to_photos.as_ref(), "--to-photos", &self.to)?;
+        let counted = |count| super::output::counted(count, "photo");
+        let (from, to) = match (from, to) {
+            _ if photos.is_empty() => return Ok(None),
+            (Some(from), Some(to)) if from.is(&to) => return Ok(None),
+            (Some(from), Some(to)) => (from, to),
+            _ => {
+                return Ok(Some(format!(
+                    "The files of {} were not copied; copy their folder, and name it with --photos.",
+                    counted(photos.len() as u64)
+                )));
+            }
+        };
+        let (copied, missing) = photos::copy_files(from, to, photos)?;
+        Ok(Some(match missing.len() as u64 {
+            0 => format!("Copied the files of {}.", counted(copied)),
+            missing => format!(
+                "Copied the files of {}; those of {} are missing.",
+                counted(copied),
+                counted(missing)
+            ),
+        }))
+    }
+
+    /// Whether both are the same database, even if two paths lead to the same file.
+    fn is_onto_itself(&self) -> bool {
+        match (&self.from, &self.to) {
+            (DatabaseUrl::Sqlite(from), DatabaseUrl::Sqlite(to)) => {
+                let canonical = |path: &std::path::Path| path.canonicalize().ok();
+                from == to || canonical(from).is_some_and(|from| Some(from) == canonical(to))
+            }
+            (from, to) => from == to,
+        }
+    }
+}
+
+fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyhow::Result<Copied> {
+    let mut copied = Copied { keys: copy_table(&bulk::KEYS, from, to)?, ..Copied::default() };
+    let mut added = Ok(());
+    let fields = from.fields()?;
+    copied.fields = fields.all().len() as u64;
+    // Until all animals are there, so that their unique values are copied as they are.
+    to.set_fields(&[])?;
+    from.requests(&mut |request| {
+        copied.requests += 1;
+        added = to.add_request(&request).map_err(anyhow::Error::from);
+        goes_on(&added)
+    })?;
+    added?;
+
+    let mut progress = Progress::of_animals("Copying", from.count_pets(None)?);
+    let mut added = Ok(());
+    from.resources(&mut |mut resource| {
+        if !with_contacts {
+            resource.drop_contact();
+        }
+        match &resource {
+            Resource::Pet(pet) => {
+                progress.animal();
+                copied.photos.extend(pet.photos.all().iter().map(|photo| photo.id));
+                copied.animals += 1;
+            }
+            Resource::Order(_) => copied.orders += 1,
+            Resource::Category(_) => copied.categories += 1,
+        }
+        added = to.add(&resource).map_err(anyhow::Error::from);
+        goes_on(&added)
+    })?;
+    added?;
+    to.set_fields(fields.all())?;
+    to.set_profile(&from.profile()?)?;
+    copy_table(&bulk::LOGOS, from, to)?;
+    copy_table(&bulk::UNIQUE_VALUES, from, to)?;
+    for (table, rows) in bulk::TABLES.iter().zip(&mut copied.rows) {
+        *rows = copy_table(table, from, to)?;
+    }
+    to.continue_after(from.last_ids()?)?;
+    to.continue_log()?;
+    Ok(copied)
+}
+
+/// Copies the rows of a table as they are, and returns their number.
+fn copy_table(
+    table: &'static Table,
+    from: &mut dyn Snapshot,
+    to: &mut dyn Load,
+) -> anyhow::Result<u64> {
+    let (mut rows, mut added) = (0, Ok(()));
+    from.rows(table, &mut |row| {
+        rows += 1;
+        added = to.add_row(table, row).map_err(anyhow::Error::from);
+        goes_on(&added)
+    })?;
+    added.map(|()| rows)
+}

@@ -1,0 +1,102 @@
+//! `petstore demo`: the whole service with a store full of animals, in a folder that is gone afterwards.
+
+use std::{
+    env,
+    fs::{self, File},
+    path::Path,
+};
+
+use anyhow::Context;
+use clap::{Args, FromArgMatches, builder::Resettable};
+use petstore_domain::{staff::Token, store_area::Language};
+use tempfile::TempDir;
+use tokio::{runtime::Builder, signal::unix::SignalKind};
+
+use super::{
+    demo_store,
+    runtime::{self, Ends},
+    serve::Serve,
+    values,
+};
+
+/// Show a store full of animals, until you stop it
+///
+/// The command starts the whole service on this machine only, with a store in a temporary folder: its
+/// window, its console, and its interface. Everything is gone when it stops. No environment variable
+/// and no settings file counts.
+#[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  petstore demo\n",
+    "  petstore demo --language fr"
+))]
+pub(super) struct Demo {
+    /// The language of the store: of its window, its console and its animals
+    #[arg(long, value_parser = values::word(&Language::ALL), default_value = "en")]
+    language: Language,
+}
+
+/// How the names of the folders begin. A person who tries petstore in a folder of their own does not choose such a name.
+const PREFIX: &str = ".petstore-demo-";
+
+impl Demo {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        // First, so that no signal ends the process before its folder is gone.
+        let runtime = Builder::new_current_thread().enable_io().build()?;
+        let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+        let ends = runtime.block_on(async { Ends::watch(&kinds) })?;
+        remove_left_folders();
+        let (folder, _lock) = new_folder().context("cannot make a folder for the demo")?;
+        let link = Token::generate(&mut runtime::random());
+        let demo = demo_store::Demo { language: self.language, link };
+        let served = self.service(folder.path())?.with(demo, ends).run(Vec::new());
+        folder.close().context("the folder of the demo is not gone")?;
+        served
+    }
+
+    /// The service as it starts with these arguments and without variables.
+    fn service(&self, folder: &Path) -> anyhow::Result<Serve> {
+        let database = format!("sqlite:{}", folder.join("petstore.db").display());
+        let arguments = [
+            &*format!("--database={database}"),
+            &*format!("--language={}", self.language.as_str()),
+            "--console-listen=127.0.0.1:8081",
+            "--window-listen=127.0.0.1:8082",
+            "--log-format=text",
+            "--log-level=error",
+            "--shutdown-timeout=1s",
+        ];
+        let command = Serve::augment_args(clap::Command::new("demo").no_binary_name(true));
+        let command = command.mut_args(|option| option.env(Resettable::Reset));
+        Ok(Serve::from_arg_matches(&command.try_get_matches_from(arguments)?)?)
+    }
+}
+
+/// A folder for this process, locked until the process ends. One that is not locked yet can be taken for
+/// one that is left.
+fn new_folder() -> anyhow::Result<(TempDir, File)> {
+    loop {
+        let folder = TempDir::with_prefix(PREFIX)?;
+        if let Ok(opened) = File::open(folder.path())
+            && opened.try_lock().is_ok()
+            && folder.path().is_dir()
+        {
+            return Ok((folder, opened));
+        }
+    }
+}
+
+/// Removes the folders of demos that were killed: those that no process has locked.
+fn remove_left_folders() {
+    for entry in fs::read_dir(env::temp_dir()).into_iter().flatten().flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes())
+            // Not a link to one.
+            && entry.file_type().is_ok_and(|kind| kind.is_dir())
+            && let Ok(folder) = File::open(entry.path())
+            && folder.try_lock().is_ok()
+        {
+            // If it fails, the next demo tries again.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}

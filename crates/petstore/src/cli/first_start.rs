@@ -1,0 +1,112 @@
+//! The lines that `petstore serve` logs when it starts. At the first start, an operator gets an API key
+//! and a link for a manager.
+
+use std::{
+    io::{self, IsTerminal},
+    net::SocketAddr,
+};
+
+use anyhow::Context;
+use petstore_api::Settings;
+use petstore_databases::DatabaseUrl;
+use petstore_domain::{Clock, Deployment, KeyRecord, Role, Scope, StaffName, SystemClock};
+use petstore_photos::Place;
+use petstore_store::Store;
+use tracing::{info, warn};
+
+use super::{keys, pages::Urls, staff, values};
+
+/// Logs the addresses of the service, where it listens and for people, of its console and of its
+/// window. Without a valid key, or without staff, also creates one or says how.
+pub(super) async fn log(
+    store: &dyn Store,
+    database: &DatabaseUrl,
+    photos: Option<&Place>,
+    settings: &Settings,
+    address: SocketAddr,
+    urls: Urls,
+) -> anyhow::Result<()> {
+    let (deployment, scheme) = (settings.deployment, if settings.tls { "https" } else { "http" });
+    let url_at = |address: SocketAddr| format!("{scheme}://{address}/v1");
+    let own = settings.own_base_url().map(|url| url.as_str().to_owned());
+    let url = own.unwrap_or_else(|| url_at(values::reachable(address)));
+    let docs = format!("{}/docs", url.trim_end_matches("/v1"));
+    info!(
+        deployment = deployment.as_str(),
+        %database,
+        photos = photos.map_or("off".to_owned(), ToString::to_string),
+        docs = %docs,
+        "serving {}", url_at(address)
+    );
+    for (what, url) in [("console", &urls.console), ("window", &urls.window)] {
+        if let Some(url) = url {
+            info!("{what} at {url}");
+        }
+    }
+    first_key(store, deployment, database, &url, &docs).await?;
+    match urls.console {
+        Some(console) => first_manager(store, database, &console).await,
+        None => Ok(()),
+    }
+}
+
+async fn first_key(
+    store: &dyn Store,
+    deployment: Deployment,
+    database: &DatabaseUrl,
+    url: &str,
+    docs: &str,
+) -> anyhow::Result<()> {
+    let keys = store.list_keys().await.context("cannot read the keys")?;
+    let now = SystemClock.now();
+    let is_valid = |key: &KeyRecord| key.deployment == deployment && key.is_valid_at(now);
+    if keys.iter().any(is_valid) {
+        return Ok(());
+    }
+    if !keys.is_empty() || !io::stderr().is_terminal() {
+        warn!(
+            "there is no valid API key for this deployment; create one: \
+             petstore keys create --name NAME --deployment {} --database {database}",
+            deployment.as_str(),
+        );
+        return Ok(());
+    }
+    let key = keys::create_first(store, deployment, Scope::Write).await?;
+    let key = key.reveal();
+    let text = format!(
+        "\nThis is your first API key. It is not shown again:\n\n    {key}\n\n\
+         Try it:\n\n    curl -H 'Authorization: Bearer {key}' {url}/pets\n\n\
+         Or open the documentation in a browser:\n\n    {docs}\n"
+    );
+    text.split('\n').for_each(super::output::print_message);
+    Ok(())
+}
+
+/// Adds a manager if there is nobody who could use the console, and prints the link at a terminal.
+async fn first_manager(
+    store: &dyn Store,
+    database: &DatabaseUrl,
+    console: &str,
+) -> anyhow::Result<()> {
+    // Other commands do not know the options of this one.
+    let options = format!("--database {database} --console-url {console}");
+    if !store.list_staff().await.context("cannot read the staff")?.is_empty() {
+        return Ok(());
+    }
+    if !io::stderr().is_terminal() {
+        info!(
+            "nobody can use the console yet; add a manager: petstore staff add NAME --role manager {options}"
+        );
+        return Ok(());
+    }
+    let name = StaffName::new("manager").context("the name of the first manager is not valid")?;
+    let token = staff::add(store, name, Role::Manager, SystemClock.now()).await?;
+    let text = format!(
+        "\nThe console is for the people in the store. Open this link to choose the password of the \
+         member `manager`:\n\n    {}\n\nIt is valid for 24 hours. Another one: petstore staff reset \
+         manager {options}\n",
+        staff::link(&token, console)
+    );
+    text.split('\n').for_each(super::output::print_message);
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! `petstore healthcheck`, for containers without curl, and for operators.
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use anyhow::{Context, bail, ensure};
+use bytes::Bytes;
+use clap::Args;
+use hyper::{Request, StatusCode};
+use petstore_system::{
+    http_client::{Outgoing, RequestError},
+    tls::{self, Verify},
+};
+use url::Url;
+
+use super::values;
+
+/// How long the whole check may take.
+const TIMEOUT: Duration = Duration::from_secs(3);
+
+/// The remedies for the two ways to ask a port of the other kind.
+const USES_TLS: &str = "if this port uses TLS, set --tls-cert (PETSTORE_TLS_CERT) as for `petstore serve`, or \
+                        use --url https://…";
+const USES_NO_TLS: &str = "if this port uses no TLS, leave out --tls-cert (PETSTORE_TLS_CERT), or use --url \
+                           http://…";
+
+/// Check that the service on this machine responds
+///
+/// The command finds the service by the variables of `petstore serve`. It fails if
+/// the service does not respond within 3 seconds. It does not validate the
+/// certificate, because it sends and receives no secret.
+#[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  petstore healthcheck\n",
+    "  petstore healthcheck --url http://127.0.0.1:9090/readyz"
+))]
+pub(super) struct Healthcheck {
+    /// The URL to check instead; any status code from 200 to 299 is a success
+    #[arg(long, value_name = "URL", env = "PETSTORE_HEALTHCHECK_URL", value_parser = url)]
+    url: Option<Url>,
+
+    /// The address on which the service listens
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_LISTEN", default_value = "127.0.0.1:8080", value_parser = values::listen_address)]
+    listen: SocketAddr,
+
+    /// The address of the management listener; if it is set, the command checks
+    /// its /livez
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_MANAGEMENT_LISTEN", value_parser = values::listen_address)]
+    management_listen: Option<SocketAddr>,
+
+    /// The certificate of the service; if it is set, the command uses TLS
+    #[arg(long, value_name = "FILE", env = "PETSTORE_TLS_CERT")]
+    tls_cert: Option<PathBuf>,
+}
+
+impl Healthcheck {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        let url = self.url_to_check()?;
+        let status = super::runtime::block_on(request_status(&url))?;
+        ensure!(status.is_success(), "{url} responded with {status}");
+        Ok(())
+    }
+
+    /// The management listener if there is one, because it accepts connections even when
+    /// clients use all others. Otherwise, a document that needs no key.
+    fn url_to_check(&self) -> anyhow::Result<Url> {
+        if let Some(url) = &self.url {
+            return Ok(url.clone());
+        }
+        if let Some(address) = self.management_listen {
+            return Ok(format!("http://{}/livez", values::reachable(address)).parse()?);
+        }
+        let scheme = if self.tls_cert.is_some() { "https" } else { "http" };
+        Ok(format!("{scheme}://{}/openapi.yaml", values::reachable(self.listen)).parse()?)
+    }
+}
+
+fn url(text: &str) -> Result<Url, &'static str> {
+    let url = text.parse().ok().filter(|url: &Url| matches!(url.scheme(), "http" | "https"));
+    url.ok_or("it must begin with http:// or https://, such as http://127.0.0.1:9090/readyz")
+}
+
+async fn request_status(url: &Url) -> anyhow::Result<StatusCode> {
+    let tls = (url.scheme() == "https").then(|| tls::connector(Verify::Key)).transpose()?;
+    let (tls, request) = (tls.as_ref(), Request::builder());
+    match (Outgoing { url, tls, request, body: Bytes::new(), limit: TIMEOUT }).send().await {
+        Err(RequestError::TooSlow(_)) => bail!("{url} did not respond within {TIMEOUT:?}"),
+        Err(error @ RequestError::Http(_)) if url.scheme() == "http" => {
+            Err(error).with_context(|| format!("cannot reach {url}; {USES_TLS}"))
+        }
+        Err(error @ RequestError::Tls(_)) => {
+            Err(error).with_context(|| format!("cannot reach {url}; {USES_NO_TLS}"))
+        }
+        status => status.with_context(|| format!("cannot reach {url}")),
+    }
+}

@@ -1,0 +1,363 @@
+//! The pages of `petstore serve` for people: the console for the staff, and the window for the public.
+
+use std::{
+    env, fs,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    sync::Arc,
+};
+
+use anyhow::Context;
+use clap::{Args, builder::NonEmptyStringValueParser};
+use petstore_app::{App, StoreOptions};
+use petstore_console::{
+    self as console, Console, ConsoleSettings, RequireSecondFactor, openid::Provider,
+};
+use petstore_domain::{
+    Deployment,
+    staff::TokenDigest,
+    store_area::{ContactUrl, Currency, Language},
+};
+use petstore_languages as languages;
+use petstore_store::OpenMode;
+use petstore_web::{
+    edge::{Edge, Origin},
+    server::{self, Limits, Tls},
+};
+use petstore_window::{self as window, Style, Window, WindowSettings};
+use tokio::net::TcpListener;
+use tracing::warn;
+
+use super::{
+    args::BadSetting,
+    management::{Bind, Bound},
+    provider::ProviderArgs,
+    values::{self, ListenOrOff},
+};
+
+/// The options for pages.
+#[derive(Debug, Args)]
+pub(super) struct PagesArgs {
+    #[command(flatten)]
+    store: StoreArgs,
+
+    #[command(flatten)]
+    console: ConsoleArgs,
+
+    #[command(flatten)]
+    window: WindowArgs,
+
+    /// The link that signs in at once. Only `petstore demo` has one.
+    #[arg(skip)]
+    pub(super) demo_link: Option<TokenDigest>,
+}
+
+/// The facts about the store on all pages.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Store")]
+struct StoreArgs {
+    /// The name of the store, which the console, the window and printed orders show
+    #[arg(long, value_name = "NAME", env = "PETSTORE_STORE_NAME", value_parser = NonEmptyStringValueParser::new())]
+    store_name: Option<String>,
+
+    /// The language of the window, and of the console for members who have not chosen one
+    #[arg(long, value_parser = values::word(&Language::ALL), env = "PETSTORE_LANGUAGE")]
+    language: Option<Language>,
+
+    /// The currency of all prices, such as EUR (ISO 4217), which the console and the window show
+    /// with each
+    #[arg(long, value_name = "CODE", env = "PETSTORE_CURRENCY", value_parser = values::currency)]
+    currency: Option<Currency>,
+}
+
+/// The options for the console.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Console")]
+struct ConsoleArgs {
+    #[command(flatten)]
+    url: ConsoleUrlArgs,
+
+    /// Who must have a second factor to use the console; for others, it is optional
+    #[arg(long, value_parser = values::word(&RequireSecondFactor::ALL), env = "PETSTORE_REQUIRE_SECOND_FACTOR", default_value = "none")]
+    require_second_factor: RequireSecondFactor,
+
+    #[command(flatten)]
+    provider: ProviderArgs,
+}
+
+/// Where browsers reach the console.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Console")]
+pub(super) struct ConsoleUrlArgs {
+    /// The address and port of the console, the pages for the staff; off turns it off. By default
+    /// 127.0.0.1:8081, if that is free
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_CONSOLE_LISTEN", value_parser = values::listen_address_or_off)]
+    console_listen: Option<ListenOrOff>,
+
+    /// Where browsers reach the console, such as `https://console.shop.example`; by default, its
+    /// listen address
+    #[arg(long, value_name = "ORIGIN", env = "PETSTORE_CONSOLE_URL")]
+    console_url: Option<Origin>,
+}
+
+impl ConsoleUrlArgs {
+    fn listening(&self) -> Listening<'_> {
+        Listening {
+            what: "console",
+            option: "--console-listen",
+            default_port: 8081,
+            given: self.console_listen,
+            url: self.console_url.as_ref(),
+        }
+    }
+
+    /// Whether an option or a variable names the address of the console in a browser.
+    pub(super) fn has_url(&self) -> bool {
+        self.console_url.is_some()
+    }
+
+    /// The address of the console in a browser, without a slash at its end.
+    pub(super) fn url(&self) -> String {
+        let has_tls = env::var_os("PETSTORE_TLS_CERT").is_some_and(|file| !file.is_empty());
+        let listening = self.listening();
+        listening.url_of(listening.address(), has_tls)
+    }
+}
+
+/// The options for the window.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Window")]
+struct WindowArgs {
+    /// The address and port of the window, the public pages of the animals; off turns it off. By
+    /// default 127.0.0.1:8082, if that is free
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_WINDOW_LISTEN", value_parser = values::listen_address_or_off)]
+    window_listen: Option<ListenOrOff>,
+
+    /// Where the public reaches the window, such as `https://animals.shop.example`; by default, its
+    /// listen address
+    #[arg(long, value_name = "ORIGIN", env = "PETSTORE_WINDOW_URL")]
+    window_url: Option<Origin>,
+
+    /// How the public asks for an animal: an https, mailto or tel URL, such as
+    /// `mailto:hello@shop.example`
+    #[arg(long, value_name = "URL", env = "PETSTORE_STORE_CONTACT")]
+    store_contact: Option<ContactUrl>,
+
+    /// A style sheet that the pages of the window use after their own
+    #[arg(long, value_name = "FILE", env = "PETSTORE_WINDOW_STYLE")]
+    window_style: Option<PathBuf>,
+
+    /// A site that may show /embed of the window in a frame, such as `https://shop.example`;
+    /// repeat the option for several sites
+    #[arg(long, value_name = "ORIGIN", env = "PETSTORE_WINDOW_EMBED", value_delimiter = ',')]
+    window_embed: Vec<Origin>,
+}
+
+impl WindowArgs {
+    fn listening(&self) -> Listening<'_> {
+        Listening {
+            what: "window",
+            option: "--window-listen",
+            default_port: 8082,
+            given: self.window_listen,
+            url: self.window_url.as_ref(),
+        }
+    }
+
+    /// Reads the style sheet of the store.
+    fn style(&self) -> anyhow::Result<Option<Style>> {
+        let Some(path) = &self.window_style else { return Ok(None) };
+        let shown = path.display();
+        let sheet = fs::read(path).with_context(|| {
+            BadSetting(format!("cannot read the style sheet {shown}, which --window-style names"))
+        })?;
+        let style = Style::new(sheet).map_err(|problem| {
+            BadSetting(format!("the style sheet {shown}, which --window-style names, {problem}"))
+        })?;
+        Ok(Some(style))
+    }
+}
+
+/// A listener, and the option that sets its address.
+struct Listening<'a> {
+    /// The name that people use for it.
+    what: &'static str,
+    option: &'static str,
+    default_port: u16,
+    given: Option<ListenOrOff>,
+    /// Where browsers reach it, if not there.
+    url: Option<&'a Origin>,
+}
+
+impl Listening<'_> {
+    /// Its address, if it is not off.
+    fn address(&self) -> SocketAddr {
+        match self.given {
+            Some(ListenOrOff::At(address)) => address,
+            Some(ListenOrOff::Off) | None => {
+                SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), self.default_port)
+            }
+        }
+    }
+
+    /// Its address in a browser, if it listens there. Without a slash at its end.
+    fn url_of(&self, listening: SocketAddr, tls: bool) -> String {
+        let scheme = if tls { "https" } else { "http" };
+        let own = || format!("{scheme}://{}", values::reachable(listening));
+        self.url.map_or_else(own, |url| url.as_str().to_owned())
+    }
+
+    /// Reserves the address. If the default address is in use, this is not an error, because the option
+    /// was not given and the listener may not be needed.
+    fn bind(&self, bind: Bind) -> anyhow::Result<Option<Bound>> {
+        match self.given {
+            Some(ListenOrOff::Off) => Ok(None),
+            _ => self.required_if_set(bind(self.address(), self.option)),
+        }
+    }
+
+    /// Accepts connections from now on.
+    fn listen(&self, bound: Option<Bound>) -> anyhow::Result<Option<TcpListener>> {
+        bound.map_or(Ok(None), |bound| self.required_if_set(bound.listen()))
+    }
+
+    fn required_if_set<T>(&self, done: anyhow::Result<T>) -> anyhow::Result<Option<T>> {
+        match done {
+            Err(error) if self.given.is_none() => {
+                let Self { what, option, .. } = self;
+                warn!(
+                    "there is no {what}: {error:#}; name another address with {option}, or turn it off with \
+                     {option} off"
+                );
+                Ok(None)
+            }
+            done => done.map(Some),
+        }
+    }
+}
+
+/// The console and the window: their reserved addresses, and later their listeners.
+pub(super) struct Faces<A> {
+    console: Option<A>,
+    window: Option<A>,
+    style: Option<Style>,
+}
+
+pub(super) type Listeners = Faces<TcpListener>;
+
+/// Where people reach the pages.
+pub(super) struct Urls {
+    pub(super) console: Option<String>,
+    pub(super) window: Option<String>,
+}
+
+impl PagesArgs {
+    /// A new database has the labels of its fields in the language of the option.
+    pub(super) fn open_mode(&self) -> OpenMode {
+        let language = self.store.language.unwrap_or(Language::English);
+        OpenMode::CreateLabelled(languages::field_labels(language))
+    }
+
+    /// The OpenID provider, if there is one.
+    pub(super) fn provider(&self) -> anyhow::Result<Option<Provider>> {
+        self.console.provider.provider()
+    }
+
+    /// Reads the style sheet.
+    pub(super) fn style(&self) -> anyhow::Result<Option<Style>> {
+        self.window.style()
+    }
+
+    /// Reserves the addresses.
+    pub(super) fn bind(&self, style: Option<Style>, bind: Bind) -> anyhow::Result<Faces<Bound>> {
+        let console = self.console.url.listening().bind(bind)?;
+        Ok(Faces { console, window: self.window.listening().bind(bind)?, style })
+    }
+
+    /// Accepts connections from now on.
+    pub(super) fn listen(&self, reserved: Faces<Bound>) -> anyhow::Result<Listeners> {
+        let Faces { console, window, style } = reserved;
+        let url = self.window.window_url.as_ref().map(Origin::as_str).unwrap_or_default();
+        let local = ["://localhost", "://127.", "://[::1]"];
+        if url.starts_with("http://") && !local.iter().any(|host| url.contains(host)) {
+            warn!("--window-url {url} is without TLS: set the https address that the public uses");
+        }
+        let console = self.console.url.listening().listen(console)?;
+        Ok(Faces { console, window: self.window.listening().listen(window)?, style })
+    }
+
+    /// The addresses in a browser.
+    pub(super) fn urls(&self, listeners: &Listeners, tls: bool) -> Urls {
+        let address = |listener: &Option<TcpListener>| listener.as_ref()?.local_addr().ok();
+        Urls {
+            console: address(&listeners.console)
+                .map(|at| self.console.url.listening().url_of(at, tls)),
+            window: address(&listeners.window).map(|at| self.window.listening().url_of(at, tls)),
+        }
+    }
+
+    /// Serves the pages, within the limits of clients, until `stop` completes.
+    pub(super) async fn run(
+        self,
+        listeners: Listeners,
+        tls: Option<Arc<Tls>>,
+        (app, edge, provider): (Arc<App>, Arc<Edge>, Option<Provider>),
+        deployment: Deployment,
+        limits: &Limits,
+        stop: impl Future<Output = ()> + Clone,
+    ) {
+        let url = self.urls(&listeners, tls.is_some()).window;
+        let Faces { console, window, style } = listeners;
+        let store = StoreOptions {
+            name: self.store.store_name,
+            language: self.store.language,
+            currency: self.store.currency,
+            contact: self.window.store_contact,
+        };
+        let of_window = WindowSettings {
+            url: url.clone().unwrap_or_default(),
+            store: store.clone(),
+            style,
+            embed: self.window.window_embed,
+        };
+        let of_console = ConsoleSettings {
+            url: self.console.url.console_url,
+            tls: tls.is_some(),
+            trusted_proxies: limits.trusted_proxies.clone(),
+            store,
+            window: url,
+            deployment,
+            second_factor: self.console.require_second_factor,
+            demo_link: self.demo_link,
+        };
+        let (for_console, random) =
+            ((Arc::clone(&app), Arc::clone(&edge)), super::runtime::random());
+        let (tls_of_console, stop_of_console) = (tls.clone(), stop.clone());
+        let console = async {
+            let Some(listener) = console else { return };
+            let console = Console::new(for_console.0, for_console.1, of_console, random);
+            let console = console.with_provider(provider);
+            server::serve(listener, tls_of_console, Arc::new(console), limits, stop_of_console)
+                .await;
+        };
+        let window = async {
+            let Some(listener) = window else { return };
+            let window = Arc::new(Window::new(app, edge, of_window));
+            server::serve(listener, tls, window, limits, stop).await;
+        };
+        tokio::join!(console, window);
+    }
+}
+
+impl Listeners {
+    /// Makes `edge` also count the requests for the pages.
+    pub(super) fn counted(&self, mut edge: Edge) -> Edge {
+        if self.console.is_some() {
+            edge = console::counted(edge);
+        }
+        if self.window.is_some() {
+            edge = window::counted(edge);
+        }
+        edge
+    }
+}

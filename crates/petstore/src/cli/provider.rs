@@ -1,0 +1,84 @@
+//! The options for the OpenID provider with which the staff signs in.
+
+use std::{fs, path::PathBuf, sync::Arc};
+
+use anyhow::{Context, bail};
+use clap::{Args, builder::NonEmptyStringValueParser};
+use petstore_console::openid::{Issuer, Provider, ProviderSettings, REQUEST_LIMIT, RoleRule};
+use petstore_domain::SystemClock;
+use petstore_system::{addresses::SystemResolver, tls};
+
+use super::{args::BadSetting, values};
+
+/// The options for signing in at a provider.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Console")]
+pub(super) struct ProviderArgs {
+    /// The OpenID provider at which the staff signs in, such as `https://login.shop.example/realms/shop`
+    #[arg(long = "oidc-issuer", value_name = "URL", env = "PETSTORE_OIDC_ISSUER", requires_all = ["client_id", "role", "console_url"])]
+    issuer: Option<Issuer>,
+
+    /// The name of the service at the OpenID provider
+    #[arg(long = "oidc-client-id", value_name = "ID", env = "PETSTORE_OIDC_CLIENT_ID", requires = "issuer", value_parser = NonEmptyStringValueParser::new())]
+    client_id: Option<String>,
+
+    /// The file with the secret of the service at the OpenID provider; a public client has none
+    #[arg(
+        long = "oidc-client-secret-file",
+        value_name = "FILE",
+        env = "PETSTORE_OIDC_CLIENT_SECRET_FILE",
+        requires = "issuer"
+    )]
+    client_secret_file: Option<PathBuf>,
+
+    /// A claim that gives a role, such as groups=shop-managers:manager; repeat the option for several,
+    /// of which the highest role counts
+    #[arg(
+        long = "oidc-role",
+        value_name = "CLAIM=VALUE:ROLE",
+        env = "PETSTORE_OIDC_ROLE",
+        value_delimiter = ',',
+        requires = "issuer"
+    )]
+    role: Vec<RoleRule>,
+
+    /// The staff signs in only at the OpenID provider, and not with passwords
+    #[arg(long = "oidc-only", env = "PETSTORE_OIDC_ONLY", value_parser = values::switch)]
+    only: bool,
+
+    /// Lead to the OpenID provider without a page with a button in between
+    #[arg(long = "oidc-redirect", env = "PETSTORE_OIDC_REDIRECT", value_parser = values::switch)]
+    redirect: bool,
+}
+
+impl ProviderArgs {
+    /// The provider, if there is one. Fails if the file with the secret cannot be read.
+    pub(super) fn provider(&self) -> anyhow::Result<Option<Provider>> {
+        let (Some(issuer), Some(client_id)) = (&self.issuer, &self.client_id) else {
+            if self.only || self.redirect {
+                bail!(BadSetting("--oidc-only and --oidc-redirect need --oidc-issuer".to_owned()));
+            }
+            return Ok(None);
+        };
+        let read = |path: &PathBuf| {
+            let what =
+                format!("the file {}, which --oidc-client-secret-file names", path.display());
+            let secret = fs::read_to_string(path)
+                .with_context(|| BadSetting(format!("cannot read {what}")))?;
+            match secret.trim() {
+                "" => bail!(BadSetting(format!("{what}, is empty"))),
+                secret => Ok(secret.to_owned()),
+            }
+        };
+        let settings = ProviderSettings {
+            issuer: issuer.clone(),
+            client_id: client_id.clone(),
+            client_secret: self.client_secret_file.as_ref().map(read).transpose()?,
+            roles: self.role.clone(),
+            only: self.only,
+            redirects: self.redirect,
+        };
+        let (resolver, clock) = (Box::new(SystemResolver), Arc::new(SystemClock));
+        Ok(Some(Provider::new(settings, resolver, tls::system_roots(), REQUEST_LIMIT, clock)?))
+    }
+}

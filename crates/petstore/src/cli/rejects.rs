@@ -1,0 +1,81 @@
+//! The file of rejected rows, in which a user can correct them.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use petstore_formats::files::{InvalidRow, RawRow};
+
+use super::{args::BadSetting, output::visible};
+
+/// A file with the header `line,column,reason,row`. Dropping it removes the file, unless
+/// `keep` was called.
+pub(super) struct Rejects {
+    path: PathBuf,
+    writer: csv::Writer<File>,
+    is_kept: bool,
+}
+
+impl Rejects {
+    /// Creates the file. It must not exist yet, because it could be a file that the user
+    /// needs, such as the one with the animals.
+    pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
+        let shown = path.display();
+        let file = File::create_new(path).map_err(|error| {
+            let reason = match error.kind() {
+                io::ErrorKind::AlreadyExists => "it already exists; name a new file".to_owned(),
+                _ => error.to_string(),
+            };
+            BadSetting(format!("cannot create {shown} for --rejects: {reason}"))
+        })?;
+        let mut rejects =
+            Self { path: path.to_owned(), writer: csv::Writer::from_writer(file), is_kept: false };
+        rejects.write_record(["line", "column", "reason", "row"].map(str::as_bytes))?;
+        Ok(rejects)
+    }
+
+    /// Adds a row exactly as it is in the file, so that a user can correct it.
+    pub(super) fn write(&mut self, row: &RawRow, invalid: &InvalidRow) -> anyhow::Result<()> {
+        let line = row.line.to_string();
+        self.write_record([
+            line.as_bytes(),
+            invalid.columns().as_bytes(),
+            visible(&invalid.to_string()).as_bytes(),
+            &row.text,
+        ])
+    }
+
+    pub(super) fn finish(&mut self) -> anyhow::Result<()> {
+        let written = self.writer.flush().and_then(|()| self.writer.get_ref().sync_all());
+        self.in_context(written)
+    }
+
+    pub(super) fn keep(mut self) -> PathBuf {
+        self.is_kept = true;
+        self.path.clone()
+    }
+
+    fn write_record<'f>(
+        &mut self,
+        record: impl IntoIterator<Item = &'f [u8]>,
+    ) -> anyhow::Result<()> {
+        let written = self.writer.write_record(record).map_err(io::Error::from);
+        self.in_context(written)
+    }
+
+    fn in_context(&self, written: io::Result<()>) -> anyhow::Result<()> {
+        written
+            .with_context(|| format!("nothing was imported: cannot write {}", self.path.display()))
+    }
+}
+
+impl Drop for Rejects {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The values of options and variables, validated when they are read.
+
+use std::{
+    error::Error,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs},
+    num::NonZeroU32,
+    ops::RangeInclusive,
+    path::PathBuf,
+    str::FromStr,
+    time::Duration,
+};
+
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
+use petstore_domain::{
+    RateLimit,
+    store_area::{Currency, Order},
+};
+use petstore_store_sqlite as sqlite;
+
+/// Parses an address to listen on: `127.0.0.1:8080`, `[::1]:8080`,
+/// `localhost:8080`, or `:8080` for all IPv4 addresses of the machine. Resolves a
+/// host name, and prefers its first IPv4 address. Port 0 means a free port.
+pub(super) fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    let form = "an address to listen on is HOST:PORT, such as 127.0.0.1:8080, localhost:8080 \
+                or :8080 for all addresses";
+    if let Ok(address) = text.parse() {
+        return Ok(address);
+    }
+    let (host, port) =
+        text.rsplit_once(':').ok_or_else(|| format!("the port is missing; {form}"))?;
+    let port: u16 =
+        port.parse().map_err(|_| format!("the port must be from 0 to 65535; {form}"))?;
+    if host.is_empty() {
+        return Ok((Ipv4Addr::UNSPECIFIED, port).into());
+    }
+    let addresses: Vec<SocketAddr> = (host, port)
+        .to_socket_addrs()
+        .map_err(|_| format!("the host name {host} cannot be resolved; {form}"))?
+        .collect();
+    let first = addresses.iter().find(|address| address.is_ipv4()).or(addresses.first());
+    first.copied().ok_or_else(|| format!("the host name {host} has no address; {form}"))
+}
+
+/// The address at which this machine reaches a listener, also one on all addresses.
+pub(super) fn reachable(mut address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    address
+}
+
+/// An address to listen on, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ListenOrOff {
+    Off,
+    At(SocketAddr),
+}
+
+/// Parses the same, or `off`.
+pub(super) fn listen_address_or_off(text: &str) -> Result<ListenOrOff, String> {
+    if text == "off" {
+        return Ok(ListenOrOff::Off);
+    }
+    listen_address(text).map(ListenOrOff::At).map_err(|error| format!("{error}, or off"))
+}
+
+/// Parses a currency.
+pub(super) fn currency(text: &str) -> Result<Currency, &'static str> {
+    Currency::new(text)
+        .ok_or("a currency is a code of ISO 4217, which has three capital letters, such as EUR")
+}
+
+/// Parses the path of a file that a command may create.
+pub(super) fn new_file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| {
+        if sqlite::is_companion(&path) && !path.exists() {
+            return Err("SQLite keeps a file of this name next to a database; name another file");
+        }
+        Ok(path)
+    })
+}
+
+/// Parses a count of at least 1.
+pub(super) fn count(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| format!("it must be an integer from 1 to {}", u32::MAX))
+}
+
+/// Parses a switch: true or false.
+pub(super) fn switch(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "t" | "yes" | "y" | "on" | "1" => Ok(true),
+        "false" | "f" | "no" | "n" | "off" | "0" => Ok(false),
+        _ => Err("it must be true or false".to_owned()),
+    }
+}
+
+/// Parses a duration such as `90d`, `12h`, `30s` or `1h 30m`.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text)
+        .map_err(|_| "it must be a duration, such as 30s, 12h or 90d".to_owned())
+}
+
+/// Parses a duration of one second to one day.
+pub(super) fn timeout(text: &str) -> Result<Duration, String> {
+    within(text, Duration::from_secs(1)..=Duration::from_hours(24), "from 1s to 24h")
+}
+
+/// Parses the time between two backups.
+pub(super) fn backup_interval(text: &str) -> Result<Duration, String> {
+    within(text, Duration::from_secs(1)..=Duration::from_hours(365 * 24), "from 1s to 365d")
+}
+
+/// Parses how long something is kept: at least a day, because only then can a follower come back
+/// after a night.
+pub(super) fn retention(text: &str) -> Result<Duration, String> {
+    within(text, Duration::from_hours(24)..=Duration::MAX, "at least 1d")
+}
+
+/// Parses how long contacts are kept.
+pub(super) fn contacts(text: &str) -> Result<Duration, String> {
+    within(text, Duration::ZERO..=Duration::from_hours(400 * 24), "from 0s to 400d")
+}
+
+/// Parses the duration of a reservation: one minute to 400 days.
+pub(super) fn reservation(text: &str) -> Result<Duration, String> {
+    let longest = Duration::try_from(Order::LONGEST_RESERVATION).unwrap_or_default();
+    within(text, Duration::from_mins(1)..=longest, "from 1m to 400d")
+}
+
+/// Parses the largest size of a picture: bytes, or KiB or MiB with this unit.
+pub(super) fn photo_size(text: &str) -> Result<usize, String> {
+    let (number, unit) = match text.strip_suffix("MiB") {
+        Some(number) => (number, 1 << 20),
+        None => text.strip_suffix("KiB").map_or((text, 1), |number| (number, 1 << 10)),
+    };
+    let size = number.trim_end().parse::<usize>().ok().and_then(|size| size.checked_mul(unit));
+    let is_valid = |size: &usize| (1 << 10..=64 << 20).contains(size);
+    size.filter(is_valid).ok_or("it must be a size from 1KiB to 64MiB, such as 16MiB".to_owned())
+}
+
+fn within(text: &str, range: RangeInclusive<Duration>, is: &str) -> Result<Duration, String> {
+    let parsed = duration(text)?;
+    if range.contains(&parsed) { Ok(parsed) } else { Err(format!("it must be {is}")) }
+}
+
+/// A rate such as `600/min`, or `off`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RateOrOff(pub(super) Option<RateLimit>);
+
+impl FromStr for RateOrOff {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "off" => Ok(Self(None)),
+            rate => {
+                let limit = rate.parse().map_err(|error| format!("{error}; or off"))?;
+                Ok(Self(Some(limit)))
+            }
+        }
+    }
+}
+
+/// Parses one of these words, such as those of [`Role::ALL`](petstore_domain::Role::ALL). The help lists them.
+pub(super) fn word<T>(words: &'static [T]) -> impl TypedValueParser<Value = T>
+where
+    T: AsRef<str> + FromStr<Err: Error + Send + Sync> + Clone + Send + Sync,
+{
+    let names = words.iter().map(AsRef::as_ref);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
+}

@@ -1,0 +1,86 @@
+//! The commands of histories as those of the service.
+
+use jiff::Timestamp;
+use petstore_domain::{
+    PetId, PetName,
+    store_area::{
+        Command as Asked, FieldValue, Given, IfMatch, NewOrder, Note, OrderId, OrderPatch,
+        OrderTerms, Patch, PetPatch, Preconditions, Reference,
+    },
+};
+
+use super::{history, store_area::Command};
+
+/// The command, and the time at which it comes; `None` for a read.
+pub(super) fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
+    let pet = |id: &i64| PetId::new(*id).unwrap();
+    let order = |id: &i64| OrderId::new(*id).unwrap();
+    let if_match = |version: Option<i64>| {
+        let any = Preconditions { if_match: Some(IfMatch::Any), if_absent: false };
+        version.map_or(any, Preconditions::version)
+    };
+    let time = |text: &String| text.parse::<Timestamp>().unwrap();
+    let mut now = Timestamp::from_second(1_795_000_000).unwrap();
+    let (reason, preconditions) = (None, command.version().map(Preconditions::version));
+    let preconditions = preconditions.unwrap_or_default();
+    let asked = match command {
+        Command::ReadPet { .. } | Command::ReadOrder { .. } => return None,
+        Command::PatchPet { id, version, patch: history::Patch { name, category_id, status } } => {
+            let value = |name: &String| Given::Set(FieldValue::Text(name.clone()));
+            let patch = PetPatch {
+                name: name.clone().map(|name| PetName::new(name).unwrap()),
+                category_id: *category_id,
+                status: status.map(|status| status.parse().unwrap()),
+                fields: name.iter().map(|name| ("breed".to_owned(), value(name))).collect(),
+            };
+            Asked::PatchPet { id: pet(id), patch, preconditions: if_match(*version) }
+        }
+        Command::Withdraw { id, version, reason } => Asked::WithdrawPet {
+            id: pet(id),
+            reason: reason.parse().unwrap(),
+            note: None,
+            preconditions: if_match(*version),
+        },
+        Command::Restore { id, version } => {
+            Asked::RestorePet { id: pet(id), preconditions: if_match(*version) }
+        }
+        Command::Place { pet_id, note, until } => {
+            let until = until.as_ref().map(time);
+            Asked::PlaceOrder(NewOrder {
+                note: Note::new(note.clone()),
+                ..NewOrder::of(
+                    pet(pet_id),
+                    until.map_or(OrderTerms::Completed, OrderTerms::ReservedUntil),
+                )
+            })
+        }
+        Command::PatchOrder { id, version, reference, until } => {
+            let set = |text: &String| Patch::Set(Reference::new(text.clone()).unwrap());
+            let patch = OrderPatch {
+                reference: reference.as_ref().map_or(Patch::Keep, set),
+                expires_at: until.as_ref().map(time),
+                ..OrderPatch::default()
+            };
+            Asked::PatchOrder { id: order(id), patch, preconditions: if_match(*version) }
+        }
+        Command::Complete { id, .. } => {
+            Asked::CompleteOrder { id: order(id), price: Patch::Keep, preconditions }
+        }
+        Command::Cancel { id, .. } => Asked::CancelOrder { id: order(id), reason, preconditions },
+        Command::Return { id, .. } => Asked::ReturnOrder { id: order(id), reason, preconditions },
+        Command::Reopen { id, until, .. } => {
+            let end = time(until);
+            Asked::ReopenOrder {
+                id: order(id),
+                expires_at: Some(end),
+                default_end: end,
+                preconditions,
+            }
+        }
+        Command::Expire { id, at } => {
+            now = time(at);
+            Asked::ExpireOrder { id: order(id) }
+        }
+    };
+    Some((asked, now))
+}

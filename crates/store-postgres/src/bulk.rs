@@ -1,0 +1,112 @@
+//! A blocking connection for whole catalogues.
+
+use std::{future::Future, ops::ControlFlow, pin::pin, sync::Arc};
+
+use futures_util::TryStreamExt;
+use petstore_domain::PetStatus;
+use petstore_store::{
+    OpenError, OpenMode, StoreError,
+    admin::{Parameters, Work},
+    columns::Value,
+    drivers::postgres::Failure,
+    tables::Table,
+    whole::Whole,
+};
+use tokio::runtime::{self, Runtime};
+use tokio_postgres::{Client, Row};
+
+use super::{cannot_read, numbering, pool::Connection, store_area::lists, url::PostgresUrl};
+
+/// A statement may take as long as the amount of data, and the other side, require. But creates
+/// queue behind a statement that waits for a lock, so that wait is limited. Whole tables are read.
+const SETTINGS: &str = "SET statement_timeout = 0; SET enable_seqscan = on; RESET enable_hashjoin;
+    RESET enable_mergejoin; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '5s'";
+
+/// A blocking connection. Dropping it rolls back its transaction.
+pub struct Blocking {
+    connection: Connection,
+    runtime: Runtime,
+}
+
+impl Blocking {
+    /// Connects to the database at `url`. See [`super::prepare`].
+    pub(super) fn open(url: &PostgresUrl, mode: OpenMode) -> Result<Self, OpenError> {
+        let failed = |cause| OpenError::Io { path: url.to_string(), cause };
+        let runtime = runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| failed(Arc::new(error)))?;
+        let (_, session) = runtime.block_on(super::prepare(url, mode))?;
+        let set = runtime.block_on(session.client.batch_execute(SETTINGS));
+        set.map_err(|error| failed(Arc::new(error)))?;
+        Ok(Self { connection: Connection::new(session), runtime })
+    }
+
+    /// Runs `work` over the connection and waits for it.
+    pub(super) fn wait<'s, T, E: Into<Failure>, F: Future<Output = Result<T, E>>>(
+        &'s self,
+        work: impl FnOnce(&'s Client) -> F,
+    ) -> Result<T, StoreError> {
+        let done = self.runtime.block_on(work(&self.connection));
+        done.map_err(|error| StoreError::from(error.into()))
+    }
+}
+
+/// The first query takes the snapshot for all later reads.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1 FROM pets LIMIT 1";
+
+/// See [`petstore_store::snapshot`].
+pub fn snapshot(url: &PostgresUrl) -> Result<Blocking, OpenError> {
+    let connection = Blocking::open(url, OpenMode::AsIs)?;
+    let begun = connection.wait(|client| client.batch_execute(BEGIN));
+    begun.map_err(|error| cannot_read(url, error))?;
+    Ok(connection)
+}
+
+impl Whole for Blocking {
+    type Sql = Connection;
+
+    const CHANGES: &'static str = numbering::ALL;
+    /// Sequences are not part of the snapshot. They are read last, so they are at least as high as its
+    /// ids.
+    const LAST_IDS: &'static str =
+        "SELECT (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids),
+        (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM orders_ids),
+        (SELECT coalesce(max(id), 0) FROM api_keys), (SELECT coalesce(max(id), 0) FROM staff),
+        (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM webhook_ids)";
+
+    fn of_status(status: PetStatus) -> String {
+        format!("WHERE status = '{status}' ORDER BY id NULLS FIRST")
+    }
+
+    fn everything(table: Table) -> String {
+        lists::everything(table)
+    }
+
+    fn run<W: Sync, T>(&mut self, what: &W, work: Work<Connection, W, T>) -> Result<T, Failure> {
+        self.runtime.block_on(work(&mut self.connection, what))
+    }
+
+    fn each(
+        &self,
+        sql: &str,
+        values: Parameters<'_>,
+        mut show: impl FnMut(&Row) -> Result<ControlFlow<()>, Failure>,
+    ) -> Result<(), Failure> {
+        let values = values.iter().map(|value| value.for_postgres());
+        let mut rows = pin!(self.runtime.block_on(self.connection.query_raw(sql, values))?);
+        // Called outside of `block_on`, because it may wait for another connection.
+        while let Some(row) = self.runtime.block_on(rows.try_next())? {
+            if show(&row)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn values(row: &Row) -> Result<Vec<Value<'_>>, Failure> {
+        (0..row.len()).map(|at| Ok(row.try_get(at)?)).collect()
+    }
+
+    fn is_of_content(error: &Failure) -> bool {
+        matches!(error, Failure::Row(_) | Failure::Column(_))
+    }
+}

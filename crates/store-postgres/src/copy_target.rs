@@ -1,0 +1,61 @@
+//! Where COPY adds rows.
+
+use std::sync::LazyLock;
+
+use petstore_store::{bulk::Table, tables};
+use tokio_postgres::{Client, binary_copy::BinaryCopyInWriter, types::Type};
+
+static COLUMNS: LazyLock<[String; 4]> =
+    LazyLock::new(|| tables::Table::ALL.map(|table| table.columns().join(", ")));
+
+/// The target of a COPY: the columns of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CopyTarget {
+    table: &'static str,
+    columns: &'static str,
+}
+
+/// Animals whose identifiers the database gives.
+pub(super) const NEW_PETS: CopyTarget =
+    CopyTarget { table: "pets", columns: "name, category_id, status, created_at, updated_at" };
+pub(super) const CONTACTS: CopyTarget =
+    CopyTarget { table: "order_contacts", columns: "order_id, contact" };
+pub(super) const UNIQUE_VALUES: CopyTarget =
+    CopyTarget { table: "unique_values", columns: "field, key, pet_id" };
+pub(super) const PHOTOS: CopyTarget = CopyTarget { table: "photos", columns: "id, pet_id" };
+pub(super) const REQUESTS: CopyTarget = CopyTarget {
+    table: "requests",
+    columns: "caller, key, operation, fingerprint, status, location, etag, body, created_at, mark",
+};
+
+impl From<tables::Table> for CopyTarget {
+    fn from(table: tables::Table) -> Self {
+        Self { table: table.as_str(), columns: &COLUMNS[table as usize] }
+    }
+}
+
+impl From<&'static Table> for CopyTarget {
+    fn from(&Table { name: table, columns, .. }: &'static Table) -> Self {
+        Self { table, columns }
+    }
+}
+
+impl CopyTarget {
+    /// Begins the COPY. Foreign keys are checked at the end of the statement, when all rows are there.
+    pub(super) async fn begin(
+        self,
+        client: &Client,
+    ) -> Result<BinaryCopyInWriter, tokio_postgres::Error> {
+        let Self { table, columns } = self;
+        // A change gets its number as its id, from which `CONTINUE` of `numbering.rs` numbers it.
+        let columns = match table {
+            "changes" => columns.replacen("seq", "id", 1),
+            _ => columns.to_owned(),
+        };
+        let select = client.prepare(&format!("SELECT {columns} FROM {table}")).await?;
+        let types: Vec<Type> =
+            select.columns().iter().map(|column| column.type_().clone()).collect();
+        let copy = format!("COPY {table} ({columns}) FROM STDIN (FORMAT binary)");
+        Ok(BinaryCopyInWriter::new(client.copy_in(&copy).await?, &types))
+    }
+}

@@ -1,0 +1,103 @@
+//! The log of changes and the audit trail as rows.
+
+use petstore_store::{
+    admin::{
+        journal::{FORGET_ACTS, last_forgotten},
+        offers::returns,
+    },
+    drivers::postgres::Failure,
+    journal_rows::{self, audited_changes, change_columns, changes_between},
+};
+use tokio_postgres::types::ToSql;
+
+use super::{
+    numbering::{STATE, numbered},
+    pool::Connection,
+};
+
+pub(super) const CHANGES: &str = changes_between!(concat!(numbered!("$1", "$2"), " WHERE TRUE"));
+/// The changes of an animal have their ids in the order of their numbers.
+pub(super) const HISTORY: &str = concat!(
+    "SELECT ",
+    change_columns!(),
+    " FROM (
+        SELECT run.seq + row.id - run.id AS seq, row.* FROM changes AS row CROSS JOIN LATERAL (
+            SELECT * FROM change_numbers WHERE id <= row.id ORDER BY id DESC LIMIT 1
+        ) AS run
+        WHERE row.pet_id = $1 AND row.id < run.id + run.length
+    ) AS changes
+    WHERE seq < $2 ORDER BY id DESC LIMIT $3"
+);
+pub(super) const RETURNS: &str = returns!(concat!(numbered!("$1", "$2"), " WHERE TRUE"));
+/// The last change above $1 and below $2 before whose run, and in it, all are older than $3; $1 if
+/// there is none.
+macro_rules! last_older {
+    () => {
+        "SELECT coalesce((
+            SELECT greatest($1::bigint, least($2::bigint - 1, seq + length - 1))
+            FROM change_numbers WHERE latest_at < $3 ORDER BY latest_at DESC, seq DESC LIMIT 1), $1)"
+    };
+}
+pub(super) const LAST_OLDER: &str = last_older!();
+/// The last change of the run after that one.
+pub(super) const NEWEST_OLDER: &str = concat!(
+    "SELECT greatest(last, (
+        SELECT seq + length - 1 FROM change_numbers WHERE seq <= last + 1 ORDER BY seq DESC LIMIT 1))
+    FROM (",
+    last_older!(),
+    ") AS older (last)"
+);
+/// Whether a change above $1 and up to $2 is older than $3.
+pub(super) const HAS_OLDER: &str =
+    concat!("SELECT EXISTS (SELECT FROM ", numbered!("$1", "$2"), " WHERE at < $3)");
+pub(super) const AUDITED: [&str; 2] = [
+    audited_changes!(concat!(numbered!("$1", "$2"), " WHERE TRUE"), ""),
+    audited_changes!(concat!(numbered!("$1", "$2"), " WHERE TRUE"), "DESC"),
+];
+/// Records an act of administration.
+pub(super) const RECORD: &str = "INSERT INTO acts
+    (seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details)
+    SELECT last, $1, $2, $3, $4, $5, $6, $7, $8 FROM change_log";
+/// The last of the changes above $1 and up to $4 that is to be forgotten, not the newest one, and not
+/// needed any more.
+const LAST_FORGOTTEN: &str = concat!(
+    "WITH part AS (SELECT seq AS number, at FROM ",
+    numbered!("$1", "$4"),
+    ") ",
+    last_forgotten!(),
+    " AND number < coalesce(",
+    journal_rows::undelivered!(),
+    ", (SELECT last FROM change_log))"
+);
+/// Deletes the changes up to $1.
+const FORGET: &str = "WITH runs AS (
+        SELECT id, least(length, $1 - seq + 1) AS length FROM change_numbers WHERE seq <= $1
+    ), gone AS (
+        DELETE FROM change_numbers WHERE seq <= $1 AND seq + length - 1 <= $1
+    ), cut AS (
+        UPDATE change_numbers SET seq = $1 + 1, id = id + $1 + 1 - seq, length = length - ($1 + 1 - seq)
+        WHERE seq <= $1 AND seq + length - 1 > $1
+    )
+    DELETE FROM changes WHERE id IN (
+        SELECT row.id FROM runs CROSS JOIN LATERAL (
+            SELECT id FROM changes WHERE id >= runs.id AND id < runs.id + runs.length LIMIT 10000
+        ) AS row)";
+pub(super) const CONFIRM_FIRST: &str = "UPDATE confirmed_time
+    SET at = coalesce((SELECT at FROM changes ORDER BY id DESC LIMIT 1), $1) WHERE at IS NULL";
+
+/// See [`petstore_store::Journal::forget_changes`].
+pub(super) async fn forget(
+    connection: &mut Connection,
+    [from, to]: [i64; 2],
+    limit: i64,
+) -> Result<usize, Failure> {
+    let state = connection.query_one(STATE, &[]).await?;
+    let first = state.try_get::<_, i64>(2)? - 1;
+    let parameters: [&(dyn ToSql + Sync); 4] = [&first, &from, &to, &(first + limit)];
+    let oldest = connection.query_one(LAST_FORGOTTEN, &parameters).await?;
+    let mut forgotten = connection.execute(FORGET_ACTS, &[&limit, &from, &to]).await?;
+    if let Some(last) = oldest.try_get::<_, Option<i64>>(0)? {
+        forgotten = connection.execute(FORGET, &[&last]).await?.max(forgotten);
+    }
+    Ok(usize::try_from(forgotten).unwrap_or(usize::MAX))
+}

@@ -1,0 +1,171 @@
+//! The numbers of the log. `crates/store-postgres/migrations/0014_log_in_place.sql` describes their tables.
+
+use petstore_domain::store_area::{Epoch, JournalState};
+use petstore_store::drivers::postgres::Failure;
+use tokio_postgres::SimpleQueryMessage;
+
+use super::pool::Connection;
+
+/// The changes with a number above `$after` and up to `$to`. Each run is read by itself: no plan
+/// begins with the changes.
+macro_rules! numbered {
+    ($after:literal, $to:literal) => {
+        concat!(
+            "(SELECT run.seq + row.id - run.id AS seq, row.at, type, subject_id, version, pet_id,
+                actor, actor_id, actor_name, request_id, before, after
+            FROM change_numbers AS run CROSS JOIN LATERAL (
+                SELECT * FROM changes
+                WHERE id >= run.id + least(greatest(",
+            $after,
+            " - run.seq + 1, 0), run.length)
+                    AND id < run.id + least(",
+            $to,
+            " - run.seq + 1, run.length)
+                ORDER BY id LIMIT 10000
+            ) AS row
+            WHERE run.seq <= ",
+            $to,
+            " AND run.seq >= coalesce((SELECT max(seq) FROM change_numbers WHERE seq <= ",
+            $after,
+            "), 0)) AS changes"
+        )
+    };
+}
+
+/// The changes without a number. Each range is read by itself.
+macro_rules! unnumbered {
+    ($limit:literal) => {
+        concat!(
+            "(SELECT row.* FROM change_log
+            CROSS JOIN unnest(open_from, open_to) AS open (low, high)
+            CROSS JOIN LATERAL (SELECT * FROM changes WHERE id BETWEEN low AND high
+                ORDER BY id ",
+            $limit,
+            ") AS row) AS changes"
+        )
+    };
+}
+
+/// The runs of such changes.
+macro_rules! runs {
+    ($changes:expr) => {
+        concat!(
+            "(SELECT min(id) AS id, count(*) AS length, max(at) AS at FROM (
+                SELECT id, at, at / 86400000 AS day, id - row_number() OVER (
+                    PARTITION BY at / 86400000, id / 10000 ORDER BY id) AS run FROM ",
+            $changes,
+            ") AS changes GROUP BY day, id / 10000, run)"
+        )
+    };
+}
+
+pub(super) use numbered;
+
+/// The epoch, the highest number, the lowest one, and whether there are changes without a number.
+pub(super) const STATE: &str = concat!(
+    "SELECT epoch, last, coalesce((SELECT min(seq) FROM change_numbers), last + 1),
+    EXISTS (SELECT FROM ",
+    unnumbered!("LIMIT 1"),
+    ") FROM change_log"
+);
+/// See [`petstore_store::Offers::public_version`]. Whether a change has its number already makes no difference. After a
+/// failover, another server can have as many changes as the one before, but others, so its start counts, too.
+pub(super) const PUBLIC_STATE: &str = concat!(
+    "SELECT epoch, last + (SELECT count(*) FROM ",
+    unnumbered!(""),
+    "), (SELECT version FROM field_state), (SELECT version FROM profile),
+    (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint FROM change_log"
+);
+/// The lowest and the highest number.
+pub(super) const BOUNDS: &str =
+    "SELECT coalesce((SELECT min(seq) FROM change_numbers), last + 1), last FROM change_log";
+/// Numbers the committed changes, at most 10,000, in one transaction, which the server completes
+/// without another message: a process that stops meanwhile holds up no other. The second statement
+/// begins when the lock is held, so it sees the newest number, and every change that was committed
+/// before that. The lock gives the transaction no identifier: `settling` is drawn after the moment that
+/// the statement sees, and so after that of every transaction that has drawn an id up to then.
+const NUMBER: &str = concat!(
+    "SELECT pg_advisory_xact_lock(8099991);
+    WITH found AS MATERIALIZED (
+        SELECT id, at FROM ",
+    unnumbered!("LIMIT 10000"),
+    " ORDER BY id LIMIT 10000
+    ), runs AS MATERIALIZED (SELECT * FROM ",
+    runs!("found"),
+    " AS runs), numbered AS (
+        INSERT INTO change_numbers (seq, id, length, latest_at)
+        SELECT last + 1 + sum(length) OVER (ORDER BY id) - length, id, length,
+            greatest(max(at) OVER (ORDER BY id),
+                (SELECT latest_at FROM change_numbers ORDER BY seq DESC LIMIT 1))
+        FROM runs CROSS JOIN change_log
+    ), moment AS MATERIALIZED (
+        SELECT count(*) < 10000 AS is_complete, settling < pg_snapshot_xmin(pg_current_snapshot())
+                OR settling > pg_current_xact_id() AS is_settled
+        FROM found CROSS JOIN change_log GROUP BY settling
+    ), bounds AS (
+        SELECT array_agg(low ORDER BY low) AS lows, array_agg(high ORDER BY high) AS highs
+        FROM (SELECT open.* FROM change_log
+                CROSS JOIN unnest(open_from, open_to) AS open (low, high)
+            UNION ALL SELECT id + length, id - 1 FROM runs) AS bounds
+    ), still_open AS (
+        SELECT array_agg(low ORDER BY low) AS lows, array_agg(high ORDER BY low) AS highs,
+            max(low) - 1 AS highest
+        FROM bounds CROSS JOIN unnest(lows, highs) AS open (low, high)
+            CROSS JOIN moment CROSS JOIN change_log
+        WHERE low <= high
+            AND (high > settled_id OR NOT is_complete
+                OR settling >= pg_snapshot_xmin(pg_current_snapshot()))
+    ), noted AS (
+        UPDATE change_log SET last = last + (SELECT sum(length) FROM runs), open_from = lows,
+            open_to = highs,
+            settled_id = CASE WHEN is_complete AND is_settled THEN highest ELSE settled_id END,
+            settling = CASE WHEN is_complete AND is_settled THEN pg_current_xact_id() ELSE settling END
+        FROM still_open CROSS JOIN moment
+    )
+    SELECT count(*) < 10000 FROM found"
+);
+/// All changes, also those without a number, with the number that each would get now, and the latest
+/// time up to it.
+pub(super) const ALL: &str = concat!(
+    "(SELECT *, max(at) OVER (ORDER BY seq) AS latest_at FROM (
+        SELECT * FROM ",
+    numbered!("0", "9223372036854775807"),
+    " UNION ALL SELECT (SELECT last FROM change_log) + row_number() OVER (ORDER BY id), at, type,
+        subject_id, version, pet_id, actor, actor_id, actor_name, request_id, before, after FROM ",
+    unnumbered!("OFFSET 0"),
+    ") AS changes) AS changes"
+);
+/// Continues the log after its last row, with another epoch. Copied changes have their number as
+/// their id.
+pub(super) const CONTINUE: &str = concat!(
+    "INSERT INTO change_numbers (seq, id, length, latest_at)
+        SELECT id, id, length, max(at) OVER (ORDER BY id) FROM ",
+    runs!("changes"),
+    " AS runs WHERE NOT EXISTS (SELECT FROM change_numbers)
+            AND EXISTS (SELECT FROM changes WHERE latest_at IS NOT NULL);
+    UPDATE change_log SET epoch = uuid_send(gen_random_uuid());
+    UPDATE change_log SET last = copied.last, open_from = ARRAY[copied.last + 1]
+        FROM (SELECT max(id) AS last FROM changes WHERE latest_at IS NOT NULL) AS copied
+        WHERE change_log.last < copied.last;
+    SELECT setval('change_ids', last) FROM change_log WHERE last > (SELECT last_value FROM change_ids)"
+);
+
+/// Numbers all changes that were committed before, and returns the state then. Only reads, and takes no
+/// lock, if all of them have numbers.
+pub(super) async fn number(connection: &mut Connection) -> Result<JournalState, Failure> {
+    let mut is_complete = false;
+    loop {
+        let statement = connection.prepared(STATE).await?;
+        let row = connection.query_one(&statement, &[]).await?;
+        if is_complete || !row.try_get::<_, bool>(3)? {
+            let epoch: Vec<u8> = row.try_get(0)?;
+            let epoch = Epoch(epoch.try_into().map_err(|_| Failure::Row("epoch"))?);
+            return Ok(JournalState { epoch, first: row.try_get(2)?, last: row.try_get(1)? });
+        }
+        let messages = connection.simple_query(NUMBER).await?;
+        is_complete = messages.iter().any(|message| match message {
+            SimpleQueryMessage::Row(row) => row.columns().len() == 1 && row.get(0) == Some("t"),
+            _ => false,
+        });
+    }
+}

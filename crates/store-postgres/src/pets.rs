@@ -1,0 +1,117 @@
+//! Animals as rows.
+
+use std::{pin::pin, sync::atomic::Ordering::Acquire};
+
+use async_trait::async_trait;
+use futures_util::{FutureExt, TryStreamExt};
+use petstore_domain::{Limit, NewPet, PageRequest, Pet, PetId, WriteContext};
+use petstore_store::{
+    Created, Pets, Respond, StoreError, Version, Visit,
+    drivers::postgres::Failure,
+    page::{Page, TURN},
+    tables::{GET_PET, owned_pet, pet_of_contract},
+};
+use tokio::task;
+use tokio_postgres::types::ToSql;
+
+use super::{
+    PostgresStore,
+    creates::Animal,
+    pool::{Access, Connection},
+    requests,
+};
+
+/// The constant inner limit covers every page and lets the planner reuse one plan. For a parameter,
+/// the planner would assume a tenth of the table, and plan every page again. The outer limit is
+/// that of the page; PostgreSQL reads no more rows than it needs.
+const LIST: &str = "SELECT * FROM (
+        SELECT id, name, category_id, status FROM pets
+        WHERE id > $1 ORDER BY id LIMIT 101
+    ) AS page ORDER BY id LIMIT $2";
+/// NULLS FIRST is the order of the index on the status, and not of the primary key. So no plan
+/// walks along the primary key and filters the other statuses out.
+const LIST_BY_STATUS: &str = "SELECT * FROM (
+        SELECT id, name, category_id, status FROM pets
+        WHERE status = $3 AND id > $1 ORDER BY id NULLS FIRST LIMIT 101
+    ) AS page ORDER BY id NULLS FIRST LIMIT $2";
+const _: () = assert!(Limit::MAX == 100);
+
+#[async_trait]
+impl Pets for PostgresStore {
+    async fn list_pets(
+        &self,
+        request: &PageRequest,
+        visit: Visit<'_>,
+    ) -> Result<Option<PetId>, StoreError> {
+        let page = self.runner.run(Access::Read, *request, |on, request| list(on, request).boxed());
+        page.await?.visit(visit).await
+    }
+
+    async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
+        self.runner.run(Access::Read, (), |on, ()| get(on, id).boxed()).await
+    }
+
+    async fn create_pet(
+        &self,
+        pet: NewPet,
+        context: WriteContext,
+        respond: Respond,
+    ) -> Result<Created, StoreError> {
+        if context.idempotency.is_some() {
+            let once = requests::Once { new: pet, context, respond };
+            return self.runner.run(Access::Write, once, |on, once| once.insert(on).boxed()).await;
+        }
+        self.creates.add(Animal::new(pet, context)).await.map(Created::New)
+    }
+
+    async fn version(&self) -> Result<Option<Version>, StoreError> {
+        Ok(None)
+    }
+
+    fn ended_writes(&self) -> u64 {
+        self.runner.writes.load(Acquire)
+    }
+
+    fn etag_key(&self) -> [u8; 32] {
+        self.etag_key
+    }
+}
+
+async fn list(connection: &mut Connection, request: &PageRequest) -> Result<Page, Failure> {
+    let after = request.after.map_or(0, PetId::get);
+    let limit = usize::from(request.limit.get());
+    // One more than requested shows whether a page follows.
+    let fetched = i64::from(request.limit.get()) + 1;
+    let rows = match request.status {
+        None => {
+            let parameters: [&(dyn ToSql + Sync); 2] = [&after, &fetched];
+            let statement = connection.prepared(LIST).await?;
+            connection.query_raw(&statement, parameters).await?
+        }
+        Some(status) => {
+            let parameters: [&(dyn ToSql + Sync); 3] = [&after, &fetched, &status.as_str()];
+            let statement = connection.prepared(LIST_BY_STATUS).await?;
+            connection.query_raw(&statement, parameters).await?
+        }
+    };
+    let mut rows = pin!(rows);
+    let (mut page, mut turn_at) = (Page::default(), TURN);
+    while let Some(row) = rows.try_next().await? {
+        if page.pets.len() == limit {
+            page.more_follow = true;
+            break;
+        }
+        page.push(pet_of_contract(&row)?);
+        if page.names.len() >= turn_at {
+            turn_at = page.names.len() + TURN;
+            task::yield_now().await;
+        }
+    }
+    Ok(page)
+}
+
+async fn get(connection: &mut Connection, id: PetId) -> Result<Option<Pet>, Failure> {
+    let statement = connection.prepared(GET_PET).await?;
+    let row = connection.query_opt(&statement, &[&id.get()]).await?;
+    row.as_ref().map(owned_pet).transpose()
+}

@@ -1,0 +1,40 @@
+//! Checks whether an animal could be added now.
+
+use petstore_store::drivers::postgres::Failure;
+use tokio_postgres::SimpleQueryMessage;
+
+use super::pool::Connection;
+
+/// Everything that a create needs, in one transaction that adds no row and takes no id: the
+/// privileges and locks of its statements, which PostgreSQL checks even if there is no row to
+/// insert, and a commit that waits for the disk like any other, because it locks a row that nothing
+/// else locks while the service runs. A standby rejects all of this. The probe stops waiting for a
+/// locked table before its callers time out.
+const PROBE: &str = "SET LOCAL lock_timeout = '1s';
+    WITH request AS (
+        INSERT INTO requests
+            (caller, key, operation, fingerprint, status, location, body, created_at, mark)
+        SELECT caller, key, operation, fingerprint, status, location, body, created_at, mark
+        FROM requests WHERE FALSE ON CONFLICT (caller, key) DO NOTHING RETURNING caller
+    ), as_before AS (
+        INSERT INTO idempotency_keys (api_key_id, key, fingerprint, pet_id, created_at)
+        SELECT api_key_id, key, fingerprint, pet_id, created_at FROM idempotency_keys WHERE FALSE
+    ), pet AS (
+        INSERT INTO pets (id, name, category_id, status, token)
+        SELECT id, name, category_id, status, token FROM pets WHERE FALSE
+    ), change AS (
+        INSERT INTO changes (id, at, type, actor) SELECT id, at, type, actor FROM changes WHERE FALSE
+    )
+    SELECT has_sequence_privilege('pets_ids', 'USAGE, UPDATE')
+        AND has_sequence_privilege('pets_token_series', 'USAGE, UPDATE')
+        AND has_sequence_privilege('change_ids', 'USAGE, UPDATE')
+    FROM petstore_schema FOR KEY SHARE OF petstore_schema";
+
+pub(super) async fn probe(connection: &mut Connection) -> Result<(), Failure> {
+    let answers = connection.simple_query(PROBE).await?;
+    let may_draw = answers.iter().any(|answer| match answer {
+        SimpleQueryMessage::Row(row) => row.get(0) == Some("t"),
+        _ => false,
+    });
+    if may_draw { Ok(()) } else { Err(Failure::Forbidden("use the sequences: GRANT USAGE")) }
+}

@@ -1,0 +1,51 @@
+//! The store area: versions, withdrawn animals, orders, categories.
+
+pub(super) mod lists;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::FutureExt;
+use petstore_domain::{
+    PetId, WriteContext,
+    store_area::{Command, StorePet},
+};
+use petstore_store::{
+    Executed, RespondTo, StoreArea, StoreError,
+    admin::{Database, search_sets},
+};
+use tokio::sync::oneshot;
+
+use super::{
+    PostgresStore,
+    commands::{Execution, carry_out},
+    pool::Access,
+    queue::stopped,
+};
+
+#[async_trait]
+impl StoreArea for PostgresStore {
+    async fn execute(
+        &self,
+        commands: Vec<Command>,
+        context: WriteContext,
+        respond: RespondTo,
+    ) -> Result<Executed, StoreError> {
+        let is_single = commands.len() == 1;
+        let execution = Execution { commands, context, respond };
+        if is_single {
+            return self.commands.add(execution).await;
+        }
+        let (caller, done) = oneshot::channel();
+        carry_out(Arc::clone(&self.runner), Access::Batch, vec![(execution, caller)]).await;
+        done.await.unwrap_or_else(|_| Err(stopped()))
+    }
+
+    async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
+        self.runner.run(Access::Read, (), |on, ()| lists::get_pet(on, id).boxed()).await
+    }
+
+    async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
+        Ok(self.read(few, search_sets::is_due).await? && self.write((), search_sets::merge).await?)
+    }
+}

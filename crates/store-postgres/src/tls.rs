@@ -1,0 +1,141 @@
+//! TLS to the database: rustls, behind the traits of the driver.
+
+use std::{
+    fs, io,
+    path::Path,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use futures_util::future::BoxFuture;
+use petstore_system::tls::{self, Verify};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_postgres::{
+    Socket,
+    tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream},
+};
+use tokio_rustls::{
+    TlsConnector, client,
+    rustls::{
+        self, RootCertStore,
+        pki_types::{CertificateDer, ServerName, pem::PemObject},
+    },
+};
+
+use super::url::{PostgresUrl, SslMode};
+
+/// Why TLS cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TlsError {
+    #[error("cannot read the certificates in {path}: {cause}")]
+    File { path: String, cause: String },
+    #[error("no trusted certificates were found; name a file with sslrootcert")]
+    NoRoots,
+    #[error("cannot set up TLS: {0}")]
+    Setup(#[from] rustls::Error),
+}
+
+/// Makes TLS connections with one configuration.
+#[derive(Clone)]
+pub(super) struct Tls(TlsConnector);
+
+impl Tls {
+    /// `None` if `url` disables TLS.
+    pub(super) fn new(url: &PostgresUrl) -> Result<Option<Self>, TlsError> {
+        let verify = match url.ssl_mode() {
+            SslMode::Disable => return Ok(None),
+            SslMode::Prefer | SslMode::Require => Verify::Key,
+            mode @ (SslMode::VerifyCa | SslMode::VerifyFull) => {
+                let roots = match url.root_certificate() {
+                    Some(path) => roots_in(path)?,
+                    None => tls::system_roots().ok_or(TlsError::NoRoots)?,
+                };
+                if mode == SslMode::VerifyFull {
+                    Verify::ChainAndName(roots)
+                } else {
+                    Verify::Chain(roots)
+                }
+            }
+        };
+        Ok(Some(Self(tls::connector(verify)?)))
+    }
+}
+
+fn roots_in(path: &Path) -> Result<RootCertStore, TlsError> {
+    let failed = |cause: String| TlsError::File { path: path.display().to_string(), cause };
+    let text = fs::read(path).map_err(|error| failed(error.to_string()))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(&text) {
+        let certificate = certificate.map_err(|error| failed(error.to_string()))?;
+        roots.add(certificate).map_err(|error| failed(error.to_string()))?;
+    }
+    if roots.is_empty() {
+        return Err(failed("the file contains no certificate".to_owned()));
+    }
+    Ok(roots)
+}
+
+impl MakeTlsConnect<Socket> for Tls {
+    type Stream = Stream;
+    type TlsConnect = Handshake;
+    type Error = io::Error;
+
+    fn make_tls_connect(&mut self, host: &str) -> io::Result<Handshake> {
+        let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
+        Ok(Handshake { connector: self.0.clone(), name })
+    }
+}
+
+/// A handshake that has not started yet.
+pub(super) struct Handshake {
+    connector: TlsConnector,
+    name: ServerName<'static>,
+}
+
+impl TlsConnect<Socket> for Handshake {
+    type Stream = Stream;
+    type Error = io::Error;
+    type Future = BoxFuture<'static, io::Result<Stream>>;
+
+    fn connect(self, socket: Socket) -> Self::Future {
+        Box::pin(
+            async move { Ok(Stream(Box::new(self.connector.connect(self.name, socket).await?))) },
+        )
+    }
+}
+
+pub(super) struct Stream(Box<client::TlsStream<Socket>>);
+
+impl TlsStream for Stream {
+    fn channel_binding(&self) -> ChannelBinding {
+        ChannelBinding::none()
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.0).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut *self.0).poll_write(context, buffer)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.0).poll_shutdown(context)
+    }
+}

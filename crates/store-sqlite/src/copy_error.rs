@@ -1,0 +1,50 @@
+//! Why a copy of a database failed.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use petstore_store::{Cause, OpenError};
+
+/// Why a copy failed, in one line for the operator.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyError {
+    /// The source, or the database to replace, cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error("{path} is damaged ({what}) and was not copied")]
+    Damaged { path: String, what: String },
+    #[error("{0} already exists; --force replaces it")]
+    Exists(String),
+    /// A process has the database to replace open.
+    #[error("{0} is in use; stop the service first")]
+    InUse(String),
+    /// The target is a file of the source.
+    #[error("{0} is the database itself; name another file")]
+    Same(String),
+    /// The target is, or would be, a companion file of a database.
+    #[error("{0} is the name of a file that SQLite keeps next to a database; name another file")]
+    Companion(String),
+    /// The target is a device, a folder, a pipe or a socket.
+    #[error("{0} is not a regular file; name another file")]
+    NotAFile(String),
+    /// The database to replace has transactions in its WAL, and the checkpoint failed. It is not
+    /// known to be damaged.
+    #[error(
+        "cannot write the WAL of {path} into the database, which is necessary before it is replaced: \
+         {cause}. Nothing was changed; remove the cause and repeat the command"
+    )]
+    Checkpoint { path: String, cause: Cause },
+    #[error("cannot write {path}: {cause}")]
+    Write { path: String, cause: Cause },
+    /// The copy cannot be renamed to its target, and the old database cannot be restored to its
+    /// name.
+    #[error(
+        "cannot write {path}: {cause}; the old database is now {aside}, with its WAL next to it"
+    )]
+    Aside { path: String, aside: String, cause: Cause },
+    /// The copy is at its target, but the directory could not be synced.
+    #[error(
+        "{path} is the copy now, but it cannot be synced to the disk: {cause}. \
+         After a power cut, the old database may be back; repeat the command"
+    )]
+    NotSynced { path: String, cause: Cause },
+}

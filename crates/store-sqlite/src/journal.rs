@@ -1,0 +1,190 @@
+//! The log of changes and the audit trail as rows.
+
+use futures_util::FutureExt;
+use petstore_domain::{
+    WriteContext,
+    store_area::{Act, ActType, Epoch, JournalState, JournalSubject, StorePet, SubjectKind},
+};
+use petstore_store::{
+    admin::{
+        journal::{FORGET_ACTS, last_forgotten},
+        offers::returns,
+        record,
+    },
+    journal_rows::{self, Entry, Origin, audited_changes, change_columns, changes_between},
+};
+use rusqlite::params;
+
+use super::{connection::Connection, newest::Newest, transaction::done};
+
+/// The beginning of a row, up to the type. Short, because each use looks for the prepared statement
+/// by its text.
+macro_rules! append {
+    ($values:literal) => {
+        concat!(
+            "INSERT INTO changes (latest_at, at, type, subject_id, version, pet_id, actor, actor_id, \
+             actor_name, request_id, before, after) VALUES (?1, ?2, ",
+            $values,
+            ")"
+        )
+    };
+}
+const APPEND: &str = append!("?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12");
+const APPEND_ADDED: &str = append!("'pet.added', ?3, 1, ?3, ?4, ?5, ?6, ?7, NULL, ?8");
+/// The numbers of the first and the last change, and the epoch.
+pub(super) const STATE: &str = "SELECT coalesce((SELECT min(seq) FROM changes), 1),
+    coalesce((SELECT max(seq) FROM changes), 0), epoch FROM change_log";
+pub(super) const CHANGES: &str = changes_between!("changes WHERE seq > $1 AND seq <= $2");
+pub(super) const HISTORY: &str = concat!(
+    "SELECT ",
+    change_columns!(),
+    " FROM changes INDEXED BY changes_by_pet WHERE pet_id = $1 AND seq < $2
+    ORDER BY seq DESC LIMIT $3"
+);
+/// See [`petstore_store::Offers::public_version`]. The log has no gaps, so its last number is that of all changes.
+pub(super) const PUBLIC_STATE: &str = "SELECT epoch, coalesce((SELECT max(seq) FROM changes), 0),
+    (SELECT version FROM field_state), (SELECT version FROM profile), 0 FROM change_log";
+pub(super) const RETURNS: &str = returns!("changes WHERE seq > $1 AND seq <= $2");
+/// The last change above $1 and below $2 before which all are older than $3, with itself; $1 if
+/// there is none.
+pub(super) const LAST_OLDER: &str = "WITH RECURSIVE search (low, high) AS (
+        SELECT CAST($1 AS bigint), CAST($2 AS bigint)
+        UNION ALL
+        SELECT
+            CASE WHEN (SELECT latest_at FROM changes WHERE seq = (low + high) / 2)
+                    < CAST($3 AS bigint)
+                THEN (low + high) / 2 ELSE low END,
+            CASE WHEN (SELECT latest_at FROM changes WHERE seq = (low + high) / 2) < $3
+                THEN high ELSE (low + high) / 2 END
+        FROM search WHERE high - low > 1)
+    SELECT max(low) FROM search";
+/// Whether a change above $1 and up to $2 is older than $3.
+pub(super) const HAS_OLDER: &str =
+    "SELECT EXISTS (SELECT 1 FROM changes WHERE seq > $1 AND seq <= $2 AND at < $3)";
+pub(super) const AUDITED: [&str; 2] = [
+    audited_changes!("changes WHERE seq > $1 AND seq <= $2", ""),
+    audited_changes!("changes WHERE seq > $1 AND seq <= $2", "DESC"),
+];
+/// Records an act of administration.
+pub(super) const RECORD: &str = "INSERT INTO acts
+    (seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details)
+    VALUES (coalesce((SELECT max(seq) FROM changes), 0), $1, $2, $3, $4, $5, $6, $7, $8)";
+const FORGET: &str = concat!(
+    "WITH part AS (SELECT seq AS number, at FROM changes ORDER BY seq LIMIT $1)
+    DELETE FROM changes WHERE seq <= (",
+    last_forgotten!(),
+    " AND number < coalesce(",
+    journal_rows::undelivered!(),
+    ", (SELECT max(seq) FROM changes)))"
+);
+pub(super) const CONFIRM_FIRST: &str = "UPDATE confirmed_time
+    SET at = coalesce((SELECT at FROM changes ORDER BY seq DESC LIMIT 1), $1) WHERE at IS NULL";
+
+/// See [`petstore_store::Journal::forget_changes`].
+pub(super) fn forget(
+    connection: &Connection,
+    [from, to]: [i64; 2],
+    limit: i64,
+) -> rusqlite::Result<usize> {
+    let parameters = [limit, from, to];
+    let changes = connection.prepare_cached(FORGET)?.execute(parameters)?;
+    let acts = connection.prepare_cached(FORGET_ACTS)?.execute(parameters)?;
+    Ok(changes.max(acts))
+}
+
+/// Appends a change to the log.
+pub(super) fn append(
+    connection: &Connection,
+    newest: &mut Newest,
+    entry: &Entry,
+    Origin { at, actor, request_id }: Origin<'_>,
+) -> rusqlite::Result<()> {
+    connection.prepare_cached(APPEND)?.execute(params![
+        newest.latest_at(connection, at)?,
+        at,
+        entry.kind.as_str(),
+        entry.subject,
+        entry.version,
+        entry.pet,
+        actor.actor.kind(),
+        actor.actor.id(),
+        actor.name,
+        request_id,
+        entry.before,
+        entry.after
+    ])?;
+    Ok(())
+}
+
+/// Appends a new animal, at less cost.
+pub(super) fn append_added(
+    connection: &Connection,
+    newest: &mut Newest,
+    pet: &StorePet,
+    Origin { at, actor, request_id }: Origin<'_>,
+) -> rusqlite::Result<()> {
+    connection.prepare_cached(APPEND_ADDED)?.execute(params![
+        newest.latest_at(connection, at)?,
+        at,
+        pet.id.get(),
+        actor.actor.kind(),
+        actor.actor.id(),
+        actor.name,
+        request_id,
+        Entry::added(pet).after
+    ])?;
+    Ok(())
+}
+
+/// Makes the cursors of the log, the sessions of staff and their links invalid, because the database
+/// was restored: some may have ended after the backup.
+pub(super) fn begin_epoch(
+    connection: &mut Connection,
+    context: &WriteContext,
+) -> rusqlite::Result<()> {
+    renew_epoch(connection)?;
+    connection.execute("DELETE FROM staff_sessions", [])?;
+    connection.execute("UPDATE staff SET link = NULL, link_until = NULL", [])?;
+    let subject = JournalSubject { kind: SubjectKind::Database.into(), id: None };
+    let act = Act { kind: ActType::DatabaseRestored.into(), subject, details: Vec::new() };
+    done(record(connection, &act, context).boxed())
+}
+
+/// Makes the cursors of the log invalid.
+pub(super) fn renew_epoch(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute("UPDATE change_log SET epoch = randomblob(16)", []).map(drop)
+}
+
+pub(super) fn state(connection: &Connection) -> rusqlite::Result<JournalState> {
+    connection.prepare_cached(STATE)?.query_row([], |row| {
+        Ok(JournalState { first: row.get(0)?, last: row.get(1)?, epoch: Epoch(row.get(2)?) })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+    use crate::opening;
+    use petstore_store::OpenMode;
+
+    #[test]
+    fn to_forget_old_acts_reads_no_more_than_the_oldest() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("petstore.db");
+        let (writing, _) = opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let record =
+            "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+            INSERT INTO acts (seq, at, type, actor, details)
+            SELECT i, 100 * i, 'key.created', 'operator', '{}' FROM n";
+        assert_eq!(writing.execute(record, []).unwrap(), 999);
+        let mut forget = writing.prepare(FORGET_ACTS).unwrap();
+        for forgotten in [4, 0] {
+            forget.reset_status(StatementStatus::VmStep);
+            assert_eq!(forget.execute([10, 500, 100_000]).unwrap(), forgotten);
+            let steps = forget.get_status(StatementStatus::VmStep);
+            assert!(steps < 1_000, "{steps}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The embedded store: one SQLite file, with one connection that writes and a few that read.
+//!
+//! Reads run on the calling thread: a usual page takes microseconds, less than passing it to
+//! another thread. Writes go to the writer, whose own thread waits for the disk.
+
+mod check;
+mod checkpoints;
+mod connection;
+mod copy;
+mod copy_error;
+mod distrust;
+mod errors;
+mod file;
+mod file_identity;
+mod journal;
+mod load;
+mod migrations;
+mod newest;
+mod opening;
+mod page;
+mod pets;
+mod plans;
+mod quick_check;
+mod readers;
+mod requests;
+mod rows;
+mod slow_reads;
+mod sql;
+mod store;
+mod store_area;
+mod transaction;
+mod wal;
+mod wal_index;
+mod whole;
+mod writer;
+mod writer_metrics;
+
+pub use self::{
+    check::check,
+    whole::{fields_of_new_database, snapshot},
+};
+pub use self::{
+    copy::{Copied, copy, copy_into, remove},
+    copy_error::CopyError,
+    file_identity::is_companion,
+};
+pub use self::{load::SqliteLoad, store::SqliteStore};

@@ -1,0 +1,262 @@
+//! Adds a whole catalogue in one transaction, on its own connection.
+//!
+//! The transaction holds the write lock from beginning to end, so a service on the same file cannot
+//! add animals meanwhile. Its reads continue.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use futures_util::FutureExt;
+use jiff::Timestamp;
+use petstore_domain::{
+    Actor, NewPet, PetId, WriteContext,
+    store_area::{
+        Act, FieldDefinition, FieldSet, FieldValues, FirstStep, Profile, Resource, StorePet,
+    },
+};
+use petstore_store::{
+    OpenError, OpenMode, StoreError,
+    admin::{fields, profile, record},
+    bulk::{CommitError, IS_EMPTY, Ids, LastIds, Load, StoredRequest, Table, Value},
+    journal_rows::{Entry, Imported},
+    request_rows::REMEMBER,
+};
+use rusqlite::{ErrorCode, OpenFlags, config::DbConfig, params, params_from_iter};
+
+use super::{
+    connection::Connection,
+    file::Files,
+    file_identity::files_of,
+    journal,
+    migrations::{self, Recognised},
+    newest::Newest,
+    opening, pets, rows,
+    store_area::{changes, fields as store_fields},
+    transaction::done,
+};
+
+/// How long to wait for the write lock. The writer of a busy service takes it again at once.
+const LOCK_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// The page cache, in KiB (a negative value means KiB to SQLite). Each changed page is written to
+/// the WAL only once if the cache can hold all of them.
+const CACHE_SIZE: i64 = -64 << 10;
+
+/// A table without previous rows has no row here.
+const UPDATE_LAST_ID: &str = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
+const UPDATE_LAST_WEBHOOK: &str = "UPDATE webhook_ids SET last = max(last, ?1)";
+const INSERT_LAST_ID: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
+
+/// See [`Load`].
+pub struct SqliteLoad {
+    connection: Connection,
+    files: Files,
+    added: Imported,
+    /// With which unique values are known.
+    fields: FieldSet,
+    /// When the animals are added.
+    context: WriteContext,
+    /// Dropped last, after the connection is closed.
+    new: New,
+}
+
+/// The path of a database that is created for the animals. If none are added, its files are removed.
+struct New(Option<PathBuf>);
+
+impl Drop for New {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
+            // If this fails, an empty database remains, which is harmless.
+            let _ = discard_if_empty(path);
+        }
+    }
+}
+
+/// Removes the files of an empty database that no other process has open.
+fn discard_if_empty(path: &Path) -> io::Result<()> {
+    // SQLite keeps the companion files next to the file itself, not next to a link to it.
+    let path = path.canonicalize()?;
+    let open = || -> rusqlite::Result<(Connection, bool)> {
+        let connection = opening::open(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        connection.busy_timeout(Duration::ZERO)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        // The first read then takes a lock that excludes every process that has the
+        // database open. One that opens it now sees before its commit that it is gone.
+        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+        let is_empty = match migrations::recognise(&connection)? {
+            Recognised::Empty => true,
+            Recognised::Version(_) => connection.query_row(IS_EMPTY, [], |row| row.get(0))?,
+            Recognised::OfAnotherProgram => false,
+        };
+        Ok((connection, is_empty))
+    };
+    let (_locked, is_empty) = open().map_err(io::Error::other)?;
+    if is_empty {
+        // The database last: otherwise, its companion files would belong to the next database of that name.
+        for path in files_of(&path).iter().rev() {
+            match fs::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+impl SqliteLoad {
+    /// Opens the file at `path`, to add to it. Blocks.
+    pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
+        let is_new = path.try_exists().is_ok_and(|exists| !exists);
+        let new = New(is_new.then(|| path.to_owned()));
+        let (mut connection, wal_index) = opening::open_for_writing(path, mode)?;
+        let shown = path.display().to_string();
+        let files = Files::open(path, wal_index)
+            .map_err(|error| OpenError::Io { path: shown.clone(), cause: Arc::new(error) })?;
+        opening::wait_for_locks(&mut connection, LOCK_TIMEOUT, || {})
+            .and_then(|()| connection.pragma_update(None, "cache_size", CACHE_SIZE))
+            .map_err(|error| opening::cannot_open(&shown, error))?;
+        Ok(Self {
+            connection,
+            files,
+            added: Imported::default(),
+            fields: FieldSet::default(),
+            context: WriteContext::new(Actor::Command, Timestamp::UNIX_EPOCH),
+            new,
+        })
+    }
+}
+
+impl Load for SqliteLoad {
+    fn begin(&mut self, _: Ids, now: Timestamp) -> Result<(), StoreError> {
+        self.context.now = now;
+        // The foreign key of a successor may refer to a key that is added later.
+        self.connection.execute_batch("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON")?;
+        self.fields = store_fields::read(&self.connection)?;
+        Ok(())
+    }
+
+    fn is_empty(&mut self) -> Result<bool, StoreError> {
+        Ok(self.connection.query_row(IS_EMPTY, [], |row| row.get(0))?)
+    }
+
+    fn add_pet(
+        &mut self,
+        id: Option<PetId>,
+        pet: &NewPet,
+        fields: &FieldValues,
+    ) -> Result<(), StoreError> {
+        let id = match id {
+            Some(id) => id,
+            None if fields.is_empty() => {
+                self.added.add(pets::insert(&self.connection, pet, self.context.now)?);
+                return Ok(());
+            }
+            None => rows::identifier(pets::next_id(&self.connection)?)?,
+        };
+        let added = StorePet::added(id, pet.clone(), self.context.now);
+        self.add(&StorePet { fields: fields.clone(), ..added }.into())
+    }
+
+    fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
+        self.added.add_resource(resource);
+        store_fields::insert(&self.connection, &self.fields, resource)?;
+        changes::write_photos(&self.connection, None, Some(resource))?;
+        Ok(changes::insert(&self.connection, resource)?)
+    }
+
+    fn fields(&self) -> &FieldSet {
+        &self.fields
+    }
+
+    fn set_fields(&mut self, all: &[FieldDefinition]) -> Result<(), StoreError> {
+        self.connection.execute_batch(fields::CLEAR)?;
+        for field in all {
+            done(fields::put(&mut self.connection, field).boxed())?;
+        }
+        self.fields = store_fields::read(&self.connection)?;
+        Ok(())
+    }
+
+    fn set_profile(&mut self, profile: &Profile) -> Result<bool, StoreError> {
+        Ok(done(profile::fill(&mut self.connection, profile).boxed())?)
+    }
+
+    fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
+        let StoredRequest { caller, key, operation, fingerprint, response, created_at } = stored;
+        self.connection.prepare_cached(REMEMBER)?.execute(params![
+            caller.0,
+            key.as_str(),
+            operation,
+            fingerprint,
+            response.status,
+            response.location,
+            response.etag,
+            response.body,
+            created_at.as_second()
+        ])?;
+        Ok(())
+    }
+
+    fn add_row(&mut self, table: &'static Table, row: &[Value<'_>]) -> Result<(), StoreError> {
+        let Table { name, columns, .. } = table;
+        let values = vec!["?"; row.len()].join(", ");
+        let insert = format!("INSERT INTO {name} ({columns}) VALUES ({values})");
+        self.connection.prepare_cached(&insert)?.execute(params_from_iter(row))?;
+        Ok(())
+    }
+
+    fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
+        let ids = [
+            ("pets", last.pet),
+            ("orders", last.order),
+            ("api_keys", last.key),
+            ("staff", last.staff),
+        ];
+        for (table, last) in ids {
+            if last > 0 && self.connection.execute(UPDATE_LAST_ID, params![table, last])? == 0 {
+                self.connection.execute(INSERT_LAST_ID, params![table, last])?;
+            }
+        }
+        self.connection.execute(UPDATE_LAST_WEBHOOK, [last.webhook])?;
+        Ok(())
+    }
+
+    fn continue_log(&mut self) -> Result<(), StoreError> {
+        Ok(journal::renew_epoch(&self.connection)?)
+    }
+
+    fn log_import(&mut self) -> Result<(), StoreError> {
+        if !self.added.is_empty() {
+            let entry = Entry::imported(self.added);
+            let mut newest = Newest::default();
+            journal::append(&self.connection, &mut newest, &entry, (&self.context).into())?;
+            done(profile::note_step(&mut self.connection, FirstStep::Import).boxed())?;
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, act: &Act) -> Result<(), StoreError> {
+        Ok(done(record(&mut self.connection, act, &self.context).boxed())?)
+    }
+
+    fn commit(&mut self) -> Result<(), CommitError> {
+        self.connection.execute(fields::USED, []).map_err(StoreError::from)?;
+        self.files.check().map_err(StoreError::from)?;
+        let committed = self.connection.execute_batch("COMMIT").map_err(|error| {
+            match error.sqlite_error_code() {
+                // Then the last frame is not in the WAL.
+                Some(ErrorCode::DiskFull) => CommitError::NotDone(error.into()),
+                _ => CommitError::Unknown(error.into()),
+            }
+        });
+        if !matches!(committed, Err(CommitError::NotDone(_))) {
+            self.new.0 = None;
+        }
+        committed?;
+        self.files.check().map_err(|change| CommitError::Unknown(change.into()))
+    }
+}

@@ -1,0 +1,126 @@
+//! Animals as rows. See `page.rs` for pages.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use petstore_domain::{NewPet, PageRequest, Pet, PetId, WriteContext, store_area::StorePet};
+use petstore_store::{
+    Created, Pets, Respond, StoreError, Version, Visit,
+    tables::{GET_PET, owned_pet},
+};
+use rusqlite::params;
+
+use super::{
+    connection::Connection, journal, newest::Newest, page, requests, rows::identifier, slow_reads,
+    store::SqliteStore, store_area::changes::expect_one, wal_index::FileVersion,
+};
+
+const INSERT: &str = "INSERT INTO pets (name, category_id, status, created_at, updated_at)
+    VALUES (?1, ?2, ?3, ?4, ?4)";
+const NEXT_ID: &str = "SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'pets'";
+
+#[async_trait]
+impl Pets for SqliteStore {
+    async fn list_pets(
+        &self,
+        request: &PageRequest,
+        visit: Visit<'_>,
+    ) -> Result<Option<PetId>, StoreError> {
+        let read =
+            |connection: &mut Connection| page::read(connection, request, slow_reads::USUAL_PAGE);
+        if let Some(page) = self.readers.read(read)? {
+            return page.visit(visit).await;
+        }
+        let request = *request;
+        let read = move |connection: &mut Connection| page::read_by_row(connection, &request);
+        let (page, _turn) = self.large_pages.read_in_turn(read).await?;
+        page.visit(visit).await
+    }
+
+    async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
+        self.readers.read(|connection| get(connection, id))
+    }
+
+    async fn create_pet(
+        &self,
+        pet: NewPet,
+        context: WriteContext,
+        respond: Respond,
+    ) -> Result<Created, StoreError> {
+        let insert = move |connection: &Connection, newest: &mut Newest| {
+            insert_once(connection, newest, &pet, &context, respond)
+        };
+        self.writer.write_without_savepoint(insert).await
+    }
+
+    async fn version(&self) -> Result<Option<Version>, StoreError> {
+        self.readers.version().map(|FileVersion(header)| Some(Version::new(header)))
+    }
+
+    fn etag_key(&self) -> [u8; 32] {
+        self.etag_key
+    }
+}
+
+fn get(connection: &Connection, id: PetId) -> rusqlite::Result<Option<Pet>> {
+    let mut statement = connection.prepare_cached(GET_PET)?;
+    statement.query([id.get()])?.next()?.map(owned_pet).transpose()
+}
+
+/// The next identifier.
+pub(super) fn next_id(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.prepare_cached(NEXT_ID)?.query_row([], |row| row.get(0))
+}
+
+/// Adds an animal under the next identifier, which it returns.
+pub(super) fn insert(
+    connection: &Connection,
+    new: &NewPet,
+    now: Timestamp,
+) -> rusqlite::Result<i64> {
+    connection.prepare_cached(INSERT)?.insert(params![
+        new.name.as_str(),
+        new.category_id,
+        new.status.as_str(),
+        now.as_millisecond()
+    ])
+}
+
+/// Adds an animal, and logs it.
+fn add(
+    connection: &Connection,
+    newest: &mut Newest,
+    new: &NewPet,
+    context: &WriteContext,
+) -> rusqlite::Result<Pet> {
+    let id = insert(connection, new, context.now)?;
+    let pet = StorePet::added(identifier(id)?, new.clone(), context.now);
+    journal::append_added(connection, newest, &pet, context.into())?;
+    let StorePet { id, name, category_id, status, .. } = pet;
+    Ok(Pet { id, name, category_id, status })
+}
+
+/// Adds an animal, unless the request can be repeated and was seen before.
+fn insert_once(
+    connection: &Connection,
+    newest: &mut Newest,
+    new: &NewPet,
+    context: &WriteContext,
+    respond: Respond,
+) -> rusqlite::Result<Created> {
+    let Some(request) = &context.idempotency else {
+        return add(connection, newest, new, context).map(Created::New);
+    };
+    let now = context.now;
+    let mut seen = requests::recall(connection, request)?;
+    // The previous release has no other operation that remembers requests.
+    if seen.is_none() && requests::convert(connection, request)? {
+        seen = requests::recall(connection, request)?;
+    }
+    if let Some(seen) = seen {
+        return Ok(seen.into());
+    }
+    let pet = add(connection, newest, new, context)?;
+    expect_one(requests::remember(connection, newest, request, now, &respond(&pet))?)?;
+    requests::remember_as_before(connection, request, pet.id, now)?;
+    Ok(Created::New(pet))
+}

@@ -1,0 +1,345 @@
+//! The connections that read.
+//!
+//! Beginning and ending a read transaction costs a quarter of reading a page, mostly for locks,
+//! which are system calls. So a transaction stays open for later reads until there is a write,
+//! which is cheaper to detect ([`WalIndex`]). An open read transaction blocks checkpoints. So none
+//! stays open once the WAL is long enough for a checkpoint, or for a long time.
+//!
+//! Without a [`WalIndex`], none stays open, and `PRAGMA data_version` detects writes.
+
+use std::{
+    path::Path,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, AtomicU8, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use parking_lot::{Mutex, MutexGuard};
+use petstore_store::{OpenError, StoreError};
+use rusqlite::Row;
+use tokio::{runtime::Handle, time::sleep};
+
+use super::{
+    connection::Connection,
+    file::LONG_WAL,
+    opening,
+    wal_index::{FileVersion, WalIndex},
+};
+
+/// How long a transaction may stay open.
+const OPEN_FOR: Duration = Duration::from_millis(200);
+
+/// How long no transaction may stay open after that. A process that waits for a moment without
+/// readers gets one.
+const PAUSE: Duration = Duration::from_millis(20);
+
+const LAST_PET: &str = "SELECT coalesce(max(id), 0) FROM pets";
+
+/// SQLite's default page cache of a connection, in bytes.
+const DEFAULT_CACHE: u64 = 2_000 << 10;
+
+/// The maximum page cache of all readers together, in bytes, if each can hold the animals. See
+/// [`page_cache`].
+const MAX_CACHES: u64 = 64 << 20;
+
+/// What an animal and its entries in the indexes that the contract reads take in the file, in
+/// bytes. Measured with the names of a shelter.
+const BYTES_PER_PET: u64 = 56;
+
+/// One connection for each thread that the machine can run at once. A read does not block, so no
+/// more connections are ever in use.
+pub(super) struct Readers(Arc<Shared>);
+
+struct Shared {
+    readers: Box<[Mutex<Reader>]>,
+    wal_index: Option<WalIndex>,
+    phase: AtomicU8,
+    writer_waits: AtomicBool,
+}
+
+/// Messages of the writer to the readers.
+#[derive(Clone, Default)]
+pub(super) struct WaitingWriter(Weak<Shared>);
+
+/// No transaction stays open, and no task is running.
+const IDLE: u8 = 0;
+/// Transactions may stay open. A task will end them.
+const OPEN: u8 = 1;
+/// No transaction may stay open.
+const PAUSING: u8 = 2;
+
+struct Reader {
+    connection: Connection,
+    /// The version when the open transaction began, or an earlier one; `None` if no transaction is
+    /// open.
+    open_version: Option<FileVersion>,
+}
+
+impl Readers {
+    pub(super) fn open(path: &Path, wal_index: Option<WalIndex>) -> Result<Self, OpenError> {
+        let count = thread::available_parallelism().map_or(1, usize::from);
+        let failed = |error| opening::cannot_open(&path.display().to_string(), error);
+        let reader = || {
+            let connection = opening::open_for_reading(path)?;
+            let last_pet: i64 =
+                connection.query_row(LAST_PET, [], |row| row.get(0)).map_err(failed)?;
+            let bytes = page_cache(last_pet.unsigned_abs(), count as u64);
+            let kibibytes = (bytes >> 10).cast_signed();
+            // A negative value means KiB.
+            connection.pragma_update(None, "cache_size", -kibibytes).map_err(failed)?;
+            Ok(Mutex::new(Reader { connection, open_version: None }))
+        };
+        let readers = (0..count).map(|_| reader()).collect::<Result<_, _>>()?;
+        let (phase, writer_waits) = (AtomicU8::new(IDLE), AtomicBool::new(false));
+        Ok(Self(Arc::new(Shared { readers, wal_index, phase, writer_waits })))
+    }
+
+    pub(super) fn waiting_writer(&self) -> WaitingWriter {
+        WaitingWriter(Arc::downgrade(&self.0))
+    }
+
+    /// Runs `work` on a free connection. It sees everything that was committed before.
+    pub(super) fn read<T>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let mut reader = self.0.free();
+        if let Some(wal_index) = self.0.wal_index {
+            let version = wal_index.version();
+            if reader.open_version.is_some_and(|open| open != version) {
+                reader.end_transaction();
+            }
+            if reader.open_version.is_none()
+                && WalIndex::pages_in_wal(&version) < LONG_WAL
+                && !self.0.writer_waits.load(Ordering::Relaxed)
+                && self.0.may_stay_open()
+            {
+                reader.begin(version);
+            }
+        }
+        let done = work(&mut reader.connection);
+        if done.is_err() {
+            reader.end_transaction();
+        }
+        Ok(done?)
+    }
+
+    /// See [`petstore_store::Pets::version`].
+    pub(super) fn version(&self) -> Result<FileVersion, StoreError> {
+        match self.0.wal_index {
+            Some(wal_index) => Ok(wal_index.version()),
+            // Each connection counts for itself, so it is always the same one.
+            None => Ok(self.0.readers[0].lock().data_version()?),
+        }
+    }
+}
+
+/// The page cache of each reader, in bytes, for a catalogue whose last animal has this number.
+///
+/// A cached page saves a copy from the cache of the operating system. But a cache that holds only a
+/// part of the animals costs more for the others than it saves (`docs/maintainers/performance.md`).
+/// Other tables do not count: they are read less often, and the log of changes grows without end.
+fn page_cache(last_pet: u64, readers: u64) -> u64 {
+    let each = MAX_CACHES / readers;
+    let pets = last_pet.saturating_mul(BYTES_PER_PET);
+    // SQLite's own data about each page also counts.
+    if pets <= each / 8 * 7 { each.max(DEFAULT_CACHE) } else { DEFAULT_CACHE }
+}
+
+impl Shared {
+    /// The first free reader, so that an idle service continues to use the reader with the warm
+    /// page cache.
+    fn free(&self) -> MutexGuard<'_, Reader> {
+        let free = self.readers.iter().find_map(Mutex::try_lock);
+        free.unwrap_or_else(|| self.readers[0].lock())
+    }
+
+    /// Whether a transaction may stay open. If so, a task will end it soon.
+    fn may_stay_open(self: &Arc<Self>) -> bool {
+        let relaxed = Ordering::Relaxed;
+        if let Err(phase) = self.phase.compare_exchange(IDLE, OPEN, relaxed, relaxed) {
+            return phase == OPEN;
+        }
+        let Ok(runtime) = Handle::try_current() else {
+            self.phase.store(IDLE, relaxed);
+            return false;
+        };
+        runtime.spawn(end_soon(Arc::downgrade(self)));
+        true
+    }
+
+    /// Ends all open transactions. Readers check whether one may stay open while they are locked, so
+    /// no new one stays open if that was forbidden before.
+    fn end_transactions(&self) {
+        for reader in &self.readers {
+            reader.lock().end_transaction();
+        }
+    }
+}
+
+impl WaitingWriter {
+    /// The writer has waited for the lock for a while. A process that runs a checkpoint can hold it
+    /// until there is a moment without readers, so no transaction stays open meanwhile.
+    pub(super) fn begin(&self) {
+        if let Some(shared) = self.0.upgrade() {
+            shared.writer_waits.store(true, Ordering::Relaxed);
+            shared.end_transactions();
+        }
+    }
+
+    pub(super) fn end(&self) {
+        if let Some(shared) = self.0.upgrade() {
+            shared.writer_waits.store(false, Ordering::Relaxed);
+        }
+    }
+}
+
+async fn end_soon(shared: Weak<Shared>) {
+    sleep(OPEN_FOR).await;
+    if let Some(shared) = shared.upgrade() {
+        shared.phase.store(PAUSING, Ordering::Relaxed);
+        shared.end_transactions();
+    }
+    sleep(PAUSE).await;
+    if let Some(shared) = shared.upgrade() {
+        shared.phase.store(IDLE, Ordering::Relaxed);
+    }
+}
+
+impl Reader {
+    /// Begins a transaction that stays open. The next statement takes its snapshot.
+    fn begin(&mut self, version: FileVersion) {
+        if self.run("BEGIN").is_ok() {
+            self.open_version = Some(version);
+        }
+    }
+
+    fn end_transaction(&mut self) {
+        if self.open_version.take().is_some() {
+            // Fails if SQLite has already ended the transaction after an error.
+            let _ = self.run("ROLLBACK");
+        }
+    }
+
+    /// A number that changes with every commit of another connection, by any process.
+    fn data_version(&self) -> rusqlite::Result<FileVersion> {
+        let number = |row: &Row<'_>| row.get::<_, i64>(0);
+        let number = self.connection.pragma_query_value(None, "data_version", number)?;
+        let mut version = [0; 48];
+        version[..8].copy_from_slice(&number.to_ne_bytes());
+        Ok(FileVersion(version))
+    }
+
+    fn run(&self, sql: &str) -> rusqlite::Result<usize> {
+        self.connection.prepare_cached(sql)?.execute([])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use petstore_store::OpenMode;
+
+    // Nothing is awaited, so no transaction ends by its time.
+    #[tokio::test]
+    async fn a_checkpoint_that_waits_for_readers_gets_a_moment_without_them_while_the_writer_waits()
+    {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("petstore.db");
+        let (mut writing, wal_index) =
+            opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let readers = Readers::open(&path, Some(wal_index)).unwrap();
+        let (begins, ends) = (readers.waiting_writer(), readers.waiting_writer());
+        let limit = opening::BUSY_TIMEOUT;
+        opening::wait_for_locks(&mut writing, limit, move || begins.begin()).unwrap();
+        let read = || readers.read(|on| on.query_row(LAST_PET, [], |_| Ok(()))).unwrap();
+        let is_open =
+            || readers.0.readers.iter().any(|reader| reader.lock().open_version.is_some());
+        read();
+        assert!(is_open());
+        writing.execute("UPDATE change_log SET epoch = randomblob(16)", []).unwrap();
+        let checkpoint = thread::spawn(move || {
+            let other = crate::opening::open(&path, rusqlite::OpenFlags::default()).unwrap();
+            let full = "PRAGMA wal_checkpoint(FULL)";
+            other.query_row(full, [], |row| row.get::<_, bool>(0)).unwrap()
+        });
+        while !checkpoint.is_finished() {
+            writing.execute_batch("BEGIN IMMEDIATE; COMMIT").unwrap();
+        }
+        assert!(!checkpoint.join().unwrap(), "it was incomplete");
+        read();
+        assert!(!is_open());
+        ends.end();
+        read();
+        assert!(is_open());
+    }
+
+    #[test]
+    fn every_reader_has_its_share_of_the_page_cache() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("petstore.db");
+        let (_writing, wal_index) =
+            opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let readers = Readers::open(&path, Some(wal_index)).unwrap();
+        let count = readers.0.readers.len() as u64;
+        for reader in &readers.0.readers {
+            let kibibytes: i64 = reader
+                .lock()
+                .connection
+                .pragma_query_value(None, "cache_size", |row| row.get(0))
+                .unwrap();
+            assert!(kibibytes < 0, "they would be pages");
+            assert_eq!(kibibytes.unsigned_abs(), page_cache(0, count) >> 10);
+        }
+    }
+
+    #[tokio::test]
+    async fn commits_are_noticed_with_the_wal_index_and_without_it() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("petstore.db");
+        let (writing, wal_index) =
+            opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let other = crate::opening::open(&path, rusqlite::OpenFlags::default()).unwrap();
+        let both = [Some(wal_index), None].map(|index| Readers::open(&path, index).unwrap());
+        let insert = "INSERT INTO pets (name, category_id, status) VALUES ('Frank', 1, 'sold')";
+        let insert_and_roll_back = format!("BEGIN; {insert}; ROLLBACK");
+        let mut animals: i64 = 0;
+        for (connection, sql, added) in [
+            (&writing, insert, 1),
+            (&other, insert, 1),
+            (&writing, &insert_and_roll_back, 0),
+            (&other, "DELETE FROM pets", -2),
+            (&writing, insert, 1),
+            (&writing, "SELECT 1", 0),
+        ] {
+            let versions = || both.each_ref().map(|readers| readers.version().unwrap());
+            let before = versions();
+            connection.execute_batch(sql).unwrap();
+            animals += added;
+            let changed = before.iter().zip(versions()).map(|(before, now)| *before != now);
+            assert_eq!(changed.collect::<Vec<_>>(), [added != 0; 2], "{sql}");
+            for readers in &both {
+                let now = readers.version().unwrap();
+                let count = "SELECT count(*) FROM pets";
+                let counted: Result<i64, _> =
+                    readers.read(|reading| reading.query_row(count, [], |row| row.get(0)));
+                assert_eq!(counted.unwrap(), animals, "{sql}");
+                assert_eq!(readers.version().unwrap(), now);
+            }
+        }
+    }
+
+    #[test]
+    fn the_animals_are_cached_if_all_of_them_stay_within_the_memory_limit() {
+        let million = 1_000_000;
+        assert_eq!(page_cache(0, 1), MAX_CACHES);
+        assert_eq!(page_cache(million, 1), MAX_CACHES);
+        assert_eq!(page_cache(million / 2, 2), MAX_CACHES / 2);
+        assert_eq!(page_cache(million, 2), DEFAULT_CACHE);
+        assert_eq!(page_cache(1000, 64), DEFAULT_CACHE);
+        assert_eq!(page_cache(u64::MAX, 1), DEFAULT_CACHE);
+    }
+}

@@ -1,0 +1,143 @@
+//! Writes the changes of a decision.
+
+use std::sync::LazyLock;
+
+use petstore_domain::store_area::{Change, Decision, Resource};
+use petstore_store::{
+    columns::Value,
+    tables::{Table, photos, values},
+};
+use rusqlite::params_from_iter;
+
+use super::super::requests;
+use crate::connection::Connection;
+
+static INSERT: LazyLock<[String; 4]> = LazyLock::new(|| {
+    Table::ALL.map(|table| {
+        let columns = table.columns();
+        let parameters = vec!["?"; columns.len()].join(", ");
+        format!("INSERT INTO {table} ({}) VALUES ({parameters})", columns.join(", "))
+    })
+});
+const SET_CONTACT: &str = "INSERT INTO order_contacts (order_id, contact) VALUES (?1, ?2)
+    ON CONFLICT (order_id) DO UPDATE SET contact = excluded.contact";
+const ERASE_CONTACT: &str = "DELETE FROM order_contacts WHERE order_id = ?1";
+const ADD_PHOTO: &str = "INSERT INTO photos (id, pet_id) VALUES (?1, ?2)";
+const DROP_PHOTO: &str = "DELETE FROM photos WHERE id = ?1 AND pet_id = ?2";
+const RELEASE: &str = "UPDATE orders SET holds = 0 WHERE id = ?1 AND holds = 1";
+
+/// Writes a decision about what this transaction has read, so each change is of exactly one row.
+pub(super) fn write(connection: &Connection, decision: &Decision) -> rusqlite::Result<()> {
+    for Change { before, after, .. } in &decision.changes {
+        if let Some(Resource::Pet(pet)) = before
+            && pet.version == 1
+        {
+            requests::keep_responses(connection, pet.id)?;
+        }
+        write_photos(connection, before.as_ref(), after.as_ref())?;
+        match (before, after) {
+            (Some(before), Some(after)) if Table::of(before) == Table::of(after) => {
+                update(connection, before, after)?;
+            }
+            (before, after) => {
+                if let Some(before) = before {
+                    delete(connection, before)?;
+                }
+                if let Some(after) = after {
+                    insert(connection, after)?;
+                }
+            }
+        }
+    }
+    if let Some(order) = decision.releases {
+        expect_one(connection.prepare_cached(RELEASE)?.execute([order.get()])?)?;
+    }
+    Ok(())
+}
+
+/// Adds a resource as it is.
+pub(in super::super) fn insert(
+    connection: &Connection,
+    resource: &Resource,
+) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached(&INSERT[Table::of(resource) as usize])?;
+    expect_one(insert.execute(params_from_iter(values(resource)))?)?;
+    write_contact(connection, None, resource)
+}
+
+/// Records the photos that an animal has lost, and those that it has gained.
+pub(in super::super) fn write_photos(
+    connection: &Connection,
+    before: Option<&Resource>,
+    after: Option<&Resource>,
+) -> rusqlite::Result<()> {
+    let (before, after) = (photos(before), photos(after));
+    if before == after {
+        return Ok(());
+    }
+    for (statement, (id, photos), (_, others)) in
+        [(DROP_PHOTO, before, after), (ADD_PHOTO, after, before)]
+    {
+        for photo in photos.missing_in(others) {
+            let mut write = connection.prepare_cached(statement)?;
+            expect_one(write.execute((photo.to_string(), id))?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the contact of an order if it changes, so an order without one costs nothing. SQLite
+/// overwrites a former contact with zeros.
+fn write_contact(
+    connection: &Connection,
+    before: Option<&Resource>,
+    after: &Resource,
+) -> rusqlite::Result<()> {
+    let Resource::Order(order) = after else { return Ok(()) };
+    let former = before.and_then(Resource::order).and_then(|order| order.contact.as_ref());
+    if former == order.contact.as_ref() {
+        return Ok(());
+    }
+    if former.is_some() {
+        connection.pragma_update(None, "secure_delete", true)?;
+    }
+    let id = order.id.get();
+    let written = match &order.contact {
+        Some(contact) => connection
+            .prepare_cached(SET_CONTACT)
+            .and_then(|mut set| set.execute((id, contact.as_str()))),
+        None => connection.execute(ERASE_CONTACT, [id]),
+    };
+    if former.is_some() {
+        connection.pragma_update(None, "secure_delete", false)?;
+    }
+    expect_one(written?)
+}
+
+/// Writes only the columns that change, so that SQLite does not write to the indexes of the others.
+/// `OR FAIL`, so that it does not copy each page to undo this statement: after an error, the writer
+/// undoes all that was written.
+fn update(connection: &Connection, before: &Resource, after: &Resource) -> rusqlite::Result<()> {
+    let table = Table::of(after);
+    let (old, new) = (values(before), values(after));
+    let id = old[0];
+    let changed = table.columns().into_iter().zip(old.into_iter().zip(new));
+    let changed = changed.filter(|(_, (old, new))| old != new);
+    let (columns, mut written): (Vec<_>, Vec<_>) = changed.map(|(of, (_, new))| (of, new)).unzip();
+    let columns = columns.join(" = ?, ");
+    let update = format!("UPDATE OR FAIL {table} SET {columns} = ? WHERE id = ? AND version = ?");
+    written.extend([id, Value::Integer(before.version())]);
+    expect_one(connection.prepare_cached(&update)?.execute(params_from_iter(written))?)?;
+    write_contact(connection, Some(before), after)
+}
+
+fn delete(connection: &Connection, before: &Resource) -> rusqlite::Result<()> {
+    let delete = format!("DELETE FROM {} WHERE id = ?1 AND version = ?2", Table::of(before));
+    let values = [values(before)[0], Value::Integer(before.version())];
+    expect_one(connection.prepare_cached(&delete)?.execute(values)?)
+}
+
+/// Only one process writes at a time, so no other number is possible.
+pub(in super::super) fn expect_one(written: usize) -> rusqlite::Result<()> {
+    if written == 1 { Ok(()) } else { Err(rusqlite::Error::StatementChangedRows(written)) }
+}

@@ -1,0 +1,71 @@
+//! The WAL that a process left behind when it did not shut down properly.
+
+use std::{error::Error, fs::OpenOptions, io, os::unix::fs::FileExt, path::Path};
+
+use rusqlite::TransactionBehavior;
+
+use super::{connection::Connection, file_identity::companion, wal_index::WalIndex};
+
+/// How many bytes are rewritten at a time.
+const CHUNK: usize = 1 << 20;
+
+/// Makes sure that everything that can be read from the WAL is on disk.
+///
+/// When a sync fails, the operating system can treat unwritten data as written. If the process then
+/// dies, the next one reads transactions from the WAL that are not on disk, and no sync writes
+/// them. SQLite takes them for committed and appends to them. After a power cut, the WAL would end
+/// before them, and lose everything that was acknowledged since. So the whole WAL is rewritten and
+/// synced before anything is appended.
+///
+/// # Errors
+///
+/// If rewriting fails. The content of the WAL is unchanged, and nothing may be committed.
+pub(super) fn make_durable(
+    connection: &mut Connection,
+    wal_index: &WalIndex,
+    path: &Path,
+) -> Result<(), Box<dyn Error + Send + Sync>> {
+    if wal_index.was_committed_to() {
+        return Ok(());
+    }
+    // No process can append while this transaction is open.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if !wal_index.was_committed_to() {
+        rewrite(&companion(path, "-wal"))?;
+    }
+    Ok(transaction.rollback()?)
+}
+
+/// Rewrites a file with its own content.
+fn rewrite(path: &Path) -> io::Result<()> {
+    let file = OpenOptions::new().read(true).write(true).open(path)?;
+    let mut chunk = vec![0; CHUNK];
+    let mut offset = 0;
+    loop {
+        let length = file.read_at(&mut chunk, offset)?;
+        if length == 0 {
+            return file.sync_all();
+        }
+        file.write_all_at(&chunk[..length], offset)?;
+        offset += length as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_rewritten_file_is_the_same() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("wal");
+        for length in [0, 1, CHUNK, 2 * CHUNK + 7] {
+            let content: Vec<u8> = (0..=250).cycle().take(length).collect();
+            fs::write(&path, &content).unwrap();
+            rewrite(&path).unwrap();
+            assert!(fs::read(&path).unwrap() == content, "{length}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Reads whole catalogues. See [`petstore_store::whole`].
+
+use std::{ops::ControlFlow, path::Path};
+
+use futures_util::FutureExt;
+use petstore_domain::{PetStatus, store_area::FieldSet};
+use petstore_store::{
+    OpenError, OpenMode,
+    admin::{Parameters, Work, fields},
+    columns::Value,
+    tables::Table,
+    whole::Whole,
+};
+use rusqlite::{Error, Row, types::ValueRef};
+
+use super::{
+    connection::Connection, errors::is_damage, migrations, opening, plans, rows, sql,
+    transaction::done,
+};
+
+/// See [`petstore_store::fields_of_new_database`].
+pub fn fields_of_new_database() -> rusqlite::Result<FieldSet> {
+    let mut connection = Connection::open_in_memory()?;
+    migrations::create(&connection)?;
+    done(fields::list(&mut connection).boxed())
+}
+
+/// See [`petstore_store::snapshot`].
+pub fn snapshot(path: &Path) -> Result<Connection, OpenError> {
+    let connection = opening::open_untouched(path, OpenMode::AsIs)?;
+    // The first read takes the snapshot.
+    let begun = connection
+        .execute_batch("BEGIN")
+        .and_then(|()| connection.query_row("SELECT count(*) FROM api_keys", [], |_| Ok(())));
+    begun.map_err(|error| opening::cannot_open(&path.display().to_string(), error))?;
+    Ok(connection)
+}
+
+impl Whole for Connection {
+    type Sql = Self;
+
+    const CHANGES: &'static str = "changes";
+    const LAST_IDS: &'static str = "SELECT coalesce(max(seq) FILTER (WHERE name = 'pets'), 0),
+        coalesce(max(seq) FILTER (WHERE name = 'orders'), 0),
+        coalesce(max(seq) FILTER (WHERE name = 'api_keys'), 0),
+        coalesce(max(seq) FILTER (WHERE name = 'staff'), 0), (SELECT last FROM webhook_ids)
+        FROM sqlite_sequence";
+
+    fn of_status(status: PetStatus) -> String {
+        rows::of_status(status) + " ORDER BY id"
+    }
+
+    fn everything(table: Table) -> String {
+        plans::everything(table)
+    }
+
+    fn run<W: Sync, T>(&mut self, what: &W, work: Work<Self, W, T>) -> rusqlite::Result<T> {
+        done(work(self, what))
+    }
+
+    fn each(
+        &self,
+        sql: &str,
+        values: Parameters<'_>,
+        show: impl FnMut(&Row<'_>) -> rusqlite::Result<ControlFlow<()>>,
+    ) -> rusqlite::Result<()> {
+        sql::visit(self, sql, values, show)
+    }
+
+    fn values<'r>(row: &'r Row<'_>) -> rusqlite::Result<Vec<Value<'r>>> {
+        let columns = 0..row.as_ref().column_count();
+        columns.map(|at| Ok(rows::any_value(row.get_ref(at)?)?)).collect()
+    }
+
+    fn is_of_content(error: &Error) -> bool {
+        is_damage(error)
+    }
+
+    fn is_checked(table: Table, row: &Row<'_>) -> rusqlite::Result<bool> {
+        let is_null = |column| row.get_ref(column).map(|value| value == ValueRef::Null);
+        Ok(table == Table::Pets && is_null("fields")? && is_null("photos")?)
+    }
+}

@@ -1,0 +1,54 @@
+//! Metrics of the writer.
+
+use petstore_domain::{Clock, SystemClock};
+use petstore_observe::metrics::{Counter, Exposition, Histogram};
+
+/// Counts batches of writes and their commits.
+pub(super) struct WriterMetrics {
+    batch_sizes: Histogram,
+    commits: Histogram,
+    pub(super) failures: Counter,
+    pub(super) refusals: Counter,
+}
+
+impl Default for WriterMetrics {
+    fn default() -> Self {
+        Self {
+            batch_sizes: Histogram::of_sizes(),
+            commits: Histogram::default(),
+            failures: Counter::default(),
+            refusals: Counter::default(),
+        }
+    }
+}
+
+impl WriterMetrics {
+    /// Commits a batch of this many writes and measures it. A batch without changes is not
+    /// measured.
+    pub(super) fn time_commit<E>(
+        &self,
+        batch: Option<usize>,
+        commit: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(size) = batch else {
+            return commit();
+        };
+        // This is the real time that the disk takes, whichever clock the service uses.
+        let started = SystemClock.instant();
+        let done = commit();
+        self.commits.observe(SystemClock.instant().saturating_duration_since(started));
+        self.batch_sizes.observe_size(size);
+        done
+    }
+
+    pub(super) fn expose(&self, page: &mut Exposition) {
+        let help = "Writes rejected with 503 because the queue was full.";
+        page.counter("petstore_writer_refusals_total", help, &self.refusals);
+        let help = "Writes per commit.";
+        page.histogram("petstore_writer_batch_size", help, &self.batch_sizes);
+        let help = "How long a commit took, including the wait for the disk.";
+        page.histogram("petstore_commit_duration_seconds", help, &self.commits);
+        let help = "Batches of writes that could not begin or commit.";
+        page.counter("petstore_commit_failures_total", help, &self.failures);
+    }
+}

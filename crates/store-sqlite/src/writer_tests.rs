@@ -1,0 +1,198 @@
+//! Tests of the writer.
+
+use super::*;
+use crate::{readers::WaitingWriter, wal_index::WalIndex};
+
+async fn writer() -> (Writer, tempfile::TempDir) {
+    let directory = tempfile::TempDir::new().unwrap();
+    let file = directory.path().join("test.db");
+    let connection = crate::opening::open(&file, rusqlite::OpenFlags::default()).unwrap();
+    // WAL mode, as in production: `Files` needs the WAL and its `-shm` file.
+    connection.pragma_update(None, "journal_mode", "WAL").unwrap();
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).unwrap();
+    let files = Files::open(&file, WalIndex::open(&file).unwrap()).unwrap();
+    let writer = Writer::start(connection, files, WaitingWriter::default()).unwrap();
+    writer
+        .write(|connection| connection.execute("CREATE TABLE t (x INTEGER UNIQUE)", []))
+        .await
+        .unwrap();
+    (writer, directory)
+}
+
+fn insert(connection: &Connection, x: i64) -> rusqlite::Result<usize> {
+    connection.execute("INSERT INTO t VALUES (?1)", [x])
+}
+
+async fn rows(writer: &Writer) -> i64 {
+    let count = |connection: &mut Connection| {
+        connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0))
+    };
+    writer.write(count).await.unwrap()
+}
+
+/// Keeps the writer busy until the returned sender is dropped, so that later writes form one
+/// batch.
+fn hold(writer: &Writer) -> (std::sync::mpsc::Sender<()>, impl Future) {
+    let (release, held) = std::sync::mpsc::channel();
+    let holding = writer.write(move |_| {
+        let _ = held.recv();
+        Ok(())
+    });
+    (release, holding)
+}
+
+#[tokio::test]
+async fn a_failed_write_does_not_affect_the_others_of_its_batch() {
+    let (writer, _directory) = writer().await;
+    let (release, holding) = hold(&writer);
+    let (_, a, b, c, ()) = tokio::join!(
+        holding,
+        writer.write(|on| insert(on, 1)),
+        writer.write(|connection| {
+            insert(connection, 2)?;
+            insert(connection, 1)
+        }),
+        writer.write(|on| insert(on, 3)),
+        async { drop(release) },
+    );
+    assert!(a.is_ok());
+    assert!(matches!(b, Err(StoreError::Internal(_))));
+    assert!(c.is_ok());
+    assert_eq!(rows(&writer).await, 2);
+}
+
+#[tokio::test]
+async fn a_write_that_panics_fails_and_the_writer_continues() {
+    let (writer, _directory) = writer().await;
+    let panicked = writer
+        .write(|connection| {
+            insert(connection, 1)?;
+            panic!("on purpose")
+        })
+        .await;
+    let panicked: Result<(), _> = panicked;
+    assert!(matches!(panicked, Err(StoreError::Internal(_))));
+    assert_eq!(rows(&writer).await, 0);
+}
+
+#[tokio::test]
+async fn when_a_write_undoes_the_transaction_the_others_are_done_again() {
+    let (writer, _directory) = writer().await;
+    let (release, holding) = hold(&writer);
+    let (_, before, undoing, after, ()) = tokio::join!(
+        holding,
+        writer.write(|on| insert(on, 1)),
+        writer.write(|connection| connection.execute("ROLLBACK", [])),
+        writer.write(|on| insert(on, 3)),
+        async { drop(release) },
+    );
+    assert!(before.is_ok() && after.is_ok(), "{before:?} {after:?}");
+    assert!(undoing.is_err());
+    assert_eq!(rows(&writer).await, 2);
+}
+
+#[tokio::test]
+async fn a_write_without_a_savepoint_that_fails_after_it_has_written_does_not_affect_the_others() {
+    let (writer, _directory) = writer().await;
+    let (release, holding) = hold(&writer);
+    let fails_at_once = |connection: &Connection, _: &mut Newest| insert(connection, 1);
+    let fails_later = |connection: &Connection, _: &mut Newest| {
+        insert(connection, 2)?;
+        insert(connection, 1)
+    };
+    let (_, a, b, c, d, ()) = tokio::join!(
+        holding,
+        writer.write(|on| insert(on, 1)),
+        writer.write_without_savepoint(fails_at_once),
+        writer.write_without_savepoint(fails_later),
+        writer.write(|on| insert(on, 3)),
+        async { drop(release) },
+    );
+    assert!(b.is_err() && c.is_err());
+    assert!(a.is_ok() && d.is_ok(), "{a:?} {d:?}");
+    assert_eq!(rows(&writer).await, 2);
+}
+
+#[tokio::test]
+async fn a_write_for_which_the_disk_has_no_room_does_not_affect_the_others() {
+    let (writer, _directory) = writer().await;
+    let (release, holding) = hold(&writer);
+    // The database may have one more page than it has now.
+    let limit = |connection: &mut Connection| {
+        let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+        connection.pragma_update_and_check(None, "max_page_count", pages + 1, |_| Ok(()))
+    };
+    let fills = "INSERT INTO t VALUES (zeroblob(100000))";
+    let (_, _, before, full, after, ()) = tokio::join!(
+        holding,
+        writer.write(limit),
+        writer.write(|on| insert(on, 1)),
+        writer.write(|on| on.execute(fills, [])),
+        writer.write(|on| insert(on, 3)),
+        async { drop(release) },
+    );
+    assert!(before.is_ok() && after.is_ok(), "{before:?} {after:?}");
+    assert!(matches!(full, Err(StoreError::Full(_))), "{full:?}");
+    assert_eq!(rows(&writer).await, 2);
+}
+
+#[tokio::test]
+async fn a_full_queue_rejects_at_once() {
+    let (writer, _directory) = writer().await;
+    let (release, holding) = hold(&writer);
+    let mut holding = Box::pin(holding);
+    assert!(futures_util::poll!(holding.as_mut()).is_pending());
+    let mut waiting = Vec::new();
+    // The held job may or may not have left the queue yet.
+    let rejected = loop {
+        let number = i64::try_from(waiting.len()).unwrap();
+        let mut write = Box::pin(writer.write(move |on| insert(on, number)));
+        match futures_util::poll!(write.as_mut()) {
+            std::task::Poll::Ready(rejected) => break rejected,
+            std::task::Poll::Pending => waiting.push(write),
+        }
+        assert!(waiting.len() <= 2 * QUEUE_LENGTH + 1, "nothing was rejected");
+    };
+    assert!(matches!(rejected, Err(StoreError::Overloaded)));
+    drop(release);
+    for write in waiting {
+        write.await.unwrap();
+    }
+}
+
+#[test]
+fn a_batch_stays_within_its_limit_however_many_writes_come() {
+    let mut batch = vec![0; FEW - 1];
+    fill_up(&mut batch, 0..10 * QUEUE_LENGTH);
+    assert_eq!(batch.len(), QUEUE_LENGTH);
+}
+
+#[tokio::test]
+async fn a_queued_write_is_not_done_if_its_caller_is_gone() {
+    let (writer, _directory) = writer().await;
+    let (release, holding) = hold(&writer);
+    let mut holding = Box::pin(holding);
+    assert!(futures_util::poll!(holding.as_mut()).is_pending());
+    let mut write = Box::pin(writer.write(|on| insert(on, 1)));
+    assert!(futures_util::poll!(write.as_mut()).is_pending());
+    drop(write);
+    drop(release);
+    assert_eq!(rows(&writer).await, 0);
+}
+
+#[tokio::test]
+async fn a_write_that_has_begun_is_done_even_if_its_caller_is_gone() {
+    let (writer, _directory) = writer().await;
+    let (begun, begins) = std::sync::mpsc::channel();
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let mut write = Box::pin(writer.write(move |connection| {
+        begun.send(()).unwrap();
+        let _ = held.recv();
+        insert(connection, 1)
+    }));
+    assert!(futures_util::poll!(write.as_mut()).is_pending());
+    begins.recv().unwrap();
+    drop(write);
+    drop(release);
+    assert_eq!(rows(&writer).await, 1);
+}

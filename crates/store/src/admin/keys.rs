@@ -1,0 +1,226 @@
+//! API keys.
+
+use std::convert::Infallible;
+
+use futures_util::FutureExt;
+use jiff::Timestamp;
+use petstore_domain::{
+    KeyDigest, KeyId, KeyRecord, KeyUse, NewKey, WriteContext, store_area::ActType,
+};
+
+use super::{Database, Parameter, Sql, promise, record, values};
+use crate::{
+    StoreError,
+    columns::Columns,
+    journal_rows::{act_on_key, details_of},
+};
+
+/// The columns in the order that [`key_of`] expects.
+macro_rules! columns {
+    () => {
+        "id, name, coalesce(store_scope, scope), deployment, created_at, expires_at, last_used_at, \
+         revoked_at, successor_id, rate_limit, last_deprecated_call_at"
+    };
+}
+
+const INSERT: &str = "INSERT INTO api_keys
+        (digest, name, scope, store_scope, deployment, created_at, expires_at, rate_limit)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id";
+const FIND: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE digest = $1");
+const DIGESTS: &str = "SELECT digest FROM api_keys";
+const GET: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE id = $1");
+const REVOKE: &str = "UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
+/// A concurrent rotation of the same key waits here, and then finds its successor.
+const ROTATE: &str = "UPDATE api_keys SET successor_id = $3,
+        expires_at = CASE WHEN expires_at < $2 THEN expires_at ELSE $2 END
+    WHERE id = $1 AND successor_id IS NULL";
+pub(crate) const LIST: &str = concat!("SELECT ", columns!(), " FROM api_keys ORDER BY id");
+/// Runs once for each key and process, so it needs no index.
+const FIRST_OF_LINEAGE: &str = "WITH RECURSIVE lineage (id) AS (
+        SELECT CAST($1 AS bigint)
+        UNION SELECT api_keys.id FROM lineage JOIN api_keys ON successor_id = lineage.id)
+    SELECT id FROM lineage
+    WHERE NOT EXISTS (SELECT 1 FROM api_keys WHERE successor_id = lineage.id)";
+/// Writes nothing if both times are known.
+const RECORD_USE: &str = "UPDATE api_keys
+    SET last_used_at = CASE WHEN last_used_at > $2 THEN last_used_at ELSE $2 END,
+        last_deprecated_call_at = CASE
+            WHEN last_deprecated_call_at < $3 OR last_deprecated_call_at IS NULL THEN $3
+            ELSE last_deprecated_call_at END
+    WHERE id = $1 AND (coalesce(last_used_at < $2, TRUE)
+        OR coalesce(last_deprecated_call_at < $3, CAST($3 AS bigint) IS NOT NULL))";
+
+promise! {
+/// Stores API keys.
+Keys {
+    /// Adds a key.
+    async fn create_key(&self, key: NewKey, context: WriteContext) -> KeyRecord {
+        self.number_changes().await?;
+        let created = self.once(
+            (key, context),
+            |on, (key, context)| create(on, key, context).boxed(),
+            |on, id| get(on, *id).map(|key| key?.ok_or_else(D::Sql::no_row)).boxed(),
+        );
+        let Ok(key) = created.await?;
+        Ok(key)
+    }
+
+    /// The key with this digest, valid or not.
+    async fn find_key(&self, digest: &KeyDigest) -> Option<KeyRecord> {
+        self.find(FIND, values![digest.as_bytes().to_vec()], key_of).await
+    }
+
+    /// The digest of every key, valid or not, in any order.
+    async fn key_digests(&self) -> Vec<KeyDigest> {
+        self.list(DIGESTS, values![], |row| row.bytes(0).map(KeyDigest::from_bytes)).await
+    }
+
+    /// The key with this number, valid or not.
+    async fn get_key(&self, id: KeyId) -> Option<KeyRecord> {
+        self.find(GET, values![id.0], key_of).await
+    }
+
+    /// Every key, valid or not, in ascending order of number.
+    async fn list_keys(&self) -> Vec<KeyRecord> {
+        self.list(LIST, values![], key_of).await
+    }
+
+    /// Revokes a key, and returns its new state. An earlier revocation keeps its date.
+    async fn revoke_key(&self, id: KeyId, context: WriteContext) -> Option<KeyRecord> {
+        self.number_changes().await?;
+        let revoked = self.once(
+            (id, context),
+            |on, (id, context)| revoke(on, *id, context).boxed(),
+            |on, id| get(on, *id).boxed(),
+        );
+        let Ok(key) = revoked.await?;
+        Ok(key)
+    }
+
+    /// Adds `successor` and lets the key `id` expire at `until`, unless it expires sooner: both or
+    /// neither. Returns the successor. Returns `None` and changes nothing if the key `id` does not
+    /// exist, or already has a successor.
+    async fn rotate_key(
+        &self,
+        id: KeyId,
+        successor: NewKey,
+        until: Timestamp,
+        context: WriteContext,
+    ) -> Option<KeyRecord> {
+        self.number_changes().await?;
+        let rotated = self.once(
+            (id, successor, until, context),
+            |on, (id, successor, until, context)| {
+                rotate(on, *id, successor, *until, context).boxed()
+            },
+            |on, id| get(on, *id).boxed(),
+        );
+        Ok(rotated.await?.ok().flatten())
+    }
+
+    /// The first key of the lineage of the key `id`, found by following its rotations back. It
+    /// never changes. It is `id` itself if that key is not a successor.
+    async fn first_of_lineage(&self, id: KeyId) -> KeyId {
+        let first =
+            self.read(id.0, |on, id| async { on.number(FIRST_OF_LINEAGE, &[id]).await }.boxed());
+        first.await.map(KeyId)
+    }
+
+    /// Records when keys were last used, and when they last called the deprecated operation.
+    /// Ignores times earlier than the recorded ones, and unknown keys.
+    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> () {
+        self.write(uses, |on, uses| record_uses(on, uses).boxed()).await
+    }
+}
+}
+
+async fn insert<S: Sql>(on: &mut S, key: &NewKey, now: Timestamp) -> Result<i64, S::Error> {
+    let limit = key.rate_limit.map(|limit| limit.to_string());
+    on.number(
+        INSERT,
+        &[
+            &&key.digest.as_bytes()[..],
+            &key.name,
+            &key.scope.in_contract().as_str(),
+            &key.scope.in_store_area(),
+            &key.deployment.as_str(),
+            &now.as_second(),
+            &key.expires_at.map(Timestamp::as_second),
+            &limit,
+        ],
+    )
+    .await
+}
+
+async fn create<S: Sql>(
+    on: &mut S,
+    key: &NewKey,
+    context: &WriteContext,
+) -> Result<Result<i64, Infallible>, S::Error> {
+    let id = insert(on, key, context.now).await?;
+    record(on, &act_on_key(ActType::KeyCreated, KeyId(id), details_of(key)), context).await?;
+    Ok(Ok(id))
+}
+
+async fn get<S: Sql>(on: &mut S, id: i64) -> Result<Option<KeyRecord>, S::Error> {
+    on.row(GET, &[&id]).await?.as_ref().map(key_of).transpose()
+}
+
+async fn revoke<S: Sql>(
+    on: &mut S,
+    id: KeyId,
+    context: &WriteContext,
+) -> Result<Result<i64, Infallible>, S::Error> {
+    if on.execute(REVOKE, &[&id.0, &context.now.as_second()]).await? > 0 {
+        record(on, &act_on_key(ActType::KeyRevoked, id, Vec::new()), context).await?;
+    }
+    Ok(Ok(id.0))
+}
+
+/// The number of the successor. Refuses if the key is missing, or has a successor.
+async fn rotate<S: Sql>(
+    on: &mut S,
+    id: KeyId,
+    successor: &NewKey,
+    until: Timestamp,
+    context: &WriteContext,
+) -> Result<Result<i64, ()>, S::Error> {
+    if get(on, id.0).await?.is_none_or(|key| key.successor.is_some()) {
+        return Ok(Err(()));
+    }
+    let successor = insert(on, successor, context.now).await?;
+    if on.execute(ROTATE, &[&id.0, &until.as_second(), &successor]).await? == 0 {
+        return Ok(Err(()));
+    }
+    let details = vec![("successor".into(), successor.to_string())];
+    record(on, &act_on_key(ActType::KeyRotated, id, details), context).await?;
+    Ok(Ok(successor))
+}
+
+async fn record_uses<S: Sql>(on: &mut S, uses: &[KeyUse]) -> Result<(), S::Error> {
+    let mut uses: Vec<&KeyUse> = uses.iter().collect();
+    // So that two processes cannot wait for each other.
+    uses.sort_by_key(|used| used.id.0);
+    let uses = uses.into_iter().map(|KeyUse { id, used_at, deprecated_call_at }| {
+        let called_at = deprecated_call_at.map(Timestamp::as_second);
+        values![id.0, used_at.as_second(), called_at]
+    });
+    on.execute_each(RECORD_USE, uses.collect()).await?;
+    Ok(())
+}
+
+pub(crate) fn key_of<R: Columns>(row: &R) -> Result<KeyRecord, R::Error> {
+    Ok(KeyRecord {
+        id: KeyId(row.value(0)?),
+        name: row.value(1)?,
+        scope: row.parsed(2, |scope| scope.parse().ok())?,
+        deployment: row.parsed(3, |deployment| deployment.parse().ok())?,
+        created_at: row.second(4)?,
+        expires_at: row.optional_second(5)?,
+        last_used_at: row.optional_second(6)?,
+        revoked_at: row.optional_second(7)?,
+        successor: row.value::<Option<i64>>(8)?.map(KeyId),
+        rate_limit: row.optional_parsed(9, |limit| limit.parse().ok())?,
+        last_deprecated_call_at: row.optional_second(10)?,
+    })
+}

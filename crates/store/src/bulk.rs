@@ -1,0 +1,258 @@
+//! Whole catalogues: read in one snapshot, or written in one transaction. For the commands that
+//! import, export and copy.
+//!
+//! These commands do one thing at a time, so all methods block, and none may be called on a runtime
+//! thread. Memory use does not depend on the number of animals. Every method may fail with any
+//! [`StoreError`].
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(clippy::missing_errors_doc, reason = "the comment of the module says it for all of them")]
+
+use std::ops::ControlFlow;
+
+use jiff::Timestamp;
+use petstore_domain::{
+    IdempotencyKey, KeyId, NewPet, PetId, PetRef, PetStatus, StoredResponse,
+    store_area::{Act, FieldDefinition, FieldSet, FieldValues, Profile, Resource},
+};
+
+use super::StoreError;
+pub use super::columns::Value;
+
+/// The content of a store at one moment, whatever is written meanwhile.
+///
+/// SQLite cannot complete a checkpoint while a snapshot is open, so the WAL grows with every write.
+pub trait Snapshot {
+    /// The number of animals, of this status or of all.
+    fn count_pets(&mut self, status: Option<PetStatus>) -> Result<u64, StoreError>;
+
+    /// Calls `show` with every animal, of this status or of all, in ascending order of identifier,
+    /// until `show` breaks.
+    fn pets(
+        &mut self,
+        status: Option<PetStatus>,
+        show: &mut dyn FnMut(PetRef<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError>;
+
+    /// Calls `show` with every animal, withdrawn or not, then with every order, then with every
+    /// category, until `show` breaks.
+    fn resources(
+        &mut self,
+        show: &mut dyn FnMut(Resource) -> ControlFlow<()>,
+    ) -> Result<(), StoreError>;
+
+    /// Calls `show` with every stored request with an idempotency key, including those that are due
+    /// to be forgotten, until `show` breaks.
+    fn requests(
+        &mut self,
+        show: &mut dyn FnMut(StoredRequest) -> ControlFlow<()>,
+    ) -> Result<(), StoreError>;
+
+    /// Calls `show` with the values of every row of this table, until `show` breaks.
+    fn rows(
+        &mut self,
+        table: &'static Table,
+        show: &mut dyn FnMut(&[Value<'_>]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError>;
+
+    fn fields(&mut self) -> Result<FieldSet, StoreError>;
+
+    fn profile(&mut self) -> Result<Profile, StoreError>;
+
+    /// The highest identifiers that were ever given.
+    fn last_ids(&mut self) -> Result<LastIds, StoreError>;
+}
+
+/// Adds to a store in one transaction. Nothing is visible before [`Self::commit`], and dropping
+/// without a commit undoes everything.
+pub trait Load {
+    /// Begins the transaction, whose animals are added at `now`. With [`Ids::Given`], and in SQLite
+    /// always, this locks out other writers until the end.
+    fn begin(&mut self, ids: Ids, now: Timestamp) -> Result<(), StoreError>;
+
+    /// Whether the store has no animals, orders, categories, keys, requests, changes, staff and
+    /// webhooks.
+    fn is_empty(&mut self) -> Result<bool, StoreError>;
+
+    /// Adds an animal under the next identifier, or under `id` if identifiers are given. Fails if
+    /// `id` is taken, or a unique value.
+    fn add_pet(
+        &mut self,
+        id: Option<PetId>,
+        pet: &NewPet,
+        fields: &FieldValues,
+    ) -> Result<(), StoreError>;
+
+    /// Adds an animal, an order or a category as it is, under its identifier.
+    fn add(&mut self, resource: &Resource) -> Result<(), StoreError>;
+
+    /// The fields, which do not change until the end.
+    fn fields(&self) -> &FieldSet;
+
+    /// Replaces all fields by these.
+    fn set_fields(&mut self, fields: &[FieldDefinition]) -> Result<(), StoreError>;
+
+    /// Replaces the profile, if it says nothing. Returns whether it did.
+    fn set_profile(&mut self, profile: &Profile) -> Result<bool, StoreError>;
+
+    fn add_request(&mut self, request: &StoredRequest) -> Result<(), StoreError>;
+
+    fn add_row(&mut self, table: &'static Table, row: &[Value<'_>]) -> Result<(), StoreError>;
+
+    /// Continues all identifiers above these, and above all that were ever given.
+    fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError>;
+
+    /// Continues the log of changes after its last row, which was copied, with another epoch.
+    fn continue_log(&mut self) -> Result<(), StoreError>;
+
+    /// Logs all that was added as one change: an import.
+    fn log_import(&mut self) -> Result<(), StoreError>;
+
+    fn record(&mut self, act: &Act) -> Result<(), StoreError>;
+
+    /// Commits. When this returns, everything is on disk.
+    fn commit(&mut self) -> Result<(), CommitError>;
+}
+
+/// Why [`Load::commit`] failed.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// Nothing was committed.
+    #[error(transparent)]
+    NotDone(#[from] StoreError),
+    /// The connection broke, or the disk failed, during the commit.
+    #[error(
+        "the outcome of the commit is unknown: it was done completely or not at all; check before you repeat it"
+    )]
+    Unknown(#[source] StoreError),
+}
+
+/// The source of the identifiers of new animals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ids {
+    /// The store gives the next ones.
+    Next,
+    /// The caller gives them.
+    Given,
+}
+
+/// A request with an idempotency key, and its response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredRequest {
+    /// The first API key of its lineage.
+    pub caller: KeyId,
+    /// The client's identifier of the request.
+    pub key: IdempotencyKey,
+    /// The operation, by its `operationId`.
+    pub operation: String,
+    /// See [`petstore_domain::IdempotentRequest::fingerprint`].
+    pub fingerprint: [u8; 32],
+    /// The response, as each repetition gets it.
+    pub response: StoredResponse,
+    pub created_at: Timestamp,
+}
+
+/// A table that has the same columns in every store, and is copied as it is.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Table {
+    pub name: &'static str,
+    /// The word for its rows.
+    pub rows: &'static str,
+    pub columns: &'static str,
+    /// The columns that order its rows.
+    pub(super) order: &'static str,
+}
+
+/// The API keys, valid or not. They come before everything else.
+pub static KEYS: Table = Table {
+    name: "api_keys",
+    rows: "API key",
+    columns:
+        "id, digest, name, scope, store_scope, deployment, created_at, expires_at, last_used_at,
+        last_deprecated_call_at, revoked_at, successor_id, rate_limit",
+    order: "id",
+};
+
+/// The unique values of the animals in the catalogue, after those animals.
+pub static UNIQUE_VALUES: Table = Table {
+    name: "unique_values",
+    rows: "unique value",
+    columns: "field, key, pet_id, twin",
+    order: "field, key, twin",
+};
+
+/// The categories, for what needs no more than their labels.
+pub static CATEGORIES: Table =
+    Table { name: "categories", rows: "category", columns: "id, label", order: "id" };
+
+/// The logo of the store, and those that were replaced a short time ago.
+pub static LOGOS: Table =
+    Table { name: "logos", rows: "logo", columns: "name, png, replaced_at", order: "name" };
+
+/// The other tables, each after those to which it refers. The secrets in them are encrypted. Acts get new
+/// identifiers, in their order. Links with which staff choose a password, and sessions, are not copied.
+pub static TABLES: [Table; 6] = [
+    Table {
+        name: "changes",
+        rows: "change",
+        columns: "seq, latest_at, at, type, subject_id, version, pet_id, actor, actor_id, actor_name,
+            request_id, before, after",
+        order: "seq",
+    },
+    Table {
+        name: "acts",
+        rows: "act",
+        columns: "seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details",
+        order: "id",
+    },
+    Table {
+        name: "staff",
+        rows: "staff account",
+        columns: "id, name, name_key, role, created_at, disabled_at, password, totp_secret,
+            totp_last_period, recovery, version, language, issuer, subject, passkeys",
+        order: "id",
+    },
+    Table {
+        name: "webhooks",
+        rows: "webhook",
+        columns: "id, url, types, description, disabled_reason, created_at, updated_at, version, secret,
+            previous_secret, previous_secret_until, cursor, last_message, failing_since, lease_holder,
+            lease_beat",
+        order: "id",
+    },
+    Table {
+        name: "webhook_waiting",
+        rows: "waiting message",
+        columns: "webhook_id, seq, previous, lane, failures, due_at",
+        order: "webhook_id, seq",
+    },
+    Table {
+        name: "webhook_attempts",
+        rows: "attempt",
+        columns: "webhook_id, number, message_id, at, status, duration_ms, error",
+        order: "webhook_id, number",
+    },
+];
+
+/// See [`Load::is_empty`].
+pub const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
+    AND NOT EXISTS (SELECT 1 FROM withdrawn_pets) AND NOT EXISTS (SELECT 1 FROM orders)
+    AND NOT EXISTS (SELECT 1 FROM categories)
+    AND NOT EXISTS (SELECT 1 FROM api_keys) AND NOT EXISTS (SELECT 1 FROM requests WHERE caller <> 0)
+    AND NOT EXISTS (SELECT 1 FROM changes) AND NOT EXISTS (SELECT 1 FROM staff)
+    AND NOT EXISTS (SELECT 1 FROM webhooks)";
+
+/// The highest identifiers that were ever given; 0 if there are none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LastIds {
+    pub pet: i64,
+    pub order: i64,
+    pub key: i64,
+    pub staff: i64,
+    pub webhook: i64,
+}
+
+/// Whether to show more, after what was done with the last.
+pub fn goes_on<T, E>(done: &Result<T, E>) -> ControlFlow<()> {
+    if done.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+}

@@ -1,0 +1,195 @@
+//! Rows and values of PostgreSQL, and the errors of statements, with how to handle them.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::{error::Error, io, sync::Arc};
+
+use bytes::BytesMut;
+use tokio_postgres::{
+    Row,
+    error::{DbError, Severity, SqlState},
+    types::{FromSql, IsNull, ToSql, Type, to_sql_checked},
+};
+
+use crate::{
+    StoreError,
+    columns::{Columns, Value},
+};
+
+/// Why a statement failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The server reported an error, or the connection failed.
+    #[error(transparent)]
+    Database(#[from] tokio_postgres::Error),
+    /// The connection failed while the server committed a transaction.
+    #[error("the connection failed during the commit")]
+    Unknown(#[source] Arc<tokio_postgres::Error>),
+    /// A row has an invalid value.
+    #[error("the column {0} contains an invalid value")]
+    Row(&'static str),
+    /// The same, of a column that was read by its position.
+    #[error("the column {0} contains an invalid value")]
+    Column(String),
+    /// The service's role lacks a privilege.
+    #[error("the service's role has no privilege to {0}")]
+    Forbidden(&'static str),
+    /// Another process did the same at the same time.
+    #[error("another process did the same at the same time, in every attempt")]
+    Raced,
+}
+
+/// How to handle a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remedy {
+    /// Repeat the operation: its transaction conflicted with another one.
+    Repeat,
+    /// Repeat the operation over another connection. Whether it was done is unknown.
+    Reconnect,
+    /// Fail. The cause may pass.
+    GiveUp,
+    /// Fail. This is a fault.
+    Report,
+}
+
+impl Failure {
+    pub fn remedy(&self) -> Remedy {
+        let error = match self {
+            Self::Database(error) => error,
+            Self::Row(_) | Self::Column(_) | Self::Forbidden(_) => return Remedy::Report,
+            Self::Raced => return Remedy::Repeat,
+            Self::Unknown(_) => return Remedy::Reconnect,
+        };
+        if let Some(error) = error.as_db_error() {
+            return remedy_of(error);
+        }
+        let broken = error.source().is_some_and(<dyn Error>::is::<io::Error>);
+        if error.is_closed() || broken { Remedy::Reconnect } else { Remedy::Report }
+    }
+
+    /// Whether the statement certainly had no effect. If the server reports an error and keeps the
+    /// connection open, it has rolled back the statement.
+    pub fn is_certain(&self) -> bool {
+        let Self::Database(error) = self else {
+            return !matches!(self, Self::Unknown(_));
+        };
+        error.as_db_error().is_some_and(|error| {
+            error.parsed_severity() == Some(Severity::Error)
+                && *error.code() != SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN
+        })
+    }
+
+    pub fn has_code(&self, code: &SqlState) -> bool {
+        matches!(self, Self::Database(error) if error.code() == Some(code))
+    }
+
+    /// Whether another transaction wrote what this one was about to write.
+    pub fn is_conflict(&self) -> bool {
+        // The statements of a transaction divide by zero if they do not find what was read.
+        self.has_code(&SqlState::UNIQUE_VIOLATION) || self.has_code(&SqlState::DIVISION_BY_ZERO)
+    }
+
+    /// Whether the statement violated the unique constraint of this name.
+    pub fn is_duplicate(&self, constraint: &str) -> bool {
+        let Self::Database(error) = self else {
+            return false;
+        };
+        error.as_db_error().is_some_and(|error| {
+            *error.code() == SqlState::UNIQUE_VIOLATION && error.constraint() == Some(constraint)
+        })
+    }
+}
+
+fn remedy_of(error: &DbError) -> Remedy {
+    let code = error.code();
+    let is_last = matches!(error.parsed_severity(), Some(Severity::Fatal | Severity::Panic));
+    match &code.code()[..2] {
+        // Serialization failures, deadlocks, and errors of distributed engines that do not know the
+        // outcome of a commit.
+        "40" => Remedy::Repeat,
+        // The server has become a standby.
+        "25" if *code == SqlState::READ_ONLY_SQL_TRANSACTION => Remedy::Reconnect,
+        "08" => Remedy::Reconnect,
+        // The server is starting or shutting down.
+        "57" if *code != SqlState::QUERY_CANCELED => Remedy::Reconnect,
+        _ if is_last => Remedy::Reconnect,
+        // Timeouts, a full disk, no memory, locks, failing devices.
+        "53" | "55" | "57" | "58" => Remedy::GiveUp,
+        _ => Remedy::Report,
+    }
+}
+
+impl From<Failure> for StoreError {
+    fn from(failure: Failure) -> Self {
+        // A text from Rust is UTF-8, of which PostgreSQL rejects only this character.
+        if failure.has_code(&SqlState::CHARACTER_NOT_IN_REPERTOIRE) {
+            return Self::NulInText(Arc::new(failure));
+        }
+        match failure.remedy() {
+            Remedy::Report => Self::Internal(Arc::new(failure)),
+            _ if failure.has_code(&SqlState::DISK_FULL) => Self::Full(Arc::new(failure)),
+            _ => Self::Unavailable(Arc::new(failure)),
+        }
+    }
+}
+
+impl Columns for Row {
+    type Error = Failure;
+
+    fn value<T>(&self, at: usize) -> Result<T, Failure>
+    where
+        T: rusqlite::types::FromSql + for<'r> FromSql<'r>,
+    {
+        Ok(self.try_get(at)?)
+    }
+
+    fn text(&self, at: usize) -> Result<Option<&str>, Failure> {
+        Ok(self.try_get(at)?)
+    }
+
+    fn invalid(&self, at: usize) -> Failure {
+        let name = self.columns().get(at).map(|column| column.name().to_owned());
+        Failure::Column(name.unwrap_or_default())
+    }
+}
+
+impl<'r> FromSql<'r> for Value<'r> {
+    fn from_sql(of: &Type, raw: &'r [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(match *of {
+            Type::INT8 => Self::Integer(i64::from_sql(of, raw)?),
+            Type::BOOL => Self::Boolean(bool::from_sql(of, raw)?),
+            Type::TEXT => Self::Text(<&str>::from_sql(of, raw)?),
+            _ => Self::Blob(raw),
+        })
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(Self::Null)
+    }
+
+    fn accepts(of: &Type) -> bool {
+        [Type::INT8, Type::BOOL, Type::TEXT, Type::BYTEA].contains(of)
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(
+        &self,
+        of: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Integer(value) => value.to_sql_checked(of, out),
+            Self::Boolean(value) => value.to_sql_checked(of, out),
+            Self::Text(value) => value.to_sql_checked(of, out),
+            Self::Blob(value) => value.to_sql_checked(of, out),
+        }
+    }
+
+    fn accepts(of: &Type) -> bool {
+        <Self as FromSql>::accepts(of)
+    }
+
+    to_sql_checked!();
+}

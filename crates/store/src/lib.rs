@@ -1,0 +1,56 @@
+//! The contract of a store. The tests in `tests/store` run against every backend.
+
+pub mod admin;
+pub mod bulk;
+pub mod check;
+pub mod check_rows;
+pub mod columns;
+pub mod confirmed_clock;
+pub mod drivers;
+mod errors;
+mod health;
+pub mod journal_rows;
+pub mod open_mode;
+pub mod page;
+mod pets;
+pub mod request_rows;
+pub mod state;
+mod store_area;
+pub mod tables;
+pub mod whole;
+
+pub use self::errors::cause;
+pub use self::{
+    admin::{
+        Fields, Journal, KEPT_ATTEMPTS, Keys, Lists, Offers, PhotoFiles, Requests, Return, Staff,
+        StaffKey, StaffWritten, StoreProfile, Webhooks, Written,
+    },
+    check::Checkup,
+    errors::{Cause, OpenError, StoreError},
+    health::Health,
+    open_mode::OpenMode,
+    pets::{Created, Pets, Respond, Version, Visit},
+    store_area::{Executed, RespondTo, StoreArea},
+};
+
+/// Declares a trait for all that promise each of these.
+macro_rules! all {
+    ($(#[$about:meta])* $name:ident: $($promise:ident),+) => {
+        $(#[$about])*
+        pub trait $name: $($promise +)+ {}
+
+        impl<S: $($promise +)+> $name for S {}
+    };
+}
+
+all! {
+/// Stores everything that the service needs: one trait for each aggregate.
+///
+/// Every method may fail with any [`StoreError`]. A missing row is `Ok(None)`, not an error. When a
+/// method returns success, its changes are on disk, and every later call sees them. Every future
+/// may be dropped at any time: then the work is done completely or not at all.
+///
+/// A method that carries out the act of an actor takes a [`petstore_domain::WriteContext`]. Those that
+/// only keep the store tidy take none, because nobody asks later who did that.
+Store: Pets, StoreArea, Lists, Offers, Fields, StoreProfile, PhotoFiles, Journal, Webhooks, Keys, Staff, Requests, Health
+}

@@ -1,0 +1,80 @@
+//! Which addresses a message may be sent to. A person who may add a webhook must not reach the
+//! machines behind the service's firewall with it (server-side request forgery).
+
+use std::{net::IpAddr, sync::LazyLock};
+
+use ipnet::IpNet;
+use petstore_domain::Networks;
+
+/// Every range that is not for hosts that anybody can reach: those of the IPv4 and IPv6
+/// Special-Purpose Address Registries of IANA, multicast, and IPv6 that is not allocated. The first
+/// one that contains an address names the reason.
+pub const FORBIDDEN: [(&str, &str); 52] = [
+    ("0.0.0.0/32", "unspecified"),
+    ("0.0.0.0/8", "this network"),
+    ("10.0.0.0/8", "private"),
+    ("100.64.0.0/10", "shared by a carrier's NAT"),
+    ("127.0.0.0/8", "loopback"),
+    ("169.254.0.0/16", "link-local"),
+    ("172.16.0.0/12", "private"),
+    ("192.0.0.0/29", "DS-Lite"),
+    ("192.0.0.8/32", "dummy address"),
+    ("192.0.0.9/32", "Port Control Protocol"),
+    ("192.0.0.10/32", "TURN"),
+    ("192.0.0.170/31", "NAT64 discovery"),
+    ("192.0.0.0/24", "protocol assignments"),
+    ("192.0.2.0/24", "documentation"),
+    ("192.31.196.0/24", "AS112"),
+    ("192.52.193.0/24", "automatic multicast tunneling"),
+    ("192.88.99.0/24", "6to4 relay"),
+    ("192.168.0.0/16", "private"),
+    ("192.175.48.0/24", "AS112"),
+    ("198.18.0.0/15", "benchmarking"),
+    ("198.51.100.0/24", "documentation"),
+    ("203.0.113.0/24", "documentation"),
+    ("224.0.0.0/4", "multicast"),
+    ("255.255.255.255/32", "broadcast"),
+    ("240.0.0.0/4", "reserved"),
+    ("::/128", "unspecified"),
+    ("::1/128", "loopback"),
+    ("::ffff:0:0/96", "IPv4-mapped"),
+    ("64:ff9b::/96", "NAT64"),
+    ("64:ff9b:1::/48", "NAT64"),
+    ("100::/64", "discard-only"),
+    ("100:0:0:1::/64", "dummy prefix"),
+    ("::/3", "not allocated"),
+    ("2001::/32", "Teredo"),
+    ("2001:2::/48", "benchmarking"),
+    ("2001:3::/32", "automatic multicast tunneling"),
+    ("2001:4:112::/48", "AS112"),
+    ("2001:10::/28", "ORCHID"),
+    ("2001:20::/28", "ORCHID"),
+    ("2001:30::/28", "remote identification of drones"),
+    ("2001::/23", "protocol assignments"),
+    ("2001:db8::/32", "documentation"),
+    ("2002::/16", "6to4"),
+    ("2620:4f:8000::/48", "AS112"),
+    ("3fff::/20", "documentation"),
+    ("fc00::/7", "unique local"),
+    ("fe80::/10", "link-local"),
+    ("ff00::/8", "multicast"),
+    ("fec0::/10", "site-local"),
+    ("5f00::/16", "segment routing"),
+    ("4000::/2", "not allocated"),
+    ("8000::/1", "not allocated"),
+];
+
+static RANGES: LazyLock<Vec<(IpNet, &str)>> = LazyLock::new(|| {
+    let ranges = FORBIDDEN.into_iter();
+    // A test parses all of them.
+    ranges.filter_map(|(range, what)| Some((range.parse().ok()?, what))).collect()
+});
+
+/// Why no message may be sent to this address; `None` if it may. `allowed` has the networks that the
+/// operator permits.
+pub fn judge(address: IpAddr, allowed: &Networks) -> Option<&'static str> {
+    if allowed.contain(address) {
+        return None;
+    }
+    RANGES.iter().find(|(range, _)| range.contains(&address)).map(|&(_, what)| what)
+}

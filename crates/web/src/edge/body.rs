@@ -1,0 +1,238 @@
+//! Reads request bodies, with limits on size and time.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::{
+    HeaderMap,
+    body::{Body, Frame, SizeHint},
+    header::{self, HeaderName, HeaderValue},
+};
+use petstore_domain::{PetName, Problem};
+use petstore_photos::Format;
+
+use super::error::ApiError;
+
+/// The body of a request, from a connection or from a test.
+pub trait RequestBody:
+    Body<Data = Bytes, Error: std::error::Error + Send + Sync + 'static> + Send + Unpin
+{
+}
+
+impl<B> RequestBody for B where
+    B: Body<Data = Bytes, Error: std::error::Error + Send + Sync + 'static> + Send + Unpin
+{
+}
+
+/// The body of a request, for an operation to read or not.
+pub type UnreadBody<'r> = &'r mut (dyn Body<Data = Bytes, Error = BodyError> + Send + Unpin);
+
+/// Why the rest of a body did not arrive.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct BodyError(Box<dyn std::error::Error + Send + Sync>);
+
+/// A body that tracks whether it was read to its end. hyper knows this only for an empty body, or
+/// one with a `Content-Length`.
+pub(super) struct TrackedBody<B> {
+    body: B,
+    is_read: bool,
+}
+
+impl<B: RequestBody> TrackedBody<B> {
+    pub(super) fn new(body: B) -> Self {
+        let is_read = body.is_end_stream();
+        Self { body, is_read }
+    }
+
+    pub(super) fn is_read(&self) -> bool {
+        self.is_read
+    }
+}
+
+impl<B: RequestBody> Body for TrackedBody<B> {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(cx);
+        self.is_read = matches!(frame, Poll::Ready(None)) || self.body.is_end_stream();
+        frame.map_err(|error| BodyError(error.into()))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// The largest accepted body, in bytes. No name in it can be too long.
+pub const MAX_BODY: usize = PetName::MAX_LENGTH;
+
+/// The largest number of bytes that will be read of this body.
+pub fn max_length(body: &UnreadBody<'_>) -> usize {
+    max_length_within(body, MAX_BODY)
+}
+
+/// The same for a body of at most `max` bytes.
+pub fn max_length_within(body: &UnreadBody<'_>, max: usize) -> usize {
+    let declared = body.size_hint().upper().and_then(|length| usize::try_from(length).ok());
+    declared.unwrap_or(max).min(max)
+}
+
+/// The kinds of bodies that an operation accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accepted {
+    Json,
+    JsonOrNothing,
+    /// A JSON merge patch (RFC 7396), also with the type of JSON.
+    Patch,
+}
+
+/// The media types of a patch, as in `Accept-Patch` (RFC 5789, section 3.1).
+const PATCH_TYPES: &str = "application/merge-patch+json, application/json";
+
+impl Accepted {
+    fn includes(self, headers: &HeaderMap) -> bool {
+        has_type(headers, b"application/json")
+            || self == Self::Patch && has_type(headers, b"application/merge-patch+json")
+    }
+
+    fn wrong_type(self) -> ApiError {
+        let patch = if self == Self::Patch { "application/merge-patch+json or " } else { "" };
+        let message = format!(
+            "The body must be JSON with Content-Type: {patch}application/json and without \
+             Content-Encoding."
+        );
+        let error = ApiError::new(Problem::UnsupportedMediaType, message);
+        if self != Self::Patch {
+            return error;
+        }
+        error.with_field(
+            HeaderName::from_static("accept-patch"),
+            HeaderValue::from_static(PATCH_TYPES),
+        )
+    }
+}
+
+/// Reads the whole body of a request, which must be of an accepted type and arrive within
+/// `timeout`. Fails with 415 if it has another type, 413 above [`MAX_BODY`], 408 if it does not
+/// arrive in time, 400 if it ends early.
+pub async fn read(
+    headers: &HeaderMap,
+    body: UnreadBody<'_>,
+    accepted: Accepted,
+    timeout: Duration,
+) -> Result<Bytes, ApiError> {
+    let is_accepted = accepted.includes(headers);
+    if !is_accepted && accepted != Accepted::JsonOrNothing {
+        return Err(accepted.wrong_type());
+    }
+    let body = collect(body, MAX_BODY, timeout).await?;
+    if is_accepted || body.is_empty() { Ok(body) } else { Err(accepted.wrong_type()) }
+}
+
+/// Reads a form of a page, of at most `max` bytes. Fails like [`read`].
+pub async fn read_form(
+    headers: &HeaderMap,
+    body: UnreadBody<'_>,
+    max: usize,
+    timeout: Duration,
+) -> Result<Bytes, ApiError> {
+    if !has_type(headers, b"application/x-www-form-urlencoded") {
+        let message = "The body must be a form, as a browser sends it.";
+        return Err(ApiError::new(Problem::UnsupportedMediaType, message));
+    }
+    collect(body, max, timeout).await
+}
+
+/// The pictures that an operation accepts.
+pub struct Pictures {
+    pub formats: &'static [Format],
+    /// The largest one, in bytes.
+    pub max: usize,
+}
+
+/// Reads a picture whose media type is that of any accepted format: its bytes say which it is, because
+/// generated clients send a fixed one. Fails like [`read`].
+pub async fn read_picture(
+    headers: &HeaderMap,
+    body: UnreadBody<'_>,
+    accepted: &Pictures,
+    timeout: Duration,
+) -> Result<Bytes, ApiError> {
+    let type_of = |format: &Format| format!("image/{}", format.as_str().to_lowercase());
+    let types: Vec<_> = accepted.formats.iter().map(type_of).collect();
+    if !types.iter().any(|type_of| has_type(headers, type_of.as_bytes())) {
+        let named = match &types[..] {
+            [others @ .., last] => format!("{} or {last}", others.join(", ")),
+            [] => String::new(),
+        };
+        let message = format!(
+            "The body must be a picture, without Content-Encoding, whose Content-Type is {named}. Send the \
+             bytes of the picture, not a form."
+        );
+        return Err(ApiError::new(Problem::UnsupportedMediaType, message));
+    }
+    collect(body, accepted.max, timeout).await
+}
+
+async fn collect(body: UnreadBody<'_>, max: usize, timeout: Duration) -> Result<Bytes, ApiError> {
+    let too_large = || {
+        let message = format!("The body is larger than {max} bytes.");
+        ApiError::new(Problem::BodyTooLarge, message)
+    };
+    if body.size_hint().lower() > max as u64 {
+        return Err(too_large());
+    }
+    match tokio::time::timeout(timeout, whole(Limited::new(body, max))).await {
+        Ok(Ok(whole)) => Ok(whole),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(_)) => Err(ApiError::new(
+            Problem::InvalidBody,
+            "The body ended too early, or its framing is invalid.",
+        )),
+        Err(_) => Err(ApiError::new(Problem::BodyTimeout, "The body did not arrive in time.")),
+    }
+}
+
+/// A body in one piece. Each of many small frames would need much more memory than it has bytes.
+async fn whole<B>(mut body: Limited<B>) -> Result<Bytes, <Limited<B> as Body>::Error>
+where
+    Limited<B>: Body<Data = Bytes> + Unpin,
+{
+    let mut whole = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else { continue };
+        if whole.is_empty() && body.is_end_stream() {
+            return Ok(data);
+        }
+        whole.extend_from_slice(&data);
+    }
+    Ok(whole.into())
+}
+
+/// Whether there is exactly one `Content-Type`, of this type with any parameters (JSON defines
+/// none), and no `Content-Encoding`.
+fn has_type(headers: &HeaderMap, expected: &[u8]) -> bool {
+    let mut types = headers.get_all(header::CONTENT_TYPE).iter();
+    let (Some(value), None) = (types.next(), types.next()) else {
+        return false;
+    };
+    let essence = value.as_bytes().split(|&byte| byte == b';').next().unwrap_or_default();
+    essence.trim_ascii().eq_ignore_ascii_case(expected)
+        && !headers.contains_key(header::CONTENT_ENCODING)
+}

@@ -1,0 +1,163 @@
+//! gzip for clients that accept it (RFC 9110, sections 8.4.1.3 and 12.5.3).
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::{
+    io::{self, Write},
+    mem,
+    sync::Arc,
+};
+
+use bytes::Bytes;
+use flate2::{Compression, write::GzEncoder};
+use futures_util::{Stream, TryStreamExt, stream};
+use hyper::{
+    HeaderMap, StatusCode,
+    body::Body as _,
+    header::{self, HeaderValue},
+};
+use petstore_store::Cause;
+
+use super::{
+    response::Response,
+    response_memory::{Reader, ResponseMemory},
+};
+
+/// The smallest body that is compressed, in bytes. Compression reduces a page to a fifth, so from
+/// this size on it saves a whole packet (about 1,450 bytes).
+const SMALLEST: u64 = 2 << 10;
+
+/// The largest body that is compressed, in bytes. It takes a tenth of a millisecond, and less than
+/// a millisecond for random text, so it needs no other thread.
+const LARGEST: u64 = 64 << 10;
+
+/// The value of `Content-Encoding`.
+pub const GZIP: HeaderValue = HeaderValue::from_static("gzip");
+
+/// Tells caches that the body depends on `Accept-Encoding`.
+pub const VARY: HeaderValue = HeaderValue::from_static("Accept-Encoding");
+
+/// Compresses the response if its size makes this worthwhile and the request accepts gzip.
+/// Otherwise the response stays as it is, without an error. A document with this value
+/// of `Vary` was compressed already.
+///
+/// A response refuses compression with a strong `ETag`, which names exactly these bytes (RFC 9110,
+/// section 8.8.1), or with `no-store`, because it can contain a secret, which its compressed length
+/// could reveal.
+pub fn apply(
+    memory: &ResponseMemory,
+    reader: impl FnOnce() -> Reader,
+    request: &HeaderMap,
+    response: &mut Response,
+) {
+    let size = response.body().size_hint().exact().unwrap_or_default();
+    // A 304 has the `Vary` of the 200, whose size is unknown here (RFC 9110, section 15.4.5).
+    let known = response.status() == StatusCode::NOT_MODIFIED;
+    if !known && !(SMALLEST..=LARGEST).contains(&size)
+        || response.headers().get_all(header::VARY).iter().any(|varies| varies == VARY)
+        || refuses(response.headers())
+    {
+        return;
+    }
+    response.headers_mut().append(header::VARY, VARY);
+    let body = response.body().whole().filter(|body| !body.is_empty());
+    let Some(body) = body.filter(|_| prefers_gzip(request)) else { return };
+    // For each response: higher levels save little and take twice the time. Without memory for a
+    // copy, the uncompressed body is sent.
+    let copy = gzip(Compression::fast(), body).ok();
+    let compressed = copy.and_then(|copy| memory.hold_copy(reader(), copy));
+    let Some(compressed) = compressed else {
+        return;
+    };
+    *response.body_mut() = compressed.into();
+    response.headers_mut().insert(header::CONTENT_ENCODING, GZIP);
+}
+
+fn refuses(response: &HeaderMap) -> bool {
+    let is_strong = |tag: &HeaderValue| !tag.as_bytes().starts_with(b"W/");
+    response.get(header::ETAG).is_some_and(is_strong)
+        || response.get(header::CACHE_CONTROL).is_some_and(|control| control == "no-store")
+}
+
+/// Whether the request prefers gzip to no coding. `*` includes gzip. `false` without
+/// `Accept-Encoding`.
+pub fn prefers_gzip(request: &HeaderMap) -> bool {
+    let (mut gzip, mut identity, mut others) = (None, None, None);
+    for field in request.get_all(header::ACCEPT_ENCODING) {
+        for element in field.to_str().unwrap_or_default().to_ascii_lowercase().split(',') {
+            let (name, parameter) = element.split_once(';').unwrap_or((element, "q=1"));
+            let q = match name.trim() {
+                // `x-gzip` is an old name of gzip (RFC 9110, section 8.4.1.3).
+                "gzip" | "x-gzip" => &mut gzip,
+                "identity" => &mut identity,
+                "*" => &mut others,
+                _ => continue,
+            };
+            // An invalid weight counts as 0.
+            *q = Some(weight(parameter).unwrap_or_default());
+        }
+    }
+    let others = others.unwrap_or_default();
+    let q = gzip.unwrap_or(others);
+    q > 0.0 && q >= identity.unwrap_or(others)
+}
+
+/// Parses a `q=` from 0 to 1 (RFC 9110, section 12.4.2).
+pub fn weight(parameter: &str) -> Option<f32> {
+    let q = parameter.trim().strip_prefix("q=")?;
+    q.parse().ok().filter(|weight| (0.0..=1.0).contains(weight))
+}
+
+pub fn gzip(level: Compression, body: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 2), level);
+    encoder.write_all(body)?;
+    let mut compressed = encoder.finish()?;
+    compressed.shrink_to_fit();
+    Ok(compressed)
+}
+
+/// The same for a file that is made while the client reads it. Keeps a piece and the state of the encoder in memory. A
+/// file that breaks off has no end in this form, either.
+pub fn gzip_pieces(
+    pieces: impl Stream<Item = Result<Bytes, Cause>> + Send + Unpin,
+) -> impl Stream<Item = Result<Bytes, Cause>> + Send {
+    let encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    stream::try_unfold((pieces, Some(encoder)), async |(mut pieces, encoder)| {
+        let Some(mut encoder) = encoder else { return Ok(None) };
+        let failed = |error| Arc::new(error) as Cause;
+        let Some(piece) = pieces.try_next().await? else {
+            let last = encoder.finish().map_err(failed)?;
+            return Ok(Some((last.into(), (pieces, None))));
+        };
+        encoder.write_all(&piece).map_err(failed)?;
+        let done = mem::take(encoder.get_mut());
+        Ok(Some((done.into(), (pieces, Some(encoder)))))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edge::Body;
+
+    #[test]
+    fn a_response_with_a_strong_tag_or_that_must_not_be_stored_stays_as_it_is() {
+        let memory = ResponseMemory::new(1 << 20);
+        let request = HeaderMap::from_iter([(header::ACCEPT_ENCODING, "gzip".parse().unwrap())]);
+        for (tag, control, is_compressed) in [
+            ("W/\"7\"", "private, no-cache", true),
+            ("\"7\"", "private, no-cache", false),
+            ("W/\"7\"", "no-store", false),
+        ] {
+            let mut response = Response::new(Body::Whole(vec![b' '; 4 << 10].into()));
+            response.headers_mut().insert(header::ETAG, tag.parse().unwrap());
+            response.headers_mut().insert(header::CACHE_CONTROL, control.parse().unwrap());
+            apply(&memory, || Reader::Known, &request, &mut response);
+            let is_shorter = response.body().size_hint().exact().unwrap() < 4 << 10;
+            assert_eq!(is_shorter, is_compressed, "{tag} {control}");
+            for field in [header::CONTENT_ENCODING, header::VARY] {
+                assert_eq!(response.headers().contains_key(&field), is_compressed, "{field}");
+            }
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Every problem that a request can have, with its status code.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::{borrow::Cow, sync::Arc};
+
+use bytes::Bytes;
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{self, HeaderName, HeaderValue},
+};
+use petstore_app::{NotEntered, WebhookError, journal::TooManyStreams};
+use petstore_domain::{Problem, Scope};
+use petstore_formats::json;
+use petstore_store::{Cause, StoreError, cause};
+use serde::Serialize;
+
+use super::{
+    response::{self, Response},
+    response_memory::{NoMemory, Reservation},
+};
+
+/// Returns the HTTP status of the response to a request with this problem.
+pub fn http_status(problem: Problem) -> StatusCode {
+    match problem {
+        Problem::MissingApiKey | Problem::InvalidApiKey => StatusCode::UNAUTHORIZED,
+        Problem::InsufficientScope => StatusCode::FORBIDDEN,
+        Problem::InvalidParameter
+        | Problem::UnknownParameter
+        | Problem::InvalidCursor
+        | Problem::InvalidRequest
+        | Problem::InvalidBody
+        | Problem::UnknownMember
+        | Problem::MissingIdempotencyKey
+        | Problem::UnknownField
+        | Problem::InvalidImage => StatusCode::BAD_REQUEST,
+        Problem::CursorExpired | Problem::OperationRemoved => StatusCode::GONE,
+        Problem::OldVersion => StatusCode::HTTP_VERSION_NOT_SUPPORTED,
+        Problem::InvalidTransition
+        | Problem::OpenOrder
+        | Problem::FieldInUse
+        | Problem::DuplicateValue
+        | Problem::TooManyFields
+        | Problem::TooManyPhotos
+        | Problem::IdempotencyInProgress => StatusCode::CONFLICT,
+        Problem::PhotosOff => StatusCode::NOT_IMPLEMENTED,
+        Problem::PreconditionRequired => StatusCode::PRECONDITION_REQUIRED,
+        Problem::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
+        Problem::IdempotencyConflict => StatusCode::UNPROCESSABLE_ENTITY,
+        Problem::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        Problem::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
+        Problem::NotFound => StatusCode::NOT_FOUND,
+        Problem::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        Problem::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Problem::HeadTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+        Problem::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        Problem::Unavailable | Problem::StorageFull => StatusCode::SERVICE_UNAVAILABLE,
+        Problem::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// Adds the header fields that belong to this problem.
+fn add_headers(problem: Problem, headers: &mut HeaderMap) {
+    let (name, value) = match problem {
+        // RFC 6750, section 3: no error code if no key was sent.
+        Problem::MissingApiKey => (header::WWW_AUTHENTICATE, r#"Bearer realm="petstore""#),
+        Problem::InvalidApiKey => {
+            (header::WWW_AUTHENTICATE, r#"Bearer realm="petstore", error="invalid_token""#)
+        }
+        // The start of the next request is unknown.
+        Problem::InvalidRequest => (header::CONNECTION, "close"),
+        Problem::Unavailable | Problem::StorageFull | Problem::IdempotencyInProgress => {
+            (header::RETRY_AFTER, "1")
+        }
+        _ => return,
+    };
+    headers.insert(name, HeaderValue::from_static(value));
+}
+
+/// An error response, with its cause for the log.
+#[derive(Debug)]
+pub struct ApiError {
+    problem: Problem,
+    message: Cow<'static, str>,
+    /// An additional header field, such as `Allow`.
+    field: Option<Box<(HeaderName, HeaderValue)>>,
+    cause: Option<Cause>,
+    /// The whole body, if it has more members, or is a page.
+    pub body: Option<Box<Bytes>>,
+}
+
+impl ApiError {
+    /// `message` tells people which part of the request is wrong and what is allowed. It reveals no
+    /// internals.
+    pub fn new(problem: Problem, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { problem, message: message.into(), field: None, cause: None, body: None }
+    }
+
+    /// The same with another message.
+    pub fn saying(self, message: &'static str) -> Self {
+        Self { message: message.into(), ..self }
+    }
+
+    pub(crate) fn with_field(self, name: HeaderName, value: HeaderValue) -> Self {
+        Self { field: Some(Box::new((name, value))), ..self }
+    }
+
+    /// Adds the position of the command that failed, and the JSON of the present state.
+    pub fn with_state(
+        self,
+        failed_index: Option<usize>,
+        current: Option<&[u8]>,
+        room: Option<Reservation>,
+    ) -> Self {
+        let mut body = self.render();
+        body.pop();
+        if let Some(index) = failed_index {
+            body.extend_from_slice(format!(",\"failedIndex\":{index}").as_bytes());
+        }
+        if let Some(current) = current {
+            body.extend_from_slice(b",\"current\":");
+            body.extend_from_slice(current);
+        }
+        body.push(b'}');
+        let body = match room {
+            Some(room) => room.fill(body),
+            None => body.into(),
+        };
+        Self { body: Some(Box::new(body)), ..self }
+    }
+
+    /// Adds the position of the command that is wrong.
+    pub fn at(self, index: usize) -> Self {
+        self.with_state(Some(index), None, None)
+    }
+
+    pub fn caused_by(self, cause: Cause) -> Self {
+        Self { cause: Some(cause), ..self }
+    }
+
+    pub fn no_such_path() -> Self {
+        Self::new(Problem::NotFound, "This path does not exist.")
+    }
+
+    pub fn method_not_allowed(allowed: &str) -> Self {
+        let message = format!("This path does not support this method. It supports {allowed}.");
+        let error = Self::new(Problem::MethodNotAllowed, message);
+        match HeaderValue::from_str(allowed) {
+            Ok(allowed) => error.with_field(header::ALLOW, allowed),
+            Err(_) => error,
+        }
+    }
+
+    pub fn insufficient_scope(needed: Scope) -> Self {
+        let needed = needed.as_str();
+        let challenge =
+            format!(r#"Bearer realm="petstore", error="insufficient_scope", scope="{needed}""#);
+        let message = format!("The API key lacks the scope {needed}.");
+        let error = Self::new(Problem::InsufficientScope, message);
+        match HeaderValue::try_from(challenge) {
+            Ok(challenge) => error.with_field(header::WWW_AUTHENTICATE, challenge),
+            Err(_) => error,
+        }
+    }
+
+    /// The key exceeds its rate limit until `more_in` seconds have passed.
+    pub fn rate_limited(message: String, more_in: u64) -> Self {
+        Self::new(Problem::RateLimited, message).with_field(header::RETRY_AFTER, more_in.into())
+    }
+
+    pub fn internal(cause: Cause) -> Self {
+        let message = "Internal error. The operator finds the cause in the log by the X-Request-Id \
+                       of this response.";
+        Self { cause: Some(cause), ..Self::new(Problem::Internal, message) }
+    }
+
+    /// The request timed out. The store may still complete its work.
+    pub(super) fn timed_out() -> Self {
+        Self::new(Problem::Unavailable, OUTCOME_UNKNOWN).caused_by(cause("the request timed out"))
+    }
+
+    /// The response, and its cause for the log.
+    pub fn into_response(mut self) -> (Response, Option<Cause>) {
+        let status = http_status(self.problem);
+        let body = self.body.take().map_or_else(|| self.render().into(), |body| *body);
+        let mut response = response::json(status, body);
+        add_headers(self.problem, response.headers_mut());
+        if let Some((name, value)) = self.field.map(|field| *field) {
+            response.headers_mut().insert(name, value);
+        }
+        (response, self.cause)
+    }
+
+    fn render(&self) -> Vec<u8> {
+        let status = http_status(self.problem).as_u16();
+        json::render(&ErrorBody { code: self.problem.code(), message: &self.message, status })
+    }
+
+    pub fn problem(&self) -> Problem {
+        self.problem
+    }
+
+    /// The problem and its remedy, for people.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+/// The message for a client when the outcome of its request is unknown.
+const OUTCOME_UNKNOWN: &str = "The service could not complete the request. A requested change may \
+     or may not have been made; to be sure, retry with the same Idempotency-Key.";
+
+impl From<json::Invalid> for ApiError {
+    fn from(invalid: json::Invalid) -> Self {
+        match invalid {
+            json::Invalid::Value(message) => Self::new(Problem::InvalidBody, message),
+            json::Invalid::UnknownMember(message) => Self::new(Problem::UnknownMember, message),
+        }
+    }
+}
+
+impl From<NoMemory> for ApiError {
+    fn from(full: NoMemory) -> Self {
+        let message = "Too many responses are waiting for clients to read them. Retry in a moment, \
+                       or request fewer animals per page.";
+        Self::new(Problem::Unavailable, message).caused_by(Arc::new(full))
+    }
+}
+
+impl From<NotEntered> for ApiError {
+    fn from(error: NotEntered) -> Self {
+        match error {
+            NotEntered::InProgress => Self::new(
+                Problem::IdempotencyInProgress,
+                "The request with this Idempotency-Key is still in progress. Retry in a moment.",
+            ),
+            NotEntered::TooMany => Self::from(StoreError::Overloaded).caused_by(Arc::new(error)),
+        }
+    }
+}
+
+impl From<TooManyStreams> for ApiError {
+    fn from(error: TooManyStreams) -> Self {
+        Self::rate_limited(error.to_string(), TooManyStreams::RETRY_AFTER)
+    }
+}
+
+impl From<WebhookError> for ApiError {
+    fn from(error: WebhookError) -> Self {
+        match error {
+            WebhookError::Store(error) => error.into(),
+            WebhookError::Vault(error) => {
+                let message = "The service cannot use its key file for the secrets of webhooks. Ask \
+                               the operator of the service to check --secret-key-file.";
+                Self::new(Problem::Unavailable, message).caused_by(Arc::new(error))
+            }
+        }
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        let later = "The service is overloaded or temporarily unavailable. Retry in a moment.";
+        let (message, cause) = match error {
+            StoreError::Full(cause) => {
+                return Self::new(Problem::StorageFull, later).caused_by(cause);
+            }
+            StoreError::NulInText(cause) => {
+                let message = "A text of the request has U+0000, which no text of the store can have. \
+                               Remove it.";
+                return Self::new(Problem::InvalidRequest, message).caused_by(cause);
+            }
+            StoreError::Internal(cause) => return Self::internal(cause),
+            StoreError::Overloaded => (later, Some(Arc::new(error) as Cause)),
+            StoreError::Unavailable(cause) => (later, Some(cause)),
+            StoreError::OutcomeUnknown(cause) => (OUTCOME_UNKNOWN, Some(cause)),
+        };
+        Self { cause, ..Self::new(Problem::Unavailable, message) }
+    }
+}
+
+#[derive(Serialize)]
+struct ErrorBody<'a> {
+    code: &'a str,
+    message: &'a str,
+    status: u16,
+}

@@ -1,0 +1,103 @@
+//! `ETag` and `If-None-Match`: a client that already has a response gets a 304 without a body (RFC
+//! 9110, sections 8.8.3 and 13.1.2).
+
+use highway::{HighwayHash, HighwayHasher, Key};
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{self, HeaderValue},
+};
+use petstore_domain::text;
+
+use super::{Body, Response};
+
+/// A client may store the response but must revalidate it before each use, which its `ETag` makes
+/// cheap. A shared cache must not store it (RFC 9111, section 5.2.2).
+pub const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
+
+/// Computes tags with the key of the database, so all processes on it compute the same tags.
+///
+/// Without the key, a client can neither compute tags nor choose animals with equal tags, because
+/// `HighwayHash` is a pseudorandom function. 64 bits are enough: only the states of one URL must
+/// differ by chance, and a URL has at most some hundred, because animals never change.
+#[derive(Clone, Copy)]
+pub struct Tags(Key);
+
+impl Tags {
+    /// Uses this key of 32 random bytes.
+    pub fn new(key: [u8; 32]) -> Self {
+        let (words, _) = key.as_chunks();
+        let word = |at: usize| words.get(at).copied().map_or(0, u64::from_le_bytes);
+        Self(Key([word(0), word(1), word(2), word(3)]))
+    }
+
+    /// The tag of a response with this body. It is weak, because compression of the body does not
+    /// change it.
+    pub fn of(&self, body: &[u8]) -> HeaderValue {
+        let hash = HighwayHasher::new(self.0).hash64(body);
+        let mut tag = *b"W/\"0123456789abcdef\"";
+        for (digits, byte) in tag[3..19].chunks_exact_mut(2).zip(hash.to_be_bytes()) {
+            digits.copy_from_slice(&text::hex(byte));
+        }
+        HeaderValue::from_bytes(&tag).unwrap_or(HeaderValue::from_static("W/\"\""))
+    }
+
+    /// The tag of a page. When a full last page gets a successor, its body stays the same but gets
+    /// a link. The hash then covers the array without its end. The target of the link follows from
+    /// the last animal and the URL.
+    pub fn of_page(&self, body: &[u8], is_last: bool) -> HeaderValue {
+        self.of(&body[..body.len() - usize::from(!is_last)])
+    }
+}
+
+/// Whether the client has the response with this tag, whatever became of that since.
+pub fn has(request: &HeaderMap, tag: &HeaderValue) -> bool {
+    request.get(header::IF_NONE_MATCH).is_some_and(|given| given != "*") && is_known(request, tag)
+}
+
+/// Adds the tag to the response, or replaces it with a 304 if the client has this tag. The other
+/// header fields stay, except `Content-Type`.
+pub fn respond(request: &HeaderMap, mut response: Response, tag: HeaderValue) -> Response {
+    if is_known(request, &tag) {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        *response.body_mut() = Body::default();
+        response.headers_mut().remove(header::CONTENT_TYPE);
+    }
+    response.headers_mut().insert(header::ETAG, tag);
+    response
+}
+
+/// Whether `If-None-Match` contains the tag or `*`. Weak and strong tags are compared alike (RFC
+/// 9110, section 13.1.2).
+fn is_known(request: &HeaderMap, tag: &HeaderValue) -> bool {
+    let Some(first) = request.get(header::IF_NONE_MATCH) else {
+        return false;
+    };
+    if first == "*" {
+        return true;
+    }
+    let Some(ours) = opaque_tags(tag).next() else {
+        return false;
+    };
+    let given = request.get_all(header::IF_NONE_MATCH).into_iter();
+    given.flat_map(opaque_tags).any(|tag| tag == ours)
+}
+
+/// The text inside quotes. A tag cannot contain quotes.
+fn opaque_tags(list: &HeaderValue) -> impl Iterator<Item = &[u8]> {
+    list.as_bytes().split(|&byte| byte == b'"').skip(1).step_by(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_the_key_changes_the_tag() {
+        let tag = |key: [u8; 32]| Tags::new(key).of(b"[]");
+        for at in [0, 7, 8, 15, 16, 23, 24, 31] {
+            let mut other = [7; 32];
+            other[at] = 8;
+            assert_ne!(tag(other), tag([7; 32]), "{at}");
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! The address of a client behind proxies, by `Forwarded` (RFC 7239) or
+//! `X-Forwarded-For`.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::{
+    net::{IpAddr, Ipv6Addr, SocketAddr},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
+
+use hyper::{
+    HeaderMap,
+    header::{self, HeaderName},
+};
+use petstore_domain::{Client, Networks, client::ClientAddress};
+use tracing::warn;
+
+use super::{response_memory::Reader, settings::Settings};
+
+const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// Tells clients without a valid key or session apart by their addresses.
+pub struct Strangers {
+    proxies: Networks,
+    exempts_loopback: bool,
+    /// Whether the log has said that a proxy should be named.
+    has_warned: AtomicBool,
+}
+
+impl Strangers {
+    pub(super) fn new(settings: &Settings) -> Self {
+        Self {
+            proxies: settings.trusted_proxies.clone(),
+            exempts_loopback: settings.exempts_loopback,
+            has_warned: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns the address for what one address may use. `None` if it has no such limit. All requests
+    /// through a trusted proxy whose fields do not name the client share the address of the proxy, so
+    /// that a client gains nothing by fields that contradict those of the proxy.
+    pub fn address(&self, client: &Client, request: &HeaderMap) -> Option<ClientAddress> {
+        let peer = client.address();
+        match named_client(peer, request, &self.proxies) {
+            Ok(named) => {
+                let address = named.unwrap_or(peer);
+                ClientAddress::with_limit(address, &self.proxies, self.exempts_loopback)
+            }
+            Err(Unreadable) => Some(peer.into()),
+        }
+    }
+
+    pub fn reader(&self, client: &Client, request: &HeaderMap) -> Reader {
+        Reader::Stranger(self.address(client, request))
+    }
+
+    /// Writes to the log, once, that a proxy of this network forwards requests and is not trusted.
+    pub(crate) fn warn_of_unnamed_proxy(&self, client: &Client, request: &HeaderMap) {
+        let peer = client.address();
+        if self.has_warned.load(Relaxed)
+            || !is_local(peer)
+            || self.proxies.contain(peer)
+            || !FIELDS.iter().any(|name| request.contains_key(name))
+            || self.has_warned.swap(true, Relaxed)
+        {
+            return;
+        }
+        warn!(
+            proxy = %peer,
+            "a proxy forwards requests and is not trusted, so all its clients count as one address, \
+             and the log has the address of the proxy; if it is yours, set --trusted-proxy {peer} \
+             (PETSTORE_TRUSTED_PROXY={peer})"
+        );
+    }
+}
+
+/// The header fields in which proxies name the client.
+const FIELDS: [HeaderName; 2] = [header::FORWARDED, X_FORWARDED_FOR];
+
+/// Whether only machines of the same network can have the address, as a proxy of the operator has.
+fn is_local(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => {
+            address.is_loopback() || address.is_private() || address.is_link_local()
+        }
+        IpAddr::V6(address) => {
+            address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
+        }
+    }
+}
+
+/// Returns the client of a request from `peer`: if that is a trusted proxy, the last untrusted address
+/// in the field. Each proxy appends the address of its own client, so addresses further left can be
+/// forged.
+///
+/// An invalid field is ignored, and so are two contradicting ones: a proxy that writes one of them
+/// may forward the other as the client sent it.
+pub fn client(peer: IpAddr, headers: &HeaderMap, proxies: &Networks) -> IpAddr {
+    named_client(peer, headers, proxies).ok().flatten().unwrap_or(peer)
+}
+
+/// The fields of a trusted proxy contradict each other, or cannot be parsed.
+struct Unreadable;
+
+/// Returns the client that a trusted proxy names, if it names one.
+fn named_client(
+    peer: IpAddr,
+    headers: &HeaderMap,
+    proxies: &Networks,
+) -> Result<Option<IpAddr>, Unreadable> {
+    if !proxies.contain(peer) {
+        return Ok(None);
+    }
+    let forwarded = last_untrusted(headers, &header::FORWARDED, for_node, proxies);
+    let x_forwarded_for = last_untrusted(headers, &X_FORWARDED_FOR, node, proxies);
+    let address = match (forwarded, x_forwarded_for) {
+        (None, None) => return Ok(None),
+        (Some(address), None) | (None, Some(address)) => address,
+        (Some(address), Some(same)) if address == same => address,
+        (Some(_), Some(_)) => None,
+    };
+    address.map(Some).ok_or(Unreadable)
+}
+
+/// The last untrusted address in the field `name`: `None` without the field, and `Some(None)` if
+/// that address is invalid.
+#[expect(clippy::option_option, reason = "no field, and one that cannot be read, are different")]
+fn last_untrusted(
+    headers: &HeaderMap,
+    name: &HeaderName,
+    read: fn(&str) -> Option<IpAddr>,
+    proxies: &Networks,
+) -> Option<Option<IpAddr>> {
+    let lines: Vec<_> = headers.get_all(name).iter().collect();
+    let mut last = None;
+    for line in lines.into_iter().rev() {
+        for element in line.to_str().unwrap_or_default().rsplit(',') {
+            let address = read(element.trim());
+            last = Some(address);
+            if !address.is_some_and(|address| proxies.contain(address)) {
+                return last;
+            }
+        }
+    }
+    last
+}
+
+fn for_node(element: &str) -> Option<IpAddr> {
+    let mut nodes = element.split(';').filter_map(|pair| {
+        let (name, value) = pair.trim().split_once('=')?;
+        name.eq_ignore_ascii_case("for").then_some(value)
+    });
+    let value = nodes.next().filter(|_| nodes.next().is_none())?;
+    let unquoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+    node(unquoted.unwrap_or(value))
+}
+
+/// An address, with or without a port.
+fn node(text: &str) -> Option<IpAddr> {
+    let bracketed = || text.strip_prefix('[')?.strip_suffix(']')?.parse::<Ipv6Addr>().ok();
+    let address = text.parse().ok();
+    let address = address.or_else(|| text.parse().ok().map(|node: SocketAddr| node.ip()));
+    address.or_else(|| bracketed().map(IpAddr::V6)).map(|address| address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::HeaderValue;
+
+    use super::*;
+
+    const PROXY: &str = "10.0.0.1";
+
+    fn header_fields(fields: &[(&'static str, &str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in fields {
+            let name = HeaderName::from_static(name);
+            headers.append(name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
+        }
+        headers
+    }
+
+    fn client_of(peer: &str, fields: &[(&'static str, &str)]) -> String {
+        let headers = header_fields(fields);
+        let proxies = ["10.0.0.0/8".parse().unwrap()].into_iter().collect();
+        client(peer.parse().unwrap(), &headers, &proxies).to_string()
+    }
+
+    #[test]
+    fn behind_trusted_proxies_the_last_untrusted_address_is_the_client() {
+        for (value, client) in [
+            ("192.0.2.1", "192.0.2.1"),
+            ("198.51.100.7, 192.0.2.1", "192.0.2.1"),
+            ("198.51.100.7, 192.0.2.1, 10.0.0.2,10.9.9.9", "192.0.2.1"),
+            ("nonsense, 192.0.2.1", "192.0.2.1"),
+            ("2001:db8::1", "2001:db8::1"),
+            ("[2001:db8::1]:4711", "2001:db8::1"),
+            ("192.0.2.1:4711", "192.0.2.1"),
+            ("::ffff:192.0.2.1", "192.0.2.1"),
+            ("10.0.0.3, 10.0.0.2", "10.0.0.3"),
+        ] {
+            assert_eq!(client_of(PROXY, &[("x-forwarded-for", value)]), client, "{value}");
+        }
+        let lines = [("x-forwarded-for", "192.0.2.1"), ("x-forwarded-for", "10.0.0.2")];
+        assert_eq!(client_of(PROXY, &lines), "192.0.2.1");
+    }
+
+    #[test]
+    fn forwarded_is_parsed_as_in_rfc_7239() {
+        for (value, client) in [
+            ("for=192.0.2.1", "192.0.2.1"),
+            ("For=\"[2001:db8::1]:4711\";proto=https;by=10.0.0.1", "2001:db8::1"),
+            ("for=198.51.100.7, for=192.0.2.1; proto=http, for=10.0.0.2", "192.0.2.1"),
+            ("for=\"[2001:db8::1]\"", "2001:db8::1"),
+        ] {
+            assert_eq!(client_of(PROXY, &[("forwarded", value)]), client, "{value}");
+        }
+    }
+
+    #[test]
+    fn an_invalid_field_leaves_the_peer_as_the_client() {
+        for value in ["", "unknown", "192.0.2.1, nonsense", "192.0.2.1,", "192.0.2.256", "\u{e9}"] {
+            assert_eq!(client_of(PROXY, &[("x-forwarded-for", value)]), PROXY, "{value}");
+        }
+        for value in [
+            "",
+            "for=_hidden",
+            "for=unknown",
+            "proto=https",
+            "for=192.0.2.1;for=192.0.2.2",
+            "192.0.2.1",
+        ] {
+            assert_eq!(client_of(PROXY, &[("forwarded", value)]), PROXY, "{value}");
+        }
+        assert_eq!(client_of(PROXY, &[]), PROXY);
+    }
+
+    #[test]
+    fn an_untrusted_peer_is_the_client_whatever_its_header_fields_say() {
+        let forged = [("x-forwarded-for", "192.0.2.1"), ("forwarded", "for=192.0.2.1")];
+        assert_eq!(client_of("203.0.113.9", &forged), "203.0.113.9");
+    }
+
+    /// The address by which the limits tell a request through the proxy apart.
+    fn limited_address(fields: &[(&'static str, &str)]) -> Option<ClientAddress> {
+        let trusted_proxies = ["10.0.0.0/8".parse().unwrap()].into_iter().collect();
+        let settings = Settings { trusted_proxies, ..Settings::default() };
+        let proxy = PROXY.parse::<IpAddr>().unwrap().into();
+        Strangers::new(&settings).address(&proxy, &header_fields(fields))
+    }
+
+    #[test]
+    fn requests_whose_fields_do_not_name_the_client_share_the_place_of_the_proxy() {
+        let address = |text: &str| Some(text.parse::<IpAddr>().unwrap().into());
+        let field = ("x-forwarded-for", "192.0.2.1");
+        assert_eq!(limited_address(&[field]), address("192.0.2.1"));
+        // The proxy says nothing, so it has no limit, as its operator wants.
+        assert_eq!(limited_address(&[]), None);
+        for forged in ["x", "", "for=192.0.2.9", "for=_hidden", "for=10.0.0.9", "proto=https"] {
+            assert_eq!(
+                limited_address(&[field, ("forwarded", forged)]),
+                address(PROXY),
+                "{forged}"
+            );
+        }
+        for forged in ["", "unknown", "192.0.2.256"] {
+            assert_eq!(limited_address(&[("x-forwarded-for", forged)]), address(PROXY), "{forged}");
+        }
+    }
+
+    #[test]
+    fn contradicting_fields_leave_the_peer_as_the_client() {
+        let field = ("x-forwarded-for", "192.0.2.1");
+        assert_eq!(client_of(PROXY, &[field, ("forwarded", "for=192.0.2.1")]), "192.0.2.1");
+        for forged in ["for=192.0.2.9", "nonsense"] {
+            assert_eq!(client_of(PROXY, &[field, ("forwarded", forged)]), PROXY, "{forged}");
+        }
+    }
+}

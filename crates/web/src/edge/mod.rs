@@ -1,0 +1,290 @@
+//! The way of every request, whichever interface and operation it asks for.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+pub mod assets;
+pub mod body;
+pub mod cache;
+pub mod compression;
+mod cors;
+mod error;
+pub mod etag;
+pub mod forwarded;
+mod http_1_0;
+mod log;
+mod metrics;
+pub mod multipart;
+pub mod photos;
+pub mod request;
+pub mod response;
+mod response_memory;
+mod route;
+mod settings;
+mod trace;
+
+use std::{panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration};
+
+use futures_util::FutureExt;
+use hyper::{
+    Method, Request, Version,
+    header::{self, HeaderValue},
+    http::request::Parts,
+};
+use petstore_domain::{Client, Clock};
+use petstore_observe::{
+    metrics::{Connections, Exposition},
+    traces::Spans,
+};
+use petstore_store::{Cause, cause};
+use rand::{Rng, SeedableRng, rngs::StdRng};
+
+pub(crate) use self::response_memory::{STREAM, held_by};
+pub use self::{
+    body::RequestBody,
+    response::{Body, Response},
+    route::{Label, Route},
+    settings::{BaseUrl, Origin, Settings},
+};
+use self::{
+    body::TrackedBody,
+    cors::Cors,
+    forwarded::Strangers,
+    log::{LimitedLines, RequestLog},
+    metrics::Metrics,
+    request::{REQUEST_ID, RequestIds, within},
+};
+pub use self::{
+    body::{MAX_BODY, UnreadBody},
+    error::{ApiError, http_status},
+    request::Facts,
+    response_memory::{Account, REQUEST, Reader, Reservation, ResponseMemory},
+    route::{Found, Table, find, numbered, routes},
+};
+
+/// The parts that the interfaces of the service share.
+pub struct Edge {
+    clock: Arc<dyn Clock>,
+    request_ids: RequestIds,
+    cors: Cors,
+    log: RequestLog,
+    /// The lines about forms that another site seems to have sent.
+    pub lines_of_foreign_forms: LimitedLines,
+    /// The lines about sign-ins that failed.
+    pub lines_of_sign_ins: LimitedLines,
+    /// The lines about logout tokens that were rejected.
+    pub lines_of_logouts: LimitedLines,
+    /// The lines about failed sign-ins that the audit trail does not have.
+    pub lines_of_unrecorded: LimitedLines,
+    pub strangers: Strangers,
+    /// How long a client may take to send a body.
+    pub body_timeout: Duration,
+    request_timeout: Duration,
+    /// The memory for responses that clients have not read yet.
+    pub response_memory: ResponseMemory,
+    metrics: Metrics,
+    /// Receives a span for each request, if traces are enabled.
+    spans: Option<Arc<Spans>>,
+}
+
+/// An interface behind the edge. What differs between interfaces is here.
+pub trait Interface: Send + Sync + 'static {
+    /// Whether it is for clients: their requests are counted and traced, and the log has those that
+    /// the settings select. Of an interface for operators, the log has only failures.
+    const IS_FOR_CLIENTS: bool;
+
+    /// Whether its clients are programs with API keys: rejected keys are counted, and pages of the
+    /// allowed origins can send requests.
+    const HAS_KEYS: bool = Self::IS_FOR_CLIENTS;
+
+    /// The `Cache-Control` of a response that states none.
+    const CACHE_CONTROL: HeaderValue;
+
+    /// The parts that it shares with the other interfaces.
+    fn edge(&self) -> &Edge;
+
+    /// The metrics of the connections that carry its requests.
+    fn connections(&self) -> &Arc<Connections> {
+        &self.edge().metrics.connections
+    }
+
+    /// The entry of its route table for a request. It is looked up before the head is checked.
+    type Found: Copy + Send + Sync;
+
+    fn find(&self, request: &Parts) -> Self::Found;
+
+    /// How long the operation may wait for a change before it responds.
+    fn may_wait(_: Self::Found) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Handles a request, with what belongs to it from its beginning to its end.
+    fn around<T: Send>(handling: impl Future<Output = T> + Send) -> impl Future<Output = T> + Send {
+        handling
+    }
+
+    /// Responds to a request with a valid head, and adds what it learns about it to the facts.
+    fn process(
+        &self,
+        client: &Client,
+        request: &Parts,
+        request_id: &HeaderValue,
+        body: UnreadBody<'_>,
+        found: Self::Found,
+        facts: &mut Facts,
+    ) -> impl Future<Output = Result<Response, ApiError>> + Send;
+
+    /// The response to a request that failed, and the cause for the log.
+    fn respond_to(
+        &self,
+        error: ApiError,
+        _request: &Parts,
+        _request_id: &HeaderValue,
+    ) -> (Response, Option<Cause>) {
+        error.into_response()
+    }
+
+    /// Adds the header fields that follow from the operation and the facts, also to an error.
+    fn announce(&self, _found: Self::Found, _facts: &Facts, _response: &mut Response) {}
+}
+
+impl Edge {
+    /// The edge of interfaces that have these settings.
+    pub fn new(clock: Arc<dyn Clock>, random: &mut impl Rng, settings: &Settings) -> Self {
+        Self {
+            request_ids: RequestIds::new(StdRng::from_rng(random)),
+            cors: Cors::new(&settings.cors_origins),
+            log: RequestLog::new(settings, clock.instant()),
+            lines_of_foreign_forms: LimitedLines::new(clock.instant()),
+            lines_of_sign_ins: LimitedLines::new(clock.instant()),
+            lines_of_logouts: LimitedLines::new(clock.instant()),
+            lines_of_unrecorded: LimitedLines::new(clock.instant()),
+            strangers: Strangers::new(settings),
+            body_timeout: settings.body_timeout,
+            request_timeout: settings.request_timeout,
+            response_memory: ResponseMemory::new(settings.response_memory),
+            metrics: Metrics::default(),
+            spans: None,
+            clock,
+        }
+    }
+
+    /// Counts the requests for the routes of this table.
+    pub fn counting(mut self, table: &[Route<impl Sized>]) -> Self {
+        self.metrics.add_routes(table.iter().map(|route| route.label));
+        self
+    }
+
+    /// Records a span for each request, if there is something that sends them.
+    pub fn traced(mut self, spans: Option<Arc<Spans>>) -> Self {
+        self.spans = spans;
+        self
+    }
+
+    /// Writes the metrics of all requests and their connections.
+    pub fn expose(&self, page: &mut Exposition) {
+        self.metrics.expose(page);
+        if let Some(spans) = &self.spans {
+            spans.expose(page);
+        }
+    }
+
+    /// Handles one request of `client` and always returns a response: checks the head, lets
+    /// `interface` process the request within the time limit, turns a panic into a 500, completes
+    /// the header fields, compresses, counts and logs.
+    pub fn handle<I: Interface, B: RequestBody>(
+        &self,
+        interface: &I,
+        client: &Client,
+        request: Request<B>,
+    ) -> impl Future<Output = Response> {
+        // Split here, because otherwise the future would hold both the whole and the parts.
+        let (request, body) = request.into_parts();
+        let mut body = TrackedBody::new(body);
+        I::around(async move {
+            let started = self.clock.instant();
+            let _active = I::IS_FOR_CLIENTS.then(|| self.metrics.active.enter());
+            let request_id = self.request_ids.of(&request.headers);
+            let found = interface.find(&request);
+            let mut facts = Facts { may_wait: I::may_wait(found), ..Facts::default() };
+            let result = if let Err(error) = request::check(&request) {
+                Err(error)
+            } else if let Some(allowed) = self.preflight::<I>(&request) {
+                Ok(allowed)
+            } else {
+                let processing =
+                    interface.process(client, &request, &request_id, &mut body, found, &mut facts);
+                let limit = || self.request_timeout + I::may_wait(found);
+                match within(limit, pin!(AssertUnwindSafe(processing).catch_unwind())).await {
+                    Some(Ok(Ok(response))) if http_1_0::hides_end(&request, &response) => {
+                        let reader = self.strangers.reader(client, &request.headers);
+                        Box::pin(http_1_0::with_length(&self.response_memory, reader, response))
+                            .await
+                    }
+                    Some(Ok(result)) => result,
+                    Some(Err(_)) => Err(ApiError::internal(cause("a handler panicked"))),
+                    None => Err(ApiError::timed_out()),
+                }
+            };
+            let (mut response, cause) = match result {
+                Ok(response) => (response, None),
+                Err(error) => {
+                    facts.problem = Some(error.problem());
+                    if I::HAS_KEYS {
+                        self.metrics.count_rejection(error.problem());
+                    }
+                    interface.respond_to(error, &request, &request_id)
+                }
+            };
+            interface.announce(found, &facts, &mut response);
+            let headers = response.headers_mut();
+            if !body.is_read() && request.version < Version::HTTP_2 {
+                // The unread part of the body precedes the next request, so the connection must
+                // close (RFC 9112, section 9.6).
+                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            headers.insert(REQUEST_ID, request_id);
+            headers.entry(header::CACHE_CONTROL).or_insert(I::CACHE_CONTROL);
+            let is_stranger = I::IS_FOR_CLIENTS && facts.principal.is_none();
+            let stranger = || self.strangers.reader(client, &request.headers);
+            let reader = || if is_stranger { stranger() } else { Reader::Known };
+            compression::apply(&self.response_memory, reader, &request.headers, &mut response);
+            if I::HAS_KEYS {
+                self.cors.announce(&request.headers, response.headers_mut());
+            }
+            if request.method == Method::HEAD {
+                response::without_body(&mut response);
+            }
+            let took = self.clock.instant().saturating_duration_since(started);
+            if I::IS_FOR_CLIENTS {
+                self.metrics.count(facts.route, response.status(), took);
+                if let Some(spans) = &self.spans {
+                    trace::record(spans, self.clock.now(), &request, &response, &facts, took);
+                }
+            }
+            let line = log::Line {
+                is_for_clients: I::IS_FOR_CLIENTS,
+                peer: client.address(),
+                request: &request,
+                response: &response,
+                facts: &facts,
+                cause: cause.as_ref(),
+                took,
+            };
+            self.log.write(&line, || self.clock.instant());
+            response
+        })
+    }
+
+    /// A new `X-Request-Id`, for a response that is sent without a parsed request.
+    pub(crate) fn new_request_id(&self) -> String {
+        self.request_ids.new_id().to_str().unwrap_or_default().to_owned()
+    }
+
+    fn preflight<I: Interface>(&self, request: &Parts) -> Option<Response> {
+        if I::HAS_KEYS { self.cors.preflight(request) } else { None }
+    }
+}
+
+#[cfg(test)]
+#[path = "edge_tests.rs"]
+mod tests;

@@ -1,0 +1,254 @@
+//! The route tables of the interfaces: how a line is compared with a path, what metrics, logs and spans
+//! show of it, and who finds it.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use hyper::Method;
+
+use super::error::ApiError;
+
+/// The labels of a route in metrics, logs and spans.
+#[derive(Debug, Clone, Copy)]
+pub struct Label {
+    pub(super) table: Table,
+    /// The position in its table.
+    pub(super) index: usize,
+    /// The name of the operation, as in its document if it has one.
+    pub id: &'static str,
+    /// The path, with two parameters at most: `{name}` stands for one segment that is not empty,
+    /// `{*name}` for any rest.
+    pub path: &'static str,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub enum Table {
+    /// The operations of the interface.
+    Operations,
+    /// The pages of the console.
+    Console,
+    /// The pages of the window.
+    Window,
+}
+
+impl Table {
+    pub const COUNT: usize = 3;
+}
+
+/// A line of a table.
+pub struct Route<T: 'static> {
+    /// What is shown of it.
+    pub label: Label,
+    /// The method. `GET` includes `HEAD`.
+    pub method: Method,
+    pattern: Pattern,
+    /// Who may call it, and the function that does the work.
+    pub target: T,
+}
+
+/// Makes a table of lines with a name, a method, a path and a target. Where two paths match a request,
+/// the first one counts.
+#[macro_export]
+macro_rules! routes {
+    (
+        $(#[$about:meta])*
+        $visibility:vis static $name:ident: $target:ty = $table:ident $prefix:literal;
+        $($id:ident $method:ident $path:literal $of:expr;)*
+    ) => {
+        $(#[$about])*
+        $visibility static $name: [$crate::edge::Route<$target>; <[&str]>::len(&[$($path),*])] =
+            $crate::edge::numbered([$($crate::edge::Route::new(
+                $crate::edge::Table::$table,
+                concat!($prefix, stringify!($id)),
+                hyper::Method::$method,
+                $path,
+                $of,
+            ),)*]);
+    };
+}
+pub use routes;
+
+impl<T> Route<T> {
+    pub const fn new(
+        table: Table,
+        id: &'static str,
+        method: Method,
+        path: &'static str,
+        target: T,
+    ) -> Self {
+        let label = Label { table, index: 0, id, path };
+        Self { label, method, pattern: Pattern::of(path), target }
+    }
+}
+
+/// The table with the positions of its lines.
+pub const fn numbered<T, const N: usize>(mut table: [Route<T>; N]) -> [Route<T>; N] {
+    let mut index = 0;
+    while index < N {
+        table[index].label.index = index;
+        index += 1;
+    }
+    table
+}
+
+/// What a table contains for a method and path.
+#[derive(Clone, Copy)]
+pub enum Found<T: 'static> {
+    /// The route, and the length of the parameters in the path.
+    Route(&'static Route<T>, usize),
+    /// The first route at this path. None has this method.
+    OtherMethods(&'static Route<T>),
+    /// No route at this path.
+    Nothing,
+}
+
+/// Looks for the route with this method and path.
+pub fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> Found<T> {
+    let method = if method == Method::HEAD { &Method::GET } else { method };
+    let mut first: Option<&'static Route<T>> = None;
+    for route in table {
+        // Another path that fits has no part in it, such as that of a photo with the id "order".
+        if first.is_some_and(|first| first.label.path != route.label.path) {
+            continue;
+        }
+        let Some(parameters) = route.pattern.parameters_in(path) else { continue };
+        if route.method == method {
+            return Found::Route(route, parameters.len());
+        }
+        first.get_or_insert(route);
+    }
+    first.map_or(Found::Nothing, Found::OtherMethods)
+}
+
+impl<T> Found<T> {
+    /// The route, and the two parameters in the path of the request, not decoded. One that the route
+    /// does not have is empty. Fails with 404 for an unknown path, 405 for an unsupported method.
+    pub fn route<'p>(
+        self,
+        table: &[Route<T>],
+        path: &'p str,
+    ) -> Result<(&'static Route<T>, [&'p str; 2]), ApiError> {
+        match self {
+            Self::Route(route, length) => Ok((route, route.pattern.parameters_at(path, length))),
+            Self::OtherMethods(first) => {
+                let here = |route: &&Route<T>| route.label.path == first.label.path;
+                Err(ApiError::method_not_allowed(&methods(table.iter().filter(here))))
+            }
+            Self::Nothing => Err(ApiError::no_such_path()),
+        }
+    }
+}
+
+/// The methods of these routes, each once, as in `Allow`.
+fn methods<'t, T: 'static>(routes: impl Iterator<Item = &'t Route<T>>) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for route in routes {
+        match route.method.as_str() {
+            name if names.contains(&name) => {}
+            "GET" => drop(names.splice(..0, ["GET", "HEAD"])),
+            name => names.push(name),
+        }
+    }
+    names.join(", ")
+}
+
+/// A path of the table, ready to be compared.
+struct Pattern {
+    before: &'static str,
+    parameter: Parameter,
+    after: &'static str,
+}
+
+/// The parameter of a path, between its two parts.
+enum Parameter {
+    Absent,
+    Segment,
+    /// Two segments, with this text between them.
+    Segments(&'static str),
+    Rest,
+}
+
+impl Pattern {
+    const fn of(path: &'static str) -> Self {
+        let (before, rest) = path.split_at(length_before(b'{', path));
+        let (parameter, length) = match rest.as_bytes() {
+            [] => (Parameter::Absent, 0),
+            [_, b'*', ..] => (Parameter::Rest, rest.len()),
+            _ => (Parameter::Segment, length_before(b'}', rest) + 1),
+        };
+        let after = rest.split_at(length).1;
+        let (between, second) = after.split_at(length_before(b'{', after));
+        let (parameter, after) = match parameter {
+            Parameter::Segment if !second.is_empty() => {
+                let end = length_before(b'}', second) + 1;
+                (Parameter::Segments(between), second.split_at(end).1)
+            }
+            parameter => (parameter, after),
+        };
+        Self { before, parameter, after }
+    }
+
+    /// The parameters in a path that fits, whose length together is known.
+    fn parameters_at<'p>(&self, path: &'p str, length: usize) -> [&'p str; 2] {
+        let begin = self.before.len();
+        let text = path.get(begin..begin + length).unwrap_or_default();
+        let (first, second) = match self.parameter {
+            Parameter::Segments(between) => text.split_once(between).unwrap_or_default(),
+            _ => (text, ""),
+        };
+        [first, second]
+    }
+
+    /// The parameter in `path`, or the text from the first one to the second one, which is empty if the
+    /// pattern has none. `None` if the path does not fit.
+    fn parameters_in<'p>(&self, path: &'p str) -> Option<&'p str> {
+        match self.parameter {
+            Parameter::Absent => (path == self.before).then_some(""),
+            Parameter::Segment => {
+                let text = path.strip_prefix(self.before)?.strip_suffix(self.after)?;
+                (!text.is_empty() && !text.as_bytes().contains(&b'/')).then_some(text)
+            }
+            Parameter::Segments(between) => {
+                let text = path.strip_prefix(self.before)?.strip_suffix(self.after)?;
+                let (first, second) = text.split_once(between)?;
+                let is_segment = |text: &str| !text.is_empty() && !text.contains('/');
+                (is_segment(first) && is_segment(second)).then_some(text)
+            }
+            Parameter::Rest => path.strip_prefix(self.before),
+        }
+    }
+}
+
+/// The number of bytes before the first `end`, or in the whole text.
+const fn length_before(end: u8, text: &str) -> usize {
+    let mut length = 0;
+    while length < text.len() && text.as_bytes()[length] != end {
+        length += 1;
+    }
+    length
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_is_one_segment_with_text_around_it_or_the_rest() {
+        let parameter = |pattern, path| Pattern::of(pattern).parameters_in(path);
+        assert_eq!(parameter("/a/{id}/x", "/a/7/x"), Some("7"));
+        for path in ["/a/7", "/a/7/", "/a//x", "/a/x", "/b/7/x", "/a/7/x/", "/a/7/y/x", "/a/"] {
+            assert_eq!(parameter("/a/{id}/x", path), None, "{path}");
+        }
+        assert_eq!(parameter("/a/{id}", "/a/7%2F/"), None);
+        assert_eq!(parameter("/a/{id}", "/a/7%2F"), Some("7%2F"));
+        assert_eq!(parameter("/a/{*rest}", "/a/b/c"), Some("b/c"));
+        assert_eq!(parameter("/a/{*rest}", "/a/"), Some(""));
+        assert_eq!(parameter("/a", "/a"), Some(""));
+        assert_eq!(parameter("/a/{id}/b/{other}", "/a/7/b/8"), Some("7/b/8"));
+        for path in ["/a/7/b/", "/a//b/8", "/a/7/b", "/a/7/b/8/", "/a/7/c/8", "/a/7/x/b/8"] {
+            assert_eq!(parameter("/a/{id}/b/{other}", path), None, "{path}");
+        }
+        let pattern = Pattern::of("/a/{id}/b/{other}");
+        assert_eq!(pattern.parameters_at("/a/7/b/8", 5), ["7", "8"]);
+        assert_eq!(Pattern::of("/a/{id}/x").parameters_at("/a/7/x", 1), ["7", ""]);
+    }
+}

@@ -1,0 +1,118 @@
+//! The settings of the edge, and the addresses that an operator gives it: of itself, and of pages that
+//! may use it.
+
+#![expect(missing_docs, reason = "a comment says what a name does not")]
+
+use std::{str::FromStr, time::Duration};
+
+use hyper::header::HeaderValue;
+use petstore_domain::Networks;
+use url::Url;
+
+/// The choices of an operator for every request.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The origins whose pages may use the service from a browser.
+    pub cors_origins: Vec<Origin>,
+    /// The proxies whose header fields name the address of the client.
+    pub trusted_proxies: Networks,
+    /// Whether local programs, which share one address, are exempt from the limits for an address.
+    pub exempts_loopback: bool,
+    /// Whether every request is logged, or only requests that fail or are slow.
+    pub access_log: bool,
+    /// A request that takes at least this long is slow.
+    pub slow_request: Duration,
+    /// How long a client may take to send a body.
+    pub body_timeout: Duration,
+    /// How long a request may take, from its head to its response.
+    pub request_timeout: Duration,
+    /// How many bytes of memory all responses together may use until clients have read them.
+    pub response_memory: usize,
+}
+
+impl Default for Settings {
+    /// The settings of `petstore serve` without options.
+    fn default() -> Self {
+        Self {
+            cors_origins: Vec::new(),
+            trusted_proxies: Networks::default(),
+            exempts_loopback: true,
+            access_log: false,
+            slow_request: Duration::from_secs(1),
+            body_timeout: Duration::from_secs(30),
+            request_timeout: Duration::from_secs(45),
+            response_memory: 256 << 20,
+        }
+    }
+}
+
+/// The URL at which clients reach a deployment; ends in `/v1`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct BaseUrl(Url);
+
+impl BaseUrl {
+    /// The URL as text, without a slash at its end.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// The path: `/v1`, or a longer one behind a proxy that removes the first part.
+    pub fn path(&self) -> &str {
+        self.0.path()
+    }
+}
+
+impl FromStr for BaseUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let url = Url::parse(text)
+            .map_err(|error| format!("{error}; a base URL must begin with http:// or https://"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err("a base URL must begin with http:// or https://".to_owned());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("a base URL must not contain a user name or password".to_owned());
+        }
+        if url.query().is_some() || url.fragment().is_some() || !url.path().ends_with("/v1") {
+            return Err("a base URL must end in /v1, without a query or fragment".to_owned());
+        }
+        // In a link to //v1/pets, v1 would be the host.
+        if url.path().starts_with("//") {
+            return Err("the path of a base URL must not begin with //".to_owned());
+        }
+        Ok(Self(url))
+    }
+}
+
+/// The origin of pages: scheme, host and port, as a browser writes them in
+/// `Origin` (RFC 6454, section 6.1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin(HeaderValue);
+
+impl Origin {
+    pub fn as_str(&self) -> &str {
+        self.0.to_str().unwrap_or_default()
+    }
+
+    pub fn header_value(&self) -> HeaderValue {
+        self.0.clone()
+    }
+}
+
+impl FromStr for Origin {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let form = "an origin has the form https://shop.example or http://localhost:3000";
+        let url = Url::parse(text).map_err(|error| format!("{error}; {form}"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(form.to_owned());
+        }
+        let origin = url.origin().ascii_serialization();
+        if origin != text {
+            return Err(format!("browsers send it as {origin}; {form}"));
+        }
+        HeaderValue::try_from(origin).map(Self).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,134 @@
+//! The trace that a request belongs to (`traceparent`, W3C Trace Context), and its span, if traces are
+//! enabled.
+
+use std::time::Duration;
+
+use hyper::{HeaderMap, Method, header::HeaderValue, http::request::Parts};
+use jiff::Timestamp;
+use petstore_observe::traces::{OTHER_METHOD, Span, Spans, Work};
+
+use super::{
+    request::{Facts, REQUEST_ID},
+    response::Response,
+};
+
+/// The methods that HTTP defines.
+const METHODS: [&str; 9] =
+    ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
+
+/// Records the span of a request that was completed `now`, unless its trace is not sampled.
+pub(super) fn record(
+    spans: &Spans,
+    now: Timestamp,
+    request: &Parts,
+    response: &Response,
+    facts: &Facts,
+    took: Duration,
+) {
+    let parent = parent(&request.headers);
+    let trace_id = parent.map_or_else(|| spans.new_trace_id(), |parent| parent.trace_id.to_owned());
+    if !spans.samples(parent.map(|parent| parent.is_sampled), &trace_id) {
+        return;
+    }
+    let ended = u64::try_from(now.as_nanosecond()).unwrap_or_default();
+    let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+    let request_id = response.headers().get(REQUEST_ID);
+    spans.record(Span {
+        trace_id,
+        span_id: spans.new_span_id(),
+        parent_id: parent.map(|parent| parent.span_id.to_owned()),
+        started: ended.saturating_sub(took),
+        ended,
+        work: Work::Request {
+            method: method(&request.method),
+            route: facts.route.map(|label| label.path),
+            status: response.status().as_u16(),
+            principal: facts.principal,
+        },
+        request_id: request_id.and_then(|id| id.to_str().ok()).map(str::to_owned),
+    });
+}
+
+fn method(method: &Method) -> &'static str {
+    METHODS.into_iter().find(|known| method == known).unwrap_or(OTHER_METHOD)
+}
+
+/// The span of the client that caused this request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Parent<'h> {
+    /// 32 hexadecimal digits that are not all 0.
+    pub trace_id: &'h str,
+    /// 16 hexadecimal digits that are not all 0.
+    pub span_id: &'h str,
+    pub is_sampled: bool,
+}
+
+/// The parent in `traceparent`, if there is exactly one valid field.
+pub(crate) fn parent(headers: &HeaderMap) -> Option<Parent<'_>> {
+    let mut named = headers.get_all("traceparent").iter();
+    // Two fields are ambiguous.
+    named.next().filter(|_| named.next().is_none()).and_then(parse)
+}
+
+/// Parses version, trace, span and flags (section 3.2.2). A later version may have more parts.
+fn parse(traceparent: &HeaderValue) -> Option<Parent<'_>> {
+    let mut parts = traceparent.to_str().ok()?.split('-');
+    let (version, trace_id, span_id, flags) =
+        (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    let hex = |text: &str, length: usize| {
+        text.len() == length && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    let valid = hex(version, 2)
+        && version != "ff"
+        && (version != "00" || parts.next().is_none())
+        && hex(trace_id, 32)
+        && hex(span_id, 16)
+        && hex(flags, 2)
+        && trace_id.bytes().any(|byte| byte != b'0')
+        && span_id.bytes().any(|byte| byte != b'0');
+    let is_sampled = u8::from_str_radix(flags, 16).is_ok_and(|flags| flags & 1 == 1);
+    valid.then_some(Parent { trace_id, span_id, is_sampled })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_valid_traceparent_names_a_parent() {
+        let trace_id = "4bf92f3577b34da6a3ce929d0e0e4736";
+        let span_id = "00f067aa0ba902b7";
+        let is = |text: &str, is_sampled: bool| {
+            let value = HeaderValue::from_str(text).unwrap();
+            assert_eq!(parse(&value), Some(Parent { trace_id, span_id, is_sampled }), "{text}");
+        };
+        let valid = format!("00-{trace_id}-{span_id}-01");
+        is(&valid, true);
+        is(&format!("00-{trace_id}-{span_id}-00"), false);
+        is(&format!("cc{}-more", &valid[2..]), true);
+        for invalid in [
+            "",
+            trace_id,
+            &valid[..valid.len() - 1],
+            &format!("{valid}-more"),
+            &format!("ff{}", &valid[2..]),
+            &valid.to_uppercase(),
+            "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+        ] {
+            let value = HeaderValue::from_str(invalid).unwrap();
+            assert_eq!(parse(&value), None, "{invalid}");
+        }
+    }
+
+    #[test]
+    fn two_parents_are_both_ignored() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(parent(&headers), None);
+        for (trace, is_taken) in ["4", "5"].into_iter().zip([true, false]) {
+            let text = format!("00-{}-00f067aa0ba902b7-01", trace.repeat(32));
+            headers.append("traceparent", text.parse().unwrap());
+            assert_eq!(parent(&headers).is_some(), is_taken);
+        }
+    }
+}

@@ -1,0 +1,392 @@
+//! A client's socket with a timeout for the first bytes and a lingering close.
+
+use std::{
+    cell::RefCell,
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use memchr::memchr;
+use petstore_domain::Client;
+use rustix::net::sockopt::set_socket_send_buffer_size;
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+    time::{self, Sleep},
+};
+use tokio_rustls::server::TlsStream;
+
+use super::{activity::Activity, strict_heads::StrictHeads};
+
+/// How many bytes tell HTTP/1 and HTTP/2 apart: the length of the HTTP/2
+/// connection preface (RFC 9113, section 3.4).
+const PREFACE_LENGTH: usize = 24;
+
+/// How much a client may still send after the last response, which is read and discarded.
+const LINGER_BYTES: usize = 1 << 20;
+const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Up to this size, in bytes, the head and body of a response are copied into one buffer, because
+/// that costs less than a vectored write (`writev`).
+const SMALL_RESPONSE: usize = 2 << 10;
+
+/// After this many bytes of a large response, a connection yields. Copying them takes a tenth of a
+/// millisecond.
+const YIELD_AFTER: usize = 256 << 10;
+
+/// The beginning of hyper's own response to an invalid head, and the field that it lacks.
+const HYPER_ERROR: &[u8] = b"HTTP/1.1 4";
+const NOSNIFF_FIELD: &[u8] = b"X-Content-Type-Options: nosniff\r\n";
+
+/// The bytes of responses that the system buffers for a connection that has carried a valid key (Linux doubles it). With
+/// a growing buffer, it would take minutes to notice that a client does not read.
+const SEND_BUFFER: usize = 256 << 10;
+
+/// The bytes for any other connection: strangers can have thousands, and this memory counts nowhere else.
+pub(super) const SEND_BUFFER_OF_STRANGER: usize = 48 << 10;
+
+thread_local! {
+    /// A buffer for the small response that this thread sends.
+    static SMALL: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A client's connection, with or without TLS.
+pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {
+    /// Whether the connection is encrypted and authenticated.
+    const IS_ENCRYPTED: bool;
+
+    /// Makes the close of the socket discard everything that was not sent yet.
+    fn reset_on_close(&self);
+
+    /// Lets the system buffer so many bytes of responses (Linux doubles it). If the system rejects it, the size stays.
+    fn set_send_buffer(&self, bytes: usize);
+}
+
+impl Socket for TcpStream {
+    const IS_ENCRYPTED: bool = false;
+
+    fn reset_on_close(&self) {
+        let _ = self.set_zero_linger();
+    }
+
+    fn set_send_buffer(&self, bytes: usize) {
+        let _ = set_socket_send_buffer_size(self, bytes);
+    }
+}
+
+impl Socket for TlsStream<TcpStream> {
+    const IS_ENCRYPTED: bool = true;
+
+    fn reset_on_close(&self) {
+        self.get_ref().0.reset_on_close();
+    }
+
+    fn set_send_buffer(&self, bytes: usize) {
+        self.get_ref().0.set_send_buffer(bytes);
+    }
+}
+
+/// A socket that
+///
+/// - fails if the client's first bytes do not arrive in time. hyper's own timeout starts only when
+///   it knows the HTTP version;
+/// - lingers when it is shut down: it continues to read for a moment. Closing a socket with unread
+///   bytes resets it, and the reset can overtake the response that tells the client why (RFC 9112,
+///   section 9.6).
+///
+/// When a request has carried a valid key, the system buffers more of the responses.
+///
+/// It counts the written bytes, which show whether the client reads. When a connection is aborted,
+/// the system discards at once what the client has not read.
+pub(super) struct ClientStream<S: Socket> {
+    stream: S,
+    phase: Phase,
+    /// The client, until a request has carried a valid key.
+    stranger: Option<Arc<Client>>,
+    activity: Arc<Activity>,
+    heads: StrictHeads,
+    /// Bytes written since the connection last yielded.
+    written_in_a_row: usize,
+}
+
+enum Phase {
+    /// How many bytes must still arrive before the deadline.
+    Opening(usize, Deadline),
+    Open,
+    /// The last response was sent. How many more bytes are discarded, until the deadline.
+    Lingering(usize, Deadline),
+}
+
+type Deadline = Pin<Box<Sleep>>;
+
+impl<S: Socket> ClientStream<S> {
+    pub(super) fn new(stream: S, first_bytes_within: Duration, activity: Arc<Activity>) -> Self {
+        let deadline = Box::pin(time::sleep(first_bytes_within));
+        Self {
+            stream,
+            phase: Phase::Opening(PREFACE_LENGTH, deadline),
+            stranger: None,
+            activity,
+            heads: StrictHeads::default(),
+            written_in_a_row: 0,
+        }
+    }
+
+    /// Whether the connection must yield now. If so, it will be polled again.
+    fn yields(&mut self, cx: &Context<'_>) -> bool {
+        let yields = self.written_in_a_row >= YIELD_AFTER;
+        if yields {
+            self.written_in_a_row = 0;
+            cx.waker().wake_by_ref();
+        }
+        yields
+    }
+
+    /// The stream of this client, for which the system buffers more once a request has carried a valid key.
+    pub(super) fn with_client(mut self, client: Arc<Client>) -> Self {
+        self.stranger = Some(client);
+        self
+    }
+
+    /// Lets the system buffer more if a request has carried a valid key.
+    fn enlarge_buffer(&mut self) {
+        if self.stranger.as_ref().is_some_and(|client| client.is_trusted()) {
+            self.stranger = None;
+            self.stream.set_send_buffer(SEND_BUFFER);
+        }
+    }
+
+    /// Counts written bytes. The first response shows that hyper parsed a request, so the timeout
+    /// for the first bytes ends.
+    fn wrote(&mut self, written: &Poll<io::Result<usize>>) {
+        if matches!(self.phase, Phase::Opening(..)) {
+            self.phase = Phase::Open;
+        }
+        match written {
+            Poll::Ready(Ok(bytes)) => {
+                self.activity.wrote(*bytes);
+                self.written_in_a_row += bytes;
+            }
+            _ => self.written_in_a_row = 0,
+        }
+    }
+}
+
+impl<S: Socket> Drop for ClientStream<S> {
+    fn drop(&mut self) {
+        if self.activity.is_aborted() {
+            self.stream.reset_on_close();
+        }
+    }
+}
+
+impl<S: Socket> AsyncRead for ClientStream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let this = &mut *self;
+        let read = Pin::new(&mut this.stream).poll_read(cx, buffer);
+        let nothing_in_flight = this.activity.nothing_in_flight();
+        this.heads.inspect(&mut buffer.filled_mut()[before..], nothing_in_flight);
+        let Phase::Opening(due, deadline) = &mut self.phase else {
+            return read;
+        };
+        match read {
+            Poll::Ready(_) => {
+                *due = due.saturating_sub(buffer.filled().len() - before);
+                if *due == 0 {
+                    self.phase = Phase::Open;
+                }
+                read
+            }
+            Poll::Pending => {
+                ready!(deadline.as_mut().poll(cx));
+                Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+            }
+        }
+    }
+}
+
+impl<S: Socket> AsyncWrite for ClientStream<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        if self.yields(cx) {
+            return Poll::Pending;
+        }
+        self.enlarge_buffer();
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.wrote(&written);
+        written
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        if self.yields(cx) {
+            return Poll::Pending;
+        }
+        self.enlarge_buffer();
+        let length: usize = slices.iter().map(|slice| slice.len()).sum();
+        let written = if length <= SMALL_RESPONSE {
+            SMALL.with_borrow_mut(|together| {
+                together.clear();
+                for slice in slices {
+                    together.extend_from_slice(slice);
+                }
+                if together.starts_with(HYPER_ERROR) && !self.activity.has_begun() {
+                    let status_line = memchr(b'\n', together).map_or(0, |end| end + 1);
+                    together.splice(status_line..status_line, NOSNIFF_FIELD.iter().copied());
+                }
+                let written = Pin::new(&mut self.stream).poll_write(cx, together);
+                written.map_ok(|bytes| bytes.min(length))
+            })
+        } else {
+            Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
+        };
+        self.wrote(&written);
+        written
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        if !matches!(this.phase, Phase::Lingering(..)) {
+            ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
+            let deadline = Box::pin(time::sleep(LINGER_TIMEOUT));
+            this.phase = Phase::Lingering(LINGER_BYTES, deadline);
+        }
+        let Phase::Lingering(left, deadline) = &mut this.phase else {
+            return Poll::Ready(Ok(()));
+        };
+        let mut scratch = [0; 4096];
+        while *left > 0 {
+            let mut buffer = ReadBuf::new(&mut scratch);
+            match Pin::new(&mut this.stream).poll_read(cx, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    *left = left.saturating_sub(buffer.filled().len());
+                }
+                // The client closed its side, or the connection failed.
+                Poll::Ready(_) => return Poll::Ready(Ok(())),
+                Poll::Pending => {
+                    ready!(deadline.as_mut().poll(cx));
+                    return Poll::Ready(Ok(()));
+                }
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        net::IpAddr,
+        pin::pin,
+        sync::atomic::{AtomicBool, Ordering::Relaxed},
+        task::{Wake, Waker},
+    };
+
+    use rustix::net::sockopt::socket_send_buffer_size;
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpListener,
+    };
+
+    use super::*;
+
+    async fn connected() -> (TcpStream, ClientStream<TcpStream>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (client, server) = tokio::join!(TcpStream::connect(address), listener.accept());
+        let server = server.unwrap().0;
+        server.set_send_buffer(SEND_BUFFER_OF_STRANGER);
+        (client.unwrap(), ClientStream::new(server, Duration::from_mins(1), Arc::default()))
+    }
+
+    /// Writes until the system takes no more, and returns how many bytes it took.
+    async fn written_unread(server: &mut ClientStream<TcpStream>) -> usize {
+        let mut written = 0;
+        loop {
+            let polled = futures_util::poll!(pin!(server.write(&[0; 16 << 10])));
+            let Poll::Ready(bytes) = polled else { return written };
+            written += bytes.unwrap();
+            server.written_in_a_row = 0;
+        }
+    }
+
+    #[tokio::test]
+    async fn the_system_buffers_more_for_a_client_with_a_key() {
+        let (_peer, server) = connected().await;
+        let client = Arc::new(Client::from(IpAddr::from([192, 0, 2, 1])));
+        let mut server = server.with_client(Arc::clone(&client));
+        let of_stranger = socket_send_buffer_size(&server.stream).unwrap();
+        assert!(of_stranger <= 2 * SEND_BUFFER_OF_STRANGER, "{of_stranger}");
+        assert!(written_unread(&mut server).await > 0);
+        assert_eq!(socket_send_buffer_size(&server.stream).unwrap(), of_stranger);
+        assert!(client.trust());
+        written_unread(&mut server).await;
+        assert!(socket_send_buffer_size(&server.stream).unwrap() > of_stranger);
+    }
+
+    #[derive(Default)]
+    struct Woken(AtomicBool);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Relaxed);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_connection_yields_after_many_bytes_and_is_polled_again() {
+        let (mut client, mut server) = connected().await;
+        let mut written = 0;
+        while written < YIELD_AFTER {
+            let bytes = server.write(&vec![0; 64 << 10]).await.unwrap();
+            client.read_exact(&mut vec![0; bytes]).await.unwrap();
+            written += bytes;
+        }
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(Arc::clone(&woken));
+        let mut cx = Context::from_waker(&waker);
+        assert!(Pin::new(&mut server).poll_write(&mut cx, b"x").is_pending());
+        assert!(woken.0.load(Relaxed));
+        assert!(Pin::new(&mut server).poll_write(&mut cx, b"x").is_ready());
+    }
+
+    #[tokio::test]
+    async fn a_client_that_is_still_sending_after_the_response_is_not_reset() {
+        let (mut client, mut server) = connected().await;
+        client.write_all(&vec![b' '; 100_000]).await.unwrap();
+        let responding = tokio::spawn(async move {
+            server.write_all(b"response").await.unwrap();
+            server.shutdown().await.unwrap();
+        });
+        let mut response = String::new();
+        client.read_to_string(&mut response).await.unwrap();
+        assert_eq!(response, "response");
+        for _ in 0..8 {
+            client.write_all(&vec![b' '; 100_000]).await.unwrap();
+        }
+        drop(client);
+        responding.await.unwrap();
+    }
+}

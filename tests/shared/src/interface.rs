@@ -1,0 +1,63 @@
+//! The parts of a service over a store, in this process.
+
+use std::{sync::Arc, time::Duration};
+
+use petstore_api::{self as http, Api, Settings};
+use petstore_app::{
+    self as app, App,
+    delivery::{Registrar, Vault},
+};
+use petstore_domain::{Clock, Networks};
+use petstore_photos::{Photos, Place};
+use petstore_store::{Store, confirmed_clock::ConfirmedClock};
+use petstore_web::{
+    edge::{self, Edge},
+    server,
+};
+use rand::{SeedableRng, rngs::StdRng};
+
+/// What the service does. Its webhooks have a key of their own.
+pub fn app(store: Arc<dyn Store>, clock: Arc<dyn Clock>, settings: &app::Settings) -> Arc<App> {
+    app_with(store, clock, settings, None)
+}
+
+/// The same with a place for photos.
+pub fn app_with(
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    settings: &app::Settings,
+    place: Option<Place>,
+) -> Arc<App> {
+    app_of_process(4, store, clock, settings, place)
+}
+
+/// The app of one of several processes, with randomness of its own.
+pub fn app_of_process(
+    seed: u64,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    settings: &app::Settings,
+    place: Option<Place>,
+) -> Arc<App> {
+    // Hundreds of stores in one process need more open files than a usual shell allows.
+    server::raise_open_files_limit();
+    let vault = Arc::new(Vault::with_key([7; 32]));
+    let registrar = Registrar::new(vault, Networks::default(), StdRng::seed_from_u64(3));
+    let random = StdRng::seed_from_u64(seed);
+    let photos = Arc::new(Photos::new(place, Photos::MAX_SIZE, Arc::clone(&clock), random));
+    let clock = Arc::new(ConfirmedClock::new(Arc::clone(&store), clock));
+    Arc::new(App::new(store, clock, registrar, photos, settings))
+}
+
+/// What all interfaces share.
+pub fn edge(clock: Arc<dyn Clock>, settings: &edge::Settings) -> Edge {
+    http::counted(Edge::new(clock, &mut StdRng::seed_from_u64(1), settings))
+}
+
+/// The interface for programs over `store`, with the usual settings, on a machine that may be slow.
+pub fn api(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Arc<Api> {
+    let app = app(store, Arc::clone(&clock), &app::Settings::default());
+    let settings =
+        edge::Settings { slow_request: Duration::from_mins(1), ..edge::Settings::default() };
+    Arc::new(Api::new(app, Arc::new(edge(clock, &settings)), &Settings::default()).unwrap())
+}
