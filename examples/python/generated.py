@@ -1,7 +1,7 @@
 """The tour with a client that openapi-python-client generates from the contract:
 
     pip install -r examples/python/requirements.txt
-    openapi-python-client generate --path openapi.yaml --meta none --output-path petstore
+    openapi-python-client generate --path openapi/openapi.yaml --meta none --output-path petstore
     PYTHONPATH=. python3 examples/python/generated.py
 """
 

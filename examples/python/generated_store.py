@@ -2,8 +2,8 @@
 store area:
 
     pip install -r examples/python/requirements.txt
-    openapi-python-client generate --path openapi.yaml --meta none --output-path petstore
-    openapi-python-client generate --path openapi-store.yaml --meta none --output-path petstore_store
+    openapi-python-client generate --path openapi/openapi.yaml --meta none --output-path petstore
+    openapi-python-client generate --path openapi/openapi-store.yaml --meta none --output-path petstore_store
     PYTHONPATH=. python3 examples/python/generated_store.py
 """
 

@@ -101,8 +101,8 @@ lint_served_documents() {
 validate_documents() {
     print_served_documents
     "$outside/venv/bin/openapi-spec-validator" \
-        openapi.yaml "$scratch/served.yaml" "$scratch/served.json" \
-        openapi-store.yaml "$scratch/served-store.yaml" "$scratch/served-store.json"
+        openapi/openapi.yaml "$scratch/served.yaml" "$scratch/served.json" \
+        openapi/openapi-store.yaml "$scratch/served-store.yaml" "$scratch/served-store.json"
 }
 
 # run_schemathesis DOCUMENT BACKEND SHARE OPTIONS...: sends requests generated from openapi.yaml or
@@ -114,7 +114,7 @@ run_schemathesis() {
     if [[ $backend == postgres ]]; then share=$((4 * share)); fi
     start_service "$backend"
     load_some_animals
-    if [[ $document == openapi-store.yaml ]]; then
+    if [[ $document == openapi/openapi-store.yaml ]]; then
         hooks=store_area_hooks
         PETSTORE_KEY=$("$petstore" keys create --name staff --scope store:admin --database "$database")
     fi

@@ -53,16 +53,16 @@ build_examples() {
     mkdir -p "$to/python"
     # The generator looks for its formatter on the path.
     PATH=$to/venv/bin:$PATH openapi-python-client generate \
-        --path openapi.yaml --meta none --output-path "$to/python/petstore" --fail-on-warning
+        --path openapi/openapi.yaml --meta none --output-path "$to/python/petstore" --fail-on-warning
     # This generator leaves out the operations whose body is a picture, and must not leave out another one.
-    PATH=$to/venv/bin:$PATH openapi-python-client generate --path openapi-store.yaml --meta none \
+    PATH=$to/venv/bin:$PATH openapi-python-client generate --path openapi/openapi-store.yaml --meta none \
         --output-path "$to/python/petstore_store" 2>&1 | tee "$scratch/generated"
     grep -qF ' POST /store/pets/{petId}/photos ' "$scratch/generated"
     grep -qF ' PUT /store/profile/logo ' "$scratch/generated"
     [[ $(grep -c '^WARNING' "$scratch/generated") == 2 ]]
-    "$to/typescript/node_modules/.bin/openapi-typescript" openapi.yaml \
+    "$to/typescript/node_modules/.bin/openapi-typescript" openapi/openapi.yaml \
         --default-non-nullable=false --output "$to/typescript/petstore.ts"
-    "$to/typescript/node_modules/.bin/openapi-typescript" openapi-store.yaml \
+    "$to/typescript/node_modules/.bin/openapi-typescript" openapi/openapi-store.yaml \
         --default-non-nullable=false --output "$to/typescript/store.ts"
     cp examples/typescript/{*.ts,tsconfig.json} "$to/typescript"
     (cd "$to/typescript" && node_modules/.bin/tsc)
@@ -117,7 +117,7 @@ generate_clients() {
         java) more='--additional-properties openApiNullable=false' ;;
     esac
     mkdir -p "$2"
-    cp openapi.yaml openapi-store.yaml tests/outside/generated/* "$2"
+    cp openapi/openapi.yaml openapi/openapi-store.yaml tests/outside/generated/* "$2"
     cp docs/window-animal.webp "$2/photo.webp"
     (
         cd "$2" && eval "$command $more" &&

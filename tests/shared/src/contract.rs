@@ -17,11 +17,11 @@ use serde_json::{Map, Value, json};
 
 /// The contract, with every `$ref` replaced by its target.
 pub static CONTRACT: LazyLock<Value> =
-    LazyLock::new(|| document(include_str!("../../../openapi.yaml")));
+    LazyLock::new(|| document(include_str!("../../../openapi/openapi.yaml")));
 
 /// The document of the store area, with every `$ref` replaced by its target.
 pub static STORE_AREA: LazyLock<Value> =
-    LazyLock::new(|| document(include_str!("../../../openapi-store.yaml")));
+    LazyLock::new(|| document(include_str!("../../../openapi/openapi-store.yaml")));
 
 fn document(source: &str) -> Value {
     let document: Value = serde_saphyr::from_str(source).unwrap();

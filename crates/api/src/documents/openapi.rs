@@ -73,12 +73,13 @@ pub fn text(
     now: Timestamp,
 ) -> Result<String, serde_json::Error> {
     let (yaml, json) = match document {
-        OpenApi::Contract => {
-            (include_str!("../../../../openapi.yaml"), include_str!("../../../../openapi.json"))
-        }
+        OpenApi::Contract => (
+            include_str!("../../../../openapi/openapi.yaml"),
+            include_str!("../../../../openapi/openapi.json"),
+        ),
         OpenApi::StoreArea => (
-            include_str!("../../../../openapi-store.yaml"),
-            include_str!("../../../../openapi-store.json"),
+            include_str!("../../../../openapi/openapi-store.yaml"),
+            include_str!("../../../../openapi/openapi-store.json"),
         ),
     };
     let listed: Vec<_> = servers

@@ -43,7 +43,7 @@ async fn the_contract_is_served_as_json_and_yaml_without_a_key() {
     assert_eq!(document["openapi"], "3.0.3");
     assert_eq!(document["info"]["version"], "1.0.0");
     let mut source: Value =
-        serde_saphyr::from_str(include_str!("../../../../openapi.yaml")).unwrap();
+        serde_saphyr::from_str(include_str!("../../../../openapi/openapi.yaml")).unwrap();
     source["servers"][0]["url"] = json!(format!("http://{}/v1", server.address));
     assert_eq!(document, source);
 }
@@ -55,7 +55,7 @@ async fn the_store_area_has_a_document_of_its_own_in_both_forms() {
     assert_eq!(document["openapi"], "3.1.0");
     assert_eq!(document["info"]["version"], "1.3.0");
     let mut source: Value =
-        serde_saphyr::from_str(include_str!("../../../../openapi-store.yaml")).unwrap();
+        serde_saphyr::from_str(include_str!("../../../../openapi/openapi-store.yaml")).unwrap();
     source["servers"][0]["url"] = json!(format!("http://{}/v1", server.address));
     assert_eq!(document, source);
 }

@@ -54,7 +54,8 @@ fn openapi_prints_the_store_area_with_the_address_of_the_service() {
     let yaml: Value = serde_saphyr::from_str(&printed(&["openapi", "--store"])).unwrap();
     assert_eq!(
         yaml,
-        serde_saphyr::from_str::<Value>(include_str!("../../../../openapi-store.yaml")).unwrap()
+        serde_saphyr::from_str::<Value>(include_str!("../../../../openapi/openapi-store.yaml"))
+            .unwrap()
     );
     let server = "https://pets.example/v1";
     let arguments = ["openapi", "--store", "--format", "json", "--server", server];

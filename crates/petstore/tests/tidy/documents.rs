@@ -18,13 +18,13 @@ fn json(document: &Value) -> String {
 /// Writes the documents that are not those of their sources.
 #[test]
 fn the_documents_in_the_repository_are_those_of_their_sources() {
-    let store = in_full(read("openapi-store.source.yaml"));
+    let store = in_full(read("openapi/openapi-store.source.yaml"));
     let text = format!("# Written from openapi-store.source.yaml.\n\n{}", yaml(&store));
     assert_eq!(json(&serde_saphyr::from_str(&text).unwrap()), json(&store));
     let mut stale = vec![
-        ("openapi.json", json(&read("openapi.yaml"))),
-        ("openapi-store.json", json(&store)),
-        ("openapi-store.yaml", text),
+        ("openapi/openapi.json", json(&read("openapi/openapi.yaml"))),
+        ("openapi/openapi-store.json", json(&store)),
+        ("openapi/openapi-store.yaml", text),
     ];
     let root = petstore_testing::root();
     stale.retain(|(path, text)| fs::read_to_string(root.join(path)).ok().as_ref() != Some(text));

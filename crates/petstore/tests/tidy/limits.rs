@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::{files, sources};
 
 fn declared() -> Value {
-    serde_saphyr::from_str(include_str!("../../../../openapi-store.yaml")).unwrap()
+    serde_saphyr::from_str(include_str!("../../../../openapi/openapi-store.yaml")).unwrap()
 }
 
 fn has_label(value: &str, label: &str) -> bool {

@@ -59,7 +59,7 @@ fn is_below(path: &Path, folder: &str) -> bool {
 
 #[test]
 fn no_source_file_is_longer_than_400_lines() {
-    for (path, text) in files(&["crates", "tests/shared", "fuzz"], ".rs") {
+    for (path, text) in files(&["crates", "tests/shared", "tests/fuzz"], ".rs") {
         let lines = text.lines().count();
         // The texts of one language are one file, and so is their declaration.
         if path.to_str().unwrap().contains("crates/languages/src/") {
@@ -71,7 +71,7 @@ fn no_source_file_is_longer_than_400_lines() {
 
 #[test]
 fn every_source_file_begins_by_saying_what_it_is_for() {
-    for (path, text) in files(&["crates", "tests/shared", "fuzz"], ".rs") {
+    for (path, text) in files(&["crates", "tests/shared", "tests/fuzz"], ".rs") {
         assert!(text.starts_with("//! "), "{}", path.display());
     }
 }
@@ -81,7 +81,7 @@ fn nothing_is_left_for_later_and_no_test_is_ignored() {
     // Written apart, so that this file does not find itself.
     let words =
         [["TO", "DO"], ["FIX", "ME"], ["X", "XX"], ["#[ign", "ore"]].map(|two| two.concat());
-    for (path, text) in files(&["crates", "tests/shared", "fuzz"], ".rs") {
+    for (path, text) in files(&["crates", "tests/shared", "tests/fuzz"], ".rs") {
         for word in &words {
             assert!(!text.contains(word), "{} contains {word}", path.display());
         }
@@ -146,7 +146,7 @@ fn phrases_that_are_not_plain(text: &str) -> Vec<&'static str> {
 
 #[test]
 fn the_text_for_users_is_in_plain_language() {
-    let contract = petstore_testing::root().join("openapi.yaml");
+    let contract = petstore_testing::root().join("openapi/openapi.yaml");
     let contract = (contract.clone(), fs::read_to_string(contract).unwrap());
     for (path, text) in documents().into_iter().chain(files(&["deploy"], "")).chain([contract]) {
         let found = phrases_that_are_not_plain(&text);
@@ -304,7 +304,7 @@ fn the_error_codes_are_the_same_in_the_code_the_contract_and_its_description() {
     let (_, source) = files(&["crates/domain/src"], "src/problem.rs").remove(0);
     let table = source.split("\nproblems! {").nth(1).unwrap().split("\n}").next().unwrap();
     let in_code = code_of_quotes(table);
-    let in_openapi: BTreeSet<String> = ["openapi.yaml", "openapi-store.yaml"]
+    let in_openapi: BTreeSet<String> = ["openapi/openapi.yaml", "openapi/openapi-store.yaml"]
         .into_iter()
         .flat_map(|document| {
             let path = petstore_testing::root().join(document);

@@ -7,7 +7,7 @@ use super::files;
 /// The names of all functions in the files that hold tests, as `file::name`.
 fn test_names() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for (path, text) in files(&["crates", "tests/shared", "fuzz"], ".rs") {
+    for (path, text) in files(&["crates", "tests/shared", "tests/fuzz"], ".rs") {
         let own = path
             .file_stem()
             .filter(|&name| name != "mod" && name != "main")

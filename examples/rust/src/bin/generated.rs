@@ -17,7 +17,7 @@ use crate::client::{
 };
 
 mod client {
-    progenitor::generate_api!(spec = "../../openapi.yaml", interface = Builder);
+    progenitor::generate_api!(spec = "../../openapi/openapi.yaml", interface = Builder);
 }
 
 /// Sends every request of the client with retries.

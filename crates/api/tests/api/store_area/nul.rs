@@ -9,7 +9,7 @@ async fn a_text_with_u_0000_in_a_path_or_a_query_fails_no_operation() {
     let store = Store::open().await;
     store.add("Luna", "available").await;
     let document: Value =
-        serde_json::from_str(include_str!("../../../../../openapi-store.json")).unwrap();
+        serde_json::from_str(include_str!("../../../../../openapi/openapi-store.json")).unwrap();
     let mut targets = Vec::new();
     for (path, operations) in document["paths"].as_object().unwrap() {
         let Some(get) = operations.get("get") else { continue };

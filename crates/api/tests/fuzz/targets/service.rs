@@ -116,8 +116,9 @@ pub(super) fn send_with(
     Some(CheckedResponse { status: head.status, headers: head.headers, body })
 }
 
-static DOCUMENT: LazyLock<Value> =
-    LazyLock::new(|| serde_saphyr::from_str(include_str!("../../../../../openapi.yaml")).unwrap());
+static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+    serde_saphyr::from_str(include_str!("../../../../../openapi/openapi.yaml")).unwrap()
+});
 
 /// Fails unless `operation` declares this status with this error code, and the response is not an
 /// internal error.

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../crates/api/tests/fuzz/targets/mod.rs"]
+#[path = "../../crates/api/tests/fuzz/targets/mod.rs"]
 mod targets;
 
 use std::sync::LazyLock;
