@@ -13,9 +13,12 @@ use petstore_app::App;
 use petstore_domain::{Actor, Client};
 use petstore_formats::json;
 use petstore_observe::metrics::Exposition;
-use petstore_web::edge::{
-    ApiError, BaseUrl, Body, Edge, Facts, Found, Interface, RequestBody, Response, UnreadBody,
-    find, photos,
+use petstore_web::{
+    edge::{
+        ApiError, BaseUrl, Body, Edge, Facts, Found, Interface, RequestBody, Response, UnreadBody,
+        find, photos,
+    },
+    server::Handler,
 };
 
 use super::{
@@ -47,6 +50,12 @@ pub fn counted(edge: Edge) -> Edge {
 }
 
 impl Api {
+    /// Returns the interface as the server takes it.
+    #[inline(never)]
+    pub fn handler(self: &Arc<Self>) -> Arc<dyn Handler> {
+        Arc::clone(self) as _
+    }
+
     /// The interface of `app`. Fails only if the base URL cannot be sent in a header field.
     pub fn new(
         app: Arc<App>,

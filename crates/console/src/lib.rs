@@ -25,7 +25,7 @@ mod visit;
 mod wording;
 mod words;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use hyper::{
     Method, Request,
@@ -37,9 +37,12 @@ use petstore_domain::{Actor, Client, Problem, store_area::Logo};
 use petstore_formats::json::times;
 use petstore_languages::{self as languages, console_texts as texts};
 use petstore_store::{Cause, StoreError};
-use petstore_web::edge::{
-    ApiError, Edge, Facts, Interface, Reader, RequestBody, Reservation, Response, UnreadBody, body,
-    photos,
+use petstore_web::{
+    edge::{
+        ApiError, Edge, Facts, Interface, Reader, RequestBody, Reservation, Response, UnreadBody,
+        body, photos,
+    },
+    server::Handler,
 };
 
 pub use self::state::{Console, ConsoleSettings, RequireSecondFactor};
@@ -64,6 +67,12 @@ pub fn counted(edge: Edge) -> Edge {
 }
 
 impl Console {
+    /// Returns the console as the server takes it.
+    #[inline(never)]
+    pub fn into_handler(self) -> Arc<dyn Handler> {
+        Arc::new(self)
+    }
+
     /// Handles one request of `client` and always returns a response.
     pub fn handle<B: RequestBody>(
         &self,

@@ -4,6 +4,7 @@ mod database_url;
 
 use std::{num::NonZeroU32, sync::Arc};
 
+use futures_util::future::BoxFuture;
 use petstore_domain::store_area::FieldSet;
 use petstore_store::{
     Checkup, OpenError, OpenMode, Store, StoreError,
@@ -11,18 +12,31 @@ use petstore_store::{
 };
 use petstore_store_postgres as postgres;
 use petstore_store_sqlite as sqlite;
-use rand::Rng;
+use rand::rngs::StdRng;
 
 pub use self::database_url::DatabaseUrl;
 
 /// Opens the store at `url`, and migrates it if `mode` allows. Opening a SQLite file blocks. For
 /// PostgreSQL, `connections` is the maximum number of open connections, and `random` spreads
 /// retries. After an error, nothing was changed.
-pub async fn open(
+///
+/// What it returns is boxed, and this function is never a part of another one, so that the stores are compiled in this
+/// crate, and not again in each that opens one.
+#[inline(never)]
+pub fn open<'a>(
+    url: &'a DatabaseUrl,
+    mode: OpenMode,
+    connections: NonZeroU32,
+    random: &'a mut StdRng,
+) -> BoxFuture<'a, Result<Arc<dyn Store>, OpenError>> {
+    Box::pin(open_store(url, mode, connections, random))
+}
+
+async fn open_store(
     url: &DatabaseUrl,
     mode: OpenMode,
     connections: NonZeroU32,
-    random: &mut impl Rng,
+    random: &mut StdRng,
 ) -> Result<Arc<dyn Store>, OpenError> {
     Ok(match url {
         DatabaseUrl::Sqlite(path) => Arc::new(sqlite::SqliteStore::open(path, mode)?),

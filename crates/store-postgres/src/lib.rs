@@ -35,7 +35,7 @@ use async_trait::async_trait;
 use futures_util::FutureExt;
 use petstore_observe::metrics::Exposition;
 use petstore_store::{Cause, Health, OpenError, OpenMode, StoreError, cause};
-use rand::{Rng, SeedableRng, rngs::StdRng};
+use rand::{SeedableRng, rngs::StdRng};
 use tokio::sync::Semaphore;
 
 pub use self::{bulk::snapshot, check::check};
@@ -65,7 +65,7 @@ impl PostgresStore {
         url: &PostgresUrl,
         mode: OpenMode,
         connections: NonZeroU32,
-        random: &mut impl Rng,
+        random: &mut StdRng,
     ) -> Result<Self, OpenError> {
         let failed = |cause: Cause| OpenError::Io { path: url.to_string(), cause };
         let (connector, session) = prepare(url, mode).await?;

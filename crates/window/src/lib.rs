@@ -31,9 +31,12 @@ use petstore_app::App;
 use petstore_domain::{Client, client::ClientAddress, store_area::Logo};
 use petstore_languages as languages;
 use petstore_store::{Cause, Version};
-use petstore_web::edge::{
-    Account, ApiError, Edge, Facts, Found, Interface, Reader, RequestBody, Response, Route,
-    UnreadBody, cache::Cache, etag::Tags, find, http_status, photos, response::redirect,
+use petstore_web::{
+    edge::{
+        Account, ApiError, Edge, Facts, Found, Interface, Reader, RequestBody, Response, Route,
+        UnreadBody, cache::Cache, etag::Tags, find, http_status, photos, response::redirect,
+    },
+    server::Handler,
 };
 use tokio::sync::Mutex as AsyncMutex;
 
@@ -94,6 +97,12 @@ pub fn counted(edge: Edge) -> Edge {
 }
 
 impl Window {
+    /// Returns the window as the server takes it.
+    #[inline(never)]
+    pub fn into_handler(self) -> Arc<dyn Handler> {
+        Arc::new(self)
+    }
+
     /// The window of `app`.
     pub fn new(app: Arc<App>, edge: Arc<Edge>, settings: WindowSettings) -> Self {
         let sites: Vec<&str> =

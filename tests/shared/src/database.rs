@@ -22,7 +22,7 @@ impl Database {
     pub async fn fresh() -> Self {
         match env::var("TEST_DATABASE").as_deref() {
             Ok("postgres") => Self::Postgres(fresh_url().await),
-            Err(_) | Ok("sqlite") => Self::Sqlite(TempDir::new().unwrap()),
+            Err(_) | Ok("sqlite") => Self::Sqlite(crate::temporary_folder()),
             Ok(other) => panic!("TEST_DATABASE must be sqlite or postgres, but was {other}"),
         }
     }

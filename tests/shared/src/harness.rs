@@ -147,7 +147,7 @@ impl Server {
             tls: setup.tls.is_some(),
         };
         let seen = (setup.wrap)(Arc::clone(&store));
-        let photos = tempfile::tempdir().unwrap();
+        let photos = crate::temporary_folder();
         let app =
             interface::app_with(seen, clock.clone(), &app_settings, (setup.photos)(photos.path()));
         let edge = Arc::new(interface::edge(clock.clone(), &edge_settings));
@@ -168,8 +168,9 @@ impl Server {
                     let _ = shared.app().journal.read().await;
                 }
             };
-            let serving =
-                server::serve(listener, setup.tls, Arc::clone(&shared), &setup.limits, stopped);
+            let handler = shared.handler();
+            let stopped = Box::pin(stopped);
+            let serving = server::serve(listener, setup.tls, handler, &setup.limits, stopped);
             tokio::select! {
                 () = serving => {}
                 () = following => {}

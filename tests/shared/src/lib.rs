@@ -13,6 +13,9 @@
 
 use std::path::Path;
 
+use rustix::fs::statvfs;
+use tempfile::TempDir;
+
 pub mod area;
 pub mod certificates;
 pub mod clock;
@@ -38,4 +41,18 @@ pub mod with_pets;
 /// Returns the folder of the project.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
+}
+
+/// The free memory below which a folder of a test is on a disk, in bytes.
+const PLENTY: u64 = 1 << 30;
+
+/// Makes a folder that is removed at the end of a test. It is in memory if there is plenty: a test with a small database
+/// would otherwise spend a third of its time in the file system of a disk.
+pub fn temporary_folder() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    let free = statvfs(memory).map_or(0, |statistics| statistics.f_bavail * statistics.f_frsize);
+    if free < PLENTY {
+        return TempDir::new().unwrap();
+    }
+    TempDir::new_in(memory).or_else(|_| TempDir::new()).unwrap()
 }

@@ -49,7 +49,7 @@ pub(super) const STEP: Duration = Duration::from_millis(100);
 
 impl Shop {
     pub(super) async fn open() -> Self {
-        let folder = TempDir::new().unwrap();
+        let folder = petstore_testing::temporary_folder();
         let database = Database::fresh().await;
         let (mode, random) = (OpenMode::CreateAndMigrate, &mut StdRng::seed_from_u64(1));
         let store = databases::open(&database.url(), mode, CONNECTIONS, random).await.unwrap();

@@ -51,7 +51,7 @@ impl Shop {
     }
 
     pub(crate) async fn with(settings: ConsoleSettings) -> Self {
-        let folder = TempDir::new().unwrap();
+        let folder = petstore_testing::temporary_folder();
         let url = DatabaseUrl::Sqlite(folder.path().join("pets.db"));
         Self::on(&url, folder, settings).await
     }

@@ -146,6 +146,6 @@ pub(super) async fn run(
     };
     if let Some(listener) = listener {
         let end = async { drop(service_ended.changed().await) };
-        server::serve(listener, None, management, &limits, end).await;
+        server::serve(listener, None, management, &limits, Box::pin(end)).await;
     }
 }

@@ -304,7 +304,7 @@ impl PagesArgs {
         (app, edge, provider): (Arc<App>, Arc<Edge>, Option<Provider>),
         deployment: Deployment,
         limits: &Limits,
-        stop: impl Future<Output = ()> + Clone,
+        stop: impl Future<Output = ()> + Clone + Send,
     ) {
         let url = self.urls(&listeners, tls.is_some()).window;
         let Faces { console, window, style } = listeners;
@@ -336,14 +336,14 @@ impl PagesArgs {
         let console = async {
             let Some(listener) = console else { return };
             let console = Console::new(for_console.0, for_console.1, of_console, random);
-            let console = console.with_provider(provider);
-            server::serve(listener, tls_of_console, Arc::new(console), limits, stop_of_console)
-                .await;
+            let console = console.with_provider(provider).into_handler();
+            let stop = Box::pin(stop_of_console);
+            server::serve(listener, tls_of_console, console, limits, stop).await;
         };
         let window = async {
             let Some(listener) = window else { return };
-            let window = Arc::new(Window::new(app, edge, of_window));
-            server::serve(listener, tls, window, limits, stop).await;
+            let window = Window::new(app, edge, of_window).into_handler();
+            server::serve(listener, tls, window, limits, Box::pin(stop)).await;
         };
         tokio::join!(console, window);
     }

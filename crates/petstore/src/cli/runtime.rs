@@ -16,7 +16,10 @@ use std::{
     time::Duration,
 };
 
-use futures_util::{FutureExt, future::select_all};
+use futures_util::{
+    FutureExt,
+    future::{LocalBoxFuture, select_all},
+};
 use rand::rngs::StdRng;
 use rustix::process::{Resource, Signal, getrlimit};
 use tokio::{
@@ -29,6 +32,8 @@ use tracing::{error, warn};
 /// Runs the operations of a command.
 pub(super) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
+    // Boxed, so that the runtime is compiled once for all commands.
+    let work: LocalBoxFuture<'_, _> = Box::pin(work);
     let done = runtime.block_on(work);
     // A host name lookup that takes long must not delay the exit.
     runtime.shutdown_background();

@@ -296,7 +296,8 @@ impl Serve {
                 info!(open, "shutting down");
                 following.app().journal.end();
             };
-            tokio::join!(server::serve(listener, tls, api, &limits, stopped), pages);
+            let served = server::serve(listener, tls, api.handler(), &limits, Box::pin(stopped));
+            tokio::join!(served, pages);
             tasks.shut_down().await;
             drop(ended);
         };

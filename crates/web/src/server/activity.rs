@@ -15,7 +15,7 @@ use crate::edge::{Body, Reservation};
 /// client could hold a connection forever by reading no responses or, over HTTP/2, by sending no
 /// requests and responding to pings.
 #[derive(Default)]
-pub(super) struct Activity {
+pub(crate) struct Activity {
     requests: AtomicU64,
     in_flight: AtomicUsize,
     /// Responses that are not completely sent.
@@ -30,21 +30,24 @@ pub(super) struct Activity {
     is_aborted: AtomicBool,
 }
 
+/// A request in flight, until this is dropped.
+pub struct RequestInFlight(Arc<Activity>);
+
+impl Drop for RequestInFlight {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Relaxed);
+    }
+}
+
 impl Activity {
     /// Counts a request, which is in flight until the result is dropped.
-    pub(super) fn begin(self: &Arc<Self>, version: Version) -> impl Drop + use<> {
-        struct Begun(Arc<Activity>);
-        impl Drop for Begun {
-            fn drop(&mut self) {
-                self.0.in_flight.fetch_sub(1, Relaxed);
-            }
-        }
+    pub(super) fn begin(self: &Arc<Self>, version: Version) -> RequestInFlight {
         self.requests.fetch_add(1, Relaxed);
         self.in_flight.fetch_add(1, Relaxed);
         if version == Version::HTTP_2 {
             self.is_http_2.store(true, Relaxed);
         }
-        Begun(Arc::clone(self))
+        RequestInFlight(Arc::clone(self))
     }
 
     pub(super) fn wrote(&self, bytes: usize) {
@@ -57,7 +60,7 @@ impl Activity {
     pub(super) fn track_response(
         self: &Arc<Self>,
         response: Body,
-        begun: impl Drop + Send + 'static,
+        begun: RequestInFlight,
         stream: Option<Reservation>,
     ) -> Body {
         match response {

@@ -1,13 +1,8 @@
 //! A connection, from its first byte to its last.
 
-use std::{future, pin::Pin, sync::Arc, time::Duration};
+use std::{future, sync::Arc, time::Duration};
 
-use hyper::{
-    HeaderMap, Request, Version,
-    body::Incoming,
-    header::{self, HeaderValue},
-    service::service_fn,
-};
+use hyper::{HeaderMap, Request, Version, body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto,
@@ -20,11 +15,12 @@ use tokio::{
 use tracing::debug;
 
 use super::{
-    activity::Activity,
+    activity::{Activity, RequestInFlight},
+    handler::{ConnectionState, Handler, Handling},
     io::{ClientStream, Socket},
     limits::Limits,
 };
-use crate::edge::{Interface, MAX_BODY, REQUEST, Reader, Reservation, Response, STREAM};
+use crate::edge::{MAX_BODY, REQUEST, Reader, Reservation};
 
 /// How many bytes of a head are read. A head above the service's own, lower limit gets an Error
 /// body; one above this limit gets hyper's 431 without a body.
@@ -48,114 +44,80 @@ const MAX_FORCED_RESETS: usize = 256;
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Tells browsers to use only TLS for a year (RFC 6797).
-const ALWAYS_ENCRYPTED: &str = "max-age=31536000";
-
 /// A connection that is stalled at this many checks in a row is aborted. At the first one it is
 /// asked to shut down; until the last one, the client may still read responses.
 const MAX_STALLED_CHECKS: u32 = 4;
 
-/// A longer response over HTTP/1, in bytes, may not fit into the buffer of the system, so that it is in
-/// progress until the client reads it.
-const LONG: usize = 64 << 10;
-
 /// How many bytes per second a client must read, so that it is not stalled.
 const SLOWEST_READER: u128 = 1 << 10;
 
-/// The handling of a request, in a place of its own: the task of an HTTP/2 stream lasts until its client
-/// has read the response, and would keep the place of the whole handling, thousands of bytes, until then.
-type Handling = Pin<Box<dyn Future<Output = Result<Response, h2::Error>> + Send>>;
-
 /// The parts that the requests of a connection share.
-struct Requests<I> {
-    interface: Arc<I>,
-    client: Arc<Client>,
-    activity: Arc<Activity>,
-    is_encrypted: bool,
+struct Requests {
+    handler: Arc<dyn Handler>,
+    connection: Arc<ConnectionState>,
 }
 
-impl<I: Interface> Requests<I> {
+impl Requests {
     /// Begins to handle a request. Over HTTP/2, it needs memory, or must be the only one of its
     /// connection; otherwise, it is rejected and keeps nothing.
-    fn handle(self: &Arc<Self>, request: Request<Incoming>) -> Handling {
-        if I::IS_FOR_CLIENTS && !self.activity.has_begun() {
-            let strangers = &self.interface.edge().strangers;
-            strangers.warn_of_unnamed_proxy(&self.client, request.headers());
+    fn handle(&self, request: Request<Incoming>) -> Handling {
+        let ConnectionState { client, activity, .. } = &*self.connection;
+        if self.handler.is_for_clients() && !activity.has_begun() {
+            let strangers = &self.handler.edge().strangers;
+            strangers.warn_of_unnamed_proxy(client, request.headers());
         }
-        let begun = self.activity.begin(request.version());
+        let in_flight = activity.begin(request.version());
         // In HTTP/1, there is no further request before the response is sent.
         if request.version() < Version::HTTP_2 {
-            return Box::pin(Arc::clone(self).respond(request, begun, None));
+            return self.respond(request, in_flight, None);
         }
 
         let stream = self.reserve_stream(request.headers());
-        if stream.is_none() && self.activity.has_several() {
+        if stream.is_none() && activity.has_several() {
             // The request had no effect, so the client may retry it (RFC 9113, section 8.7).
             return Box::pin(future::ready(Err(h2::Reason::REFUSED_STREAM.into())));
         }
-        Box::pin(Arc::clone(self).respond(request, begun, stream))
+        self.respond(request, in_flight, stream)
+    }
+
+    fn respond(
+        &self,
+        request: Request<Incoming>,
+        in_flight: RequestInFlight,
+        stream: Option<Reservation>,
+    ) -> Handling {
+        let connection = Arc::clone(&self.connection);
+        Arc::clone(&self.handler).respond(connection, request, in_flight, stream)
     }
 
     /// Reserves memory for an HTTP/2 stream with this request, if there is enough.
     fn reserve_stream(&self, request: &HeaderMap) -> Option<Reservation> {
-        let edge = self.interface.edge();
-        let is_known = !I::IS_FOR_CLIENTS || self.client.is_trusted();
-        let reader =
-            if is_known { Reader::Known } else { edge.strangers.reader(&self.client, request) };
+        let edge = self.handler.edge();
+        let client = &self.connection.client;
+        let is_known = !self.handler.is_for_clients() || client.is_trusted();
+        let reader = if is_known { Reader::Known } else { edge.strangers.reader(client, request) };
         edge.response_memory.reserve_for(reader, REQUEST).ok()
-    }
-
-    async fn respond(
-        self: Arc<Self>,
-        request: Request<Incoming>,
-        begun: impl Drop + Send + 'static,
-        mut stream: Option<Reservation>,
-    ) -> Result<Response, h2::Error> {
-        let version = request.version();
-        let edge = self.interface.edge();
-        let mut response = edge.handle(&*self.interface, &self.client, request).await;
-        if let Some(stream) = &mut stream {
-            stream.resize(STREAM);
-        }
-        let is_long = response.body().whole().is_none_or(|body| body.len() > LONG);
-        if version == Version::HTTP_2 || is_long {
-            response = response.map(|body| self.activity.track_response(body, begun, stream));
-        } else {
-            drop(begun);
-        }
-        if self.activity.is_old() && version < Version::HTTP_2 {
-            let close = HeaderValue::from_static("close");
-            response.headers_mut().insert(header::CONNECTION, close);
-        }
-        // A browser must not treat text from a client as a page or a script.
-        let no_sniffing = HeaderValue::from_static("nosniff");
-        response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, no_sniffing);
-        if self.is_encrypted {
-            let always = HeaderValue::from_static(ALWAYS_ENCRYPTED);
-            response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, always);
-        }
-        Ok(response)
     }
 }
 
 /// Serves a connection until it ends. When `stopped` closes, the connection ends after the requests
 /// in flight.
-pub(super) async fn serve<S: Socket, I: Interface>(
+pub(super) async fn serve<S: Socket>(
     stream: S,
     client: Arc<Client>,
     activity: Arc<Activity>,
-    interface: Arc<I>,
+    handler: Arc<dyn Handler>,
     limits: Limits,
     mut stopped: watch::Receiver<()>,
 ) {
     let check_interval = limits.client_timeout;
     let stream = ClientStream::new(stream, check_interval, Arc::clone(&activity));
     let io = TokioIo::new(stream.with_client(Arc::clone(&client)));
-    let is_encrypted = S::IS_ENCRYPTED;
-    let requests = Requests { interface, client, activity: Arc::clone(&activity), is_encrypted };
-    let requests = Arc::new(requests);
+    let is_for_browsers = handler.is_for_clients() && !handler.has_keys();
+    let connection =
+        ConnectionState { client, activity: Arc::clone(&activity), is_encrypted: S::IS_ENCRYPTED };
+    let requests = Requests { handler, connection: Arc::new(connection) };
     let service = service_fn(move |request| requests.handle(request));
-    let is_for_browsers = I::IS_FOR_CLIENTS && !I::HAS_KEYS;
     let builder = protocol(check_interval, is_for_browsers);
     let mut connection = std::pin::pin!(builder.serve_connection(io, service));
     let fewest_bytes = SLOWEST_READER * check_interval.as_millis() / 1000;

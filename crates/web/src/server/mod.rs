@@ -3,6 +3,7 @@
 mod activity;
 mod connection;
 mod connection_slots;
+mod handler;
 mod io;
 mod limits;
 mod strict_heads;
@@ -15,7 +16,9 @@ use std::{
     time::Duration,
 };
 
+use futures_util::future::BoxFuture;
 use petstore_domain::Client;
+
 use rustix::{io::Errno, net::sockopt::set_socket_send_buffer_size};
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
@@ -25,8 +28,9 @@ use tokio::{
 };
 use tracing::warn;
 
-use crate::edge::Interface;
+use crate::edge::Edge;
 
+pub use self::handler::Handler;
 pub use self::limits::{Limits, per_address_of, raise_open_files_limit};
 pub use self::tls::{Tls, TlsError};
 use self::{
@@ -60,14 +64,27 @@ pub fn listen(socket: TcpSocket) -> Result<TcpListener, Error> {
     socket.listen(BACKLOG)
 }
 
-/// Serves `interface` on `listener`, over TLS if there is a certificate, until `stop` completes. Then
+/// Serves `handler` on `listener`, over TLS if there is a certificate, until `stop` completes. Then
 /// requests in flight may finish within the limit.
-pub async fn serve(
+///
+/// What it returns is boxed, and this function is never a part of another one, so that it is compiled in this crate.
+#[inline(never)]
+pub fn serve<'s>(
     listener: TcpListener,
     tls: Option<Arc<Tls>>,
-    interface: Arc<impl Interface>,
+    handler: Arc<dyn Handler>,
+    limits: &'s Limits,
+    stop: BoxFuture<'s, ()>,
+) -> BoxFuture<'s, ()> {
+    Box::pin(accept_until(listener, tls, handler, limits, stop))
+}
+
+async fn accept_until(
+    listener: TcpListener,
+    tls: Option<Arc<Tls>>,
+    handler: Arc<dyn Handler>,
     limits: &Limits,
-    stop: impl Future<Output = ()>,
+    mut stop: BoxFuture<'_, ()>,
 ) {
     // Inherited by connections. If the system rejects it, they get another size.
     let _ = set_socket_send_buffer_size(&listener, SEND_BUFFER_OF_STRANGER);
@@ -77,7 +94,6 @@ pub async fn serve(
     let mut rejections = Rejections::default();
     let mut report = time::interval(REPORT_EVERY);
     report.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut stop = std::pin::pin!(stop);
     loop {
         let accepted = tokio::select! {
             () = &mut stop => break,
@@ -110,24 +126,25 @@ pub async fn serve(
             Ok(slot) => slot,
             Err(no_slot) => {
                 if tls.is_none() {
-                    reject(&stream, no_slot, interface.as_ref());
+                    reject(&stream, no_slot, handler.edge());
                 }
-                interface.connections().turned_away.count();
+                handler.connections().turned_away.count();
                 rejections.refused += 1;
                 rejections.last_address = Some(address);
                 continue;
             }
         };
         if slot.replaces_another {
-            interface.connections().turned_away.count();
+            handler.connections().turned_away.count();
             rejections.replaced += 1;
         }
         // A small response must not wait for the acknowledgement of the previous one.
         let _ = stream.set_nodelay(true);
         let number = slot.number;
-        let slot = (slot, interface.connections().begin());
-        let (interface, limits, mut stopped) =
-            (Arc::clone(&interface), limits.clone(), stopped.clone());
+        let slot = (slot, handler.connections().begin());
+        let handler = Arc::clone(&handler);
+        let limits = limits.clone();
+        let mut stopped = stopped.clone();
         // Two tasks, so a connection without TLS takes no memory for TLS.
         let task = if let Some(tls) = &tls {
             let acceptor = tls.acceptor();
@@ -135,13 +152,13 @@ pub async fn serve(
                 let within = limits.client_timeout;
                 let stream = tls::handshake(acceptor, stream, within, &mut stopped).await;
                 if let Some(stream) = stream {
-                    connection::serve(stream, client, activity, interface, limits, stopped).await;
+                    connection::serve(stream, client, activity, handler, limits, stopped).await;
                 }
                 drop(slot);
             })
         } else {
             connections.spawn(async move {
-                connection::serve(stream, client, activity, interface, limits, stopped).await;
+                connection::serve(stream, client, activity, handler, limits, stopped).await;
                 drop(slot);
             })
         };
@@ -188,7 +205,7 @@ fn affects_one_connection(error: &Error) -> bool {
 
 /// Tells a client why its connection is closed. Not over TLS, where the response would need a
 /// handshake.
-fn reject(stream: &TcpStream, no_slot: NoFreeSlot, interface: &impl Interface) {
+fn reject(stream: &TcpStream, no_slot: NoFreeSlot, edge: &Edge) {
     let whose = match no_slot {
         NoFreeSlot::InTotal => "",
         NoFreeSlot::ForAddress => " from this address",
@@ -206,7 +223,7 @@ fn reject(stream: &TcpStream, no_slot: NoFreeSlot, interface: &impl Interface) {
          Cache-Control: no-store\r\n\
          Connection: close\r\n\r\n{body}",
         body.len(),
-        interface.edge().new_request_id()
+        edge.new_request_id()
     );
     // Without this read, closing would reset the socket, and the reset could overtake the response.
     let _ = stream.try_read(&mut [0; 4 << 10]);

@@ -101,7 +101,7 @@ impl Street {
         let store: AnyStore =
             Arc::new(WithPets { pets, area, rest: store, asked: Arc::clone(&asked) });
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
-        let photos = TempDir::new().unwrap();
+        let photos = petstore_testing::temporary_folder();
         let of_app = app::Settings::default();
         let place = Some(petstore_testing::photo_places::folder(photos.path()));
         let app = interface::app_with(Arc::clone(&store), clock.clone(), &of_app, place);

@@ -27,7 +27,8 @@ static ADDRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
     let address = listener.local_addr().unwrap();
     let api = SERVICE.api.clone();
     SERVICE.runtime.spawn(async move {
-        server::serve(listener, None, api, &limits, std::future::pending()).await;
+        let forever = Box::pin(std::future::pending());
+        server::serve(listener, None, api.handler(), &limits, forever).await;
     });
     address
 });
