@@ -101,7 +101,7 @@ impl Api {
     async fn photo_file(&self, client: &Client, call: Call<'_>) -> Result<Response, ApiError> {
         let headers = &call.request.headers;
         let memory = (&self.edge.response_memory, self.edge.strangers.reader(client, headers));
-        photos::respond(&self.app.photos, memory, headers, call.parameter).await
+        photos::respond(&self.app.reading.photos, memory, headers, call.parameter).await
     }
 
     /// Puts the path of the base URL before the paths of photos, which are without it in the store.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use petstore_domain::Clock;
-use petstore_store::{Store, StoreError, Version};
+use petstore_store::{StoreError, StoreReader, Version};
 
 use super::{StoreFacts, StoreOptions};
 
@@ -25,7 +25,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    pub async fn now(store: &dyn Store, clock: &dyn Clock) -> Result<Self, StoreError> {
+    pub async fn now(store: &StoreReader, clock: &dyn Clock) -> Result<Self, StoreError> {
         let version = store.version().await?;
         Ok(Self { store: version, writes: store.ended_writes(), at: clock.instant() })
     }
@@ -47,7 +47,7 @@ impl KnownFacts {
     /// Returns what the store says about itself now.
     pub async fn read(
         &self,
-        store: &dyn Store,
+        store: &StoreReader,
         clock: &dyn Clock,
         options: &StoreOptions,
     ) -> Result<StoreFacts, StoreError> {

@@ -14,23 +14,17 @@ mod latest;
 mod logo;
 mod photos;
 mod profile;
+mod reading_parts;
 mod store_facts;
 pub mod turns;
 mod upkeep;
 mod webhooks;
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use petstore_domain::{
-    Clock, Deployment, RateLimit,
-    store_area::{Logo, OrderId},
-};
+use petstore_domain::{Clock, Deployment, RateLimit, store_area::OrderId};
 use petstore_observe::metrics::{BackupMetrics, Exposition, Kind, SignInMetrics, TaskMetrics};
 use petstore_photos::Photos;
 use petstore_store::{Store, StoreError, confirmed_clock::ConfirmedClock};
@@ -42,7 +36,9 @@ pub use self::{
     idempotency::{NotEntered, Requests},
     keys::{Caller, KeyError},
     known_facts::{KnownFacts, Seen},
+    logo::LogoFiles,
     profile::change_profile,
+    reading_parts::ReadingParts,
     webhooks::{WebhookError, WebhookRefusal},
 };
 use self::{
@@ -94,8 +90,8 @@ pub struct App {
     pub photos: Arc<Photos>,
     /// The journal of changes.
     pub journal: Journal,
-    /// The logo of the store, its file, and when it was read.
-    known_logo: Mutex<Option<(Logo, Bytes, Instant)>>,
+    /// The parts that only read.
+    pub reading: ReadingParts,
     keep_changes: Duration,
     pub keep_contacts: Duration,
     /// The last reservation that was due in the last step, and its end, if others may follow.
@@ -130,8 +126,8 @@ impl App {
             webhooks: Webhooks::new(Arc::clone(&store), registrar),
             inventory: InventoryCount::new(Arc::clone(&store), Arc::clone(&clock)),
             journal: Journal::new(Arc::clone(&store), Arc::clone(&clock)),
+            reading: ReadingParts::new(Arc::clone(&store), Arc::clone(&clock), Arc::clone(&photos)),
             photos,
-            known_logo: Mutex::default(),
             keep_changes,
             keep_contacts,
             last_due: Mutex::default(),

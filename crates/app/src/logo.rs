@@ -1,31 +1,55 @@
 //! The logo of the store.
 
-use std::time::Duration;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use bytes::Bytes;
-use petstore_domain::store_area::Logo;
-use petstore_store::StoreError;
-
-use super::App;
+use parking_lot::Mutex;
+use petstore_domain::{Clock, store_area::Logo};
+use petstore_store::{StoreError, StoreReader};
 
 /// How long the file of the logo is used without a look at the database.
 const KEPT: Duration = Duration::from_mins(1);
 
-impl App {
-    /// The file of a logo: that of the store, or one that was replaced less than a day ago.
-    pub async fn logo(&self, logo: Logo) -> Result<Option<Bytes>, StoreError> {
-        let known = || self.known_logo.lock();
+/// The files of logos. That of the present logo is kept in memory for a while.
+pub struct LogoFiles {
+    store: StoreReader,
+    clock: Arc<dyn Clock>,
+    known: Mutex<Option<KnownLogo>>,
+}
+
+/// The present logo of the store, as it was read.
+#[derive(Clone)]
+struct KnownLogo {
+    logo: Logo,
+    png: Bytes,
+    read_at: Instant,
+}
+
+impl LogoFiles {
+    pub(crate) fn new(store: StoreReader, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock, known: Mutex::default() }
+    }
+
+    /// Returns the file of a logo: the logo of the store, or one that was replaced less than a day ago.
+    pub async fn read(&self, logo: Logo) -> Result<Option<Bytes>, StoreError> {
         let now = self.clock.instant();
-        let found = known().clone().filter(|&(of, _, at)| of == logo && now < at + KEPT);
-        if let Some((_, png, _)) = found {
-            return Ok(Some(png));
+        let known = self.known.lock().clone();
+        if let Some(known) = known
+            && known.logo == logo
+            && now < known.read_at + KEPT
+        {
+            return Ok(Some(known.png));
         }
+
         let Some((png, is_present)) = self.store.logo(logo, self.clock.now()).await? else {
             return Ok(None);
         };
         let png = Bytes::from(png);
         if is_present {
-            *known() = Some((logo, png.clone(), now));
+            *self.known.lock() = Some(KnownLogo { logo, png: png.clone(), read_at: now });
         }
         Ok(Some(png))
     }

@@ -4,7 +4,7 @@ use petstore_domain::store_area::{
     ContactPage, ContactUrl, Currency, EmailAddress, Language, Profile, StoreKind, StoreName,
     TelephoneNumber,
 };
-use petstore_store::{Store, StoreError};
+use petstore_store::{StoreError, StoreReader};
 
 /// What holds if the profile does not say it.
 #[derive(Debug, Clone, Default)]
@@ -67,7 +67,7 @@ impl StoreFacts {
     }
 
     /// Those of now.
-    pub async fn read(store: &dyn Store, options: &StoreOptions) -> Result<Self, StoreError> {
+    pub async fn read(store: &StoreReader, options: &StoreOptions) -> Result<Self, StoreError> {
         Ok(Self::new(store.profile().await?, options))
     }
 

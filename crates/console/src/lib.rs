@@ -111,7 +111,7 @@ impl Console {
         let stranger = || self.edge.strangers.reader(client, headers);
         let reader = session::of(visit).await?.map_or_else(stranger, |_| Reader::Known);
         let memory = (&self.edge.response_memory, reader);
-        photos::respond(&self.app.photos, memory, headers, visit.parameter).await
+        photos::respond(&self.app.reading.photos, memory, headers, visit.parameter).await
     }
 
     /// `GET /assets/{name}`.
@@ -120,7 +120,8 @@ impl Console {
             return layout::asset(request.uri.path());
         };
         let reader = self.edge.strangers.reader(client, &request.headers);
-        photos::respond_with_logo(&self.app, (&self.edge.response_memory, reader), logo).await
+        let memory = (&self.edge.response_memory, reader);
+        photos::respond_with_logo(&self.app.reading.logos, memory, logo).await
     }
 
     /// Counts the page for a stranger that repeats a long form, which takes up to six times as many
@@ -142,8 +143,8 @@ impl Console {
 impl Console {
     /// Returns what the store says about itself now.
     async fn store_facts(&self) -> Result<StoreFacts, StoreError> {
-        let app = &self.app;
-        self.facts.read(&*app.store, &*app.clock, &self.settings.store).await
+        let reading = &self.app.reading;
+        self.facts.read(&reading.store, &*reading.clock, &self.settings.store).await
     }
 }
 

@@ -85,7 +85,7 @@ async fn main() {
     }
     let app = interface::app(Arc::clone(&store) as _, clock.clone(), &app::Settings::default());
     let edge = window::counted(interface::edge(clock.clone(), &edge::Settings::default()));
-    let window = Window::new(app, Arc::new(edge), WindowSettings::default());
+    let window = Window::new(app.reading.clone(), Arc::new(edge), WindowSettings::default());
     let api = interface::api(store, clock);
     let client = IpAddr::from([127, 0, 0, 1]).into();
     let send = async |asked: Asked, expected| {

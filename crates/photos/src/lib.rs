@@ -11,6 +11,7 @@ mod folder;
 mod inspect;
 mod logo;
 mod place;
+mod reader;
 mod turn;
 
 use std::{collections::BTreeSet, io, sync::Arc, time::Duration};
@@ -41,6 +42,7 @@ pub use self::{
     inspect::Format,
     logo::logo,
     place::Place,
+    reader::PhotoReader,
 };
 use self::{
     decode::{OPAQUE, TRANSPARENT, is_large, smaller_file},

@@ -13,6 +13,7 @@ pub mod journal_rows;
 pub mod open_mode;
 pub mod page;
 mod pets;
+mod reader;
 pub mod request_rows;
 pub mod state;
 mod store_area;
@@ -30,6 +31,7 @@ pub use self::{
     health::Health,
     open_mode::OpenMode,
     pets::{Created, Pets, Respond, Version, Visit},
+    reader::StoreReader,
     store_area::{Executed, RespondTo, StoreArea},
 };
 

@@ -8,7 +8,7 @@ use petstore_domain::{
     store_area::Category,
     text::readable::{SHORT, readable},
 };
-use petstore_store::{Store, StoreError};
+use petstore_store::{StoreError, StoreReader};
 
 /// How many labels are kept.
 const MOST_KEPT: usize = 10_000;
@@ -25,7 +25,7 @@ pub(super) struct Labels {
 
 impl Labels {
     /// Reads the first ones.
-    pub(super) async fn first(store: &dyn Store) -> Result<Self, StoreError> {
+    pub(super) async fn first(store: &StoreReader) -> Result<Self, StoreError> {
         let most = Limit::new(Limit::MAX.into()).unwrap_or_default();
         let (first, next) = store.list_categories(None, most).await?;
         Ok(Self { first, last_of_first: Some(next.unwrap_or(i64::MAX)), ..Self::default() })
@@ -34,7 +34,7 @@ impl Labels {
     /// Reads the labels of these categories that are not known yet.
     pub(super) async fn learn(
         &mut self,
-        store: &dyn Store,
+        store: &StoreReader,
         ids: impl IntoIterator<Item = i64>,
     ) -> Result<(), StoreError> {
         if self.others.len() > MOST_KEPT {

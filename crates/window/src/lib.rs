@@ -1,5 +1,5 @@
 //! The window: the public pages of the animals, on a listener of their own. Nobody needs a key, and
-//! nothing here writes.
+//! nothing here writes: the window is made of [`ReadingParts`].
 
 mod accent;
 mod animal_page;
@@ -27,7 +27,7 @@ mod xml;
 
 use std::{hash::RandomState, sync::Arc};
 
-use petstore_app::App;
+use petstore_app::ReadingParts;
 use petstore_domain::{Client, client::ClientAddress, store_area::Logo};
 use petstore_languages as languages;
 use petstore_store::{Cause, Version};
@@ -103,18 +103,18 @@ impl Window {
         Arc::new(self)
     }
 
-    /// The window of `app`.
-    pub fn new(app: Arc<App>, edge: Arc<Edge>, settings: WindowSettings) -> Self {
+    /// Makes the window of these parts.
+    pub fn new(parts: ReadingParts, edge: Arc<Edge>, settings: WindowSettings) -> Self {
         let sites: Vec<&str> =
             settings.embed.iter().map(petstore_web::edge::Origin::as_str).collect();
         let sites = if sites.is_empty() { "'none'".to_owned() } else { sites.join(" ") };
         let policy = [POLICY.trim_end_matches("'none'"), &sites].concat();
         Self {
             edge,
-            tags: Tags::new(app.store.etag_key()),
-            started: app.clock.now().to_string(),
+            tags: Tags::new(parts.store.etag_key()),
+            started: parts.clock.now().to_string(),
             layout: Layout::new(&settings),
-            shop: Arc::new(Shop::new(app, settings)),
+            shop: Arc::new(Shop::new(parts, settings)),
             lists: Cache::of(MAX_PAGES),
             typed: Cache::of(MAX_TYPED),
             animals: Cache::of(MAX_PAGES),
@@ -148,9 +148,9 @@ impl Window {
         let memory = (&self.edge.response_memory, Reader::Stranger(visitor));
         match page {
             Page::robots => Ok(sitemap::robots(shop)),
-            Page::photo => photos::respond(&shop.app.photos, memory, headers, parameter).await,
+            Page::photo => photos::respond(&shop.parts.photos, memory, headers, parameter).await,
             Page::asset if let Some(logo) = Logo::at(request.uri.path()) => {
-                photos::respond_with_logo(&shop.app, memory, logo).await
+                photos::respond_with_logo(&shop.parts.logos, memory, logo).await
             }
             Page::asset | Page::favicon | Page::touchIcon => self.layout.asset(request.uri.path()),
             Page::csv | Page::sitemapPart => {

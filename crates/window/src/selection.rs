@@ -7,7 +7,7 @@ use petstore_domain::{
     PetId, PetStatus,
     store_area::{Choices, FieldSet, PetQuery, Sought, StorePet},
 };
-use petstore_store::{Store, StoreError};
+use petstore_store::{StoreError, StoreReader};
 
 use super::{
     labels::Labels,
@@ -42,7 +42,7 @@ const KINDS: usize = 24;
 
 /// The animals of a page, and the position after them if more follow.
 pub(super) async fn find(
-    store: &dyn Store,
+    store: &StoreReader,
     query: &Query,
     fields: &FieldSet,
 ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
@@ -54,7 +54,7 @@ pub(super) async fn find(
 
 /// How many animals a filter finds, at most `most` and one more.
 pub(super) async fn count(
-    store: &dyn Store,
+    store: &StoreReader,
     filter: &Filter,
     fields: &FieldSet,
     most: usize,
@@ -65,7 +65,7 @@ pub(super) async fn count(
 
 /// How many animals each filter finds, at most `most` and one more. All counts are of one moment.
 async fn count_each(
-    store: &dyn Store,
+    store: &StoreReader,
     filters: &[Filter],
     fields: &FieldSet,
     most: usize,
@@ -87,7 +87,7 @@ pub(super) type Kind = (Parameter, usize);
 
 /// The species of the animals, or their categories if they have not two species. None if they have not
 /// two categories, either.
-pub(super) async fn kinds(store: &dyn Store, fields: &FieldSet) -> Result<Vec<Kind>, StoreError> {
+pub(super) async fn kinds(store: &StoreReader, fields: &FieldSet) -> Result<Vec<Kind>, StoreError> {
     let choices = offered(SPECIES, fields).and_then(|field| field.choices.as_ref());
     let choices = choices.map(Choices::all).unwrap_or_default().iter();
     let species = choices.map(|choice| (SPECIES.to_owned(), choice.clone())).take(KINDS).collect();
@@ -108,7 +108,7 @@ pub(super) async fn kinds(store: &dyn Store, fields: &FieldSet) -> Result<Vec<Ki
 }
 
 /// Reads the animals that became available again and still are, each with the last change that did it.
-pub(super) async fn read_came_back(store: &dyn Store) -> Result<Vec<CameBack>, StoreError> {
+pub(super) async fn read_came_back(store: &StoreReader) -> Result<Vec<CameBack>, StoreError> {
     let mut seen = HashSet::new();
     let mut returns = store.returns(CHANGES).await?;
     returns.retain(|newest| seen.insert(newest.pet));

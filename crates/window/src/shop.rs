@@ -6,7 +6,7 @@ use jiff::{civil::Date, tz::TimeZone};
 use maud::Markup;
 use parking_lot::Mutex;
 use petstore_app::turns::{TurnLimits, Turns};
-use petstore_app::{App, Seen, StoreFacts};
+use petstore_app::{ReadingParts, Seen, StoreFacts};
 use petstore_domain::{
     PetId,
     store_area::{FieldSet, Photo, PhotoSize, Profile, StorePet},
@@ -15,7 +15,7 @@ use petstore_languages::{
     self as languages,
     look::{Animal, Drawings},
 };
-use petstore_store::{Store, StoreError, Version};
+use petstore_store::{StoreError, StoreReader, Version};
 use petstore_web::edge::cache::Cache;
 use tokio::sync::Mutex as AsyncMutex;
 
@@ -48,7 +48,7 @@ const MAX_FILTERS: usize = 64;
 
 /// A store and how the window shows it.
 pub(super) struct Shop {
-    pub(super) app: Arc<App>,
+    pub(super) parts: ReadingParts,
     pub(super) settings: WindowSettings,
     /// The turns of searches, because they take longer than other pages.
     pub(super) searches: Arc<Turns>,
@@ -110,14 +110,14 @@ impl Listed<'_> {
 }
 
 impl Shop {
-    pub(super) fn new(app: Arc<App>, settings: WindowSettings) -> Self {
+    pub(super) fn new(parts: ReadingParts, settings: WindowSettings) -> Self {
         let facts = StoreFacts::new(Profile::default(), &settings.store);
-        let clock = &app.clock;
+        let clock = &parts.clock;
         Self {
             searches: Turns::new(PAGE_TURNS, Arc::clone(clock)),
             pages: Turns::new(PAGE_TURNS, Arc::clone(clock)),
             pieces: Turns::new(PIECE_TURNS, Arc::clone(clock)),
-            app,
+            parts,
             settings,
             last: AsyncMutex::default(),
             facts: Mutex::new(Arc::new(facts)),
@@ -133,7 +133,7 @@ impl Shop {
     pub(super) async fn moment(&self) -> Result<Arc<Moment>, StoreError> {
         // Requests that come together read it once.
         let mut last = self.last.lock().await;
-        let now = Seen::now(self.store(), &*self.app.clock).await?;
+        let now = Seen::now(self.store(), &*self.parts.clock).await?;
         let moment = match &mut *last {
             Some(known) if known.seen.is_as(&now) => Arc::clone(&known.moment),
             known => {
@@ -169,12 +169,12 @@ impl Shop {
         facts
     }
 
-    pub(super) fn store(&self) -> &dyn Store {
-        &*self.app.store
+    pub(super) fn store(&self) -> &StoreReader {
+        &self.parts.store
     }
 
     pub(super) fn today(&self) -> Date {
-        self.app.clock.now().to_zoned(TimeZone::UTC).date()
+        self.parts.clock.now().to_zoned(TimeZone::UTC).date()
     }
 
     /// Returns the address for the public of a path of the window.
@@ -210,9 +210,9 @@ impl Shop {
         moment: &Arc<Moment>,
     ) -> Result<Reading<Arc<Vec<Kind>>>, StoreError> {
         let count = || {
-            let store = Arc::clone(&self.app.store);
+            let store = self.parts.store.clone();
             let moment = Arc::clone(moment);
-            async move { Ok(Arc::new(selection::kinds(&*store, &moment.fields).await?)) }
+            async move { Ok(Arc::new(selection::kinds(&store, &moment.fields).await?)) }
         };
         self.kinds.read(moment.version, count).await
     }
@@ -223,8 +223,8 @@ impl Shop {
         moment: &Moment,
     ) -> Result<Reading<Arc<Vec<CameBack>>>, StoreError> {
         let read = || {
-            let store = Arc::clone(&self.app.store);
-            async move { Ok(Arc::new(selection::read_came_back(&*store).await?)) }
+            let store = self.parts.store.clone();
+            async move { Ok(Arc::new(selection::read_came_back(&store).await?)) }
         };
         self.came_back.read(moment.version, read).await
     }

@@ -342,7 +342,7 @@ impl PagesArgs {
         };
         let window = async {
             let Some(listener) = window else { return };
-            let window = Window::new(app, edge, of_window).into_handler();
+            let window = Window::new(app.reading.clone(), edge, of_window).into_handler();
             server::serve(listener, tls, window, limits, Box::pin(stop)).await;
         };
         tokio::join!(console, window);

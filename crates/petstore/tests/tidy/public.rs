@@ -29,3 +29,16 @@ fn the_window_makes_its_pages_of_what_is_public_of_an_animal() {
         }
     }
 }
+
+/// The types through which the window could write to a store or to the files of photos.
+const WRITERS: [&str; 3] = ["App", "Photos", "Store"];
+
+#[test]
+fn the_window_names_no_type_through_which_it_could_write() {
+    for (path, text) in files(&["crates/window/src"], ".rs") {
+        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+            assert!(!words.any(|word| WRITERS.contains(&word)), "{}: {line}", path.display());
+        }
+    }
+}

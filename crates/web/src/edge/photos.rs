@@ -7,12 +7,12 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{self, HeaderValue},
 };
-use petstore_app::App;
+use petstore_app::LogoFiles;
 use petstore_domain::{
     Problem,
     store_area::{Logo, PhotoFile, PhotoSize},
 };
-use petstore_photos::{PIECE, PhotoError, Photos};
+use petstore_photos::{PIECE, PhotoError, PhotoReader};
 use petstore_store::Cause;
 
 use super::{ApiError, Body, Reader, Response, ResponseMemory, etag, held_by, response};
@@ -25,7 +25,7 @@ const FOR_NOW: HeaderValue = HeaderValue::from_static("public, max-age=300");
 
 /// The response to `GET /photos/{name}`. A large file is read while the client reads the response.
 pub async fn respond(
-    photos: &Arc<Photos>,
+    photos: &PhotoReader,
     (memory, reader): (&ResponseMemory, Reader),
     request: &HeaderMap,
     name: &str,
@@ -37,7 +37,7 @@ pub async fn respond(
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("image/jpeg"));
     headers.insert(header::CACHE_CONTROL, FOREVER);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if photos.place().is_some() && etag::has(request, &tag) {
+    if photos.has_place() && etag::has(request, &tag) {
         return Ok(etag::respond(request, response, tag));
     }
     let mut room = memory.reserve_for(reader, PIECE)?;
@@ -58,7 +58,7 @@ pub async fn respond(
     room.grow(2 * PIECE)?;
     let room = Arc::new(room);
     let first = held_by(Arc::clone(&room), first);
-    let start = (Arc::clone(photos), sent, room);
+    let start = (photos.clone(), sent, room);
     let rest = stream::try_unfold(start, move |(photos, at, room)| async move {
         if at >= length {
             return Ok(None);
@@ -79,11 +79,11 @@ pub async fn respond(
 
 /// The response to `GET /assets/logo-….png`. Another content has another name.
 pub async fn respond_with_logo(
-    app: &App,
+    logos: &LogoFiles,
     (memory, reader): (&ResponseMemory, Reader),
     logo: Logo,
 ) -> Result<Response, ApiError> {
-    let png = app.logo(logo).await?.ok_or_else(ApiError::no_such_path)?;
+    let png = logos.read(logo).await?.ok_or_else(ApiError::no_such_path)?;
     let mut response = response::with_body(png);
     for (name, value) in [
         (header::CONTENT_TYPE, HeaderValue::from_static("image/png")),

@@ -106,7 +106,7 @@ impl Street {
         let place = Some(petstore_testing::photo_places::folder(photos.path()));
         let app = interface::app_with(Arc::clone(&store), clock.clone(), &of_app, place);
         let edge = interface::edge(clock.clone(), of_edge);
-        let window = Window::new(Arc::clone(&app), Arc::new(window::counted(edge)), settings);
+        let window = Window::new(app.reading.clone(), Arc::new(window::counted(edge)), settings);
         Self { store, app, window, clock, asked, database, _photos: photos }
     }
 

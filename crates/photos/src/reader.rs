@@ -1,0 +1,28 @@
+//! The reading half of photos, for those that must not make any.
+
+use std::sync::Arc;
+
+use petstore_domain::store_area::PhotoFile;
+
+use super::{PhotoError, Photos, files::Piece};
+
+/// A handle to the files of photos that has no method that writes.
+#[derive(Clone)]
+pub struct PhotoReader(Arc<Photos>);
+
+impl PhotoReader {
+    /// Makes a reader of the files of these photos.
+    pub fn new(photos: Arc<Photos>) -> Self {
+        Self(photos)
+    }
+
+    /// Whether the service keeps photos.
+    pub fn has_place(&self) -> bool {
+        self.0.place().is_some()
+    }
+
+    /// See [`Photos::read`].
+    pub async fn read(&self, file: PhotoFile, at: u64) -> Result<Option<Piece>, PhotoError> {
+        self.0.read(file, at).await
+    }
+}

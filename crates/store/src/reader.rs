@@ -1,0 +1,98 @@
+//! The reading half of a store, for those that must not write.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use petstore_domain::{
+    Limit, PetId,
+    store_area::{Category, FieldSet, Logo, PetQuery, Profile, StorePet},
+};
+
+use crate::{Return, Store, StoreError, Version};
+
+/// A handle to a store that has no method that writes. It reads what the public sees. The trait of each method says
+/// what the method promises.
+#[derive(Clone)]
+pub struct StoreReader(Arc<dyn Store>);
+
+impl StoreReader {
+    /// Makes a reader of this store.
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self(store)
+    }
+
+    /// See [`crate::Offers::public_version`].
+    pub async fn public_version(&self) -> Result<Version, StoreError> {
+        self.0.public_version().await
+    }
+
+    /// See [`crate::Offers::list_offers`].
+    pub async fn list_offers(
+        &self,
+        query: &PetQuery,
+    ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
+        self.0.list_offers(query).await
+    }
+
+    /// See [`crate::Offers::count_offers`].
+    pub async fn count_offers(
+        &self,
+        queries: Vec<PetQuery>,
+        most: usize,
+    ) -> Result<Vec<usize>, StoreError> {
+        self.0.count_offers(queries, most).await
+    }
+
+    /// See [`crate::Offers::returns`].
+    pub async fn returns(&self, changes: i64) -> Result<Vec<Return>, StoreError> {
+        self.0.returns(changes).await
+    }
+
+    /// See [`crate::StoreArea::get_store_pet`].
+    pub async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
+        self.0.get_store_pet(id).await
+    }
+
+    /// See [`crate::Lists::list_categories`].
+    pub async fn list_categories(
+        &self,
+        after: Option<i64>,
+        limit: Limit,
+    ) -> Result<(Vec<Category>, Option<i64>), StoreError> {
+        self.0.list_categories(after, limit).await
+    }
+
+    /// See [`crate::Fields::fields`].
+    pub async fn fields(&self) -> Result<FieldSet, StoreError> {
+        self.0.fields().await
+    }
+
+    /// See [`crate::StoreProfile::profile`].
+    pub async fn profile(&self) -> Result<Profile, StoreError> {
+        self.0.profile().await
+    }
+
+    /// See [`crate::StoreProfile::logo`].
+    pub async fn logo(
+        &self,
+        logo: Logo,
+        now: Timestamp,
+    ) -> Result<Option<(Vec<u8>, bool)>, StoreError> {
+        self.0.logo(logo, now).await
+    }
+
+    /// See [`crate::Pets::version`].
+    pub async fn version(&self) -> Result<Option<Version>, StoreError> {
+        self.0.version().await
+    }
+
+    /// See [`crate::Pets::ended_writes`].
+    pub fn ended_writes(&self) -> u64 {
+        self.0.ended_writes()
+    }
+
+    /// See [`crate::Pets::etag_key`].
+    pub fn etag_key(&self) -> [u8; 32] {
+        self.0.etag_key()
+    }
+}
