@@ -18,4 +18,5 @@ pub use self::{
     api::{Api, counted},
     context::Settings,
     management::Management,
+    store_area::declared_bodies,
 };

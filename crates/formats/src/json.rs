@@ -1,6 +1,7 @@
 //! JSON: strict parsing, and writing.
 
 mod contacts;
+pub mod declared;
 mod field;
 mod journal;
 pub mod members;
@@ -24,7 +25,7 @@ use serde_json::{de::SliceRead, value::RawValue};
 
 pub use self::{
     contacts::{orders_in, with_contacts},
-    field::{FIELD, read_field, write_field},
+    field::{FieldInput, read_field, write_field},
     journal::{write_audit_entry, write_change},
     object::Object,
     order::{ADDED_TO_ORDERS, PlaceOrder, read_order, write_order, write_order_with_contact},

@@ -54,7 +54,7 @@ fn parse(area: &StoreArea, element: &RawValue, write: &Write<'_>) -> Result<Comm
         Ok(Preconditions { if_match, if_absent: false })
     };
     let act = |act: Act| {
-        check(&["orderId", "ifMatch", act.member()])?;
+        check(&[&["orderId", "ifMatch"], act.names()].concat())?;
         act.command(area, &members, order_id(), preconditions()?, write.now)
     };
     match &*command.0 {

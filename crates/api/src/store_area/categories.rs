@@ -2,13 +2,14 @@
 
 use petstore_domain::{
     Problem,
-    store_area::{Category, Command},
+    store_area::{Category, Command, Label},
 };
 use petstore_formats::json;
 use petstore_web::edge::{ApiError, Response, body::Accepted};
 
 use super::{
     cursor::{self, Walk},
+    members::{Body, bodies},
     page::{self, Element},
     preconditions,
     shared::StoreArea,
@@ -16,6 +17,15 @@ use super::{
     write::Write,
 };
 use crate::{context::Call, query};
+
+bodies! {
+    PutCategory: label;
+}
+
+/// The body of `putCategory`.
+pub(super) struct PutCategory {
+    label: Label,
+}
 
 /// `GET /v1/store/categories`: a page of categories, and a link to the next one.
 pub(crate) async fn list_categories(
@@ -39,7 +49,7 @@ pub(crate) async fn list_categories(
 pub(crate) async fn put_category(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::of_put(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
-    let label = write.members(&["label"])?.required("label")?;
+    let PutCategory { label } = write.members(PutCategory::NAMES)?.read()?;
     let command = Command::PutCategory { id: id(&write)?, label, preconditions };
     write.execute(area, command, wire::created).await
 }

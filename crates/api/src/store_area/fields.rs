@@ -7,10 +7,11 @@ use petstore_domain::{
         FieldDecision, FieldDefinition, FieldName, FieldRefusal, FieldWish, Preconditions,
     },
 };
-use petstore_formats::json;
+use petstore_formats::json::{self, FieldInput};
 use petstore_web::edge::{ApiError, Response, body::Accepted};
 
 use super::{
+    members::Body,
     page::{self, Element},
     preconditions,
     shared::StoreArea,
@@ -35,7 +36,7 @@ pub(crate) async fn list_fields(
 pub(crate) async fn put_field(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::of_put(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
-    let members = write.members(&json::FIELD)?;
+    let members = write.members(FieldInput::NAMES)?;
     let field = json::read_field(name(&write), &members)?;
     let wish = FieldWish::Put(field.ok_or_else(no_field)?);
     execute(area, write, wish, preconditions).await

@@ -2,6 +2,7 @@
 
 pub(super) mod audit;
 pub(super) mod batch;
+mod bodies;
 pub(super) mod categories;
 mod contacts;
 mod cursor;
@@ -20,4 +21,5 @@ pub(super) mod webhooks;
 mod wire;
 mod write;
 
+pub use self::bodies::declared_bodies;
 pub(super) use self::shared::StoreArea;

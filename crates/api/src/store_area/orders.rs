@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use petstore_domain::{
     PetId,
     store_area::{
-        Command, NewOrder, Order, OrderId, OrderPatch, OrderQuery, Preconditions, Reference,
+        Command, Decimal, NewOrder, Order, OrderId, OrderPatch, OrderQuery, Patch, Preconditions,
+        Reason, Reference,
     },
     text,
 };
@@ -14,7 +15,7 @@ use petstore_web::edge::{ApiError, Response, body::Accepted};
 use super::{
     contacts,
     cursor::{self, Walk},
-    members::{Body, Members},
+    members::{Body, Members, bodies},
     page::{self, Element},
     preconditions,
     shared::StoreArea,
@@ -22,6 +23,27 @@ use super::{
     write::{self, Write},
 };
 use crate::{context::Call, query};
+
+bodies! {
+    CompleteOrder: price;
+    EndOrder: reason;
+    ReopenOrder: expires_at as expiresAt;
+}
+
+/// The body of `completeOrder`.
+pub(super) struct CompleteOrder {
+    price: Patch<Decimal>,
+}
+
+/// The body of `cancelOrder` and `returnOrder`.
+pub(super) struct EndOrder {
+    reason: Option<Reason>,
+}
+
+/// The body of `reopenOrder`.
+pub(super) struct ReopenOrder {
+    expires_at: Option<Timestamp>,
+}
 
 /// `GET /v1/store/orders`: a page of orders, and a link to the next one.
 pub(crate) async fn list_orders(
@@ -120,18 +142,18 @@ pub(crate) enum Act {
 pub(crate) async fn act(area: &StoreArea, call: Call<'_>, act: Act) -> Result<Response, ApiError> {
     let preconditions = preconditions::of(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
-    let members = write.members(&[act.member()])?;
+    let members = write.members(act.names())?;
     let command = act.command(area, &members, write.order_id(), preconditions, write.now)?;
     write.execute(area, command, wire::one).await
 }
 
 impl Act {
-    /// The member that its body can have, and its command in a batch.
-    pub(super) fn member(self) -> &'static str {
+    /// The members that its body can have, and its command in a batch.
+    pub(super) fn names(self) -> &'static [&'static str] {
         match self {
-            Self::Complete => "price",
-            Self::Cancel | Self::Return => "reason",
-            Self::Reopen => "expiresAt",
+            Self::Complete => CompleteOrder::NAMES,
+            Self::Cancel | Self::Return => EndOrder::NAMES,
+            Self::Reopen => ReopenOrder::NAMES,
         }
     }
 
@@ -143,22 +165,21 @@ impl Act {
         preconditions: Preconditions,
         now: Timestamp,
     ) -> Result<Command, ApiError> {
-        let name = self.member();
         Ok(match self {
             Self::Complete => {
-                let price = members.patch(name)?;
+                let CompleteOrder { price } = members.read()?;
                 Command::CompleteOrder { id: id?, price, preconditions }
             }
             Self::Cancel => {
-                let reason = members.optional(name)?;
+                let EndOrder { reason } = members.read()?;
                 Command::CancelOrder { id: id?, reason, preconditions }
             }
             Self::Return => {
-                let reason = members.optional(name)?;
+                let EndOrder { reason } = members.read()?;
                 Command::ReturnOrder { id: id?, reason, preconditions }
             }
             Self::Reopen => {
-                let expires_at = members.optional(name)?;
+                let ReopenOrder { expires_at } = members.read()?;
                 let default_end = area.app.commands.default_end(now);
                 Command::ReopenOrder { id: id?, expires_at, default_end, preconditions }
             }

@@ -62,9 +62,12 @@ pub type Reason = Text<255>;
 /// This is personal data, which is erased some time after the order closed. So what stays longer must
 /// not have it: the log of changes, responses that are remembered, lines of the log.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Contact(Text<500, 1>);
+pub struct Contact(Text<{ Contact::MAX_LENGTH }, 1>);
 
 impl Contact {
+    /// In characters.
+    pub const MAX_LENGTH: usize = 500;
+
     /// `None` if the text is empty or too long, or contains U+0000.
     pub fn new(text: String) -> Option<Self> {
         Text::new(text).map(Self)
@@ -72,7 +75,7 @@ impl Contact {
 
     /// The rule for the text, as in "a string of …".
     pub fn is() -> String {
-        Text::<500, 1>::is()
+        Text::<{ Self::MAX_LENGTH }, 1>::is()
     }
 
     /// As it was written.

@@ -4,17 +4,29 @@
 
 use std::collections::BTreeMap;
 
-use petstore_domain::store_area::{Choices, FieldDefinition, FieldName};
-use serde_json::value::RawValue;
+use petstore_domain::store_area::{Choices, FieldDefinition, FieldKind, FieldName, Label, Patch};
+use serde_json::{json, value::RawValue};
 
 use super::{
     Invalid, Object,
-    members::{Members, Version, values},
+    members::{Body, Members, Version, bodies, values},
 };
 
-/// The members that a request can have.
-pub const FIELD: [&str; 7] =
-    ["label", "kind", "choices", "choiceLabels", "public", "unique", "position"];
+bodies! {
+    FieldInput: label, kind, choices, choice_labels as choiceLabels, is_public as public,
+        is_unique as unique, position;
+}
+
+/// The body of `putField`.
+pub struct FieldInput {
+    label: Label,
+    kind: FieldKind,
+    choices: Patch<Choices>,
+    choice_labels: Patch<ChoiceLabels>,
+    is_public: Option<bool>,
+    is_unique: Option<bool>,
+    position: Option<Position>,
+}
 
 /// The labels of choices, and the position of a field.
 struct ChoiceLabels(BTreeMap<String, String>);
@@ -23,12 +35,13 @@ struct Position(i64);
 values! {
     FieldName: Self::IS, |value| Self::new(&super::string(value)?);
     Choices: "an array of 1 to 100 strings, each of 1 to 64 characters without U+0000, which differ in \
-              more than their case", |value| choices(value);
-    ChoiceLabels: LABELS_ARE, |value| choice_labels(value).map(Self);
+              more than their case", |value| choices(value), json!({ "type": "array" });
+    ChoiceLabels: LABELS_ARE, |value| choice_labels(value).map(Self), json!({ "type": "object" });
     Position: "an integer from 0 to 10000", |value| {
         let is_place = |place: &i64| (0..=FieldDefinition::HIGHEST_POSITION).contains(place);
         super::integer(value).filter(is_place).map(Self)
-    };
+    },
+        json!({ "type": "integer", "minimum": 0, "maximum": FieldDefinition::HIGHEST_POSITION });
 }
 
 const LABELS_ARE: &str = "an object from values to labels, at most 200, each a string of 1 to 100 characters without \
@@ -48,11 +61,9 @@ pub fn read_field(
     name: Option<FieldName>,
     members: &Members<'_>,
 ) -> Result<Option<FieldDefinition>, Invalid> {
-    let label = members.required("label")?;
-    let kind = members.required("kind")?;
-    let choices = members.patch::<Choices>("choices")?.set();
-    let labels = members.patch("choiceLabels")?.set().map(|ChoiceLabels(labels)| labels);
-    let choices = match (choices, labels) {
+    let input: FieldInput = members.read()?;
+    let labels = input.choice_labels.set().map(|ChoiceLabels(labels)| labels);
+    let choices = match (input.choices.set(), labels) {
         (Some(choices), Some(labels)) => Some(
             choices
                 .labelled(labels)
@@ -64,19 +75,23 @@ pub fn read_field(
         }
         (choices, None) => choices,
     };
-    let is_public = members.optional("public")?.unwrap_or_default();
-    let is_unique = members.optional("unique")?.unwrap_or_default();
-    let position = members.optional("position")?.map_or(0, |Position(place)| place);
     let Some(name) = name else { return Ok(None) };
-    let version = 1;
-    let field =
-        FieldDefinition { name, label, kind, choices, is_public, is_unique, position, version };
+    let field = FieldDefinition {
+        name,
+        label: input.label,
+        kind: input.kind,
+        choices,
+        is_public: input.is_public.unwrap_or_default(),
+        is_unique: input.is_unique.unwrap_or_default(),
+        position: input.position.map_or(0, |Position(place)| place),
+        version: 1,
+    };
     field.problem().map_or(Ok(Some(field)), |problem| Err(Invalid::of(problem)))
 }
 
 /// A field in a file.
 pub(crate) fn read_whole_field(object: &[u8]) -> Result<FieldDefinition, Invalid> {
-    let names = [&["name", "version"], &FIELD[..]].concat();
+    let names = [&["name", "version"], FieldInput::NAMES].concat();
     let members = Members::of(object, "The field", &names)?;
     let (name, Version(version)) = (members.required("name")?, members.required("version")?);
     let field = read_field(Some(name), &members)?;

@@ -14,9 +14,16 @@ use petstore_domain::{
     },
     words::UnknownWord,
 };
-use serde_json::value::RawValue;
+use serde_json::{json, value::RawValue};
 
-use super::{Invalid, integer, string, times};
+use super::{
+    Invalid,
+    declared::{
+        DeclaredMember, DeclaredObject, Keywords, NO_NULL_CHARACTER, keywords_of_text,
+        keywords_of_words,
+    },
+    integer, string, times,
+};
 
 /// The members of an object.
 pub struct Members<'a> {
@@ -31,11 +38,25 @@ pub trait Value: Sized {
 
     /// `None` if the value is another one.
     fn read(value: &RawValue) -> Option<Self>;
+
+    /// Returns what the document says of the value. What is missing here, the document has by hand.
+    fn keywords() -> Keywords {
+        json!({})
+    }
 }
 
 /// What an object has under a name: a value; with `Option`, one that can be absent; with `Patch`, one
 /// that can be absent or null.
 pub trait Member: Sized {
+    /// Whether the object is invalid without the member.
+    const IS_REQUIRED: bool;
+
+    /// Whether the value can be null.
+    const IS_NULLABLE: bool;
+
+    /// See [`Value::keywords`].
+    fn keywords() -> Keywords;
+
     fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid>;
 
     /// The same in a file: with `Option`, one that cannot be absent, but null.
@@ -45,12 +66,26 @@ pub trait Member: Sized {
 }
 
 impl<T: Value> Member for T {
+    const IS_REQUIRED: bool = true;
+    const IS_NULLABLE: bool = false;
+
+    fn keywords() -> Keywords {
+        <T as Value>::keywords()
+    }
+
     fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
         members.required(name)
     }
 }
 
 impl<T: Value> Member for Option<T> {
+    const IS_REQUIRED: bool = false;
+    const IS_NULLABLE: bool = false;
+
+    fn keywords() -> Keywords {
+        T::keywords()
+    }
+
     fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
         members.optional(name)
     }
@@ -61,6 +96,13 @@ impl<T: Value> Member for Option<T> {
 }
 
 impl<T: Value> Member for Patch<T> {
+    const IS_REQUIRED: bool = false;
+    const IS_NULLABLE: bool = true;
+
+    fn keywords() -> Keywords {
+        T::keywords()
+    }
+
     fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
         members.patch(name)
     }
@@ -73,6 +115,19 @@ pub trait Body: Sized {
 
     /// Reads them in this order, up to the first problem.
     fn read(members: &Members<'_>) -> Result<Self, Invalid>;
+
+    /// Returns what the document says of them.
+    fn declared() -> DeclaredObject;
+}
+
+/// Returns what the document says of the member with this name, whose type is that of the field.
+pub fn declared_member<B, M: Member>(name: &'static str, _: fn(&B) -> &M) -> DeclaredMember {
+    DeclaredMember {
+        name,
+        is_required: M::IS_REQUIRED,
+        is_nullable: M::IS_NULLABLE,
+        keywords: M::keywords(),
+    }
 }
 
 /// The name of a member in JSON: that in Rust, if no other is declared.
@@ -88,6 +143,9 @@ macro_rules! name {
 pub use name;
 
 /// Declares the members of bodies. Their types say what each can be.
+///
+/// `PetPatch: name, category_id as categoryId;` implements [`Body`] for `PetPatch`, whose fields `name` and `category_id`
+/// are the members `name` and `categoryId` of an object.
 #[macro_export]
 macro_rules! bodies {
     ($($body:ident: $($member:ident $(as $name:ident)?),+;)+) => {
@@ -105,15 +163,27 @@ macro_rules! bodies {
                     )?,)+
                 })
             }
+
+            fn declared() -> $crate::json::declared::DeclaredObject {
+                $crate::json::declared::DeclaredObject {
+                    name: stringify!($body),
+                    members: vec![$($crate::json::members::declared_member(
+                        $crate::json::members::name!($member $($name)?),
+                        |body: &Self| &body.$member,
+                    )),+],
+                }
+            }
         })+
     };
 }
 pub use bodies;
 
-/// Declares what values are, and how they are read.
+/// Declares what values are, how they are read, and which keywords they have in the document.
+///
+/// `bool: "true or false", |value| value.get().parse().ok(), json!({ "type": "boolean" });` implements [`Value`] for `bool`.
 #[macro_export]
 macro_rules! values {
-    ($($type:ty: $is:expr, |$value:ident| $read:expr;)+) => {
+    ($($type:ty: $is:expr, |$value:ident| $read:expr $(, $keywords:expr)?;)+) => {
         $(impl $crate::json::members::Value for $type {
             fn is() -> String {
                 $is.into()
@@ -122,6 +192,10 @@ macro_rules! values {
             fn read($value: &serde_json::value::RawValue) -> Option<Self> {
                 $read
             }
+
+            $(fn keywords() -> $crate::json::declared::Keywords {
+                $keywords
+            })?
         })+
     };
 }
@@ -131,7 +205,8 @@ pub use values;
 macro_rules! words {
     ($($type:ty),+) => {
         values! {
-            $($type: <$type>::from_str("").err().map(UnknownWord::expected).unwrap_or_default(), |value| string(value)?.parse().ok();)+
+            $($type: <$type>::from_str("").err().map(UnknownWord::expected).unwrap_or_default(), |value| string(value)?.parse().ok(),
+                keywords_of_words(&<$type>::ALL.map(<$type>::as_str));)+
         }
     };
 }
@@ -139,14 +214,17 @@ macro_rules! words {
 words!(PetStatus, OrderStatus, WithdrawalReason, FieldKind, Language, StoreKind);
 
 values! {
-    PetName: "a string of Unicode text without U+0000", |value| Self::new(string(value)?);
-    i64: "an integer from -9223372036854775808 to 9223372036854775807", |value| integer(value);
-    bool: "true or false", |value| value.get().parse().ok();
-    Contact: format!("a string of {}", Self::is()), |value| Self::new(string(value)?);
+    PetName: "a string of Unicode text without U+0000", |value| Self::new(string(value)?),
+        json!({ "type": "string", "pattern": NO_NULL_CHARACTER });
+    i64: "an integer from -9223372036854775808 to 9223372036854775807", |value| integer(value),
+        json!({ "type": "integer", "format": "int64" });
+    bool: "true or false", |value| value.get().parse().ok(), json!({ "type": "boolean" });
+    Contact: format!("a string of {}", Self::is()), |value| Self::new(string(value)?),
+        keywords_of_text(1, Self::MAX_LENGTH);
     Decimal: "a string with a number of at most 12 digits before the point and 4 after it, such as \
-              \"249.00\"", |value| Self::new(&string(value)?);
+              \"249.00\"", |value| Self::new(&string(value)?), json!({ "type": "string" });
     Timestamp: "an RFC 3339 time, such as 2026-12-06T11:00:00+01:00",
-        |value| times::parse(&string(value)?);
+        |value| times::parse(&string(value)?), json!({ "type": "string", "format": "date-time" });
     PetId: UP_TO_HIGHEST_IMPORTED, |value| Self::new(imported(integer(value)?)?);
     OrderId: UP_TO_HIGHEST_IMPORTED, |value| Self::new(imported(integer(value)?)?);
     Version: UP_TO_HIGHEST_IMPORTED,
@@ -160,6 +238,10 @@ impl<const MAX: usize, const MIN: usize> Value for Text<MAX, MIN> {
 
     fn read(value: &RawValue) -> Option<Self> {
         Self::new(string(value)?)
+    }
+
+    fn keywords() -> Keywords {
+        keywords_of_text(MIN, MAX)
     }
 }
 

@@ -13,7 +13,8 @@ use petstore_domain::{
 
 use super::{
     Invalid,
-    members::{Member, Members, bodies, values},
+    declared::{Keywords, keywords_of_words},
+    members::{Member, Members, Value, bodies, values},
     resource::{Readers, Resource, resource},
 };
 
@@ -48,10 +49,17 @@ values! {
         "reserved" => Some(Self(false)),
         "completed" => Some(Self(true)),
         _ => None,
-    };
+    }, keywords_of_words(&["reserved", "completed"]);
 }
 
 impl Member for End {
+    const IS_REQUIRED: bool = false;
+    const IS_NULLABLE: bool = false;
+
+    fn keywords() -> Keywords {
+        <Timestamp as Value>::keywords()
+    }
+
     fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
         let IsCompleted(is_completed) = members.optional("status")?.unwrap_or_default();
         let end = members.optional(name)?;

@@ -7,6 +7,7 @@ use petstore_domain::{
     store_area::{AltText, Focus, Photo, PhotoFile, PhotoId, PhotoPatch, Photos},
 };
 use serde::Deserialize;
+use serde_json::json;
 
 use super::{
     Object, elements, integer,
@@ -16,13 +17,15 @@ use super::{
 
 values! {
     // The only one is the position of a photo.
-    usize: "an integer from 0 on; 0 is the portrait", |value| integer(value)?.try_into().ok();
+    usize: "an integer from 0 on; 0 is the portrait", |value| integer(value)?.try_into().ok(),
+        json!({ "type": "integer", "format": "int64", "minimum": 0 });
     Focus: "two numbers from 0 to 1 with at most four decimals, such as [0.5, 0.35]: how far from the left \
             and from the top; or null for this default",
         |value| match elements(value.get().as_bytes()).ok()?[..] {
             [x, y] => read_focus([x.get(), y.get()]),
             _ => None,
-        };
+        },
+        json!({ "type": "array", "minItems": 2, "maxItems": 2, "items": { "type": "number", "minimum": 0, "maximum": 1, "multipleOf": 0.0001 } });
 }
 
 /// Of two JSON numbers from 0 to 1 with at most four decimals.

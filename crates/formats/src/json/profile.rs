@@ -5,7 +5,7 @@ use petstore_domain::store_area::{
     About, Address, Colour, ContactPage, Currency, EmailAddress, Link, LinkLabel, LinkUrl, Links,
     Profile, ProfilePatch, StoreName, TelephoneNumber,
 };
-use serde_json::value::RawValue;
+use serde_json::{json, value::RawValue};
 
 use super::{
     Invalid, Object,
@@ -22,7 +22,7 @@ bodies! {
 macro_rules! texts {
     ($($text:ty),+) => {
         values! {
-            $($text: Self::IS, |value| Self::new(super::string(value)?);)+
+            $($text: Self::IS, |value| Self::new(super::string(value)?), json!({ "type": "string" });)+
         }
     };
 }
@@ -41,12 +41,12 @@ texts!(
 
 values! {
     Currency: "a code of three capital letters (ISO 4217), such as EUR",
-        |value| Self::new(&super::string(value)?);
+        |value| Self::new(&super::string(value)?), json!({ "type": "string" });
     File: "a PNG picture in base64", |value| {
         STANDARD.decode(super::string(value)?).ok().map(Self)
     };
     Links: "an array of at most 8 objects with a label (1 to 60 characters without control characters) and a url (an https URL of at most 500 characters)",
-        |value| links(value);
+        |value| links(value), json!({ "type": "array", "maxItems": Links::MAX });
 }
 
 fn links(value: &RawValue) -> Option<Links> {

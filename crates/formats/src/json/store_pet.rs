@@ -10,10 +10,11 @@ use petstore_domain::{
         FieldPatch, FieldValue, FieldValues, Given, PetPatch, Photos, StorePet, Withdrawal,
     },
 };
-use serde_json::value::RawValue;
+use serde_json::{json, value::RawValue};
 
 use super::{
     Invalid, Object,
+    declared::Keywords,
     members::{Member, Members, Version, bodies, values},
     photo::write_photos,
     resource::{Readers, Resource, resource},
@@ -65,12 +66,26 @@ values! {
 resource!(Withdrawal: at, reason, note);
 
 impl Member for FieldPatch {
+    const IS_REQUIRED: bool = false;
+    const IS_NULLABLE: bool = false;
+
+    fn keywords() -> Keywords {
+        json!({ "type": "object" })
+    }
+
     fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
         Ok(members.optional(name)?.map(|Fields(fields)| fields).unwrap_or_default())
     }
 }
 
 impl Member for FieldValues {
+    const IS_REQUIRED: bool = false;
+    const IS_NULLABLE: bool = false;
+
+    fn keywords() -> Keywords {
+        json!({ "type": "object" })
+    }
+
     // A file of an earlier release has none.
     fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
         Ok(members.optional(name)?.map(|Fields(fields)| fields).unwrap_or_default())

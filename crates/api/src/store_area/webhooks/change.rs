@@ -3,23 +3,49 @@
 
 use petstore_app::delivery::Wanted;
 use petstore_domain::{
-    store_area::{ChangeType, WebhookPatch},
+    store_area::{ChangeType, Label, Patch, WebhookPatch},
     words::Word,
 };
 use petstore_formats::json;
 use petstore_web::edge::{ApiError, Response, body::Accepted};
-use serde_json::value::RawValue;
+use serde_json::{json, value::RawValue};
 
 use super::execute;
 use crate::{
     context::Call,
     store_area::{
-        members::{self, Members, values},
+        members::{self, Body, bodies, values},
         preconditions,
         shared::StoreArea,
         write::Write,
     },
 };
+
+bodies! {
+    AddWebhook: url, types, description;
+    PatchWebhook: url, types, description, enabled;
+    EnableWebhook: from;
+}
+
+/// The body of `addWebhook`.
+pub(in crate::store_area) struct AddWebhook {
+    url: Url,
+    types: Option<Types>,
+    description: Option<Label>,
+}
+
+/// The body of `patchWebhook`.
+pub(in crate::store_area) struct PatchWebhook {
+    url: Option<Url>,
+    types: Patch<Types>,
+    description: Patch<Label>,
+    enabled: Option<Disable>,
+}
+
+/// The body of `enableWebhook`.
+pub(in crate::store_area) struct EnableWebhook {
+    from: Resumes,
+}
 
 /// The URL of an endpoint, not yet checked.
 struct Url(String);
@@ -32,16 +58,18 @@ struct Resumes(bool);
 
 values! {
     Url: "the URL of the endpoint, such as https://shop.example/hooks",
-        |value| json::string(value).map(Self);
+        |value| json::string(value).map(Self), json!({ "type": "string" });
     Types: "an array of types, each once, such as [\"pet.changed\"]",
-        |value| types(value).map(Self);
+        |value| types(value).map(Self),
+        json!({ "type": "array", "minItems": 1, "maxItems": ChangeType::ALL.len(), "uniqueItems": true });
     Disable: "false; the operation enable enables a webhook again",
-        |value| (value.get() == "false").then_some(Self);
+        |value| (value.get() == "false").then_some(Self),
+        json!({ "type": "boolean", "const": false });
     Resumes: "resume or now", |value| match &*json::string(value)? {
         "resume" => Some(Self(true)),
         "now" => Some(Self(false)),
         _ => None,
-    };
+    }, json!({ "type": "string", "enum": ["resume", "now"] });
 }
 
 /// One type at least, and each once.
@@ -58,33 +86,32 @@ fn types(value: &RawValue) -> Option<Vec<Word<ChangeType>>> {
     (!types.is_empty()).then_some(types)
 }
 
-fn url(area: &StoreArea, members: &Members<'_>) -> Result<Option<String>, ApiError> {
-    let url = members.optional("url")?;
-    let checked = url.map(|Url(url)| area.app.webhooks.registrar.check_url(&url)).transpose();
-    checked.map_err(members::invalid)
+/// Checks the URL of an endpoint, and returns it as it is kept.
+fn check_url(area: &StoreArea, Url(url): &Url) -> Result<String, ApiError> {
+    area.app.webhooks.registrar.check_url(url).map_err(members::invalid)
 }
 
 /// `POST /v1/store/webhooks`.
 pub(crate) async fn add_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
-    let members = write.members(&["url", "types", "description"])?;
-    members.required::<Url>("url")?;
-    let url = url(area, &members)?.unwrap_or_default();
-    let types: Option<Types> = members.optional("types")?;
-    let types = types.map(|Types(types)| types);
-    let description = members.optional("description")?;
-    execute(area, write, Wanted::Add { url, types, description }).await
+    let body: AddWebhook = write.members(AddWebhook::NAMES)?.read()?;
+    let wanted = Wanted::Add {
+        url: check_url(area, &body.url)?,
+        types: body.types.map(|Types(types)| types),
+        description: body.description,
+    };
+    execute(area, write, wanted).await
 }
 
 /// `PATCH /v1/store/webhooks/{webhookId}`.
 pub(crate) async fn patch_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
-    let members = write.members(&["url", "types", "description", "enabled"])?;
+    let body: PatchWebhook = write.members(PatchWebhook::NAMES)?.read()?;
     let patch = WebhookPatch {
-        url: url(area, &members)?,
-        types: members.patch::<Types>("types")?.map(|Types(types)| types),
-        description: members.patch("description")?,
-        disable: members.optional::<Disable>("enabled")?.is_some(),
+        url: body.url.map(|url| check_url(area, &url)).transpose()?,
+        types: body.types.map(|Types(types)| types),
+        description: body.description,
+        disable: body.enabled.is_some(),
     };
     preconditions::of(&write.request.headers)?;
     execute(area, write, Wanted::Patch(patch)).await
@@ -107,7 +134,7 @@ pub(crate) async fn rotate_secret(area: &StoreArea, call: Call<'_>) -> Result<Re
 /// `POST /v1/store/webhooks/{webhookId}/enable`.
 pub(crate) async fn enable_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
-    let Resumes(resumes) = write.members(&["from"])?.required("from")?;
+    let EnableWebhook { from: Resumes(resumes) } = write.members(EnableWebhook::NAMES)?.read()?;
     execute(area, write, Wanted::Enable { resumes }).await
 }
 

@@ -1,6 +1,6 @@
 //! Operations on webhooks, and the steps of every change of one.
 
-mod change;
+pub(super) mod change;
 mod read;
 
 pub(crate) use self::{
