@@ -31,7 +31,7 @@ pub use self::{
     order::{ADDED_TO_ORDERS, PlaceOrder, read_order, write_order, write_order_with_contact},
     photo::{read_focus, read_photos, with_photos_below, write_photo},
     profile::{store_profile, stored_profile, write_profile},
-    resources::{write_attempt, write_category, write_resource, write_webhook},
+    resources::{declared_resources, write_attempt, write_category, write_resource, write_webhook},
     store_pet::{AddPet, read_stored_fields, write_store_pet},
 };
 pub(crate) use self::{

@@ -43,5 +43,10 @@ pub(super) fn keywords_of_text(min_length: usize, max_length: usize) -> Keywords
     keywords
 }
 
+/// Returns the keywords of an identifier that the service assigns. A file accepts fewer of them.
+pub(super) fn keywords_of_identifier(highest: i64) -> Keywords {
+    json!({ "type": "integer", "format": "int64", "minimum": 1, "maximum": highest })
+}
+
 /// The pattern of a text without U+0000.
 pub(super) const NO_NULL_CHARACTER: &str = r"^[^\x00]*$";

@@ -19,8 +19,8 @@ use serde_json::{json, value::RawValue};
 use super::{
     Invalid,
     declared::{
-        DeclaredMember, DeclaredObject, Keywords, NO_NULL_CHARACTER, keywords_of_text,
-        keywords_of_words,
+        DeclaredMember, DeclaredObject, Keywords, NO_NULL_CHARACTER, keywords_of_identifier,
+        keywords_of_text, keywords_of_words,
     },
     integer, string, times,
 };
@@ -225,8 +225,10 @@ values! {
               \"249.00\"", |value| Self::new(&string(value)?), json!({ "type": "string" });
     Timestamp: "an RFC 3339 time, such as 2026-12-06T11:00:00+01:00",
         |value| times::parse(&string(value)?), json!({ "type": "string", "format": "date-time" });
-    PetId: UP_TO_HIGHEST_IMPORTED, |value| Self::new(imported(integer(value)?)?);
-    OrderId: UP_TO_HIGHEST_IMPORTED, |value| Self::new(imported(integer(value)?)?);
+    PetId: UP_TO_HIGHEST_IMPORTED, |value| Self::new(imported(integer(value)?)?),
+        keywords_of_identifier(Self::MAX);
+    OrderId: UP_TO_HIGHEST_IMPORTED, |value| Self::new(imported(integer(value)?)?),
+        keywords_of_identifier(Self::MAX);
     Version: UP_TO_HIGHEST_IMPORTED,
         |value| imported(integer(value)?).filter(|&version| version > 0).map(Self);
 }

@@ -1,6 +1,10 @@
 //! Resources whose members are declared: how clients, the log of changes and files have them.
 
-use super::Invalid;
+use super::{
+    Invalid,
+    declared::{DeclaredMember, DeclaredObject},
+    members::{Member, declared_member},
+};
 
 /// Who gets a resource.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,6 +25,18 @@ pub(super) trait Resource: Sized {
 
     /// Reads one in a file. `what` is its name in a message, such as "The order".
     fn read_file(object: &[u8], what: &'static str) -> Result<Self, Invalid>;
+
+    /// Returns what the document says of the members that clients get.
+    fn declared() -> DeclaredObject;
+}
+
+/// Returns what the document says of a member of a resource: clients always get it, and null in place of no value.
+pub(super) fn declared_in_resource<R, M: Member>(
+    name: &'static str,
+    field: fn(&R) -> &M,
+) -> DeclaredMember {
+    let in_body = declared_member(name, field);
+    DeclaredMember { is_required: true, is_nullable: !in_body.is_required, ..in_body }
 }
 
 /// Declares the members of a resource, in their order in JSON. Behind `since` is one that an older file may
@@ -78,6 +94,25 @@ macro_rules! resource {
                         $($file: members.required(stringify!($file))?,)?
                     )?
                 })
+            }
+
+            fn declared() -> $crate::json::declared::DeclaredObject {
+                use $crate::json::{members::name, resource::declared_in_resource};
+
+                $crate::json::declared::DeclaredObject {
+                    name: stringify!($resource),
+                    members: vec![
+                        $(declared_in_resource(
+                            name!($member $($name)?),
+                            |resource: &Self| &resource.$member,
+                        ),)+
+                        $(
+                            declared_in_resource(stringify!($version), |resource: &Self| &resource.$version),
+                            $(declared_in_resource(stringify!($added), |resource: &Self| &resource.$added),)*
+                            $(declared_in_resource(stringify!($private), |resource: &Self| &resource.$private),)?
+                        )?
+                    ],
+                }
             }
         }
     };

@@ -3,12 +3,13 @@
 #![expect(missing_docs, reason = "a comment says what a name does not")]
 
 use petstore_domain::{
-    store_area::{Attempt, Category, Resource, Webhook},
+    store_area::{Attempt, Category, Order, Resource, Webhook, Withdrawal},
     words::Word,
 };
 
 use super::{
     Invalid, Object,
+    declared::DeclaredObject,
     resource::{Readers, Resource as _, resource},
     write_order, write_store_pet,
 };
@@ -17,6 +18,11 @@ resource!(Category: id, label; version);
 
 pub fn write_category(out: &mut Vec<u8>, category: &Category) {
     category.write(out, Readers::All);
+}
+
+/// Returns what the document says of each resource that is declared. The tests write it there.
+pub fn declared_resources() -> Vec<DeclaredObject> {
+    vec![Order::declared(), Category::declared(), Withdrawal::declared()]
 }
 
 /// A category in a file.

@@ -1,4 +1,4 @@
-//! What the code declares of the bodies of requests, put into the schemas of the document of the store area: their
+//! What the code declares of bodies and resources, put into the schemas of the document of the store area: their
 //! members, in this order, which of them a body must have, which can be null, and what their types say.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,8 +9,15 @@ use serde_json::{Map, Value, json};
 /// The keywords of a schema before all others.
 const FIRST_KEYWORDS: [&str; 3] = ["type", "format", "description"];
 
-/// Completes each schema with a `body`, and the schemas that its members have.
-pub(super) fn put_declared_bodies(document: &mut Value, bodies: &[DeclaredObject]) {
+/// The keywords that a resource promises of a member without a named schema. A later release may send longer texts.
+const PROMISED_KEYWORDS: [&str; 2] = ["type", "format"];
+
+/// Completes each schema with a `body` or a `resource`, and the schemas that their members have.
+pub(super) fn put_declared(
+    document: &mut Value,
+    bodies: &[DeclaredObject],
+    resources: &[DeclaredObject],
+) {
     let usual = document.as_object_mut().unwrap().shift_remove("members").unwrap();
     let schemas = document["components"]["schemas"].as_object_mut().unwrap();
     let mut completion = Completion {
@@ -19,20 +26,9 @@ pub(super) fn put_declared_bodies(document: &mut Value, bodies: &[DeclaredObject
         keywords: BTreeMap::new(),
         used_names: BTreeSet::new(),
     };
-    let mut used_bodies = BTreeSet::new();
-    for (name, schema) in schemas.iter_mut() {
-        let Some(Value::String(body)) = schema.as_object_mut().unwrap().shift_remove("body") else {
-            continue;
-        };
-        let declared = bodies.iter().find(|declared| declared.name == body);
-        let declared = declared.unwrap_or_else(|| panic!("{name}: no body is declared as {body}"));
-        used_bodies.insert(declared.name);
-        *schema = completion.body(name, declared, schema);
-    }
+    completion.complete_all(schemas, Kind::Body, bodies);
+    completion.complete_all(schemas, Kind::Resource, resources);
 
-    for body in bodies {
-        assert!(used_bodies.contains(body.name), "no schema is that of the body {}", body.name);
-    }
     for name in completion.usual.keys() {
         assert!(completion.used_names.contains(name), "members: no body needs {name}");
     }
@@ -42,7 +38,7 @@ pub(super) fn put_declared_bodies(document: &mut Value, bodies: &[DeclaredObject
         *schema = with_keywords(name, schema, keywords, is_nullable);
     }
     let without = completion.nullable.iter().find(|name| !completion.keywords.contains_key(*name));
-    assert_eq!(without, None, "no body has a member with this nullable schema");
+    assert_eq!(without, None, "no member has this nullable schema");
 }
 
 /// Removes `nullable` from all schemas, and returns the names of those that had it.
@@ -56,7 +52,26 @@ fn take_nullable(schemas: &mut Map<String, Value>) -> BTreeSet<String> {
     nullable
 }
 
-/// The work on all bodies.
+/// The kind of a declared object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// What a client sends: only these members.
+    Body,
+    /// What a client gets: all of these members, and perhaps others in a later release.
+    Resource,
+}
+
+impl Kind {
+    /// Returns the short form that names the declaration of a schema.
+    fn short_form(self) -> &'static str {
+        match self {
+            Self::Body => "body",
+            Self::Resource => "resource",
+        }
+    }
+}
+
+/// The work on all schemas.
 struct Completion<'d> {
     /// The schemas of members whose body does not say another one.
     usual: &'d Map<String, Value>,
@@ -69,8 +84,38 @@ struct Completion<'d> {
 }
 
 impl Completion<'_> {
-    /// Returns the schema of a body. Members by hand that the body does not declare come first.
-    fn body(&mut self, name: &str, declared: &DeclaredObject, by_hand: &Value) -> Value {
+    /// Completes all schemas of a kind. Each declaration must have one.
+    fn complete_all(
+        &mut self,
+        schemas: &mut Map<String, Value>,
+        kind: Kind,
+        objects: &[DeclaredObject],
+    ) {
+        let short_form = kind.short_form();
+        let mut used_names = BTreeSet::new();
+        for (name, schema) in schemas.iter_mut() {
+            let members = schema.as_object_mut().unwrap();
+            let Some(Value::String(object)) = members.shift_remove(short_form) else { continue };
+            let declared = objects.iter().find(|declared| declared.name == object);
+            let declared =
+                declared.unwrap_or_else(|| panic!("{name}: no {short_form} is named {object}"));
+            used_names.insert(declared.name);
+            *schema = self.object(name, kind, declared, schema);
+        }
+        for object in objects {
+            let name = object.name;
+            assert!(used_names.contains(name), "no schema is that of the {short_form} {name}");
+        }
+    }
+
+    /// Returns the schema of an object. Members by hand that the code does not declare come first.
+    fn object(
+        &mut self,
+        name: &str,
+        kind: Kind,
+        declared: &DeclaredObject,
+        by_hand: &Value,
+    ) -> Value {
         let mut rest = by_hand.as_object().unwrap().clone();
         let mut members = rest.shift_remove("properties").unwrap_or(json!({}));
         let members = members.as_object_mut().unwrap();
@@ -83,35 +128,35 @@ impl Completion<'_> {
         for member in &declared.members {
             let path = format!("{name}.{}", member.name);
             let by_hand = members.shift_remove(member.name);
-            let schema = by_hand.unwrap_or_else(|| self.usual_schema(&path, member.name));
-            declared_members.insert(member.name.to_owned(), self.member(&path, member, schema));
+            let schema = by_hand.unwrap_or_else(|| self.usual_schema(&path, kind, member.name));
+            let schema = self.member(&path, kind, member, schema);
+            declared_members.insert(member.name.to_owned(), schema);
             if member.is_required {
                 required.push(member.name.into());
             }
         }
+        assert!(kind == Kind::Body || members.is_empty(), "{name} has none of {members:?}");
         members.append(&mut declared_members);
 
-        let mut schema =
-            json!({ "type": "object", "description": rest.shift_remove("description") });
-        if !required.is_empty() {
-            schema["required"] = required.into();
-        }
-        schema["properties"] = std::mem::take(members).into();
-        schema["additionalProperties"] = false.into();
-        schema.as_object_mut().unwrap().append(&mut rest);
-        schema
+        object_schema(kind, rest, required, std::mem::take(members))
     }
 
-    fn usual_schema(&mut self, path: &str, name: &str) -> Value {
+    fn usual_schema(&mut self, path: &str, kind: Kind, name: &str) -> Value {
+        assert!(kind == Kind::Body, "{path} has no schema");
         self.used_names.insert(name.to_owned());
         let schema = self.usual.get(name);
         schema.unwrap_or_else(|| panic!("{path} has no schema, here or below members")).clone()
     }
 
     /// Returns the schema of a member: the one by hand, with what the code says.
-    fn member(&mut self, path: &str, member: &DeclaredMember, by_hand: Value) -> Value {
+    fn member(&mut self, path: &str, kind: Kind, member: &DeclaredMember, by_hand: Value) -> Value {
         let Some(name) = named_schema(&by_hand) else {
-            return with_keywords(path, &by_hand, &member.keywords, member.is_nullable);
+            let mut keywords = member.keywords.clone();
+            if kind == Kind::Resource {
+                let all = keywords.as_object_mut().unwrap();
+                all.retain(|keyword, _| PROMISED_KEYWORDS.contains(&keyword.as_str()));
+            }
+            return with_keywords(path, &by_hand, &keywords, member.is_nullable);
         };
         let known = self.keywords.entry(name.clone()).or_insert_with(|| member.keywords.clone());
         assert_eq!(*known, member.keywords, "{name} of {path} and another member");
@@ -124,9 +169,29 @@ impl Completion<'_> {
     }
 }
 
-/// Returns the name of the schema to which this one refers, alone or with a default.
+/// Returns the schema of an object with these members, and what else is by hand.
+fn object_schema(
+    kind: Kind,
+    mut rest: Map<String, Value>,
+    required: Vec<Value>,
+    members: Map<String, Value>,
+) -> Value {
+    let mut schema = json!({ "type": "object", "description": rest.shift_remove("description") });
+    if !required.is_empty() {
+        schema["required"] = required.into();
+    }
+    schema["properties"] = members.into();
+    if kind == Kind::Body {
+        schema["additionalProperties"] = false.into();
+    }
+    schema.as_object_mut().unwrap().append(&mut rest);
+    schema
+}
+
+/// Returns the name of the schema to which this one refers, alone or with a default or a description.
 fn named_schema(schema: &Value) -> Option<String> {
-    let reference = schema.pointer("/allOf/0/$ref").and_then(Value::as_str);
+    let reference = schema.pointer("/allOf/0/$ref").or(schema.pointer("/$ref"));
+    let reference = reference.and_then(Value::as_str);
     let name = reference.and_then(|path| path.strip_prefix("#/components/schemas/"));
     name.or(schema.as_str()).map(str::to_owned)
 }

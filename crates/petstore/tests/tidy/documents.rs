@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use petstore_formats::json::declared_resources;
 use serde_json::Value;
 
-use super::{declared::put_declared_bodies, in_full::in_full, yaml::yaml};
+use super::{declared::put_declared, in_full::in_full, yaml::yaml};
 
 fn read(path: &str) -> Value {
     serde_saphyr::from_str(&fs::read_to_string(petstore_testing::root().join(path)).unwrap())
@@ -19,7 +20,7 @@ fn json(document: &Value) -> String {
 #[test]
 fn the_documents_in_the_repository_are_those_of_their_sources() {
     let mut source = read("openapi/openapi-store.source.yaml");
-    put_declared_bodies(&mut source, &petstore_api::declared_bodies());
+    put_declared(&mut source, &petstore_api::declared_bodies(), &declared_resources());
     let store = in_full(source);
     let text = format!("# Written from openapi-store.source.yaml.\n\n{}", yaml(&store));
     assert_eq!(json(&serde_saphyr::from_str(&text).unwrap()), json(&store));
