@@ -180,7 +180,7 @@ impl Window {
             return csv::file(shop, visitor, &query.filter, permit).await;
         }
         let bounds = sitemap::bounds(parameter)?;
-        Ok(sitemap::pages(shop, visitor, bounds, permit))
+        sitemap::pages(shop, visitor, bounds, permit)
     }
 
     /// Responds with a page that is made once for each version of what the public sees.
@@ -205,7 +205,7 @@ impl Window {
         };
         if page == Page::sitemap && rendered.is_empty() {
             let permit = walk::permit(&self.files, &self.edge.response_memory, visitor)?;
-            let all = sitemap::pages(&self.shop, visitor, (0, None), permit);
+            let all = sitemap::pages(&self.shop, visitor, (0, None), permit)?;
             let tag = self.file_tag(wanted.moment.version);
             return Ok(walk::for_client(headers, all, Some(tag)));
         }

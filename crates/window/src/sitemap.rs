@@ -1,6 +1,6 @@
 //! `/sitemap.xml` and `/robots.txt`, for search engines.
 
-use std::{fmt::Write, sync::Arc};
+use std::{io, sync::Arc};
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -11,13 +11,15 @@ use petstore_domain::{
     store_area::{PetQuery, StorePet},
     text::integer,
 };
+use petstore_store::StoreError;
 use petstore_web::edge::{ApiError, Response};
+use quick_xml::events::{BytesEnd, BytesStart, Event};
 
 use super::{
     rendered::Made,
     shop::Shop,
     walk::{self, FilePermit},
-    xml::escaped,
+    xml::{XmlWriter, internal_error, write_declaration, write_text},
 };
 
 /// A sitemap is of so many successive identifiers, so it has at most 50,000 addresses (sitemaps.org) with that of the
@@ -25,9 +27,10 @@ use super::{
 const BLOCK: i64 = 49_999;
 
 const XML: &str = "application/xml; charset=utf-8";
-const XMLNS: &str = "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"";
+const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 
-/// The sitemaps, as an index, newest animals first. Reads one animal of each. Empty if one sitemap has all animals.
+/// Returns the sitemaps, as an index, newest animals first. Reads one animal of each. Empty if one sitemap has all
+/// animals.
 pub(super) async fn index(shop: &Shop) -> Result<Made, ApiError> {
     let most = usize::try_from(BLOCK).unwrap_or(usize::MAX);
     let newest = PetQuery {
@@ -40,24 +43,44 @@ pub(super) async fn index(shop: &Shop) -> Result<Made, ApiError> {
     if counts.iter().all(|count| *count <= most) {
         return Ok(Made::new(XML, Vec::new()));
     }
-    let mut sitemaps = String::new();
+    let blocks = block_numbers(shop, &newest).await?;
+    let document = write_index(shop, &blocks).map_err(internal_error)?;
+    Ok(Made::new(XML, document))
+}
+
+/// Returns the numbers of the sitemaps that have animals, and of the first one, which has the list. The highest number
+/// comes first.
+async fn block_numbers(shop: &Shop, newest: &PetQuery) -> Result<Vec<i64>, StoreError> {
+    let mut blocks = Vec::new();
     let mut after = None;
     loop {
         let (pets, _) = shop.store().list_offers(&PetQuery { after, ..newest.clone() }).await?;
-        let [newest, ..] = &*pets else { break };
-        let block = newest.id.get() / BLOCK;
+        let [pet, ..] = &*pets else { break };
+        let block = pet.id.get() / BLOCK;
         if block > 0 {
-            sitemaps += &sitemap(shop, block);
+            blocks.push(block);
         }
         let Some(end) = PetId::new(block * BLOCK) else { break };
         after = Some(end);
     }
     // The first one has the list, and so something at any time.
-    sitemaps += &sitemap(shop, 0);
-    let index = format!(
-        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<sitemapindex {XMLNS}>\n{sitemaps}</sitemapindex>\n"
-    );
-    Ok(Made::new(XML, index.into_bytes()))
+    blocks.push(0);
+    Ok(blocks)
+}
+
+/// Writes the index of these sitemaps.
+fn write_index(shop: &Shop, blocks: &[i64]) -> io::Result<Vec<u8>> {
+    let mut writer = XmlWriter::new(Vec::new());
+    write_start(&mut writer, "sitemapindex")?;
+    for block in blocks {
+        let url = shop.url(&format!("/sitemap-{block}.xml"));
+        writer
+            .create_element("sitemap")
+            .write_inner_content(|sitemap| write_text(sitemap, "loc", &url))?;
+        end_line(&mut writer);
+    }
+    write_end(&mut writer, "sitemapindex")?;
+    Ok(writer.into_inner())
 }
 
 /// The lowest identifier in `/sitemap-{block}.xml`, and the end behind its highest one. Fails with 404 for what is no
@@ -70,45 +93,90 @@ pub(super) fn bounds(block: &str) -> Result<(i64, Option<PetId>), ApiError> {
     block.ok_or_else(ApiError::no_such_path)
 }
 
-/// A sitemap: the animals with these identifiers, and in the first one the list.
+/// Responds with a sitemap: the animals with these identifiers, and in the first one the list. It is written in pieces.
 pub(super) fn pages(
     shop: &Arc<Shop>,
     visitor: Option<ClientAddress>,
     (lowest, end): (i64, Option<PetId>),
     permit: FilePermit,
-) -> Response {
-    let list = if lowest == 0 { entry(&shop.url("/"), None) } else { String::new() };
-    let first = format!("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<urlset {XMLNS}>\n{list}");
+) -> Result<Response, ApiError> {
+    let first = first_piece(shop, lowest).map_err(internal_error)?;
     let start = (Arc::clone(shop), Some(end), permit);
     let rest = stream::try_unfold(Some(start), move |state| async move {
         let Some((shop, position, permit)) = state else { return Ok(None) };
         let Some(position) = position else {
-            return Ok(Some((Bytes::from_static(b"</urlset>\n"), None)));
+            let last = last_piece().map_err(internal_error)?;
+            return Ok(Some((last, None)));
         };
         let (pets, next) = walk::step(&shop, visitor, position).await?;
-        let own = pets.iter().take_while(|pet| pet.id.get() >= lowest);
-        let urls = own.map(|pet| entry(&shop.url(&format!("/animals/{}", pet.id)), Some(pet)));
-        let urls = urls.collect::<String>();
+        let urls = piece(&shop, &pets, lowest).map_err(internal_error)?;
         let next = next.filter(|next| next.get() > lowest).map(Some);
-        Ok(Some((Bytes::from(urls), Some((shop, next, permit)))))
+        Ok(Some((urls, Some((shop, next, permit)))))
     });
-    walk::response(XML, first.into(), rest)
+    Ok(walk::response(XML, first, rest))
 }
 
-fn sitemap(shop: &Shop, block: i64) -> String {
-    let url = shop.url(&format!("/sitemap-{block}.xml"));
-    format!("<sitemap><loc>{}</loc></sitemap>\n", escaped(&url))
-}
-
-fn entry(url: &str, pet: Option<&StorePet>) -> String {
-    let mut entry = format!("<url><loc>{}</loc>", escaped(url));
-    if let Some(changed_at) = pet.and_then(|pet| pet.updated_at.or(pet.created_at)) {
-        // To the day, because values that are not public change it, too.
-        let day = changed_at.strftime("%F");
-        let _ = write!(entry, "<lastmod>{day}</lastmod>");
+/// Returns the beginning of a sitemap. The first sitemap has the address of the list.
+fn first_piece(shop: &Shop, lowest: i64) -> io::Result<Bytes> {
+    let mut writer = XmlWriter::new(Vec::new());
+    write_start(&mut writer, "urlset")?;
+    if lowest == 0 {
+        write_url(&mut writer, &shop.url("/"), None)?;
     }
-    entry.push_str("</url>\n");
-    entry
+    Ok(writer.into_inner().into())
+}
+
+/// Returns the addresses of the animals from the lowest identifier on.
+fn piece(shop: &Shop, pets: &[StorePet], lowest: i64) -> io::Result<Bytes> {
+    let mut writer = XmlWriter::new(Vec::new());
+    for pet in pets.iter().take_while(|pet| pet.id.get() >= lowest) {
+        write_url(&mut writer, &shop.url(&format!("/animals/{}", pet.id)), Some(pet))?;
+    }
+    Ok(writer.into_inner().into())
+}
+
+/// Returns the end of a sitemap.
+fn last_piece() -> io::Result<Bytes> {
+    let mut writer = XmlWriter::new(Vec::new());
+    write_end(&mut writer, "urlset")?;
+    Ok(writer.into_inner().into())
+}
+
+/// Writes the start of a document with this root.
+fn write_start(writer: &mut XmlWriter, root: &str) -> io::Result<()> {
+    write_declaration(writer)?;
+    end_line(writer);
+    let start = BytesStart::new(root).with_attributes([("xmlns", NAMESPACE)]);
+    writer.write_event(Event::Start(start))?;
+    end_line(writer);
+    Ok(())
+}
+
+/// Writes the end of a document with this root.
+fn write_end(writer: &mut XmlWriter, root: &str) -> io::Result<()> {
+    writer.write_event(Event::End(BytesEnd::new(root)))?;
+    end_line(writer);
+    Ok(())
+}
+
+/// Ends a line, because an address has a line of its own.
+fn end_line(writer: &mut XmlWriter) {
+    writer.get_mut().push(b'\n');
+}
+
+/// Writes the address of a page, and when its animal changed.
+fn write_url(writer: &mut XmlWriter, url: &str, pet: Option<&StorePet>) -> io::Result<()> {
+    let changed_at = pet.and_then(|pet| pet.updated_at.or(pet.created_at));
+    writer.create_element("url").write_inner_content(|element| {
+        write_text(element, "loc", url)?;
+        if let Some(changed_at) = changed_at {
+            // To the day, because values that are not public change it, too.
+            write_text(element, "lastmod", &changed_at.strftime("%F").to_string())?;
+        }
+        Ok(())
+    })?;
+    end_line(writer);
+    Ok(())
 }
 
 /// `GET /robots.txt`.

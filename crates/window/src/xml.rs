@@ -1,22 +1,44 @@
-//! Texts in XML.
+//! What the documents in XML share.
 
-/// A text that XML can have, whatever it contains: characters that XML 1.0 does not allow become
-/// U+FFFD.
-pub(super) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            '\t' | '\n' | '\r' => escaped.push(character),
-            other if other.is_control() => escaped.push('\u{fffd}'),
-            other => escaped.push(other),
-        }
+use std::{io, sync::Arc};
+
+use petstore_store::StoreError;
+use quick_xml::{
+    Writer,
+    events::{BytesDecl, BytesText, Event},
+};
+
+/// A document, or a part of one, that is written into memory.
+pub(super) type XmlWriter = Writer<Vec<u8>>;
+
+/// Writes the declaration that begins a document.
+pub(super) fn write_declaration(writer: &mut XmlWriter) -> io::Result<()> {
+    let declaration = BytesDecl::new("1.0", Some("utf-8"), None);
+    writer.write_event(Event::Decl(declaration))
+}
+
+/// Writes an element that contains only a text. Characters that XML 1.0 does not allow become
+/// U+FFFD, because the library would write them as they are.
+///
+/// Example: `a<\u{1}` in the element `title` becomes `<title>a&lt;\u{fffd}</title>`.
+pub(super) fn write_text(writer: &mut XmlWriter, element: &str, text: &str) -> io::Result<()> {
+    let allowed_text = text.replace(is_forbidden, "\u{fffd}");
+    writer.create_element(element).write_text_content(BytesText::new(&allowed_text))?;
+    Ok(())
+}
+
+/// Whether XML 1.0 forbids or discourages a character.
+fn is_forbidden(character: char) -> bool {
+    match character {
+        '\t' | '\n' | '\r' => false,
+        '\u{fffe}' | '\u{ffff}' => true,
+        _ => character.is_control(),
     }
-    escaped
+}
+
+/// Returns the error of the service for a document that could not be written.
+pub(super) fn internal_error(error: io::Error) -> StoreError {
+    StoreError::Internal(Arc::new(error))
 }
 
 #[cfg(test)]
@@ -25,7 +47,13 @@ mod tests {
 
     #[test]
     fn a_text_in_xml_is_never_markup_and_always_allowed() {
-        assert_eq!(escaped("<a b=\"&\">"), "&lt;a b=&quot;&amp;&quot;&gt;");
-        assert_eq!(escaped("a\u{1}\u{fffe}\nb🐕"), "a\u{fffd}\u{fffd}\nb🐕");
+        for (text, expected) in [
+            ("<a b=\"&\">", "<t>&lt;a b=&quot;&amp;&quot;&gt;</t>"),
+            ("a\u{1}\u{fffe}\nb🐕", "<t>a\u{fffd}\u{fffd}\nb🐕</t>"),
+        ] {
+            let mut writer = XmlWriter::new(Vec::new());
+            write_text(&mut writer, "t", text).unwrap();
+            assert_eq!(String::from_utf8(writer.into_inner()).unwrap(), expected);
+        }
     }
 }
