@@ -54,7 +54,7 @@ impl Requests {
     }
 
     /// Adds a request that can be repeated to those in flight, until the result is dropped. Fails if it
-    /// is in flight already, and above [`MAX_IN_FLIGHT`].
+    /// is in flight already, and above `MAX_IN_FLIGHT`.
     pub fn enter(&self, context: &WriteContext) -> Result<Option<InFlightGuard<'_>>, NotEntered> {
         context.idempotency.as_ref().map(|request| self.in_flight.enter(request)).transpose()
     }

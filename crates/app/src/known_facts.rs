@@ -30,7 +30,7 @@ impl Seen {
         Ok(Self { store: version, writes: store.ended_writes(), at: clock.instant() })
     }
 
-    /// Whether nobody can have written between this and `now`, except other processes within [`KEPT`].
+    /// Whether nobody can have written between this and `now`, except other processes within `KEPT`.
     pub fn is_as(&self, now: &Self) -> bool {
         if now.store.is_some() {
             return self.store == now.store;

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::{KeyId, NewPet, StaffId};
 
 /// How long a process must have seen the newest mark before it sets the next one. See
-/// [`petstore_store::Requests::mark_idempotency_keys`].
+/// `Requests::mark_idempotency_keys` of the store.
 pub const MARK_EVERY: Duration = Duration::from_mins(10);
 
 /// How many marks must follow the first mark after a request before the request is forgotten: 48

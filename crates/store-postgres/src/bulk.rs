@@ -53,7 +53,7 @@ impl Blocking {
 /// The first query takes the snapshot for all later reads.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1 FROM pets LIMIT 1";
 
-/// See [`petstore_store::snapshot`].
+/// See `petstore_databases::snapshot`.
 pub fn snapshot(url: &PostgresUrl) -> Result<Blocking, OpenError> {
     let connection = Blocking::open(url, OpenMode::AsIs)?;
     let begun = connection.wait(|client| client.batch_execute(BEGIN));

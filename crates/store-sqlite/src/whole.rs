@@ -18,14 +18,14 @@ use super::{
     transaction::done,
 };
 
-/// See [`petstore_store::fields_of_new_database`].
+/// See `petstore_databases::fields_of_new_database`.
 pub fn fields_of_new_database() -> rusqlite::Result<FieldSet> {
     let mut connection = Connection::open_in_memory()?;
     migrations::create(&connection)?;
     done(fields::list(&mut connection).boxed())
 }
 
-/// See [`petstore_store::snapshot`].
+/// See `petstore_databases::snapshot`.
 pub fn snapshot(path: &Path) -> Result<Connection, OpenError> {
     let connection = opening::open_untouched(path, OpenMode::AsIs)?;
     // The first read takes the snapshot.

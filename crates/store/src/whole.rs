@@ -34,7 +34,7 @@ pub trait Whole {
     /// table.
     fn of_status(status: PetStatus) -> String;
 
-    /// Selects everything in a table, for [`tables::Table::read`].
+    /// Selects everything in a table, for `tables::Table::read`.
     fn everything(table: tables::Table) -> String;
 
     /// Does what is the same in every store.

@@ -211,9 +211,7 @@ impl Serve {
     async fn serve(mut self, warnings: Vec<String>) -> anyhow::Result<()> {
         // Started first, because opening the store may take long and logs this.
         let _log = log::start(self.log.format, self.log.level);
-        for warning in warnings {
-            warn!("{warning}");
-        }
+        log_warnings(warnings);
         // A port that is in use hides no wrong setting.
         let (tls, style, provider) =
             (self.tls.load()?, self.pages.style()?, self.pages.provider()?);
@@ -376,5 +374,12 @@ impl Serve {
             connection_age: CONNECTION_AGE,
             shutdown_timeout: self.shutdown.timeout,
         }
+    }
+}
+
+/// Logs what the settings say that is probably not meant.
+fn log_warnings(warnings: Vec<String>) {
+    for warning in warnings {
+        warn!("{warning}");
     }
 }

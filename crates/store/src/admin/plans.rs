@@ -14,7 +14,7 @@ pub(super) const UNREAD: usize = 64;
 /// the same order.
 pub struct Plans {
     /// The animals behind $1, at most $2 and each with its open order: those in the catalogue, and those
-    /// that are withdrawn, with each of [`STATUSES`]; the oldest first, and the newest first.
+    /// that are withdrawn, with each of `STATUSES`; the oldest first, and the newest first.
     pub pets: [[[String; 2]; STATUSES.len()]; 2],
     /// The search in the same two.
     pub search: [Search; 2],
@@ -23,7 +23,7 @@ pub struct Plans {
     pub on_offer: [String; 2],
     /// How many of them there are, counted up to $1.
     pub count_on_offer: String,
-    /// The orders behind $1, at most $2, with each of the [`FILTERS`]: the oldest first, and the newest
+    /// The orders behind $1, at most $2, with each of the `FILTERS`: the oldest first, and the newest
     /// first.
     pub orders: [[String; 2]; FILTERS.len()],
     /// See [`Self::due`].
