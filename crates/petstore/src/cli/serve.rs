@@ -277,7 +277,8 @@ impl Serve {
         };
         let stopped = stopped.map(drop).shared();
         let tasks = tasks::start(&app, &store, tls.as_ref(), exporter, dispatcher, backups);
-        let following = Arc::clone(&api);
+        let handler = api.handler();
+        let following = api;
         let (ended, service_ended) = watch::channel(());
         let serving = async {
             let pages = self.pages.run(
@@ -294,7 +295,7 @@ impl Serve {
                 info!(open, "shutting down");
                 following.app().journal.end();
             };
-            let served = server::serve(listener, tls, api.handler(), &limits, Box::pin(stopped));
+            let served = server::serve(listener, tls, handler, &limits, Box::pin(stopped));
             tokio::join!(served, pages);
             tasks.shut_down().await;
             drop(ended);
