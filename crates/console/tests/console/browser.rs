@@ -184,7 +184,7 @@ impl Browser<'_> {
         self.send(Method::POST, path, &super::with_unnamed_category(path, form)).await
     }
 
-    /// Sends a form of a page to a path, as it is shown, but for what is typed.
+    /// Sends a form of a page to a path, with its values and these typed ones.
     pub(crate) async fn submit(
         &mut self,
         (page, form): (&Page, &str),

@@ -94,7 +94,7 @@ async fn an_order_is_found_by_the_name_of_its_animal_however_many_have_it() {
     clerk.post("/animals/1/withdraw", &[("why", "died"), ("version", "2")]).await.expect(303);
     let page = clerk.get("/orders?q=jasper&status=all").await.expect(200);
     assert!(page.text.contains("href=\"/orders/1\""), "{page:?}");
-    // What is no animal can be a customer.
+    // A search text that matches no animal can match a customer.
     let page = clerk.get("/animals?q=Smith+%26").await.expect(200);
     let link = "href=\"/orders?q=Smith+%26&amp;status=all\">Search the orders for “Smith &amp;”<";
     assert!(page.text.contains(link), "{page:?}");

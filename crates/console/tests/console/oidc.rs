@@ -225,7 +225,7 @@ async fn without_passwords_only_the_provider_and_a_link_let_in() {
     assert!(page.text.contains("does not use passwords"), "{page:?}");
     assert_eq!(shop.console.computed_hashes(), 0);
     stranger.sign_in_at(&provider, &ana()).await.expect(303);
-    // Who has neither password nor provider is told what to do.
+    // The page tells a member without a password and a provider what to do.
     shop.clock.advance(Duration::from_mins(6));
     let page = browser.post("/settings/keys", &[]).await.expect(403);
     assert!(page.text.contains("Ask a manager for a new link"), "{page:?}");

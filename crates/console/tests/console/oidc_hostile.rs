@@ -207,7 +207,7 @@ async fn a_response_counts_once_in_its_browser_and_from_its_issuer() {
         let page = browser.get(&back.replace(&format!("&iss={iss}"), "")).await;
         check("without an issuer", page);
     }
-    // The attacker's response in the browser of a victim, who has begun to sign in, or has not.
+    // The attacker's response in the browser of a victim, with and without a sign-in that began.
     let mut attacker = shop.browser();
     let back = attacker.leave("/sign-in/provider", &provider, &ana()).await;
     check("login CSRF", shop.browser().get(&back).await);

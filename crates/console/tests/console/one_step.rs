@@ -11,7 +11,7 @@ async fn pet(shop: &Shop) -> StorePet {
     shop.store.get_store_pet(PetId::new(1).unwrap()).await.unwrap().unwrap()
 }
 
-/// A clerk who has added one animal.
+/// Signs in a clerk, who adds one animal.
 async fn clerk<'s>(shop: &'s Shop, status: &str) -> Browser<'s> {
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     let form = [("name", "Rex"), ("category", "1"), ("status", status)];

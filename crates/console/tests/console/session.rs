@@ -46,7 +46,7 @@ async fn a_session_is_new_at_each_sign_in_and_replaces_that_of_the_browser() {
     let shop = Shop::open().await;
     let mut browser = shop.member("Ana", Role::Clerk).await;
     let before = browser.cookies["petstore-8081"].clone();
-    // A stranger who has planted a secret of their own does not share the session.
+    // A secret that a stranger planted in the browser does not open the session.
     browser.sign_in("ANA", PASSWORD).await.expect(303);
     assert_ne!(browser.cookies["petstore-8081"], before);
     assert!(browser.is_in().await);

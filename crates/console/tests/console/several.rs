@@ -12,7 +12,7 @@ async fn pet(shop: &Shop, id: i64) -> StorePet {
     shop.store.get_store_pet(PetId::new(id).unwrap()).await.unwrap().unwrap()
 }
 
-/// A clerk who has added these animals.
+/// Signs in a clerk, who adds animals with these names.
 async fn clerk<'s>(shop: &'s Shop, names: &[&str]) -> Browser<'s> {
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     for name in names {

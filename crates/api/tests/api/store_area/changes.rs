@@ -231,7 +231,7 @@ async fn the_first_page_of_animals_links_to_the_changes_since_then() {
     store.withdraw(first, 1).await.ok();
     let changes = store.get(&page.following("changes")).await;
     assert_eq!(changes.changes(), [change(3, "pet.withdrawn", &format!("pet:{first}"), 2)]);
-    // Only the first page, also if it is the only one.
+    // Only the first page, even if the list has no second page.
     let second = store.get(page.next().unwrap().strip_prefix("/v1/store").unwrap()).await;
     assert_eq!(second.link("changes"), None);
     let only = store.get("/pets?withdrawn=true").await;
