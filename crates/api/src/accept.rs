@@ -8,7 +8,12 @@ use petstore_web::edge::compression::weight;
 pub(super) fn prefers(request: &HeaderMap, wanted: &[&str], usual: &[&str]) -> bool {
     let (mut of_wanted, mut of_usual) = (0.0_f32, 0.0_f32);
     for field in request.get_all(header::ACCEPT) {
-        for element in field.to_str().unwrap_or_default().to_ascii_lowercase().split(',') {
+        for element in field
+            .to_str()
+            .unwrap_or_default()
+            .to_ascii_lowercase()
+            .split(',')
+        {
             let mut parts = element.split(';');
             let name = parts.next().unwrap_or_default().trim();
             let named = if wanted.contains(&name) {

@@ -100,7 +100,10 @@ impl Api {
     /// `GET /photos/{file}`.
     async fn photo_file(&self, client: &Client, call: Call<'_>) -> Result<Response, ApiError> {
         let headers = &call.request.headers;
-        let memory = (&self.edge.response_memory, self.edge.strangers.reader(client, headers));
+        let memory = (
+            &self.edge.response_memory,
+            self.edge.strangers.reader(client, headers),
+        );
         photos::respond(&self.app.reading.photos, memory, headers, call.parameter).await
     }
 
@@ -163,7 +166,11 @@ impl Interface for Api {
         let caller = if routes::needs_key(found, path) {
             let presented = auth::presented_key(&request.headers)?;
             let keys = &self.app.keys;
-            Some(keys.authenticate(presented, client).await.map_err(auth::rejected)?)
+            Some(
+                keys.authenticate(presented, client)
+                    .await
+                    .map_err(auth::rejected)?,
+            )
         } else {
             None
         };
@@ -177,7 +184,16 @@ impl Interface for Api {
             auth::allow(caller, needed)?;
         }
         let (operation, rate) = (route.label.id, &mut facts.rate);
-        let call = Call { request, request_id, operation, parameter, second, body, caller, rate };
+        let call = Call {
+            request,
+            request_id,
+            operation,
+            parameter,
+            second,
+            body,
+            caller,
+            rate,
+        };
         match route.target.run {
             Run::ListPets => list::list(&self.contract, call).await,
             Run::CreatePet => create::create(&self.contract, call).await,

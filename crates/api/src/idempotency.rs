@@ -24,7 +24,9 @@ pub(super) fn key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiErro
         return Err(invalid());
     }
     let text = field.to_str().ok().and_then(unquoted).ok_or_else(invalid)?;
-    IdempotencyKey::new(text.into_owned()).map(Some).ok_or_else(invalid)
+    IdempotencyKey::new(text.into_owned())
+        .map(Some)
+        .ok_or_else(invalid)
 }
 
 /// The content of a String (RFC 8941, section 3.3.3). Many clients send a UUID without quotes, so a
@@ -41,7 +43,9 @@ fn unquoted(value: &str) -> Option<Cow<'_, str>> {
     let mut characters = inner.chars();
     while let Some(character) = characters.next() {
         text.push(match character {
-            '\\' => characters.next().filter(|escaped| matches!(escaped, '"' | '\\'))?,
+            '\\' => characters
+                .next()
+                .filter(|escaped| matches!(escaped, '"' | '\\'))?,
             '"' => return None,
             other => other,
         });

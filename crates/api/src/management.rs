@@ -44,7 +44,11 @@ pub struct Management {
 impl Management {
     /// The management interface of `api`.
     pub fn new(api: Arc<Api>) -> Self {
-        Self { api, is_shutting_down: AtomicBool::new(false), connections: Arc::default() }
+        Self {
+            api,
+            is_shutting_down: AtomicBool::new(false),
+            connections: Arc::default(),
+        }
     }
 
     /// From now on, the service is not ready.
@@ -109,8 +113,11 @@ impl Interface for Management {
 }
 
 /// Header fields that every browser sends, and that a page cannot suppress.
-const BROWSER_FIELDS: [HeaderName; 3] =
-    [header::ACCEPT_LANGUAGE, header::ORIGIN, HeaderName::from_static("sec-fetch-site")];
+const BROWSER_FIELDS: [HeaderName; 3] = [
+    header::ACCEPT_LANGUAGE,
+    header::ORIGIN,
+    HeaderName::from_static("sec-fetch-site"),
+];
 
 /// Rejects a browser that uses a host name. An attacker's page could point its own name at this
 /// address and read the responses (DNS rebinding). Only `localhost` is certain to be safe. Programs
@@ -118,7 +125,9 @@ const BROWSER_FIELDS: [HeaderName; 3] =
 fn check_host(request: &Parts) -> Result<(), ApiError> {
     let name = request::without_port(request::host(request).unwrap_or_default());
     let is_address = name.parse::<IpAddr>().is_ok();
-    let is_browser = BROWSER_FIELDS.iter().any(|field| request.headers.contains_key(field));
+    let is_browser = BROWSER_FIELDS
+        .iter()
+        .any(|field| request.headers.contains_key(field));
     if !is_browser || is_address || name.eq_ignore_ascii_case("localhost") {
         return Ok(());
     }
@@ -132,8 +141,10 @@ fn state(failures: &[(&'static str, String)]) -> Response {
     if failures.is_empty() {
         return response::json(StatusCode::OK, json::render(&json!({ "status": "ok" })));
     }
-    let parts: Vec<_> =
-        failures.iter().map(|(part, reason)| json!({ "part": part, "reason": reason })).collect();
+    let parts: Vec<_> = failures
+        .iter()
+        .map(|(part, reason)| json!({ "part": part, "reason": reason }))
+        .collect();
     let body = json!({ "status": "not ready", "notReady": parts });
     response::json(StatusCode::SERVICE_UNAVAILABLE, json::render(&body))
 }
@@ -141,6 +152,8 @@ fn state(failures: &[(&'static str, String)]) -> Response {
 fn metrics(page: String) -> Response {
     let mut response = response::json(StatusCode::OK, page);
     let content_type = HeaderValue::from_static(Exposition::CONTENT_TYPE);
-    response.headers_mut().insert(header::CONTENT_TYPE, content_type);
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, content_type);
     response
 }

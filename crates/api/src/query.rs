@@ -45,7 +45,12 @@ pub(super) fn parameters_and<'a, const N: usize>(
             return Ok(());
         }
         let at = names.iter().position(|&known| known == name);
-        put(at.map(|at| &mut values[at]), name, value, &[&names[..], &[others]].concat())
+        put(
+            at.map(|at| &mut values[at]),
+            name,
+            value,
+            &[&names[..], &[others]].concat(),
+        )
     })?;
     Ok((values, found))
 }
@@ -71,7 +76,11 @@ fn put<'a>(
     known: &[&str],
 ) -> Result<(), ApiError> {
     let place = place.ok_or_else(|| unknown(name, known))?;
-    if place.replace(value).is_some() { Err(twice(name)) } else { Ok(()) }
+    if place.replace(value).is_some() {
+        Err(twice(name))
+    } else {
+        Ok(())
+    }
 }
 
 fn twice(name: &str) -> ApiError {
@@ -83,7 +92,10 @@ fn twice(name: &str) -> ApiError {
 /// Rejects a query that is not UTF-8, for an operation with a parameter that can be any text: in
 /// the values of [`parameters`], U+FFFD stands for what cannot be decoded. Fails with 400.
 pub(super) fn check_utf8(query: Option<&str>) -> Result<(), ApiError> {
-    if percent_decode_str(query.unwrap_or_default()).decode_utf8().is_ok() {
+    if percent_decode_str(query.unwrap_or_default())
+        .decode_utf8()
+        .is_ok()
+    {
         return Ok(());
     }
     let message = "The query must be UTF-8, with its bytes percent-encoded.";
@@ -130,7 +142,10 @@ pub(super) fn filter<T>(
     };
     match parse(text) {
         Some(value) => Ok(Some(value)),
-        None => Err(ApiError::new(Problem::InvalidParameter, format!("{name} must be {is}."))),
+        None => Err(ApiError::new(
+            Problem::InvalidParameter,
+            format!("{name} must be {is}."),
+        )),
     }
 }
 

@@ -143,11 +143,21 @@ pub enum Run {
 
 const fn contract(scope: Scope, run: Run) -> Operation {
     let may_wait = Duration::ZERO;
-    Operation { access: Key(scope), document: Some(OpenApi::Contract), may_wait, run }
+    Operation {
+        access: Key(scope),
+        document: Some(OpenApi::Contract),
+        may_wait,
+        run,
+    }
 }
 
 const fn public(run: Run) -> Operation {
-    Operation { access: Public, document: None, may_wait: Duration::ZERO, run }
+    Operation {
+        access: Public,
+        document: None,
+        may_wait: Duration::ZERO,
+        run,
+    }
 }
 
 impl Operation {
@@ -187,5 +197,6 @@ pub(crate) fn is_deprecated(found: Found<Operation>) -> bool {
 }
 
 fn is_under_v1(path: &str) -> bool {
-    path.strip_prefix("/v1").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    path.strip_prefix("/v1")
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

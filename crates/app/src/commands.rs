@@ -40,7 +40,13 @@ impl Commands {
         reservation: Duration,
     ) -> Self {
         let (metrics, unchecked) = (ChangeMetrics::default(), AtomicUsize::default());
-        Self { store, clock, metrics, reservation, unchecked }
+        Self {
+            store,
+            clock,
+            metrics,
+            reservation,
+            unchecked,
+        }
     }
 
     /// Carries out commands in one transaction. See [`petstore_store::StoreArea::execute`].
@@ -82,7 +88,15 @@ impl Commands {
 }
 
 /// Writes the line of a change that is committed. It has no names or notes.
-fn log(Change { kind, before, after }: &Change, actor: Actor, request_id: Option<&str>) {
+fn log(
+    Change {
+        kind,
+        before,
+        after,
+    }: &Change,
+    actor: Actor,
+    request_id: Option<&str>,
+) {
     let Some(resource) = after.as_ref().or(before.as_ref()) else {
         return;
     };

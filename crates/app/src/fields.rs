@@ -43,9 +43,15 @@ impl Fields {
                 Err(refusal) => return Ok(Changed::Refused(refusal)),
             };
             let response = respond(&decision);
-            let FieldDecision { mut change, act, .. } = decision;
+            let FieldDecision {
+                mut change, act, ..
+            } = decision;
             if let Some(change) = change.as_mut().filter(|change| change.must_be_unused) {
-                if !self.store.examine_field(change.name.clone(), change.seen).await? {
+                if !self
+                    .store
+                    .examine_field(change.name.clone(), change.seen)
+                    .await?
+                {
                     continue;
                 }
                 change.seen += 1;
@@ -60,7 +66,11 @@ impl Fields {
             }
             let changes = change.into_iter().collect();
             let acts = act.into_iter().collect();
-            match self.store.write_fields(changes, acts, response.clone(), context.clone()).await? {
+            match self
+                .store
+                .write_fields(changes, acts, response.clone(), context.clone())
+                .await?
+            {
                 Written::Done => return Ok(Changed::Done(response)),
                 Written::Stale => {}
                 other => return Ok(Changed::known(other)),
@@ -98,7 +108,11 @@ impl Fields {
             }
 
             let response = StoredResponse::default();
-            match self.store.write_fields(changes, acts, response.clone(), context.clone()).await? {
+            match self
+                .store
+                .write_fields(changes, acts, response.clone(), context.clone())
+                .await?
+            {
                 Written::Done => return Ok(Changed::Done(response)),
                 Written::Stale => {}
                 other => return Ok(Changed::known(other)),

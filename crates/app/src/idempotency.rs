@@ -50,13 +50,23 @@ impl Requests {
         fingerprint: [u8; 32],
     ) -> Result<IdempotentRequest, StoreError> {
         let lineage = self.first_of_lineage(caller).await?.into();
-        Ok(IdempotentRequest { caller: caller.into(), lineage, operation, key, fingerprint })
+        Ok(IdempotentRequest {
+            caller: caller.into(),
+            lineage,
+            operation,
+            key,
+            fingerprint,
+        })
     }
 
     /// Adds a request that can be repeated to those in flight, until the result is dropped. Fails if it
     /// is in flight already, and above `MAX_IN_FLIGHT`.
     pub fn enter(&self, context: &WriteContext) -> Result<Option<InFlightGuard<'_>>, NotEntered> {
-        context.idempotency.as_ref().map(|request| self.in_flight.enter(request)).transpose()
+        context
+            .idempotency
+            .as_ref()
+            .map(|request| self.in_flight.enter(request))
+            .transpose()
     }
 
     /// Deletes some of the remembered requests that are older than 48 hours, counted in marks, and
@@ -88,13 +98,17 @@ impl LastMark {
     ) -> Result<bool, StoreError> {
         let seen = *self.0.lock();
         let is_due = |since| clock.instant().saturating_duration_since(since) >= MARK_EVERY;
-        let due = seen.filter(|&(_, since)| is_due(since)).map(|(mark, _)| mark);
+        let due = seen
+            .filter(|&(_, since)| is_due(since))
+            .map(|(mark, _)| mark);
         let newest = store.mark_idempotency_keys(due).await?;
         if seen.is_none_or(|(mark, _)| mark != newest) {
             let seen = Some((newest, clock.instant()));
             *self.0.lock() = seen;
         }
-        let forgotten = store.forget_idempotency_keys(REMEMBERED_FOR_MARKS, FORGET_AT_ONCE).await?;
+        let forgotten = store
+            .forget_idempotency_keys(REMEMBERED_FOR_MARKS, FORGET_AT_ONCE)
+            .await?;
         Ok(forgotten >= FORGET_AT_ONCE as usize)
     }
 }
@@ -162,7 +176,10 @@ mod tests {
         // The rejection of the second request leaves the first one in flight.
         let again = in_flight.enter(&request(1, 1));
         assert_eq!(again.err(), Some(NotEntered::InProgress));
-        let _others = [in_flight.enter(&request(2, 1)), in_flight.enter(&request(1, 2))];
+        let _others = [
+            in_flight.enter(&request(2, 1)),
+            in_flight.enter(&request(1, 2)),
+        ];
         drop(first);
         assert!(in_flight.enter(&request(1, 1)).is_ok());
     }
@@ -171,8 +188,9 @@ mod tests {
     fn the_requests_in_flight_are_limited() {
         let in_flight = InFlight::default();
         let enter = |number| in_flight.enter(&request(1, number));
-        let entered: Vec<_> =
-            (0..MAX_IN_FLIGHT).map(|number| enter(number).ok().unwrap()).collect();
+        let entered: Vec<_> = (0..MAX_IN_FLIGHT)
+            .map(|number| enter(number).ok().unwrap())
+            .collect();
         assert_eq!(enter(MAX_IN_FLIGHT).err(), Some(NotEntered::TooMany));
         drop(entered);
         assert!(in_flight.0.lock().is_empty());

@@ -27,7 +27,11 @@ pub struct Seen {
 impl Seen {
     pub async fn now(store: &StoreReader, clock: &dyn Clock) -> Result<Self, StoreError> {
         let version = store.version().await?;
-        Ok(Self { store: version, writes: store.ended_writes(), at: clock.instant() })
+        Ok(Self {
+            store: version,
+            writes: store.ended_writes(),
+            at: clock.instant(),
+        })
     }
 
     /// Whether nobody can have written between this and `now`, except other processes within `KEPT`.

@@ -62,9 +62,14 @@ impl<T: Clone + Send + Sync + 'static> Latest<T> {
         let mut result = {
             let mut last = self.0.lock();
             let current = last.take().filter(|last| last.is_current(now, version));
-            last.insert(current.unwrap_or_else(|| Run::begin(now, version, run))).result.clone()
+            last.insert(current.unwrap_or_else(|| Run::begin(now, version, run)))
+                .result
+                .clone()
         };
-        let finished = result.wait_for(Option::is_some).await.map(|finished| finished.clone());
+        let finished = result
+            .wait_for(Option::is_some)
+            .await
+            .map(|finished| finished.clone());
         let finished = finished.ok().flatten();
         let (result, _) =
             finished.ok_or_else(|| StoreError::Internal(cause("the run panicked")))?;
@@ -84,7 +89,12 @@ impl<T: Send + Sync + 'static> Run<T> {
         task.spawn(async move {
             sender.send_replace(Some(run.await));
         });
-        Self { begun: now, version, result, _task: task }
+        Self {
+            begun: now,
+            version,
+            result,
+            _task: task,
+        }
     }
 
     /// Whether it goes on, is of this version, or is not too old.
@@ -109,7 +119,11 @@ pub struct InventoryCount {
 
 impl InventoryCount {
     pub(super) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock, last: Latest::default() }
+        Self {
+            store,
+            clock,
+            last: Latest::default(),
+        }
     }
 
     /// How many animals there are, at most some seconds ago.
@@ -127,7 +141,10 @@ mod tests {
 
     use super::*;
 
-    #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the machine")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "an Instant can only be had from the machine"
+    )]
     fn start() -> Instant {
         Instant::now()
     }
@@ -164,7 +181,9 @@ mod tests {
         // Of the same version, they are kept for longer.
         for (at, version, expected) in [(2, [1], 3), (9, [1], 3), (9, [2], 11)] {
             let run = async move { (Ok(u64::from(at) + u64::from(version[0])), KEPT_FOR) };
-            let read = last.at(now + KEPT_FOR * at, Some(Version::new(version)), run).await;
+            let read = last
+                .at(now + KEPT_FOR * at, Some(Version::new(version)), run)
+                .await;
             assert_eq!(read.ok(), Some(expected));
         }
     }

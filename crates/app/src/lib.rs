@@ -115,9 +115,17 @@ impl App {
         settings: &Settings,
     ) -> Self {
         let clock = Arc::clone(confirmed_clock.machine());
-        let &Settings { deployment, rate_limit, keep_changes, keep_contacts, reservation } =
-            settings;
-        let (of_keys, of_clock) = (Arc::<dyn Store>::clone(&store), Arc::clone(&confirmed_clock));
+        let &Settings {
+            deployment,
+            rate_limit,
+            keep_changes,
+            keep_contacts,
+            reservation,
+        } = settings;
+        let (of_keys, of_clock) = (
+            Arc::<dyn Store>::clone(&store),
+            Arc::clone(&confirmed_clock),
+        );
         Self {
             keys: KeyRing::new(of_keys, Arc::clone(&clock), deployment, rate_limit),
             requests: Requests::new(Arc::clone(&store)),

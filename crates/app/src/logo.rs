@@ -30,7 +30,11 @@ struct KnownLogo {
 
 impl LogoFiles {
     pub(crate) fn new(store: StoreReader, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock, known: Mutex::default() }
+        Self {
+            store,
+            clock,
+            known: Mutex::default(),
+        }
     }
 
     /// Returns the file of a logo: the logo of the store, or one that was replaced less than a day ago.
@@ -49,7 +53,11 @@ impl LogoFiles {
         };
         let png = Bytes::from(png);
         if is_present {
-            *self.known.lock() = Some(KnownLogo { logo, png: png.clone(), read_at: now });
+            *self.known.lock() = Some(KnownLogo {
+                logo,
+                png: png.clone(),
+                read_at: now,
+            });
         }
         Ok(Some(png))
     }

@@ -17,7 +17,9 @@ impl App {
     /// Looks at the files of some photos. Notes those that no photo has, and deletes them a day later.
     /// Returns whether there is more to do before the next walk.
     pub async fn tend_photos(&self) -> Result<bool, StoreError> {
-        let Some(place) = self.photos.place() else { return Ok(false) };
+        let Some(place) = self.photos.place() else {
+            return Ok(false);
+        };
         let mut walk = self.photos.walk.lock().await;
         let shard = walk.shard;
         let own = photos::mark_of(&self.store.etag_key(), &self.store.incarnation().await?);
@@ -34,7 +36,9 @@ impl App {
             let has =
                 |id: &PhotoId, size| photos.get(id).is_some_and(|sizes| sizes.contains(&size));
             let is_complete = |id: &&PhotoId| {
-                PhotoSize::ALL.into_iter().all(|size| size.is_made_later() || has(id, size))
+                PhotoSize::ALL
+                    .into_iter()
+                    .all(|size| size.is_made_later() || has(id, size))
             };
             let complete: Vec<_> = needed.iter().filter(is_complete).collect();
             let missing = needed.len() - complete.len();
@@ -57,7 +61,10 @@ impl App {
                     }
                 }
                 if deleted > 0 {
-                    info!(deleted, "deleted the files of photos that no animal has had for a day");
+                    info!(
+                        deleted,
+                        "deleted the files of photos that no animal has had for a day"
+                    );
                 }
             }
             walk.photos += count;
@@ -69,8 +76,16 @@ impl App {
         if walk.shard != 0 {
             return Ok(true);
         }
-        let Walk { photos, bytes, missing, failed, .. } = mem::take(&mut *walk);
-        self.photos.metrics.note([photos, bytes, missing, 1 + others.len() as u64]);
+        let Walk {
+            photos,
+            bytes,
+            missing,
+            failed,
+            ..
+        } = mem::take(&mut *walk);
+        self.photos
+            .metrics
+            .note([photos, bytes, missing, 1 + others.len() as u64]);
         if missing > 0 {
             warn!(%place, missing, "photos have no files in this place; is it the right one?");
         }
@@ -88,7 +103,8 @@ impl App {
 
     /// The result of work in the place of photos.
     fn of_place<T>(&self, done: io::Result<T>) -> Result<T, StoreError> {
-        done.inspect_err(|_| self.photos.metrics.failures.count()).map_err(unavailable)
+        done.inspect_err(|_| self.photos.metrics.failures.count())
+            .map_err(unavailable)
     }
 }
 

@@ -29,7 +29,10 @@ pub async fn change_profile(
             Err(refusal) => return Ok(Changed::Refused(refusal)),
         };
         let response = respond(&decision.profile);
-        match store.write_profile(decision, response.clone(), context.clone()).await? {
+        match store
+            .write_profile(decision, response.clone(), context.clone())
+            .await?
+        {
             Written::Done => return Ok(Changed::Done(response)),
             Written::Stale => {}
             other => return Ok(Changed::known(other)),

@@ -63,7 +63,10 @@ pub struct StoreFacts {
 impl StoreFacts {
     /// The profile with these options behind it.
     pub fn new(profile: Profile, options: &StoreOptions) -> Self {
-        Self { profile, options: options.clone() }
+        Self {
+            profile,
+            options: options.clone(),
+        }
     }
 
     /// Those of now.
@@ -80,7 +83,10 @@ impl StoreFacts {
     /// The language of the window, and of members who chose none.
     pub fn language(&self) -> InForce<Language> {
         let InForce { value, from } = first(self.profile.language, self.options.language);
-        InForce { value: value.unwrap_or(Language::English), from }
+        InForce {
+            value: value.unwrap_or(Language::English),
+            from,
+        }
     }
 
     /// What a sale is called.
@@ -90,12 +96,20 @@ impl StoreFacts {
 
     /// The currency of all prices.
     pub fn currency(&self) -> InForce<Option<&Currency>> {
-        first(self.profile.currency.as_ref(), self.options.currency.as_ref())
+        first(
+            self.profile.currency.as_ref(),
+            self.options.currency.as_ref(),
+        )
     }
 
     /// Where a question leads. The option holds only if the profile names no way at all.
     pub fn contact(&self) -> InForce<Option<Contact<'_>>> {
-        let Profile { contact_page, email, telephone, .. } = &self.profile;
+        let Profile {
+            contact_page,
+            email,
+            telephone,
+            ..
+        } = &self.profile;
         let entered = contact_page.as_ref().map(Contact::Page);
         let entered = entered.or(email.as_ref().map(Contact::Email));
         let entered = entered.or(telephone.as_ref().map(Contact::Telephone));
@@ -110,5 +124,8 @@ fn first<T>(entered: Option<T>, option: Option<T>) -> InForce<Option<T>> {
         (None, Some(_)) => Source::Option,
         (None, None) => Source::Default,
     };
-    InForce { value: entered.or(option), from }
+    InForce {
+        value: entered.or(option),
+        from,
+    }
 }

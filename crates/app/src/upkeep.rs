@@ -27,14 +27,18 @@ impl App {
     pub async fn expire_orders(&self) -> Result<bool, StoreError> {
         let metrics = &self.commands.metrics;
         metrics.note(self.store.reservations().await?);
-        let Some(now) = self.confirmed_clock.now().await? else { return Ok(false) };
+        let Some(now) = self.confirmed_clock.now().await? else {
+            return Ok(false);
+        };
         // Behind those that could not expire in the last step.
         let after = *self.last_due.lock();
         let due = self.store.due_orders(after, now, BATCH).await?;
         let mut has_expired = false;
         for &(id, _) in &due {
             // Decides again in its transaction: the order may have been completed or extended.
-            has_expired |= self.change_order(id, Command::ExpireOrder { id }, now).await?;
+            has_expired |= self
+                .change_order(id, Command::ExpireOrder { id }, now)
+                .await?;
         }
         if has_expired {
             metrics.note(self.store.reservations().await?);
@@ -48,12 +52,20 @@ impl App {
     /// Erases the contacts of orders that closed longer ago than the settings say, each in a transaction
     /// of its own.
     pub async fn erase_contacts(&self) -> Result<bool, StoreError> {
-        let Some(now) = self.confirmed_clock.now().await? else { return Ok(false) };
-        let Ok(closed_until) = now.checked_sub(self.keep_contacts) else { return Ok(false) };
+        let Some(now) = self.confirmed_clock.now().await? else {
+            return Ok(false);
+        };
+        let Ok(closed_until) = now.checked_sub(self.keep_contacts) else {
+            return Ok(false);
+        };
         let after = *self.last_contact.lock();
-        let due = self.store.contacts_until(closed_until, after, BATCH).await?;
+        let due = self
+            .store
+            .contacts_until(closed_until, after, BATCH)
+            .await?;
         for &id in &due {
-            self.change_order(id, Command::EraseContact { id, closed_until }, now).await?;
+            self.change_order(id, Command::EraseContact { id, closed_until }, now)
+                .await?;
         }
         let last = due.last().copied().filter(|_| due.len() == BATCH as usize);
         *self.last_contact.lock() = last;
@@ -84,14 +96,20 @@ impl App {
 
     /// Forgets some of the changes and acts that are older than the settings say.
     pub async fn forget_old_changes(&self) -> Result<bool, StoreError> {
-        let Some(now) = self.confirmed_clock.now().await? else { return Ok(false) };
-        let Ok(oldest) = now.checked_sub(self.keep_changes) else { return Ok(false) };
+        let Some(now) = self.confirmed_clock.now().await? else {
+            return Ok(false);
+        };
+        let Ok(oldest) = now.checked_sub(self.keep_changes) else {
+            return Ok(false);
+        };
         Ok(self.store.forget_changes(oldest..=now, FORGOTTEN).await? >= FORGOTTEN as usize)
     }
 
     /// Ends the sessions of staff that are too old.
     pub async fn forget_old_sessions(&self) -> Result<bool, StoreError> {
-        let Some(now) = self.confirmed_clock.now().await? else { return Ok(false) };
+        let Some(now) = self.confirmed_clock.now().await? else {
+            return Ok(false);
+        };
         let before = |seconds: i64| {
             Timestamp::from_second(now.as_second() - seconds).unwrap_or(Timestamp::MIN)
         };

@@ -38,7 +38,9 @@ impl Webhooks {
     /// The webhook with this identifier, if there is one.
     pub async fn find(&self, id: Option<i64>) -> Result<Option<StoredWebhook>, StoreError> {
         let webhooks = self.store.list_webhooks().await?;
-        Ok(webhooks.into_iter().find(|stored| Some(stored.webhook.id) == id))
+        Ok(webhooks
+            .into_iter()
+            .find(|stored| Some(stored.webhook.id) == id))
     }
 
     /// Makes a change of the webhook with this identifier, once for all repetitions of the request,
@@ -72,12 +74,20 @@ impl Webhooks {
             let decided = delivery::decide(store, registrar, present.as_ref(), wanted, context.now);
             let decided = decided.await?;
             let response = respond(&decided);
-            let Decided { change, act, secret, .. } = decided;
+            let Decided {
+                change,
+                act,
+                secret,
+                ..
+            } = decided;
             let mut stored = response.clone();
             if secret.is_some() {
                 stored.body = registrar.seal_response(&stored.body)?;
             }
-            match store.write_webhook(change, act, stored, context.clone()).await? {
+            match store
+                .write_webhook(change, act, stored, context.clone())
+                .await?
+            {
                 Written::Done => return Ok(Changed::Done(response)),
                 Written::Stale => {}
                 Written::Full if matches!(wanted, Wanted::Test) => break,

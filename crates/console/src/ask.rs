@@ -39,7 +39,13 @@ impl Question<'_> {
         back: &str,
     ) -> Option<Reply> {
         let title = texts().really(verb, &markup::readable(what, SHORT));
-        Question { title, effects: vec![effect], yes: verb, back }.ask(desk, &html! {})
+        Question {
+            title,
+            effects: vec![effect],
+            yes: verb,
+            back,
+        }
+        .ask(desk, &html! {})
     }
 
     /// The page that asks, with these details, unless the form already says yes to this question. If

@@ -54,7 +54,12 @@ impl<'r> Desk<'r> {
     pub(super) fn new(visit: Visit<'r>, session: Session) -> Self {
         let bytes: [u8; KEY_DIGITS / 2] = visit.console.with_random(RngExt::random);
         let position = visit.console.app.journal.position();
-        Self { visit, session, position, token: text::hex_digits(&bytes) }
+        Self {
+            visit,
+            session,
+            position,
+            token: text::hex_digits(&bytes),
+        }
     }
 
     pub(super) fn app(&self) -> &App {
@@ -92,10 +97,17 @@ impl<'r> Desk<'r> {
     /// The circumstances of a change that the member makes now. If the form has a [`KEY_FIELD`], the
     /// change is made once, however often the form is sent. With other values, it is another form.
     pub(super) fn context(&self) -> WriteContext {
-        let Visit { request, page, form, .. } = &self.visit;
+        let Visit {
+            request,
+            page,
+            form,
+            ..
+        } = &self.visit;
         let owner = self.session.member.id.into();
         let key = form.raw(KEY_FIELD);
-        let hash = Sha256::new().chain_update(request.uri.path()).chain_update([0]);
+        let hash = Sha256::new()
+            .chain_update(request.uri.path())
+            .chain_update([0]);
         let fingerprint: [u8; 32] = hash.chain_update(form.bytes()).finalize().into();
         let of_values = text::hex_digits(&fingerprint[..8]);
         let key = (!key.is_empty()).then(|| IdempotencyKey::new(format!("{key}-{of_values}")));
@@ -106,7 +118,10 @@ impl<'r> Desk<'r> {
             key,
             fingerprint,
         });
-        WriteContext { idempotency, ..self.visit.context(self.session.actor()) }
+        WriteContext {
+            idempotency,
+            ..self.visit.context(self.session.actor())
+        }
     }
 
     /// A source for the secrets that a form makes: the same one each time that this form is sent, in
@@ -114,7 +129,12 @@ impl<'r> Desk<'r> {
     /// secret can be shown again, although only its digest is stored. Nobody can predict it without
     /// the random [`KEY_FIELD`], which is not stored.
     pub(super) fn random_of_form(&self) -> StdRng {
-        let Visit { console, request, form, .. } = &self.visit;
+        let Visit {
+            console,
+            request,
+            form,
+            ..
+        } = &self.visit;
         if form.raw(KEY_FIELD).len() < KEY_DIGITS {
             return console.with_random(random_for_thread);
         }

@@ -30,12 +30,18 @@ pub(super) struct Errors {
 impl Errors {
     /// Something that concerns no field.
     pub(super) fn other(what: Markup) -> Self {
-        Self { other: Some(what), ..Self::default() }
+        Self {
+            other: Some(what),
+            ..Self::default()
+        }
     }
 
     /// Something that concerns this field.
     pub(super) fn at(field: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
-        Self { by_field: vec![(field.into(), message.into())], ..Self::default() }
+        Self {
+            by_field: vec![(field.into(), message.into())],
+            ..Self::default()
+        }
     }
 
     pub(super) fn text(message: &str) -> Self {
@@ -56,7 +62,10 @@ impl Errors {
     }
 
     pub(super) fn of(&self, field: &str) -> Option<&str> {
-        self.by_field.iter().find(|(known, _)| *known == field).map(|(_, message)| &**message)
+        self.by_field
+            .iter()
+            .find(|(known, _)| *known == field)
+            .map(|(_, message)| &**message)
     }
 
     /// The problems of fields.
@@ -117,31 +126,57 @@ pub(super) struct Input<'a> {
 impl<'a> Input<'a> {
     /// An input with what was typed into it, and with what is wrong with that.
     pub(super) fn of(id: &'a str, label: &'a str, form: &'a Form, errors: &'a Errors) -> Self {
-        Self { id, label, value: form.raw(id), error: errors.of(id), ..Self::default() }
+        Self {
+            id,
+            label,
+            value: form.raw(id),
+            error: errors.of(id),
+            ..Self::default()
+        }
     }
 
     pub(super) fn hint(self, hint: &'a str) -> Self {
-        Self { hint: Some(hint), ..self }
+        Self {
+            hint: Some(hint),
+            ..self
+        }
     }
 
     pub(super) fn optional(self) -> Self {
-        Self { is_optional: true, ..self }
+        Self {
+            is_optional: true,
+            ..self
+        }
     }
 
     pub(super) fn required(self) -> Self {
-        Self { is_required: true, ..self }
+        Self {
+            is_required: true,
+            ..self
+        }
     }
 
     /// The same with several lines.
     pub(super) fn long(self) -> Self {
-        Self { kind: "textarea", ..self }
+        Self {
+            kind: "textarea",
+            ..self
+        }
     }
 
     pub(super) fn show(&self) -> Markup {
         let described = self.described();
         let invalid = self.error.map(|_| "true");
-        let kind = if self.kind.is_empty() { "text" } else { self.kind };
-        let autocomplete = if self.autocomplete.is_empty() { "off" } else { self.autocomplete };
+        let kind = if self.kind.is_empty() {
+            "text"
+        } else {
+            self.kind
+        };
+        let autocomplete = if self.autocomplete.is_empty() {
+            "off"
+        } else {
+            self.autocomplete
+        };
         let inputmode = Some(self.inputmode).filter(|mode| !mode.is_empty());
         let html = html! {
             @if kind == "textarea" {
@@ -158,8 +193,12 @@ impl<'a> Input<'a> {
     }
 
     fn described(&self) -> Option<String> {
-        let hint = self.hint.map(|_| format!("{}{}-hint", self.of_form, self.id));
-        let error = self.error.map(|_| format!("{}{}-error", self.of_form, self.id));
+        let hint = self
+            .hint
+            .map(|_| format!("{}{}-hint", self.of_form, self.id));
+        let error = self
+            .error
+            .map(|_| format!("{}{}-error", self.of_form, self.id));
         let ids: Vec<String> = hint.into_iter().chain(error).collect();
         (!ids.is_empty()).then(|| ids.join(" "))
     }
@@ -209,7 +248,9 @@ pub(super) fn category_list(categories: &[Category]) -> Markup {
 pub(super) fn number(typed: &str) -> Option<i64> {
     let typed = normalized(typed.trim());
     let before = texts().before_number.map(normalized);
-    let number = before.iter().find_map(|before| typed.strip_prefix(&**before));
+    let number = before
+        .iter()
+        .find_map(|before| typed.strip_prefix(&**before));
     text::integer(number.unwrap_or(&typed).trim())
 }
 
@@ -236,14 +277,21 @@ pub(super) fn category(typed: &str, categories: &[Category]) -> Result<i64, Stri
 
 /// Whether a category has the name that was typed.
 pub(super) fn is_named(category: &Category, typed: &str) -> bool {
-    names_of(category)[..2].iter().any(|name| text::compared(name) == text::compared(typed))
+    names_of(category)[..2]
+        .iter()
+        .any(|name| text::compared(name) == text::compared(typed))
 }
 
 /// The names of a category: its label in full and as it is shown, and its number.
 pub(super) fn names_of(category: &Category) -> [String; 4] {
     let (label, id) = (category.label.as_str(), category.id);
     let number = texts().category_number(id);
-    [label.to_owned(), markup::readable(label, markup::SHORT), number, id.to_string()]
+    [
+        label.to_owned(),
+        markup::readable(label, markup::SHORT),
+        number,
+        id.to_string(),
+    ]
 }
 
 /// A status by its name in the contract, or by the word that the pages show.
@@ -252,7 +300,10 @@ pub(super) fn status(typed: &str) -> Result<PetStatus, String> {
     let is_it = |status: &PetStatus| {
         status.as_str() == typed || texts().status(*status).to_lowercase() == typed
     };
-    PetStatus::ALL.into_iter().find(is_it).ok_or_else(|| texts().status_invalid.to_owned())
+    PetStatus::ALL
+        .into_iter()
+        .find(is_it)
+        .ok_or_else(|| texts().status_invalid.to_owned())
 }
 
 /// The name of an animal. The interface for programs also accepts an empty one.
@@ -296,7 +347,11 @@ pub(super) fn optional<const MAX: usize>(
 ///
 /// One with two meanings, which the message names.
 pub(super) fn amount(typed: &str, currency: Option<&Currency>) -> Result<String, String> {
-    read(typed, currency, currency.is_some_and(|currency| currency.decimals() == 0))
+    read(
+        typed,
+        currency,
+        currency.is_some_and(|currency| currency.decimals() == 0),
+    )
 }
 
 /// The same for a field with numbers.
@@ -313,9 +368,12 @@ pub(super) fn number_of(
 
 fn read(typed: &str, currency: Option<&Currency>, is_whole: bool) -> Result<String, String> {
     let read = numbers().read(typed, currency, is_whole);
-    read.map_err(|Ambiguous { meanings: [one, other], spellings: [first, second] }| {
-        texts().ambiguous(typed.trim(), [&one, &other], [&first, &second])
-    })
+    read.map_err(
+        |Ambiguous {
+             meanings: [one, other],
+             spellings: [first, second],
+         }| { texts().ambiguous(typed.trim(), [&one, &other], [&first, &second]) },
+    )
 }
 
 /// An empty input means no price.
@@ -324,7 +382,9 @@ pub(super) fn price(typed: &str, currency: Option<&Currency>) -> Result<Option<D
         return Ok(None);
     }
     let price = Decimal::new(&amount(typed, currency)?).filter(|price| !price.has_minus());
-    price.map(Some).ok_or_else(|| texts().price_invalid.to_owned())
+    price
+        .map(Some)
+        .ok_or_else(|| texts().price_invalid.to_owned())
 }
 
 pub(super) fn contact(typed: &str) -> Result<Option<Contact>, String> {
@@ -334,7 +394,9 @@ pub(super) fn contact(typed: &str) -> Result<Option<Contact>, String> {
     if typed.is_empty() {
         return Ok(None);
     }
-    Contact::new(typed.to_owned()).map(Some).ok_or_else(|| texts().text_too_long.to_owned())
+    Contact::new(typed.to_owned())
+        .map(Some)
+        .ok_or_else(|| texts().text_too_long.to_owned())
 }
 
 pub(super) fn withdrawal_reason(typed: &str) -> Result<WithdrawalReason, String> {
@@ -349,15 +411,23 @@ pub(super) fn withdrawal_reasons() -> Vec<(&'static str, &'static str)> {
 
 /// The choices of a status.
 pub(super) fn statuses() -> Vec<(&'static str, &'static str)> {
-    PetStatus::ALL.map(|status| (status.as_str(), texts().status(status))).to_vec()
+    PetStatus::ALL
+        .map(|status| (status.as_str(), texts().status(status)))
+        .to_vec()
 }
 
 /// The end of a day in the zone of the reader, whose script sends the offset in minutes.
 pub(super) fn end_of_day(form: &Form, now: Timestamp) -> Result<Timestamp, String> {
     let end = || {
         let day: Date = form.get("until").parse().ok()?;
-        let offset = form.integer("until-offset").filter(|offset| offset.abs() <= 24 * 60);
-        let end = day.at(23, 59, 59, 0).to_zoned(TimeZone::UTC).ok()?.timestamp();
+        let offset = form
+            .integer("until-offset")
+            .filter(|offset| offset.abs() <= 24 * 60);
+        let end = day
+            .at(23, 59, 59, 0)
+            .to_zoned(TimeZone::UTC)
+            .ok()?
+            .timestamp();
         let end = end.checked_add(offset.unwrap_or(0).minutes()).ok()?;
         let span = end.duration_since(now);
         (span > SignedDuration::ZERO && span <= Order::LONGEST_RESERVATION).then_some(end)
@@ -367,8 +437,14 @@ pub(super) fn end_of_day(form: &Form, now: Timestamp) -> Result<Timestamp, Strin
 
 /// The input for such a day.
 pub(super) fn day_input(value: &str, error: Option<&str>) -> Markup {
-    let input =
-        Input { id: "until", label: texts().until, value, error, kind: "date", ..Input::default() };
+    let input = Input {
+        id: "until",
+        label: texts().until,
+        value,
+        error,
+        kind: "date",
+        ..Input::default()
+    };
     html! {
         (input.show())
         input type="hidden" name="until-offset" value="0";

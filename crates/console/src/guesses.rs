@@ -102,7 +102,8 @@ impl Guesses {
     /// Whether a failed attempt is recorded in the audit trail, which strangers must not fill.
     pub(super) fn is_recorded(&self, now: Instant) -> bool {
         let since: Duration = now.saturating_duration_since(self.started);
-        self.by_address.is_some_and(|limit| self.recorded.take(limit, since).within)
+        self.by_address
+            .is_some_and(|limit| self.recorded.take(limit, since).within)
     }
 
     fn place(&self, of: &impl std::hash::Hash) -> usize {
@@ -138,7 +139,11 @@ mod tests {
         }
         assert_eq!(allowed, 60);
         // The member signs in where they have signed in before.
-        assert!(guesses.take("ana", from(1), Some(StaffId(1)), start).is_ok());
+        assert!(
+            guesses
+                .take("ana", from(1), Some(StaffId(1)), start)
+                .is_ok()
+        );
         assert!(guesses.take("ana", from(1), None, start).is_err());
         // A minute later, there is one more attempt.
         let later = start + Duration::from_mins(1);
@@ -159,7 +164,11 @@ mod tests {
         }
         for member in 1..=StaffMember::MAX {
             let known = Some(StaffId(member));
-            let take = || guesses.take("ana", [192, 0, 2, 1].into(), known, start).is_ok();
+            let take = || {
+                guesses
+                    .take("ana", [192, 0, 2, 1].into(), known, start)
+                    .is_ok()
+            };
             assert_eq!((0..61).filter(|_| take()).count(), 60, "{member}");
         }
     }
@@ -173,7 +182,9 @@ mod tests {
             assert!(guesses.take_code(stranger, start).is_ok());
             guesses.give_code_back(stranger);
         }
-        let allowed = (0..1000).filter(|_| guesses.take_code(stranger, start).is_ok()).count();
+        let allowed = (0..1000)
+            .filter(|_| guesses.take_code(stranger, start).is_ok())
+            .count();
         assert_eq!(allowed, 600);
         let other = Caller::Stranger(IpAddr::from([192, 0, 2, 2]).into());
         for caller in [other, Caller::Known(StaffId(1))] {
@@ -186,7 +197,11 @@ mod tests {
         let start = SystemClock.instant();
         let guesses = guesses(start);
         let address = IpAddr::from([192, 0, 2, 1]);
-        let allowed = |name: &usize| guesses.take(&name.to_string(), address, None, start).is_ok();
+        let allowed = |name: &usize| {
+            guesses
+                .take(&name.to_string(), address, None, start)
+                .is_ok()
+        };
         assert_eq!((0..1000).filter(allowed).count(), 600);
     }
 }

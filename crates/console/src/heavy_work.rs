@@ -42,7 +42,9 @@ impl HeavyWork {
             let _until_done = turn;
             work()
         });
-        working.await.map_err(|error| ApiError::internal(Arc::new(error)))
+        working
+            .await
+            .map_err(|error| ApiError::internal(Arc::new(error)))
     }
 }
 
@@ -54,7 +56,9 @@ mod tests {
 
     #[tokio::test]
     async fn heavy_work_leaves_the_threads_of_the_runtime() {
-        let worker = HeavyWork::default().run(Reader::Known, || thread::current().id()).await;
+        let worker = HeavyWork::default()
+            .run(Reader::Known, || thread::current().id())
+            .await;
         assert_ne!(worker.ok(), Some(thread::current().id()));
     }
 

@@ -41,14 +41,30 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 static ASSETS: LazyLock<[Asset; 7]> = LazyLock::new(|| {
     let own = Bytes::from_static;
     [
-        Asset::new("/assets/style-%.css", CSS, look::style() + include_str!("style.css")),
+        Asset::new(
+            "/assets/style-%.css",
+            CSS,
+            look::style() + include_str!("style.css"),
+        ),
         Asset::new("/assets/live-%.js", SCRIPT, own(include_bytes!("live.js"))),
-        Asset::new("/assets/icon-%.svg", "image/svg+xml", own(look::ICON.as_bytes())),
+        Asset::new(
+            "/assets/icon-%.svg",
+            "image/svg+xml",
+            own(look::ICON.as_bytes()),
+        ),
         // Browsers and phones ask for these paths, also without a link.
         Asset::new("/favicon.ico", "image/x-icon", own(look::FAVICON)),
         Asset::new("/apple-touch-icon.png", "image/png", own(look::TOUCH_ICON)),
-        Asset::new("/assets/photos-%.js", SCRIPT, own(include_bytes!("photos.js"))),
-        Asset::new("/assets/passkeys-%.js", SCRIPT, own(include_bytes!("passkeys.js"))),
+        Asset::new(
+            "/assets/photos-%.js",
+            SCRIPT,
+            own(include_bytes!("photos.js")),
+        ),
+        Asset::new(
+            "/assets/passkeys-%.js",
+            SCRIPT,
+            own(include_bytes!("passkeys.js")),
+        ),
     ]
 });
 
@@ -71,7 +87,9 @@ pub(super) fn asset(path: &str) -> Result<Response, ApiError> {
 /// A response with this content.
 pub(super) fn of_type(media_type: &'static str, content: Body) -> Response {
     let mut response = Response::new(content);
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     response
 }
 
@@ -130,7 +148,11 @@ pub(super) fn page(
 
 /// A page of somebody who is signed in.
 pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup {
-    let pet = if let Follows::Pet(id) = frame.follows { Some(id) } else { None };
+    let pet = if let Follows::Pet(id) = frame.follows {
+        Some(id)
+    } else {
+        None
+    };
     let entry = entry_of(frame.path);
     let follows = frame.follows != Follows::Nothing;
     document(
@@ -185,9 +207,16 @@ pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup
 
 /// The store at the top of what is printed.
 fn letterhead(facts: &StoreFacts) -> Markup {
-    let address =
-        facts.profile.address.as_ref().map(|of| of.as_str().lines().collect::<Vec<_>>().join(", "));
-    let telephone = facts.profile.telephone.as_ref().map(TelephoneNumber::as_str);
+    let address = facts
+        .profile
+        .address
+        .as_ref()
+        .map(|of| of.as_str().lines().collect::<Vec<_>>().join(", "));
+    let telephone = facts
+        .profile
+        .telephone
+        .as_ref()
+        .map(TelephoneNumber::as_str);
     html! {
         (logo(facts)) strong { (markup::text(store_name(facts), LONG)) }
         @for more in [address.as_deref(), telephone].into_iter().flatten() { " · " (markup::text(more, LONG)) }

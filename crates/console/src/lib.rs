@@ -91,13 +91,20 @@ impl Console {
         max: usize,
         reader: Reader,
     ) -> Result<(Form, Option<Reservation>), ApiError> {
-        let (memory, size) = (&self.edge.response_memory, body::max_length_within(&body, max));
+        let (memory, size) = (
+            &self.edge.response_memory,
+            body::max_length_within(&body, max),
+        );
         let counts = matches!(reader, Reader::Known) || size > MAX_UNCOUNTED;
-        let room = counts.then(|| memory.reserve_for(reader, size)).transpose()?;
+        let room = counts
+            .then(|| memory.reserve_for(reader, size))
+            .transpose()?;
         let bytes = body::read_form(&request.headers, body, max, self.edge.body_timeout).await;
         let bytes = bytes.map_err(problem::unread)?;
         let form = if bytes.len() > MAX_READ_AT_ONCE {
-            self.heavy_work.run(reader, move || Form::read(bytes)).await?
+            self.heavy_work
+                .run(reader, move || Form::read(bytes))
+                .await?
         } else {
             Form::read(bytes)
         };
@@ -109,7 +116,9 @@ impl Console {
     async fn photo(&self, client: &Client, visit: &Visit<'_>) -> Result<Response, ApiError> {
         let headers = &visit.request.headers;
         let stranger = || self.edge.strangers.reader(client, headers);
-        let reader = session::of(visit).await?.map_or_else(stranger, |_| Reader::Known);
+        let reader = session::of(visit)
+            .await?
+            .map_or_else(stranger, |_| Reader::Known);
         let memory = (&self.edge.response_memory, reader);
         photos::respond(&self.app.reading.photos, memory, headers, visit.parameter).await
     }
@@ -132,7 +141,11 @@ impl Console {
         request: &Parts,
         response: Response,
     ) -> Result<Response, ApiError> {
-        if response.body().whole().is_none_or(|body| body.len() <= MAX_UNCOUNTED_PAGE) {
+        if response
+            .body()
+            .whole()
+            .is_none_or(|body| body.len() <= MAX_UNCOUNTED_PAGE)
+        {
             return Ok(response);
         }
         let reader = self.edge.strangers.reader(client, &request.headers);
@@ -144,7 +157,9 @@ impl Console {
     /// Returns what the store says about itself now.
     async fn store_facts(&self) -> Result<StoreFacts, StoreError> {
         let reading = &self.app.reading;
-        self.facts.read(&reading.store, &*reading.clock, &self.settings.store).await
+        self.facts
+            .read(&reading.store, &*reading.clock, &self.settings.store)
+            .await
     }
 }
 
@@ -194,8 +209,11 @@ impl Interface for Console {
         let (page, has_pictures) = (route.label.id, route.target.has_pictures());
         let query = Form::from_query(request.uri.query().unwrap_or_default());
         let query = query.map_err(|_| problem::too_many_fields(Problem::InvalidRequest))?;
-        let (console, now, form) =
-            (self, times::to_milliseconds(self.app.clock.now()), Form::default());
+        let (console, now, form) = (
+            self,
+            times::to_milliseconds(self.app.clock.now()),
+            Form::default(),
+        );
         let mut visit = Visit {
             console,
             request,
@@ -211,7 +229,11 @@ impl Interface for Console {
             now,
         };
         if let Some(error) = unknown {
-            return Err(problem::with_menu(error, &visit, session::of(&visit).await?.as_ref()));
+            return Err(problem::with_menu(
+                error,
+                &visit,
+                session::of(&visit).await?.as_ref(),
+            ));
         }
         facts.route = Some(route.label);
         // The memory counts until the page is made.
@@ -226,7 +248,10 @@ impl Interface for Console {
         }
         if request.method == Method::POST && !has_pictures {
             // Looked up again below, because the session may end before the form arrives.
-            let (max, session) = (pages::max_form(route.label.path), session::of(&visit).await?);
+            let (max, session) = (
+                pages::max_form(route.label.path),
+                session::of(&visit).await?,
+            );
             let stranger = || self.edge.strangers.reader(client, &request.headers);
             let reader = session.as_ref().map_or_else(stranger, |_| Reader::Known);
             let read = self.read_form(request, &mut *body, max, reader).await;
@@ -246,7 +271,10 @@ impl Interface for Console {
             return self.hold(client, request, staff::required(&visit, None));
         };
         if !client.trust() {
-            return Err(ApiError::new(Problem::Unavailable, texts().connection_replaced));
+            return Err(ApiError::new(
+                Problem::Unavailable,
+                texts().connection_replaced,
+            ));
         }
         facts.principal = Some(Actor::Staff(session.member.id));
         if session.member.role < needed.role {
@@ -296,7 +324,9 @@ impl Interface for Console {
 
     fn announce(&self, _: Duration, _: &Facts, response: &mut Response) {
         for (name, value) in SECURITY_FIELDS {
-            response.headers_mut().insert(name, HeaderValue::from_static(value));
+            response
+                .headers_mut()
+                .insert(name, HeaderValue::from_static(value));
         }
     }
 }
@@ -311,5 +341,8 @@ const SECURITY_FIELDS: [(HeaderName, &str); 3] = [
          form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     ),
     (header::REFERRER_POLICY, "same-origin"),
-    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        "same-origin",
+    ),
 ];

@@ -15,7 +15,11 @@ pub(super) use petstore_domain::text::readable::{LONG, SHORT, is_visible, readab
 /// The name of an animal, as plain text.
 pub(super) fn plain_name(name: &str) -> String {
     let shown = readable(name, SHORT);
-    if is_visible(&shown) { shown } else { texts().no_name.to_owned() }
+    if is_visible(&shown) {
+        shown
+    } else {
+        texts().no_name.to_owned()
+    }
 }
 
 /// A text of a person, in its own direction.
@@ -117,7 +121,9 @@ pub(super) fn category(categories: &[Category], id: i64) -> String {
 
 /// The picture of a URI for a camera. Black on white, because apps cannot read the opposite.
 pub(super) fn qr_code(uri: &str, label: &str) -> Markup {
-    let Ok(code) = QrCode::new(uri) else { return html! {} };
+    let Ok(code) = QrCode::new(uri) else {
+        return html! {};
+    };
     let picture = code
         .render::<svg::Color<'_>>()
         .min_dimensions(200, 200)
@@ -149,7 +155,10 @@ mod tests {
         let shown = |at: &str| wording::relative(at.parse().unwrap(), now);
         assert_eq!(shown("2026-11-22T11:59:01Z").unwrap(), "just now");
         assert_eq!(shown("2026-11-22T12:00:00Z").unwrap(), "just now");
-        assert_eq!(shown("2026-11-22T12:00:59Z").unwrap(), "in less than a minute");
+        assert_eq!(
+            shown("2026-11-22T12:00:59Z").unwrap(),
+            "in less than a minute"
+        );
         assert_eq!(shown("2026-11-22T11:59:00Z").unwrap(), "1 minute ago");
         assert_eq!(shown("2026-11-23T11:59:00Z").unwrap(), "in 23 hours");
         // The day counts: 36 hours can be tomorrow, 25 can be yesterday.

@@ -36,12 +36,15 @@ pub(super) fn is_of_before(name: &str) -> bool {
 
 /// Whether somebody has touched an input of a form.
 pub(super) fn is_touched(sent: &Form, name: &str) -> bool {
-    sent.all(name).any(|typed| was(sent, name).is_none_or(|was| lines(typed) != lines(was)))
+    sent.all(name)
+        .any(|typed| was(sent, name).is_none_or(|was| lines(typed) != lines(was)))
 }
 
 /// Whether two forms differ in an input that both have.
 pub(super) fn differs(form: &Form, other: &Form, name: &str) -> bool {
-    form.all(name).zip(other.all(name)).any(|(one, other)| lines(one) != lines(other))
+    form.all(name)
+        .zip(other.all(name))
+        .any(|(one, other)| lines(one) != lines(other))
 }
 
 /// A text with the line ends of the store. Browsers send CR LF.
@@ -71,7 +74,10 @@ impl Merged {
     /// counts as touched.
     pub(super) fn of(sent: &Form, now: &Form) -> Self {
         let present = |name: &str| now.all(name).next();
-        let form = sent.fields().iter().filter(|(name, _)| !name.starts_with(WAS));
+        let form = sent
+            .fields()
+            .iter()
+            .filter(|(name, _)| !name.starts_with(WAS));
         let form = form.map(|(name, typed)| {
             let is_kept = name == VERSION || !is_touched(sent, name);
             let value = present(name).filter(|_| is_kept).unwrap_or(typed);
@@ -92,12 +98,21 @@ impl Merged {
                 is_touched: is_touched(sent, name),
             })
         };
-        let changes = now.fields().iter().filter(|_| !is_current).filter_map(change).collect();
+        let changes = now
+            .fields()
+            .iter()
+            .filter(|_| !is_current)
+            .filter_map(change)
+            .collect();
         // A button that undoes something says only of which version.
         let knows =
             version.is_empty() || sent.fields().iter().any(|(name, _)| name.starts_with(WAS));
         let version = if knows { now } else { sent }.integer(VERSION);
-        Self { form: form.collect(), changes, version }
+        Self {
+            form: form.collect(),
+            changes,
+            version,
+        }
     }
 
     /// The condition of a change: nothing else changes meanwhile. If it is refused, nothing fulfils it,
@@ -119,10 +134,22 @@ impl Merged {
         words: impl Fn(&str, &str) -> Option<(String, String)>,
     ) -> Errors {
         let mut errors = Errors::default();
-        for Change { name, was, now, is_touched } in &self.changes {
-            let was = was.as_ref().and_then(|was| words(name, was)).map(|(_, was)| was);
+        for Change {
+            name,
+            was,
+            now,
+            is_touched,
+        } in &self.changes
+        {
+            let was = was
+                .as_ref()
+                .and_then(|was| words(name, was))
+                .map(|(_, was)| was);
             if let Some((label, now)) = words(name, now).filter(|_| *is_touched || !counts_typed) {
-                errors.add(name.clone(), texts().now_changed(&label, &now, was.as_deref()));
+                errors.add(
+                    name.clone(),
+                    texts().now_changed(&label, &now, was.as_deref()),
+                );
             }
         }
         errors

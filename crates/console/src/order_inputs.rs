@@ -63,7 +63,10 @@ pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
         hint: |is_new, _| is_new.then(|| texts().reference_hint.to_owned()),
         stored: |order| order.reference.as_ref().map(Text::as_str),
         read: |typed, _, order| {
-            set(&mut order.reference, forms::optional(typed, texts().reference))
+            set(
+                &mut order.reference,
+                forms::optional(typed, texts().reference),
+            )
         },
         ..TEXT
     },
@@ -108,7 +111,11 @@ impl OrderInput {
     /// The same as pages show it.
     pub(super) fn shown(&self, desk: &Desk<'_>, order: &Order) -> Option<String> {
         let value = self.of(desk, order)?;
-        Some(if self.name == PRICE { amount(value, desk.currency()) } else { value.to_owned() })
+        Some(if self.name == PRICE {
+            amount(value, desk.currency())
+        } else {
+            value.to_owned()
+        })
     }
 
     /// The input with what was typed into it. One in a closed part has its hint there: that it is optional.
@@ -118,7 +125,10 @@ impl OrderInput {
         (form, errors): (&Form, &Errors),
         (is_new, of_form): (bool, &str),
     ) -> Markup {
-        let in_currency = desk.currency().filter(|_| self.name == PRICE).map(wording::price_in);
+        let in_currency = desk
+            .currency()
+            .filter(|_| self.name == PRICE)
+            .map(wording::price_in);
         let hint = (self.hint)(is_new, desk.app().keep_contacts);
         Input {
             hint: hint.as_deref(),
@@ -126,7 +136,12 @@ impl OrderInput {
             kind: self.kind,
             inputmode: self.inputmode,
             is_optional: !(is_new && self.is_detail),
-            ..Input::of(self.name, in_currency.as_deref().unwrap_or(self.label()), form, errors)
+            ..Input::of(
+                self.name,
+                in_currency.as_deref().unwrap_or(self.label()),
+                form,
+                errors,
+            )
         }
         .show()
     }
@@ -140,7 +155,10 @@ pub(super) fn read(
 ) -> OrderPatch {
     let mut patch = OrderPatch::default();
     for input in ORDER_INPUTS.iter().filter(|input| is_given(input.name)) {
-        errors.take(input.name, (input.read)(form.get(input.name), currency, &mut patch));
+        errors.take(
+            input.name,
+            (input.read)(form.get(input.name), currency, &mut patch),
+        );
     }
     patch
 }

@@ -34,9 +34,13 @@ pub(super) fn visitor(
     client: &Client,
     request: &Parts,
 ) -> Result<Visitor, ApiError> {
-    let host = request::host(request).unwrap_or_default().to_ascii_lowercase();
+    let host = request::host(request)
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     let url = settings.url.as_ref().map(Origin::as_str);
-    let (scheme, configured) = url.and_then(|url| url.split_once("://")).unwrap_or_default();
+    let (scheme, configured) = url
+        .and_then(|url| url.split_once("://"))
+        .unwrap_or_default();
     let is_configured = !host.is_empty() && host == configured;
     let name = request::without_port(&host);
     let address: Option<IpAddr> = name.parse().ok();
@@ -54,17 +58,26 @@ pub(super) fn visitor(
         peer.is_loopback() && (is_here || is_configured)
     };
     if !is_safe {
-        return Err(ApiError::new(Problem::InsufficientScope, texts().needs_https));
+        return Err(ApiError::new(
+            Problem::InsufficientScope,
+            texts().needs_https,
+        ));
     }
     let address = forwarded::client(peer, &request.headers, &settings.trusted_proxies);
     let origin = format!("{}://{host}", if is_secure { "https" } else { "http" });
-    Ok(Visitor { address, is_secure, origin })
+    Ok(Visitor {
+        address,
+        is_secure,
+        origin,
+    })
 }
 
 /// Whether a proxy says of a part of the way, from the browser on, that it did not use TLS: `https` and
 /// `https, https` are safe, `http` and `http, https` are not. Without the field, the way is safe.
 fn came_over_http(headers: &HeaderMap) -> bool {
-    let values = headers.get_all(HeaderName::from_static("x-forwarded-proto")).iter();
+    let values = headers
+        .get_all(HeaderName::from_static("x-forwarded-proto"))
+        .iter();
     let mut schemes = values.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
     schemes.any(|scheme| !scheme.trim_ascii().eq_ignore_ascii_case(b"https"))
 }
@@ -72,8 +85,10 @@ fn came_over_http(headers: &HeaderMap) -> bool {
 /// Rejects a form that another site sends: by `Sec-Fetch-Site`, which browsers send to HTTPS and to
 /// this machine, and otherwise by `Origin`. Each of several values must be allowed. Fails with 403.
 pub(super) fn check_site(visitor: &Visitor, headers: &HeaderMap) -> Result<(), ApiError> {
-    let has_own_origin =
-        headers.get_all(header::ORIGIN).iter().all(|origin| *origin == *visitor.origin);
+    let has_own_origin = headers
+        .get_all(header::ORIGIN)
+        .iter()
+        .all(|origin| *origin == *visitor.origin);
     let has_origin = headers.contains_key(header::ORIGIN);
     let sites = headers.get_all(HeaderName::from_static("sec-fetch-site"));
     let mut is_own = sites.iter().next().is_some() || has_origin && has_own_origin;
@@ -94,16 +109,22 @@ pub(super) fn check_site(visitor: &Visitor, headers: &HeaderMap) -> Result<(), A
 /// Returns the site that sent a form, if it is another host than that of the request: another site, or
 /// the console itself through a proxy that does not forward the host.
 fn foreign_origin<'h>(visitor: &Visitor, headers: &'h HeaderMap) -> Option<&'h str> {
-    let mut origins =
-        headers.get_all(header::ORIGIN).iter().filter_map(|origin| origin.to_str().ok());
+    let mut origins = headers
+        .get_all(header::ORIGIN)
+        .iter()
+        .filter_map(|origin| origin.to_str().ok());
     origins.find(|origin| origin.contains("://") && *origin != visitor.origin)
 }
 
 /// Writes to the log, from time to time, that a form came from another host than that of the request,
 /// because a proxy that does not forward the host looks the same.
 pub(super) fn warn_of_foreign_form(edge: &Edge, now: Instant, visitor: &Visitor, form: &HeaderMap) {
-    let Some(foreign) = foreign_origin(visitor, form) else { return };
-    let Some(left_out) = edge.lines_of_foreign_forms.line(now) else { return };
+    let Some(foreign) = foreign_origin(visitor, form) else {
+        return;
+    };
+    let Some(left_out) = edge.lines_of_foreign_forms.line(now) else {
+        return;
+    };
     let own = &visitor.origin;
     warn!(
         sent_by = foreign,

@@ -64,7 +64,10 @@ impl Default for Passwords {
 impl Queue {
     fn new(turns: usize, places: usize) -> Self {
         let semaphore = |permits| Arc::new(Semaphore::new(permits));
-        Self { turns: semaphore(turns), places: semaphore(places) }
+        Self {
+            turns: semaphore(turns),
+            places: semaphore(places),
+        }
     }
 
     fn place(&self) -> Result<OwnedSemaphorePermit, ApiError> {
@@ -82,8 +85,15 @@ impl Passwords {
     /// Takes a place. `is_known`: for a member in a session, with a link, or in a browser in which
     /// the member has signed in before. Fails with 503 if too many wait.
     pub(super) fn place(&self, is_known: bool) -> Result<Place, ApiError> {
-        let of_stranger = if is_known { None } else { Some(self.strangers.place()?) };
-        Ok(Place(Arc::new(Permits { is_known, _places: (self.all.place()?, of_stranger) })))
+        let of_stranger = if is_known {
+            None
+        } else {
+            Some(self.strangers.place()?)
+        };
+        Ok(Place(Arc::new(Permits {
+            is_known,
+            _places: (self.all.place()?, of_stranger),
+        })))
     }
 
     /// Hashes a new password.
@@ -118,7 +128,11 @@ impl Passwords {
         place: Place,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let of_stranger = if place.0.is_known { None } else { self.strangers.turn().await };
+        let of_stranger = if place.0.is_known {
+            None
+        } else {
+            self.strangers.turn().await
+        };
         let turn = (self.all.turn().await, of_stranger);
         let computed = Arc::clone(&self.computed);
         let work = task::spawn_blocking(move || {
@@ -126,7 +140,8 @@ impl Passwords {
             computed.fetch_add(1, Relaxed);
             work()
         });
-        work.await.map_err(|error| ApiError::internal(Arc::new(error)))
+        work.await
+            .map_err(|error| ApiError::internal(Arc::new(error)))
     }
 }
 
@@ -169,7 +184,9 @@ mod tests {
         let passwords = Passwords::default();
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let ended = Arc::new(std::sync::Mutex::new(ended));
-        let places: Vec<_> = (0..WAITING).map_while(|_| passwords.place(false).ok()).collect();
+        let places: Vec<_> = (0..WAITING)
+            .map_while(|_| passwords.place(false).ok())
+            .collect();
         assert_eq!(places.len(), STRANGERS_WAITING);
         // The first of them ends when the test says so.
         let strangers = join_all(places.into_iter().map(|place| {

@@ -68,7 +68,9 @@ pub(super) fn with_menu(
         after: 0,
     };
     let content = html! { h1 { (title) } div.card { (content) } };
-    error.body = Some(Box::new(layout::framed(&frame, title, &content).into_string().into()));
+    error.body = Some(Box::new(
+        layout::framed(&frame, title, &content).into_string().into(),
+    ));
     error
 }
 

@@ -44,7 +44,12 @@ pub(super) struct Page {
 impl Page {
     pub(super) fn new(title: impl Into<String>, content: Markup) -> Self {
         let (status, follows) = (StatusCode::OK, Follows::Nothing);
-        Self { status, title: title.into(), follows, content }
+        Self {
+            status,
+            title: title.into(),
+            follows,
+            content,
+        }
     }
 
     pub(super) fn following(self, follows: Follows) -> Self {
@@ -58,7 +63,11 @@ impl Page {
         }
         let title = format!("{}{}", texts().error_prefix, self.title);
         let follows = Follows::Nothing;
-        Self { title, follows, ..self.with_status(StatusCode::UNPROCESSABLE_ENTITY) }
+        Self {
+            title,
+            follows,
+            ..self.with_status(StatusCode::UNPROCESSABLE_ENTITY)
+        }
     }
 
     pub(super) fn with_status(self, status: StatusCode) -> Self {
@@ -90,7 +99,11 @@ pub(super) struct Flash {
 
 impl Flash {
     pub(super) fn new(code: &str, id: i64) -> Self {
-        Self { code: code.to_owned(), id, undo: None }
+        Self {
+            code: code.to_owned(),
+            id,
+            undo: None,
+        }
     }
 
     /// The message after "Undo", if it were the same as before: a second press would make the change again.
@@ -120,17 +133,29 @@ impl Flash {
     /// Parses the form in which it is displayed.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (code, rest) = text.split_once('.')?;
-        let (id, undo) = rest.split_once('.').map_or((rest, None), |(id, undo)| (id, Some(undo)));
-        let is_code = code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-        let flash = Self { undo: undo.map(str::to_owned), ..Self::new(code, text::integer(id)?) };
+        let (id, undo) = rest
+            .split_once('.')
+            .map_or((rest, None), |(id, undo)| (id, Some(undo)));
+        let is_code = code
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+        let flash = Self {
+            undo: undo.map(str::to_owned),
+            ..Self::new(code, text::integer(id)?)
+        };
         is_code.then_some(flash)
     }
 
     /// The message, with what it links to, and with the button that undoes what was done.
     async fn show(&self, desk: &Desk<'_>) -> Result<Option<Markup>, ApiError> {
-        let Some((message, link)) = wording::flash(&self.code, self.id) else { return Ok(None) };
+        let Some((message, link)) = wording::flash(&self.code, self.id) else {
+            return Ok(None);
+        };
         let pet = self.pet(desk).await?;
-        let undo = self.undo.as_deref().map(|undo| undo.split_once('?').unwrap_or((undo, "")));
+        let undo = self
+            .undo
+            .as_deref()
+            .map(|undo| undo.split_once('?').unwrap_or((undo, "")));
         let undo = undo.filter(|(path, _)| (desk.visit.find)(&Method::POST, path).is_some());
         Ok(Some(html! {
             span {
@@ -158,10 +183,19 @@ impl Flash {
 
     /// The animal of the order that the message is about. People know it by its name.
     async fn pet(&self, desk: &Desk<'_>) -> Result<Option<StorePet>, ApiError> {
-        let of_orders = ["reserved", "sold", "sale-undone", "cancelled", "returned", "extended"];
+        let of_orders = [
+            "reserved",
+            "sold",
+            "sale-undone",
+            "cancelled",
+            "returned",
+            "extended",
+        ];
         let id = OrderId::new(self.id).filter(|_| of_orders.contains(&&*self.code));
         let Some(id) = id else { return Ok(None) };
-        let Some(order) = desk.store().get_order(id).await? else { return Ok(None) };
+        let Some(order) = desk.store().get_order(id).await? else {
+            return Ok(None);
+        };
         Ok(desk.store().get_store_pet(order.pet_id).await?)
     }
 }
@@ -224,7 +258,9 @@ impl Reply {
                 let mut response = layout::of_type("text/csv; charset=utf-8", content);
                 let disposition = format!("attachment; filename=\"{name}\"");
                 if let Ok(value) = HeaderValue::try_from(disposition) {
-                    response.headers_mut().insert(header::CONTENT_DISPOSITION, value);
+                    response
+                        .headers_mut()
+                        .insert(header::CONTENT_DISPOSITION, value);
                 }
                 response
             }
@@ -242,9 +278,14 @@ mod tests {
     fn a_message_is_a_code_and_a_number_and_nothing_else() {
         let flash = Flash::new("added-many", 12);
         assert_eq!(Flash::parse(&flash.to_string()).as_ref(), Some(&flash));
-        let flash = Flash { undo: Some("/animals/1/restore?version=3.4".to_owned()), ..flash };
+        let flash = Flash {
+            undo: Some("/animals/1/restore?version=3.4".to_owned()),
+            ..flash
+        };
         assert_eq!(Flash::parse(&flash.to_string()), Some(flash));
-        for text in ["", "saved", "saved.", "saved.x", "<b>.1", "a;b.1", "Saved.1"] {
+        for text in [
+            "", "saved", "saved.", "saved.x", "<b>.1", "a;b.1", "Saved.1",
+        ] {
             assert_eq!(Flash::parse(text), None, "{text}");
         }
         assert_eq!(wording::flash("unknown", 1), None);

@@ -33,7 +33,10 @@ impl Session {
 
 /// A member as the cause of a change.
 pub(super) fn actor(member: &StaffMember) -> NamedActor {
-    NamedActor { actor: Actor::Staff(member.id), name: Some(Arc::from(member.name.as_str())) }
+    NamedActor {
+        actor: Actor::Staff(member.id),
+        name: Some(Arc::from(member.name.as_str())),
+    }
 }
 
 /// A cookie of the console.
@@ -58,8 +61,15 @@ impl Cookie {
     /// the name has it: another service on this host has cookies of its own.
     fn name(self, visit: &Visit<'_>) -> String {
         let (_, port) = visit.visitor.origin.rsplit_once(':').unwrap_or_default();
-        let port = port.parse::<u16>().map(|port| format!("-{port}")).unwrap_or_default();
-        let prefix = if visit.visitor.is_secure { "__Host-" } else { "" };
+        let port = port
+            .parse::<u16>()
+            .map(|port| format!("-{port}"))
+            .unwrap_or_default();
+        let prefix = if visit.visitor.is_secure {
+            "__Host-"
+        } else {
+            ""
+        };
         let suffix = match self {
             Self::Session => "",
             Self::Browser => "-browser",
@@ -75,7 +85,9 @@ impl Cookie {
     pub(super) fn get<'v>(self, visit: &'v Visit<'_>) -> Option<&'v str> {
         let name = self.name(visit);
         let lines = visit.request.headers.get_all(header::COOKIE).iter();
-        let pairs = lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(';'));
+        let pairs = lines
+            .filter_map(|line| line.to_str().ok())
+            .flat_map(|line| line.split(';'));
         let mut pairs = pairs.filter_map(|pair| pair.trim().split_once('='));
         pairs.find(|(of, _)| *of == name).map(|(_, value)| value)
     }
@@ -89,8 +101,14 @@ impl Cookie {
         seconds: Option<u32>,
     ) {
         let name = self.name(visit);
-        let secure = if visit.visitor.is_secure { "; Secure" } else { "" };
-        let age = seconds.map(|seconds| format!("; Max-Age={seconds}")).unwrap_or_default();
+        let secure = if visit.visitor.is_secure {
+            "; Secure"
+        } else {
+            ""
+        };
+        let age = seconds
+            .map(|seconds| format!("; Max-Age={seconds}"))
+            .unwrap_or_default();
         let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{age}");
         if let Ok(cookie) = HeaderValue::try_from(cookie) {
             response.headers_mut().append(header::SET_COOKIE, cookie);
@@ -111,7 +129,9 @@ pub(super) async fn of(visit: &Visit<'_>) -> Result<Option<Session>, ApiError> {
 
 /// The same, even if the second factor is still missing.
 pub(super) async fn with_or_without_code(visit: &Visit<'_>) -> Result<Option<Session>, ApiError> {
-    let Some(digest) = presented(visit) else { return Ok(None) };
+    let Some(digest) = presented(visit) else {
+        return Ok(None);
+    };
     let store = &visit.console.app.store;
     let Some((record, member)) = store.find_session(digest).await? else {
         return Ok(None);
@@ -145,7 +165,11 @@ pub(super) fn begin(visit: &Visit<'_>, staff: StaffId, is_complete: bool) -> (To
         seen_at: visit.now,
         confirmed_at: is_complete.then_some(visit.now),
         address: visit.visitor.address.to_string(),
-        browser: browser.unwrap_or_default().chars().take(MAX_BROWSER).collect(),
+        browser: browser
+            .unwrap_or_default()
+            .chars()
+            .take(MAX_BROWSER)
+            .collect(),
         provider_session: None,
     };
     (token, session)
@@ -160,13 +184,20 @@ const MAX_KNOWN: usize = 8;
 /// The signed text in the tag of a browser of this member, until the member gets another password.
 fn browser_text(member: &StaffMember) -> Vec<u8> {
     let of = format!("browser of staff {} with password ", member.id);
-    let password = member.password.as_ref().map_or(&[][..], PasswordHash::as_bytes);
+    let password = member
+        .password
+        .as_ref()
+        .map_or(&[][..], PasswordHash::as_bytes);
     [of.as_bytes(), password].concat()
 }
 
 /// The tags that the browser presents, valid or not.
 fn presented_tags<'v>(visit: &'v Visit<'_>) -> impl Iterator<Item = &'v str> {
-    Cookie::Browser.get(visit).unwrap_or_default().split('.').take(MAX_KNOWN)
+    Cookie::Browser
+        .get(visit)
+        .unwrap_or_default()
+        .split('.')
+        .take(MAX_KNOWN)
 }
 
 /// Whether the member has signed in in this browser before, with the present password. See
@@ -205,7 +236,10 @@ pub(super) fn sign_in(
 pub(super) fn remember(visit: &Visit<'_>, response: &mut Response, member: &StaffMember) {
     let tag = visit.tag_of(&browser_text(member));
     let others = presented_tags(visit).filter(|other| other.len() == tag.len() && *other != tag);
-    let tags: Vec<_> = std::iter::once(&*tag).chain(others).take(MAX_KNOWN).collect();
+    let tags: Vec<_> = std::iter::once(&*tag)
+        .chain(others)
+        .take(MAX_KNOWN)
+        .collect();
     Cookie::Browser.set(visit, response, &tags.join("."), Some(REMEMBERED_FOR));
 }
 
@@ -221,7 +255,10 @@ impl BrowserSecret {
     pub(super) fn presented(visit: &Visit<'_>) -> Option<Self> {
         let text = Cookie::Form.get(visit)?.to_owned();
         TokenDigest::of_presented(&text)?;
-        Some(Self { text, is_new: false })
+        Some(Self {
+            text,
+            is_new: false,
+        })
     }
 
     /// Returns the secret of this browser, or a new one that the response must give to it.
@@ -229,7 +266,10 @@ impl BrowserSecret {
         if let Some(secret) = Self::presented(visit) {
             return secret;
         }
-        Self { text: visit.console.with_random(Token::generate).reveal(), is_new: true }
+        Self {
+            text: visit.console.with_random(Token::generate).reveal(),
+            is_new: true,
+        }
     }
 
     pub(super) fn as_str(&self) -> &str {

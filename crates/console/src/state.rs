@@ -65,7 +65,9 @@ impl Console {
 
     /// Whether members sign in with passwords.
     pub(super) fn has_passwords(&self) -> bool {
-        self.provider.as_ref().is_none_or(|provider| !provider.settings.only)
+        self.provider
+            .as_ref()
+            .is_none_or(|provider| !provider.settings.only)
     }
 
     /// How many hashes of passwords were computed.
@@ -107,7 +109,10 @@ impl Once {
     /// Whether this text was used before.
     pub(super) fn has(&self, text: &str, now: Timestamp) -> bool {
         let is_valid = |used: &UsedText| now.as_second() - used.used_at.as_second() < Self::SECONDS;
-        self.0.lock().iter().any(|used| used.text == text && is_valid(used))
+        self.0
+            .lock()
+            .iter()
+            .any(|used| used.text == text && is_valid(used))
     }
 
     /// Uses this text, unless it was used before. Returns whether it comes for the first time.
@@ -120,7 +125,10 @@ impl Once {
         if all.len() == Self::MAX {
             all.pop_front();
         }
-        all.push_back(UsedText { text: text.to_owned(), used_at: now });
+        all.push_back(UsedText {
+            text: text.to_owned(),
+            used_at: now,
+        });
         true
     }
 }

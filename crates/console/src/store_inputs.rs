@@ -73,7 +73,11 @@ fn set<T>(
     typed: &str,
     read: impl FnOnce(&str) -> Option<T>,
 ) -> Result<(), ()> {
-    *member = if typed.is_empty() { Patch::Clear } else { Patch::Set(read(typed).ok_or(())?) };
+    *member = if typed.is_empty() {
+        Patch::Clear
+    } else {
+        Patch::Set(read(typed).ok_or(())?)
+    };
     Ok(())
 }
 
@@ -98,16 +102,20 @@ impl StoreInput {
     fn fallback(&self, facts: &StoreFacts) -> Option<String> {
         let (from, value, option) = match self.name {
             "name" => (facts.name().from, facts.name().value, "--store-name"),
-            "kind" if facts.profile.kind.is_none() => {
-                (Source::Default, Some(texts().store_kind(StoreKind::Shop)), "")
-            }
+            "kind" if facts.profile.kind.is_none() => (
+                Source::Default,
+                Some(texts().store_kind(StoreKind::Shop)),
+                "",
+            ),
             "language" => {
                 let language = facts.language();
                 (language.from, Some(name_of(language.value)), "--language")
             }
-            "currency" => {
-                (facts.currency().from, facts.currency().value.map(Currency::as_str), "--currency")
-            }
+            "currency" => (
+                facts.currency().from,
+                facts.currency().value.map(Currency::as_str),
+                "--currency",
+            ),
             "email" | "telephone" | "contactPage" => match facts.contact().value {
                 Some(Contact::Url(url)) => (Source::Option, Some(url.shown()), "--store-contact"),
                 _ => return None,
@@ -130,7 +138,10 @@ impl StoreInput {
         let (id, [label, hint, _]) = (self.id(), (self.texts)(texts()));
         let hint = format!("{hint} {}", self.fallback(facts).unwrap_or_default());
         let hint = Some(hint.trim()).filter(|hint| !hint.is_empty());
-        let input = Input { hint, ..Input::of(&id, label, form, errors) };
+        let input = Input {
+            hint,
+            ..Input::of(&id, label, form, errors)
+        };
         match self.kind {
             "select" => input.choose(&self.choices()),
             "textarea" => input.long().show(),
@@ -151,8 +162,11 @@ pub(super) fn links(form: &Form, errors: &Errors) -> Vec<(bool, [Markup; 2])> {
         let is_used = [&label, &url].iter().any(|id| !form.raw(id).is_empty());
         let shown = [
             Input::of(&label, &texts().link_label(number), form, errors).show(),
-            Input { inputmode: "url", ..Input::of(&url, &texts().link_url(number), form, errors) }
-                .show(),
+            Input {
+                inputmode: "url",
+                ..Input::of(&url, &texts().link_url(number), form, errors)
+            }
+            .show(),
         ];
         (is_used, shown)
     };
@@ -164,11 +178,18 @@ pub(super) fn form_of(profile: &Profile) -> Form {
     let version = ("version".to_owned(), profile.version.to_string());
     let stored = |of: &StoreInput| (of.id(), (of.stored)(profile).unwrap_or_default().to_owned());
     let links = (1..=Links::MAX).flat_map(|number| {
-        let link = profile.links.as_ref().and_then(|links| links.all().get(number - 1));
+        let link = profile
+            .links
+            .as_ref()
+            .and_then(|links| links.all().get(number - 1));
         let values = link.map_or(["", ""], |link| [link.label.as_str(), link.url.as_str()]);
         link_ids(number).into_iter().zip(values.map(str::to_owned))
     });
-    [version].into_iter().chain(all().map(stored)).chain(links).collect()
+    [version]
+        .into_iter()
+        .chain(all().map(stored))
+        .chain(links)
+        .collect()
 }
 
 /// The change that was typed.
@@ -176,7 +197,9 @@ pub(super) fn read(form: &Form, errors: &mut Errors) -> ProfilePatch {
     let mut patch = ProfilePatch::default();
     for input in all() {
         let id = input.id();
-        let Some(typed) = form.all(&id).next() else { continue };
+        let Some(typed) = form.all(&id).next() else {
+            continue;
+        };
         // Browsers send CR LF, which counts as one character for people.
         if (input.read)(&typed.trim().replace("\r\n", "\n"), &mut patch).is_err() {
             errors.add(id, (input.texts)(texts())[2]);
@@ -189,7 +212,10 @@ pub(super) fn read(form: &Form, errors: &mut Errors) -> ProfilePatch {
         if label.is_empty() && url.is_empty() {
             continue;
         }
-        match (LinkLabel::new(label.to_owned()), LinkUrl::new(url.to_owned())) {
+        match (
+            LinkLabel::new(label.to_owned()),
+            LinkUrl::new(url.to_owned()),
+        ) {
             (Some(label), Some(url)) => links.push(Link { label, url }),
             (label, url) => {
                 if label.is_none() {
@@ -210,14 +236,29 @@ pub(super) fn read(form: &Form, errors: &mut Errors) -> ProfilePatch {
 /// The label of an input, and a value of it in words; `None` if it is not about the store.
 pub(super) fn in_words(name: &str, value: &str) -> Option<(String, String)> {
     let name = name.strip_prefix(PREFIX)?;
-    let words = if value.is_empty() { texts().no_value } else { value };
+    let words = if value.is_empty() {
+        texts().no_value
+    } else {
+        value
+    };
     if let Some(input) = all().find(|input| input.name == name) {
-        let choices = if input.kind == "select" { input.choices() } else { Vec::new() };
-        let chosen = choices.iter().find(|(of, _)| *of == value).map_or(words, |(_, words)| words);
+        let choices = if input.kind == "select" {
+            input.choices()
+        } else {
+            Vec::new()
+        };
+        let chosen = choices
+            .iter()
+            .find(|(of, _)| *of == value)
+            .map_or(words, |(_, words)| words);
         let label = (input.texts)(texts())[0].to_owned();
         return Some((label, markup::readable(chosen, SHORT)));
     }
     let (number, part) = name.strip_prefix("link")?.split_once('.')?;
-    let label = if part == "url" { texts().link_url } else { texts().link_label };
+    let label = if part == "url" {
+        texts().link_url
+    } else {
+        texts().link_label
+    };
     Some((label(number.parse().ok()?), markup::readable(words, SHORT)))
 }

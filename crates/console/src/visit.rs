@@ -63,7 +63,10 @@ impl Visit<'_> {
     /// The circumstances of a change that is made each time that it is sent.
     pub(super) fn context(&self, actor: NamedActor) -> WriteContext {
         let request_id = self.request_id.to_str().ok().map(str::to_owned);
-        WriteContext { request_id, ..WriteContext::new(actor, self.now) }
+        WriteContext {
+            request_id,
+            ..WriteContext::new(actor, self.now)
+        }
     }
 }
 
@@ -85,7 +88,10 @@ pub(super) struct Form {
 impl FromIterator<(String, String)> for Form {
     /// A form with these fields, as if a browser had sent it.
     fn from_iter<I: IntoIterator<Item = (String, String)>>(fields: I) -> Self {
-        Self { bytes: Bytes::new(), fields: fields.into_iter().collect() }
+        Self {
+            bytes: Bytes::new(),
+            fields: fields.into_iter().collect(),
+        }
     }
 }
 
@@ -143,7 +149,10 @@ impl Form {
 
     /// All values of this field.
     pub(super) fn all<'f>(&'f self, name: &str) -> impl Iterator<Item = &'f str> {
-        self.fields.iter().filter(move |(of, _)| of == name).map(|(_, value)| value.as_str())
+        self.fields
+            .iter()
+            .filter(move |(of, _)| of == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// The integer in this field.

@@ -41,7 +41,10 @@ pub(super) fn actor(NamedActor { actor, name }: &NamedActor) -> String {
 
 /// Who placed an order, before the time.
 pub(super) fn placed_by(who: Option<&NamedActor>) -> String {
-    who.map_or_else(|| texts().that_was.to_owned(), |who| texts().did_that(&actor(who)))
+    who.map_or_else(
+        || texts().that_was.to_owned(),
+        |who| texts().did_that(&actor(who)),
+    )
 }
 
 /// The words for an entry of the audit trail with this type.
@@ -84,14 +87,18 @@ pub(super) fn detail(name: &str, value: &str) -> (String, String) {
         "public" | "unique" if value == "no" => Some(window_texts().no),
         _ => None,
     };
-    (label.to_owned(), known.map_or_else(|| value.to_owned(), str::to_owned))
+    (
+        label.to_owned(),
+        known.map_or_else(|| value.to_owned(), str::to_owned),
+    )
 }
 
 /// The subject of an entry.
 pub(super) fn subject(JournalSubject { kind, id }: &JournalSubject) -> String {
-    let what = kind
-        .known()
-        .map_or_else(|| readable_name(kind.as_str()), |kind| texts().subject(kind).to_owned());
+    let what = kind.known().map_or_else(
+        || readable_name(kind.as_str()),
+        |kind| texts().subject(kind).to_owned(),
+    );
     match id {
         Some(id) => format!("{what} {id}"),
         None => what,
@@ -130,7 +137,11 @@ pub(super) fn found(count: Option<usize>, on_page: usize, most: usize) -> String
 /// A heading of pasted lines, or the number of its column.
 pub(super) fn heading(at: usize, heading: &str) -> String {
     let shown = readable(heading, SHORT);
-    if shown.is_empty() { texts().column_number(at + 1) } else { shown }
+    if shown.is_empty() {
+        texts().column_number(at + 1)
+    } else {
+        shown
+    }
 }
 
 /// The label of a price in this currency.
@@ -162,18 +173,28 @@ pub(super) fn relative(at: Timestamp, now: Timestamp) -> Option<String> {
         }
         _ => return None,
     };
-    Some(if seconds < 0 { texts().ago(count, unit) } else { texts().ahead(count, unit) })
+    Some(if seconds < 0 {
+        texts().ago(count, unit)
+    } else {
+        texts().ahead(count, unit)
+    })
 }
 
 /// A day as a browser sends it.
 pub(super) fn day(typed: &str) -> String {
-    typed.parse().map_or_else(|_| typed.to_owned(), |day: Date| numbers().date(day))
+    typed
+        .parse()
+        .map_or_else(|_| typed.to_owned(), |day: Date| numbers().date(day))
 }
 
 /// A moment, with its zone.
 pub(super) fn exact(at: Timestamp) -> String {
     let at = at.to_zoned(jiff::tz::TimeZone::UTC);
-    format!("{}, {}", numbers().date(at.date()), at.strftime("%H:%M UTC"))
+    format!(
+        "{}, {}",
+        numbers().date(at.date()),
+        at.strftime("%H:%M UTC")
+    )
 }
 
 /// The action of a form whose button has this command.

@@ -38,8 +38,16 @@ pub(crate) fn in_words(
     let is_price = field.map_or(name == PRICE, FieldDefinition::is_price);
     // As the store has it, or as it was typed.
     let price = Some(typed).filter(|typed| is_price && Decimal::new(typed).is_some());
-    let read = || numbers().read(typed, currency, false).ok().filter(|_| is_price);
-    let price = price.map(str::to_owned).or_else(read).filter(|it| Decimal::new(it).is_some());
+    let read = || {
+        numbers()
+            .read(typed, currency, false)
+            .ok()
+            .filter(|_| is_price)
+    };
+    let price = price
+        .map(str::to_owned)
+        .or_else(read)
+        .filter(|it| Decimal::new(it).is_some());
     let words = match typed {
         "" => texts().no_value.to_owned(),
         "true" if kind == Some(FieldKind::Boolean) => window_texts().yes.to_owned(),
@@ -63,5 +71,7 @@ pub(crate) fn in_words(
 /// The label of an input that is not for a field of animals.
 fn label(name: &str) -> Option<&'static str> {
     let of_order = ORDER_INPUTS.iter().find(|input| input.name == name);
-    of_order.map(OrderInput::label).or_else(|| wording::field(name))
+    of_order
+        .map(OrderInput::label)
+        .or_else(|| wording::field(name))
 }

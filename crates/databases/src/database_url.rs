@@ -30,18 +30,16 @@ impl FromStr for DatabaseUrl {
         )?;
         let path = path.strip_prefix("//").unwrap_or(path);
         match path {
-            "" => {
-                Err("the path after sqlite: is missing; an example is sqlite:petstore.db"
-                    .to_owned())
-            }
+            "" => Err(
+                "the path after sqlite: is missing; an example is sqlite:petstore.db".to_owned(),
+            ),
             // SQLite would open a database in memory, one for each connection.
-            _ if path.starts_with(':') => {
-                Err(format!("{path} is not a file name; an example is sqlite:petstore.db"))
-            }
-            _ if path.contains('?') => {
-                Err("sqlite:PATH allows no parameters; remove the ? and everything after it"
-                    .to_owned())
-            }
+            _ if path.starts_with(':') => Err(format!(
+                "{path} is not a file name; an example is sqlite:petstore.db"
+            )),
+            _ if path.contains('?') => Err(
+                "sqlite:PATH allows no parameters; remove the ? and everything after it".to_owned(),
+            ),
             _ => Ok(Self::Sqlite(path.into())),
         }
     }

@@ -67,7 +67,10 @@ impl Client {
     pub fn trust(&self) -> bool {
         // Almost always it is already trusted, and a load is cheaper than a write.
         self.state.load(Relaxed) == TRUSTED
-            || self.state.compare_exchange(UNTRUSTED, TRUSTED, Relaxed, Relaxed) != Err(REPLACED)
+            || self
+                .state
+                .compare_exchange(UNTRUSTED, TRUSTED, Relaxed, Relaxed)
+                != Err(REPLACED)
     }
 
     /// Whether a request on the connection has carried a valid key.
@@ -78,7 +81,9 @@ impl Client {
     /// Takes the slot of the connection, unless the connection has carried a valid key.
     #[must_use]
     pub fn replace(&self) -> bool {
-        self.state.compare_exchange(UNTRUSTED, REPLACED, Relaxed, Relaxed).is_ok()
+        self.state
+            .compare_exchange(UNTRUSTED, REPLACED, Relaxed, Relaxed)
+            .is_ok()
     }
 
     /// Whether the slot was given to another connection.
@@ -89,6 +94,9 @@ impl Client {
 
 impl From<IpAddr> for Client {
     fn from(address: IpAddr) -> Self {
-        Self { address: address.to_canonical(), state: AtomicU8::new(UNTRUSTED) }
+        Self {
+            address: address.to_canonical(),
+            state: AtomicU8::new(UNTRUSTED),
+        }
     }
 }

@@ -21,6 +21,11 @@ pub struct WriteContext {
 impl WriteContext {
     /// A write that no request asks for.
     pub fn new(actor: impl Into<NamedActor>, now: Timestamp) -> Self {
-        Self { actor: actor.into(), now, request_id: None, idempotency: None }
+        Self {
+            actor: actor.into(),
+            now,
+            request_id: None,
+            idempotency: None,
+        }
     }
 }

@@ -174,7 +174,9 @@ impl FromStr for KeyId {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let number = text.parse().ok().filter(|&number| number > 0);
-        number.map(Self).ok_or("a key is named by its number, as `petstore keys list` shows it")
+        number
+            .map(Self)
+            .ok_or("a key is named by its number, as `petstore keys list` shows it")
     }
 }
 

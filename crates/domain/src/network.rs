@@ -23,7 +23,12 @@ impl Networks {
 
 impl FromIterator<Network> for Networks {
     fn from_iter<I: IntoIterator<Item = Network>>(networks: I) -> Self {
-        Self(networks.into_iter().map(|Network(network)| network).collect())
+        Self(
+            networks
+                .into_iter()
+                .map(|Network(network)| network)
+                .collect(),
+        )
     }
 }
 
@@ -40,7 +45,9 @@ impl FromStr for Network {
     type Err = InvalidNetwork;
 
     fn from_str(text: &str) -> Result<Self, InvalidNetwork> {
-        let network = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+        let network = text
+            .parse::<IpNet>()
+            .or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
         network.map(Self).map_err(|_| InvalidNetwork)
     }
 }

@@ -16,7 +16,9 @@ impl Limit {
     /// short page for the last one.
     pub fn new(limit: i64) -> Option<Self> {
         let limit = u8::try_from(limit).ok()?;
-        (Self::MIN..=Self::MAX).contains(&limit).then_some(Self(limit))
+        (Self::MIN..=Self::MAX)
+            .contains(&limit)
+            .then_some(Self(limit))
     }
 
     /// The limit as a number.

@@ -94,7 +94,12 @@ pub struct NewPet {
 impl NewPet {
     /// The same animal with the identifier that the store gave it.
     pub fn with_id(self, id: PetId) -> Pet {
-        Pet { id, name: self.name, category_id: self.category_id, status: self.status }
+        Pet {
+            id,
+            name: self.name,
+            category_id: self.category_id,
+            status: self.status,
+        }
     }
 }
 

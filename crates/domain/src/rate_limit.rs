@@ -146,24 +146,31 @@ impl Meter {
 
     /// Gives one request back that was taken.
     pub fn give_back(&self, limit: RateLimit) {
-        let _ = self.full_at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
-            Some(full_at.saturating_sub(limit.interval()))
-        });
+        let _ = self
+            .full_at
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
+                Some(full_at.saturating_sub(limit.interval()))
+            });
     }
 
     /// `again`: how many the client needs to retry.
     fn take_all(&self, count: u32, again: u32, limit: RateLimit, now: Duration) -> Reading {
         let (now, cost) = (nanos(now), limit.interval() * u64::from(count));
-        let taken = self.full_at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
-            let after = full_at.max(now) + cost;
-            (after - now <= limit.window_nanos()).then_some(after)
-        });
+        let taken = self
+            .full_at
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
+                let after = full_at.max(now) + cost;
+                (after - now <= limit.window_nanos()).then_some(after)
+            });
         match taken {
             Ok(before) => Reading::new(limit, true, before.max(now) + cost - now),
             Err(full_at) => {
                 let used = full_at.saturating_sub(now);
                 let more_in = limit.wait(used, again.into());
-                Reading { more_in, ..Reading::new(limit, false, used) }
+                Reading {
+                    more_in,
+                    ..Reading::new(limit, false, used)
+                }
             }
         }
     }

@@ -7,12 +7,19 @@ pub mod sealed;
 /// The two hexadecimal digits of a byte.
 pub fn hex(byte: u8) -> [u8; 2] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
+    [
+        DIGITS[usize::from(byte >> 4)],
+        DIGITS[usize::from(byte & 15)],
+    ]
 }
 
 /// Bytes as hexadecimal digits.
 pub fn hex_digits(bytes: &[u8]) -> String {
-    bytes.iter().flat_map(|&byte| hex(byte)).map(char::from).collect()
+    bytes
+        .iter()
+        .flat_map(|&byte| hex(byte))
+        .map(char::from)
+        .collect()
 }
 
 /// A text for a comparison without regard to case and to space around it.
@@ -42,7 +49,12 @@ mod tests {
 
     #[test]
     fn an_integer_has_one_spelling() {
-        for (text, value) in [("0", 0), ("7", 7), ("-7", -7), ("9223372036854775807", i64::MAX)] {
+        for (text, value) in [
+            ("0", 0),
+            ("7", 7),
+            ("-7", -7),
+            ("9223372036854775807", i64::MAX),
+        ] {
             assert_eq!(integer(text), Some(value));
         }
         for text in [

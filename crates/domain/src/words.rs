@@ -66,7 +66,8 @@ pub enum Word<T> {
 impl<T: Copy + AsRef<str> + FromStr> Word<T> {
     /// The word with this name.
     pub fn of(name: &str) -> Self {
-        name.parse().map_or_else(|_| Self::Other(name.into()), Self::Known)
+        name.parse()
+            .map_or_else(|_| Self::Other(name.into()), Self::Known)
     }
 
     /// Its value, if this release knows it.

@@ -109,7 +109,11 @@ pub fn object_members<'a, const N: usize>(
     text: &'a [u8],
     names: [&'static str; N],
 ) -> Result<[Option<&'a RawValue>; N], Invalid> {
-    let expected = Expected { what: "The body", kind: "object", example: PET_EXAMPLE };
+    let expected = Expected {
+        what: "The body",
+        kind: "object",
+        example: PET_EXAMPLE,
+    };
     parse(text, expected, |deserializer, check| {
         deserializer.deserialize_map(Members { names, check })
     })
@@ -125,14 +129,26 @@ pub fn members<'a>(
     text: &'a [u8],
     what: &'static str,
 ) -> Result<Vec<(String, &'a RawValue)>, Invalid> {
-    let expected = Expected { what, kind: "object", example: "" };
-    parse(text, expected, |deserializer, check| deserializer.deserialize_map(AllMembers(check)))
+    let expected = Expected {
+        what,
+        kind: "object",
+        example: "",
+    };
+    parse(text, expected, |deserializer, check| {
+        deserializer.deserialize_map(AllMembers(check))
+    })
 }
 
 /// The elements of a JSON array, unparsed and not validated except for their syntax.
 pub fn elements(text: &[u8]) -> Result<Vec<&RawValue>, Invalid> {
-    let expected = Expected { what: "The body", kind: "array", example: "" };
-    parse(text, expected, |deserializer, _| Vec::deserialize(deserializer))
+    let expected = Expected {
+        what: "The body",
+        kind: "array",
+        example: "",
+    };
+    parse(text, expected, |deserializer, _| {
+        Vec::deserialize(deserializer)
+    })
 }
 
 /// The expected form of a text, for messages.
@@ -146,7 +162,11 @@ type Reader<'a> = serde_json::Deserializer<SliceRead<'a>>;
 
 fn parse<'a, T>(
     text: &'a [u8],
-    Expected { what, kind, example }: Expected,
+    Expected {
+        what,
+        kind,
+        example,
+    }: Expected,
     read: impl FnOnce(&mut Reader<'a>, Check<'_>) -> serde_json::Result<T>,
 ) -> Result<T, Invalid> {
     if nests_too_deep(text) {
@@ -155,8 +175,13 @@ fn parse<'a, T>(
     }
     let repeated = Cell::new(None);
     let mut deserializer = serde_json::Deserializer::from_slice(text);
-    let parsed = read(&mut deserializer, Check { repeated: &repeated })
-        .and_then(|value| deserializer.end().map(|()| value));
+    let parsed = read(
+        &mut deserializer,
+        Check {
+            repeated: &repeated,
+        },
+    )
+    .and_then(|value| deserializer.end().map(|()| value));
     parsed.map_err(|error| {
         let message = match repeated.take() {
             Some(name) => {
@@ -180,7 +205,10 @@ fn parse<'a, T>(
 
 /// The text of a JSON string; `None` if the value is not a string, or has an invalid escape.
 pub fn string(value: &RawValue) -> Option<String> {
-    let plain = value.get().strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    let plain = value
+        .get()
+        .strip_prefix('"')
+        .and_then(|text| text.strip_suffix('"'));
     if let Some(plain) = plain.filter(|text| !text.contains('\\')) {
         return Some(plain.to_owned());
     }

@@ -3,7 +3,10 @@
 /// A browser and its system as people name them, if both are known.
 pub fn browser(agent: &str) -> Option<(&'static str, &'static str)> {
     let find = |known: &[(&str, &'static str)]| {
-        known.iter().find(|(mark, _)| agent.contains(mark)).map(|(_, name)| *name)
+        known
+            .iter()
+            .find(|(mark, _)| agent.contains(mark))
+            .map(|(_, name)| *name)
     };
     // Each browser also names those after it.
     let browser = find(&[

@@ -9,8 +9,14 @@ impl Numbers {
     /// A day that every reader understands in the same way, such as 3 May 2024.
     pub fn date(&self, date: Date) -> String {
         let months = (1..).zip(self.months);
-        let month = months.into_iter().find(|(number, _)| *number == date.month());
-        (self.date)(date.day(), month.map(|(_, name)| name).unwrap_or_default(), date.year())
+        let month = months
+            .into_iter()
+            .find(|(number, _)| *number == date.month());
+        (self.date)(
+            date.day(),
+            month.map(|(_, name)| name).unwrap_or_default(),
+            date.year(),
+        )
     }
 
     /// A day that somebody typed, with the names of months in all languages. Points are between day, month
@@ -23,18 +29,25 @@ impl Numbers {
         let lower = typed.trim().to_lowercase();
         let parts =
             lower.split(|between: char| between.is_whitespace() || ".,/-".contains(between));
-        let parts: Vec<&str> =
-            parts.filter(|part| !["", "de", "del", "of"].contains(part)).collect();
-        let [first, second, third] = *parts else { return Ok(None) };
+        let parts: Vec<&str> = parts
+            .filter(|part| !["", "de", "del", "of"].contains(part))
+            .collect();
+        let [first, second, third] = *parts else {
+            return Ok(None);
+        };
         let (day_first, month_first) = (date(third, second, first), date(third, first, second));
-        Ok(match (date(first, second, third).or(day_first), month_first) {
-            (Some(one), Some(other)) if one != other && !self.day_first && !lower.contains('.') => {
-                return Err([one, other]);
-            }
-            (Some(date), _) => Some(date),
-            (None, other) if !lower.contains('.') || month(first).is_some() => other,
-            _ => None,
-        })
+        Ok(
+            match (date(first, second, third).or(day_first), month_first) {
+                (Some(one), Some(other))
+                    if one != other && !self.day_first && !lower.contains('.') =>
+                {
+                    return Err([one, other]);
+                }
+                (Some(date), _) => Some(date),
+                (None, other) if !lower.contains('.') || month(first).is_some() => other,
+                _ => None,
+            },
+        )
     }
 }
 
@@ -42,14 +55,19 @@ fn date(year: &str, month_of: &str, day: &str) -> Option<Date> {
     let month = month(month_of).or_else(|| month_of.parse().ok())?;
     let year = (year.len() == 4).then(|| year.parse().ok())??;
     let endings = ["st", "nd", "rd", "th", "er", "º"];
-    let day = endings.iter().find_map(|ending| day.strip_suffix(ending)).unwrap_or(day);
+    let day = endings
+        .iter()
+        .find_map(|ending| day.strip_suffix(ending))
+        .unwrap_or(day);
     Date::new(year, month, day.parse().ok()?).ok()
 }
 
 /// The month whose name this is, or begins like this in every language that has one: `jui` would be two.
 fn month(name: &str) -> Option<i8> {
     let name = whole_key(name);
-    let months = Language::ALL.into_iter().flat_map(|of| (1_i8..).zip(numbers_in(of).months));
+    let months = Language::ALL
+        .into_iter()
+        .flat_map(|of| (1_i8..).zip(numbers_in(of).months));
     let mut meant =
         months.filter(|(_, month)| name.len() >= 3 && whole_key(month).starts_with(&name));
     let (month, _) = meant.next()?;
@@ -64,8 +82,24 @@ mod tests {
     #[test]
     fn a_day_is_written_as_people_of_the_language_write_it() {
         for (day, expected) in [
-            ("2024-05-03", ["3 May 2024", "3. Mai 2024", "3 mai 2024", "3 de mayo de 2024"]),
-            ("2024-05-01", ["1 May 2024", "1. Mai 2024", "1er mai 2024", "1 de mayo de 2024"]),
+            (
+                "2024-05-03",
+                [
+                    "3 May 2024",
+                    "3. Mai 2024",
+                    "3 mai 2024",
+                    "3 de mayo de 2024",
+                ],
+            ),
+            (
+                "2024-05-01",
+                [
+                    "1 May 2024",
+                    "1. Mai 2024",
+                    "1er mai 2024",
+                    "1 de mayo de 2024",
+                ],
+            ),
             (
                 "2023-12-31",
                 [
@@ -129,7 +163,11 @@ mod tests {
         ] {
             let expected = expected.map(|day| day.parse().unwrap());
             for language in Language::ALL {
-                assert_eq!(numbers_in(language).read_date(typed), Ok(expected), "{typed}");
+                assert_eq!(
+                    numbers_in(language).read_date(typed),
+                    Ok(expected),
+                    "{typed}"
+                );
             }
         }
         let [april, march] = ["2024-04-03", "2024-03-04"].map(|day| day.parse().unwrap());

@@ -6,7 +6,11 @@ use super::field_labels;
 
 /// The fields that change if those labels are written in this language that nobody has changed.
 pub fn in_language(fields: &FieldSet, language: Language) -> Vec<FieldDefinition> {
-    relabelled(fields, &Language::ALL.map(field_labels), field_labels(language))
+    relabelled(
+        fields,
+        &Language::ALL.map(field_labels),
+        field_labels(language),
+    )
 }
 
 #[cfg(test)]
@@ -20,7 +24,11 @@ mod tests {
     fn with(fields: &FieldSet, changed: &[FieldDefinition]) -> FieldSet {
         let is_same = |field: &&FieldDefinition| changed.iter().all(|of| of.name != field.name);
         let others = fields.all().iter().filter(is_same).cloned();
-        FieldSet::new(fields.version, others.chain(changed.iter().cloned()).collect(), Vec::new())
+        FieldSet::new(
+            fields.version,
+            others.chain(changed.iter().cloned()).collect(),
+            Vec::new(),
+        )
     }
 
     fn changed(
@@ -38,7 +46,11 @@ mod tests {
         let field = fields.find(name).unwrap();
         let values = field.choices.iter().flat_map(Choices::all);
         let shown = values.map(|value| field.shown(value));
-        [field.label.as_str()].into_iter().chain(shown).map(str::to_owned).collect()
+        [field.label.as_str()]
+            .into_iter()
+            .chain(shown)
+            .map(str::to_owned)
+            .collect()
     }
 
     #[test]
@@ -78,7 +90,10 @@ mod tests {
             }
         }
         let german = with(&new, &in_language(&new, Language::German));
-        assert_eq!(shown(&german, "sex"), ["Geschlecht", "Weiblich", "Männlich", "Unbekannt"]);
+        assert_eq!(
+            shown(&german, "sex"),
+            ["Geschlecht", "Weiblich", "Männlich", "Unbekannt"]
+        );
     }
 
     #[test]
@@ -95,18 +110,33 @@ mod tests {
         // another one.
         let fields = changed(&fields, "species", |field| {
             let values = ["Dog", "Fish", "Wellensittich", "Puppy"].map(str::to_owned);
-            let labels = [("Wellensittich", "Welli"), ("Puppy", "Hund"), ("Bird", "Vogel")];
+            let labels = [
+                ("Wellensittich", "Welli"),
+                ("Puppy", "Hund"),
+                ("Bird", "Vogel"),
+            ];
             let labels = labels.map(|(value, label)| (value.to_owned(), label.to_owned()));
-            field.choices = Choices::new(values.to_vec()).unwrap().labelled(BTreeMap::from(labels));
+            field.choices = Choices::new(values.to_vec())
+                .unwrap()
+                .labelled(BTreeMap::from(labels));
         });
         let german = with(&fields, &in_language(&fields, Language::German));
         assert_eq!(shown(&german, "colour"), ["Coat"]);
         assert_eq!(shown(&german, "size"), ["Größe", "Tiny", "Mittel", "Groß"]);
-        assert_eq!(shown(&german, "species"), ["Tierart", "Dog", "Fisch", "Welli", "Hund"]);
+        assert_eq!(
+            shown(&german, "species"),
+            ["Tierart", "Dog", "Fisch", "Welli", "Hund"]
+        );
         // A label of a former language is not a change.
         let french = with(&german, &in_language(&german, Language::French));
-        assert_eq!(shown(&french, "size"), ["Taille", "Tiny", "Moyenne", "Grande"]);
-        assert_eq!(shown(&french, "species"), ["Espèce", "Chien", "Poisson", "Welli", "Hund"]);
+        assert_eq!(
+            shown(&french, "size"),
+            ["Taille", "Tiny", "Moyenne", "Grande"]
+        );
+        assert_eq!(
+            shown(&french, "species"),
+            ["Espèce", "Chien", "Poisson", "Welli", "Hund"]
+        );
         // A field that is gone is not made again.
         let without = FieldSet::new(1, vec![new.find("price").unwrap().clone()], Vec::new());
         assert_eq!(in_language(&without, Language::Spanish).len(), 1);

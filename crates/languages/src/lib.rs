@@ -136,7 +136,11 @@ pub fn amount(price: &str, currency: Option<&Currency>) -> String {
 /// A price for the public.
 pub fn price(price: &str, currency: Option<&Currency>) -> String {
     let is_free = Decimal::new(price).is_some_and(|price| price.ten_thousandths() == 0);
-    if is_free { window_texts().free.to_owned() } else { amount(price, currency) }
+    if is_free {
+        window_texts().free.to_owned()
+    } else {
+        amount(price, currency)
+    }
 }
 
 /// The same in every language.
@@ -159,11 +163,19 @@ pub fn fee(field: &FieldDefinition) -> Option<&'static str> {
 fn in_lower_case(all: &[String]) -> String {
     let within = |(at, word): (usize, &String)| {
         let mut letters = word.chars();
-        let first =
-            letters.next().filter(|_| at > 0 && !letters.as_str().starts_with(char::is_uppercase));
-        first.map_or_else(|| word.clone(), |first| first.to_lowercase().chain(letters).collect())
+        let first = letters
+            .next()
+            .filter(|_| at > 0 && !letters.as_str().starts_with(char::is_uppercase));
+        first.map_or_else(
+            || word.clone(),
+            |first| first.to_lowercase().chain(letters).collect(),
+        )
     };
-    all.iter().enumerate().map(within).collect::<Vec<String>>().join(", ")
+    all.iter()
+        .enumerate()
+        .map(within)
+        .collect::<Vec<String>>()
+        .join(", ")
 }
 
 /// A number in groups.

@@ -43,7 +43,9 @@ impl Numbers {
     pub fn number(&self, number: &str) -> String {
         let (whole, decimals) = number.split_once('.').unzip();
         let whole = whole.unwrap_or(number);
-        let (minus, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
+        let (minus, digits) = whole
+            .strip_prefix('-')
+            .map_or(("", whole), |digits| ("-", digits));
         let mut written = minus.to_owned();
         for (at, digit) in digits.chars().enumerate() {
             let behind = digits.len() - at;
@@ -61,7 +63,9 @@ impl Numbers {
 
     /// A price with its currency and the decimals of that; without a currency, as it is written.
     pub fn amount(&self, price: &str, currency: Option<&Currency>) -> String {
-        let Some(currency) = currency else { return self.number(price) };
+        let Some(currency) = currency else {
+            return self.number(price);
+        };
         let sign = match currency.as_str() {
             "EUR" => "€",
             "GBP" => "£",
@@ -72,9 +76,14 @@ impl Numbers {
         if !self.sign_first {
             return format!("{number}{NO_BREAK_SPACE}{sign}");
         }
-        let (minus, number) =
-            number.strip_prefix('-').map_or(("", &*number), |number| ("-", number));
-        let space = if sign == currency.as_str() { "\u{a0}" } else { "" };
+        let (minus, number) = number
+            .strip_prefix('-')
+            .map_or(("", &*number), |number| ("-", number));
+        let space = if sign == currency.as_str() {
+            "\u{a0}"
+        } else {
+            ""
+        };
         format!("{minus}{sign}{space}{number}")
     }
 
@@ -99,22 +108,38 @@ impl Numbers {
     ) -> Result<String, Ambiguous> {
         let typed = without_currency(typed, currency);
         let is_between = |character: char| character.is_whitespace() || "'’".contains(character);
-        let typed: String = typed.chars().filter(|&character| !is_between(character)).collect();
+        let typed: String = typed
+            .chars()
+            .filter(|&character| !is_between(character))
+            .collect();
         // `249,-` has no decimals.
-        let dashes = ["--", "-", "–", "—"].iter().find_map(|dash| typed.strip_suffix(dash));
+        let dashes = ["--", "-", "–", "—"]
+            .iter()
+            .find_map(|dash| typed.strip_suffix(dash));
         let whole = dashes.and_then(|number| number.strip_suffix([',', '.']));
         let (number, is_whole) = (whole.unwrap_or(&typed), is_whole || whole.is_some());
         match (read_as(number, ',', '.'), read_as(number, '.', ',')) {
             (Some(one), Some(other)) if one != other => {
-                let (exact, whole) = if one.contains('.') { (one, other) } else { (other, one) };
+                let (exact, whole) = if one.contains('.') {
+                    (one, other)
+                } else {
+                    (other, one)
+                };
                 if is_whole {
                     return Ok(whole);
                 }
                 let short = exact.trim_end_matches('0').trim_end_matches('.');
                 // Three digits behind the point would have two meanings again.
-                let clear = if short == exact { format!("{exact}0") } else { short.to_owned() };
+                let clear = if short == exact {
+                    format!("{exact}0")
+                } else {
+                    short.to_owned()
+                };
                 let [short, clear] = [short, &clear].map(|number| self.plain(number));
-                Err(Ambiguous { meanings: [whole.clone(), short], spellings: [whole, clear] })
+                Err(Ambiguous {
+                    meanings: [whole.clone(), short],
+                    spellings: [whole, clear],
+                })
             }
             (Some(number), _) | (_, Some(number)) => Ok(number),
             (None, None) => Ok(typed),
@@ -132,7 +157,9 @@ fn read_as(number: &str, between: char, point: char) -> Option<String> {
     if whole.contains(between) && !(is_grouped && groups.all(|group| group.len() == 3)) {
         return None;
     }
-    let decimals = decimals.map(|decimals| format!(".{decimals}")).unwrap_or_default();
+    let decimals = decimals
+        .map(|decimals| format!(".{decimals}"))
+        .unwrap_or_default();
     let number = Decimal::new(&format!("{}{decimals}", whole.replace(between, "")))?;
     Some(number.as_str().to_owned())
 }
@@ -169,31 +196,79 @@ mod tests {
 
     fn read(language: Language, typed: &str, currency: &str) -> Result<String, [String; 4]> {
         let currency = Currency::new(currency);
-        let is_whole = currency.as_ref().is_some_and(|currency| currency.decimals() == 0);
+        let is_whole = currency
+            .as_ref()
+            .is_some_and(|currency| currency.decimals() == 0);
         let read = numbers_in(language).read(typed, currency.as_ref(), is_whole);
-        read.map_err(|Ambiguous { meanings: [one, other], spellings: [first, second] }| {
-            [one, other, first, second]
-        })
+        read.map_err(
+            |Ambiguous {
+                 meanings: [one, other],
+                 spellings: [first, second],
+             }| { [one, other, first, second] },
+        )
     }
 
     #[test]
     fn an_amount_is_written_as_people_of_the_language_write_it() {
         for (price, currency, [english, german, french, spanish]) in [
-            ("1249.5", "EUR", ["€1,249.50", "1.249,50 €", "1_249,50 €", "1249,50 €"]),
-            ("12495", "EUR", ["€12,495.00", "12.495,00 €", "12_495,00 €", "12.495,00 €"]),
+            (
+                "1249.5",
+                "EUR",
+                ["€1,249.50", "1.249,50 €", "1_249,50 €", "1249,50 €"],
+            ),
+            (
+                "12495",
+                "EUR",
+                ["€12,495.00", "12.495,00 €", "12_495,00 €", "12.495,00 €"],
+            ),
             (
                 "999999.995",
                 "GBP",
-                ["£1,000,000.00", "1.000.000,00 £", "1_000_000,00 £", "1.000.000,00 £"],
+                [
+                    "£1,000,000.00",
+                    "1.000.000,00 £",
+                    "1_000_000,00 £",
+                    "1.000.000,00 £",
+                ],
             ),
-            ("249.00", "USD", ["$249.00", "249,00 $", "249,00 $", "249,00 $"]),
-            ("1249.50", "CHF", ["CHF 1,249.50", "1.249,50 CHF", "1_249,50 CHF", "1249,50 CHF"]),
-            ("1249.5", "JPY", ["JPY 1,250", "1.250 JPY", "1_250 JPY", "1250 JPY"]),
-            ("1249.5", "KWD", ["KWD 1,249.500", "1.249,500 KWD", "1_249,500 KWD", "1249,500 KWD"]),
+            (
+                "249.00",
+                "USD",
+                ["$249.00", "249,00 $", "249,00 $", "249,00 $"],
+            ),
+            (
+                "1249.50",
+                "CHF",
+                [
+                    "CHF 1,249.50",
+                    "1.249,50 CHF",
+                    "1_249,50 CHF",
+                    "1249,50 CHF",
+                ],
+            ),
+            (
+                "1249.5",
+                "JPY",
+                ["JPY 1,250", "1.250 JPY", "1_250 JPY", "1250 JPY"],
+            ),
+            (
+                "1249.5",
+                "KWD",
+                [
+                    "KWD 1,249.500",
+                    "1.249,500 KWD",
+                    "1_249,500 KWD",
+                    "1249,500 KWD",
+                ],
+            ),
             ("0.0049", "EUR", ["€0.00", "0,00 €", "0,00 €", "0,00 €"]),
             ("0.005", "EUR", ["€0.01", "0,01 €", "0,01 €", "0,01 €"]),
             ("007.0050", "EUR", ["€7.01", "7,01 €", "7,01 €", "7,01 €"]),
-            ("-1249.5", "EUR", ["-€1,249.50", "-1.249,50 €", "-1_249,50 €", "-1249,50 €"]),
+            (
+                "-1249.5",
+                "EUR",
+                ["-€1,249.50", "-1.249,50 €", "-1_249,50 €", "-1249,50 €"],
+            ),
             ("1249.5", "", ["1,249.5", "1.249,5", "1_249,5", "1249,5"]),
             ("1249", "", ["1,249", "1.249", "1_249", "1249"]),
             ("0.0500", "", ["0.0500", "0,0500", "0,0500", "0,0500"]),
@@ -207,7 +282,12 @@ mod tests {
         assert_eq!(largest, "1.000.000.000.000,00\u{a0}€");
         let four = [English, German, French, Spanish];
         let integers = four.map(|of| numbers_in(of).integer(-1_234_567));
-        let expected = ["-1,234,567", "-1.234.567", "-1\u{202f}234\u{202f}567", "-1.234.567"];
+        let expected = [
+            "-1,234,567",
+            "-1.234.567",
+            "-1\u{202f}234\u{202f}567",
+            "-1.234.567",
+        ];
         assert_eq!(integers, expected);
         assert_eq!(four.map(|of| numbers_in(of).integer(999)), ["999"; 4]);
         assert_eq!(numbers_in(Spanish).integer(9_999), "9999");
@@ -255,7 +335,11 @@ mod tests {
             ("", ""),
         ] {
             for language in Language::ALL {
-                assert_eq!(read(language, typed, "EUR").as_deref(), Ok(expected), "{typed}");
+                assert_eq!(
+                    read(language, typed, "EUR").as_deref(),
+                    Ok(expected),
+                    "{typed}"
+                );
             }
         }
         assert_eq!(read(German, "$249,50", "").as_deref(), Ok("249.50"));
@@ -265,7 +349,11 @@ mod tests {
     #[test]
     fn what_can_mean_two_things_is_refused_with_both_in_the_language() {
         let refused = |language, typed, texts: [&str; 4]| {
-            assert_eq!(read(language, typed, "EUR"), Err(texts.map(str::to_owned)), "{typed}");
+            assert_eq!(
+                read(language, typed, "EUR"),
+                Err(texts.map(str::to_owned)),
+                "{typed}"
+            );
         };
         for typed in ["1.249", "1,249", "€1,249", "1.249 €"] {
             refused(English, typed, ["1249", "1.249", "1249", "1.2490"]);
@@ -275,7 +363,10 @@ mod tests {
         refused(Spanish, "1.000", ["1000", "1", "1000", "1"]);
         // Without decimals, only one of them is possible.
         assert_eq!(read(German, "1.249 JPY", "JPY").as_deref(), Ok("1249"));
-        assert_eq!(numbers_in(German).read("1.249", None, true), Ok("1249".to_owned()));
+        assert_eq!(
+            numbers_in(German).read("1.249", None, true),
+            Ok("1249".to_owned())
+        );
     }
 
     proptest! {

@@ -41,7 +41,11 @@ pub const CHANGES: &str = "petstore::changes";
 #[must_use = "lines are lost without the guard"]
 pub fn start(format: Option<LogFormat>, level: Option<LevelFilter>) -> WorkerGuard {
     let terminal = io::stderr().is_terminal();
-    let of_changes = if terminal { LevelFilter::WARN } else { LevelFilter::INFO };
+    let of_changes = if terminal {
+        LevelFilter::WARN
+    } else {
+        LevelFilter::INFO
+    };
     let levels = Targets::new()
         .with_default(level.unwrap_or(LevelFilter::INFO))
         // It says in several lines what the service says in one.
@@ -50,10 +54,16 @@ pub fn start(format: Option<LogFormat>, level: Option<LevelFilter>) -> WorkerGua
     // The thread flushes when no line waits, so lines that wait together cost one system call.
     let (writer, guard) = tracing_appender::non_blocking(io::BufWriter::new(io::stderr()));
     let most = LevelFilter::TRACE;
-    let lines =
-        tracing_subscriber::fmt().with_max_level(most).with_target(false).with_writer(writer);
+    let lines = tracing_subscriber::fmt()
+        .with_max_level(most)
+        .with_target(false)
+        .with_writer(writer);
     let to_journal = is_journal(std::env::var("JOURNAL_STREAM").ok().as_deref());
-    match format.unwrap_or(if terminal { LogFormat::Text } else { LogFormat::Json }) {
+    match format.unwrap_or(if terminal {
+        LogFormat::Text
+    } else {
+        LogFormat::Json
+    }) {
         LogFormat::Text => {
             let lines = lines.with_ansi(terminal).fmt_fields(EscapedFields);
             let lines = lines.map_event_format(|format| Line { format, to_journal });
@@ -117,7 +127,9 @@ impl<'writer> FormatFields<'writer> for EscapedFields {
         mut writer: Writer<'writer>,
         fields: R,
     ) -> fmt::Result {
-        let mut escaping = Escaping { writer: &mut writer };
+        let mut escaping = Escaping {
+            writer: &mut writer,
+        };
         let mut visitor = DefaultVisitor::new(Writer::new(&mut escaping), true);
         fields.record(&mut visitor);
         visitor.finish()
@@ -186,8 +198,14 @@ mod tests {
     fn text_lines(log: impl FnOnce()) -> String {
         let (sender, receiver) = std::sync::mpsc::channel();
         let writer = move || Sent(sender.clone());
-        let lines = tracing_subscriber::fmt().with_writer(writer).with_ansi(false);
-        let lines = lines.without_time().with_target(false).fmt_fields(EscapedFields).finish();
+        let lines = tracing_subscriber::fmt()
+            .with_writer(writer)
+            .with_ansi(false);
+        let lines = lines
+            .without_time()
+            .with_target(false)
+            .fmt_fields(EscapedFields)
+            .finish();
         tracing::subscriber::with_default(lines, log);
         receiver.into_iter().collect()
     }
@@ -197,7 +215,9 @@ mod tests {
 
     impl io::Write for Sent {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.send(String::from_utf8_lossy(bytes).into_owned()).unwrap();
+            self.0
+                .send(String::from_utf8_lossy(bytes).into_owned())
+                .unwrap();
             Ok(bytes.len())
         }
 
@@ -224,7 +244,10 @@ mod tests {
         ];
         for line in lines {
             let text = line.strip_suffix('\n').unwrap();
-            assert!(text.starts_with("ERROR ") && text.contains("a\\nINFO b"), "{line}");
+            assert!(
+                text.starts_with("ERROR ") && text.contains("a\\nINFO b"),
+                "{line}"
+            );
             assert!(!text.contains(is_deceptive), "{line}");
         }
     }

@@ -51,7 +51,12 @@ pub struct Tasks {
 impl Tasks {
     /// No tasks yet. Their outcomes will be written to `metrics`.
     pub fn new(clock: Arc<dyn Clock>, metrics: Arc<TaskMetrics>) -> Self {
-        Self { clock, metrics, stopping: watch::Sender::default(), running: JoinSet::new() }
+        Self {
+            clock,
+            metrics,
+            stopping: watch::Sender::default(),
+            running: JoinSet::new(),
+        }
     }
 
     /// Starts to repeat `task`, with this name in the metrics and in the log. A run that takes longer
@@ -63,7 +68,8 @@ impl Tasks {
             runs: self.metrics.of(name),
             last_failure: None,
         };
-        self.running.spawn(repeat(task, run_limit, outcomes, self.stopping.subscribe()));
+        self.running
+            .spawn(repeat(task, run_limit, outcomes, self.stopping.subscribe()));
     }
 
     /// Stops all tasks, and waits until each has finished, or has reached its limit.
@@ -114,7 +120,10 @@ async fn guarded(
     limit: Duration,
     work: impl Future<Output = Result<(), Failure>>,
 ) -> Result<(), Failure> {
-    match AssertUnwindSafe(time::timeout(limit, work)).catch_unwind().await {
+    match AssertUnwindSafe(time::timeout(limit, work))
+        .catch_unwind()
+        .await
+    {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(_)) => Err(Interrupted::TooSlow(limit).into()),
         Err(_) => Err(Interrupted::Panicked.into()),

@@ -4,7 +4,11 @@
 //! A request passes through the whole service except the sockets. Nothing depends on the machine's
 //! clock or on randomness.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a benchmark stops at the first surprise")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a benchmark stops at the first surprise"
+)]
 
 use std::{env, net::IpAddr, path::Path, sync::Arc};
 
@@ -48,7 +52,9 @@ impl Clock for Still {
 async fn main() {
     let arguments: Vec<String> = env::args().collect();
     // `cargo bench` and `cargo test --benches` pass no name.
-    let [_, name, count] = arguments.as_slice() else { return };
+    let [_, name, count] = arguments.as_slice() else {
+        return;
+    };
     let count: u32 = count.parse().unwrap();
 
     let directory = tempfile::TempDir::new().unwrap();
@@ -68,8 +74,15 @@ async fn main() {
     store.create_key(new, act()).await.unwrap();
     for category_id in 0..ANIMALS {
         let name = PetName::new("Frank".to_owned()).unwrap();
-        let pet = NewPet { name, category_id, status: PetStatus::Available };
-        store.create_pet(pet, act(), |_| unreachable!()).await.unwrap();
+        let pet = NewPet {
+            name,
+            category_id,
+            status: PetStatus::Available,
+        };
+        store
+            .create_pet(pet, act(), |_| unreachable!())
+            .await
+            .unwrap();
     }
 
     // So that sales change animals that the search has, as they usually do.
@@ -78,14 +91,25 @@ async fn main() {
     drop(store);
     let store = Arc::new(SqliteStore::open(&path, OpenMode::CreateAndMigrate).unwrap());
 
-    #[expect(clippy::disallowed_methods, reason = "only the machine's clock creates an Instant")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "only the machine's clock creates an Instant"
+    )]
     let clock = Arc::new(Still(std::time::Instant::now()));
     if name.starts_with("window-") {
         describe(&path);
     }
-    let app = interface::app(Arc::clone(&store) as _, clock.clone(), &app::Settings::default());
+    let app = interface::app(
+        Arc::clone(&store) as _,
+        clock.clone(),
+        &app::Settings::default(),
+    );
     let edge = window::counted(interface::edge(clock.clone(), &edge::Settings::default()));
-    let window = Window::new(app.reading.clone(), Arc::new(edge), WindowSettings::default());
+    let window = Window::new(
+        app.reading.clone(),
+        Arc::new(edge),
+        WindowSettings::default(),
+    );
     let api = interface::api(store, clock);
     let client = IpAddr::from([127, 0, 0, 1]).into();
     let send = async |asked: Asked, expected| {
@@ -104,7 +128,9 @@ async fn main() {
         ..post("/v1/store/orders".to_owned())
     };
     let first_page = || get("/v1/pets?status=available".to_owned());
-    let page = api.handle(&client, request(first_page(), key.reveal())).await;
+    let page = api
+        .handle(&client, request(first_page(), key.reveal()))
+        .await;
     let next = next_page(page.headers()[header::LINK].to_str().unwrap());
     if name == "complete" {
         for pet in 1..=ANIMALS {
@@ -156,7 +182,10 @@ fn describe(database: &Path) {
         "description":"Likes children, other animals and long walks. Sleeps in the car."}"#;
     let connection = Connection::open(database).unwrap();
     connection
-        .execute("UPDATE pets SET fields = json(?1), photos = ?2", [fields, &photos])
+        .execute(
+            "UPDATE pets SET fields = json(?1), photos = ?2",
+            [fields, &photos],
+        )
         .unwrap();
 }
 
@@ -170,15 +199,28 @@ struct Asked {
 }
 
 fn get(path: String) -> Asked {
-    Asked { method: "GET", path, ..Asked::default() }
+    Asked {
+        method: "GET",
+        path,
+        ..Asked::default()
+    }
 }
 
 fn post(path: String) -> Asked {
-    Asked { method: "POST", path, ..Asked::default() }
+    Asked {
+        method: "POST",
+        path,
+        ..Asked::default()
+    }
 }
 
 fn request(
-    Asked { method, path, idempotency_key, body }: Asked,
+    Asked {
+        method,
+        path,
+        idempotency_key,
+        body,
+    }: Asked,
     key: &str,
 ) -> Request<Full<Bytes>> {
     let mut request = Request::builder()

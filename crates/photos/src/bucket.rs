@@ -50,7 +50,7 @@ impl Bucket {
             || !url.username().is_empty()
         {
             return Err(
-                "only a bucket and a prefix are allowed; write s3://BUCKET/PREFIX".to_owned()
+                "only a bucket and a prefix are allowed; write s3://BUCKET/PREFIX".to_owned(),
             );
         }
         let prefix = Path::from_url_path(url.path().trim_end_matches('/'))
@@ -69,11 +69,15 @@ impl Bucket {
                 && let Ok(setting) = name.to_ascii_lowercase().parse()
             {
                 let is_http = |url: Url| matches!(url.scheme(), "http" | "https");
-                if matches!(setting, AmazonS3ConfigKey::Endpoint | AmazonS3ConfigKey::S3Endpoint)
-                    && !Url::parse(&value).is_ok_and(is_http)
+                if matches!(
+                    setting,
+                    AmazonS3ConfigKey::Endpoint | AmazonS3ConfigKey::S3Endpoint
+                ) && !Url::parse(&value).is_ok_and(is_http)
                 {
                     let example = "http://127.0.0.1:9000";
-                    return Err(format!("{name} must be a URL such as {example}, but was {value}"));
+                    return Err(format!(
+                        "{name} must be a URL such as {example}, but was {value}"
+                    ));
                 }
                 client = client.with_config(setting, value);
             }
@@ -86,7 +90,11 @@ impl Bucket {
             .with_disable_bulk_delete(true)
             .build()
             .map_err(|error| error.to_string())?;
-        Ok(Self { url: url.clone(), client, prefix })
+        Ok(Self {
+            url: url.clone(),
+            client,
+            prefix,
+        })
     }
 
     /// Writes an object and deletes it, to know whether the bucket is there and allows this. An error
@@ -109,7 +117,11 @@ impl Bucket {
     /// Leaves the mark of a database.
     pub(super) async fn mark(&self, owner: &str) -> io::Result<()> {
         let mark = self.owners().join(owner);
-        Ok(self.client.put(&mark, Bytes::new().into()).await.map(drop)?)
+        Ok(self
+            .client
+            .put(&mark, Bytes::new().into())
+            .await
+            .map(drop)?)
     }
 
     /// The names of all marks.
@@ -161,7 +173,11 @@ impl Bucket {
         let mut found = ShardFiles::default();
         let mut objects = self.client.list(Some(&self.shard(shard)));
         while let Some(object) = objects.try_next().await? {
-            found.note(shard, object.location.filename().unwrap_or_default(), object.size);
+            found.note(
+                shard,
+                object.location.filename().unwrap_or_default(),
+                object.size,
+            );
         }
         Ok(found)
     }
@@ -204,7 +220,9 @@ fn check_kept(name: &str, content: &Bytes, kept: &Bytes) -> io::Result<()> {
         )));
     }
     if kept != content {
-        return Err(io::Error::other(format!("the bucket has changed bytes of {name}")));
+        return Err(io::Error::other(format!(
+            "the bucket has changed bytes of {name}"
+        )));
     }
     Ok(())
 }

@@ -42,9 +42,11 @@ struct Service {
 
 impl HttpConnector for Connector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        let of_tls = |source: Box<dyn std::error::Error + Send + Sync>| {
-            object_store::Error::Generic { store: "TLS", source }
-        };
+        let of_tls =
+            |source: Box<dyn std::error::Error + Send + Sync>| object_store::Error::Generic {
+                store: "TLS",
+                source,
+            };
         let roots = tls::system_roots().ok_or_else(|| of_tls("no trusted roots".into()))?;
         let tls =
             tls::connector(Verify::ChainAndName(roots)).map_err(|error| of_tls(error.into()))?;
@@ -58,7 +60,10 @@ impl HttpConnector for Connector {
             .enable_http1()
             .wrap_connector(tcp);
         let client = Client::builder(TokioExecutor::new()).build(connector);
-        Ok(HttpClient::new(Service { client, limit: self.0 }))
+        Ok(HttpClient::new(Service {
+            client,
+            limit: self.0,
+        }))
     }
 }
 
@@ -71,7 +76,11 @@ impl HttpService for Service {
                 return HttpError::new(HttpErrorKind::Request, NoCredentials);
             }
             let is_connect = error.is_connect();
-            let kind = if is_connect { HttpErrorKind::Connect } else { HttpErrorKind::Request };
+            let kind = if is_connect {
+                HttpErrorKind::Connect
+            } else {
+                HttpErrorKind::Request
+            };
             HttpError::new(kind, error)
         };
         let response = time::timeout(self.limit, self.client.request(request)).await;
@@ -82,6 +91,8 @@ impl HttpService for Service {
             HttpError::new(HttpErrorKind::Timeout, slow)
         })?;
         let broken = |error| HttpError::new(HttpErrorKind::Interrupted, error);
-        Ok(response.map_err(failed)?.map(|body| HttpResponseBody::new(body.map_err(broken))))
+        Ok(response
+            .map_err(failed)?
+            .map(|body| HttpResponseBody::new(body.map_err(broken))))
     }
 }

@@ -72,7 +72,11 @@ fn sizes_from(large: RgbImage, file: Vec<u8>) -> Result<Sizes, PictureProblem> {
         picture = smaller(&picture, size)?.unwrap_or(picture);
         *file = encode(&picture, size)?;
     }
-    Ok(Sizes { files, width, height })
+    Ok(Sizes {
+        files,
+        width,
+        height,
+    })
 }
 
 /// The file of a smaller size, from the large one. Fails if that is damaged.
@@ -116,7 +120,12 @@ pub(super) fn decoder(
     let pixels = u64::from(width) * u64::from(height);
     if pixels > MAX_PIXELS || width.max(height) > MAX_SIDE {
         let most = pixel_count(MAX_PIXELS);
-        return Err(PictureProblem::Pixels { width, height, most, most_of_side: MAX_SIDE });
+        return Err(PictureProblem::Pixels {
+            width,
+            height,
+            most,
+            most_of_side: MAX_SIDE,
+        });
     }
     if pixels == 0 {
         return Err(PictureProblem::Unreadable);
@@ -129,12 +138,24 @@ pub(super) fn decoder(
     if free == 0 {
         let most = pixel_count(MAX_MEMORY.saturating_sub(files) / of_pixel);
         let format = format.as_str();
-        return Err(PictureProblem::PixelsOfKind { width, height, most, format });
+        return Err(PictureProblem::PixelsOfKind {
+            width,
+            height,
+            most,
+            format,
+        });
     }
     // A frame of a film can be larger than the picture.
     limits.max_alloc = Some(free);
     decoder.set_limits(limits).map_err(failed)?;
-    Ok((decoder, if parts.is_guarded { MAX_MEMORY } else { MAX_MEMORY - free }))
+    Ok((
+        decoder,
+        if parts.is_guarded {
+            MAX_MEMORY
+        } else {
+            MAX_MEMORY - free
+        },
+    ))
 }
 
 fn pixel_count(count: u64) -> usize {
@@ -191,7 +212,11 @@ pub(super) fn in_8_bits<const N: usize>(
     colour: ColorType,
     made: impl Fn([u8; 3], u8) -> [u8; N],
 ) -> Vec<u8> {
-    let is_there = if N == 3 { ColorType::Rgb8 } else { ColorType::Rgba8 };
+    let is_there = if N == 3 {
+        ColorType::Rgb8
+    } else {
+        ColorType::Rgba8
+    };
     if colour == is_there {
         return bytes;
     }
@@ -208,8 +233,16 @@ pub(super) fn in_8_bits<const N: usize>(
             }
             one => one[0],
         };
-        let alpha = if colour.has_alpha() { channel(channels - 1) } else { u8::MAX };
-        let colours = if colour.has_color() { [0, 1, 2] } else { [0; 3] };
+        let alpha = if colour.has_alpha() {
+            channel(channels - 1)
+        } else {
+            u8::MAX
+        };
+        let colours = if colour.has_color() {
+            [0, 1, 2]
+        } else {
+            [0; 3]
+        };
         let pixel = made(colours.map(channel), alpha);
         bytes[at * N..][..N].copy_from_slice(&pixel);
     }
@@ -241,7 +274,9 @@ fn resized(from: &RgbImage, (width, height): (u32, u32)) -> Option<RgbImage> {
     let source = TypedImageRef::<U8x3>::from_buffer(from.width(), from.height(), from).ok()?;
     let mut to = RgbImage::new(width, height);
     let mut target = TypedImage::<U8x3>::from_buffer(width, height, &mut to).ok()?;
-    Resizer::new().resize_typed(&source, &mut target, None).ok()?;
+    Resizer::new()
+        .resize_typed(&source, &mut target, None)
+        .ok()?;
     Some(to)
 }
 
@@ -250,7 +285,9 @@ fn smaller(picture: &RgbImage, size: PhotoSize) -> Result<Option<RgbImage>, Pict
     let Some(sides) = within(picture.width(), picture.height(), size.longer_side()) else {
         return Ok(None);
     };
-    resized(picture, sides).map(Some).ok_or(PictureProblem::Unreadable)
+    resized(picture, sides)
+        .map(Some)
+        .ok_or(PictureProblem::Unreadable)
 }
 
 /// The picture in sRGB, if its profile can be used.
@@ -269,8 +306,14 @@ pub(super) fn in_srgb(
         // The decoder has already made RGB of other spaces.
         _ => return None,
     };
-    let transform = profile.create_transform_8bit(from, &srgb, Layout::Rgb, options).ok()?;
-    let source = if grey.is_empty() { picture.as_raw() } else { &grey };
+    let transform = profile
+        .create_transform_8bit(from, &srgb, Layout::Rgb, options)
+        .ok()?;
+    let source = if grey.is_empty() {
+        picture.as_raw()
+    } else {
+        &grey
+    };
     transform.transform(source, &mut converted).ok()?;
     Some(converted)
 }
@@ -278,7 +321,11 @@ pub(super) fn in_srgb(
 fn encode(picture: &RgbImage, size: PhotoSize) -> Result<Vec<u8>, PictureProblem> {
     let mut file = Vec::new();
     let is_of_lists = size.longer_side() <= PhotoSize::Card.longer_side();
-    let quality = if is_of_lists { QUALITY_OF_LISTS } else { QUALITY };
+    let quality = if is_of_lists {
+        QUALITY_OF_LISTS
+    } else {
+        QUALITY
+    };
     let (width, height) = picture.dimensions();
     JpegEncoder::new_with_quality(&mut file, quality)
         .encode(picture.as_raw(), width, height, ExtendedColorType::Rgb8)
@@ -303,9 +350,18 @@ struct Guarded<'p> {
 
 impl<'p> Guarded<'p> {
     fn new(picture: &'p [u8], is_guarded: bool) -> BufReader<Self> {
-        let most = is_guarded.then(resident).flatten().map(|now| now + MAX_MEMORY);
+        let most = is_guarded
+            .then(resident)
+            .flatten()
+            .map(|now| now + MAX_MEMORY);
         let length = if is_guarded { PIECE } else { 64 * PIECE };
-        BufReader::with_capacity(length, Self { picture: Cursor::new(picture), most })
+        BufReader::with_capacity(
+            length,
+            Self {
+                picture: Cursor::new(picture),
+                most,
+            },
+        )
     }
 }
 
@@ -327,6 +383,8 @@ impl Seek for Guarded<'_> {
 /// The memory of this process without that of files, in bytes.
 fn resident() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:"))?;
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }

@@ -38,22 +38,41 @@ pub struct Folder {
 
 /// File systems of which each file that was opened before can be opened without waiting for a disk or a
 /// network, as statfs(2) numbers them: ext4, XFS, Btrfs, F2FS, tmpfs and overlayfs.
-const LOCAL: [u32; 6] = [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x0102_1994, 0x794c_7630];
+const LOCAL: [u32; 6] = [
+    0xef53,
+    0x5846_5342,
+    0x9123_683e,
+    0xf2f5_2010,
+    0x0102_1994,
+    0x794c_7630,
+];
 
 /// A command of root opens what another user owns: a link must not lead it elsewhere, nor a pipe hold it.
-const HERE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+const HERE: OFlags = OFlags::NOFOLLOW
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::CLOEXEC);
 
 impl Folder {
     /// The folder with this path, which may not exist yet.
     pub fn new(path: PathBuf) -> Self {
         let (owner, others) = (None, Vec::new());
-        Self { path, owner, others, is_prepared: Mutex::new(false), is_local: OnceLock::new() }
+        Self {
+            path,
+            owner,
+            others,
+            is_prepared: Mutex::new(false),
+            is_local: OnceLock::new(),
+        }
     }
 
     /// The same. What this process makes belongs to this owner, and copies of files that one of the other
     /// folders has are second names of them.
     pub fn with(self, owner: Option<Owner>, others: Vec<PathBuf>) -> Self {
-        Self { owner, others, ..self }
+        Self {
+            owner,
+            others,
+            ..self
+        }
     }
 
     /// Whether both are the same, even if two paths lead to it.
@@ -68,7 +87,9 @@ impl Folder {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             owners => owners?,
         };
-        owners.map(|owner| Ok(owner?.file_name().to_string_lossy().into_owned())).collect()
+        owners
+            .map(|owner| Ok(owner?.file_name().to_string_lossy().into_owned()))
+            .collect()
     }
 
     /// Its path.
@@ -79,7 +100,11 @@ impl Folder {
     /// Makes the folder and those in it, if they are not there.
     pub(super) fn make(&self) -> io::Result<()> {
         make_folder(&self.path, self.owner)?;
-        sync(self.path.parent().filter(|parent| !parent.as_os_str().is_empty()))?;
+        sync(
+            self.path
+                .parent()
+                .filter(|parent| !parent.as_os_str().is_empty()),
+        )?;
         self.prepare()
     }
 
@@ -101,7 +126,9 @@ impl Folder {
     /// Refuses to follow a link into a folder of another user than the one for whom root makes files. That
     /// user can make such a link.
     fn refuse_link_to_folder_of_another(&self) -> io::Result<()> {
-        let Some(owner) = self.owner else { return Ok(()) };
+        let Some(owner) = self.owner else {
+            return Ok(());
+        };
         if self.path.symlink_metadata()?.is_symlink()
             && !owner.has_same_user(&self.path.metadata()?)
         {
@@ -149,7 +176,10 @@ impl Folder {
             self.sync_shard(first_byte(id))
         };
         let mut written = write();
-        if written.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        if written
+            .as_ref()
+            .is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        {
             // Somebody has replaced the folder, or removed those in it that were empty.
             *self.is_prepared.lock() = false;
             written = write();
@@ -200,7 +230,9 @@ impl Folder {
         };
         self.is_local.get_or_init(|| {
             fstatfs(&open).is_ok_and(|found| {
-                LOCAL.iter().any(|&own| i128::from(own) == i128::from(found.f_type))
+                LOCAL
+                    .iter()
+                    .any(|&own| i128::from(own) == i128::from(found.f_type))
             })
         });
         let of = open.metadata()?.len();
@@ -216,7 +248,14 @@ impl Folder {
             return None;
         }
         let flags = HERE | OFlags::RDONLY;
-        let open = openat2(CWD, self.of(file), flags, Mode::empty(), ResolveFlags::CACHED).ok()?;
+        let open = openat2(
+            CWD,
+            self.of(file),
+            flags,
+            Mode::empty(),
+            ResolveFlags::CACHED,
+        )
+        .ok()?;
         let of = u64::try_from(fstat(&open).ok()?.st_size).ok()?;
         let mut bytes = vec![0; length(of, at, most)];
         let into = &mut [IoSliceMut::new(&mut bytes)];
@@ -290,7 +329,10 @@ impl Folder {
         if let Some(owner) = self.owner
             && !owner.has_same_user(&shard.metadata()?)
         {
-            let what = format!("{} belongs to another user than the database", path.display());
+            let what = format!(
+                "{} belongs to another user than the database",
+                path.display()
+            );
             return Err(io::Error::new(ErrorKind::PermissionDenied, what));
         }
         Ok(shard.into())
@@ -303,7 +345,9 @@ impl Folder {
 
 /// How many bytes a file of this length has from this position on, and at most so many.
 fn length(of: u64, at: u64, most: usize) -> usize {
-    usize::try_from(of.saturating_sub(at)).unwrap_or(most).min(most)
+    usize::try_from(of.saturating_sub(at))
+        .unwrap_or(most)
+        .min(most)
 }
 
 /// Makes sure that the names in a folder are on disk.
@@ -321,12 +365,17 @@ mod tests {
         let folder = Folder::new(place.path().to_owned());
         let id = PhotoId(7);
         let contents = [vec![1; 3], vec![2; 100_000], Vec::new(), vec![3; 4]];
-        folder.write(id, &contents.clone().map(Bytes::from)).unwrap();
+        folder
+            .write(id, &contents.clone().map(Bytes::from))
+            .unwrap();
         let files = PhotoFile::all(id);
 
         // Not before the folder was read by a thread that may wait.
         assert_eq!(folder.read_cached(files[0], 0, 10), None);
-        assert_eq!(folder.read(files[0], 0, 10).unwrap().unwrap().0, contents[0]);
+        assert_eq!(
+            folder.read(files[0], 0, 10).unwrap().unwrap().0,
+            contents[0]
+        );
         let is_local = folder.is_local.get() == Some(&true);
         for (file, content) in files.into_iter().zip(contents) {
             for (at, most) in [(0, 200_000), (0, 70_000), (70_000, 70_000), (100_000, 1)] {
@@ -339,7 +388,10 @@ mod tests {
                 assert!(cached.is_none() || is_local && cached == Some(found));
             }
         }
-        let missing = PhotoFile { id: PhotoId(8), size: PhotoSize::Small };
+        let missing = PhotoFile {
+            id: PhotoId(8),
+            size: PhotoSize::Small,
+        };
         assert_eq!(folder.read_cached(missing, 0, 1), None);
         assert_eq!(folder.read(missing, 0, 1).unwrap(), None);
     }

@@ -49,7 +49,10 @@ pub(super) fn inspect(picture: &[u8], format: Format) -> Result<Parts, PicturePr
         End::Malformed => PictureProblem::Unreadable,
     })?;
     if parts.metadata > MAX_METADATA {
-        return Err(PictureProblem::Metadata { length: parts.metadata, most: MAX_METADATA });
+        return Err(PictureProblem::Metadata {
+            length: parts.metadata,
+            most: MAX_METADATA,
+        });
     }
     if parts.frames > MAX_FRAMES {
         return Err(PictureProblem::ManyPictures { most: MAX_FRAMES });
@@ -85,7 +88,11 @@ impl<'p> Reader<'p> {
     }
 
     fn end(self, parts: Parts) -> Result<Parts, End> {
-        if self.rest.is_empty() { Ok(parts) } else { Err(End::Trailing) }
+        if self.rest.is_empty() {
+            Ok(parts)
+        } else {
+            Err(End::Trailing)
+        }
     }
 }
 
@@ -142,11 +149,23 @@ fn jpeg(picture: &[u8]) -> Result<Parts, End> {
 /// The bytes of the coefficients of a pixel, by how often each colour is sampled in this frame. Grey needs
 /// none in addition to its colours, which are made afterwards.
 fn coefficients_of(frame: &[u8]) -> u64 {
-    let samples = || frame.get(6..).unwrap_or_default().chunks_exact(3).map(|colour| colour[1]);
+    let samples = || {
+        frame
+            .get(6..)
+            .unwrap_or_default()
+            .chunks_exact(3)
+            .map(|colour| colour[1])
+    };
     let most = |of: fn(u8) -> u8| u64::from(samples().map(of).max().unwrap_or(1).max(1));
     let (most_x, most_y) = (most(|sample| sample >> 4), most(|sample| sample & 15));
-    let all = samples().map(|sample| u64::from(sample >> 4) * u64::from(sample & 15)).sum::<u64>();
-    if samples().count() == 1 { 0 } else { (2 * all).div_ceil(most_x * most_y) }
+    let all = samples()
+        .map(|sample| u64::from(sample >> 4) * u64::from(sample & 15))
+        .sum::<u64>();
+    if samples().count() == 1 {
+        0
+    } else {
+        (2 * all).div_ceil(most_x * most_y)
+    }
 }
 
 fn png(picture: &[u8]) -> Result<Parts, End> {
@@ -201,7 +220,11 @@ fn webp(picture: &[u8]) -> Result<Parts, End> {
 
 fn gif(picture: &[u8]) -> Result<Parts, End> {
     fn table(flags: u8) -> usize {
-        if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) }
+        if flags & 0x80 == 0 {
+            0
+        } else {
+            3 << ((flags & 7) + 1)
+        }
     }
     fn blocks(reader: &mut Reader<'_>) -> Result<usize, End> {
         let mut total = 0;
@@ -252,7 +275,21 @@ impl Format {
         match picture {
             [0xff, 0xd8, 0xff, ..] => Some(Self::Jpeg),
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
-            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Self::WebP),
+            [
+                b'R',
+                b'I',
+                b'F',
+                b'F',
+                _,
+                _,
+                _,
+                _,
+                b'W',
+                b'E',
+                b'B',
+                b'P',
+                ..,
+            ] => Some(Self::WebP),
             [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Self::Gif),
             _ => None,
         }

@@ -79,7 +79,13 @@ impl Stored {
     /// What an animal gets of it.
     pub fn into_photo(self, alt: Option<AltText>) -> NewPhoto {
         let Self { id, width, height } = self;
-        NewPhoto { id, alt, width, height, focus: None }
+        NewPhoto {
+            id,
+            alt,
+            width,
+            height,
+            focus: None,
+        }
     }
 }
 
@@ -166,8 +172,16 @@ impl Photos {
 
     /// Whether the files of a photo are there.
     pub async fn has(&self, id: PhotoId) -> Result<bool, PhotoError> {
-        let Some(place) = self.place() else { return Ok(false) };
-        Ok(place.length(PhotoFile { id, size: PhotoSize::Large }).await?.is_some())
+        let Some(place) = self.place() else {
+            return Ok(false);
+        };
+        Ok(place
+            .length(PhotoFile {
+                id,
+                size: PhotoSize::Large,
+            })
+            .await?
+            .is_some())
     }
 
     /// The largest picture that is accepted, in bytes.
@@ -216,7 +230,12 @@ impl Photos {
         let admitted = admitted.map_err(|_| PhotoError::Busy)?;
         let decoding = self.places(1).await?;
         let examined = task::spawn_blocking(move || {
-            (is_large(&picture, format, channels), picture, admitted, decoding)
+            (
+                is_large(&picture, format, channels),
+                picture,
+                admitted,
+                decoding,
+            )
         });
         let (is_large, picture, admitted, mut decoding) = examined.await?;
         if is_large.map_err(|problem| self.invalid(problem))? {
@@ -228,7 +247,9 @@ impl Photos {
         let decoded = task::spawn_blocking(move || {
             let (_decoding, started) = (decoding, clock.instant());
             let made = work(&picture, format);
-            metrics.decoded.observe(clock.instant().saturating_duration_since(started));
+            metrics
+                .decoded
+                .observe(clock.instant().saturating_duration_since(started));
             (made, admitted)
         });
         match time::timeout(LIMIT, decoded).await {
@@ -248,10 +269,21 @@ impl Photos {
     /// the large file is not encoded again, see `turn.rs`.
     pub async fn turn(&self, id: PhotoId, to_right: bool) -> Result<Option<Stored>, PhotoError> {
         let place = self.place.as_ref().ok_or(PhotoError::Off)?;
-        let file = PhotoFile { id, size: PhotoSize::Large };
-        let Some(large) = place.read(file).await? else { return Ok(None) };
-        let work = if to_right { turned_to_right } else { turned_to_left };
-        self.add_made(place, large.into(), Format::Jpeg, work).await.map(Some)
+        let file = PhotoFile {
+            id,
+            size: PhotoSize::Large,
+        };
+        let Some(large) = place.read(file).await? else {
+            return Ok(None);
+        };
+        let work = if to_right {
+            turned_to_right
+        } else {
+            turned_to_left
+        };
+        self.add_made(place, large.into(), Format::Jpeg, work)
+            .await
+            .map(Some)
     }
 
     /// Notes photos that have no file of the size [`PhotoSize::Card`].
@@ -265,9 +297,19 @@ impl Photos {
     /// Returns whether others may wait.
     pub async fn make_card(&self) -> Result<bool, PhotoError> {
         let next = self.without_card.lock().pop_first();
-        let (Some(place), Some(id)) = (&self.place, next) else { return Ok(false) };
+        let (Some(place), Some(id)) = (&self.place, next) else {
+            return Ok(false);
+        };
         let started = self.clock.instant();
-        let made = self.make_smaller(place, PhotoFile { id, size: PhotoSize::Card }).await;
+        let made = self
+            .make_smaller(
+                place,
+                PhotoFile {
+                    id,
+                    size: PhotoSize::Card,
+                },
+            )
+            .await;
         made.inspect_err(|error| {
             if let PhotoError::Place(_) = error {
                 self.metrics.failures.count();
@@ -280,11 +322,16 @@ impl Photos {
     }
 
     async fn make_smaller(&self, place: &Place, file: PhotoFile) -> Result<(), PhotoError> {
-        let large = PhotoFile { size: PhotoSize::Large, ..file };
+        let large = PhotoFile {
+            size: PhotoSize::Large,
+            ..file
+        };
         if place.length(file).await?.is_some() {
             return Ok(());
         }
-        let Some(content) = place.read(large).await? else { return Ok(()) };
+        let Some(content) = place.read(large).await? else {
+            return Ok(());
+        };
         let decoding = self.places(1).await?;
         let made = task::spawn_blocking(move || {
             let _decoding = decoding;
@@ -305,7 +352,9 @@ impl Photos {
 
     async fn places(&self, count: u32) -> Result<OwnedSemaphorePermit, PhotoError> {
         let places = Arc::clone(&self.decoded).acquire_many_owned(count);
-        let places = time::timeout(LIMIT, places).await.map_err(|_| PhotoError::Busy)?;
+        let places = time::timeout(LIMIT, places)
+            .await
+            .map_err(|_| PhotoError::Busy)?;
         places.map_err(|_| PhotoError::Busy)
     }
 
@@ -316,7 +365,9 @@ impl Photos {
 
     /// A piece of a file from this position on, and the length of the file; `None` if it is not there.
     pub async fn read(&self, file: PhotoFile, at: u64) -> Result<Option<Piece>, PhotoError> {
-        let Some(place) = &self.place else { return Ok(None) };
+        let Some(place) = &self.place else {
+            return Ok(None);
+        };
         let piece = place.read_piece(file, at, PIECE).await;
         Ok(piece.inspect_err(|_| self.metrics.failures.count())?)
     }

@@ -31,7 +31,11 @@ pub fn logo(picture: &[u8], format: Format) -> Result<NewLogo, PictureProblem> {
         png = encode(&picture)?;
     }
     let side = |pixels| u16::try_from(pixels).unwrap_or(u16::MAX);
-    Ok(NewLogo::new(png, side(picture.width()), side(picture.height())))
+    Ok(NewLogo::new(
+        png,
+        side(picture.width()),
+        side(picture.height()),
+    ))
 }
 
 fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, PictureProblem> {
@@ -46,15 +50,20 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, PictureProblem> {
             | Orientation::Rotate90FlipH
             | Orientation::Rotate270FlipH
     );
-    let is_too_flat =
-        if is_turned { Logo::is_too_flat(height, width) } else { Logo::is_too_flat(width, height) };
+    let is_too_flat = if is_turned {
+        Logo::is_too_flat(height, width)
+    } else {
+        Logo::is_too_flat(width, height)
+    };
     if is_too_flat {
         return Err(PictureProblem::FlatLogo);
     }
     let profile = decoder.icc_profile().unwrap_or_default();
     let mut whole = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
     decoder.read_image(&mut whole).map_err(failed)?;
-    let whole = in_8_bits(whole, colour, |[red, green, blue], alpha| [red, green, blue, alpha]);
+    let whole = in_8_bits(whole, colour, |[red, green, blue], alpha| {
+        [red, green, blue, alpha]
+    });
     let picture = RgbaImage::from_raw(width, height, whole).unwrap_or_default();
     let mut logo = smaller(picture, Logo::MAX_SIDE.into())?;
     // A profile that cannot be used is ignored, as browsers do.
@@ -85,7 +94,9 @@ fn resized(from: &RgbaImage, width: u32, height: u32) -> Option<RgbaImage> {
     let source = TypedImageRef::<U8x4>::from_buffer(from.width(), from.height(), from).ok()?;
     let mut to = RgbaImage::new(width, height);
     let mut target = TypedImage::<U8x4>::from_buffer(width, height, &mut to).ok()?;
-    Resizer::new().resize_typed(&source, &mut target, None).ok()?;
+    Resizer::new()
+        .resize_typed(&source, &mut target, None)
+        .ok()?;
     Some(to)
 }
 

@@ -203,7 +203,10 @@ impl Place {
 
     /// The content of a file; `None` if it is not there.
     pub async fn read(&self, file: PhotoFile) -> io::Result<Option<Vec<u8>>> {
-        Ok(self.read_piece(file, 0, usize::MAX).await?.map(|(content, _)| content))
+        Ok(self
+            .read_piece(file, 0, usize::MAX)
+            .await?
+            .map(|(content, _)| content))
     }
 
     /// At most so many bytes of a file from this position on; `None` if it is not there.
@@ -259,7 +262,10 @@ impl fmt::Display for Place {
 /// The name of the mark of a database with this key. Who sees it learns neither the key nor the
 /// incarnation.
 pub fn mark_of(key: &[u8; 32], incarnation: &str) -> String {
-    let hash = Sha256::new().chain_update(key).chain_update(incarnation).finalize();
+    let hash = Sha256::new()
+        .chain_update(key)
+        .chain_update(incarnation)
+        .finalize();
     let beginning = u128::from_be_bytes(std::array::from_fn(|at| hash[at]));
     format!("{beginning:032x}")
 }
@@ -270,22 +276,37 @@ async fn in_folder<T: Send + 'static>(
     work: impl FnOnce(&Folder) -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
     let folder = Arc::clone(folder);
-    within(async { task::spawn_blocking(move || work(&folder)).await.map_err(io::Error::other)? })
-        .await
+    within(async {
+        task::spawn_blocking(move || work(&folder))
+            .await
+            .map_err(io::Error::other)?
+    })
+    .await
 }
 
 /// The result of an operation, or an error if it takes too long.
 async fn within<T>(work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
-    let slow =
-        |_| io::Error::new(ErrorKind::TimedOut, "the place of photos does not respond in time");
-    time::timeout(LIMIT, work).await.map_err(slow)?.map_err(brief)
+    let slow = |_| {
+        io::Error::new(
+            ErrorKind::TimedOut,
+            "the place of photos does not respond in time",
+        )
+    };
+    time::timeout(LIMIT, work)
+        .await
+        .map_err(slow)?
+        .map_err(brief)
 }
 
 /// The error of a bucket in few words: the code of its service, or the last cause.
 fn brief(error: io::Error) -> io::Error {
-    let Some(mut cause) = error.get_ref().map(|cause| cause as &dyn Error) else { return error };
+    let Some(mut cause) = error.get_ref().map(|cause| cause as &dyn Error) else {
+        return error;
+    };
     let text = cause.to_string();
-    let code = text.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
+    let code = text
+        .split_once("<Code>")
+        .and_then(|(_, rest)| rest.split_once("</Code>"));
     while let Some(source) = cause.source() {
         cause = source;
     }

@@ -38,7 +38,10 @@ pub(super) fn turned_to_left(large: &[u8], _: Format) -> Result<Sizes, PicturePr
 fn with_turns(large: &[u8], turns: usize) -> Vec<u8> {
     let rest = large.strip_prefix(START).unwrap_or(large);
     let (orientation, rest) = split_orientation(rest);
-    let present = TO_RIGHT.iter().position(|known| *known == orientation).unwrap_or_default();
+    let present = TO_RIGHT
+        .iter()
+        .position(|known| *known == orientation)
+        .unwrap_or_default();
     let turned = TO_RIGHT[(present + turns) % TO_RIGHT.len()];
 
     let mut file = START.to_vec();
@@ -57,9 +60,10 @@ fn split_orientation(content: &[u8]) -> (u8, &[u8]) {
         return (TO_RIGHT[0], content);
     };
     match segment.split_first() {
-        Some((orientation, rest)) => {
-            (*orientation, rest.strip_prefix(AFTER_ORIENTATION).unwrap_or(rest))
-        }
+        Some((orientation, rest)) => (
+            *orientation,
+            rest.strip_prefix(AFTER_ORIENTATION).unwrap_or(rest),
+        ),
         None => (TO_RIGHT[0], content),
     }
 }
@@ -95,16 +99,29 @@ mod tests {
                 assert_eq!((sizes.width, sizes.height), sides);
                 turned = sizes.files.last().unwrap().clone();
             }
-            assert!(turned == large, "the large file has other bytes than before");
+            assert!(
+                turned == large,
+                "the large file has other bytes than before"
+            );
         }
     }
 
     #[test]
     fn a_turn_to_the_left_undoes_one_to_the_right() {
         let large = photo().files.last().unwrap().clone();
-        let right = turned_to_right(&large, Format::Jpeg).unwrap().files.last().unwrap().clone();
+        let right = turned_to_right(&large, Format::Jpeg)
+            .unwrap()
+            .files
+            .last()
+            .unwrap()
+            .clone();
         assert!(right != large);
-        let back = turned_to_left(&right, Format::Jpeg).unwrap().files.last().unwrap().clone();
+        let back = turned_to_left(&right, Format::Jpeg)
+            .unwrap()
+            .files
+            .last()
+            .unwrap()
+            .clone();
         assert!(back == large);
     }
 }

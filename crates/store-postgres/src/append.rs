@@ -19,22 +19,31 @@ const APPEND: &str = "INSERT INTO changes
 pub(super) fn append<'v>(
     entries: impl IntoIterator<Item = (&'v Entry, Origin<'v>)>,
 ) -> Option<Write<'v>> {
-    let rows = entries.into_iter().map(|(entry, Origin { at, actor, request_id })| {
-        let text = |text: Option<&'v str>| text.map_or(Value::Null, Value::Text);
-        let number = |number: Option<i64>| number.map_or(Value::Null, Value::Integer);
-        vec![
-            Value::Integer(at),
-            Value::Text(actor.actor.kind()),
-            number(actor.actor.id()),
-            text(actor.name.as_deref()),
-            text(request_id),
-            Value::Text(entry.kind.as_str()),
-            number(entry.subject),
-            number(entry.version),
-            number(entry.pet),
-            text(entry.before.as_deref()),
-            text(entry.after.as_deref()),
-        ]
-    });
+    let rows = entries.into_iter().map(
+        |(
+            entry,
+            Origin {
+                at,
+                actor,
+                request_id,
+            },
+        )| {
+            let text = |text: Option<&'v str>| text.map_or(Value::Null, Value::Text);
+            let number = |number: Option<i64>| number.map_or(Value::Null, Value::Integer);
+            vec![
+                Value::Integer(at),
+                Value::Text(actor.actor.kind()),
+                number(actor.actor.id()),
+                text(actor.name.as_deref()),
+                text(request_id),
+                Value::Text(entry.kind.as_str()),
+                number(entry.subject),
+                number(entry.version),
+                number(entry.pet),
+                text(entry.before.as_deref()),
+                text(entry.after.as_deref()),
+            ]
+        },
+    );
     Write::of_rows(APPEND, rows)
 }

@@ -31,13 +31,19 @@ pub struct Blocking {
 impl Blocking {
     /// Connects to the database at `url`. See [`super::prepare`].
     pub(super) fn open(url: &PostgresUrl, mode: OpenMode) -> Result<Self, OpenError> {
-        let failed = |cause| OpenError::Io { path: url.to_string(), cause };
+        let failed = |cause| OpenError::Io {
+            path: url.to_string(),
+            cause,
+        };
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| failed(Arc::new(error)))?;
         let (_, session) = runtime.block_on(super::prepare(url, mode))?;
         let set = runtime.block_on(session.client.batch_execute(SETTINGS));
         set.map_err(|error| failed(Arc::new(error)))?;
-        Ok(Self { connection: Connection::new(session), runtime })
+        Ok(Self {
+            connection: Connection::new(session),
+            runtime,
+        })
     }
 
     /// Runs `work` over the connection and waits for it.
@@ -92,7 +98,10 @@ impl Whole for Blocking {
         mut show: impl FnMut(&Row) -> Result<ControlFlow<()>, Failure>,
     ) -> Result<(), Failure> {
         let values = values.iter().map(|value| value.for_postgres());
-        let mut rows = pin!(self.runtime.block_on(self.connection.query_raw(sql, values))?);
+        let mut rows = pin!(
+            self.runtime
+                .block_on(self.connection.query_raw(sql, values))?
+        );
         // Called outside of `block_on`, because it may wait for another connection.
         while let Some(row) = self.runtime.block_on(rows.try_next())? {
             if show(&row)?.is_break() {

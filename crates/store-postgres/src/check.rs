@@ -38,17 +38,29 @@ pub fn check(url: &PostgresUrl) -> Result<Checkup, OpenError> {
 fn read(on: &mut Blocking) -> Result<Checkup, Failure> {
     let mut found = Checkup::default();
     let disagreements = DISAGREEMENTS.map(|(problem, find)| (problem.to_owned(), find.to_owned()));
-    for (problem, find) in disagreements.into_iter().chain(check::impossible_values("id")) {
+    for (problem, find) in disagreements
+        .into_iter()
+        .chain(check::impossible_values("id"))
+    {
         report::<_, i64>(on, &problem, &find, &[], &mut found)?;
     }
     found.animals = values(on, &mut found)?;
     for (find, problem) in [
         (INDEXES, "the index {} is missing or incomplete"),
-        (SEQUENCES, "the sequence of ids does not contain the last id of {}"),
+        (
+            SEQUENCES,
+            "the sequence of ids does not contain the last id of {}",
+        ),
     ] {
         report::<_, String>(on, problem, find, &[], &mut found)?;
     }
-    report::<_, String>(on, &check::exhausted(), EXHAUSTED, &[&HIGHEST_EXPECTED], &mut found)?;
+    report::<_, String>(
+        on,
+        &check::exhausted(),
+        EXHAUSTED,
+        &[&HIGHEST_EXPECTED],
+        &mut found,
+    )?;
     api_keys(on, &mut found)?;
     Ok(found)
 }

@@ -73,9 +73,15 @@ impl Unreachable {
     pub(super) fn opening(self, url: &str) -> OpenError {
         let path = url.to_owned();
         if self.is_permanent {
-            return OpenError::BadSetting { path, what: self.text };
+            return OpenError::BadSetting {
+                path,
+                what: self.text,
+            };
         }
-        OpenError::Io { path, cause: Arc::new(self) }
+        OpenError::Io {
+            path,
+            cause: Arc::new(self),
+        }
     }
 }
 
@@ -101,7 +107,9 @@ fn advice(error: &tokio_postgres::Error) -> Option<&'static str> {
 
 /// Whether the certificate of the server was refused.
 fn is_about_certificate(error: &tokio_postgres::Error) -> bool {
-    let cause = error.source().and_then(<dyn Error>::downcast_ref::<io::Error>);
+    let cause = error
+        .source()
+        .and_then(<dyn Error>::downcast_ref::<io::Error>);
     let cause = cause.and_then(|cause| cause.get_ref()?.downcast_ref::<rustls::Error>());
     matches!(cause, Some(rustls::Error::InvalidCertificate(_)))
 }
@@ -128,7 +136,11 @@ pub(super) struct Session {
 impl Connector {
     pub(super) fn new(url: &PostgresUrl) -> Result<Self, TlsError> {
         let servers = url.servers().to_vec();
-        Ok(Self { servers, tls: Tls::new(url)?, primary: AtomicUsize::new(0) })
+        Ok(Self {
+            servers,
+            tls: Tls::new(url)?,
+            primary: AtomicUsize::new(0),
+        })
     }
 
     /// Connects to the first server that accepts writes.
@@ -156,7 +168,10 @@ impl Connector {
             };
             reasons.push(format!("{}: {reason}", name(server)));
         }
-        Err(Unreachable { text: reasons.join("; "), is_permanent })
+        Err(Unreachable {
+            text: reasons.join("; "),
+            is_permanent,
+        })
     }
 
     /// Whether this is a session with the current primary, as far as known.
@@ -170,7 +185,9 @@ impl Connector {
     pub(super) fn suspect(&self, session: &Session) {
         let next = (session.server + 1) % self.servers.len();
         let relaxed = Ordering::Relaxed;
-        let _ = self.primary.compare_exchange(session.server, next, relaxed, relaxed);
+        let _ = self
+            .primary
+            .compare_exchange(session.server, next, relaxed, relaxed);
     }
 
     async fn connect_to(&self, number: usize) -> Result<Session, tokio_postgres::Error> {
@@ -193,7 +210,12 @@ impl Connector {
                 (client, tokio::spawn(async { drop(connection.await) }))
             }
         };
-        let session = Session { client, server: number, tls, driver };
+        let session = Session {
+            client,
+            server: number,
+            tls,
+            driver,
+        };
         session.client.batch_execute(SETTINGS).await?;
         Ok(session)
     }

@@ -16,13 +16,22 @@ pub(super) struct CopyTarget {
 }
 
 /// Animals whose identifiers the database gives.
-pub(super) const NEW_PETS: CopyTarget =
-    CopyTarget { table: "pets", columns: "name, category_id, status, created_at, updated_at" };
-pub(super) const CONTACTS: CopyTarget =
-    CopyTarget { table: "order_contacts", columns: "order_id, contact" };
-pub(super) const UNIQUE_VALUES: CopyTarget =
-    CopyTarget { table: "unique_values", columns: "field, key, pet_id" };
-pub(super) const PHOTOS: CopyTarget = CopyTarget { table: "photos", columns: "id, pet_id" };
+pub(super) const NEW_PETS: CopyTarget = CopyTarget {
+    table: "pets",
+    columns: "name, category_id, status, created_at, updated_at",
+};
+pub(super) const CONTACTS: CopyTarget = CopyTarget {
+    table: "order_contacts",
+    columns: "order_id, contact",
+};
+pub(super) const UNIQUE_VALUES: CopyTarget = CopyTarget {
+    table: "unique_values",
+    columns: "field, key, pet_id",
+};
+pub(super) const PHOTOS: CopyTarget = CopyTarget {
+    table: "photos",
+    columns: "id, pet_id",
+};
 pub(super) const REQUESTS: CopyTarget = CopyTarget {
     table: "requests",
     columns: "caller, key, operation, fingerprint, status, location, etag, body, created_at, mark",
@@ -30,12 +39,21 @@ pub(super) const REQUESTS: CopyTarget = CopyTarget {
 
 impl From<tables::Table> for CopyTarget {
     fn from(table: tables::Table) -> Self {
-        Self { table: table.as_str(), columns: &COLUMNS[table as usize] }
+        Self {
+            table: table.as_str(),
+            columns: &COLUMNS[table as usize],
+        }
     }
 }
 
 impl From<&'static Table> for CopyTarget {
-    fn from(&Table { name: table, columns, .. }: &'static Table) -> Self {
+    fn from(
+        &Table {
+            name: table,
+            columns,
+            ..
+        }: &'static Table,
+    ) -> Self {
         Self { table, columns }
     }
 }
@@ -52,10 +70,18 @@ impl CopyTarget {
             "changes" => columns.replacen("seq", "id", 1),
             _ => columns.to_owned(),
         };
-        let select = client.prepare(&format!("SELECT {columns} FROM {table}")).await?;
-        let types: Vec<Type> =
-            select.columns().iter().map(|column| column.type_().clone()).collect();
+        let select = client
+            .prepare(&format!("SELECT {columns} FROM {table}"))
+            .await?;
+        let types: Vec<Type> = select
+            .columns()
+            .iter()
+            .map(|column| column.type_().clone())
+            .collect();
         let copy = format!("COPY {table} ({columns}) FROM STDIN (FORMAT binary)");
-        Ok(BinaryCopyInWriter::new(client.copy_in(&copy).await?, &types))
+        Ok(BinaryCopyInWriter::new(
+            client.copy_in(&copy).await?,
+            &types,
+        ))
     }
 }

@@ -63,14 +63,21 @@ pub(super) async fn work(mut waiting: Groups<Animal, Pet>, runner: Arc<Runner>) 
     let tokens = Tokens::default();
     while let Some(group) = waiting.next(Animal::bytes).await {
         let (animals, callers): (Vec<_>, Vec<_>) = group.into_iter().unzip();
-        let mut group = Group { animals, tokens: &tokens, drawn: Vec::new() };
+        let mut group = Group {
+            animals,
+            tokens: &tokens,
+            drawn: Vec::new(),
+        };
         let mut outcomes = group.add(&runner).await;
         // One animal can make the statement of all of them fail.
         if callers.len() > 1 && matches!(outcomes[..], [Err(StoreError::Internal(_)), ..]) {
             outcomes.clear();
             for animal in group.animals {
-                let mut single =
-                    Group { animals: vec![animal], tokens: &tokens, drawn: Vec::new() };
+                let mut single = Group {
+                    animals: vec![animal],
+                    tokens: &tokens,
+                    drawn: Vec::new(),
+                };
                 outcomes.append(&mut single.add(&runner).await);
             }
         }
@@ -94,13 +101,25 @@ impl Animal {
             let added = Entry::added(&StorePet::added(id, new.clone(), context.now));
             Some(added.after?.strip_prefix("{\"id\":1")?.to_owned())
         });
-        Self { new, context, shown: shown.unwrap_or_default() }
+        Self {
+            new,
+            context,
+            shown: shown.unwrap_or_default(),
+        }
     }
 
     /// The parameters of [`INSERT_ONE`].
     fn values(&self, token: i64) -> Vec<Value<'_>> {
-        let Self { new, context, shown } = self;
-        let Origin { at, actor, request_id } = context.into();
+        let Self {
+            new,
+            context,
+            shown,
+        } = self;
+        let Origin {
+            at,
+            actor,
+            request_id,
+        } = context.into();
         vec![
             Value::Integer(token),
             Value::Text(new.name.as_str()),
@@ -136,13 +155,18 @@ struct Group<'a> {
 impl Group<'_> {
     /// Adds the animals, all or none. Returns the outcome of each.
     async fn add(&mut self, runner: &Runner) -> Vec<Result<Pet, StoreError>> {
-        let added = runner.run(Access::Write, &mut *self, |on, group| group.insert(on).boxed());
+        let added = runner.run(Access::Write, &mut *self, |on, group| {
+            group.insert(on).boxed()
+        });
         // A panic must not end the task that adds animals.
         let added = AssertUnwindSafe(added).catch_unwind().await;
         match added.unwrap_or_else(|_| Err(stopped())) {
-            Ok(ids) => {
-                self.animals.iter().zip(ids).map(|(animal, id)| Ok(animal.added(id))).collect()
-            }
+            Ok(ids) => self
+                .animals
+                .iter()
+                .zip(ids)
+                .map(|(animal, id)| Ok(animal.added(id)))
+                .collect(),
             Err(error) => self.animals.iter().map(|_| Err(error.clone())).collect(),
         }
     }
@@ -187,7 +211,9 @@ impl Group<'_> {
             return Ok(connection.query(&statement, &parameters(one)).await?);
         }
         let statement = connection.prepared(INSERT_ALL).await?;
-        Ok(connection.query(&statement, &parameters(&columns(rows))).await?)
+        Ok(connection
+            .query(&statement, &parameters(&columns(rows)))
+            .await?)
     }
 
     /// The ids in rows of tokens and ids.

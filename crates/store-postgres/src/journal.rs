@@ -48,8 +48,11 @@ pub(super) const NEWEST_OLDER: &str = concat!(
     ") AS older (last)"
 );
 /// Whether a change above $1 and up to $2 is older than $3.
-pub(super) const HAS_OLDER: &str =
-    concat!("SELECT EXISTS (SELECT FROM ", numbered!("$1", "$2"), " WHERE at < $3)");
+pub(super) const HAS_OLDER: &str = concat!(
+    "SELECT EXISTS (SELECT FROM ",
+    numbered!("$1", "$2"),
+    " WHERE at < $3)"
+);
 pub(super) const AUDITED: [&str; 2] = [
     audited_changes!(concat!(numbered!("$1", "$2"), " WHERE TRUE"), ""),
     audited_changes!(concat!(numbered!("$1", "$2"), " WHERE TRUE"), "DESC"),
@@ -95,7 +98,9 @@ pub(super) async fn forget(
     let first = state.try_get::<_, i64>(2)? - 1;
     let parameters: [&(dyn ToSql + Sync); 4] = [&first, &from, &to, &(first + limit)];
     let oldest = connection.query_one(LAST_FORGOTTEN, &parameters).await?;
-    let mut forgotten = connection.execute(FORGET_ACTS, &[&limit, &from, &to]).await?;
+    let mut forgotten = connection
+        .execute(FORGET_ACTS, &[&limit, &from, &to])
+        .await?;
     if let Some(last) = oldest.try_get::<_, Option<i64>>(0)? {
         forgotten = connection.execute(FORGET, &[&last]).await?.max(forgotten);
     }

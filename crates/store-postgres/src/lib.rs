@@ -67,9 +67,15 @@ impl PostgresStore {
         connections: NonZeroU32,
         random: &mut StdRng,
     ) -> Result<Self, OpenError> {
-        let failed = |cause: Cause| OpenError::Io { path: url.to_string(), cause };
+        let failed = |cause: Cause| OpenError::Io {
+            path: url.to_string(),
+            cause,
+        };
         let (connector, session) = prepare(url, mode).await?;
-        let key = session.client.query_one("SELECT key FROM etag_key", &[]).await;
+        let key = session
+            .client
+            .query_one("SELECT key FROM etag_key", &[])
+            .await;
         let key = key.and_then(|row| row.try_get::<_, Vec<u8>>(0));
         let key = key.map_err(|error| migrations::cannot_open(&url.to_string(), &error))?;
         let pool = Pool::new(connector, connections).map_err(|error| failed(Arc::new(error)))?;
@@ -89,9 +95,14 @@ impl PostgresStore {
 /// Connects to the database at `url`, and migrates its schema if `mode` allows.
 async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Session), OpenError> {
     let shown = url.to_string();
-    let connector = Connector::new(url)
-        .map_err(|error| OpenError::BadSetting { path: shown.clone(), what: error.to_string() })?;
-    let mut session = connector.connect().await.map_err(|error| error.opening(&shown))?;
+    let connector = Connector::new(url).map_err(|error| OpenError::BadSetting {
+        path: shown.clone(),
+        what: error.to_string(),
+    })?;
+    let mut session = connector
+        .connect()
+        .await
+        .map_err(|error| error.opening(&shown))?;
     let encoding = session.client.query_one("SHOW server_encoding", &[]).await;
     let encoding: Result<String, _> = encoding.and_then(|row| row.try_get(0));
     let encoding = encoding.map_err(|error| migrations::cannot_open(&shown, &error))?;
@@ -107,14 +118,19 @@ async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Sessio
 }
 
 fn cannot_read(url: &PostgresUrl, error: StoreError) -> OpenError {
-    OpenError::Io { path: url.to_string(), cause: Arc::new(error) }
+    OpenError::Io {
+        path: url.to_string(),
+        cause: Arc::new(error),
+    }
 }
 
 #[async_trait]
 impl Health for PostgresStore {
     async fn check_ready(&self) -> Result<(), StoreError> {
         let _permit = self.probes.acquire().await;
-        self.runner.run(Access::Write, (), |on, ()| probe::probe(on).boxed()).await
+        self.runner
+            .run(Access::Write, (), |on, ()| probe::probe(on).boxed())
+            .await
     }
 
     /// A server can always come back.

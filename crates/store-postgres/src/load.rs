@@ -106,7 +106,11 @@ impl PostgresLoad {
         target: CopyTarget,
         row: &[&(dyn ToSql + Sync)],
     ) -> Result<(), StoreError> {
-        if self.copying.as_ref().is_none_or(|(current, _)| *current != target) {
+        if self
+            .copying
+            .as_ref()
+            .is_none_or(|(current, _)| *current != target)
+        {
             self.finish_copying()?;
             let writer = self.connection.wait(|client| target.begin(client))?;
             self.copying = Some((target, Box::pin(writer)));
@@ -119,7 +123,10 @@ impl PostgresLoad {
 
     /// The same with values of any type.
     fn add_values(&mut self, target: CopyTarget, row: &[Value<'_>]) -> Result<(), StoreError> {
-        let row: Vec<_> = row.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
+        let row: Vec<_> = row
+            .iter()
+            .map(|value| value as &(dyn ToSql + Sync))
+            .collect();
         self.add_to(target, &row)
     }
 
@@ -140,7 +147,9 @@ impl PostgresLoad {
     }
 
     fn read_fields(&mut self) -> Result<(), StoreError> {
-        self.fields = self.connection.run(&(), |on, ()| fields::list(on).boxed())?;
+        self.fields = self
+            .connection
+            .run(&(), |on, ()| fields::list(on).boxed())?;
         Ok(())
     }
 
@@ -148,13 +157,17 @@ impl PostgresLoad {
     fn draw_id(&mut self) -> Result<PetId, StoreError> {
         if self.drawn.len() <= 1 {
             self.finish_copying()?;
-            let rows = self.connection.wait(|client| client.query(DRAW, &[&DRAWN]))?;
+            let rows = self
+                .connection
+                .wait(|client| client.query(DRAW, &[&DRAWN]))?;
             for row in &rows {
                 let id = row.try_get(0).map_err(Failure::from).and_then(pet_id);
                 self.drawn.push_back(id.map_err(StoreError::from)?);
             }
         }
-        self.drawn.pop_front().ok_or_else(|| Failure::Row("id").into())
+        self.drawn
+            .pop_front()
+            .ok_or_else(|| Failure::Row("id").into())
     }
 
     /// Writes the unique values that wait.
@@ -175,7 +188,8 @@ impl PostgresLoad {
 
     fn finish_copying(&mut self) -> Result<(), StoreError> {
         if let Some((_, mut writer)) = self.copying.take() {
-            self.connection.wait(async |_| writer.as_mut().finish().await)?;
+            self.connection
+                .wait(async |_| writer.as_mut().finish().await)?;
         }
         Ok(())
     }
@@ -187,7 +201,9 @@ impl Load for PostgresLoad {
         (self.newest_mark, self.last_before) = self.connection.wait(async |client| {
             client.batch_execute("BEGIN").await?;
             // Until the end, no field changes.
-            client.batch_execute("SELECT 1 FROM field_state FOR SHARE").await?;
+            client
+                .batch_execute("SELECT 1 FROM field_state FOR SHARE")
+                .await?;
             if ids == Ids::Given {
                 client.batch_execute(LOCK).await?;
             }
@@ -200,7 +216,10 @@ impl Load for PostgresLoad {
 
     fn is_empty(&mut self) -> Result<bool, StoreError> {
         self.connection.wait(async |client| {
-            client.query_one(IS_EMPTY, &[]).await.and_then(|row| row.try_get(0))
+            client
+                .query_one(IS_EMPTY, &[])
+                .await
+                .and_then(|row| row.try_get(0))
         })
     }
 
@@ -216,7 +235,13 @@ impl Load for PostgresLoad {
         };
         if let Some(id) = id {
             let added = StorePet::added(id, pet.clone(), self.context.now);
-            return self.add(&StorePet { fields: fields.clone(), ..added }.into());
+            return self.add(
+                &StorePet {
+                    fields: fields.clone(),
+                    ..added
+                }
+                .into(),
+            );
         }
         let (name, category_id, status) = (pet.name.as_str(), pet.category_id, pet.status.as_str());
         let now = self.context.now.as_millisecond();
@@ -227,7 +252,12 @@ impl Load for PostgresLoad {
 
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
         self.added.add_resource(resource);
-        if let Resource::Pet(pet @ StorePet { withdrawn: None, .. }) = resource {
+        if let Resource::Pet(
+            pet @ StorePet {
+                withdrawn: None, ..
+            },
+        ) = resource
+        {
             let keys = self.fields.unique_keys(&pet.fields).into_iter();
             self.keys.extend(keys.map(|key| (key, pet.id)));
             if self.keys.len() >= WAITING_KEYS {
@@ -235,13 +265,19 @@ impl Load for PostgresLoad {
             }
         }
         if let Resource::Pet(pet) = resource {
-            self.photos.extend(pet.photos.all().iter().map(|photo| (photo.id, pet.id)));
+            self.photos
+                .extend(pet.photos.all().iter().map(|photo| (photo.id, pet.id)));
             if self.photos.len() >= WAITING_KEYS {
                 self.add_photos()?;
             }
         }
         self.add_values(tables::Table::of(resource).into(), &values(resource))?;
-        if let Resource::Order(Order { id, contact: Some(contact), .. }) = resource {
+        if let Resource::Order(Order {
+            id,
+            contact: Some(contact),
+            ..
+        }) = resource
+        {
             self.contacts.push((id.get(), contact.as_str().to_owned()));
             if self.contacts.len() >= MANY_CONTACTS {
                 self.add_contacts()?;
@@ -256,21 +292,32 @@ impl Load for PostgresLoad {
 
     fn set_fields(&mut self, all: &[FieldDefinition]) -> Result<(), StoreError> {
         self.finish_copying()?;
-        self.connection.wait(|client| client.batch_execute(fields::CLEAR))?;
+        self.connection
+            .wait(|client| client.batch_execute(fields::CLEAR))?;
         for field in all {
-            self.connection.run(field, |on, field| fields::put(on, field).boxed())?;
+            self.connection
+                .run(field, |on, field| fields::put(on, field).boxed())?;
         }
         self.read_fields()
     }
 
     fn set_profile(&mut self, profile: &Profile) -> Result<bool, StoreError> {
         self.finish_copying()?;
-        Ok(self.connection.run(profile, |on, profile| profile::fill(on, profile).boxed())?)
+        Ok(self
+            .connection
+            .run(profile, |on, profile| profile::fill(on, profile).boxed())?)
     }
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
         let newest_mark = self.newest_mark;
-        let StoredRequest { caller, key, operation, fingerprint, response, created_at } = stored;
+        let StoredRequest {
+            caller,
+            key,
+            operation,
+            fingerprint,
+            response,
+            created_at,
+        } = stored;
         let row: [&(dyn ToSql + Sync); 10] = [
             &caller.0,
             &key.as_str(),
@@ -292,10 +339,17 @@ impl Load for PostgresLoad {
 
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
         self.finish()?;
-        let LastIds { pet, order, key, staff, webhook } = last;
+        let LastIds {
+            pet,
+            order,
+            key,
+            staff,
+            webhook,
+        } = last;
         for (sequence, last) in CONTINUE.into_iter().zip([pet, order, key, staff, webhook]) {
             if last > 0 {
-                self.connection.wait(async |client| client.execute(sequence, &[&last]).await)?;
+                self.connection
+                    .wait(async |client| client.execute(sequence, &[&last]).await)?;
             }
         }
         Ok(())
@@ -303,7 +357,8 @@ impl Load for PostgresLoad {
 
     fn continue_log(&mut self) -> Result<(), StoreError> {
         self.finish()?;
-        self.connection.wait(async |client| client.batch_execute(numbering::CONTINUE).await)
+        self.connection
+            .wait(async |client| client.batch_execute(numbering::CONTINUE).await)
     }
 
     fn log_import(&mut self) -> Result<(), StoreError> {
@@ -313,8 +368,9 @@ impl Load for PostgresLoad {
             return Ok(());
         }
         let (before, is_drawn) = (self.last_before, !self.drawn.is_empty());
-        self.connection
-            .run(&FirstStep::Import, |on, step| profile::note_step(on, *step).boxed())?;
+        self.connection.run(&FirstStep::Import, |on, step| {
+            profile::note_step(on, *step).boxed()
+        })?;
         let entry = self.connection.wait(async |client| {
             if added.count > 0 && (added.last == 0 || is_drawn) {
                 let row = client.query_one(ADDED, &[&before, &now]).await?;
@@ -331,20 +387,29 @@ impl Load for PostgresLoad {
     fn record(&mut self, act: &Act) -> Result<(), StoreError> {
         self.finish()?;
         let what = (act, &self.context);
-        Ok(self.connection.run(&what, |on, (act, context)| record(on, act, context).boxed())?)
+        Ok(self
+            .connection
+            .run(&what, |on, (act, context)| record(on, act, context).boxed())?)
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {
         self.finish()?;
-        self.connection.wait(|client| client.batch_execute(fields::USED))?;
+        self.connection
+            .wait(|client| client.batch_execute(fields::USED))?;
         let mut is_rejected = false;
         let committed = self.connection.wait(async |client| {
             let committed = client.batch_execute("COMMIT").await;
-            is_rejected = committed.as_ref().is_err_and(|error| error.as_db_error().is_some());
+            is_rejected = committed
+                .as_ref()
+                .is_err_and(|error| error.as_db_error().is_some());
             committed
         });
         committed.map_err(|error| {
-            if is_rejected { CommitError::NotDone(error) } else { CommitError::Unknown(error) }
+            if is_rejected {
+                CommitError::NotDone(error)
+            } else {
+                CommitError::Unknown(error)
+            }
         })
     }
 }

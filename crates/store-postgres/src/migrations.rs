@@ -101,7 +101,9 @@ pub(super) async fn run(session: &mut Session, mode: OpenMode, url: &str) -> Res
     let mut attempts = 0;
     let mut has_waited = false;
     loop {
-        let found = version(&session.client).await.map_err(|error| cannot_open(url, &error))?;
+        let found = version(&session.client)
+            .await
+            .map_err(|error| cannot_open(url, &error))?;
         if is_current(found, mode, url)? {
             return Ok(());
         }
@@ -119,7 +121,10 @@ pub(super) async fn run(session: &mut Session, mode: OpenMode, url: &str) -> Res
             Err(Stopped::NameTaken(error)) => {
                 let table = error.as_db_error().map_or("", |error| error.message());
                 let what = table.to_owned();
-                return Err(OpenError::NameTaken { path: url.to_owned(), what });
+                return Err(OpenError::NameTaken {
+                    path: url.to_owned(),
+                    what,
+                });
             }
             Err(Stopped::Raced(error) | Stopped::Locked(error) | Stopped::Failed(error)) => {
                 return Err(cannot_open(url, &error));
@@ -134,11 +139,19 @@ fn is_current(found: Option<u32>, mode: OpenMode, url: &str) -> Result<bool, Ope
     let path = url.to_owned();
     match (found, mode) {
         (Some(KNOWN), _) => Ok(true),
-        (Some(found), _) if found > KNOWN => Err(OpenError::TooNew { path, found, known: KNOWN }),
+        (Some(found), _) if found > KNOWN => Err(OpenError::TooNew {
+            path,
+            found,
+            known: KNOWN,
+        }),
         (_, mode) if mode.may_migrate() => Ok(false),
         (None | Some(0), OpenMode::Create) => Ok(false),
         (None | Some(0), _) => Err(OpenError::Empty(path)),
-        (Some(found), _) => Err(OpenError::TooOld { path, found, known: KNOWN }),
+        (Some(found), _) => Err(OpenError::TooOld {
+            path,
+            found,
+            known: KNOWN,
+        }),
     }
 }
 
@@ -146,7 +159,9 @@ fn is_current(found: Option<u32>, mode: OpenMode, url: &str) -> Result<bool, Ope
 async fn version(client: &Client) -> Result<Option<u32>, Error> {
     match client.query_opt(READ_VERSION, &[]).await {
         Ok(None) => Ok(None),
-        Ok(Some(row)) => Ok(Some(u32::try_from(row.try_get::<_, i64>(0)?).unwrap_or(u32::MAX))),
+        Ok(Some(row)) => Ok(Some(
+            u32::try_from(row.try_get::<_, i64>(0)?).unwrap_or(u32::MAX),
+        )),
         Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
         Err(error) => Err(error),
     }
@@ -188,7 +203,13 @@ async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), S
     let locked = transaction
         .simple_query(LOCK_VERSION)
         .await
-        .map_err(|error| if is_taken(&error) { Stopped::Raced(error) } else { error.into() })?;
+        .map_err(|error| {
+            if is_taken(&error) {
+                Stopped::Raced(error)
+            } else {
+                error.into()
+            }
+        })?;
     // Another process may have migrated first.
     let from = locked.iter().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
@@ -212,15 +233,25 @@ async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), S
     }
     if from == 0 {
         for (label, choices, name) in mode.labels() {
-            transaction.execute(SET_LABELS, &[&label, &choices, &name]).await?;
+            transaction
+                .execute(SET_LABELS, &[&label, &choices, &name])
+                .await?;
         }
     }
-    transaction.execute(SET_VERSION, &[&i64::from(KNOWN)]).await?;
+    transaction
+        .execute(SET_VERSION, &[&i64::from(KNOWN)])
+        .await?;
     transaction.commit().await?;
     if from > 0 {
         let took = SystemClock.instant().saturating_duration_since(started);
         let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        info!(database = url, from, to = KNOWN, duration_us, "migrated the schema");
+        info!(
+            database = url,
+            from,
+            to = KNOWN,
+            duration_us,
+            "migrated the schema"
+        );
     }
     Ok(())
 }
@@ -237,14 +268,20 @@ async fn find_changed_keys(transaction: &Transaction<'_>) -> Result<(), Error> {
         let value: String = row.try_get(3)?;
         let key = unique_text_key(&value);
         if key != former {
-            transaction.execute(&add, &[&field, &pet, &former, &key]).await?;
+            transaction
+                .execute(&add, &[&field, &pet, &former, &key])
+                .await?;
         }
     }
     Ok(())
 }
 
 fn in_step(error: Error) -> Stopped {
-    if is_taken(&error) { Stopped::NameTaken(error) } else { error.into() }
+    if is_taken(&error) {
+        Stopped::NameTaken(error)
+    } else {
+        error.into()
+    }
 }
 
 pub(super) fn cannot_open(url: &str, error: &Error) -> OpenError {

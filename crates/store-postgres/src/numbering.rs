@@ -160,7 +160,11 @@ pub(super) async fn number(connection: &mut Connection) -> Result<JournalState, 
         if is_complete || !row.try_get::<_, bool>(3)? {
             let epoch: Vec<u8> = row.try_get(0)?;
             let epoch = Epoch(epoch.try_into().map_err(|_| Failure::Row("epoch"))?);
-            return Ok(JournalState { epoch, first: row.try_get(2)?, last: row.try_get(1)? });
+            return Ok(JournalState {
+                epoch,
+                first: row.try_get(2)?,
+                last: row.try_get(1)?,
+            });
         }
         let messages = connection.simple_query(NUMBER).await?;
         is_complete = messages.iter().any(|message| match message {

@@ -43,12 +43,16 @@ impl Pets for PostgresStore {
         request: &PageRequest,
         visit: Visit<'_>,
     ) -> Result<Option<PetId>, StoreError> {
-        let page = self.runner.run(Access::Read, *request, |on, request| list(on, request).boxed());
+        let page = self.runner.run(Access::Read, *request, |on, request| {
+            list(on, request).boxed()
+        });
         page.await?.visit(visit).await
     }
 
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
-        self.runner.run(Access::Read, (), |on, ()| get(on, id).boxed()).await
+        self.runner
+            .run(Access::Read, (), |on, ()| get(on, id).boxed())
+            .await
     }
 
     async fn create_pet(
@@ -58,10 +62,20 @@ impl Pets for PostgresStore {
         respond: Respond,
     ) -> Result<Created, StoreError> {
         if context.idempotency.is_some() {
-            let once = requests::Once { new: pet, context, respond };
-            return self.runner.run(Access::Write, once, |on, once| once.insert(on).boxed()).await;
+            let once = requests::Once {
+                new: pet,
+                context,
+                respond,
+            };
+            return self
+                .runner
+                .run(Access::Write, once, |on, once| once.insert(on).boxed())
+                .await;
         }
-        self.creates.add(Animal::new(pet, context)).await.map(Created::New)
+        self.creates
+            .add(Animal::new(pet, context))
+            .await
+            .map(Created::New)
     }
 
     async fn version(&self) -> Result<Option<Version>, StoreError> {

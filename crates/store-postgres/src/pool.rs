@@ -78,7 +78,10 @@ pub struct Connection {
 
 impl Connection {
     pub(super) fn new(session: Session) -> Self {
-        Self { session, statements: HashMap::new() }
+        Self {
+            session,
+            statements: HashMap::new(),
+        }
     }
 
     /// The statement, prepared when this connection runs it for the first time.
@@ -188,13 +191,25 @@ impl Pool {
     }
 
     pub(super) fn expose(&self, page: &mut Exposition) {
-        let managed::Status { max_size, size, available, waiting } = self.connections.status();
+        let managed::Status {
+            max_size,
+            size,
+            available,
+            waiting,
+        } = self.connections.status();
         let name = "db_client_connection_count";
         page.begin(Kind::Gauge, name, "Connections to PostgreSQL.");
-        for (state, count) in [("idle", available), ("used", size.saturating_sub(available))] {
+        for (state, count) in [
+            ("idle", available),
+            ("used", size.saturating_sub(available)),
+        ] {
             page.sample(name, &[("db_client_connection_state", &state)], count);
         }
-        page.number("db_client_connection_max", "How many there may be.", max_size);
+        page.number(
+            "db_client_connection_max",
+            "How many there may be.",
+            max_size,
+        );
         let help = "Operations that wait for a connection.";
         page.number("db_client_connection_pending_requests", help, waiting);
         let help = "Operations rejected with 503 because no connection became free.";
@@ -222,7 +237,10 @@ impl managed::Manager for Connector {
             return Err(RecycleError::message("another server accepts the writes"));
         }
         if metrics.last_used() > MAX_REST {
-            connection.check_connection().await.map_err(|error| Unreachable::from(&error))?;
+            connection
+                .check_connection()
+                .await
+                .map_err(|error| Unreachable::from(&error))?;
         }
         Ok(())
     }
@@ -253,7 +271,10 @@ impl Lease {
         };
         let done = work(connection, what).await;
         let held = self.held.take();
-        if done.as_ref().is_err_and(|failure| failure.remedy() == Remedy::Reconnect) {
+        if done
+            .as_ref()
+            .is_err_and(|failure| failure.remedy() == Remedy::Reconnect)
+        {
             drop(held.map(|(connection, _)| Object::take(connection)));
         }
         done

@@ -36,5 +36,9 @@ pub(super) async fn probe(connection: &mut Connection) -> Result<(), Failure> {
         SimpleQueryMessage::Row(row) => row.get(0) == Some("t"),
         _ => false,
     });
-    if may_draw { Ok(()) } else { Err(Failure::Forbidden("use the sequences: GRANT USAGE")) }
+    if may_draw {
+        Ok(())
+    } else {
+        Err(Failure::Forbidden("use the sequences: GRANT USAGE"))
+    }
 }

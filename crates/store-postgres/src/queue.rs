@@ -51,14 +51,21 @@ impl<W: Send + 'static, D: Send + 'static> Queue<W, D> {
     ) -> Self {
         let (sender, waiting) = mpsc::channel(QUEUE_LENGTH);
         let worker = tokio::spawn(worker(Groups(waiting), Arc::clone(&runner)));
-        Self { runner, waiting: sender, worker }
+        Self {
+            runner,
+            waiting: sender,
+            worker,
+        }
     }
 
     /// Does this work. If the future is dropped while it waits, the work may still be done.
     pub(super) async fn add(&self, work: W) -> Result<D, StoreError> {
         let work = Arc::new(Mutex::new(Some(work)));
         let (caller, mut done) = oneshot::channel();
-        match self.waiting.try_send(Waiting { work: Arc::clone(&work), caller }) {
+        match self.waiting.try_send(Waiting {
+            work: Arc::clone(&work),
+            caller,
+        }) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => return Err(self.rejected()),
             Err(TrySendError::Closed(_)) => return Err(stopped()),
@@ -107,7 +114,11 @@ impl<W, D> Groups<W, D> {
                 group.push((work, caller));
             }
             let has_room = group.len() < GROUP && length < GROUP_BYTES;
-            next = if has_room { self.0.try_recv().ok() } else { None };
+            next = if has_room {
+                self.0.try_recv().ok()
+            } else {
+                None
+            };
         }
         group
     }

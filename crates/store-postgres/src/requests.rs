@@ -89,9 +89,17 @@ pub(super) struct Once {
 impl Once {
     /// Adds the animal, unless the request was seen before.
     pub(super) async fn insert(&self, connection: &mut Connection) -> Result<Created, Failure> {
-        let Self { new, context, respond } = self;
+        let Self {
+            new,
+            context,
+            respond,
+        } = self;
         let request = context.idempotency.as_ref().ok_or(Failure::Row("key"))?;
-        let Origin { at, actor, request_id } = context.into();
+        let Origin {
+            at,
+            actor,
+            request_id,
+        } = context.into();
         let (key, fingerprint) = (request.key.as_str(), &request.fingerprint[..]);
         let known: [&(dyn ToSql + Sync); 3] =
             [&request.lineage.number(), &key, &request.caller.number()];
@@ -106,7 +114,12 @@ impl Once {
                 return Ok(Created::Replayed(response));
             };
             let pet = new.clone().with_id(pet_id(id)?);
-            let StoredResponse { status, location, etag, body } = respond(&pet);
+            let StoredResponse {
+                status,
+                location,
+                etag,
+                body,
+            } = respond(&pet);
             let owners: Vec<i64> = request.owners().map(Owner::number).collect();
             let shown = Entry::added(&StorePet::added(pet.id, new.clone(), context.now)).after;
             let parameters: [&(dyn ToSql + Sync); 20] = [
@@ -132,7 +145,11 @@ impl Once {
                 &shown,
             ];
             let insert = connection.prepared(INSERT_ONCE).await?;
-            match connection.execute(&insert, &parameters).await.map_err(Failure::from) {
+            match connection
+                .execute(&insert, &parameters)
+                .await
+                .map_err(Failure::from)
+            {
                 Ok(0) => {}
                 Ok(_) => return Ok(Created::New(pet)),
                 Err(failure) if failure.is_duplicate(REMEMBERED_BEFORE) => {
@@ -167,13 +184,21 @@ pub(super) async fn recall<'r>(
 
 /// By what a request is found: its lineage, its key and its caller. Null without an idempotency key.
 pub(super) fn name(request: Option<&IdempotentRequest>) -> [Value<'_>; 3] {
-    request.map_or([Value::Null; 3], |IdempotentRequest { lineage, key, caller, .. }| {
-        [
-            Value::Integer(lineage.number()),
-            Value::Text(key.as_str()),
-            Value::Integer(caller.number()),
-        ]
-    })
+    request.map_or(
+        [Value::Null; 3],
+        |IdempotentRequest {
+             lineage,
+             key,
+             caller,
+             ..
+         }| {
+            [
+                Value::Integer(lineage.number()),
+                Value::Text(key.as_str()),
+                Value::Integer(caller.number()),
+            ]
+        },
+    )
 }
 
 /// Remembers the responses to requests, each with its time. In the order of their keys, so that two
@@ -183,7 +208,12 @@ pub(super) fn remember<'v>(
 ) -> Option<Write<'v>> {
     requests.sort_by_key(|(request, ..)| (request.lineage.number(), request.key.as_str()));
     let rows = requests.into_iter().map(|(request, response, now)| {
-        let StoredResponse { status, location, etag, body } = response;
+        let StoredResponse {
+            status,
+            location,
+            etag,
+            body,
+        } = response;
         let [lineage, key, _] = name(Some(request));
         let text = |text: &'v Option<String>| text.as_deref().map_or(Value::Null, Value::Text);
         vec![

@@ -32,7 +32,11 @@ pub(super) struct Runner {
 
 impl Runner {
     pub(super) fn new(pool: Pool, random: StdRng) -> Self {
-        Self { pool, random: Mutex::new(random), writes: AtomicU64::default() }
+        Self {
+            pool,
+            random: Mutex::new(random),
+            writes: AtomicU64::default(),
+        }
     }
 
     /// Runs `work` on `what`, with retries. `work` must have the same result however often it runs,
@@ -103,7 +107,11 @@ impl Runner {
         };
         // The last failure says nothing about earlier attempts.
         let is_known = !may_be_done || access == Access::Read;
-        Err(if is_known { error } else { error.after_a_write() })
+        Err(if is_known {
+            error
+        } else {
+            error.after_a_write()
+        })
     }
 
     /// A name for a write that no other write ever has.

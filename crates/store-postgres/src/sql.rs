@@ -91,7 +91,11 @@ impl Sql for Connection {
         async move {
             let statement = self.prepared(sql).await?;
             let values = values.iter().map(|value| value.for_postgres());
-            Ok(self.query_raw(&statement, values).await?.try_collect().await?)
+            Ok(self
+                .query_raw(&statement, values)
+                .await?
+                .try_collect()
+                .await?)
         }
         .boxed()
     }
@@ -135,7 +139,11 @@ impl Sql for Connection {
             // All are sent before the first response.
             let each = values.iter().map(|values| async {
                 let values = values.iter().map(|value| value.for_postgres());
-                client.query_raw(&statement, values).await?.try_collect().await
+                client
+                    .query_raw(&statement, values)
+                    .await?
+                    .try_collect()
+                    .await
             });
             Ok(try_join_all(each).await?)
         }
@@ -242,12 +250,16 @@ impl Database for PostgresStore {
     const USUAL_PAGE: usize = usize::MAX;
 
     fn state_of_log(&self) -> Done<'_, JournalState> {
-        self.runner.run(Access::Write, (), |on, ()| numbering::number(on).boxed()).boxed()
+        self.runner
+            .run(Access::Write, (), |on, ()| numbering::number(on).boxed())
+            .boxed()
     }
 
     fn forget(&self, kept: [i64; 2], limit: i64) -> Done<'_, usize> {
         self.runner
-            .run(Access::Write, (), move |on, ()| journal::forget(on, kept, limit).boxed())
+            .run(Access::Write, (), move |on, ()| {
+                journal::forget(on, kept, limit).boxed()
+            })
             .boxed()
     }
 
@@ -256,7 +268,9 @@ impl Database for PostgresStore {
     }
 
     fn read<W: Shared, T: Shared>(&self, what: W, work: Work<Connection, W, T>) -> Done<'_, T> {
-        self.runner.run(Access::Read, what, move |on, what| work(on, what)).boxed()
+        self.runner
+            .run(Access::Read, what, move |on, what| work(on, what))
+            .boxed()
     }
 
     fn read_slowly<W: Shared, T: Shared>(
@@ -311,9 +325,14 @@ impl Database for PostgresStore {
         work: Work<Connection, W, Result<i64, R>>,
         show: Work<Connection, i64, T>,
     ) -> Done<'_, Result<T, R>> {
-        let once = Once { what, token: self.runner.token() };
+        let once = Once {
+            what,
+            token: self.runner.token(),
+        };
         self.runner
-            .run(Access::Write, once, move |on, once| once.attempt(on, work, show).boxed())
+            .run(Access::Write, once, move |on, once| {
+                once.attempt(on, work, show).boxed()
+            })
             .boxed()
     }
 }

@@ -62,12 +62,17 @@ impl Tls {
 }
 
 fn roots_in(path: &Path) -> Result<RootCertStore, TlsError> {
-    let failed = |cause: String| TlsError::File { path: path.display().to_string(), cause };
+    let failed = |cause: String| TlsError::File {
+        path: path.display().to_string(),
+        cause,
+    };
     let text = fs::read(path).map_err(|error| failed(error.to_string()))?;
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(&text) {
         let certificate = certificate.map_err(|error| failed(error.to_string()))?;
-        roots.add(certificate).map_err(|error| failed(error.to_string()))?;
+        roots
+            .add(certificate)
+            .map_err(|error| failed(error.to_string()))?;
     }
     if roots.is_empty() {
         return Err(failed("the file contains no certificate".to_owned()));
@@ -82,7 +87,10 @@ impl MakeTlsConnect<Socket> for Tls {
 
     fn make_tls_connect(&mut self, host: &str) -> io::Result<Handshake> {
         let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
-        Ok(Handshake { connector: self.0.clone(), name })
+        Ok(Handshake {
+            connector: self.0.clone(),
+            name,
+        })
     }
 }
 
@@ -98,9 +106,11 @@ impl TlsConnect<Socket> for Handshake {
     type Future = BoxFuture<'static, io::Result<Stream>>;
 
     fn connect(self, socket: Socket) -> Self::Future {
-        Box::pin(
-            async move { Ok(Stream(Box::new(self.connector.connect(self.name, socket).await?))) },
-        )
+        Box::pin(async move {
+            Ok(Stream(Box::new(
+                self.connector.connect(self.name, socket).await?,
+            )))
+        })
     }
 }
 

@@ -43,7 +43,9 @@ pub(super) enum SslMode {
 impl PostgresUrl {
     /// Parses a URL; `None` if it has another scheme.
     pub fn parse(text: &str) -> Option<Result<Self, String>> {
-        let rest = ["postgres://", "postgresql://"].iter().find_map(|&s| text.strip_prefix(s))?;
+        let rest = ["postgres://", "postgresql://"]
+            .iter()
+            .find_map(|&s| text.strip_prefix(s))?;
         Some(Self::parse_rest(rest))
     }
 
@@ -63,7 +65,11 @@ impl PostgresUrl {
             .split(',')
             .map(|host| server(&format!("postgres://{user}{host}{path}?{query}"), ssl_mode))
             .collect::<Result<_, _>>()?;
-        Ok(Self { servers, ssl_mode, root_certificate })
+        Ok(Self {
+            servers,
+            ssl_mode,
+            root_certificate,
+        })
     }
 
     pub(super) fn servers(&self) -> &[Config] {
@@ -101,7 +107,11 @@ impl fmt::Display for PostgresUrl {
                 write!(f, ":{port}")?;
             }
         }
-        write!(f, "/{}", first.and_then(Config::get_dbname).unwrap_or_default())
+        write!(
+            f,
+            "/{}",
+            first.and_then(Config::get_dbname).unwrap_or_default()
+        )
     }
 }
 
@@ -121,8 +131,10 @@ impl FromStr for SslMode {
             "require" => Ok(Self::Require),
             "verify-ca" => Ok(Self::VerifyCa),
             "verify-full" => Ok(Self::VerifyFull),
-            _ => Err("sslmode must be one of disable, prefer, require, verify-ca and verify-full"
-                .to_owned()),
+            _ => Err(
+                "sslmode must be one of disable, prefer, require, verify-ca and verify-full"
+                    .to_owned(),
+            ),
         }
     }
 }
@@ -154,7 +166,10 @@ fn server(url: &str, ssl_mode: SslMode) -> Result<Config, String> {
     let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
         // The source of the error names the option at most, and never a value.
         let reason = std::error::Error::source(&error).map(ToString::to_string);
-        format!("not a valid PostgreSQL URL: {}", reason.unwrap_or_else(|| error.to_string()))
+        format!(
+            "not a valid PostgreSQL URL: {}",
+            reason.unwrap_or_else(|| error.to_string())
+        )
     })?;
     if config.get_hosts().is_empty() {
         return Err("a PostgreSQL URL must name a host: postgres://USER@HOST/DATABASE".to_owned());
@@ -187,7 +202,9 @@ mod tests {
     #[test]
     fn sslmode_and_sslrootcert_are_those_of_libpq() {
         let ssl = |query: &str| {
-            let url = PostgresUrl::parse(&format!("postgres://db/pets?{query}")).unwrap().unwrap();
+            let url = PostgresUrl::parse(&format!("postgres://db/pets?{query}"))
+                .unwrap()
+                .unwrap();
             (url.ssl_mode(), url.root_certificate().cloned())
         };
         assert_eq!(ssl(""), (SslMode::Prefer, None));
@@ -196,6 +213,9 @@ mod tests {
             ssl("sslmode=require&sslrootcert=%2Fca.pem"),
             (SslMode::VerifyCa, Some("/ca.pem".into()))
         );
-        assert_eq!(ssl("sslrootcert=system&sslmode=verify-full"), (SslMode::VerifyFull, None));
+        assert_eq!(
+            ssl("sslrootcert=system&sslmode=verify-full"),
+            (SslMode::VerifyFull, None)
+        );
     }
 }

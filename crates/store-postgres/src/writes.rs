@@ -29,7 +29,10 @@ impl<'v> Write<'v> {
 
     /// Runs it in the open transaction.
     pub(super) async fn run(&self, client: &Client) -> Result<(), Error> {
-        client.execute(self.sql, &parameters(&self.columns)).await.map(drop)
+        client
+            .execute(self.sql, &parameters(&self.columns))
+            .await
+            .map(drop)
     }
 }
 
@@ -47,13 +50,19 @@ pub(super) fn columns<'v>(rows: impl IntoIterator<Item = Vec<Value<'v>>>) -> Vec
 
 /// The parameters of a statement: arrays, or the values of one row.
 pub(super) fn parameters<T: ToSql + Sync>(values: &[T]) -> Vec<&(dyn ToSql + Sync)> {
-    values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+    values
+        .iter()
+        .map(|value| value as &(dyn ToSql + Sync))
+        .collect()
 }
 
 /// How [`Write`] names the columns of its rows in a statement: `new`, with these columns and types.
 pub(super) fn rows_of(columns: &[(&str, &str)]) -> String {
     let (names, types): (Vec<_>, Vec<_>) = columns.iter().copied().unzip();
-    let arrays = types.iter().zip(1..).map(|(of, number)| format!("${number}::{of}[]"));
+    let arrays = types
+        .iter()
+        .zip(1..)
+        .map(|(of, number)| format!("${number}::{of}[]"));
     let arrays = arrays.collect::<Vec<_>>().join(", ");
     format!("unnest({arrays}) AS new ({})", names.join(", "))
 }
@@ -80,7 +89,10 @@ pub(super) async fn in_transaction(
     let mut statements = vec![sent(client.batch_execute(begin))];
     for (write, statement) in writes.iter().zip(prepared) {
         statements.push(sent(async move {
-            client.execute(statement, &parameters(&write.columns)).await.map(drop)
+            client
+                .execute(statement, &parameters(&write.columns))
+                .await
+                .map(drop)
         }));
     }
     poll_fn(|context| {

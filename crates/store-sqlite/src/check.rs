@@ -32,7 +32,9 @@ pub fn check(path: &Path) -> Result<Checkup, OpenError> {
     opening::open_to_check(path, |connection, has_lost_transactions| {
         let mut found = all(connection)?;
         run(&[impossible_values], connection, &mut found)?;
-        found.problems.extend(has_lost_transactions.then(|| LOST_TRANSACTIONS.to_owned()));
+        found
+            .problems
+            .extend(has_lost_transactions.then(|| LOST_TRANSACTIONS.to_owned()));
         Ok(found)
     })
 }
@@ -41,7 +43,10 @@ type Step = fn(&mut Connection, &mut Checkup) -> rusqlite::Result<()>;
 
 /// Reads everything, and returns all problems.
 pub(super) fn all(connection: &mut Connection) -> rusqlite::Result<Checkup> {
-    let mut found = Checkup { problems: schema(connection)?, ..Checkup::default() };
+    let mut found = Checkup {
+        problems: schema(connection)?,
+        ..Checkup::default()
+    };
     let steps = [integrity, references, animals, sequences, keys, agreement];
     run(&steps, connection, &mut found)?;
     Ok(found)
@@ -50,7 +55,11 @@ pub(super) fn all(connection: &mut Connection) -> rusqlite::Result<Checkup> {
 /// Reads everything that is the same in a database of an older version. Does not count keys.
 pub(super) fn of_any_version(connection: &mut Connection) -> rusqlite::Result<Checkup> {
     let mut found = Checkup::default();
-    run(&[integrity, references, animals, sequences], connection, &mut found)?;
+    run(
+        &[integrity, references, animals, sequences],
+        connection,
+        &mut found,
+    )?;
     Ok(found)
 }
 
@@ -74,7 +83,9 @@ fn integrity(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Resu
         let verdict: String = row.get(0)?;
         if verdict != "ok" {
             // SQLite reports several pages in one text, below a heading.
-            let lines = verdict.lines().filter(|line| !line.starts_with("*** in database "));
+            let lines = verdict
+                .lines()
+                .filter(|line| !line.starts_with("*** in database "));
             found.problems.extend(lines.map(str::to_owned));
         }
     }
@@ -88,9 +99,9 @@ fn references(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Res
         let (table, id, other): (String, Option<i64>, String) =
             (row.get(0)?, row.get(1)?, row.get(2)?);
         let id = id.map_or_else(String::new, |id| format!(" {id}"));
-        found
-            .problems
-            .push(format!("row{id} of {table} refers to a row of {other} that is not there"));
+        found.problems.push(format!(
+            "row{id} of {table} refers to a row of {other} that is not there"
+        ));
     }
     Ok(())
 }
@@ -110,7 +121,9 @@ fn animals(connection: &mut Connection, found: &mut Checkup) -> rusqlite::Result
         }
     }
     if invalid > MAX_REPORTED {
-        found.problems.push(format!("more invalid animals: {}", invalid - MAX_REPORTED));
+        found
+            .problems
+            .push(format!("more invalid animals: {}", invalid - MAX_REPORTED));
     }
     Ok(())
 }
@@ -183,5 +196,11 @@ fn impossible_values(connection: &mut Connection, found: &mut Checkup) -> rusqli
     for (problem, find) in check::impossible_values("seq") {
         report::<_, i64>(moment, &problem, &find, &[], found)?;
     }
-    report::<_, String>(moment, &check::exhausted(), EXHAUSTED, &[&HIGHEST_EXPECTED], found)
+    report::<_, String>(
+        moment,
+        &check::exhausted(),
+        EXHAUSTED,
+        &[&HIGHEST_EXPECTED],
+        found,
+    )
 }

@@ -68,14 +68,22 @@ pub fn copy(
     }
     let source = opening::open_untouched(from, OpenMode::CreateAndMigrate)?;
     let own = files_of(&from.canonicalize().unwrap_or_else(|_| from.to_owned()));
-    if own.iter().any(|own| files_of(to).iter().any(|to| is_same(own, to))) {
+    if own
+        .iter()
+        .any(|own| files_of(to).iter().any(|to| is_same(own, to)))
+    {
         return Err(CopyError::Same(to.display().to_string()));
     }
-    let existing = files_of(to).into_iter().find(|path| path.symlink_metadata().is_ok());
+    let existing = files_of(to)
+        .into_iter()
+        .find(|path| path.symlink_metadata().is_ok());
     if let Some(existing) = existing.filter(|_| !replace) {
         return Err(CopyError::Exists(existing.display().to_string()));
     }
-    let failed = |cause: Cause| CopyError::Write { path: to.display().to_string(), cause };
+    let failed = |cause: Cause| CopyError::Write {
+        path: to.display().to_string(),
+        cause,
+    };
     let replaced = prepare_replacement(to)?;
     let partial = Partial::create(to, number).map_err(|error| failed(Arc::new(error)))?;
     let copied = fill(&partial.path, &source, restored, || {});
@@ -93,8 +101,10 @@ pub fn copy(
 /// sync it. Calls `copied` before the check, which takes most of the time.
 pub fn copy_into(from: &Path, to: &Path, copied: impl FnOnce()) -> Result<Copied, CopyError> {
     remove(to);
-    let failed =
-        |error| CopyError::Write { path: to.display().to_string(), cause: Arc::new(error) };
+    let failed = |error| CopyError::Write {
+        path: to.display().to_string(),
+        cause: Arc::new(error),
+    };
     make_file(to, None).map_err(failed)?;
     let source = opening::open_untouched(from, OpenMode::AsIs)?;
     fill(to, &source, None, copied).map_err(|problem| problem.of(from, to))
@@ -124,7 +134,10 @@ fn prepare_replacement(path: &Path) -> Result<Option<Replaced>, CopyError> {
         Ok(_) => {}
         Err(_) => return Ok(None),
     }
-    let checkpoint_error = |cause: Cause| CopyError::Checkpoint { path: shown.clone(), cause };
+    let checkpoint_error = |cause: Cause| CopyError::Checkpoint {
+        path: shown.clone(),
+        cause,
+    };
     let mut done = checkpoint(path);
     if done.as_ref().is_err_and(is_damage) {
         // SQLite also reports a failed read as damage. Reading the files shows such an error, or
@@ -139,8 +152,15 @@ fn prepare_replacement(path: &Path) -> Result<Option<Replaced>, CopyError> {
         // A full or failing disk does not mean that the content of the WAL is damaged.
         Err(error) => return Err(checkpoint_error(Arc::new(error))),
     };
-    let failed = |error| CopyError::Write { path: shown.clone(), cause: Arc::new(error) };
-    let file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
+    let failed = |error| CopyError::Write {
+        path: shown.clone(),
+        cause: Arc::new(error),
+    };
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(path)
+        .map_err(failed)?;
     // A process that has the database open in WAL mode holds a lock that conflicts with this one.
     match fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(Replaced { file, is_damaged })),
@@ -174,7 +194,11 @@ fn checkpoint(path: &Path) -> rusqlite::Result<()> {
     old.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     let mode: String =
         old.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get(0))?;
-    if mode == "delete" { Ok(()) } else { failed(ffi::SQLITE_IOERR) }
+    if mode == "delete" {
+        Ok(())
+    } else {
+        failed(ffi::SQLITE_IOERR)
+    }
 }
 
 /// A second name (hard link) of every file of a database, under which it stays complete while the
@@ -187,12 +211,18 @@ struct HardLinks<'a> {
 impl<'a> HardLinks<'a> {
     /// Creates the links and syncs them.
     fn link(of: &'a Path, number: u64, folder: &File) -> io::Result<Self> {
-        let aside = Self { of, at: companion(of, &format!(".replaced-{number:016x}")) };
+        let aside = Self {
+            of,
+            at: companion(of, &format!(".replaced-{number:016x}")),
+        };
         let link = |(of, at)| match fs::hard_link(of, at) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         };
-        let linked = aside.names().try_for_each(link).and_then(|()| folder.sync_all());
+        let linked = aside
+            .names()
+            .try_for_each(link)
+            .and_then(|()| folder.sync_all());
         linked.inspect_err(|_| aside.remove())?;
         Ok(aside)
     }
@@ -240,14 +270,21 @@ impl Problem {
         match self {
             Self::Damage(what) => CopyError::Damaged { path: from, what },
             Self::Locked => CopyError::InUse(from),
-            Self::Write(error) => CopyError::Write { path: to, cause: Arc::new(error) },
+            Self::Write(error) => CopyError::Write {
+                path: to,
+                cause: Arc::new(error),
+            },
         }
     }
 }
 
 impl From<rusqlite::Error> for Problem {
     fn from(error: rusqlite::Error) -> Self {
-        if is_damage(&error) { Self::Damage(error.to_string()) } else { Self::Write(error) }
+        if is_damage(&error) {
+            Self::Damage(error.to_string())
+        } else {
+            Self::Write(error)
+        }
     }
 }
 
@@ -271,7 +308,11 @@ fn fill(
     // directory can read the copy.
     target.pragma_update(None, "journal_mode", "DELETE")?;
     let is_current = migrations::is_current(&target)?;
-    let look = if is_current { check::all } else { check::of_any_version };
+    let look = if is_current {
+        check::all
+    } else {
+        check::of_any_version
+    };
     let found = look(&mut target)?;
     if let Some(problem) = found.problems.into_iter().next() {
         return Err(Problem::Damage(problem));
@@ -288,7 +329,11 @@ fn fill(
             photos.extend(PhotoId::parse(&id?));
         }
     }
-    Ok(Copied { animals: found.animals, photos, aside: None })
+    Ok(Copied {
+        animals: found.animals,
+        photos,
+        aside: None,
+    })
 }
 
 /// The unfinished copy next to its target, removed when dropped.
@@ -317,26 +362,42 @@ impl Partial {
         number: u64,
     ) -> Result<Option<PathBuf>, CopyError> {
         let path = to.display().to_string();
-        let failed = |error| CopyError::Write { path: path.clone(), cause: Arc::new(error) };
+        let failed = |error| CopyError::Write {
+            path: path.clone(),
+            cause: Arc::new(error),
+        };
         let folder = self.sync(to).map_err(failed)?;
         let [_, companions @ ..] = files_of(to);
         // After a checkpoint there are no companion files, unless another process has opened the
         // database since.
         let is_in_pieces = replaced.is_some_and(|replaced| replaced.is_damaged)
-            || companions.iter().any(|path| path.symlink_metadata().is_ok());
-        let aside = is_in_pieces.then(|| HardLinks::link(to, number, &folder)).transpose();
+            || companions
+                .iter()
+                .any(|path| path.symlink_metadata().is_ok());
+        let aside = is_in_pieces
+            .then(|| HardLinks::link(to, number, &folder))
+            .transpose();
         let aside = aside.map_err(failed)?;
         if let Err(error) = self.replace(to, &companions, &folder) {
-            let Some(aside) = aside else { return Err(failed(error)) };
+            let Some(aside) = aside else {
+                return Err(failed(error));
+            };
             let at = aside.at.display().to_string();
             return Err(match aside.undo(&folder) {
                 Ok(()) => failed(error),
-                Err(_) => CopyError::Aside { path, aside: at, cause: Arc::new(error) },
+                Err(_) => CopyError::Aside {
+                    path,
+                    aside: at,
+                    cause: Arc::new(error),
+                },
             });
         }
         match folder.sync_all() {
             Ok(()) => Ok(aside.map(|aside| aside.at)),
-            Err(error) => Err(CopyError::NotSynced { path, cause: Arc::new(error) }),
+            Err(error) => Err(CopyError::NotSynced {
+                path,
+                cause: Arc::new(error),
+            }),
         }
     }
 

@@ -40,7 +40,11 @@ pub enum CopyError {
     #[error(
         "cannot write {path}: {cause}; the old database is now {aside}, with its WAL next to it"
     )]
-    Aside { path: String, aside: String, cause: Cause },
+    Aside {
+        path: String,
+        aside: String,
+        cause: Cause,
+    },
     /// The copy is at its target, but the directory could not be synced.
     #[error(
         "{path} is the copy now, but it cannot be synced to the disk: {cause}. \

@@ -32,7 +32,10 @@ impl Distrust {
     pub(super) fn handle_change(&mut self, connection: &Connection, files: &Files) {
         let Some(change) = files.external_change() else {
             if mem::take(&mut self.is_reported) {
-                info!("{} is back; animals can be added again", files.path().display());
+                info!(
+                    "{} is back; animals can be added again",
+                    files.path().display()
+                );
             }
             return;
         };

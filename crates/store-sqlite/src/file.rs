@@ -146,14 +146,17 @@ impl Files {
     /// Fails if a file is not the open one, or was changed by another program. A missing database
     /// file may come back. Any other failure lasts until the database is opened again.
     pub(super) fn check(&mut self) -> Result<(), ExternalChange> {
-        if let Some(change) =
-            self.change.as_ref().filter(|change| change.kind != ChangeKind::DatabaseGone)
+        if let Some(change) = self
+            .change
+            .as_ref()
+            .filter(|change| change.kind != ChangeKind::DatabaseGone)
         {
             return Err(change.clone());
         }
-        let checked = self
-            .check_files()
-            .map_err(|kind| ExternalChange { kind, path: self.file_of(kind).path.clone() });
+        let checked = self.check_files().map_err(|kind| ExternalChange {
+            kind,
+            path: self.file_of(kind).path.clone(),
+        });
         self.change = checked.clone().err();
         checked
     }
@@ -193,8 +196,15 @@ impl Files {
         // Only a checkpoint writes into the database file, and marks its beginning and end in the
         // `-shm` file.
         if checkpoints.are_at_rest() && self.wal_index.checkpoints() == checkpoints {
-            let now = Seen { checkpoints, size, header };
-            let before = self.seen.as_ref().filter(|seen| seen.checkpoints == checkpoints);
+            let now = Seen {
+                checkpoints,
+                size,
+                header,
+            };
+            let before = self
+                .seen
+                .as_ref()
+                .filter(|seen| seen.checkpoints == checkpoints);
             if read.is_err() || before.is_some_and(|before| *before != now) {
                 return Err(ChangeKind::DatabaseChanged);
             }
@@ -245,14 +255,22 @@ fn end_of_wal(
     }
     let salts = WalIndex::salts(version);
     let header: [u8; WAL_HEADER] = read(wal, 0).ok_or(IncompleteWal)?;
-    let end = Frame { salts, at, header: read(wal, at).ok_or(IncompleteWal)? };
+    let end = Frame {
+        salts,
+        at,
+        header: read(wal, at).ok_or(IncompleteWal)?,
+    };
     let is_whole = header[16..24] == salts
         && end.header[8..16] == salts
         && end.header[16..24] == WalIndex::checksum(version)
         && before.is_none_or(|before| {
             before.salts != salts || read(wal, before.at) == Some(before.header)
         });
-    if is_whole { Ok(Some(end)) } else { Err(IncompleteWal) }
+    if is_whole {
+        Ok(Some(end))
+    } else {
+        Err(IncompleteWal)
+    }
 }
 
 /// Whether the WAL has every frame. A commit that was under way when the WAL was truncated leaves a
@@ -275,7 +293,12 @@ impl OpenFile {
     fn of(file: Arc<File>, path: PathBuf) -> io::Result<Self> {
         let name = CString::new(path.as_os_str().as_bytes())?;
         let device_and_inode = identity(&rustix::fs::fstat(&file)?);
-        Ok(Self { path, name, file, device_and_inode })
+        Ok(Self {
+            path,
+            name,
+            file,
+            device_and_inode,
+        })
     }
 
     /// The size of the file; `None` if its path leads to another file or to none.
@@ -296,7 +319,11 @@ pub(super) fn has_other_shm_file(path: &Path) -> io::Result<bool> {
     };
     let database = keep_open(path)?;
     let is_locked = |file: &File, (start, length)| {
-        let lock = Flock { start, length, ..FlockType::WriteLock.into() };
+        let lock = Flock {
+            start,
+            length,
+            ..FlockType::WriteLock.into()
+        };
         fcntl_getlk(file, &lock).map(|other| other.is_some())
     };
     Ok(is_locked(&database, DATABASE_LOCK)? && !is_locked(&index, INDEX_LOCK)?)
@@ -319,7 +346,9 @@ pub(super) fn has_lost_transactions(path: &Path) -> bool {
         if WalIndex::pages_in_wal(&version) <= checkpointed || is_recent() != Some(true) {
             return false;
         }
-        let size = wal.as_ref().map_or(0, |wal| wal.metadata().map_or(0, |wal| wal.len()));
+        let size = wal
+            .as_ref()
+            .map_or(0, |wal| wal.metadata().map_or(0, |wal| wal.len()));
         // The WAL was restarted after the `-shm` file was written.
         let is_newer = |header: [u8; WAL_HEADER]| {
             header[..3] == WAL_MAGIC && header[16..24] != WalIndex::salts(&version)
@@ -340,6 +369,10 @@ pub(super) fn has_lost_transactions(path: &Path) -> bool {
 /// When the machine was started; `None` if that is unknown.
 fn booted_at() -> Option<SystemTime> {
     let text = fs::read_to_string("/proc/stat").ok()?;
-    let seconds = text.lines().find_map(|line| line.strip_prefix("btime "))?.parse().ok()?;
+    let seconds = text
+        .lines()
+        .find_map(|line| line.strip_prefix("btime "))?
+        .parse()
+        .ok()?;
     Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
 }

@@ -18,7 +18,9 @@ pub(super) type Identity = (u64, u64);
 pub fn is_companion(path: &Path) -> bool {
     let is_named_so = |path: &Path| {
         let name = path.as_os_str().as_encoded_bytes();
-        ["-wal", "-shm", "-journal"].iter().any(|end| name.ends_with(end.as_bytes()))
+        ["-wal", "-shm", "-journal"]
+            .iter()
+            .any(|end| name.ends_with(end.as_bytes()))
     };
     is_named_so(path) || path.canonicalize().is_ok_and(|path| is_named_so(&path))
 }

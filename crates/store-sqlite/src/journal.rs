@@ -88,7 +88,9 @@ pub(super) fn forget(
 ) -> rusqlite::Result<usize> {
     let parameters = [limit, from, to];
     let changes = connection.prepare_cached(FORGET)?.execute(parameters)?;
-    let acts = connection.prepare_cached(FORGET_ACTS)?.execute(parameters)?;
+    let acts = connection
+        .prepare_cached(FORGET_ACTS)?
+        .execute(parameters)?;
     Ok(changes.max(acts))
 }
 
@@ -97,7 +99,11 @@ pub(super) fn append(
     connection: &Connection,
     newest: &mut Newest,
     entry: &Entry,
-    Origin { at, actor, request_id }: Origin<'_>,
+    Origin {
+        at,
+        actor,
+        request_id,
+    }: Origin<'_>,
 ) -> rusqlite::Result<()> {
     connection.prepare_cached(APPEND)?.execute(params![
         newest.latest_at(connection, at)?,
@@ -121,7 +127,11 @@ pub(super) fn append_added(
     connection: &Connection,
     newest: &mut Newest,
     pet: &StorePet,
-    Origin { at, actor, request_id }: Origin<'_>,
+    Origin {
+        at,
+        actor,
+        request_id,
+    }: Origin<'_>,
 ) -> rusqlite::Result<()> {
     connection.prepare_cached(APPEND_ADDED)?.execute(params![
         newest.latest_at(connection, at)?,
@@ -145,19 +155,32 @@ pub(super) fn begin_epoch(
     renew_epoch(connection)?;
     connection.execute("DELETE FROM staff_sessions", [])?;
     connection.execute("UPDATE staff SET link = NULL, link_until = NULL", [])?;
-    let subject = JournalSubject { kind: SubjectKind::Database.into(), id: None };
-    let act = Act { kind: ActType::DatabaseRestored.into(), subject, details: Vec::new() };
+    let subject = JournalSubject {
+        kind: SubjectKind::Database.into(),
+        id: None,
+    };
+    let act = Act {
+        kind: ActType::DatabaseRestored.into(),
+        subject,
+        details: Vec::new(),
+    };
     done(record(connection, &act, context).boxed())
 }
 
 /// Makes the cursors of the log invalid.
 pub(super) fn renew_epoch(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute("UPDATE change_log SET epoch = randomblob(16)", []).map(drop)
+    connection
+        .execute("UPDATE change_log SET epoch = randomblob(16)", [])
+        .map(drop)
 }
 
 pub(super) fn state(connection: &Connection) -> rusqlite::Result<JournalState> {
     connection.prepare_cached(STATE)?.query_row([], |row| {
-        Ok(JournalState { first: row.get(0)?, last: row.get(1)?, epoch: Epoch(row.get(2)?) })
+        Ok(JournalState {
+            first: row.get(0)?,
+            last: row.get(1)?,
+            epoch: Epoch(row.get(2)?),
+        })
     })
 }
 

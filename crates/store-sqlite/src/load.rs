@@ -114,8 +114,10 @@ impl SqliteLoad {
         let new = New(is_new.then(|| path.to_owned()));
         let (mut connection, wal_index) = opening::open_for_writing(path, mode)?;
         let shown = path.display().to_string();
-        let files = Files::open(path, wal_index)
-            .map_err(|error| OpenError::Io { path: shown.clone(), cause: Arc::new(error) })?;
+        let files = Files::open(path, wal_index).map_err(|error| OpenError::Io {
+            path: shown.clone(),
+            cause: Arc::new(error),
+        })?;
         opening::wait_for_locks(&mut connection, LOCK_TIMEOUT, || {})
             .and_then(|()| connection.pragma_update(None, "cache_size", CACHE_SIZE))
             .map_err(|error| opening::cannot_open(&shown, error))?;
@@ -134,7 +136,8 @@ impl Load for SqliteLoad {
     fn begin(&mut self, _: Ids, now: Timestamp) -> Result<(), StoreError> {
         self.context.now = now;
         // The foreign key of a successor may refer to a key that is added later.
-        self.connection.execute_batch("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON")?;
+        self.connection
+            .execute_batch("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON")?;
         self.fields = store_fields::read(&self.connection)?;
         Ok(())
     }
@@ -152,13 +155,20 @@ impl Load for SqliteLoad {
         let id = match id {
             Some(id) => id,
             None if fields.is_empty() => {
-                self.added.add(pets::insert(&self.connection, pet, self.context.now)?);
+                self.added
+                    .add(pets::insert(&self.connection, pet, self.context.now)?);
                 return Ok(());
             }
             None => rows::identifier(pets::next_id(&self.connection)?)?,
         };
         let added = StorePet::added(id, pet.clone(), self.context.now);
-        self.add(&StorePet { fields: fields.clone(), ..added }.into())
+        self.add(
+            &StorePet {
+                fields: fields.clone(),
+                ..added
+            }
+            .into(),
+        )
     }
 
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
@@ -186,7 +196,14 @@ impl Load for SqliteLoad {
     }
 
     fn add_request(&mut self, stored: &StoredRequest) -> Result<(), StoreError> {
-        let StoredRequest { caller, key, operation, fingerprint, response, created_at } = stored;
+        let StoredRequest {
+            caller,
+            key,
+            operation,
+            fingerprint,
+            response,
+            created_at,
+        } = stored;
         self.connection.prepare_cached(REMEMBER)?.execute(params![
             caller.0,
             key.as_str(),
@@ -205,7 +222,9 @@ impl Load for SqliteLoad {
         let Table { name, columns, .. } = table;
         let values = vec!["?"; row.len()].join(", ");
         let insert = format!("INSERT INTO {name} ({columns}) VALUES ({values})");
-        self.connection.prepare_cached(&insert)?.execute(params_from_iter(row))?;
+        self.connection
+            .prepare_cached(&insert)?
+            .execute(params_from_iter(row))?;
         Ok(())
     }
 
@@ -217,11 +236,18 @@ impl Load for SqliteLoad {
             ("staff", last.staff),
         ];
         for (table, last) in ids {
-            if last > 0 && self.connection.execute(UPDATE_LAST_ID, params![table, last])? == 0 {
-                self.connection.execute(INSERT_LAST_ID, params![table, last])?;
+            if last > 0
+                && self
+                    .connection
+                    .execute(UPDATE_LAST_ID, params![table, last])?
+                    == 0
+            {
+                self.connection
+                    .execute(INSERT_LAST_ID, params![table, last])?;
             }
         }
-        self.connection.execute(UPDATE_LAST_WEBHOOK, [last.webhook])?;
+        self.connection
+            .execute(UPDATE_LAST_WEBHOOK, [last.webhook])?;
         Ok(())
     }
 
@@ -233,18 +259,27 @@ impl Load for SqliteLoad {
         if !self.added.is_empty() {
             let entry = Entry::imported(self.added);
             let mut newest = Newest::default();
-            journal::append(&self.connection, &mut newest, &entry, (&self.context).into())?;
+            journal::append(
+                &self.connection,
+                &mut newest,
+                &entry,
+                (&self.context).into(),
+            )?;
             done(profile::note_step(&mut self.connection, FirstStep::Import).boxed())?;
         }
         Ok(())
     }
 
     fn record(&mut self, act: &Act) -> Result<(), StoreError> {
-        Ok(done(record(&mut self.connection, act, &self.context).boxed())?)
+        Ok(done(
+            record(&mut self.connection, act, &self.context).boxed(),
+        )?)
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {
-        self.connection.execute(fields::USED, []).map_err(StoreError::from)?;
+        self.connection
+            .execute(fields::USED, [])
+            .map_err(StoreError::from)?;
         self.files.check().map_err(StoreError::from)?;
         let committed = self.connection.execute_batch("COMMIT").map_err(|error| {
             match error.sqlite_error_code() {
@@ -257,6 +292,8 @@ impl Load for SqliteLoad {
             self.new.0 = None;
         }
         committed?;
-        self.files.check().map_err(|change| CommitError::Unknown(change.into()))
+        self.files
+            .check()
+            .map_err(|change| CommitError::Unknown(change.into()))
     }
 }

@@ -126,7 +126,13 @@ pub(super) fn run(connection: &mut Connection, mode: OpenMode, path: &str) -> ru
     if from > 0 {
         let took = SystemClock.instant().saturating_duration_since(started);
         let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        info!(database = path, from, to = KNOWN, duration_us, "migrated the schema");
+        info!(
+            database = path,
+            from,
+            to = KNOWN,
+            duration_us,
+            "migrated the schema"
+        );
     }
     Ok(())
 }

@@ -29,16 +29,24 @@ impl Newest {
     /// beginning of each transaction that writes.
     pub(super) fn validate(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let read = |row: &rusqlite::Row<'_>| row.get(0);
-        let version = connection.prepare_cached(DATA_VERSION)?.query_row([], read)?;
+        let version = connection
+            .prepare_cached(DATA_VERSION)?
+            .query_row([], read)?;
         if self.version != version {
-            *self = Self { version, ..Self::default() };
+            *self = Self {
+                version,
+                ..Self::default()
+            };
         }
         Ok(())
     }
 
     /// The values may have changed.
     pub(super) fn forget(&mut self) {
-        *self = Self { version: self.version, ..Self::default() };
+        *self = Self {
+            version: self.version,
+            ..Self::default()
+        };
     }
 
     /// The latest time in the log after a change at this time, which the caller appends.
@@ -84,6 +92,9 @@ fn known(
     if let Some(known) = *value {
         return Ok(known);
     }
-    let found = connection.prepare_cached(statement)?.query_row([], |row| row.get(0)).optional()?;
+    let found = connection
+        .prepare_cached(statement)?
+        .query_row([], |row| row.get(0))
+        .optional()?;
     Ok(*value.insert(found.unwrap_or(i64::MIN)))
 }

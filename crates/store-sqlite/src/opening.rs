@@ -52,7 +52,10 @@ pub(super) fn open_for_writing(
         return Err(OpenError::BadSetting { path: shown, what });
     }
     let failed = |error| cannot_open(&shown, error);
-    if path.canonicalize().is_ok_and(|path| file::has_lost_transactions(&path)) {
+    if path
+        .canonicalize()
+        .is_ok_and(|path| file::has_lost_transactions(&path))
+    {
         error!("{}: {shown}", quick_check::LOST_TRANSACTIONS);
     }
     if create == OpenFlags::SQLITE_OPEN_CREATE
@@ -60,7 +63,10 @@ pub(super) fn open_for_writing(
         && let Err(error) = make_file(path, owner)
         && error.kind() == io::ErrorKind::PermissionDenied
     {
-        return Err(OpenError::Io { path: shown, cause: Arc::new(error) });
+        return Err(OpenError::Io {
+            path: shown,
+            cause: Arc::new(error),
+        });
     }
     let mut connection =
         connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | create).map_err(failed)?;
@@ -68,7 +74,10 @@ pub(super) fn open_for_writing(
     if connection.is_readonly(MAIN_DB).map_err(failed)? {
         return Err(match File::options().write(true).open(path) {
             Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {
-                OpenError::BadSetting { path: shown, what: READ_ONLY.to_owned() }
+                OpenError::BadSetting {
+                    path: shown,
+                    what: READ_ONLY.to_owned(),
+                }
             }
             _ => OpenError::ReadOnly(shown),
         });
@@ -77,9 +86,14 @@ pub(super) fn open_for_writing(
     let recognised = migrations::recognise(&connection).map_err(failed)?;
     migrations::check(&recognised, mode, &shown)?;
     prepare_with_retries(&connection).map_err(failed)?;
-    let wal_error = |cause| OpenError::Io { path: shown.clone(), cause };
+    let wal_error = |cause| OpenError::Io {
+        path: shown.clone(),
+        cause,
+    };
     // SQLite keeps the WAL next to the file itself, not next to a link to it.
-    let path = path.canonicalize().map_err(|error| wal_error(Arc::new(error)))?;
+    let path = path
+        .canonicalize()
+        .map_err(|error| wal_error(Arc::new(error)))?;
     reject_other_shm_file(&path)?;
     let wal_index = WalIndex::open(&path).map_err(|error| wal_error(Arc::new(error)))?;
     wal::make_durable(&mut connection, &wal_index, &path)
@@ -100,8 +114,9 @@ pub(super) fn open_to_check<T>(
     path: &Path,
     look: impl FnOnce(&mut Connection, bool) -> rusqlite::Result<T>,
 ) -> Result<T, OpenError> {
-    let has_lost_transactions =
-        path.canonicalize().is_ok_and(|path| file::has_lost_transactions(&path));
+    let has_lost_transactions = path
+        .canonicalize()
+        .is_ok_and(|path| file::has_lost_transactions(&path));
     let mut connection = open_untouched(path, OpenMode::AsIs)?;
     look(&mut connection, has_lost_transactions)
         .map_err(|error| cannot_open(&path.display().to_string(), error))
@@ -117,7 +132,9 @@ pub(super) fn open_untouched(path: &Path, mode: OpenMode) -> Result<Connection, 
     let failed = |error| cannot_open(&shown, error);
     let connection = open_for_reading(path)?;
     let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
-    connection.set_db_config(no_checkpoint, true).map_err(failed)?;
+    connection
+        .set_db_config(no_checkpoint, true)
+        .map_err(failed)?;
     let recognised = migrations::recognise(&connection).map_err(failed)?;
     migrations::check(&recognised, mode, &shown)?;
     if recognised == migrations::Recognised::Empty {
@@ -137,7 +154,11 @@ fn reject_other_shm_file(path: &Path) -> Result<(), OpenError> {
         cause: Arc::new(cause),
     };
     let mut attempts = 50;
-    while path.canonicalize().and_then(|path| file::has_other_shm_file(&path)).map_err(io_error)? {
+    while path
+        .canonicalize()
+        .and_then(|path| file::has_other_shm_file(&path))
+        .map_err(io_error)?
+    {
         attempts -= 1;
         if attempts == 0 {
             return Err(OpenError::OtherShmFile(path.display().to_string()));
@@ -165,7 +186,10 @@ fn prepare_with_retries(connection: &Connection) -> rusqlite::Result<()> {
 
 /// Whether another process holds a lock.
 pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+    )
 }
 
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
@@ -199,7 +223,10 @@ pub(super) fn open_for_reading(path: &Path) -> Result<Connection, OpenError> {
 /// Opens a file, without any other setting. What a statement has to put aside stays in memory: a
 /// machine can be without a folder for temporary files, and then the statement would fail after it has
 /// begun, and SQLite would undo its whole transaction.
-#[expect(clippy::disallowed_methods, reason = "this is the function that all others call")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the function that all others call"
+)]
 pub(super) fn open(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let connection = rusqlite::Connection::open_with_flags(path, flags)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
@@ -251,12 +278,19 @@ fn absent(path: &Path) -> OpenError {
 pub(super) fn cannot_open(path: &str, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
-        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => {
-            OpenError::BadSetting { what: why_not_at(Path::new(&path)), path }
-        }
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => OpenError::BadSetting {
+            what: why_not_at(Path::new(&path)),
+            path,
+        },
         Some(ErrorCode::NotADatabase) => OpenError::NotADatabase(path),
-        Some(ErrorCode::DatabaseCorrupt) => OpenError::Damaged { path, what: error.to_string() },
-        _ => OpenError::Io { path, cause: Arc::new(error) },
+        Some(ErrorCode::DatabaseCorrupt) => OpenError::Damaged {
+            path,
+            what: error.to_string(),
+        },
+        _ => OpenError::Io {
+            path,
+            cause: Arc::new(error),
+        },
     }
 }
 
@@ -270,9 +304,14 @@ fn is_read_only(folder: &Path) -> bool {
 fn why_not_at(path: &Path) -> String {
     if path.is_dir() {
         let file = path.join("petstore.db");
-        return format!("it is a folder; name a file in it, such as {}", file.display());
+        return format!(
+            "it is a folder; name a file in it, such as {}",
+            file.display()
+        );
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let shown = folder.display();
     match File::options().read(true).write(true).open(path) {
@@ -302,7 +341,9 @@ mod tests {
     use super::*;
 
     fn pragma(connection: &Connection, name: &str) -> i64 {
-        connection.pragma_query_value(None, name, |row| row.get(0)).unwrap()
+        connection
+            .pragma_query_value(None, name, |row| row.get(0))
+            .unwrap()
     }
 
     #[test]
@@ -313,7 +354,11 @@ mod tests {
         assert_eq!(pragma(&writing, "synchronous"), 2, "FULL");
         let reading = open_for_reading(&path).unwrap();
         assert_eq!(pragma(&reading, "query_only"), 1);
-        assert!(reading.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG).unwrap());
+        assert!(
+            reading
+                .db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG)
+                .unwrap()
+        );
     }
 
     #[test]
@@ -339,7 +384,11 @@ mod tests {
     fn a_write_gets_its_turn_while_another_process_takes_the_lock_again_at_once() {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("petstore.db");
-        let open = || open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap().0;
+        let open = || {
+            open_for_writing(&path, OpenMode::CreateAndMigrate)
+                .unwrap()
+                .0
+        };
         let (busy, mut waiting) = (open(), open());
         // On a machine with much other work, the time that a service waits is not enough.
         wait_for_locks(&mut waiting, 20 * BUSY_TIMEOUT, || {}).unwrap();

@@ -97,7 +97,11 @@ pub(super) fn read(
     }
     let names = String::from_utf8(read.names);
     let names = names.map_err(|error| rusqlite::Error::Utf8Error(1, error.utf8_error()))?;
-    Ok(Some(Page { pets: read.pets, names, more_follow }))
+    Ok(Some(Page {
+        pets: read.pets,
+        names,
+        more_follow,
+    }))
 }
 
 /// Reads a page of any size, row by row.
@@ -169,7 +173,12 @@ impl Reading {
             Some(status) => status,
             None => rows::status(row.get_raw(3))?,
         };
-        self.pets.push(Entry { id, name: name.len(), category_id, status });
+        self.pets.push(Entry {
+            id,
+            name: name.len(),
+            category_id,
+            status,
+        });
         Ok(true)
     }
 }
@@ -196,19 +205,27 @@ mod tests {
     fn a_page_has_the_same_animals_with_the_function_and_without_it() {
         let (_directory, writing, reading) = connections();
         let statuses = PetStatus::ALL.into_iter().cycle();
-        let names = ["", "Frank", "Zoë", "a\0b", "\u{10FFFF}"].into_iter().cycle();
+        let names = ["", "Frank", "Zoë", "a\0b", "\u{10FFFF}"]
+            .into_iter()
+            .cycle();
         for (number, (name, status)) in names.zip(statuses).take(130).enumerate() {
             let sql = "INSERT INTO pets (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4)";
             let number = i64::try_from(number).unwrap();
             let (id, category_id) = (1 + 3 * number, i64::MAX - number);
-            writing.execute(sql, (id, name, category_id, status.as_str())).unwrap();
+            writing
+                .execute(sql, (id, name, category_id, status.as_str()))
+                .unwrap();
         }
         let statuses = PetStatus::ALL.map(Some).into_iter().chain([None]);
         for status in statuses {
             for after in [None, Some(1), Some(100), Some(384), Some(PetId::MAX)] {
                 for limit in [1, 2, 20, 43, 100] {
                     let limit = Limit::new(limit).unwrap();
-                    let request = PageRequest { limit, status, after: after.and_then(PetId::new) };
+                    let request = PageRequest {
+                        limit,
+                        status,
+                        after: after.and_then(PetId::new),
+                    };
                     let page = read(&reading, &request, usize::MAX).unwrap();
                     let by_row = read_by_row(&reading, &request).unwrap();
                     assert_eq!(page, Some(by_row), "{request:?}");
@@ -250,12 +267,16 @@ mod tests {
             let sql = format!("EXPLAIN QUERY PLAN {sql}");
             let mut statement = reading.prepare(&sql).unwrap();
             let parameters = rusqlite::params_from_iter(vec![1; statement.parameter_count()]);
-            let steps =
-                statement.query_map(parameters, |row| row.get::<_, String>("detail")).unwrap();
+            let steps = statement
+                .query_map(parameters, |row| row.get::<_, String>("detail"))
+                .unwrap();
             steps.map(Result::unwrap).collect::<Vec<_>>()
         };
         for sql in [beyond(None), rows(None)] {
-            assert_eq!(plan(sql), ["SEARCH pets USING INTEGER PRIMARY KEY (rowid>?)"]);
+            assert_eq!(
+                plan(sql),
+                ["SEARCH pets USING INTEGER PRIMARY KEY (rowid>?)"]
+            );
         }
         for status in PetStatus::ALL {
             let expected = format!("SEARCH pets USING COVERING INDEX pets_{status} (id>?)");

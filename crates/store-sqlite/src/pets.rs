@@ -53,7 +53,9 @@ impl Pets for SqliteStore {
     }
 
     async fn version(&self) -> Result<Option<Version>, StoreError> {
-        self.readers.version().map(|FileVersion(header)| Some(Version::new(header)))
+        self.readers
+            .version()
+            .map(|FileVersion(header)| Some(Version::new(header)))
     }
 
     fn etag_key(&self) -> [u8; 32] {
@@ -63,12 +65,18 @@ impl Pets for SqliteStore {
 
 fn get(connection: &Connection, id: PetId) -> rusqlite::Result<Option<Pet>> {
     let mut statement = connection.prepare_cached(GET_PET)?;
-    statement.query([id.get()])?.next()?.map(owned_pet).transpose()
+    statement
+        .query([id.get()])?
+        .next()?
+        .map(owned_pet)
+        .transpose()
 }
 
 /// The next identifier.
 pub(super) fn next_id(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.prepare_cached(NEXT_ID)?.query_row([], |row| row.get(0))
+    connection
+        .prepare_cached(NEXT_ID)?
+        .query_row([], |row| row.get(0))
 }
 
 /// Adds an animal under the next identifier, which it returns.
@@ -95,8 +103,19 @@ fn add(
     let id = insert(connection, new, context.now)?;
     let pet = StorePet::added(identifier(id)?, new.clone(), context.now);
     journal::append_added(connection, newest, &pet, context.into())?;
-    let StorePet { id, name, category_id, status, .. } = pet;
-    Ok(Pet { id, name, category_id, status })
+    let StorePet {
+        id,
+        name,
+        category_id,
+        status,
+        ..
+    } = pet;
+    Ok(Pet {
+        id,
+        name,
+        category_id,
+        status,
+    })
 }
 
 /// Adds an animal, unless the request can be repeated and was seen before.
@@ -120,7 +139,13 @@ fn insert_once(
         return Ok(seen.into());
     }
     let pet = add(connection, newest, new, context)?;
-    expect_one(requests::remember(connection, newest, request, now, &respond(&pet))?)?;
+    expect_one(requests::remember(
+        connection,
+        newest,
+        request,
+        now,
+        &respond(&pet),
+    )?)?;
     requests::remember_as_before(connection, request, pet.id, now)?;
     Ok(Created::New(pet))
 }

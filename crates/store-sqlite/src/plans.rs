@@ -28,23 +28,37 @@ pub(super) static SELECT: LazyLock<[String; 4]> = LazyLock::new(|| {
 
 /// Reads everything in a table.
 pub(super) fn everything(table: Table) -> String {
-    let by_id = if table == Table::Pets { "NOT INDEXED ORDER BY id" } else { "ORDER BY id" };
+    let by_id = if table == Table::Pets {
+        "NOT INDEXED ORDER BY id"
+    } else {
+        "ORDER BY id"
+    };
     format!("{} {by_id}", SELECT[table as usize])
 }
 
 /// See [`petstore_store::admin::Sql::plans`].
 pub(super) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
     pets: Plans::pets(|table, statuses, newest_first| {
-        let (behind, order) = if newest_first { ("<", "DESC") } else { (">", "ASC") };
+        let (behind, order) = if newest_first {
+            ("<", "DESC")
+        } else {
+            (">", "ASC")
+        };
         let of =
             |condition: String| format!("{} {condition} id {behind} $1", SELECT[table as usize]);
         let of_status = |status: &PetStatus| match table {
             Table::Pets => of(of_status(*status) + " AND"),
-            _ => of(format!("INDEXED BY withdrawn_pets_by_status WHERE status = '{status}' AND")),
+            _ => of(format!(
+                "INDEXED BY withdrawn_pets_by_status WHERE status = '{status}' AND"
+            )),
         };
         let pets = match statuses {
             [] => of("NOT INDEXED WHERE".to_owned()),
-            _ => statuses.iter().map(of_status).collect::<Vec<_>>().join(" UNION ALL "),
+            _ => statuses
+                .iter()
+                .map(of_status)
+                .collect::<Vec<_>>()
+                .join(" UNION ALL "),
         };
         format!("{pets} ORDER BY id {order} LIMIT $2")
     }),
@@ -61,7 +75,11 @@ pub(super) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
         both_on_offer("id", "")
     ),
     orders: Plans::orders(|by, filter, newest_first| {
-        let (behind, direction) = if newest_first { ("<", " DESC") } else { (">", "") };
+        let (behind, direction) = if newest_first {
+            ("<", " DESC")
+        } else {
+            (">", "")
+        };
         let index = [
             "NOT INDEXED",
             "INDEXED BY orders_by_status",
@@ -91,7 +109,12 @@ pub(super) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
 const BY_END: &str = "orders INDEXED BY orders_by_end";
 
 fn both_on_offer(columns: &str, condition: &str) -> String {
-    let of = |status| format!("SELECT {columns} FROM pets {}{condition}", of_status(status));
+    let of = |status| {
+        format!(
+            "SELECT {columns} FROM pets {}{condition}",
+            of_status(status)
+        )
+    };
     [of(PetStatus::Available), of(PetStatus::Pending)].join(" UNION ALL ")
 }
 
@@ -109,9 +132,13 @@ mod tests {
 
     /// How SQLite runs a statement.
     fn plan(connection: &Connection, sql: &str) -> String {
-        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let mut statement = connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+            .unwrap();
         // Parameters without values are null.
-        let steps = statement.raw_query().mapped(|row| row.get::<_, String>("detail"));
+        let steps = statement
+            .raw_query()
+            .mapped(|row| row.get::<_, String>("detail"));
         steps.map(Result::unwrap).collect::<Vec<_>>().join("; ")
     }
 
@@ -126,7 +153,10 @@ mod tests {
                 let search = format!("SEARCH pets USING INDEX pets_{status} {search}");
                 assert!(plan.contains(&search), "{plan}");
             }
-            assert!(plan.contains("MERGE") && !plan.contains("TEMP B-TREE"), "{plan}");
+            assert!(
+                plan.contains("MERGE") && !plan.contains("TEMP B-TREE"),
+                "{plan}"
+            );
         }
         let indexes = [
             "INTEGER PRIMARY KEY (rowid",
@@ -138,15 +168,27 @@ mod tests {
             for (list, behind) in lists.iter().zip([">", "<"]) {
                 let plan = plan(&writing, list);
                 let search = format!("SEARCH orders USING {index}{behind}?)");
-                assert!(plan.contains(&search) && !plan.contains("TEMP B-TREE"), "{plan}");
+                assert!(
+                    plan.contains(&search) && !plan.contains("TEMP B-TREE"),
+                    "{plan}"
+                );
             }
         }
         let due = plan(&writing, &PLANS.due);
-        assert!(due.contains("SEARCH orders USING COVERING INDEX orders_by_end (expires"), "{due}");
+        assert!(
+            due.contains("SEARCH orders USING COVERING INDEX orders_by_end (expires"),
+            "{due}"
+        );
         assert!(!due.contains("TEMP B-TREE"), "{due}");
         let contacts = plan(&writing, &PLANS.contacts_until);
-        assert!(contacts.starts_with("SEARCH order_contacts USING"), "{contacts}");
-        assert!(contacts.contains("SEARCH orders USING INTEGER PRIMARY KEY"), "{contacts}");
+        assert!(
+            contacts.starts_with("SEARCH order_contacts USING"),
+            "{contacts}"
+        );
+        assert!(
+            contacts.contains("SEARCH orders USING INTEGER PRIMARY KEY"),
+            "{contacts}"
+        );
         assert!(!contacts.contains("TEMP B-TREE"), "{contacts}");
     }
 }

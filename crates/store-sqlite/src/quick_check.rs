@@ -34,7 +34,10 @@ pub(super) fn quick_check(connection: &Connection) -> rusqlite::Result<Option<St
     if let Some(problem) = etag_key(connection)? {
         return Ok(Some(problem));
     }
-    for (status, order) in PetStatus::ALL.into_iter().flat_map(|of| [(of, "ASC"), (of, "DESC")]) {
+    for (status, order) in PetStatus::ALL
+        .into_iter()
+        .flat_map(|of| [(of, "ASC"), (of, "DESC")])
+    {
         let pets = of_status(status);
         let edge = format!("SELECT id, name FROM pets {pets} ORDER BY id {order} LIMIT 1");
         connection.prepare(&edge)?.query([])?.next()?;

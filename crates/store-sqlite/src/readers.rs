@@ -84,17 +84,28 @@ impl Readers {
         let failed = |error| opening::cannot_open(&path.display().to_string(), error);
         let reader = || {
             let connection = opening::open_for_reading(path)?;
-            let last_pet: i64 =
-                connection.query_row(LAST_PET, [], |row| row.get(0)).map_err(failed)?;
+            let last_pet: i64 = connection
+                .query_row(LAST_PET, [], |row| row.get(0))
+                .map_err(failed)?;
             let bytes = page_cache(last_pet.unsigned_abs(), count as u64);
             let kibibytes = (bytes >> 10).cast_signed();
             // A negative value means KiB.
-            connection.pragma_update(None, "cache_size", -kibibytes).map_err(failed)?;
-            Ok(Mutex::new(Reader { connection, open_version: None }))
+            connection
+                .pragma_update(None, "cache_size", -kibibytes)
+                .map_err(failed)?;
+            Ok(Mutex::new(Reader {
+                connection,
+                open_version: None,
+            }))
         };
         let readers = (0..count).map(|_| reader()).collect::<Result<_, _>>()?;
         let (phase, writer_waits) = (AtomicU8::new(IDLE), AtomicBool::new(false));
-        Ok(Self(Arc::new(Shared { readers, wal_index, phase, writer_waits })))
+        Ok(Self(Arc::new(Shared {
+            readers,
+            wal_index,
+            phase,
+            writer_waits,
+        })))
     }
 
     pub(super) fn waiting_writer(&self) -> WaitingWriter {
@@ -146,7 +157,11 @@ fn page_cache(last_pet: u64, readers: u64) -> u64 {
     let each = MAX_CACHES / readers;
     let pets = last_pet.saturating_mul(BYTES_PER_PET);
     // SQLite's own data about each page also counts.
-    if pets <= each / 8 * 7 { each.max(DEFAULT_CACHE) } else { DEFAULT_CACHE }
+    if pets <= each / 8 * 7 {
+        each.max(DEFAULT_CACHE)
+    } else {
+        DEFAULT_CACHE
+    }
 }
 
 impl Shared {
@@ -227,7 +242,9 @@ impl Reader {
     /// A number that changes with every commit of another connection, by any process.
     fn data_version(&self) -> rusqlite::Result<FileVersion> {
         let number = |row: &Row<'_>| row.get::<_, i64>(0);
-        let number = self.connection.pragma_query_value(None, "data_version", number)?;
+        let number = self
+            .connection
+            .pragma_query_value(None, "data_version", number)?;
         let mut version = [0; 48];
         version[..8].copy_from_slice(&number.to_ne_bytes());
         Ok(FileVersion(version))
@@ -255,16 +272,29 @@ mod tests {
         let (begins, ends) = (readers.waiting_writer(), readers.waiting_writer());
         let limit = opening::BUSY_TIMEOUT;
         opening::wait_for_locks(&mut writing, limit, move || begins.begin()).unwrap();
-        let read = || readers.read(|on| on.query_row(LAST_PET, [], |_| Ok(()))).unwrap();
-        let is_open =
-            || readers.0.readers.iter().any(|reader| reader.lock().open_version.is_some());
+        let read = || {
+            readers
+                .read(|on| on.query_row(LAST_PET, [], |_| Ok(())))
+                .unwrap()
+        };
+        let is_open = || {
+            readers
+                .0
+                .readers
+                .iter()
+                .any(|reader| reader.lock().open_version.is_some())
+        };
         read();
         assert!(is_open());
-        writing.execute("UPDATE change_log SET epoch = randomblob(16)", []).unwrap();
+        writing
+            .execute("UPDATE change_log SET epoch = randomblob(16)", [])
+            .unwrap();
         let checkpoint = thread::spawn(move || {
             let other = crate::opening::open(&path, rusqlite::OpenFlags::default()).unwrap();
             let full = "PRAGMA wal_checkpoint(FULL)";
-            other.query_row(full, [], |row| row.get::<_, bool>(0)).unwrap()
+            other
+                .query_row(full, [], |row| row.get::<_, bool>(0))
+                .unwrap()
         });
         while !checkpoint.is_finished() {
             writing.execute_batch("BEGIN IMMEDIATE; COMMIT").unwrap();
@@ -319,7 +349,10 @@ mod tests {
             let before = versions();
             connection.execute_batch(sql).unwrap();
             animals += added;
-            let changed = before.iter().zip(versions()).map(|(before, now)| *before != now);
+            let changed = before
+                .iter()
+                .zip(versions())
+                .map(|(before, now)| *before != now);
             assert_eq!(changed.collect::<Vec<_>>(), [added != 0; 2], "{sql}");
             for readers in &both {
                 let now = readers.version().unwrap();

@@ -86,7 +86,12 @@ pub(super) fn remember(
     now: Timestamp,
     response: &StoredResponse,
 ) -> rusqlite::Result<usize> {
-    let StoredResponse { status, location, etag, body } = response;
+    let StoredResponse {
+        status,
+        location,
+        etag,
+        body,
+    } = response;
     connection.prepare_cached(REMEMBER)?.execute(params![
         request.lineage.number(),
         request.key.as_str(),
@@ -111,7 +116,13 @@ pub(super) fn remember_as_before(
     let mut remember = connection.prepare_cached(REMEMBER_AS_BEFORE)?;
     for owner in request.owners() {
         let (owner, key) = by(owner, request);
-        remember.execute(params![owner, key, request.fingerprint, pet.get(), now.as_second()])?;
+        remember.execute(params![
+            owner,
+            key,
+            request.fingerprint,
+            pet.get(),
+            now.as_second()
+        ])?;
     }
     Ok(())
 }
@@ -121,7 +132,9 @@ pub(super) fn remember_as_before(
 pub(super) fn keep_responses(connection: &Connection, pet: PetId) -> rusqlite::Result<()> {
     // Few animals were added by such a request, and this look is cheaper than the conversion.
     if connection.prepare_cached(ADDED_PET)?.exists([pet.get()])? {
-        connection.prepare_cached(CONVERT_OF_PET)?.execute([pet.get()])?;
+        connection
+            .prepare_cached(CONVERT_OF_PET)?
+            .execute([pet.get()])?;
     }
     Ok(())
 }

@@ -27,6 +27,8 @@ pub(super) fn identifier(id: i64) -> rusqlite::Result<PetId> {
 
 pub(super) fn status(value: ValueRef<'_>) -> rusqlite::Result<PetStatus> {
     let text = value.as_bytes()?;
-    let status = PetStatus::ALL.into_iter().find(|status| status.as_str().as_bytes() == text);
+    let status = PetStatus::ALL
+        .into_iter()
+        .find(|status| status.as_str().as_bytes() == text);
     status.ok_or_else(|| rusqlite::Error::InvalidColumnType(3, "status".to_owned(), Type::Text))
 }

@@ -58,6 +58,8 @@ impl SlowReads {
             // The turn ends when the work is done, even if the request was dropped.
             work(&mut moment).map(|done| (done, turn))
         });
-        Ok(reading.await.map_err(|error| StoreError::Internal(Arc::new(error)))??)
+        Ok(reading
+            .await
+            .map_err(|error| StoreError::Internal(Arc::new(error)))??)
     }
 }

@@ -72,8 +72,15 @@ impl Sql for Connection {
     /// another path.
     fn incarnation_of(file: &str) -> Option<String> {
         let found = fs::metadata(file).ok()?;
-        let born = found.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
-        Some(format!("{} {} {file}", found.ino(), born.unwrap_or_default().as_nanos()))
+        let born = found
+            .created()
+            .ok()
+            .and_then(|born| born.duration_since(UNIX_EPOCH).ok());
+        Some(format!(
+            "{} {} {file}",
+            found.ino(),
+            born.unwrap_or_default().as_nanos()
+        ))
     }
 
     fn plans() -> &'static Plans {
@@ -159,7 +166,9 @@ pub(super) fn rows(
     let count = statement.column_count();
     let (mut rows, mut found) = (statement.raw_query(), Vec::new());
     while let Some(row) = rows.next()? {
-        found.push(Row((0..count).map(|at| row.get(at)).collect::<Result<_, _>>()?));
+        found.push(Row((0..count)
+            .map(|at| row.get(at))
+            .collect::<Result<_, _>>()?));
     }
     Ok(found)
 }
@@ -177,10 +186,15 @@ fn bound<'c>(
 ) -> rusqlite::Result<CachedStatement<'c>> {
     let mut statement = connection.prepare_cached(sql)?;
     if statement.parameter_count() != values.len() {
-        return Err(Error::InvalidParameterCount(values.len(), statement.parameter_count()));
+        return Err(Error::InvalidParameterCount(
+            values.len(),
+            statement.parameter_count(),
+        ));
     }
     for index in 1..=values.len() {
-        let name = statement.parameter_name(index).and_then(|name| name.strip_prefix('$'));
+        let name = statement
+            .parameter_name(index)
+            .and_then(|name| name.strip_prefix('$'));
         let number = name.and_then(|name| name.parse::<usize>().ok());
         let value = number.and_then(|number| values.get(number.checked_sub(1)?));
         let value = value.ok_or_else(|| Error::InvalidParameterName(sql.to_owned()))?;
@@ -199,7 +213,9 @@ impl Database for SqliteStore {
     }
 
     fn forget(&self, kept: [i64; 2], limit: i64) -> Done<'_, usize> {
-        self.writer.write(move |on| journal::forget(on, kept, limit)).boxed()
+        self.writer
+            .write(move |on| journal::forget(on, kept, limit))
+            .boxed()
     }
 
     fn number_changes(&self) -> Done<'_, ()> {

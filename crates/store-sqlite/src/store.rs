@@ -64,8 +64,10 @@ impl SqliteStore {
         let key = writing.query_row("SELECT key FROM etag_key", [], |row| row.get(0));
         let etag_key =
             key.map_err(|error| opening::cannot_open(&path.display().to_string(), error))?;
-        let in_file =
-            |cause| OpenError::Io { path: path.display().to_string(), cause: Arc::new(cause) };
+        let in_file = |cause| OpenError::Io {
+            path: path.display().to_string(),
+            cause: Arc::new(cause),
+        };
         let files = Files::open(path, wal_index).map_err(in_file)?;
         // A restore may have replaced the file while this waited for it.
         if before.is_some_and(|before| !files.is(before)) {
@@ -97,7 +99,12 @@ impl Health for SqliteStore {
 
     async fn ended(&self) -> StoreError {
         let mut ended = self.writer.ended();
-        match ended.wait_for(Option::is_some).await.ok().and_then(|change| change.clone()) {
+        match ended
+            .wait_for(Option::is_some)
+            .await
+            .ok()
+            .and_then(|change| change.clone())
+        {
             Some(change) => change.into(),
             // The store is being closed.
             None => pending().await,
@@ -107,7 +114,11 @@ impl Health for SqliteStore {
     fn expose(&self, page: &mut Exposition) {
         self.writer.expose(page);
         let size = self.wal.metadata().map_or(0, |wal| wal.len());
-        page.number("petstore_wal_size_bytes", "The size of the write-ahead log.", size);
+        page.number(
+            "petstore_wal_size_bytes",
+            "The size of the write-ahead log.",
+            size,
+        );
         let help = "New and changed animals that a search reads one by one.";
         let unmerged = self.unmerged.load(Ordering::Relaxed);
         page.number("petstore_search_unmerged_animals", help, unmerged);

@@ -66,8 +66,18 @@ impl WalIndex {
         let mapped = MmapRegion::<()>::build(Some(mapped), INDEX_HEADER, read, shared);
         let mapped = Box::leak(Box::new(mapped.map_err(io::Error::other)?));
         let word = |at| mapped.get_atomic_ref(at).map_err(io::Error::other);
-        let header = [word(0)?, word(8)?, word(16)?, word(24)?, word(32)?, word(40)?];
-        Ok(Self { header, checkpoints: [word(96)?, word(128)?] })
+        let header = [
+            word(0)?,
+            word(8)?,
+            word(16)?,
+            word(24)?,
+            word(32)?,
+            word(40)?,
+        ];
+        Ok(Self {
+            header,
+            checkpoints: [word(96)?, word(128)?],
+        })
     }
 
     /// The version in the file, and the page up to which the WAL is in the database; `None` if the
@@ -88,7 +98,11 @@ impl WalIndex {
         // Reads `attempted` first: during a checkpoint, it is ahead of `done`.
         let attempted = first_half(self.checkpoints[1]);
         let done = first_half(self.checkpoints[0]);
-        Checkpoints { wal: self.header[4].load(Acquire), done, attempted }
+        Checkpoints {
+            wal: self.header[4].load(Acquire),
+            done,
+            attempted,
+        }
     }
 
     /// The header, which is the version of the database. A header that is read while a commit

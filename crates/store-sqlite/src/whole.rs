@@ -69,7 +69,9 @@ impl Whole for Connection {
 
     fn values<'r>(row: &'r Row<'_>) -> rusqlite::Result<Vec<Value<'r>>> {
         let columns = 0..row.as_ref().column_count();
-        columns.map(|at| Ok(rows::any_value(row.get_ref(at)?)?)).collect()
+        columns
+            .map(|at| Ok(rows::any_value(row.get_ref(at)?)?))
+            .collect()
     }
 
     fn is_of_content(error: &Error) -> bool {

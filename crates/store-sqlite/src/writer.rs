@@ -40,7 +40,9 @@ const FEW: usize = 16;
 
 /// Returns the error of a write after SQLite has undone the writes before it.
 fn transaction_lost() -> StoreError {
-    StoreError::Unavailable(cause("the transaction was rolled back by an earlier failure"))
+    StoreError::Unavailable(cause(
+        "the transaction was rolled back by an earlier failure",
+    ))
 }
 
 /// A write that waits, or that is in a transaction without a commit yet.
@@ -110,7 +112,12 @@ impl Writer {
         let thread = thread::Builder::new()
             .name("petstore-writer".to_owned())
             .spawn(move || run(committer, distrust, jobs))?;
-        Ok(Self { metrics, queue: Some(queue), thread: Some(thread), ended })
+        Ok(Self {
+            metrics,
+            queue: Some(queue),
+            thread: Some(thread),
+            ended,
+        })
     }
 
     /// Runs `work` completely or not at all, and returns once it is on disk. It may run a second time,
@@ -146,7 +153,10 @@ impl Writer {
 
     /// Writes the metrics of the writer.
     pub(super) fn expose(&self, page: &mut Exposition) {
-        let waiting = self.queue.as_ref().map_or(0, |queue| QUEUE_LENGTH - queue.capacity());
+        let waiting = self
+            .queue
+            .as_ref()
+            .map_or(0, |queue| QUEUE_LENGTH - queue.capacity());
         let help = "Writes that wait for the writer.";
         page.number("petstore_writer_queue_length", help, waiting);
         let help = "How many writes may wait.";
@@ -159,7 +169,11 @@ impl Writer {
         work: impl FnMut(&mut Connection, &mut Newest) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (caller, receiver) = oneshot::channel();
-        let job = Box::new(CallerJob { work, result: None, caller });
+        let job = Box::new(CallerJob {
+            work,
+            result: None,
+            caller,
+        });
         let stopped = || StoreError::Internal(cause("the writer has stopped"));
         match self.queue.as_ref().ok_or_else(stopped)?.try_send(job) {
             Ok(()) => {}
@@ -262,7 +276,13 @@ impl Committer {
     }
 
     fn run_and_commit(&mut self, batch: &mut Vec<Box<dyn Job>>) -> Result<bool, Failure> {
-        let Self { connection, newest, files, waiting, metrics } = self;
+        let Self {
+            connection,
+            newest,
+            files,
+            waiting,
+            metrics,
+        } = self;
         let begun = begin(connection, newest, files);
         waiting.end();
         let mut transaction = begun.map_err(Failure::Final)?;
@@ -307,14 +327,18 @@ fn finish(transaction: Transaction<'_>, files: &mut Files) -> Result<(), Failure
     if transaction.is_autocommit() {
         return Err(Failure::Undone(transaction_lost()));
     }
-    transaction.commit().map_err(|error| match error.sqlite_error_code() {
-        // Then the last page of the transaction is not in the WAL.
-        Some(ErrorCode::DiskFull) => Failure::Undone(StoreError::from(error)),
-        // The whole transaction may be in the WAL. As long as this process lives, the next commit
-        // overwrites it. If the process dies first, the next one reads it.
-        _ => Failure::Final(StoreError::OutcomeUnknown(Arc::new(error))),
-    })?;
-    files.check().map_err(|change| Failure::Final(StoreError::OutcomeUnknown(Arc::new(change))))
+    transaction
+        .commit()
+        .map_err(|error| match error.sqlite_error_code() {
+            // Then the last page of the transaction is not in the WAL.
+            Some(ErrorCode::DiskFull) => Failure::Undone(StoreError::from(error)),
+            // The whole transaction may be in the WAL. As long as this process lives, the next commit
+            // overwrites it. If the process dies first, the next one reads it.
+            _ => Failure::Final(StoreError::OutcomeUnknown(Arc::new(error))),
+        })?;
+    files
+        .check()
+        .map_err(|change| Failure::Final(StoreError::OutcomeUnknown(Arc::new(change))))
 }
 
 /// Runs `work`, and undoes it if it fails.

@@ -36,7 +36,8 @@ impl WriterMetrics {
         // This is the real time that the disk takes, whichever clock the service uses.
         let started = SystemClock.instant();
         let done = commit();
-        self.commits.observe(SystemClock.instant().saturating_duration_since(started));
+        self.commits
+            .observe(SystemClock.instant().saturating_duration_since(started));
         self.batch_sizes.observe_size(size);
         done
     }

@@ -8,8 +8,12 @@ async fn writer() -> (Writer, tempfile::TempDir) {
     let file = directory.path().join("test.db");
     let connection = crate::opening::open(&file, rusqlite::OpenFlags::default()).unwrap();
     // WAL mode, as in production: `Files` needs the WAL and its `-shm` file.
-    connection.pragma_update(None, "journal_mode", "WAL").unwrap();
-    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).unwrap();
+    connection
+        .pragma_update(None, "journal_mode", "WAL")
+        .unwrap();
+    connection
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
+        .unwrap();
     let files = Files::open(&file, WalIndex::open(&file).unwrap()).unwrap();
     let writer = Writer::start(connection, files, WaitingWriter::default()).unwrap();
     writer
@@ -151,7 +155,10 @@ async fn a_full_queue_rejects_at_once() {
             std::task::Poll::Ready(rejected) => break rejected,
             std::task::Poll::Pending => waiting.push(write),
         }
-        assert!(waiting.len() <= 2 * QUEUE_LENGTH + 1, "nothing was rejected");
+        assert!(
+            waiting.len() <= 2 * QUEUE_LENGTH + 1,
+            "nothing was rejected"
+        );
     };
     assert!(matches!(rejected, Err(StoreError::Overloaded)));
     drop(release);

@@ -6,7 +6,10 @@
 //! [`StoreError`].
 
 #![expect(missing_docs, reason = "a comment says what a name does not")]
-#![expect(clippy::missing_errors_doc, reason = "the comment of the module says it for all of them")]
+#![expect(
+    clippy::missing_errors_doc,
+    reason = "the comment of the module says it for all of them"
+)]
 
 use std::ops::ControlFlow;
 
@@ -182,12 +185,20 @@ pub static UNIQUE_VALUES: Table = Table {
 };
 
 /// The categories, for what needs no more than their labels.
-pub static CATEGORIES: Table =
-    Table { name: "categories", rows: "category", columns: "id, label", order: "id" };
+pub static CATEGORIES: Table = Table {
+    name: "categories",
+    rows: "category",
+    columns: "id, label",
+    order: "id",
+};
 
 /// The logo of the store, and those that were replaced a short time ago.
-pub static LOGOS: Table =
-    Table { name: "logos", rows: "logo", columns: "name, png, replaced_at", order: "name" };
+pub static LOGOS: Table = Table {
+    name: "logos",
+    rows: "logo",
+    columns: "name, png, replaced_at",
+    order: "name",
+};
 
 /// The other tables, each after those to which it refers. The secrets in them are encrypted. Acts get new
 /// identifiers, in their order. Links with which staff choose a password, and sessions, are not copied.
@@ -254,5 +265,9 @@ pub struct LastIds {
 
 /// Whether to show more, after what was done with the last.
 pub fn goes_on<T, E>(done: &Result<T, E>) -> ControlFlow<()> {
-    if done.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    if done.is_ok() {
+        ControlFlow::Continue(())
+    } else {
+        ControlFlow::Break(())
+    }
 }

@@ -53,13 +53,22 @@ pub const DISAGREEMENTS: [(&str, &str); 10] = [
         "SELECT order_id FROM order_contacts
             WHERE NOT EXISTS (SELECT 1 FROM orders WHERE orders.id = order_id)",
     ),
-    ("animal {} has an invalid version", "SELECT id FROM pets WHERE version < 1"),
+    (
+        "animal {} has an invalid version",
+        "SELECT id FROM pets WHERE version < 1",
+    ),
     (
         "withdrawn animal {} has an invalid version",
         "SELECT id FROM withdrawn_pets WHERE version < 1",
     ),
-    ("order {} has an invalid version", "SELECT id FROM orders WHERE version < 1"),
-    ("category {} has an invalid version", "SELECT id FROM categories WHERE version < 1"),
+    (
+        "order {} has an invalid version",
+        "SELECT id FROM orders WHERE version < 1",
+    ),
+    (
+        "category {} has an invalid version",
+        "SELECT id FROM categories WHERE version < 1",
+    ),
 ];
 
 /// The number as which a time is stored.
@@ -69,9 +78,21 @@ const MILLISECONDS: Unit = Timestamp::as_millisecond;
 /// What the rows of a table are, the table, the column that names a row, its times, and the unit
 /// of these. What [`super::check`] reads as a whole is not here.
 const TIMES: [(&str, &str, &str, &[&str], Unit); 8] = [
-    ("change {}", "changes", "seq", &["latest_at", "at"], MILLISECONDS),
+    (
+        "change {}",
+        "changes",
+        "seq",
+        &["latest_at", "at"],
+        MILLISECONDS,
+    ),
     ("act {}", "acts", "id", &["at"], MILLISECONDS),
-    ("staff account {}", "staff", "id", &["created_at", "disabled_at", "link_until"], MILLISECONDS),
+    (
+        "staff account {}",
+        "staff",
+        "id",
+        &["created_at", "disabled_at", "link_until"],
+        MILLISECONDS,
+    ),
     (
         "a session of staff account {}",
         "staff_sessions",
@@ -83,11 +104,28 @@ const TIMES: [(&str, &str, &str, &[&str], Unit); 8] = [
         "webhook {}",
         "webhooks",
         "id",
-        &["created_at", "updated_at", "previous_secret_until", "failing_since"],
+        &[
+            "created_at",
+            "updated_at",
+            "previous_secret_until",
+            "failing_since",
+        ],
         MILLISECONDS,
     ),
-    ("a waiting message of webhook {}", "webhook_waiting", "webhook_id", &["due_at"], MILLISECONDS),
-    ("an attempt of webhook {}", "webhook_attempts", "webhook_id", &["at"], MILLISECONDS),
+    (
+        "a waiting message of webhook {}",
+        "webhook_waiting",
+        "webhook_id",
+        &["due_at"],
+        MILLISECONDS,
+    ),
+    (
+        "an attempt of webhook {}",
+        "webhook_attempts",
+        "webhook_id",
+        &["at"],
+        MILLISECONDS,
+    ),
     (
         "a remembered request of API key {}",
         "requests",
@@ -102,14 +140,26 @@ const TIMES: [(&str, &str, &str, &[&str], Unit); 8] = [
 /// complete, so only [`super::check`] reports them. `key_of_changes` is the
 /// column that names a change.
 pub fn impossible_values(key_of_changes: &str) -> impl Iterator<Item = (String, String)> + use<'_> {
-    let times = TIMES.into_iter().map(move |(what, table, id, columns, unit)| {
-        let id = if table == "changes" { key_of_changes } else { id };
-        let range = format!("BETWEEN {} AND {}", unit(Timestamp::MIN), unit(Timestamp::MAX));
-        let conditions: Vec<_> =
-            columns.iter().map(|column| format!("{column} NOT {range}")).collect();
-        let find = format!("SELECT {id} FROM {table} WHERE {}", conditions.join(" OR "));
-        (format!("{what} has an invalid time"), find)
-    });
+    let times = TIMES
+        .into_iter()
+        .map(move |(what, table, id, columns, unit)| {
+            let id = if table == "changes" {
+                key_of_changes
+            } else {
+                id
+            };
+            let range = format!(
+                "BETWEEN {} AND {}",
+                unit(Timestamp::MIN),
+                unit(Timestamp::MAX)
+            );
+            let conditions: Vec<_> = columns
+                .iter()
+                .map(|column| format!("{column} NOT {range}"))
+                .collect();
+            let find = format!("SELECT {id} FROM {table} WHERE {}", conditions.join(" OR "));
+            (format!("{what} has an invalid time"), find)
+        });
     let versions = [
         ("animal", "pets"),
         ("withdrawn animal", "withdrawn_pets"),
@@ -176,7 +226,9 @@ impl ValueCheck {
     /// The problem with the values of an animal, if there is one.
     pub(super) fn add_pet(&mut self, pet: &StorePet) -> Option<String> {
         for photo in pet.photos.all() {
-            self.photos = self.photos.wrapping_add(hash_of(&(photo.id.to_string(), pet.id.get())));
+            self.photos = self
+                .photos
+                .wrapping_add(hash_of(&(photo.id.to_string(), pet.id.get())));
         }
         if pet.withdrawn.is_none() {
             for key in self.fields.unique_keys(&pet.fields) {
@@ -318,7 +370,8 @@ impl<'p> OneKind<'p> {
 impl Drop for OneKind<'_> {
     fn drop(&mut self) {
         if self.count > MAX_REPORTED {
-            self.problems.push(format!("more of this kind: {}", self.count - MAX_REPORTED));
+            self.problems
+                .push(format!("more of this kind: {}", self.count - MAX_REPORTED));
         }
     }
 }

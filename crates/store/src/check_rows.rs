@@ -83,13 +83,22 @@ pub fn values<W: Whole>(on: &mut W, found: &mut Checkup) -> Result<u64, Failed<W
             Ok((!is_reported).then(|| format!("{} {id}", table.row())))
         };
         let problems = OneKind::of(&mut found.problems);
-        read_each(on, &W::everything(table), problems, name, |row, problems| {
-            if let Resource::Pet(pet) = table.read(row)? {
-                animals += u64::from(pet.withdrawn.is_none());
-                values.add_pet(&pet).into_iter().for_each(|problem| problems.add(problem));
-            }
-            Ok(())
-        })?;
+        read_each(
+            on,
+            &W::everything(table),
+            problems,
+            name,
+            |row, problems| {
+                if let Resource::Pet(pet) = table.read(row)? {
+                    animals += u64::from(pet.withdrawn.is_none());
+                    values
+                        .add_pet(&pet)
+                        .into_iter()
+                        .for_each(|problem| problems.add(problem));
+                }
+                Ok(())
+            },
+        )?;
     }
     each(on, UNIQUE_VALUES, &[], |row| {
         values.add_owner(&(row.value(0)?, row.value(1)?), row.value(2)?);
@@ -122,7 +131,9 @@ pub fn api_keys<W: Whole>(on: &W, found: &mut Checkup) -> Result<(), Failed<W>> 
         match keys::key_of(row) {
             Err(error) if W::is_of_content(&error) => {
                 let id: i64 = row.value(0)?;
-                found.problems.push(format!("API key {id} is invalid: {error}"));
+                found
+                    .problems
+                    .push(format!("API key {id} is invalid: {error}"));
             }
             other => drop(other?),
         }

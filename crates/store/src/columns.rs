@@ -45,7 +45,9 @@ pub trait Columns {
         at: usize,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<Option<T>, Self::Error> {
-        self.text(at)?.map(|text| parse(text).ok_or_else(|| self.invalid(at))).transpose()
+        self.text(at)?
+            .map(|text| parse(text).ok_or_else(|| self.invalid(at)))
+            .transpose()
     }
 
     /// The parsed text of a column.
@@ -54,7 +56,8 @@ pub trait Columns {
         at: usize,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<T, Self::Error> {
-        self.optional_parsed(at, parse)?.ok_or_else(|| self.invalid(at))
+        self.optional_parsed(at, parse)?
+            .ok_or_else(|| self.invalid(at))
     }
 
     /// The decoded bytes of a column, if it has a value.
@@ -64,12 +67,16 @@ pub trait Columns {
         decode: impl FnOnce(&[u8]) -> Option<T>,
     ) -> Result<Option<T>, Self::Error> {
         let bytes: Option<Vec<u8>> = self.value(at)?;
-        bytes.map(|bytes| decode(&bytes).ok_or_else(|| self.invalid(at))).transpose()
+        bytes
+            .map(|bytes| decode(&bytes).ok_or_else(|| self.invalid(at)))
+            .transpose()
     }
 
     /// The bytes in a column, which are always as many.
     fn bytes<const N: usize>(&self, at: usize) -> Result<[u8; N], Self::Error> {
-        self.value::<Vec<u8>>(at)?.try_into().map_err(|_| self.invalid(at))
+        self.value::<Vec<u8>>(at)?
+            .try_into()
+            .map_err(|_| self.invalid(at))
     }
 
     /// The time in a column, in milliseconds.
@@ -185,7 +192,8 @@ impl Cell for Photos {
     }
 
     fn find<R: Columns>(row: &R, at: usize) -> Result<Option<Self>, R::Error> {
-        row.optional_parsed(at, json::read_photos).map(|photos| Some(photos.unwrap_or_default()))
+        row.optional_parsed(at, json::read_photos)
+            .map(|photos| Some(photos.unwrap_or_default()))
     }
 }
 
@@ -195,7 +203,8 @@ fn identifier<R: Columns, T>(
     new: impl FnOnce(i64) -> Option<T>,
 ) -> Result<Option<T>, R::Error> {
     let id: Option<i64> = row.value(at)?;
-    id.map(|id| new(id).ok_or_else(|| row.invalid(at))).transpose()
+    id.map(|id| new(id).ok_or_else(|| row.invalid(at)))
+        .transpose()
 }
 
 fn text<R: Columns, T>(

@@ -61,8 +61,17 @@ impl ConfirmedClock {
     /// This clock, compared with the confirmed time of this store.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
         let since = (clock.instant(), clock.now());
-        let state = State { since, has_jumped: false, seen: None, doubt: None };
-        Self { store, clock, state: Mutex::new(state) }
+        let state = State {
+            since,
+            has_jumped: false,
+            seen: None,
+            doubt: None,
+        };
+        Self {
+            store,
+            clock,
+            state: Mutex::new(state),
+        }
     }
 
     /// The machine's clock, for what a wrong time does not destroy.
@@ -79,7 +88,10 @@ impl ConfirmedClock {
     pub async fn now(&self) -> Result<Option<Timestamp>, StoreError> {
         let confirmed = self.store.confirmed_time(self.clock.now()).await?;
         let now = to_milliseconds(self.clock.now());
-        let judged = self.state.lock().judge((self.clock.instant(), now), confirmed);
+        let judged = self
+            .state
+            .lock()
+            .judge((self.clock.instant(), now), confirmed);
         let Some(rest) = judged else { return Ok(None) };
         // Restarts in quick succession, each with a clock that is less than a day further ahead,
         // would otherwise move the confirmed time by a day each.
@@ -115,13 +127,22 @@ impl State {
             (self.since, self.has_jumped) = (present, true);
         }
         let is_near = is_near(now, confirmed);
-        if self.seen.replace(confirmed).is_some_and(|seen| seen != confirmed) && !is_near {
+        if self
+            .seen
+            .replace(confirmed)
+            .is_some_and(|seen| seen != confirmed)
+            && !is_near
+        {
             self.since = present;
         }
         let passed = passed(self.since);
         let distance = now.duration_since(confirmed).abs();
         let rest = (distance / PART).saturating_sub(passed);
-        let doubt = (!is_near && rest.is_positive()).then_some(Doubt { now, confirmed, rest });
+        let doubt = (!is_near && rest.is_positive()).then_some(Doubt {
+            now,
+            confirmed,
+            rest,
+        });
         match (self.doubt, doubt) {
             (None, Some(_)) => warn!(
                 clock = %now,

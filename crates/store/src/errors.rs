@@ -96,13 +96,21 @@ pub enum OpenError {
         "{path} has schema version {found}, but this release supports only versions up to {known}; \
          use the newer release that migrated it"
     )]
-    TooNew { path: String, found: u32, known: u32 },
+    TooNew {
+        path: String,
+        found: u32,
+        known: u32,
+    },
     /// The database has the schema of an older release, and only `petstore serve` migrates.
     #[error(
         "{path} has schema version {found}, but this release needs version {known}; \
          `petstore serve` migrates it"
     )]
-    TooOld { path: String, found: u32, known: u32 },
+    TooOld {
+        path: String,
+        found: u32,
+        known: u32,
+    },
     /// Another process has the database open, with another `-shm` file.
     #[error(
         "another process has the database {0} open, but the file {0}-shm, which coordinates the \
@@ -121,6 +129,9 @@ impl OpenError {
     /// Whether the error stays until the operator changes something.
     pub fn is_permanent(&self) -> bool {
         use OpenError as E;
-        !matches!(self, E::Empty(_) | E::OtherShmFile(_) | E::Damaged { .. } | E::Io { .. })
+        !matches!(
+            self,
+            E::Empty(_) | E::OtherShmFile(_) | E::Damaged { .. } | E::Io { .. }
+        )
     }
 }

@@ -112,26 +112,51 @@ impl Entry {
     /// A new animal.
     pub fn added(pet: &StorePet) -> Self {
         let id = Some(pet.id.get());
-        let after = Some(text(|out| json::write_store_pet(out, pet), pet.name.as_str().len()));
+        let after = Some(text(
+            |out| json::write_store_pet(out, pet),
+            pet.name.as_str().len(),
+        ));
         let (kind, version) = (ChangeType::PetAdded, Some(pet.version));
-        Self { kind, subject: id, version, pet: id, before: None, after }
+        Self {
+            kind,
+            subject: id,
+            version,
+            pet: id,
+            before: None,
+            after,
+        }
     }
 
     /// Many new animals, or only orders and categories.
-    pub fn imported(Imported { first, last, count, .. }: Imported) -> Self {
+    pub fn imported(
+        Imported {
+            first, last, count, ..
+        }: Imported,
+    ) -> Self {
         let after = text(
             |out| {
                 let mut object = json::Object::begin(out);
                 let id = |id: i64| Some(id).filter(|_| count > 0);
-                object.or_null("firstId", id(first), |object, id| object.integer("firstId", id));
-                object.or_null("lastId", id(last), |object, id| object.integer("lastId", id));
+                object.or_null("firstId", id(first), |object, id| {
+                    object.integer("firstId", id)
+                });
+                object.or_null("lastId", id(last), |object, id| {
+                    object.integer("lastId", id)
+                });
                 object.integer("count", count);
                 object.end();
             },
             0,
         );
         let kind = ChangeType::PetsImported;
-        Self { kind, subject: None, version: None, pet: None, before: None, after: Some(after) }
+        Self {
+            kind,
+            subject: None,
+            version: None,
+            pet: None,
+            before: None,
+            after: Some(after),
+        }
     }
 
     /// A change of the store area.
@@ -149,7 +174,11 @@ impl Entry {
 
     /// The length of its representations, in bytes.
     pub fn length(&self) -> usize {
-        [&self.before, &self.after].into_iter().flatten().map(String::len).sum()
+        [&self.before, &self.after]
+            .into_iter()
+            .flatten()
+            .map(String::len)
+            .sum()
     }
 }
 
@@ -189,7 +218,11 @@ impl Imported {
 
     /// Counts an animal with this identifier.
     pub fn add(&mut self, id: i64) {
-        self.first = if self.count == 0 { id } else { self.first.min(id) };
+        self.first = if self.count == 0 {
+            id
+        } else {
+            self.first.min(id)
+        };
         self.last = self.last.max(id);
         self.count += 1;
     }
@@ -247,7 +280,10 @@ impl From<&AuditQuery> for Selection {
 const BEGINNING: AuditPosition = AuditPosition { seq: -1, act: 0 };
 
 /// The position after its end.
-const END: AuditPosition = AuditPosition { seq: i64::MAX, act: i64::MAX };
+const END: AuditPosition = AuditPosition {
+    seq: i64::MAX,
+    act: i64::MAX,
+};
 
 /// By how much a clock can be set back without hiding anything from a search up to a time.
 const SET_BACK: i64 = 24 * 60 * 60 * 1000;
@@ -271,34 +307,62 @@ impl Part {
     pub(super) fn oldest(query: &AuditQuery, from: i64, last: i64) -> Self {
         let after = query.after.unwrap_or(BEGINNING);
         let to = from.saturating_add(SCAN).min(last);
-        let rest = (to < last).then_some(AuditPosition { seq: to, act: i64::MAX });
+        let rest = (to < last).then_some(AuditPosition {
+            seq: to,
+            act: i64::MAX,
+        });
         let acts = [after.seq, rest.map_or(i64::MAX, |rest| rest.seq)];
-        Self { newest_first: false, changes: [from, to], acts, act: after.act, rest }
+        Self {
+            newest_first: false,
+            changes: [from, to],
+            acts,
+            act: after.act,
+            rest,
+        }
     }
 
     /// The same with the newest first. `oldest` is the last change that is too old for the query, and
     /// `newest` the last one that is not too new.
     pub(super) fn newest(query: &AuditQuery, oldest: i64, newest: i64) -> Self {
-        let AuditPosition { seq, act } =
-            query.after.unwrap_or(END).min(AuditPosition { seq: newest, act: i64::MAX });
+        let AuditPosition { seq, act } = query.after.unwrap_or(END).min(AuditPosition {
+            seq: newest,
+            act: i64::MAX,
+        });
         // The acts at a change are newer than the change.
         let to = if act > 0 { seq } else { seq - 1 };
         let from = to.saturating_sub(SCAN).max(oldest).min(to);
-        let rest = (from > oldest).then_some(AuditPosition { seq: from, act: i64::MAX });
+        let rest = (from > oldest).then_some(AuditPosition {
+            seq: from,
+            act: i64::MAX,
+        });
         let acts = [rest.map_or(BEGINNING.seq, |rest| rest.seq + 1), seq];
-        Self { newest_first: true, changes: [from, to], acts, act, rest }
+        Self {
+            newest_first: true,
+            changes: [from, to],
+            acts,
+            act,
+            rest,
+        }
     }
 
     /// Nothing follows in the other order.
     pub(super) fn ended(self) -> Self {
-        Self { rest: None, acts: [self.acts[0], i64::MAX], ..self }
+        Self {
+            rest: None,
+            acts: [self.acts[0], i64::MAX],
+            ..self
+        }
     }
 
     /// The statements that read the changes and the acts. Of the changes, there is one with the oldest
     /// first and one with the newest.
     pub(super) fn statements(&self, of_changes: [&'static str; 2]) -> [&'static str; 2] {
         let [oldest, newest] = of_changes;
-        if self.newest_first { [newest, NEWEST_ACTS] } else { [oldest, OLDEST_ACTS] }
+        if self.newest_first {
+            [newest, NEWEST_ACTS]
+        } else {
+            [oldest, OLDEST_ACTS]
+        }
     }
 }
 
@@ -314,9 +378,15 @@ pub(super) fn merged(
     acts: Vec<(AuditPosition, AuditEntry)>,
     limit: u32,
 ) -> (Vec<AuditEntry>, Option<AuditPosition>) {
-    let changes = changes
-        .into_iter()
-        .map(|change| (AuditPosition { seq: change.seq, act: 0 }, AuditEntry::Change(change)));
+    let changes = changes.into_iter().map(|change| {
+        (
+            AuditPosition {
+                seq: change.seq,
+                act: 0,
+            },
+            AuditEntry::Change(change),
+        )
+    });
     let mut all: Vec<_> = changes.chain(acts).collect();
     all.sort_by_key(|&(position, _)| position);
     if part.newest_first {
@@ -364,13 +434,23 @@ type Details = Vec<(Cow<'static, str>, String)>;
 
 /// An act on an API key.
 pub(super) fn act_on_key(kind: ActType, id: KeyId, details: Details) -> Act {
-    let subject = JournalSubject { kind: SubjectKind::Key.into(), id: Some(id.0) };
-    Act { kind: kind.into(), subject, details }
+    let subject = JournalSubject {
+        kind: SubjectKind::Key.into(),
+        id: Some(id.0),
+    };
+    Act {
+        kind: kind.into(),
+        subject,
+        details,
+    }
 }
 
 /// The details of a new key in the audit trail.
 pub(super) fn details_of(key: &NewKey) -> Details {
-    vec![("name".into(), key.name.clone()), ("scope".into(), key.scope.as_str().to_owned())]
+    vec![
+        ("name".into(), key.name.clone()),
+        ("scope".into(), key.scope.as_str().to_owned()),
+    ]
 }
 
 #[cfg(test)]
@@ -380,7 +460,10 @@ mod tests {
     #[test]
     fn the_parts_with_the_newest_first_have_no_gap_and_do_not_overlap() {
         let (oldest, newest) = (5, 3 * SCAN);
-        let mut query = AuditQuery { newest_first: true, ..AuditQuery::default() };
+        let mut query = AuditQuery {
+            newest_first: true,
+            ..AuditQuery::default()
+        };
         let mut next = [newest, newest];
         loop {
             let part = Part::newest(&query, oldest, newest);

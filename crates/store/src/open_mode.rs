@@ -27,12 +27,22 @@ impl OpenMode {
     /// The labels for the fields of a new database, if they are not those of the schema: label, labels of
     /// choices as JSON, and name, as [`SET_LABELS`] has them.
     pub fn labels(self) -> impl Iterator<Item = (&'static str, Option<String>, &'static str)> {
-        let all = if let Self::CreateLabelled(labels) = self { labels } else { &[] };
-        all.iter().map(|FieldLabels { name, label, choices }| {
-            let labels: BTreeMap<_, _> = choices.iter().copied().collect();
-            let labels = (!labels.is_empty()).then(|| serde_json::json!(labels).to_string());
-            (*label, labels, *name)
-        })
+        let all = if let Self::CreateLabelled(labels) = self {
+            labels
+        } else {
+            &[]
+        };
+        all.iter().map(
+            |FieldLabels {
+                 name,
+                 label,
+                 choices,
+             }| {
+                let labels: BTreeMap<_, _> = choices.iter().copied().collect();
+                let labels = (!labels.is_empty()).then(|| serde_json::json!(labels).to_string());
+                (*label, labels, *name)
+            },
+        )
     }
 }
 

@@ -34,9 +34,19 @@ pub struct Entry {
 
 impl Page {
     pub fn push(&mut self, pet: PetRef<'_>) {
-        let PetRef { id, name, category_id, status } = pet;
+        let PetRef {
+            id,
+            name,
+            category_id,
+            status,
+        } = pet;
         self.names.push_str(name);
-        self.pets.push(Entry { id, name: name.len(), category_id, status });
+        self.pets.push(Entry {
+            id,
+            name: name.len(),
+            category_id,
+            status,
+        });
     }
 
     /// Calls `visit` with each animal, and returns the last one if more follow.
@@ -45,7 +55,11 @@ impl Page {
         while visit_some(&mut pets, &mut names, visit)? {
             task::yield_now().await;
         }
-        Ok(self.pets.last().map(|pet| pet.id).filter(|_| self.more_follow))
+        Ok(self
+            .pets
+            .last()
+            .map(|pet| pet.id)
+            .filter(|_| self.more_follow))
     }
 }
 
@@ -56,11 +70,22 @@ fn visit_some(
     visit: Visit<'_>,
 ) -> Result<bool, StoreError> {
     let mut rest = *names;
-    for &Entry { id, name, category_id, status } in pets {
+    for &Entry {
+        id,
+        name,
+        category_id,
+        status,
+    } in pets
+    {
         let split = rest.split_at_checked(name);
         let (name, after) =
             split.ok_or_else(|| StoreError::Internal(cause("a name is not valid UTF-8")))?;
-        visit(PetRef { id, name, category_id, status });
+        visit(PetRef {
+            id,
+            name,
+            category_id,
+            status,
+        });
         rest = after;
         if names.len() - rest.len() >= TURN {
             *names = rest;

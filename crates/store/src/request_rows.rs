@@ -68,7 +68,11 @@ impl From<Seen> for Executed {
 pub fn seen<R: Columns>(row: &R, request: &IdempotentRequest) -> Result<Seen, R::Error> {
     let is_same =
         row.text(0)? == Some(request.operation) && row.bytes::<32>(1)? == request.fingerprint;
-    Ok(if is_same { Seen::Same(response(row, 2)?) } else { Seen::Other })
+    Ok(if is_same {
+        Seen::Same(response(row, 2)?)
+    } else {
+        Seen::Other
+    })
 }
 
 /// The request in a row of [`ALL`].

@@ -33,11 +33,17 @@ pub struct Versions<T> {
 
 impl<T: Clone + PartialEq> Versions<T> {
     fn unchanged(read: T) -> Self {
-        Self { now: Some(read.clone()), read: Some(read) }
+        Self {
+            now: Some(read.clone()),
+            read: Some(read),
+        }
     }
 
     fn new() -> Self {
-        Self { read: None, now: None }
+        Self {
+            read: None,
+            now: None,
+        }
     }
 
     fn is_changed(&self) -> bool {
@@ -75,10 +81,14 @@ impl State {
     pub fn add(&mut self, read: impl Into<Resource>) {
         match read.into() {
             Resource::Pet(pet) => {
-                self.pets.entry(pet.id).or_insert_with(|| Versions::unchanged(pet));
+                self.pets
+                    .entry(pet.id)
+                    .or_insert_with(|| Versions::unchanged(pet));
             }
             Resource::Order(order) => {
-                self.orders.entry(order.id).or_insert_with(|| Versions::unchanged(order));
+                self.orders
+                    .entry(order.id)
+                    .or_insert_with(|| Versions::unchanged(order));
             }
             Resource::Category(category) => {
                 let of = self.categories.entry(category.id);
@@ -96,7 +106,11 @@ impl State {
         };
         match command {
             Command::WithdrawPet { id, .. } | Command::RestorePet { id, .. } => has_values(id),
-            Command::PlaceOrder(NewOrder { pet_id, price: Patch::Keep, .. }) => {
+            Command::PlaceOrder(NewOrder {
+                pet_id,
+                price: Patch::Keep,
+                ..
+            }) => {
                 let pet = self.pets.get(pet_id).and_then(|pet| pet.now.as_ref());
                 pet.is_some_and(|pet| pet.price().is_some())
             }
@@ -107,8 +121,9 @@ impl State {
     /// The unique values that an animal has after a command.
     pub fn keys_to_read(&self, command: &Command) -> Vec<UniqueKey> {
         let given = command.field_values();
-        let mut keys: Vec<_> =
-            given.filter_map(|(name, value)| self.fields.unique_key(name, value)).collect();
+        let mut keys: Vec<_> = given
+            .filter_map(|(name, value)| self.fields.unique_key(name, value))
+            .collect();
         if let Command::RestorePet { id, .. } = command
             && let Some(pet) = self.pets.get(id).and_then(|pet| pet.now.as_ref())
         {
@@ -119,13 +134,20 @@ impl State {
 
     /// Adds an owner of a unique value. The animal must also have been added.
     pub fn add_owner(&mut self, key: UniqueKey, owner: PetId) {
-        self.owners.entry((key, owner)).or_insert(Versions::unchanged(()));
+        self.owners
+            .entry((key, owner))
+            .or_insert(Versions::unchanged(()));
     }
 
     /// The fields to which the commands gave values, and which may be examined now.
     pub fn examined<'c>(&self, commands: impl Iterator<Item = &'c Command>) -> BTreeSet<String> {
-        let names = commands.flat_map(Command::field_values).map(|(name, _)| name);
-        names.filter(|name| self.fields.is_examined(name)).map(str::to_owned).collect()
+        let names = commands
+            .flat_map(Command::field_values)
+            .map(|(name, _)| name);
+        names
+            .filter(|name| self.fields.is_examined(name))
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Decides about the next command, which sees the effect of those before it. Everything that it
@@ -205,14 +227,20 @@ impl State {
                     versions.now = Some(order.clone());
                 }
                 Some(Resource::Category(category)) => {
-                    let of = self.categories.entry(category.id).or_insert_with(Versions::new);
+                    let of = self
+                        .categories
+                        .entry(category.id)
+                        .or_insert_with(Versions::new);
                     of.now = after.is_some().then(|| category.clone());
                 }
                 None => {}
             }
         }
         if let Some(id) = decision.releases
-            && let Some(order) = self.orders.get_mut(&id).and_then(|order| order.now.as_mut())
+            && let Some(order) = self
+                .orders
+                .get_mut(&id)
+                .and_then(|order| order.now.as_mut())
         {
             order.holds = false;
         }
@@ -221,13 +249,20 @@ impl State {
     /// Takes the unique values of an animal before, and gives it those after.
     fn apply_owners(&mut self, before: Option<&Resource>, after: Option<&Resource>) {
         for (resource, is_after) in [(before, false), (after, true)] {
-            let Some(Resource::Pet(pet @ StorePet { withdrawn: None, .. })) = resource else {
+            let Some(Resource::Pet(
+                pet @ StorePet {
+                    withdrawn: None, ..
+                },
+            )) = resource
+            else {
                 continue;
             };
             for key in self.fields.unique_keys(&pet.fields) {
                 let read = (!is_after).then_some(());
-                let owner =
-                    self.owners.entry((key, pet.id)).or_insert(Versions { read, now: None });
+                let owner = self
+                    .owners
+                    .entry((key, pet.id))
+                    .or_insert(Versions { read, now: None });
                 owner.now = is_after.then_some(());
             }
         }
@@ -242,8 +277,10 @@ impl State {
                 );
             };
             if read != conflict.current {
-                conflict.message =
-                    format!("After the earlier commands of the batch: {}", conflict.message);
+                conflict.message = format!(
+                    "After the earlier commands of the batch: {}",
+                    conflict.message
+                );
                 conflict.current = read;
             }
             refusal(conflict)
@@ -253,7 +290,12 @@ impl State {
                 Refusal::PreconditionFailed(self.as_read(&current).map(Box::new))
             }
             Refusal::InvalidTransition(conflict) => undo(conflict, Refusal::InvalidTransition),
-            Refusal::DuplicateValue { mut message, field, other, .. } => {
+            Refusal::DuplicateValue {
+                mut message,
+                field,
+                other,
+                ..
+            } => {
                 let current = self.pets.get(&other).and_then(|pet| pet.read.clone());
                 let current = current.map(|pet| Box::new(Resource::Pet(pet)));
                 if current.is_none() {
@@ -263,7 +305,12 @@ impl State {
                          which must be unique."
                     );
                 }
-                Refusal::DuplicateValue { message, field, other, current }
+                Refusal::DuplicateValue {
+                    message,
+                    field,
+                    other,
+                    current,
+                }
             }
             Refusal::OpenOrder(conflict) => undo(conflict, Refusal::OpenOrder),
             other => other,
@@ -273,10 +320,18 @@ impl State {
     fn as_read(&self, now: &Resource) -> Option<Resource> {
         match now {
             Resource::Pet(pet) => self.pets.get(&pet.id)?.read.clone().map(Resource::Pet),
-            Resource::Order(order) => self.orders.get(&order.id)?.read.clone().map(Resource::Order),
-            Resource::Category(category) => {
-                self.categories.get(&category.id)?.read.clone().map(Resource::Category)
-            }
+            Resource::Order(order) => self
+                .orders
+                .get(&order.id)?
+                .read
+                .clone()
+                .map(Resource::Order),
+            Resource::Category(category) => self
+                .categories
+                .get(&category.id)?
+                .read
+                .clone()
+                .map(Resource::Category),
         }
     }
 }

@@ -104,7 +104,9 @@ pub const PET_WIDTH: usize = StorePet::COLUMNS.len() + Withdrawal::COLUMNS.len()
 impl Table {
     pub fn of(resource: &Resource) -> Self {
         match resource {
-            Resource::Pet(StorePet { withdrawn: None, .. }) => Self::Pets,
+            Resource::Pet(StorePet {
+                withdrawn: None, ..
+            }) => Self::Pets,
             Resource::Pet(_) => Self::WithdrawnPets,
             Resource::Order(_) => Self::Orders,
             Resource::Category(_) => Self::Categories,
@@ -125,7 +127,9 @@ impl Table {
             Self::Orders => of::<Order>(),
             Self::Categories => of::<Category>(),
         };
-        let more = (self == Self::WithdrawnPets).then(of::<Withdrawal>).unwrap_or_default();
+        let more = (self == Self::WithdrawnPets)
+            .then(of::<Withdrawal>)
+            .unwrap_or_default();
         let columns = columns.iter().chain(more[0]);
         columns.copied().zip(types.iter().chain(more[1]).copied())
     }
@@ -193,7 +197,9 @@ pub fn order<R: Columns>(row: &R, at: usize) -> Result<Option<Order>, R::Error> 
 
 /// The animal in the columns from `at` on, without its order; `None` if they are null.
 pub fn pet<R: Columns>(row: &R, at: usize) -> Result<Option<StorePet>, R::Error> {
-    let Some(pet) = StorePet::find(row, at)? else { return Ok(None) };
+    let Some(pet) = StorePet::find(row, at)? else {
+        return Ok(None);
+    };
     let withdrawn = Withdrawal::find(row, at + StorePet::COLUMNS.len())?;
     Ok(Some(StorePet { withdrawn, ..pet }))
 }
@@ -201,7 +207,10 @@ pub fn pet<R: Columns>(row: &R, at: usize) -> Result<Option<StorePet>, R::Error>
 /// The animal in a row, and its open order in the column after it.
 pub fn pet_with_order<R: Columns>(row: &R) -> Result<StorePet, R::Error> {
     let pet = pet(row, 0)?.ok_or_else(|| row.invalid(0))?;
-    Ok(StorePet { order_id: Option::<OrderId>::read(row, PET_WIDTH)?, ..pet })
+    Ok(StorePet {
+        order_id: Option::<OrderId>::read(row, PET_WIDTH)?,
+        ..pet
+    })
 }
 
 /// The animal of the contract in a row of its identifier, name, category and status.
@@ -219,7 +228,17 @@ pub const GET_PET: &str = "SELECT id, name, category_id, status FROM pets WHERE 
 
 /// The animal in a row of [`GET_PET`].
 pub fn owned_pet<R: Columns>(row: &R) -> Result<Pet, R::Error> {
-    let PetRef { id, name, category_id, status } = pet_of_contract(row)?;
+    let PetRef {
+        id,
+        name,
+        category_id,
+        status,
+    } = pet_of_contract(row)?;
     let name = PetName::new(name.to_owned()).ok_or_else(|| row.invalid(1))?;
-    Ok(NewPet { name, category_id, status }.with_id(id))
+    Ok(NewPet {
+        name,
+        category_id,
+        status,
+    }
+    .with_id(id))
 }

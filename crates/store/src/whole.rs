@@ -70,8 +70,9 @@ pub(super) type Shown<'r, W> = <<W as Whole>::Sql as Sql>::Shown<'r>;
 impl<W: Whole> Snapshot for W {
     fn count_pets(&mut self, status: Option<PetStatus>) -> Result<u64, StoreError> {
         let status = status.map(PetStatus::as_str);
-        let count = self
-            .run(&status, |on, status| async move { on.number(COUNT, &[status]).await }.boxed());
+        let count = self.run(&status, |on, status| {
+            async move { on.number(COUNT, &[status]).await }.boxed()
+        });
         Ok(count.map_err(Into::into)?.unsigned_abs())
     }
 
@@ -82,7 +83,8 @@ impl<W: Whole> Snapshot for W {
     ) -> Result<(), StoreError> {
         let by_id = status.map_or_else(|| "ORDER BY id".to_owned(), W::of_status);
         let all = format!("SELECT id, name, category_id, status FROM pets {by_id}");
-        self.each(&all, &[], |row| Ok(show(pet_of_contract(row)?))).map_err(Into::into)
+        self.each(&all, &[], |row| Ok(show(pet_of_contract(row)?)))
+            .map_err(Into::into)
     }
 
     fn resources(
@@ -107,30 +109,41 @@ impl<W: Whole> Snapshot for W {
         show: &mut dyn FnMut(StoredRequest) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let all = request_rows::ALL;
-        self.each(all, &[], |row| Ok(show(request_rows::request(row)?))).map_err(Into::into)
+        self.each(all, &[], |row| Ok(show(request_rows::request(row)?)))
+            .map_err(Into::into)
     }
 
     fn rows(
         &mut self,
-        Table { name, columns, order, .. }: &'static Table,
+        Table {
+            name,
+            columns,
+            order,
+            ..
+        }: &'static Table,
         show: &mut dyn FnMut(&[Value<'_>]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let rows = if *name == "changes" { W::CHANGES } else { name };
         let all = format!("SELECT {columns} FROM {rows} ORDER BY {order}");
-        self.each(&all, &[], |row| Ok(show(&W::values(row)?))).map_err(Into::into)
+        self.each(&all, &[], |row| Ok(show(&W::values(row)?)))
+            .map_err(Into::into)
     }
 
     fn fields(&mut self) -> Result<FieldSet, StoreError> {
-        self.run(&(), |on, ()| fields::list(on).boxed()).map_err(Into::into)
+        self.run(&(), |on, ()| fields::list(on).boxed())
+            .map_err(Into::into)
     }
 
     fn profile(&mut self) -> Result<Profile, StoreError> {
-        self.run(&(), |on, ()| profile::read(on).boxed()).map_err(Into::into)
+        self.run(&(), |on, ()| profile::read(on).boxed())
+            .map_err(Into::into)
     }
 
     fn last_ids(&mut self) -> Result<LastIds, StoreError> {
         let row = self.run(&(), |on, ()| on.row(W::LAST_IDS, &[]));
-        let row = row.and_then(|row| row.ok_or_else(W::Sql::no_row)).map_err(Into::into)?;
+        let row = row
+            .and_then(|row| row.ok_or_else(W::Sql::no_row))
+            .map_err(Into::into)?;
         let last = |at| row.value(at).map_err(Into::into);
         Ok(LastIds {
             pet: last(0)?,

@@ -87,14 +87,22 @@ impl Outgoing<'_> {
     /// Sends the request over a new connection to the server that the URL names, and returns the
     /// status code of the response. Safe to drop.
     pub async fn send(self) -> Result<StatusCode, RequestError> {
-        let Self { url, tls, request, body, limit } = self;
+        let Self {
+            url,
+            tls,
+            request,
+            body,
+            limit,
+        } = self;
         let exchange = async {
             let port = url.port_or_known_default().ok_or(RequestError::NoHost)?;
             let mut connection = Connection::open(url, tls, (name(url)?, port)).await?;
             let request = request.header(header::CONNECTION, "close");
             Ok(connection.send(url, request, body).await?.status)
         };
-        time::timeout(limit, exchange).await.unwrap_or(Err(RequestError::TooSlow(limit)))
+        time::timeout(limit, exchange)
+            .await
+            .unwrap_or(Err(RequestError::TooSlow(limit)))
     }
 }
 
@@ -111,9 +119,13 @@ impl Connection {
         tls: Option<&TlsConnector>,
         server: impl ToSocketAddrs,
     ) -> Result<Self, RequestError> {
-        let stream = TcpStream::connect(server).await.map_err(RequestError::Connect)?;
+        let stream = TcpStream::connect(server)
+            .await
+            .map_err(RequestError::Connect)?;
         stream.set_nodelay(true).map_err(RequestError::Connect)?;
-        let Some(tls) = tls else { return Self::over(stream).await };
+        let Some(tls) = tls else {
+            return Self::over(stream).await;
+        };
         let name = ServerName::try_from(name(url)?.to_owned())?;
         Self::over(tls.connect(name, stream).await.map_err(RequestError::Tls)?).await
     }
@@ -122,9 +134,14 @@ impl Connection {
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     ) -> Result<Self, RequestError> {
         let stream = TokioIo::new(stream);
-        let (sender, driver) =
-            http1::Builder::new().max_buf_size(MAX_HEAD).handshake(stream).await?;
-        Ok(Self { sender, driver: driver.boxed().fuse() })
+        let (sender, driver) = http1::Builder::new()
+            .max_buf_size(MAX_HEAD)
+            .handshake(stream)
+            .await?;
+        Ok(Self {
+            sender,
+            driver: driver.boxed().fuse(),
+        })
     }
 
     /// Sends a request, and returns the head of the response. Does not follow a redirect.
@@ -135,7 +152,10 @@ impl Connection {
         body: Bytes,
     ) -> Result<response::Parts, RequestError> {
         // Reads the body of a usual response, so that the connection is not reset.
-        Ok(self.fetch(url, request, body, (MAX_BODY, BODY_TIME)).await?.head)
+        Ok(self
+            .fetch(url, request, body, (MAX_BODY, BODY_TIME))
+            .await?
+            .head)
     }
 
     /// Sends a request, and returns the response with its body, if that has at most `max` bytes and arrives within this time.
@@ -148,7 +168,10 @@ impl Connection {
     ) -> Result<Fetched, RequestError> {
         let request = request
             .uri(&url[Position::BeforePath..Position::AfterQuery])
-            .header(header::HOST, &url[Position::BeforeHost..Position::AfterPort])
+            .header(
+                header::HOST,
+                &url[Position::BeforeHost..Position::AfterPort],
+            )
             .body(Full::new(body))?;
         let Self { sender, driver } = self;
         let exchange = async {
@@ -182,5 +205,8 @@ impl Connection {
 
 /// The name or address of the server. The URL has a literal IPv6 address in brackets.
 fn name(url: &Url) -> Result<&str, RequestError> {
-    Ok(url.host_str().ok_or(RequestError::NoHost)?.trim_matches(['[', ']']))
+    Ok(url
+        .host_str()
+        .ok_or(RequestError::NoHost)?
+        .trim_matches(['[', ']']))
 }

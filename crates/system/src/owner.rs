@@ -46,7 +46,11 @@ impl Owner {
 
 /// Makes a file that is not there, for this owner.
 pub fn make_file(path: &Path, owner: Option<Owner>) -> io::Result<File> {
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
     let given = owner.map_or(Ok(()), |owner| owner.give(&file));
     given.inspect_err(|_| drop(fs::remove_file(path)))?;
     Ok(file)

@@ -35,10 +35,13 @@ pub fn connector(verify: Verify) -> Result<TlsConnector, Error> {
             .map_err(|error| Error::General(error.to_string()))
     };
     let verifier: Arc<dyn ServerCertVerifier> = match verify {
-        Verify::Key => Arc::new(LenientVerifier::accepting_any_certificate(Arc::clone(&provider))),
-        Verify::Chain(roots) => {
-            Arc::new(LenientVerifier::ignoring_the_name(Arc::clone(&provider), full(roots)?))
-        }
+        Verify::Key => Arc::new(LenientVerifier::accepting_any_certificate(Arc::clone(
+            &provider,
+        ))),
+        Verify::Chain(roots) => Arc::new(LenientVerifier::ignoring_the_name(
+            Arc::clone(&provider),
+            full(roots)?,
+        )),
         Verify::ChainAndName(roots) => full(roots)?,
     };
     let config = ClientConfig::builder_with_provider(provider)
@@ -68,12 +71,18 @@ struct LenientVerifier {
 
 impl LenientVerifier {
     fn accepting_any_certificate(provider: Arc<CryptoProvider>) -> Self {
-        Self { provider, chain: None }
+        Self {
+            provider,
+            chain: None,
+        }
     }
 
     /// Accepts a certificate from a trusted root, whatever name it contains.
     fn ignoring_the_name(provider: Arc<CryptoProvider>, chain: Arc<WebPkiServerVerifier>) -> Self {
-        Self { provider, chain: Some(chain) }
+        Self {
+            provider,
+            chain: Some(chain),
+        }
     }
 }
 
@@ -118,6 +127,8 @@ impl ServerCertVerifier for LenientVerifier {
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
+        self.provider
+            .signature_verification_algorithms
+            .supported_schemes()
     }
 }

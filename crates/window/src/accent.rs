@@ -53,15 +53,20 @@ fn sheet(colour: Rgb) -> String {
     let variables = |accent, towards, on: Rgb| {
         let mut css = String::new();
         let hover = mixed(accent, towards, HOVER);
-        for (name, [red, green, blue]) in
-            [("accent", accent), ("accent-hover", hover), ("on-accent", on)]
-        {
+        for (name, [red, green, blue]) in [
+            ("accent", accent),
+            ("accent-hover", hover),
+            ("on-accent", on),
+        ] {
             // A write to a string cannot fail.
             let _ = write!(css, " --{name}: #{red:02x}{green:02x}{blue:02x};");
         }
         css
     };
-    let (light, dark) = (variables(light, BLACK, WHITE), variables(dark, WHITE, DARK_TEXT));
+    let (light, dark) = (
+        variables(light, BLACK, WHITE),
+        variables(dark, WHITE, DARK_TEXT),
+    );
     format!(
         ":root {{{light} }}\n@media screen and (prefers-color-scheme: dark) {{ :root {{{dark} }} }}\n"
     )
@@ -70,7 +75,9 @@ fn sheet(colour: Rgb) -> String {
 /// The colour, as far towards black or white as this paper needs.
 fn shade(colour: Rgb, towards: Rgb, paper: Rgb) -> Rgb {
     let mut shades = (0..=255).map(|share| mixed(colour, towards, share));
-    shades.find(|shade| contrast(*shade, paper) >= CONTRAST).unwrap_or(towards)
+    shades
+        .find(|shade| contrast(*shade, paper) >= CONTRAST)
+        .unwrap_or(towards)
 }
 
 /// `share` is of 255.
@@ -90,9 +97,17 @@ fn contrast(one: Rgb, other: Rgb) -> f64 {
 fn luminance(colour: Rgb) -> f64 {
     let linear = colour.map(|channel| {
         let channel = f64::from(channel) / 255.0;
-        if channel <= 0.04045 { channel / 12.92 } else { ((channel + 0.055) / 1.055).powf(2.4) }
+        if channel <= 0.04045 {
+            channel / 12.92
+        } else {
+            ((channel + 0.055) / 1.055).powf(2.4)
+        }
     });
-    linear.into_iter().zip([0.2126, 0.7152, 0.0722]).map(|(channel, share)| channel * share).sum()
+    linear
+        .into_iter()
+        .zip([0.2126, 0.7152, 0.0722])
+        .map(|(channel, share)| channel * share)
+        .sum()
 }
 
 #[cfg(test)]
@@ -105,13 +120,16 @@ mod tests {
     /// The value of each variable with this name in a style sheet.
     fn values(css: &str, name: &str) -> Vec<Rgb> {
         let before = format!("--{name}:");
-        let values =
-            css.split(&before).skip(1).map(|rest| rest.split([';', '}']).next().unwrap().trim());
+        let values = css
+            .split(&before)
+            .skip(1)
+            .map(|rest| rest.split([';', '}']).next().unwrap().trim());
         let full = values.map(|value| match value {
             "#fff" => "#ffffff".to_owned(),
             value => value.to_owned(),
         });
-        full.map(|value| rgb(&Colour::new(value).unwrap())).collect()
+        full.map(|value| rgb(&Colour::new(value).unwrap()))
+            .collect()
     }
 
     #[track_caller]
@@ -121,10 +139,16 @@ mod tests {
             let [accents, on] = [values(&css, name), values(&css, "on-accent")];
             assert_eq!((accents.len(), on.len()), (2, 2), "{css}");
             for (at, accent) in accents.into_iter().enumerate() {
-                assert!(contrast(accent, on[at]) >= 4.5, "text on {name} of {colour:?} in {css}");
+                assert!(
+                    contrast(accent, on[at]) >= 4.5,
+                    "text on {name} of {colour:?} in {css}"
+                );
                 for paper in ["bg", "surface", "hover", "plain-bg"] {
                     let paper = values(&look, paper)[at];
-                    assert!(contrast(accent, paper) >= 4.5, "{colour:?} on {paper:?} in {css}");
+                    assert!(
+                        contrast(accent, paper) >= 4.5,
+                        "{colour:?} on {paper:?} in {css}"
+                    );
                 }
             }
         }
@@ -151,7 +175,10 @@ mod tests {
 
     #[test]
     fn a_colour_that_can_be_read_stays_as_it_is_on_light_paper() {
-        assert_eq!(values(&sheet([0x2b, 0x5b, 0x4d]), "accent")[0], [0x2b, 0x5b, 0x4d]);
+        assert_eq!(
+            values(&sheet([0x2b, 0x5b, 0x4d]), "accent")[0],
+            [0x2b, 0x5b, 0x4d]
+        );
     }
 
     #[test]
@@ -159,7 +186,12 @@ mod tests {
         let colour = [0xff, 0x88, 0x00];
         assert_eq!(sheet_at(&path_of(colour)), Some(sheet(colour)));
         let other = path_of(colour).replace("ff8800", "ff8801");
-        for path in [&*other, "/assets/colour-ff8800.css", "/assets/colour-é", "/assets/colour-"] {
+        for path in [
+            &*other,
+            "/assets/colour-ff8800.css",
+            "/assets/colour-é",
+            "/assets/colour-",
+        ] {
             assert_eq!(sheet_at(path), None, "{path}");
         }
     }

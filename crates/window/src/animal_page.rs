@@ -59,12 +59,20 @@ pub(super) async fn page(
     let mut drawings = Drawings::default();
     let mut similar = Filter::default();
     match animal.text("species", &[FieldKind::Choice, FieldKind::Text]) {
-        Some(species) => _ = similar.fields.insert("species".to_owned(), species.to_owned()),
+        Some(species) => {
+            _ = similar
+                .fields
+                .insert("species".to_owned(), species.to_owned())
+        }
         None => similar.category_id = Some(animal.category_id),
     }
     let others = list::others(shop, moment, (similar, Some(id)), &mut drawings).await?;
-    let alts: Vec<_> =
-        animal.photos.iter().enumerate().map(|(at, photo)| animal.alt(at, photo)).collect();
+    let alts: Vec<_> = animal
+        .photos
+        .iter()
+        .enumerate()
+        .map(|(at, photo)| animal.alt(at, photo))
+        .collect();
     let summary = animal.summary(LONG);
     let content = html! {
         p.back { a href="/" { (texts().back) } }
@@ -95,13 +103,21 @@ pub(super) async fn page(
     let about = summary.as_deref().map(|summary| readable(summary, SUMMARY));
     let about =
         about.unwrap_or_else(|| texts().about_animal(&name, &kind, store::named(facts).as_deref()));
-    let title = kind.iter().rev().fold(name.clone(), |title, word| title + ", " + word);
+    let title = kind
+        .iter()
+        .rev()
+        .fold(name.clone(), |title, word| title + ", " + word);
     let head = Head {
         title: &title,
         description: &about,
         canonical: Some(&animal.path()),
         is_indexed: true,
-        picture: animal.photos.iter().zip(alts).map(|(photo, alt)| shop.preview(photo, alt)).next(),
+        picture: animal
+            .photos
+            .iter()
+            .zip(alts)
+            .map(|(photo, alt)| shop.preview(photo, alt))
+            .next(),
         schema: Some(schema::animal(shop, facts, &animal, &labels, summary)),
         drawings: drawings.symbols(),
         ..Head::default()
@@ -130,7 +146,10 @@ fn gallery(animal: &Animal, alts: &[String], labels: &Labels, drawings: &mut Dra
             div.gallery { div.picture { (drawings.of(animal, labels.get(animal.category_id))) } }
         };
     }
-    let is_upright = animal.photos.first().is_some_and(|photo| photo.ratio() < 1.0);
+    let is_upright = animal
+        .photos
+        .first()
+        .is_some_and(|photo| photo.ratio() < 1.0);
     html! {
         ul.gallery.upright[is_upright] #photos aria-label=(texts().photos) {
             @for (at, (photo, alt)) in animal.photos.iter().zip(alts).enumerate() {
@@ -197,7 +216,9 @@ fn values(animal: &Animal, labels: &Labels) -> Markup {
     let is_new = |(field, _): &&(&FieldDefinition, &FieldValue)| {
         field.kind != FieldKind::LongText && !field.is_price() && !is_said(field.name.as_str())
     };
-    let category = labels.shown(animal.category_id).filter(|_| !is_said("species"));
+    let category = labels
+        .shown(animal.category_id)
+        .filter(|_| !is_said("species"));
     html! {
         dl.facts {
             @for (field, value) in animal.values.iter().filter(is_new) {

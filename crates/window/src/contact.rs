@@ -6,8 +6,12 @@ use petstore_domain::{PetId, store_area::ContactPage};
 use url::Url;
 
 /// Characters that an address of mail has as they are (RFC 6068, section 2).
-const MAILBOX: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'@').remove(b'.').remove(b'-').remove(b'_').remove(b'+');
+const MAILBOX: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'@')
+    .remove(b'.')
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'+');
 
 /// Where a question about an animal leads. A mail gets a subject.
 pub(super) fn about(facts: &StoreFacts, id: PetId, subject: &str) -> Option<String> {
@@ -71,7 +75,11 @@ pub(super) fn mailto(address: &str) -> String {
 /// The number as a telephone dials it (RFC 3966). A zero in brackets is not dialled from abroad.
 pub(super) fn tel(number: &str) -> String {
     let is_global = number.trim_start().starts_with('+');
-    let dialled = if is_global { number.replace("(0)", "") } else { number.to_owned() };
+    let dialled = if is_global {
+        number.replace("(0)", "")
+    } else {
+        number.to_owned()
+    };
     let digits: String = dialled.chars().filter(char::is_ascii_digit).collect();
     format!("tel:{}{digits}", if is_global { "+" } else { "" })
 }

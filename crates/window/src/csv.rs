@@ -67,7 +67,11 @@ pub(super) async fn file(
         let rows = file.next_rows().await?;
         Ok(rows.map(|rows| (rows, file)))
     });
-    Ok(walk::response("text/csv; charset=utf-8; header=present", heading.into(), rows))
+    Ok(walk::response(
+        "text/csv; charset=utf-8; header=present",
+        heading.into(),
+        rows,
+    ))
 }
 
 impl CsvFile {
@@ -102,19 +106,34 @@ impl CsvFile {
 struct FieldsChanged;
 
 fn headings(fields: &FieldSet) -> Vec<String> {
-    let fields = fields.all().iter().filter(|field| field.is_public).map(|field| {
-        let name = field.name.as_str();
-        let is_taken = FIRST.contains(&name) || name == "url" || name.starts_with("photo_");
-        if is_taken { format!("field.{name}") } else { name.to_owned() }
-    });
+    let fields = fields
+        .all()
+        .iter()
+        .filter(|field| field.is_public)
+        .map(|field| {
+            let name = field.name.as_str();
+            let is_taken = FIRST.contains(&name) || name == "url" || name.starts_with("photo_");
+            if is_taken {
+                format!("field.{name}")
+            } else {
+                name.to_owned()
+            }
+        });
     let first = FIRST.map(str::to_owned).into_iter();
     let photos = (1..=PHOTOS).map(|number| format!("photo_{number}"));
-    first.chain(fields).chain(["url".to_owned()]).chain(photos).collect()
+    first
+        .chain(fields)
+        .chain(["url".to_owned()])
+        .chain(photos)
+        .collect()
 }
 
 fn cells(shop: &Shop, animal: &Animal, fields: &FieldSet, labels: &Labels) -> Vec<String> {
     let value = |name: &str| {
-        let found = animal.values.iter().find(|(field, _)| field.name.as_str() == name);
+        let found = animal
+            .values
+            .iter()
+            .find(|(field, _)| field.name.as_str() == name);
         found.map_or_else(String::new, |(field, value)| match value {
             FieldValue::Text(text) => without_formulas(field.shown(text)).into_owned(),
             value => value.to_string(),
@@ -129,17 +148,24 @@ fn cells(shop: &Shop, animal: &Animal, fields: &FieldSet, labels: &Labels) -> Ve
     let public = fields.all().iter().filter(|field| field.is_public);
     cells.extend(public.map(|field| value(field.name.as_str())));
     cells.push(shop.url(&animal.path()));
-    let photo =
-        |at: usize| animal.photos.get(at).map(|photo| shop.url(&photo.path(PhotoSize::Large)));
+    let photo = |at: usize| {
+        animal
+            .photos
+            .get(at)
+            .map(|photo| shop.url(&photo.path(PhotoSize::Large)))
+    };
     cells.extend((0..PHOTOS).map(|at| photo(at).unwrap_or_default()));
     cells
 }
 
 /// A row as RFC 4180 has it.
 fn row(cells: &[String]) -> Result<Vec<u8>, StoreError> {
-    let mut writer =
-        WriterBuilder::new().terminator(::csv::Terminator::CRLF).from_writer(Vec::new());
+    let mut writer = WriterBuilder::new()
+        .terminator(::csv::Terminator::CRLF)
+        .from_writer(Vec::new());
     let written = writer.write_record(cells);
     written.map_err(|error| StoreError::Internal(Arc::new(error)))?;
-    writer.into_inner().map_err(|error| StoreError::Internal(Arc::new(error.into_error())))
+    writer
+        .into_inner()
+        .map_err(|error| StoreError::Internal(Arc::new(error.into_error())))
 }

@@ -18,14 +18,19 @@ pub(super) async fn page(shop: &Shop, moment: &Moment, query: &Query) -> Result<
     let currency = moment.facts.currency().value;
     let listed = shop.list(query, &moment.fields).await?;
     let animals = listed.animals();
-    let animals = animals.iter().map(|animal| element(shop, animal, &listed.labels, currency));
+    let animals = animals
+        .iter()
+        .map(|animal| element(shop, animal, &listed.labels, currency));
     let body = Value::Array(animals.collect()).to_string().into_bytes();
     let link = listed.next.and_then(|next| {
         let (query, limit) = (query.with_cursor(Some(next)), query.limit.get());
         let target = shop.url(&format!("/animals.json{query}&limit={limit}"));
         HeaderValue::try_from(format!("<{target}>; rel=\"next\"")).ok()
     });
-    Ok(Made { link, ..Made::new("application/json", body) })
+    Ok(Made {
+        link,
+        ..Made::new("application/json", body)
+    })
 }
 
 fn element(shop: &Shop, animal: &Animal, labels: &Labels, currency: Option<&Currency>) -> Value {

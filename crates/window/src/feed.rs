@@ -41,11 +41,19 @@ pub(super) async fn page(shop: &Shop, moment: &Moment, query: &Query) -> Result<
     let came_back = shop.came_back(moment).await?;
     let listed = shop.list(query, &moment.fields).await?;
     let entries = newest_entries(&listed.pets, &came_back.value, moment, query);
-    let feed = Feed { shop, moment, query, entries };
+    let feed = Feed {
+        shop,
+        moment,
+        query,
+        entries,
+    };
     let body = feed.write().map_err(internal_error)?;
     let is_current = came_back.is_current;
     let media_type = "application/atom+xml; charset=utf-8";
-    Ok(Made { is_current, ..Made::new(media_type, body) })
+    Ok(Made {
+        is_current,
+        ..Made::new(media_type, body)
+    })
 }
 
 /// Returns the newest entries of these animals, as many as the query asks for.
@@ -59,13 +67,21 @@ fn newest_entries<'p>(
     for pet in pets {
         // An animal that is older than its times has none.
         let at = pet.created_at.unwrap_or(Timestamp::UNIX_EPOCH);
-        entries.push(Entry { at, fragment: String::new(), pet });
+        entries.push(Entry {
+            at,
+            fragment: String::new(),
+            pet,
+        });
     }
 
     let passing = Passing::of(&query.filter, &moment.fields);
     for CameBack { seq, at, pet } in came_back {
         if passing.has(pet) {
-            entries.push(Entry { at: *at, fragment: format!("#back-{seq}"), pet });
+            entries.push(Entry {
+                at: *at,
+                fragment: format!("#back-{seq}"),
+                pet,
+            });
         }
     }
 
@@ -82,16 +98,17 @@ impl Feed<'_> {
         let language = ("xml:lang", texts().language);
 
         write_declaration(&mut writer)?;
-        writer.create_element("feed").with_attributes([namespace, language]).write_inner_content(
-            |feed| {
+        writer
+            .create_element("feed")
+            .with_attributes([namespace, language])
+            .write_inner_content(|feed| {
                 self.write_head(feed)?;
                 for entry in &self.entries {
                     feed.create_element("entry")
                         .write_inner_content(|element| self.write_entry(element, entry))?;
                 }
                 Ok(())
-            },
-        )?;
+            })?;
         // The end of the last line.
         writer.write_indent()?;
         Ok(writer.into_inner())
@@ -149,6 +166,9 @@ fn write_link(
     url: &str,
 ) -> io::Result<()> {
     let attributes = [("rel", relation), ("type", media_type), ("href", url)];
-    element.create_element("link").with_attributes(attributes).write_empty()?;
+    element
+        .create_element("link")
+        .with_attributes(attributes)
+        .write_empty()?;
     Ok(())
 }

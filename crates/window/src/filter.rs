@@ -70,7 +70,10 @@ impl Choice<'_> {
         let has_link = |one: &Parameter| kinds.iter().any(|(kind, _)| kind == one);
         let all = query.filter.parameters();
         let all: Vec<_> = all.iter().filter(|one| !has_link(one)).collect();
-        let other = Query { longest_first: !query.longest_first, ..Query::first() };
+        let other = Query {
+            longest_first: !query.longest_first,
+            ..Query::first()
+        };
         let order = [texts().newest_first, texts().longest_first];
         html! {
             div.found {
@@ -116,7 +119,10 @@ impl Choice<'_> {
         let category = || self.listed.labels.shown(value.parse().ok()?);
         let known = match &**name {
             "categoryId" => category(),
-            "age" => value.parse().ok().map(|age| texts().age_range(age).to_owned()),
+            "age" => value
+                .parse()
+                .ok()
+                .map(|age| texts().age_range(age).to_owned()),
             _ => None,
         };
         known.unwrap_or_else(|| readable(value, SHORT))
@@ -130,7 +136,10 @@ impl Choice<'_> {
         let searched = listed.fields.all().iter();
         let searched = searched.filter(|field| field.is_public && field.kind == FieldKind::Text);
         let labels = searched.map(label_of).take(SEARCHED);
-        let searched: Vec<_> = [texts().name.to_owned()].into_iter().chain(labels).collect();
+        let searched: Vec<_> = [texts().name.to_owned()]
+            .into_iter()
+            .chain(labels)
+            .collect();
         let searched = texts().words(&searched);
         let first = FIRST.map(|name| offered(&format!("field.{name}"), listed.fields));
         let is_other =
@@ -178,22 +187,30 @@ impl Choice<'_> {
 
     fn select(&self, field: &FieldDefinition) -> Markup {
         let id = format!("field.{}", field.name.as_str());
-        let chosen = self.query.filter.fields.get(field.name.as_str()).map(String::as_str);
+        let chosen = self
+            .query
+            .filter
+            .fields
+            .get(field.name.as_str())
+            .map(String::as_str);
         let choices = field.choices.as_ref().map(Choices::all).unwrap_or_default();
         let mut values: Vec<_> = choices.iter().map(String::as_str).collect();
         if field.kind == FieldKind::Boolean {
             values = vec!["true", "false"];
         }
         values.extend(chosen.filter(|chosen| !values.contains(chosen)));
-        let options = values.into_iter().map(|value| (value.to_owned(), in_words(field, value)));
+        let options = values
+            .into_iter()
+            .map(|value| (value.to_owned(), in_words(field, value)));
         select(&id, &label_of(field), options.collect(), chosen)
     }
 
     fn ages(&self) -> Markup {
         let chosen = self.query.filter.age.as_ref().map(|(age, _)| age.as_str());
         let ages = Age::ALL.into_iter();
-        let options =
-            ages.map(|age| (age.to_string(), texts().age_range(age).to_owned())).collect();
+        let options = ages
+            .map(|age| (age.to_string(), texts().age_range(age).to_owned()))
+            .collect();
         select("age", texts().age, options, chosen)
     }
 
@@ -203,7 +220,10 @@ impl Choice<'_> {
         ids.extend(chosen.filter(|chosen| !ids.contains(chosen)));
         let chosen = chosen.map(|id| id.to_string());
         let label = |id: i64| labels.shown(id).unwrap_or_else(|| id.to_string());
-        let options: Vec<_> = ids.into_iter().map(|id| (id.to_string(), label(id))).collect();
+        let options: Vec<_> = ids
+            .into_iter()
+            .map(|id| (id.to_string(), label(id)))
+            .collect();
         html! {
             @if !options.is_empty() { (select("categoryId", texts().kind, options, chosen.as_deref())) }
         }

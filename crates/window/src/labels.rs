@@ -28,7 +28,11 @@ impl Labels {
     pub(super) async fn first(store: &StoreReader) -> Result<Self, StoreError> {
         let most = Limit::new(Limit::MAX.into()).unwrap_or_default();
         let (first, next) = store.list_categories(None, most).await?;
-        Ok(Self { first, last_of_first: Some(next.unwrap_or(i64::MAX)), ..Self::default() })
+        Ok(Self {
+            first,
+            last_of_first: Some(next.unwrap_or(i64::MAX)),
+            ..Self::default()
+        })
     }
 
     /// Reads the labels of these categories that are not known yet.
@@ -57,7 +61,9 @@ impl Labels {
     pub(super) fn get(&self, id: i64) -> Option<&str> {
         let first = self.first.iter().find(|category| category.id == id);
         let others = || self.others.get(&id)?.as_deref();
-        first.map(|category| category.label.as_str()).or_else(others)
+        first
+            .map(|category| category.label.as_str())
+            .or_else(others)
     }
 
     /// The same as people can read it.

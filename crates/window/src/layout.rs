@@ -70,14 +70,25 @@ impl Layout {
         let style = settings.style.as_ref();
         let style =
             style.map(|style| Asset::new("/assets/store-%.css", CSS, style.sheet().clone()));
-        Self { assets, style, url: settings.url.clone() }
+        Self {
+            assets,
+            style,
+            url: settings.url.clone(),
+        }
     }
 
     /// The style or picture at this path. Fails with 404 for another path.
     pub(super) fn asset(&self, path: &str) -> Result<Response, ApiError> {
-        let asset = self.assets.iter().chain(&self.style).find(|asset| asset.path == path);
+        let asset = self
+            .assets
+            .iter()
+            .chain(&self.style)
+            .find(|asset| asset.path == path);
         let colour = || Some(assets::respond(path, CSS, accent::sheet_at(path)?.into()));
-        asset.map(Asset::respond).or_else(colour).ok_or_else(ApiError::no_such_path)
+        asset
+            .map(Asset::respond)
+            .or_else(colour)
+            .ok_or_else(ApiError::no_such_path)
     }
 
     /// The page about an error that a visitor sees; for programs, the same error as of the interface. No cache
@@ -95,7 +106,9 @@ impl Layout {
         let message = is_english.then(|| error.message().to_owned());
         let (mut response, cause) = error.into_response();
         let no_store = HeaderValue::from_static("no-store");
-        response.headers_mut().insert(header::CACHE_CONTROL, no_store);
+        response
+            .headers_mut()
+            .insert(header::CACHE_CONTROL, no_store);
         if request.uri.path() == "/animals.json" {
             return (response, cause);
         }
@@ -107,7 +120,9 @@ impl Layout {
         let page = self.message(facts, (response.status(), title), &content, &html! {});
         *response.body_mut() = Body::Whole(page.body.into());
         let media_type = HeaderValue::from_static(page.media_type);
-        response.headers_mut().insert(header::CONTENT_TYPE, media_type);
+        response
+            .headers_mut()
+            .insert(header::CONTENT_TYPE, media_type);
         (response, cause)
     }
 
@@ -147,7 +162,11 @@ impl Layout {
     fn logo(&self, facts: &StoreFacts) -> Option<(String, (u32, u32), String)> {
         let logo = facts.profile.logo?;
         let sides = (logo.width.into(), logo.height.into());
-        Some(([&self.url, &*logo.path()].concat(), sides, store::name(facts)))
+        Some((
+            [&self.url, &*logo.path()].concat(),
+            sides,
+            store::name(facts),
+        ))
     }
 
     fn document(
@@ -160,10 +179,15 @@ impl Layout {
         bottom: &Markup,
     ) -> Made {
         let name = store::name(facts);
-        let title =
-            if head.title == name { name.clone() } else { format!("{} – {name}", head.title) };
-        let (is_large, picture) =
-            (head.picture.is_some(), head.picture.clone().or_else(|| self.logo(facts)));
+        let title = if head.title == name {
+            name.clone()
+        } else {
+            format!("{} – {name}", head.title)
+        };
+        let (is_large, picture) = (
+            head.picture.is_some(),
+            head.picture.clone().or_else(|| self.logo(facts)),
+        );
         let canonical = head.canonical.map(|path| [&self.url, path].concat());
         let document = html! {
             (DOCTYPE)
@@ -233,7 +257,11 @@ impl Layout {
         content: &Markup,
         below: &Markup,
     ) -> Made {
-        let head = Head { title, description: title, ..Head::default() };
+        let head = Head {
+            title,
+            description: title,
+            ..Head::default()
+        };
         let content = html! {
             div.message {
                 h1 { (title) }
@@ -242,6 +270,9 @@ impl Layout {
             }
             (below)
         };
-        Made { status, ..self.page(facts, &head, &content) }
+        Made {
+            status,
+            ..self.page(facts, &head, &content)
+        }
     }
 }

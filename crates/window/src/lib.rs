@@ -105,9 +105,16 @@ impl Window {
 
     /// Makes the window of these parts.
     pub fn new(parts: ReadingParts, edge: Arc<Edge>, settings: WindowSettings) -> Self {
-        let sites: Vec<&str> =
-            settings.embed.iter().map(petstore_web::edge::Origin::as_str).collect();
-        let sites = if sites.is_empty() { "'none'".to_owned() } else { sites.join(" ") };
+        let sites: Vec<&str> = settings
+            .embed
+            .iter()
+            .map(petstore_web::edge::Origin::as_str)
+            .collect();
+        let sites = if sites.is_empty() {
+            "'none'".to_owned()
+        } else {
+            sites.join(" ")
+        };
         let policy = [POLICY.trim_end_matches("'none'"), &sites].concat();
         Self {
             edge,
@@ -155,11 +162,18 @@ impl Window {
             Page::asset | Page::favicon | Page::touchIcon => self.layout.asset(request.uri.path()),
             Page::csv | Page::sitemapPart => {
                 let moment = shop.moment().await?;
-                let file = self.file(page, parameter, request, visitor, &moment).await?;
-                Ok(walk::for_client(headers, file, Some(self.file_tag(moment.version))))
+                let file = self
+                    .file(page, parameter, request, visitor, &moment)
+                    .await?;
+                Ok(walk::for_client(
+                    headers,
+                    file,
+                    Some(self.file_tag(moment.version)),
+                ))
             }
             Page::list | Page::embed | Page::json | Page::atom | Page::animal | Page::sitemap => {
-                self.respond_with_page(page, parameter, request, visitor).await
+                self.respond_with_page(page, parameter, request, visitor)
+                    .await
             }
         }
     }
@@ -201,7 +215,10 @@ impl Window {
         }
         let rendered = match wanted.find() {
             Some(rendered) => rendered,
-            None => self.make_in_turn(wanted.turns, page, parameter, request, visitor).await?,
+            None => {
+                self.make_in_turn(wanted.turns, page, parameter, request, visitor)
+                    .await?
+            }
         };
         if page == Page::sitemap && rendered.is_empty() {
             let permit = walk::permit(&self.files, &self.edge.response_memory, visitor)?;
@@ -211,13 +228,17 @@ impl Window {
         }
         // Also for a page of the cache, which may have left the cache before the client reads it.
         let reader = Reader::Stranger(visitor);
-        Ok(self.edge.response_memory.hold_for(reader, rendered.respond(headers))?)
+        Ok(self
+            .edge
+            .response_memory
+            .hold_for(reader, rendered.respond(headers))?)
     }
 
     /// The tag of a file at this version. Weak, because a file is not read at one moment. Settings change when a
     /// process starts.
     fn file_tag(&self, version: Version) -> HeaderValue {
-        self.tags.of(&[version.as_bytes(), self.started.as_bytes()].concat())
+        self.tags
+            .of(&[version.as_bytes(), self.started.as_bytes()].concat())
     }
 }
 
@@ -273,7 +294,8 @@ impl Interface for Window {
         request: &Parts,
         request_id: &HeaderValue,
     ) -> (Response, Option<Cause>) {
-        self.layout.problem(&self.shop.last_facts(), error, request, request_id)
+        self.layout
+            .problem(&self.shop.last_facts(), error, request, request_id)
     }
 
     fn announce(&self, found: Found<Page>, _: &Facts, response: &mut Response) {
@@ -281,7 +303,9 @@ impl Interface for Window {
         for (name, value) in SECURITY_FIELDS {
             headers.insert(name, HeaderValue::from_static(value));
         }
-        let Found::Route(Route { target: page, .. }, _) = found else { return };
+        let Found::Route(Route { target: page, .. }, _) = found else {
+            return;
+        };
         if *page == Page::embed {
             headers.insert(header::CONTENT_SECURITY_POLICY, self.embedded.clone());
         }

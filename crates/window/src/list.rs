@@ -42,7 +42,9 @@ pub(super) async fn page(
     let facts = &*moment.facts;
     let listed = shop.list(query, &moment.fields).await?;
     let animals = listed.animals();
-    let next = listed.next.map(|next| format!("/{}", query.with_cursor(Some(next))));
+    let next = listed
+        .next
+        .map(|next| format!("/{}", query.with_cursor(Some(next))));
     let mut drawings = Drawings::default();
     let cards = cards((shop, facts), (&listed, &animals), &mut drawings, false);
     let count = match listed.next.or(query.after) {
@@ -50,7 +52,11 @@ pub(super) async fn page(
         None => animals.len(),
     };
     let kinds = shop.kinds(moment).await?;
-    let choice = Choice { query, listed: &listed, kinds: &kinds.value };
+    let choice = Choice {
+        query,
+        listed: &listed,
+        kinds: &kinds.value,
+    };
     let none_fits = animals.is_empty() && query.after.is_none();
     // If none fits, what fewer filters find, and those of the species or the category that was wanted.
     let instead = if none_fits {
@@ -62,7 +68,11 @@ pub(super) async fn page(
         Some(filter) if none_fits => others(shop, moment, (filter, None), &mut drawings).await?,
         _ => html! {},
     };
-    let title = if query.after.is_some() { texts().next } else { texts().list };
+    let title = if query.after.is_some() {
+        texts().next
+    } else {
+        texts().list
+    };
     let words = query.filter.parameters();
     let words: Vec<_> = words.iter().map(|one| choice.in_words(one)).collect();
     let content = html! {
@@ -107,7 +117,10 @@ pub(super) async fn page(
         drawings: drawings.symbols(),
     };
     let is_current = kinds.is_current;
-    Ok(Made { is_current, ..layout.page(facts, &head, &content) })
+    Ok(Made {
+        is_current,
+        ..layout.page(facts, &head, &content)
+    })
 }
 
 /// `GET /embed`.
@@ -157,18 +170,33 @@ pub(super) async fn others(
     (filter, but): (Filter, Option<PetId>),
     drawings: &mut Drawings,
 ) -> Result<Markup, ApiError> {
-    let title = if filter.is_empty() { texts().newest } else { texts().similar };
+    let title = if filter.is_empty() {
+        texts().newest
+    } else {
+        texts().similar
+    };
     let key = filter.parameters();
     // One more than are shown, in place of the animal itself.
     let others = shop.others(moment, key, async || {
         let limit = Limit::new(i64::from(OTHERS) + 1).unwrap_or_default();
-        let query = Query { filter, limit, ..Query::first() };
+        let query = Query {
+            filter,
+            limit,
+            ..Query::first()
+        };
         let listed = shop.list(&query, &moment.fields).await?;
         let of = (shop, &*moment.facts);
-        Ok(listed.animals().iter().map(|animal| other(of, &listed, animal)).collect())
+        Ok(listed
+            .animals()
+            .iter()
+            .map(|animal| other(of, &listed, animal))
+            .collect())
     });
     let others = others.await?;
-    let shown = others.iter().filter(|other| but != Some(other.id)).take(OTHERS.into());
+    let shown = others
+        .iter()
+        .filter(|other| but != Some(other.id))
+        .take(OTHERS.into());
     Ok(html! {
         @if shown.clone().next().is_some() {
             section.others {
@@ -187,8 +215,20 @@ pub(super) async fn others(
 /// The card of an animal at the end of a page. Its picture is loaded when it is near.
 fn other((shop, facts): (&Shop, &StoreFacts), listed: &Listed, animal: &Animal) -> Other {
     let mut drawn = Drawings::default();
-    let card = card(facts, listed, animal, shop.today(), AT_FIRST, &mut drawn, false);
-    Other { id: animal.id, card, drawn }
+    let card = card(
+        facts,
+        listed,
+        animal,
+        shop.today(),
+        AT_FIRST,
+        &mut drawn,
+        false,
+    );
+    Other {
+        id: animal.id,
+        card,
+        drawn,
+    }
 }
 
 /// Links to the lists with one filter less, as far as these find animals, or else to the whole list.
@@ -251,7 +291,10 @@ fn card(
     drawings: &mut Drawings,
     is_embedded: bool,
 ) -> Markup {
-    let said: Vec<String> = [animal.sex(), animal.age(today)].into_iter().flatten().collect();
+    let said: Vec<String> = [animal.sex(), animal.age(today)]
+        .into_iter()
+        .flatten()
+        .collect();
     let category = listed.labels.get(animal.category_id);
     let kind = match (animal.kind(), listed.labels.shown(animal.category_id)) {
         (kind, Some(category)) if kind.is_empty() => category,
@@ -266,7 +309,11 @@ fn card(
         lines: &[kind, said.join(" · ")],
         price: animal.public_price(facts.currency().value),
     };
-    card.show(if is_embedded { &EMBEDDED_CARD } else { &CARD }, drawings, (at, AT_FIRST))
+    card.show(
+        if is_embedded { &EMBEDDED_CARD } else { &CARD },
+        drawings,
+        (at, AT_FIRST),
+    )
 }
 
 /// That it is reserved, or for how long it has been here.

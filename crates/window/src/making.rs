@@ -33,7 +33,8 @@ pub(super) struct WantedPage<'w> {
 impl WantedPage<'_> {
     /// Returns the page, if it was made at the present version.
     pub(super) fn find(&self) -> Option<Arc<Rendered>> {
-        self.cache.find(self.key.as_str(), Some(self.moment.version))
+        self.cache
+            .find(self.key.as_str(), Some(self.moment.version))
     }
 }
 
@@ -58,7 +59,9 @@ impl Window {
         let made = self.make(page, parameter, &wanted).await?;
         let rendered = Arc::new(Rendered::new(made, self.tags));
         if rendered.may_be_cached() {
-            wanted.cache.insert(wanted.key, Some(wanted.moment.version), &rendered);
+            wanted
+                .cache
+                .insert(wanted.key, Some(wanted.moment.version), &rendered);
         }
         Ok(rendered)
     }
@@ -82,10 +85,19 @@ impl Window {
             Page::sitemap | Page::animal => Query::first(),
             _ => {
                 let takes_limit = matches!(page, Page::embed | Page::json);
-                Query::parse(request.uri.query(), &moment.fields, takes_limit, shop.today())?
+                Query::parse(
+                    request.uri.query(),
+                    &moment.fields,
+                    takes_limit,
+                    shop.today(),
+                )?
             }
         };
-        let query = if page == Page::atom { query.first_page() } else { query };
+        let query = if page == Page::atom {
+            query.first_page()
+        } else {
+            query
+        };
         let variant = match page {
             Page::animal => parameter.to_owned(),
             Page::embed | Page::json => format!("{} {}", query.limit.get(), query.canonical()),
@@ -98,8 +110,18 @@ impl Window {
             _ if query.filter.is_typed() => &self.typed,
             _ => &self.lists,
         };
-        let turns = if query.filter.is_empty() { &shop.pages } else { &shop.searches };
-        Ok(WantedPage { moment, query, key, cache, turns })
+        let turns = if query.filter.is_empty() {
+            &shop.pages
+        } else {
+            &shop.searches
+        };
+        Ok(WantedPage {
+            moment,
+            query,
+            key,
+            cache,
+            turns,
+        })
     }
 
     async fn make(

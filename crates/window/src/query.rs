@@ -66,9 +66,19 @@ impl Filter {
     /// The same species, or else the same category: without the rest of the filter, if it has one.
     pub(super) fn similar(&self) -> Option<Self> {
         let species = self.fields.get_key_value("species");
-        let fields = species.map(|(name, value)| (name.clone(), value.clone())).into_iter();
-        let category_id = if species.is_none() { self.category_id } else { None };
-        let similar = Self { category_id, fields: fields.collect(), ..Self::default() };
+        let fields = species
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .into_iter();
+        let category_id = if species.is_none() {
+            self.category_id
+        } else {
+            None
+        };
+        let similar = Self {
+            category_id,
+            fields: fields.collect(),
+            ..Self::default()
+        };
         (!similar.is_empty() && similar.parameters() != self.parameters()).then_some(similar)
     }
 
@@ -102,14 +112,30 @@ impl Filter {
 
     /// Its parameters in their only order.
     pub(super) fn parameters(&self) -> Vec<Parameter> {
-        let category = self.category_id.map(|id| ("categoryId".to_owned(), id.to_string()));
-        let age = self.age.as_ref().map(|(age, _)| ("age".to_owned(), age.to_string()));
-        let name = self.name.as_ref().map(|(name, _)| ("name".to_owned(), name.clone()));
-        let phrase =
-            self.phrase.as_ref().map(|phrase| ("q".to_owned(), phrase.as_str().to_owned()));
+        let category = self
+            .category_id
+            .map(|id| ("categoryId".to_owned(), id.to_string()));
+        let age = self
+            .age
+            .as_ref()
+            .map(|(age, _)| ("age".to_owned(), age.to_string()));
+        let name = self
+            .name
+            .as_ref()
+            .map(|(name, _)| ("name".to_owned(), name.clone()));
+        let phrase = self
+            .phrase
+            .as_ref()
+            .map(|phrase| ("q".to_owned(), phrase.as_str().to_owned()));
         let fields = self.fields.iter();
         let fields = fields.map(|(name, value)| (format!("field.{name}"), value.clone()));
-        category.into_iter().chain(fields).chain(age).chain(name).chain(phrase).collect()
+        category
+            .into_iter()
+            .chain(fields)
+            .chain(age)
+            .chain(name)
+            .chain(phrase)
+            .collect()
     }
 }
 
@@ -121,12 +147,18 @@ impl Query {
 
     /// The first page of all animals.
     pub(super) fn first() -> Self {
-        Self { limit: limit(ON_A_PAGE), ..Self::default() }
+        Self {
+            limit: limit(ON_A_PAGE),
+            ..Self::default()
+        }
     }
 
     /// The newest animals of this filter.
     pub(super) fn first_page(self) -> Self {
-        Self { filter: self.filter, ..Self::first() }
+        Self {
+            filter: self.filter,
+            ..Self::first()
+        }
     }
 
     /// Parses the query of a request. Parameters that the window does not know, and empty ones, count
@@ -155,7 +187,9 @@ impl Query {
             }
             // In place of bytes that are not UTF-8.
             if value.contains('\u{FFFD}') {
-                return Err(invalid("The address must be UTF-8, with its bytes percent-encoded."));
+                return Err(invalid(
+                    "The address must be UTF-8, with its bytes percent-encoded.",
+                ));
             }
             if !seen.insert(name.clone().into_owned()) {
                 return Err(invalid(format!("The address has {name} more than once.")));
@@ -243,17 +277,27 @@ impl Query {
     pub(super) fn with_cursor(&self, after: Option<PetId>) -> String {
         let cursor = after.map(|after| ("cursor".to_owned(), after.to_string()));
         let parameters = self.filter.parameters().into_iter().chain(cursor);
-        let sort = self.longest_first.then(|| ("sort".to_owned(), "longest".to_owned()));
+        let sort = self
+            .longest_first
+            .then(|| ("sort".to_owned(), "longest".to_owned()));
         let encoded = |(name, value): Parameter| {
             format!("{name}={}", utf8_percent_encode(&value, NON_ALPHANUMERIC))
         };
         let parameters: Vec<String> = sort.into_iter().chain(parameters).map(encoded).collect();
-        if parameters.is_empty() { String::new() } else { format!("?{}", parameters.join("&")) }
+        if parameters.is_empty() {
+            String::new()
+        } else {
+            format!("?{}", parameters.join("&"))
+        }
     }
 
     /// The path of the first page of the list with this filter, in the same order.
     pub(super) fn path_with(&self, filter: Filter) -> String {
-        let first = Self { filter, longest_first: self.longest_first, ..Self::first() };
+        let first = Self {
+            filter,
+            longest_first: self.longest_first,
+            ..Self::first()
+        };
         format!("/{}", first.canonical())
     }
 }
@@ -265,12 +309,17 @@ pub(super) fn is_offered(field: &FieldDefinition) -> bool {
 
 /// The days of birth, if everybody may see them.
 pub(super) fn birth(fields: &FieldSet) -> Option<&FieldDefinition> {
-    fields.all().iter().find(|field| field.is_public && field.is_birth())
+    fields
+        .all()
+        .iter()
+        .find(|field| field.is_public && field.is_birth())
 }
 
 /// The field that a parameter chooses by.
 pub(super) fn offered<'f>(parameter: &str, fields: &'f FieldSet) -> Option<&'f FieldDefinition> {
-    fields.find(parameter.strip_prefix("field.")?).filter(|field| is_offered(field))
+    fields
+        .find(parameter.strip_prefix("field.")?)
+        .filter(|field| is_offered(field))
 }
 
 fn invalid(message: impl Into<Cow<'static, str>>) -> ApiError {

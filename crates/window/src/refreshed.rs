@@ -36,14 +36,24 @@ struct State<T> {
 impl<T: Clone> State<T> {
     fn reading(&self, version: Version) -> Option<Reading<T>> {
         let (made_at, value) = self.made.as_ref()?;
-        Some(Reading { value: value.clone(), is_current: *made_at == version })
+        Some(Reading {
+            value: value.clone(),
+            is_current: *made_at == version,
+        })
     }
 }
 
 impl<T> Default for Refreshed<T> {
     fn default() -> Self {
-        let state = State { made: None, error: None, is_running: false };
-        Self { state: watch::Sender::new(state), tasks: Mutex::default() }
+        let state = State {
+            made: None,
+            error: None,
+            is_running: false,
+        };
+        Self {
+            state: watch::Sender::new(state),
+            tasks: Mutex::default(),
+        }
     }
 }
 
@@ -149,7 +159,13 @@ mod tests {
         };
         let readings = join_all((0..9).map(|_| value.read(version(1), make))).await;
         for reading in readings {
-            assert_eq!(reading.unwrap(), Reading { value: 0, is_current: true });
+            assert_eq!(
+                reading.unwrap(),
+                Reading {
+                    value: 0,
+                    is_current: true
+                }
+            );
         }
         assert_eq!(value.read(version(2), make).await.unwrap().value, 1);
         assert_eq!(runs.load(Relaxed), 2);
@@ -169,20 +185,49 @@ mod tests {
             }
         };
         let waiting = value.read(version(2), make).await.unwrap();
-        assert_eq!(waiting, Reading { value: "first", is_current: false });
+        assert_eq!(
+            waiting,
+            Reading {
+                value: "first",
+                is_current: false
+            }
+        );
         gate.add_permits(1);
         let second = value.read(version(2), make).await.unwrap();
-        assert_eq!(second, Reading { value: "second", is_current: true });
+        assert_eq!(
+            second,
+            Reading {
+                value: "second",
+                is_current: true
+            }
+        );
     }
 
     #[tokio::test]
     async fn without_a_former_value_a_failure_is_the_result_and_the_next_request_tries_again() {
         let value = Refreshed::default();
-        assert!(value.read(version(1), async || Err(StoreError::Overloaded)).await.is_err());
+        assert!(
+            value
+                .read(version(1), async || Err(StoreError::Overloaded))
+                .await
+                .is_err()
+        );
         let panics = || async { panic!("on purpose") };
         assert!(value.read(version(1), panics).await.is_err());
-        assert_eq!(value.read(version(1), async || Ok(1)).await.unwrap().value, 1);
-        let failed = value.read(version(2), async || Err(StoreError::Overloaded)).await.unwrap();
-        assert_eq!(failed, Reading { value: 1, is_current: false });
+        assert_eq!(
+            value.read(version(1), async || Ok(1)).await.unwrap().value,
+            1
+        );
+        let failed = value
+            .read(version(2), async || Err(StoreError::Overloaded))
+            .await
+            .unwrap();
+        assert_eq!(
+            failed,
+            Reading {
+                value: 1,
+                is_current: false
+            }
+        );
     }
 }

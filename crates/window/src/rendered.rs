@@ -32,7 +32,13 @@ pub(super) struct Made {
 
 impl Made {
     pub(super) fn new(media_type: &'static str, body: Vec<u8>) -> Self {
-        Self { status: StatusCode::OK, media_type, body, link: None, is_current: true }
+        Self {
+            status: StatusCode::OK,
+            media_type,
+            body,
+            link: None,
+            is_current: true,
+        }
     }
 }
 
@@ -51,12 +57,22 @@ pub(super) struct Rendered {
 
 impl Rendered {
     pub(super) fn new(made: Made, tags: Tags) -> Self {
-        let Made { status, media_type, body, link, is_current } = made;
+        let Made {
+            status,
+            media_type,
+            body,
+            link,
+            is_current,
+        } = made;
         let hash = match &link {
             Some(link) => tags.of(&[&body, link.as_bytes()].concat()),
             None => tags.of(&body),
         };
-        let hash = hash.to_str().unwrap_or_default().trim_start_matches("W/").trim_matches('"');
+        let hash = hash
+            .to_str()
+            .unwrap_or_default()
+            .trim_start_matches("W/")
+            .trim_matches('"');
         let tag = |suffix: &str| {
             let tag = HeaderValue::try_from(["\"", hash, suffix, "\""].concat());
             tag.unwrap_or(HeaderValue::from_static("\"\""))
@@ -64,7 +80,16 @@ impl Rendered {
         let (tag, gzip_tag) = (tag(""), tag("-gzip"));
         let plain = Bytes::from(body);
         let gzip = OnceLock::new();
-        Self { status, media_type, link, plain, gzip, is_current, tag, gzip_tag }
+        Self {
+            status,
+            media_type,
+            link,
+            plain,
+            gzip,
+            is_current,
+            tag,
+            gzip_tag,
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -80,7 +105,9 @@ impl Rendered {
             if !(MIN_COMPRESSED..=MAX_CACHED).contains(&self.plain.len()) {
                 return None;
             }
-            compression::gzip(Compression::fast(), &self.plain).ok().map(Bytes::from)
+            compression::gzip(Compression::fast(), &self.plain)
+                .ok()
+                .map(Bytes::from)
         };
         self.gzip.get_or_init(compress).clone()
     }
@@ -93,7 +120,10 @@ impl Rendered {
         let mut response = response::with_body(compressed.unwrap_or_else(|| self.plain.clone()));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.media_type));
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static(self.media_type),
+        );
         headers.insert(header::VARY, compression::VARY);
         if let Some(link) = &self.link {
             headers.insert(header::LINK, link.clone());
@@ -107,10 +137,16 @@ impl Rendered {
             }
             return response;
         }
-        let tag = if is_compressed { &self.gzip_tag } else { &self.tag };
+        let tag = if is_compressed {
+            &self.gzip_tag
+        } else {
+            &self.tag
+        };
         let mut response = etag::respond(request, response, tag.clone());
         if is_compressed && response.status() == StatusCode::OK {
-            response.headers_mut().insert(header::CONTENT_ENCODING, GZIP);
+            response
+                .headers_mut()
+                .insert(header::CONTENT_ENCODING, GZIP);
         }
         response
     }

@@ -134,7 +134,11 @@ pub(super) fn list(shop: &Shop, facts: &StoreFacts, animals: &[Animal]) -> Marku
         number_of_items: animals.len(),
         items: animals.iter().enumerate().map(item).collect(),
     };
-    in_script("CollectionPage", organization(shop, facts), Main { main_entity })
+    in_script(
+        "CollectionPage",
+        organization(shop, facts),
+        Main { main_entity },
+    )
 }
 
 /// An animal on its own page.
@@ -146,11 +150,21 @@ pub(super) fn animal(
     description: Option<String>,
 ) -> Markup {
     let (name, url) = (animal.short_name(), shop.url(&animal.path()));
-    let mut image = animal.photos.iter().map(|photo| shop.url(&photo.path(PhotoSize::Large)));
+    let mut image = animal
+        .photos
+        .iter()
+        .map(|photo| shop.url(&photo.path(PhotoSize::Large)));
     let Some(offers) = offer(shop, facts, animal, &url) else {
-        let primary_image_of_page =
-            image.next().map(|content_url| ImageObject { schema: "ImageObject", content_url });
-        let animal = WithoutOffer { name, url, description, primary_image_of_page };
+        let primary_image_of_page = image.next().map(|content_url| ImageObject {
+            schema: "ImageObject",
+            content_url,
+        });
+        let animal = WithoutOffer {
+            name,
+            url,
+            description,
+            primary_image_of_page,
+        };
         return in_script("WebPage", organization(shop, facts), animal);
     };
     let mut product = Product {
@@ -189,7 +203,13 @@ pub(super) fn animal(
             }),
         }
     }
-    in_script("ItemPage", None, Main { main_entity: product })
+    in_script(
+        "ItemPage",
+        None,
+        Main {
+            main_entity: product,
+        },
+    )
 }
 
 /// The offer, if there are a price and a currency.
@@ -224,7 +244,13 @@ fn in_script(
     about: impl Serialize,
 ) -> Markup {
     let (context, in_language) = ("https://schema.org", texts().language);
-    let page = Page { context, schema, in_language, publisher, about };
+    let page = Page {
+        context,
+        schema,
+        in_language,
+        publisher,
+        about,
+    };
     // Texts and numbers always have a form in JSON.
     let mut json = serde_json::to_string(&page).unwrap_or_default();
     for (character, escaped) in [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026")] {

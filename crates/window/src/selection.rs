@@ -46,9 +46,16 @@ pub(super) async fn find(
     query: &Query,
     fields: &FieldSet,
 ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
-    let Some(offers) = offers(&query.filter, fields) else { return Ok((Vec::new(), None)) };
+    let Some(offers) = offers(&query.filter, fields) else {
+        return Ok((Vec::new(), None));
+    };
     let newest_first = !query.longest_first;
-    let page = PetQuery { newest_first, limit: query.limit, after: query.after, ..offers };
+    let page = PetQuery {
+        newest_first,
+        limit: query.limit,
+        after: query.after,
+        ..offers
+    };
     store.list_offers(&page).await
 }
 
@@ -70,7 +77,10 @@ async fn count_each(
     fields: &FieldSet,
     most: usize,
 ) -> Result<Vec<usize>, StoreError> {
-    let queries: Vec<_> = filters.iter().map(|filter| offers(filter, fields)).collect();
+    let queries: Vec<_> = filters
+        .iter()
+        .map(|filter| offers(filter, fields))
+        .collect();
     let possible = queries.iter().flatten().cloned().collect();
     let mut counts = store.count_offers(possible, most + 1).await?.into_iter();
     let mut all = Vec::with_capacity(filters.len());
@@ -90,13 +100,21 @@ pub(super) type Kind = (Parameter, usize);
 pub(super) async fn kinds(store: &StoreReader, fields: &FieldSet) -> Result<Vec<Kind>, StoreError> {
     let choices = offered(SPECIES, fields).and_then(|field| field.choices.as_ref());
     let choices = choices.map(Choices::all).unwrap_or_default().iter();
-    let species = choices.map(|choice| (SPECIES.to_owned(), choice.clone())).take(KINDS).collect();
+    let species = choices
+        .map(|choice| (SPECIES.to_owned(), choice.clone()))
+        .take(KINDS)
+        .collect();
     let labels = Labels::first(store).await?;
     let ids = labels.first.iter().map(|category| category.id);
-    let categories = ids.map(|id| ("categoryId".to_owned(), id.to_string())).take(KINDS).collect();
+    let categories = ids
+        .map(|id| ("categoryId".to_owned(), id.to_string()))
+        .take(KINDS)
+        .collect();
     for parameters in [species, categories] as [Vec<Parameter>; 2] {
-        let filters: Vec<_> =
-            parameters.iter().map(|parameter| Filter::default().with(parameter)).collect();
+        let filters: Vec<_> = parameters
+            .iter()
+            .map(|parameter| Filter::default().with(parameter))
+            .collect();
         let counts = count_each(store, &filters, fields, FEW).await?;
         let mut kinds: Vec<Kind> = parameters.into_iter().zip(counts).collect();
         kinds.retain(|(_, count)| *count > 0);
@@ -115,9 +133,15 @@ pub(super) async fn read_came_back(store: &StoreReader) -> Result<Vec<CameBack>,
     returns.truncate(MAX_CAME_BACK);
     let mut came_back = Vec::new();
     for change in returns {
-        let Some(pet) = store.get_store_pet(change.pet).await? else { continue };
+        let Some(pet) = store.get_store_pet(change.pet).await? else {
+            continue;
+        };
         if pet.withdrawn.is_none() && pet.status != PetStatus::Sold {
-            came_back.push(CameBack { seq: change.seq, at: change.at, pet });
+            came_back.push(CameBack {
+                seq: change.seq,
+                at: change.at,
+                pet,
+            });
         }
     }
     Ok(came_back)
@@ -125,8 +149,16 @@ pub(super) async fn read_came_back(store: &StoreReader) -> Result<Vec<CameBack>,
 
 /// The animals on offer that pass a filter. `None` if none can have its values.
 fn offers(filter: &Filter, fields: &FieldSet) -> Option<PetQuery> {
-    let Filter { category_id, fields: values, age, name, phrase } = filter;
-    let values = values.iter().map(|(name, value)| fields.searched(name, value).ok());
+    let Filter {
+        category_id,
+        fields: values,
+        age,
+        name,
+        phrase,
+    } = filter;
+    let values = values
+        .iter()
+        .map(|(name, value)| fields.searched(name, value).ok());
     Some(PetQuery {
         category_id: *category_id,
         name: name.as_ref().map(|(_, prefix)| prefix.clone()),
@@ -147,7 +179,10 @@ pub(super) struct Passing {
 impl Passing {
     pub(super) fn of(filter: &Filter, fields: &FieldSet) -> Self {
         let sought = filter.phrase.as_ref().map(|phrase| phrase.among(fields));
-        Self { wanted: offers(filter, fields), sought }
+        Self {
+            wanted: offers(filter, fields),
+            sought,
+        }
     }
 
     /// Whether an animal is one of those that are wanted.

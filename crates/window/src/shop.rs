@@ -41,7 +41,10 @@ const PAGE_TURNS: TurnLimits = TurnLimits {
 
 /// The turns of pieces of files. A file has many of them, which must not count against its next ones: it would break off
 /// if others came that have had fewer.
-const PIECE_TURNS: TurnLimits = TurnLimits { memory: Duration::ZERO, ..PAGE_TURNS };
+const PIECE_TURNS: TurnLimits = TurnLimits {
+    memory: Duration::ZERO,
+    ..PAGE_TURNS
+};
 
 /// The number of filters whose animals at the ends of pages, and whose counts, are kept.
 const MAX_FILTERS: usize = 64;
@@ -105,7 +108,10 @@ pub(super) struct Listed<'f> {
 
 impl Listed<'_> {
     pub(super) fn animals(&self) -> Vec<Animal<'_>> {
-        self.pets.iter().map(|pet| Animal::public(pet, self.fields)).collect()
+        self.pets
+            .iter()
+            .map(|pet| Animal::public(pet, self.fields))
+            .collect()
     }
 }
 
@@ -139,7 +145,10 @@ impl Shop {
             known => {
                 let former = known.take().map(|known| known.moment);
                 let moment = self.read_moment(former).await?;
-                *known = Some(KnownMoment { moment: Arc::clone(&moment), seen: now });
+                *known = Some(KnownMoment {
+                    moment: Arc::clone(&moment),
+                    seen: now,
+                });
                 moment
             }
         };
@@ -158,7 +167,11 @@ impl Shop {
         let fields = self.store().fields().await?;
         let facts = Arc::new(StoreFacts::read(self.store(), &self.settings.store).await?);
         *self.facts.lock() = Arc::clone(&facts);
-        Ok(Arc::new(Moment { version, fields, facts }))
+        Ok(Arc::new(Moment {
+            version,
+            fields,
+            facts,
+        }))
     }
 
     /// Returns the facts that were read last, for a page about a store that cannot be read. The rest of the request is
@@ -257,6 +270,11 @@ impl Shop {
         let categories = pets.iter().map(|pet| pet.category_id);
         let categories: Vec<i64> = categories.chain(query.filter.category_id).collect();
         labels.learn(self.store(), categories).await?;
-        Ok(Listed { fields, pets, labels, next })
+        Ok(Listed {
+            fields,
+            pets,
+            labels,
+            next,
+        })
     }
 }

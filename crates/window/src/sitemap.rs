@@ -39,7 +39,10 @@ pub(super) async fn index(shop: &Shop) -> Result<Made, ApiError> {
         limit: Limit::new(1).unwrap_or_default(),
         ..PetQuery::default()
     };
-    let counts = shop.store().count_offers(vec![newest.clone()], most + 1).await?;
+    let counts = shop
+        .store()
+        .count_offers(vec![newest.clone()], most + 1)
+        .await?;
     if counts.iter().all(|count| *count <= most) {
         return Ok(Made::new(XML, Vec::new()));
     }
@@ -54,13 +57,21 @@ async fn block_numbers(shop: &Shop, newest: &PetQuery) -> Result<Vec<i64>, Store
     let mut blocks = Vec::new();
     let mut after = None;
     loop {
-        let (pets, _) = shop.store().list_offers(&PetQuery { after, ..newest.clone() }).await?;
+        let (pets, _) = shop
+            .store()
+            .list_offers(&PetQuery {
+                after,
+                ..newest.clone()
+            })
+            .await?;
         let [pet, ..] = &*pets else { break };
         let block = pet.id.get() / BLOCK;
         if block > 0 {
             blocks.push(block);
         }
-        let Some(end) = PetId::new(block * BLOCK) else { break };
+        let Some(end) = PetId::new(block * BLOCK) else {
+            break;
+        };
         after = Some(end);
     }
     // The first one has the list, and so something at any time.
@@ -86,10 +97,12 @@ fn write_index(shop: &Shop, blocks: &[i64]) -> io::Result<Vec<u8>> {
 /// The lowest identifier in `/sitemap-{block}.xml`, and the end behind its highest one. Fails with 404 for what is no
 /// number.
 pub(super) fn bounds(block: &str) -> Result<(i64, Option<PetId>), ApiError> {
-    let block = integer(block).filter(|block| *block >= 0).and_then(|block: i64| {
-        let lowest = block.checked_mul(BLOCK)?;
-        Some((lowest, Some(PetId::new(lowest.checked_add(BLOCK)?)?)))
-    });
+    let block = integer(block)
+        .filter(|block| *block >= 0)
+        .and_then(|block: i64| {
+            let lowest = block.checked_mul(BLOCK)?;
+            Some((lowest, Some(PetId::new(lowest.checked_add(BLOCK)?)?)))
+        });
     block.ok_or_else(ApiError::no_such_path)
 }
 
@@ -103,7 +116,9 @@ pub(super) fn pages(
     let first = first_piece(shop, lowest).map_err(internal_error)?;
     let start = (Arc::clone(shop), Some(end), permit);
     let rest = stream::try_unfold(Some(start), move |state| async move {
-        let Some((shop, position, permit)) = state else { return Ok(None) };
+        let Some((shop, position, permit)) = state else {
+            return Ok(None);
+        };
         let Some(position) = position else {
             let last = last_piece().map_err(internal_error)?;
             return Ok(Some((last, None)));
@@ -130,7 +145,11 @@ fn first_piece(shop: &Shop, lowest: i64) -> io::Result<Bytes> {
 fn piece(shop: &Shop, pets: &[StorePet], lowest: i64) -> io::Result<Bytes> {
     let mut writer = XmlWriter::new(Vec::new());
     for pet in pets.iter().take_while(|pet| pet.id.get() >= lowest) {
-        write_url(&mut writer, &shop.url(&format!("/animals/{}", pet.id)), Some(pet))?;
+        write_url(
+            &mut writer,
+            &shop.url(&format!("/animals/{}", pet.id)),
+            Some(pet),
+        )?;
     }
     Ok(writer.into_inner().into())
 }
@@ -167,14 +186,16 @@ fn end_line(writer: &mut XmlWriter) {
 /// Writes the address of a page, and when its animal changed.
 fn write_url(writer: &mut XmlWriter, url: &str, pet: Option<&StorePet>) -> io::Result<()> {
     let changed_at = pet.and_then(|pet| pet.updated_at.or(pet.created_at));
-    writer.create_element("url").write_inner_content(|element| {
-        write_text(element, "loc", url)?;
-        if let Some(changed_at) = changed_at {
-            // To the day, because values that are not public change it, too.
-            write_text(element, "lastmod", &changed_at.strftime("%F").to_string())?;
-        }
-        Ok(())
-    })?;
+    writer
+        .create_element("url")
+        .write_inner_content(|element| {
+            write_text(element, "loc", url)?;
+            if let Some(changed_at) = changed_at {
+                // To the day, because values that are not public change it, too.
+                write_text(element, "lastmod", &changed_at.strftime("%F").to_string())?;
+            }
+            Ok(())
+        })?;
     end_line(writer);
     Ok(())
 }
@@ -185,6 +206,8 @@ pub(super) fn robots(shop: &Shop) -> Response {
     let text = format!("User-agent: *\nDisallow: /embed\nSitemap: {sitemap}\n");
     let mut response = Response::new(Bytes::from(text).into());
     let media_type = HeaderValue::from_static("text/plain; charset=utf-8");
-    response.headers_mut().insert(header::CONTENT_TYPE, media_type);
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, media_type);
     response
 }

@@ -83,7 +83,10 @@ pub(super) fn paragraphs(text: &str) -> Markup {
     if text.contains('\r') {
         text = text.replace("\r\n", "\n").replace('\r', "\n").into();
     }
-    let paragraphs = text.split("\n\n").map(str::trim).filter(|paragraph| !paragraph.is_empty());
+    let paragraphs = text
+        .split("\n\n")
+        .map(str::trim)
+        .filter(|paragraph| !paragraph.is_empty());
     html! {
         @for paragraph in paragraphs { p dir="auto" { (lines(paragraph)) } }
     }
@@ -127,12 +130,27 @@ pub(super) fn organization(shop: &Shop, facts: &StoreFacts) -> Option<Organizati
         schema: "Organization",
         name: named(facts),
         url: shop.url("/"),
-        address: profile.address.as_ref().map(|address| in_one_line(address.as_str())),
-        telephone: profile.telephone.as_ref().map(|number| number.as_str().to_owned()),
-        email: profile.email.as_ref().map(|email| readable(email.as_str(), usize::MAX)),
+        address: profile
+            .address
+            .as_ref()
+            .map(|address| in_one_line(address.as_str())),
+        telephone: profile
+            .telephone
+            .as_ref()
+            .map(|number| number.as_str().to_owned()),
+        email: profile
+            .email
+            .as_ref()
+            .map(|email| readable(email.as_str(), usize::MAX)),
         logo: profile.logo.map(|logo| shop.url(&logo.path())),
     };
-    let said = [&all.name, &all.address, &all.telephone, &all.email, &all.logo];
+    let said = [
+        &all.name,
+        &all.address,
+        &all.telephone,
+        &all.email,
+        &all.logo,
+    ];
     let has_any = said.into_iter().any(Option::is_some);
     has_any.then_some(all)
 }

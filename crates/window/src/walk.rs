@@ -36,7 +36,9 @@ pub(super) struct FilePermit {
 impl FilePermit {
     /// Counts the memory of a longer piece.
     pub(super) fn make_room(&mut self, length: usize) -> Result<(), StoreError> {
-        self.room.grow(length.max(FILE_ROOM)).map_err(|_| StoreError::Overloaded)
+        self.room
+            .grow(length.max(FILE_ROOM))
+            .map_err(|_| StoreError::Overloaded)
     }
 }
 
@@ -48,7 +50,10 @@ pub(super) fn permit(
 ) -> Result<FilePermit, ApiError> {
     let place = files.reserve(visitor, 1).ok_or(StoreError::Overloaded)?;
     let room = memory.reserve_for(Reader::Stranger(visitor), FILE_ROOM)?;
-    Ok(FilePermit { room, _place: place })
+    Ok(FilePermit {
+        room,
+        _place: place,
+    })
 }
 
 /// The next animals, newest first, and the position after them if more follow.
@@ -81,7 +86,9 @@ pub(super) fn response(
     let rest = rest.map_err(|error| Arc::new(error) as Cause);
     let all = stream::iter([Ok(first)]).chain(rest);
     let mut response = Response::new(Body::File(Box::pin(all)));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     response
 }
 

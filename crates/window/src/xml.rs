@@ -23,7 +23,9 @@ pub(super) fn write_declaration(writer: &mut XmlWriter) -> io::Result<()> {
 /// Example: `a<\u{1}` in the element `title` becomes `<title>a&lt;\u{fffd}</title>`.
 pub(super) fn write_text(writer: &mut XmlWriter, element: &str, text: &str) -> io::Result<()> {
     let allowed_text = text.replace(is_forbidden, "\u{fffd}");
-    writer.create_element(element).write_text_content(BytesText::new(&allowed_text))?;
+    writer
+        .create_element(element)
+        .write_text_content(BytesText::new(&allowed_text))?;
     Ok(())
 }
 

@@ -137,7 +137,10 @@ impl Drop for Disk {
 /// write, the whole WAL counts as rewritten, and is on disk only after a sync (`sync.rs`). Other
 /// files are not watched: closing one would release SQLite's locks on it.
 fn watch_for_others(model: &mut Model, path: &Path) {
-    let Some(name) = path.file_name().filter(|name| name.as_bytes().ends_with(b"-wal")) else {
+    let Some(name) = path
+        .file_name()
+        .filter(|name| name.as_bytes().ends_with(b"-wal"))
+    else {
         return;
     };
     let log = File::options().write(true).open(path);
@@ -147,8 +150,15 @@ fn watch_for_others(model: &mut Model, path: &Path) {
 }
 
 fn look_for_others(model: &mut Model, path: &Path) {
-    let Some(name) = path.file_name().filter(|name| model.watched.contains(*name)) else { return };
-    if path.metadata().is_ok_and(|file| file.modified().is_ok_and(|at| at != UNIX_EPOCH))
+    let Some(name) = path
+        .file_name()
+        .filter(|name| model.watched.contains(*name))
+    else {
+        return;
+    };
+    if path
+        .metadata()
+        .is_ok_and(|file| file.modified().is_ok_and(|at| at != UNIX_EPOCH))
         && let Ok(content) = fs::read(path)
     {
         model.watched.remove(name);

@@ -60,7 +60,10 @@ impl Kind {
             Self::ShortWrite | Self::Full => operation == O::Write,
             Self::LostSync | Self::RevertedSync => operation == O::Sync,
             Self::PowerCut => {
-                matches!(operation, O::Open | O::Delete | O::Write | O::Truncate | O::Sync)
+                matches!(
+                    operation,
+                    O::Open | O::Delete | O::Write | O::Truncate | O::Sync
+                )
             }
         }
     }
@@ -115,7 +118,10 @@ impl Model {
 
     /// The same disk for the next process.
     pub(crate) fn successor(&self) -> Self {
-        Self { in_memory: self.in_memory.clone(), ..Self::new(self.on_disk.clone()) }
+        Self {
+            in_memory: self.in_memory.clone(),
+            ..Self::new(self.on_disk.clone())
+        }
     }
 
     pub(crate) fn set(&mut self, fault: Fault) {
@@ -191,8 +197,9 @@ impl Model {
 
     /// All changes of the file are on disk.
     pub(crate) fn synced(&mut self, name: &OsStr) {
-        let (of_it, others) =
-            std::mem::take(&mut self.in_memory).into_iter().partition(|(of, _)| of == name);
+        let (of_it, others) = std::mem::take(&mut self.in_memory)
+            .into_iter()
+            .partition(|(of, _)| of == name);
         self.in_memory = others;
         let of_it: Vec<_> = of_it;
         for (name, change) in of_it {

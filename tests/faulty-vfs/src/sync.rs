@@ -24,7 +24,9 @@ const RTLD_NEXT: *mut c_void = -1_isize as *mut c_void;
 #[unsafe(no_mangle)]
 extern "C" fn fsync(file: c_int) -> c_int {
     let path = fs::read_link(format!("/proc/self/fd/{file}")).unwrap_or_default();
-    let Some(disk) = disk_of(&path) else { return sync_for_real(file) };
+    let Some(disk) = disk_of(&path) else {
+        return sync_for_real(file);
+    };
     let name = path.file_name().unwrap_or(OsStr::new(""));
     let mut disk = lock(&disk);
     look_for_others(&mut disk, Path::new(&path));
@@ -52,9 +54,15 @@ fn sync_for_real(file: c_int) -> c_int {
 /// Closes the files that a dropped store leaves open under a directory. A process never closes
 /// files that SQLite locks, and a harness opens thousands.
 pub fn close_files_under(directory: &Path) {
-    for entry in fs::read_dir("/proc/self/fd").into_iter().flatten().flatten() {
+    for entry in fs::read_dir("/proc/self/fd")
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
         let path = fs::read_link(entry.path()).unwrap_or_default();
-        let Ok(file) = entry.file_name().to_string_lossy().parse() else { continue };
+        let Ok(file) = entry.file_name().to_string_lossy().parse() else {
+            continue;
+        };
         let is_kept = path.starts_with(directory) && !path.to_string_lossy().contains("-wal");
         if is_kept && is_read_only(file) {
             unsafe { close(file) };
@@ -64,6 +72,8 @@ pub fn close_files_under(directory: &Path) {
 
 fn is_read_only(file: c_int) -> bool {
     let information = fs::read_to_string(format!("/proc/self/fdinfo/{file}")).unwrap_or_default();
-    let flags = information.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = information
+        .lines()
+        .find_map(|line| line.strip_prefix("flags:"));
     flags.is_some_and(|flags| flags.ends_with('0'))
 }

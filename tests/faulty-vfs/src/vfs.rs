@@ -34,10 +34,15 @@ struct Watched {
 
 impl Watched {
     fn verdict(&self, operation: Operation) -> Verdict {
-        let Some((disk, path)) = &self.file else { return Verdict::Go };
+        let Some((disk, path)) = &self.file else {
+            return Verdict::Go;
+        };
         let mut disk = lock(disk);
         look_for_others(&mut disk, path);
-        if matches!(operation, Operation::Write | Operation::Truncate | Operation::Delete) {
+        if matches!(
+            operation,
+            Operation::Write | Operation::Truncate | Operation::Delete
+        ) {
             disk.watched.remove(name_of(path));
         }
         disk.verdict(operation)
@@ -130,11 +135,19 @@ unsafe fn watched<'a>(file: *mut ffi::sqlite3_file) -> &'a Watched {
 /// The file of this name. SQLite passes absolute paths, or null for unnamed files.
 unsafe fn named(name: *const c_char) -> Watched {
     if name.is_null() {
-        return Watched { file: None, syncs_directory: AtomicBool::new(false) };
+        return Watched {
+            file: None,
+            syncs_directory: AtomicBool::new(false),
+        };
     }
-    let path = Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(name) }.to_bytes()));
+    let path = Path::new(OsStr::from_bytes(
+        unsafe { CStr::from_ptr(name) }.to_bytes(),
+    ));
     let file = disk_of(path).map(|disk| (disk, path.to_owned()));
-    Watched { file, syncs_directory: AtomicBool::new(false) }
+    Watched {
+        file,
+        syncs_directory: AtomicBool::new(false),
+    }
 }
 
 unsafe fn exists(name: *const c_char) -> bool {
@@ -157,7 +170,9 @@ unsafe extern "C" fn open(
     }
     let is_new = watched.file.is_some() && !unsafe { exists(name) };
     let (usual, real) = unsafe { (real_vfs(vfs), real_file(file)) };
-    let Some(method) = (unsafe { (*usual).xOpen }) else { return ffi::SQLITE_CANTOPEN };
+    let Some(method) = (unsafe { (*usual).xOpen }) else {
+        return ffi::SQLITE_CANTOPEN;
+    };
     let opened = unsafe { method(usual, name, real, flags, out) };
     if opened != ffi::SQLITE_OK {
         if !unsafe { (*real).pMethods }.is_null() {
@@ -189,9 +204,13 @@ unsafe extern "C" fn delete(
         if let Verdict::Fail(kind) = watched.verdict(Operation::Delete) {
             return code(kind, Operation::Delete);
         }
-        let Some(method) = (*real_vfs(vfs)).xDelete else { return ffi::SQLITE_IOERR_DELETE };
+        let Some(method) = (*real_vfs(vfs)).xDelete else {
+            return ffi::SQLITE_IOERR_DELETE;
+        };
         let deleted = method(real_vfs(vfs), name, sync_directory);
-        watched.note(deleted, |disk, name| disk.deleted(name, sync_directory != 0))
+        watched.note(deleted, |disk, name| {
+            disk.deleted(name, sync_directory != 0)
+        })
     }
 }
 
@@ -205,7 +224,9 @@ unsafe extern "C" fn access(
         if let Verdict::Fail(kind) = named(name).verdict(Operation::Access) {
             return code(kind, Operation::Access);
         }
-        let Some(method) = (*real_vfs(vfs)).xAccess else { return ffi::SQLITE_IOERR_ACCESS };
+        let Some(method) = (*real_vfs(vfs)).xAccess else {
+            return ffi::SQLITE_IOERR_ACCESS;
+        };
         method(real_vfs(vfs), name, flags, out)
     }
 }
@@ -271,7 +292,9 @@ unsafe extern "C" fn write(
     };
     let bytes = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), length as usize) };
     let written = pass_on!(file, xWrite, data, length, offset);
-    watched.note(written, |disk, name| disk.wrote(name, offset as usize, bytes));
+    watched.note(written, |disk, name| {
+        disk.wrote(name, offset as usize, bytes)
+    });
     match verdict {
         Verdict::Fail(kind) => code(kind, Operation::Write),
         Verdict::Go | Verdict::Pretend => written,
@@ -286,7 +309,9 @@ unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, size: i64) -> c_int 
 /// The model is the disk, so this need not wait for the real one.
 unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
     let watched = unsafe { watched(file) };
-    let Some((disk, path)) = &watched.file else { return pass_on!(file, xSync, flags) };
+    let Some((disk, path)) = &watched.file else {
+        return pass_on!(file, xSync, flags);
+    };
     let name = name_of(path);
     match watched.verdict(Operation::Sync) {
         Verdict::Go => {
@@ -318,7 +343,13 @@ fn revert(file: *mut ffi::sqlite3_file, on_disk: &[u8]) {
     // The default VFS writes at most 128 KiB at a time.
     for (number, chunk) in (0..).zip(on_disk.chunks(CHUNK)) {
         let offset = number * CHUNK as i64;
-        let written = pass_on!(file, xWrite, chunk.as_ptr().cast(), chunk.len() as c_int, offset);
+        let written = pass_on!(
+            file,
+            xWrite,
+            chunk.as_ptr().cast(),
+            chunk.len() as c_int,
+            offset
+        );
         assert_eq!(written, ffi::SQLITE_OK, "the real disk failed");
     }
 }

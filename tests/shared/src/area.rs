@@ -41,7 +41,10 @@ pub fn respond(decisions: &[Decision]) -> StoredResponse {
 }
 
 pub async fn execute(store: &AnyStore, commands: Vec<Command>) -> Executed {
-    let context = WriteContext { now: now(), ..act(0) };
+    let context = WriteContext {
+        now: now(),
+        ..act(0)
+    };
     store.execute(commands, context, respond).await.unwrap()
 }
 
@@ -75,7 +78,11 @@ pub async fn order(store: &AnyStore, id: OrderId) -> Order {
 
 /// Places an order, and returns its identifier.
 pub async fn place(store: &AnyStore, order: NewOrder) -> OrderId {
-    match change(store, Command::PlaceOrder(order)).await.swap_remove(0).after {
+    match change(store, Command::PlaceOrder(order))
+        .await
+        .swap_remove(0)
+        .after
+    {
         Some(Resource::Order(order)) => order.id,
         other => panic!("{other:?}"),
     }
@@ -83,24 +90,45 @@ pub async fn place(store: &AnyStore, order: NewOrder) -> OrderId {
 
 /// Any version.
 pub fn any() -> Preconditions {
-    Preconditions { if_match: Some(IfMatch::Any), if_absent: false }
+    Preconditions {
+        if_match: Some(IfMatch::Any),
+        if_absent: false,
+    }
 }
 
 pub fn patch(id: PetId, patch: PetPatch) -> Command {
-    Command::PatchPet { id, patch, preconditions: any() }
+    Command::PatchPet {
+        id,
+        patch,
+        preconditions: any(),
+    }
 }
 
 pub fn to_status(id: PetId, status: PetStatus) -> Command {
-    patch(id, PetPatch { status: Some(status), ..PetPatch::default() })
+    patch(
+        id,
+        PetPatch {
+            status: Some(status),
+            ..PetPatch::default()
+        },
+    )
 }
 
 pub fn withdraw(id: PetId) -> Command {
     let reason = WithdrawalReason::Transferred;
-    Command::WithdrawPet { id, reason, note: None, preconditions: any() }
+    Command::WithdrawPet {
+        id,
+        reason,
+        note: None,
+        preconditions: any(),
+    }
 }
 
 pub fn restore(id: PetId) -> Command {
-    Command::RestorePet { id, preconditions: any() }
+    Command::RestorePet {
+        id,
+        preconditions: any(),
+    }
 }
 
 /// A reservation for an hour.
@@ -110,27 +138,47 @@ pub fn reserve(pet_id: PetId) -> NewOrder {
 }
 
 pub fn sell(pet_id: PetId) -> NewOrder {
-    NewOrder { terms: OrderTerms::Completed, ..reserve(pet_id) }
+    NewOrder {
+        terms: OrderTerms::Completed,
+        ..reserve(pet_id)
+    }
 }
 
 pub fn complete(id: OrderId) -> Command {
-    Command::CompleteOrder { id, price: Patch::Keep, preconditions: Preconditions::default() }
+    Command::CompleteOrder {
+        id,
+        price: Patch::Keep,
+        preconditions: Preconditions::default(),
+    }
 }
 
 pub fn cancel(id: OrderId) -> Command {
     let reason = Reason::new("too far".to_owned());
-    Command::CancelOrder { id, reason, preconditions: Preconditions::default() }
+    Command::CancelOrder {
+        id,
+        reason,
+        preconditions: Preconditions::default(),
+    }
 }
 
 pub fn give_back(id: OrderId) -> Command {
-    Command::ReturnOrder { id, reason: None, preconditions: Preconditions::default() }
+    Command::ReturnOrder {
+        id,
+        reason: None,
+        preconditions: Preconditions::default(),
+    }
 }
 
 /// By default, for two hours.
 pub fn reopen(id: OrderId) -> Command {
     let default_end = kept() + jiff::SignedDuration::from_hours(2);
     let preconditions = Preconditions::default();
-    Command::ReopenOrder { id, expires_at: None, default_end, preconditions }
+    Command::ReopenOrder {
+        id,
+        expires_at: None,
+        default_end,
+        preconditions,
+    }
 }
 
 pub fn label(text: &str) -> Label {

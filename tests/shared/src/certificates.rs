@@ -34,9 +34,14 @@ impl Certificates {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.distinguished_name = DistinguishedName::new();
-        params.distinguished_name.push(DnType::CommonName, "a root for tests");
+        params
+            .distinguished_name
+            .push(DnType::CommonName, "a root for tests");
         let root = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-        let made = Self { folder: TempDir::new().unwrap(), root };
+        let made = Self {
+            folder: TempDir::new().unwrap(),
+            root,
+        };
         fs::write(made.folder.path().join("root.pem"), made.root.pem()).unwrap();
         made.renew(1);
         made
@@ -76,9 +81,14 @@ impl Certificates {
             .unwrap()
             .with_root_certificates(roots)
             .with_no_client_auth();
-        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        config.alpn_protocols = protocols
+            .iter()
+            .map(|name| name.as_bytes().to_vec())
+            .collect();
         let name = ServerName::try_from("localhost").unwrap();
-        TlsConnector::from(Arc::new(config)).connect(name, stream).await
+        TlsConnector::from(Arc::new(config))
+            .connect(name, stream)
+            .await
     }
 }
 

@@ -11,7 +11,10 @@ use petstore_domain::Clock;
 pub struct ManualClock(Mutex<(Timestamp, Instant)>);
 
 impl ManualClock {
-    #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the machine")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "an Instant can only be had from the machine"
+    )]
     pub fn at(now: &str) -> Arc<Self> {
         Arc::new(Self(Mutex::new((now.parse().unwrap(), Instant::now()))))
     }

@@ -30,7 +30,11 @@ fn document(source: &str) -> Value {
 
 /// The document that a path below `/v1` belongs to.
 fn document_of(path: &str) -> &'static Value {
-    if path == "/store" || path.starts_with("/store/") { &STORE_AREA } else { &CONTRACT }
+    if path == "/store" || path.starts_with("/store/") {
+        &STORE_AREA
+    } else {
+        &CONTRACT
+    }
 }
 
 /// Fields of HTTP itself.
@@ -53,7 +57,12 @@ pub fn check(method: &Method, path: &str, status: StatusCode, headers: &HeaderMa
     let body = &decoded(headers, body);
     let Some(api_path) = path.strip_prefix("/v1") else {
         if !status.is_success() && !status.is_redirection() {
-            check_body(&what, &CONTRACT, &CONTRACT["components"]["schemas"]["Error"], body);
+            check_body(
+                &what,
+                &CONTRACT,
+                &CONTRACT["components"]["schemas"]["Error"],
+                body,
+            );
         }
         return;
     };
@@ -72,10 +81,16 @@ pub fn check(method: &Method, path: &str, status: StatusCode, headers: &HeaderMa
     assert_eq!(headers["content-type"], "application/json", "{what}");
     let content = &declared["content"]["application/json"];
     check_body(&what, document, &content["schema"], body);
-    if let Some(examples) = content["examples"].as_object().filter(|_| !status.is_success()) {
+    if let Some(examples) = content["examples"]
+        .as_object()
+        .filter(|_| !status.is_success())
+    {
         let error: Value = serde_json::from_slice(body).unwrap();
         let code = error["code"].as_str().unwrap();
-        assert!(examples.contains_key(code), "{what} with the undeclared code {code}");
+        assert!(
+            examples.contains_key(code),
+            "{what} with the undeclared code {code}"
+        );
         assert_eq!(error["status"], status.as_u16(), "{what}");
     }
 }
@@ -89,7 +104,10 @@ pub fn check_head(method: &Method, path: &str, status: StatusCode, headers: &Hea
     let declared = declared.unwrap_or_else(|| panic!("{what}, which is not declared"));
     check_headers(&what, document, declared, headers);
     let media_type = headers["content-type"].to_str().unwrap();
-    assert!(declared["content"].get(media_type).is_some(), "{what} with {media_type}");
+    assert!(
+        declared["content"].get(media_type).is_some(),
+        "{what} with {media_type}"
+    );
 }
 
 /// Fails unless this is a change as the document declares it.
@@ -101,11 +119,16 @@ pub fn check_change(change: &Value) {
 /// The decoded body.
 pub fn decoded(headers: &HeaderMap, body: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
-    match headers.get("content-encoding").map(|coding| coding.to_str().unwrap()) {
+    match headers
+        .get("content-encoding")
+        .map(|coding| coding.to_str().unwrap())
+    {
         // The response to a HEAD also has `Content-Encoding`.
         Some(_) if body.is_empty() => {}
         Some("gzip") => {
-            flate2::read::GzDecoder::new(body).read_to_end(&mut plain).unwrap();
+            flate2::read::GzDecoder::new(body)
+                .read_to_end(&mut plain)
+                .unwrap();
         }
         Some(other) => panic!("unexpected coding {other}"),
         None => plain = body.to_vec(),
@@ -131,7 +154,9 @@ fn declared_response(
         }) && segments.next().is_none()
     };
     let mut paths = document["paths"].as_object().unwrap().iter();
-    let operations = paths.find(|(template, _)| fits(template)).map(|(_, operations)| operations);
+    let operations = paths
+        .find(|(template, _)| fits(template))
+        .map(|(_, operations)| operations);
     let method = match *method {
         Method::HEAD => "get".to_owned(),
         _ => method.as_str().to_lowercase(),
@@ -166,7 +191,9 @@ fn check_headers(what: &str, document: &Value, declared: &'static Value, headers
     // Every response of the deprecated path announces the deprecation, even without an operation.
     let deprecation = ["deprecation", "sunset", "link"];
     for name in headers.keys() {
-        let known = declared.keys().any(|declared| declared.eq_ignore_ascii_case(name.as_str()))
+        let known = declared
+            .keys()
+            .any(|declared| declared.eq_ignore_ascii_case(name.as_str()))
             || HTTP_FIELDS.contains(&name.as_str())
             || name.as_str().starts_with(CORS_PREFIX)
             || (what.contains("/v1/pets/") && deprecation.contains(&name.as_str()));
@@ -175,7 +202,10 @@ fn check_headers(what: &str, document: &Value, declared: &'static Value, headers
     for (name, header) in declared {
         let value = headers.get(name.parse::<HeaderName>().unwrap());
         let required = header["required"] == true;
-        assert!(value.is_some() || !required, "{what} without the header field {name}");
+        assert!(
+            value.is_some() || !required,
+            "{what} without the header field {name}"
+        );
         if let (Some(value), Some(schema)) = (value, header.get("schema")) {
             let text = value.to_str().unwrap();
             let value = match schema["type"].as_str() {
@@ -200,27 +230,43 @@ static VALIDATORS: LazyLock<Mutex<HashMap<usize, Arc<Validator>>>> = LazyLock::n
 /// OpenAPI 3.1 has the schemas of draft 2020-12. Those of 3.0 are nearest to draft 4.
 fn validator(document: &Value, schema: &'static Value) -> Arc<Validator> {
     let mut validators = VALIDATORS.lock().unwrap_or_else(PoisonError::into_inner);
-    let validator = validators.entry(ptr::from_ref(schema).addr()).or_insert_with(|| {
-        let is_3_0 = document["openapi"].as_str().unwrap().starts_with("3.0.");
-        let draft = if is_3_0 { jsonschema::Draft::Draft4 } else { jsonschema::Draft::Draft202012 };
-        let options = jsonschema::options().with_draft(draft).should_validate_formats(!is_3_0);
-        Arc::new(options.build(&closed(schema)).unwrap())
-    });
+    let validator = validators
+        .entry(ptr::from_ref(schema).addr())
+        .or_insert_with(|| {
+            let is_3_0 = document["openapi"].as_str().unwrap().starts_with("3.0.");
+            let draft = if is_3_0 {
+                jsonschema::Draft::Draft4
+            } else {
+                jsonschema::Draft::Draft202012
+            };
+            let options = jsonschema::options()
+                .with_draft(draft)
+                .should_validate_formats(!is_3_0);
+            Arc::new(options.build(&closed(schema)).unwrap())
+        });
     Arc::clone(validator)
 }
 
 fn check_schema(what: &str, document: &Value, schema: &'static Value, value: &Value) {
     let validator = validator(document, schema);
-    let errors: Vec<String> = validator.iter_errors(value).map(|error| error.to_string()).collect();
-    assert!(errors.is_empty(), "{what}: {value} is not as declared: {errors:?}");
+    let errors: Vec<String> = validator
+        .iter_errors(value)
+        .map(|error| error.to_string())
+        .collect();
+    assert!(
+        errors.is_empty(),
+        "{what}: {value} is not as declared: {errors:?}"
+    );
 }
 
 /// The schema without additional members.
 fn closed(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => {
-            let mut members: Map<String, Value> =
-                members.iter().map(|(name, member)| (name.clone(), closed(member))).collect();
+            let mut members: Map<String, Value> = members
+                .iter()
+                .map(|(name, member)| (name.clone(), closed(member)))
+                .collect();
             if members.contains_key("properties") {
                 members.insert("additionalProperties".to_owned(), json!(false));
             }
@@ -248,9 +294,10 @@ fn inline(value: &Value, document: &Value) -> Value {
                 .collect::<Map<_, _>>()
                 .into(),
         },
-        Value::Array(elements) => {
-            elements.iter().map(|element| inline(element, document)).collect()
-        }
+        Value::Array(elements) => elements
+            .iter()
+            .map(|element| inline(element, document))
+            .collect(),
         other => other.clone(),
     }
 }
@@ -278,7 +325,9 @@ mod tests {
             ("x-content-type-options", "nosniff"),
             ("x-request-id", "1"),
         ];
-        let usual = usual.iter().filter(|(name, _)| *name != "etag" || status == 200);
+        let usual = usual
+            .iter()
+            .filter(|(name, _)| *name != "etag" || status == 200);
         for (name, value) in usual.chain(headers) {
             map.insert(*name, value.parse().unwrap());
         }
@@ -309,19 +358,31 @@ mod tests {
     #[test]
     #[should_panic(expected = "without the header field WWW-Authenticate")]
     fn a_missing_header_field_fails() {
-        response(401, &[], r#"{"code": "missing_api_key", "message": "", "status": 401}"#);
+        response(
+            401,
+            &[],
+            r#"{"code": "missing_api_key", "message": "", "status": 401}"#,
+        );
     }
 
     #[test]
     #[should_panic(expected = "Additional properties")]
     fn an_undeclared_member_fails() {
-        response(200, &[], r#"[{"id": 1, "name": "a", "categoryId": 1, "more": 1}]"#);
+        response(
+            200,
+            &[],
+            r#"[{"id": 1, "name": "a", "categoryId": 1, "more": 1}]"#,
+        );
     }
 
     #[test]
     #[should_panic(expected = "undeclared code")]
     fn an_undeclared_error_code_fails() {
-        response(400, &[], r#"{"code": "invalid_body", "message": "", "status": 400}"#);
+        response(
+            400,
+            &[],
+            r#"{"code": "invalid_body", "message": "", "status": 400}"#,
+        );
     }
 
     fn store_pet(version: &str, updated_at: &str) -> String {
@@ -341,7 +402,11 @@ mod tests {
 
     #[test]
     fn a_response_of_the_store_area_is_compared_with_its_document() {
-        store_response(200, &[TAG], &store_pet("7", r#""2026-11-22T10:00:00.000Z""#));
+        store_response(
+            200,
+            &[TAG],
+            &store_pet("7", r#""2026-11-22T10:00:00.000Z""#),
+        );
         let not_found = r#"{"code": "not_found", "message": "", "status": 404}"#;
         store_response(404, &[], not_found);
         response_to(&Method::GET, "/v1/store", 404, &[], not_found);
@@ -369,12 +434,20 @@ mod tests {
     #[test]
     #[should_panic(expected = "is not as declared")]
     fn a_response_of_the_contract_fails_in_the_store_area() {
-        store_response(200, &[TAG], r#"{"id": 1, "name": "a", "categoryId": 1, "status": "sold"}"#);
+        store_response(
+            200,
+            &[TAG],
+            r#"{"id": 1, "name": "a", "categoryId": 1, "status": "sold"}"#,
+        );
     }
 
     #[test]
     #[should_panic(expected = "undeclared code gone")]
     fn an_undeclared_code_fails_in_the_store_area() {
-        store_response(404, &[], r#"{"code": "gone", "message": "", "status": 404}"#);
+        store_response(
+            404,
+            &[],
+            r#"{"code": "gone", "message": "", "status": 404}"#,
+        );
     }
 }

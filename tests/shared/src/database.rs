@@ -45,8 +45,15 @@ impl Database {
             (Self::Postgres(from), Self::Postgres(to)) => {
                 let mut random = rand::rngs::StdRng::seed_from_u64(1);
                 let (mode, one) = (OpenMode::CreateAndMigrate, NonZeroU32::MIN);
-                drop(databases::open(&to.parse().unwrap(), mode, one, &mut random).await.unwrap());
-                let key = connect(from).await.query_one("SELECT key FROM etag_key", &[]).await;
+                drop(
+                    databases::open(&to.parse().unwrap(), mode, one, &mut random)
+                        .await
+                        .unwrap(),
+                );
+                let key = connect(from)
+                    .await
+                    .query_one("SELECT key FROM etag_key", &[])
+                    .await;
                 let key: Vec<u8> = key.unwrap().get(0);
                 let update = "UPDATE etag_key SET key = $1";
                 connect(to).await.execute(update, &[&key]).await.unwrap();
@@ -66,7 +73,10 @@ impl Database {
             }
             Self::Postgres(url) => {
                 let holding = connect(url).await;
-                holding.batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE").await.unwrap();
+                holding
+                    .batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE")
+                    .await
+                    .unwrap();
                 Box::new(holding)
             }
         }
@@ -76,8 +86,15 @@ impl Database {
     pub async fn count_rows(&self, table: &str) -> i64 {
         let sql = format!("SELECT count(*) FROM {table}");
         match self {
-            Self::Sqlite(folder) => sqlite(folder).query_row(&sql, [], |row| row.get(0)).unwrap(),
-            Self::Postgres(url) => connect(url).await.query_one(&sql, &[]).await.unwrap().get(0),
+            Self::Sqlite(folder) => sqlite(folder)
+                .query_row(&sql, [], |row| row.get(0))
+                .unwrap(),
+            Self::Postgres(url) => connect(url)
+                .await
+                .query_one(&sql, &[])
+                .await
+                .unwrap()
+                .get(0),
         }
     }
 
@@ -85,7 +102,11 @@ impl Database {
     /// release would, whose types this release does not know.
     pub async fn log_of_later_release(&self, pet: i64) {
         // Only SQLite has the latest time in each row.
-        let latest_at = if matches!(self, Self::Sqlite(_)) { ", latest_at" } else { "" };
+        let latest_at = if matches!(self, Self::Sqlite(_)) {
+            ", latest_at"
+        } else {
+            ""
+        };
         self.execute(&format!(
             "INSERT INTO changes (type, subject_id, version, pet_id, actor, request_id, at{latest_at})
                 SELECT 'photo.added', 7, 1, {pet}, 'clock', 'later', at{latest_at}

@@ -101,7 +101,12 @@ impl Faulty {
     /// The store with this fault.
     pub fn store(self: &Arc<Self>) -> Arc<dyn Store> {
         let (pets, area) = (Arc::<Self>::clone(self), Arc::<Self>::clone(self));
-        Arc::new(WithPets { pets, area, rest: Arc::clone(&self.store), asked: Arc::default() })
+        Arc::new(WithPets {
+            pets,
+            area,
+            rest: Arc::clone(&self.store),
+            asked: Arc::default(),
+        })
     }
 
     /// Waits until nothing is committed any more.
@@ -117,9 +122,19 @@ impl Faulty {
 }
 
 fn owned(pet: PetRef<'_>) -> Pet {
-    let PetRef { id, name, category_id, status } = pet;
+    let PetRef {
+        id,
+        name,
+        category_id,
+        status,
+    } = pet;
     let name = PetName::new(name.to_owned()).unwrap();
-    NewPet { name, category_id, status }.with_id(id)
+    NewPet {
+        name,
+        category_id,
+        status,
+    }
+    .with_id(id)
 }
 
 impl Faulty {
@@ -131,7 +146,10 @@ impl Faulty {
     fn shown(&self, pet: Pet) -> Pet {
         match (self.fault, self.added(pet.id)) {
             (Fault::StaleRead, Some(added)) => added,
-            (Fault::Torn, Some(added)) => Pet { status: added.status, ..pet },
+            (Fault::Torn, Some(added)) => Pet {
+                status: added.status,
+                ..pet
+            },
             _ => pet,
         }
     }
@@ -172,13 +190,18 @@ impl Pets for Faulty {
         visit: Visit<'_>,
     ) -> Result<Option<PetId>, StoreError> {
         let mut pets = Vec::new();
-        let last = self.store.list_pets(request, &mut |pet| pets.push(owned(pet))).await?;
+        let last = self
+            .store
+            .list_pets(request, &mut |pet| pets.push(owned(pet)))
+            .await?;
         let skips = self.fault == Fault::SkippedAnimal && request.after.is_some();
         if skips && pets.len() > 1 {
             pets.remove(0);
         }
         pets.retain(|pet| {
-            let is_as_added = self.added(pet.id).is_none_or(|added| added.status == pet.status);
+            let is_as_added = self
+                .added(pet.id)
+                .is_none_or(|added| added.status == pet.status);
             let is_omitted = self.fault == Fault::InNeitherStatus && request.status.is_some();
             !self.hides(pet.id) && (is_as_added || !is_omitted)
         });
@@ -189,9 +212,15 @@ impl Pets for Faulty {
         }
         if self.fault == Fault::WrittenAfterRead {
             let name = PetName::new("late".to_owned()).unwrap();
-            let late = NewPet { name, category_id: 1, status: PetStatus::Sold };
+            let late = NewPet {
+                name,
+                category_id: 1,
+                status: PetStatus::Sold,
+            };
             let context = WriteContext::new(Actor::Clock, Timestamp::UNIX_EPOCH);
-            self.store.create_pet(late, context, |_| unreachable!()).await?;
+            self.store
+                .create_pet(late, context, |_| unreachable!())
+                .await?;
         }
         Ok(last.filter(|_| self.fault != Fault::NoNextPage))
     }
@@ -228,7 +257,10 @@ impl Pets for Faulty {
         let Created::New(Pet { id, .. }) = created else {
             return Ok(created);
         };
-        self.added.lock().unwrap().insert(id, pet.clone().with_id(id));
+        self.added
+            .lock()
+            .unwrap()
+            .insert(id, pet.clone().with_id(id));
         let eighth = id.get() % 8 == 0;
         match self.fault {
             Fault::AcknowledgedUnseen => self.hidden.store(id.get(), Ordering::SeqCst),
@@ -264,8 +296,12 @@ impl Faulty {
     /// Compares the version of an animal now, and no more when the command is
     /// carried out.
     async fn compare_before(&self, command: &mut Command) {
-        let (Command::PatchPet { id, preconditions, .. }
-        | Command::WithdrawPet { id, preconditions, .. }
+        let (Command::PatchPet {
+            id, preconditions, ..
+        }
+        | Command::WithdrawPet {
+            id, preconditions, ..
+        }
         | Command::RestorePet { id, preconditions }) = command
         else {
             return;
@@ -283,13 +319,18 @@ impl Faulty {
 impl Faulty {
     /// The same for a category.
     async fn compare_category_before(&self, command: &mut Command) {
-        let (Command::PutCategory { id, preconditions, .. }
+        let (Command::PutCategory {
+            id, preconditions, ..
+        }
         | Command::DeleteCategory { id, preconditions }) = command
         else {
             return;
         };
-        let (page, _) =
-            self.store.list_categories(Some(*id - 1), Limit::new(1).unwrap()).await.unwrap();
+        let (page, _) = self
+            .store
+            .list_categories(Some(*id - 1), Limit::new(1).unwrap())
+            .await
+            .unwrap();
         let found = page.first().filter(|category| category.id == *id);
         if found.is_some_and(|found| *preconditions == Preconditions::version(found.version)) {
             preconditions.if_match = Some(IfMatch::Any);
@@ -320,7 +361,9 @@ impl Commands for Faulty {
         match executed {
             Executed::Refused { index, refusal } if self.fault == Fault::HalfBatch && index > 0 => {
                 before.truncate(index);
-                self.store.execute(before, WriteContext::new(by, now), respond).await?;
+                self.store
+                    .execute(before, WriteContext::new(by, now), respond)
+                    .await?;
                 Ok(Executed::Refused { index, refusal })
             }
             Executed::Replayed(response) if self.fault == Fault::ReplayedFromRow => {
@@ -329,14 +372,20 @@ impl Commands for Faulty {
                 let Some(id) = shown["id"].as_i64().and_then(OrderId::new) else {
                     return Ok(Executed::Replayed(response));
                 };
-                let order = self.store.get_order(id).await?.filter(|_| shown["petId"].is_i64());
+                let order = self
+                    .store
+                    .get_order(id)
+                    .await?
+                    .filter(|_| shown["petId"].is_i64());
                 let now = order.map(|order| Decision {
                     changes: Vec::new(),
                     releases: None,
                     photo: None,
                     result: Some(Resource::Order(order)),
                 });
-                Ok(Executed::Replayed(now.map_or(response, |now| respond(&[now]))))
+                Ok(Executed::Replayed(
+                    now.map_or(response, |now| respond(&[now])),
+                ))
             }
             executed => Ok(executed),
         }

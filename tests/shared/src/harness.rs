@@ -110,9 +110,14 @@ pub struct Server {
 
 pub async fn open(database: &Database, mode: OpenMode) -> Arc<dyn Store> {
     let connections = NonZeroU32::new(8).unwrap();
-    databases::open(&database.url(), mode, connections, &mut StdRng::seed_from_u64(2))
-        .await
-        .unwrap()
+    databases::open(
+        &database.url(),
+        mode,
+        connections,
+        &mut StdRng::seed_from_u64(2),
+    )
+    .await
+    .unwrap()
 }
 
 impl Server {
@@ -131,7 +136,11 @@ impl Server {
             ..app::Settings::default()
         };
         let edge_settings = edge::Settings {
-            cors_origins: setup.cors_origins.iter().map(|origin| origin.parse().unwrap()).collect(),
+            cors_origins: setup
+                .cors_origins
+                .iter()
+                .map(|origin| origin.parse().unwrap())
+                .collect(),
             trusted_proxies: setup.limits.trusted_proxies.clone(),
             exempts_loopback: setup.limits.exempts_loopback,
             access_log: true,
@@ -148,8 +157,12 @@ impl Server {
         };
         let seen = (setup.wrap)(Arc::clone(&store));
         let photos = crate::temporary_folder();
-        let app =
-            interface::app_with(seen, clock.clone(), &app_settings, (setup.photos)(photos.path()));
+        let app = interface::app_with(
+            seen,
+            clock.clone(),
+            &app_settings,
+            (setup.photos)(photos.path()),
+        );
         let edge = Arc::new(interface::edge(clock.clone(), &edge_settings));
         let api = Arc::new(Api::new(Arc::clone(&app), edge, &settings).unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -264,8 +277,15 @@ impl Server {
     pub async fn fill(&self, statuses: impl IntoIterator<Item = PetStatus>) {
         for status in statuses {
             let name = PetName::new("Frank".to_owned()).unwrap();
-            let new = NewPet { name, category_id: 1, status };
-            self.store.create_pet(new, self.act(), |_| unreachable!()).await.unwrap();
+            let new = NewPet {
+                name,
+                category_id: 1,
+                status,
+            };
+            self.store
+                .create_pet(new, self.act(), |_| unreachable!())
+                .await
+                .unwrap();
         }
     }
 
@@ -295,7 +315,8 @@ impl Server {
 
     /// Sends a request with the key.
     pub async fn request(&self, method: Method, target: &str) -> Reply {
-        self.send(method, target, &[("authorization", &self.bearer())], "").await
+        self.send(method, target, &[("authorization", &self.bearer())], "")
+            .await
     }
 
     pub async fn get(&self, target: &str) -> Reply {
@@ -303,7 +324,13 @@ impl Server {
     }
 
     pub async fn get_with_key(&self, target: &str, key: &str) -> Reply {
-        self.send(Method::GET, target, &[("authorization", &format!("Bearer {key}"))], "").await
+        self.send(
+            Method::GET,
+            target,
+            &[("authorization", &format!("Bearer {key}"))],
+            "",
+        )
+        .await
     }
 
     /// Posts a body to `/v1/pets`, as JSON, with this `Idempotency-Key`.
@@ -323,7 +350,10 @@ impl Server {
 
     /// Posts a body to `/v1/pets`, as JSON.
     pub async fn post(&self, body: impl Into<reqwest::Body>) -> Reply {
-        let headers = [("authorization", &*self.bearer()), ("content-type", "application/json")];
+        let headers = [
+            ("authorization", &*self.bearer()),
+            ("content-type", "application/json"),
+        ];
         self.send(Method::POST, "/v1/pets", &headers, body).await
     }
 

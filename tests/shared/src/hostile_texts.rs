@@ -10,15 +10,27 @@ use petstore_domain::{
 
 /// A profile of which every text is this one, as far as its rule allows it.
 pub fn of(text: &str) -> Profile {
-    let line: String = text.chars().filter(|character| !character.is_control()).collect();
-    let word: String = line.chars().filter(|character| !character.is_whitespace()).collect();
+    let line: String = text
+        .chars()
+        .filter(|character| !character.is_control())
+        .collect();
+    let word: String = line
+        .chars()
+        .filter(|character| !character.is_whitespace())
+        .collect();
     let encoded: String = form_urlencoded::byte_serialize(line.as_bytes()).collect();
     let labelled = |label: &str| {
         let url = LinkUrl::new(format!("https://claws.example/?'<b>\"{word}#{encoded}"));
         let label = LinkLabel::new(label.chars().take(60).collect());
-        Some(Link { label: label?, url: url? })
+        Some(Link {
+            label: label?,
+            url: url?,
+        })
     };
-    let links: Vec<_> = [&line, "Imprint"].into_iter().filter_map(labelled).collect();
+    let links: Vec<_> = [&line, "Imprint"]
+        .into_iter()
+        .filter_map(labelled)
+        .collect();
     let paragraph = |most: usize| line.chars().take(most).collect::<String>();
     Profile {
         name: StoreName::new(paragraph(120)),
@@ -55,22 +67,42 @@ pub fn hostile_texts() -> Vec<String> {
 
 /// An animal of which every text is this one, as far as its rule allows it.
 pub fn animal_of(text: &str) -> PetPatch {
-    let line: String = text.chars().filter(|character| !character.is_control()).collect();
+    let line: String = text
+        .chars()
+        .filter(|character| !character.is_control())
+        .collect();
     let value = |most: usize| {
         let text = line.chars().take(most).collect();
         Given::Set(FieldValue::Text(text))
     };
-    let fields = [("breed", value(200)), ("colour", value(200)), ("description", value(4_000))];
+    let fields = [
+        ("breed", value(200)),
+        ("colour", value(200)),
+        ("description", value(4_000)),
+    ];
     let fields = fields.map(|(name, value)| (name.to_owned(), value));
     let name = text[..text.floor_char_boundary(PetName::MAX_LENGTH)].to_owned();
-    PetPatch { name: PetName::new(name), fields: fields.into(), ..PetPatch::default() }
+    PetPatch {
+        name: PetName::new(name),
+        fields: fields.into(),
+        ..PetPatch::default()
+    }
 }
 
 pub fn expect_harmless(path: &str, page: &str) {
-    for forbidden in
-        ["<script>", "<img src=x", "onerror=alert(1)>", "<b>", "\u{202e}", "\u{2066}", "\u{85}"]
-    {
-        assert!(!page.contains(forbidden), "{path} has {forbidden:?}: {page}");
+    for forbidden in [
+        "<script>",
+        "<img src=x",
+        "onerror=alert(1)>",
+        "<b>",
+        "\u{202e}",
+        "\u{2066}",
+        "\u{85}",
+    ] {
+        assert!(
+            !page.contains(forbidden),
+            "{path} has {forbidden:?}: {page}"
+        );
     }
     assert!(page.len() < 60_000, "{path}: {}", page.len());
     // Nothing in a link is another scheme, or another field of a mail.

@@ -44,7 +44,12 @@ pub fn app_of_process(
     let vault = Arc::new(Vault::with_key([7; 32]));
     let registrar = Registrar::new(vault, Networks::default(), StdRng::seed_from_u64(3));
     let random = StdRng::seed_from_u64(seed);
-    let photos = Arc::new(Photos::new(place, Photos::MAX_SIZE, Arc::clone(&clock), random));
+    let photos = Arc::new(Photos::new(
+        place,
+        Photos::MAX_SIZE,
+        Arc::clone(&clock),
+        random,
+    ));
     let clock = Arc::new(ConfirmedClock::new(Arc::clone(&store), clock));
     Arc::new(App::new(store, clock, registrar, photos, settings))
 }
@@ -57,7 +62,9 @@ pub fn edge(clock: Arc<dyn Clock>, settings: &edge::Settings) -> Edge {
 /// The interface for programs over `store`, with the usual settings, on a machine that may be slow.
 pub fn api(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Arc<Api> {
     let app = app(store, Arc::clone(&clock), &app::Settings::default());
-    let settings =
-        edge::Settings { slow_request: Duration::from_mins(1), ..edge::Settings::default() };
+    let settings = edge::Settings {
+        slow_request: Duration::from_mins(1),
+        ..edge::Settings::default()
+    };
     Arc::new(Api::new(app, Arc::new(edge(clock, &settings)), &Settings::default()).unwrap())
 }

@@ -51,7 +51,9 @@ impl Ledger {
 
     pub fn add_order(&mut self, order: &Order) {
         let versions = self.orders.entry(order.id).or_default();
-        let kept = versions.entry(order.version).or_insert_with(|| order.clone());
+        let kept = versions
+            .entry(order.version)
+            .or_insert_with(|| order.clone());
         assert_eq!(kept, order, "two orders with one version");
     }
 
@@ -71,12 +73,16 @@ impl Ledger {
 
     /// The newest acknowledged version of each animal.
     pub fn newest_pets(&self) -> impl Iterator<Item = &Pet> {
-        self.pets.values().filter_map(|versions| Some(versions.last_key_value()?.1))
+        self.pets
+            .values()
+            .filter_map(|versions| Some(versions.last_key_value()?.1))
     }
 
     /// The newest acknowledged version of each order.
     pub fn newest_orders(&self) -> impl DoubleEndedIterator<Item = &Order> {
-        self.orders.values().filter_map(|versions| Some(versions.last_key_value()?.1))
+        self.orders
+            .values()
+            .filter_map(|versions| Some(versions.last_key_value()?.1))
     }
 
     /// Each animal that is there, with the number of its changes, and of the changes of its orders,
@@ -88,8 +94,11 @@ impl Ledger {
         }
         let unexplained = there.pets.values().map(|pet| {
             let orders = orders_of.remove(&pet.id).unwrap_or_default();
-            let open: Vec<i64> =
-                orders.iter().filter(|of| of.status == "reserved").map(|of| of.id).collect();
+            let open: Vec<i64> = orders
+                .iter()
+                .filter(|of| of.status == "reserved")
+                .map(|of| of.id)
+                .collect();
             assert_eq!(pet.order.as_slice(), open, "the open orders of {pet:?}");
             let moves: i64 = orders.iter().map(|order| self.moves(order.id)).sum();
             let told = |order: &&Order| self.orders.get(&order.id).map_or(0, versions);
@@ -106,11 +115,20 @@ impl Ledger {
     /// changes of an animal and its orders.
     pub fn compare(&self, there: &There, unknown: impl Fn(&Pet) -> i64) {
         for pet in self.newest_pets() {
-            let now = there.pets.get(&pet.id).unwrap_or_else(|| panic!("lost: {pet:?}"));
-            assert!(now.version > pet.version || now == pet, "lost: {pet:?}, there is {now:?}");
+            let now = there
+                .pets
+                .get(&pet.id)
+                .unwrap_or_else(|| panic!("lost: {pet:?}"));
+            assert!(
+                now.version > pet.version || now == pet,
+                "lost: {pet:?}, there is {now:?}"
+            );
         }
         for order in self.newest_orders() {
-            let now = there.orders.get(&order.id).unwrap_or_else(|| panic!("lost: {order:?}"));
+            let now = there
+                .orders
+                .get(&order.id)
+                .unwrap_or_else(|| panic!("lost: {order:?}"));
             assert!(
                 now.version > order.version || now == order,
                 "lost: {order:?}, there is {now:?}"

@@ -40,7 +40,10 @@ pub mod with_pets;
 
 /// Returns the folder of the project.
 pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .unwrap()
 }
 
 /// The free memory below which a folder of a test is on a disk, in bytes.

@@ -66,7 +66,10 @@ impl FakeBucket {
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
-        let (mood, objects) = (Arc::new(Mutex::new(Mood::Works)), Arc::<Mutex<Objects>>::default());
+        let (mood, objects) = (
+            Arc::new(Mutex::new(Mood::Works)),
+            Arc::<Mutex<Objects>>::default(),
+        );
         let mut server = JoinSet::new();
         let uploads = Arc::<Mutex<Uploads>>::default();
         let (of_mood, of_objects) = (Arc::clone(&mood), Arc::clone(&objects));
@@ -88,7 +91,13 @@ impl FakeBucket {
                 connections.spawn(connection.serve_connection(stream, service));
             }
         });
-        Self { endpoint, mood, objects, uploads, _server: server }
+        Self {
+            endpoint,
+            mood,
+            objects,
+            uploads,
+            _server: server,
+        }
     }
 
     /// The value of `--photos`.
@@ -103,7 +112,9 @@ impl FakeBucket {
             ("AWS_ACCESS_KEY_ID", "till"),
             ("AWS_SECRET_ACCESS_KEY", "secret"),
         ];
-        variables.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
+        variables
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec()
     }
 
     pub fn is(&self, mood: Mood) {
@@ -113,7 +124,10 @@ impl FakeBucket {
     /// The names of all objects, without the prefix of the place.
     pub fn names(&self) -> Vec<String> {
         let objects = self.objects.lock().unwrap();
-        objects.keys().map(|name| name.strip_prefix("photos/").unwrap().to_owned()).collect()
+        objects
+            .keys()
+            .map(|name| name.strip_prefix("photos/").unwrap().to_owned())
+            .collect()
     }
 
     /// The names of all objects, and how many uploads were neither completed nor aborted.
@@ -133,15 +147,27 @@ impl FakeBucket {
 
     /// Puts an object there.
     pub fn replace(&self, name: &str, content: Bytes) {
-        self.objects.lock().unwrap().insert(name.to_owned(), content);
+        self.objects
+            .lock()
+            .unwrap()
+            .insert(name.to_owned(), content);
     }
 
     pub fn put(&self, name: &str, content: Bytes) {
-        self.objects.lock().unwrap().insert(format!("photos/{name}"), content);
+        self.objects
+            .lock()
+            .unwrap()
+            .insert(format!("photos/{name}"), content);
     }
 
     pub fn remove(&self, name: &str) {
-        assert!(self.objects.lock().unwrap().remove(&format!("photos/{name}")).is_some());
+        assert!(
+            self.objects
+                .lock()
+                .unwrap()
+                .remove(&format!("photos/{name}"))
+                .is_some()
+        );
     }
 }
 
@@ -159,8 +185,10 @@ async fn respond(
         Mood::Works | Mood::Lies | Mood::Halves | Mood::Alters | Mood::Regrets => {}
     }
     let (head, body) = request.into_parts();
-    let authorization =
-        head.headers.get("authorization").map_or("", |value| value.to_str().unwrap());
+    let authorization = head
+        .headers
+        .get("authorization")
+        .map_or("", |value| value.to_str().unwrap());
     if !authorization.starts_with("AWS4-HMAC-SHA256 Credential=till/") {
         return status(StatusCode::FORBIDDEN);
     }
@@ -170,11 +198,18 @@ async fn respond(
         return list(&objects, head.uri.query().unwrap_or_default());
     };
     let query = head.uri.query().unwrap_or_default();
-    let query: BTreeMap<String, String> =
-        form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+    let query: BTreeMap<String, String> = form_urlencoded::parse(query.as_bytes())
+        .into_owned()
+        .collect();
     let mut uploads = uploads.lock().unwrap();
     if head.method == Method::POST || query.contains_key("uploadId") {
-        return upload(&head.method, mood, (name, query, body), &mut objects, &mut uploads);
+        return upload(
+            &head.method,
+            mood,
+            (name, query, body),
+            &mut objects,
+            &mut uploads,
+        );
     }
     match head.method {
         Method::PUT => {
@@ -192,7 +227,10 @@ async fn respond(
                 let response = Response::builder()
                     .header("etag", "\"1\"")
                     .header("last-modified", "Wed, 01 Jan 2025 00:00:00 GMT");
-                let range = head.headers.get("range").map(|range| range.to_str().unwrap());
+                let range = head
+                    .headers
+                    .get("range")
+                    .map(|range| range.to_str().unwrap());
                 let Some(range) = range.and_then(|range| range.strip_prefix("bytes=")) else {
                     let response = response.header("content-length", content.len());
                     return response.body(Full::new(content.clone())).unwrap();
@@ -254,12 +292,18 @@ fn upload(
             assert_eq!(query["partNumber"], (parts.len() + 1).to_string());
             parts.push(body);
             let tag = format!("\"part{}\"", parts.len());
-            Response::builder().header("etag", tag).body(Full::default()).unwrap()
+            Response::builder()
+                .header("etag", tag)
+                .body(Full::default())
+                .unwrap()
         }
         _ => {
             let text = String::from_utf8(body.to_vec()).unwrap();
             assert_eq!(text.matches("<PartNumber>").count(), parts.len(), "{text}");
-            assert!((1..=parts.len()).all(|part| text.contains(&format!("part{part}"))), "{text}");
+            assert!(
+                (1..=parts.len()).all(|part| text.contains(&format!("part{part}"))),
+                "{text}"
+            );
             if mood == Mood::Regrets {
                 let text = "<Error><Code>InternalError</Code><Message>sorry</Message></Error>";
                 return Response::new(Full::from(text));
@@ -278,17 +322,25 @@ fn upload(
 }
 
 fn status(status: StatusCode) -> Response<Full<Bytes>> {
-    Response::builder().status(status).body(Full::default()).unwrap()
+    Response::builder()
+        .status(status)
+        .body(Full::default())
+        .unwrap()
 }
 
 /// The response to `ListObjectsV2`.
 fn list(objects: &Objects, query: &str) -> Response<Full<Bytes>> {
     let query: BTreeMap<_, _> = form_urlencoded::parse(query.as_bytes()).collect();
-    let prefix = query.get("prefix").cloned().unwrap_or_default().into_owned();
+    let prefix = query
+        .get("prefix")
+        .cloned()
+        .unwrap_or_default()
+        .into_owned();
     let is_flat = query.contains_key("delimiter");
     let mut text = String::from("<ListBucketResult><IsTruncated>false</IsTruncated>");
-    for (name, content) in
-        objects.range(prefix.clone()..).take_while(|(name, _)| name.starts_with(&prefix))
+    for (name, content) in objects
+        .range(prefix.clone()..)
+        .take_while(|(name, _)| name.starts_with(&prefix))
     {
         if is_flat && name[prefix.len()..].contains('/') {
             continue;

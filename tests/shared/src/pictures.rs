@@ -13,7 +13,11 @@ pub const FORMATS: [&str; 4] = ["image/jpeg", "image/png", "image/webp", "image/
 /// Red on the left, blue on the right.
 pub fn red_and_blue(width: u32, height: u32) -> RgbImage {
     RgbImage::from_fn(width, height, |x, _| {
-        if x < width / 2 { Rgb([220, 20, 20]) } else { Rgb([20, 20, 220]) }
+        if x < width / 2 {
+            Rgb([220, 20, 20])
+        } else {
+            Rgb([20, 20, 220])
+        }
     })
 }
 
@@ -38,13 +42,20 @@ pub fn with(
     let (width, height) = picture.dimensions();
     match media_type {
         "image/jpeg" => {
-            encode(JpegEncoder::new_with_quality(&mut out, 95), picture, exif, profile);
+            encode(
+                JpegEncoder::new_with_quality(&mut out, 95),
+                picture,
+                exif,
+                profile,
+            );
         }
         "image/png" => encode(PngEncoder::new(&mut out), picture, exif, profile),
         "image/webp" => encode(WebPEncoder::new_lossless(&mut out), picture, exif, profile),
         _ => {
             let mut encoder = GifEncoder::new(&mut out);
-            encoder.encode(picture.as_raw(), width, height, ExtendedColorType::Rgb8).unwrap();
+            encoder
+                .encode(picture.as_raw(), width, height, ExtendedColorType::Rgb8)
+                .unwrap();
             drop(encoder);
             if let Some(exif) = exif {
                 insert_comment(&mut out, &exif);
@@ -67,7 +78,9 @@ fn encode(
         encoder.set_icc_profile(profile).unwrap();
     }
     let (width, height) = picture.dimensions();
-    encoder.write_image(picture.as_raw(), width, height, ExtendedColorType::Rgb8).unwrap();
+    encoder
+        .write_image(picture.as_raw(), width, height, ExtendedColorType::Rgb8)
+        .unwrap();
 }
 
 /// A GIF has no EXIF, but comments.
@@ -85,11 +98,17 @@ fn insert_comment(gif: &mut Vec<u8>, text: &[u8]) {
 /// A picture whose left half is transparent, and the other one green.
 pub fn half_transparent(media_type: &str) -> Vec<u8> {
     let picture = RgbaImage::from_fn(64, 48, |x, _| {
-        if x < 32 { Rgba([0, 0, 0, 0]) } else { Rgba([0, 200, 0, 255]) }
+        if x < 32 {
+            Rgba([0, 0, 0, 0])
+        } else {
+            Rgba([0, 200, 0, 255])
+        }
     });
     let format = ImageFormat::from_mime_type(media_type).unwrap();
     let mut out = Cursor::new(Vec::new());
-    DynamicImage::from(picture).write_to(&mut out, format).unwrap();
+    DynamicImage::from(picture)
+        .write_to(&mut out, format)
+        .unwrap();
     out.into_inner()
 }
 
@@ -97,9 +116,10 @@ pub fn half_transparent(media_type: &str) -> Vec<u8> {
 pub fn exif(orientation: u16, place: &str) -> Vec<u8> {
     let mut out = b"II*\0\x08\0\0\0\x02\0".to_vec();
     let length = u32::try_from(place.len()).unwrap();
-    for (tag, kind, count, value) in
-        [(0x0112_u16, 3_u16, 1, u32::from(orientation)), (0x010e, 2, length, 38)]
-    {
+    for (tag, kind, count, value) in [
+        (0x0112_u16, 3_u16, 1, u32::from(orientation)),
+        (0x010e, 2, length, 38),
+    ] {
         out.extend(tag.to_le_bytes());
         out.extend(kind.to_le_bytes());
         out.extend(u32::to_le_bytes(count));

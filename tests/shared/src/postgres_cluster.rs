@@ -22,13 +22,27 @@ pub struct Cluster {
 
 impl Cluster {
     pub fn start() -> Self {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/throwaway-postgres");
-        let mut running =
-            Command::new(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let script = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../scripts/throwaway-postgres"
+        );
+        let mut running = Command::new(script)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut url = String::new();
-        BufReader::new(running.stdout.take().unwrap()).read_line(&mut url).unwrap();
-        assert!(url.starts_with("postgres://"), "there is no PostgreSQL to test with");
-        Self { url: url.trim_end().to_owned(), _running: running }
+        BufReader::new(running.stdout.take().unwrap())
+            .read_line(&mut url)
+            .unwrap();
+        assert!(
+            url.starts_with("postgres://"),
+            "there is no PostgreSQL to test with"
+        );
+        Self {
+            url: url.trim_end().to_owned(),
+            _running: running,
+        }
     }
 }
 
@@ -43,8 +57,14 @@ pub async fn fresh_url() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let name = format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed));
     let client = connect(cluster()).await;
-    client.batch_execute(&format!("CREATE SCHEMA {name}")).await.unwrap();
-    format!("{}?options=-csearch_path%3D{name}&application_name={name}", cluster())
+    client
+        .batch_execute(&format!("CREATE SCHEMA {name}"))
+        .await
+        .unwrap();
+    format!(
+        "{}?options=-csearch_path%3D{name}&application_name={name}",
+        cluster()
+    )
 }
 
 /// A separate connection for the test; closed when dropped.

@@ -15,15 +15,31 @@ pub async fn set(store: &dyn Store, context: WriteContext, profile: Profile) {
 /// Gives the store a logo, or none.
 pub async fn set_logo(store: &dyn Store, context: WriteContext, new: Option<NewLogo>) {
     let present = store.profile().await.unwrap();
-    let profile = Profile { logo: new.as_ref().map(|new| new.logo), ..present };
+    let profile = Profile {
+        logo: new.as_ref().map(|new| new.logo),
+        ..present
+    };
     write(store, context, profile, new.map(|new| new.png)).await;
 }
 
 async fn write(store: &dyn Store, context: WriteContext, profile: Profile, png: Option<Vec<u8>>) {
     let version = store.profile().await.unwrap().version + 1;
-    let subject = JournalSubject { kind: SubjectKind::Profile.into(), id: None };
-    let act = Act { kind: ActType::ProfileChanged.into(), subject, details: Vec::new() };
-    let decision = ProfileDecision { profile: Profile { version, ..profile }, png, act: Some(act) };
-    let written = store.write_profile(decision, StoredResponse::default(), context).await;
+    let subject = JournalSubject {
+        kind: SubjectKind::Profile.into(),
+        id: None,
+    };
+    let act = Act {
+        kind: ActType::ProfileChanged.into(),
+        subject,
+        details: Vec::new(),
+    };
+    let decision = ProfileDecision {
+        profile: Profile { version, ..profile },
+        png,
+        act: Some(act),
+    };
+    let written = store
+        .write_profile(decision, StoredResponse::default(), context)
+        .await;
     assert_eq!(written.unwrap(), Written::Done);
 }

@@ -61,7 +61,12 @@ impl Proxy {
             }
         });
         let url = format!("postgres://petstore@{host}:{port}/{rest}");
-        Self { url, line, accepting, _directory: directory }
+        Self {
+            url,
+            line,
+            accepting,
+            _directory: directory,
+        }
     }
 
     /// Changes what the proxy does from now on.
@@ -107,12 +112,16 @@ async fn carry(mut client: UnixStream, mut server: UnixStream, line: &watch::Sen
                 Line::LosesAnswer { after: 0, then_up } => {
                     Break(if then_up { Line::Up } else { Line::Down })
                 }
-                Line::LosesAnswer { after, then_up } => {
-                    Continue(Line::LosesAnswer { after: after - 1, then_up })
-                }
+                Line::LosesAnswer { after, then_up } => Continue(Line::LosesAnswer {
+                    after: after - 1,
+                    then_up,
+                }),
                 other => Continue(other),
             });
-            watching.wait_for(|line| *line != Line::Frozen).await.unwrap();
+            watching
+                .wait_for(|line| *line != Line::Frozen)
+                .await
+                .unwrap();
             if length == 0 || lost || to_client.write_all(&bytes[..length]).await.is_err() {
                 return;
             }

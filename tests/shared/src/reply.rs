@@ -24,7 +24,11 @@ impl Reply {
     #[track_caller]
     pub fn expect_error(&self, status: u16, code: &str) -> &Self {
         let error = self.json();
-        assert_eq!((self.status.as_u16(), error["code"].as_str()), (status, Some(code)), "{error}");
+        assert_eq!(
+            (self.status.as_u16(), error["code"].as_str()),
+            (status, Some(code)),
+            "{error}"
+        );
         self
     }
 
@@ -32,7 +36,12 @@ impl Reply {
     #[track_caller]
     pub fn ids(&self) -> Vec<i64> {
         assert_eq!(self.status, 200, "{}", self.json());
-        self.json().as_array().unwrap().iter().map(|pet| pet["id"].as_i64().unwrap()).collect()
+        self.json()
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|pet| pet["id"].as_i64().unwrap())
+            .collect()
     }
 
     /// The target of the link to the next page.
@@ -46,7 +55,9 @@ impl Reply {
             let (target, relation) = link.strip_prefix('<').unwrap().split_once('>').unwrap();
             (relation.strip_prefix("; rel=").unwrap(), target.to_owned())
         });
-        links.find(|(found, _)| found.trim_matches('"') == relation).map(|(_, target)| target)
+        links
+            .find(|(found, _)| found.trim_matches('"') == relation)
+            .map(|(_, target)| target)
     }
 }
 
@@ -63,7 +74,10 @@ impl Reply {
     pub fn expect_message(&self, status: u16, code: &str, part: &str) {
         self.expect_error(status, code);
         let message = self.json()["message"].as_str().unwrap().to_owned();
-        assert!(message.contains(part) && message.ends_with('.'), "{message}");
+        assert!(
+            message.contains(part) && message.ends_with('.'),
+            "{message}"
+        );
     }
 
     /// The changes on a page, of which only these members.
@@ -75,13 +89,26 @@ impl Reply {
     /// The path to the changes after this page, relative to `/v1/store`.
     #[track_caller]
     pub fn following(&self, relation: &str) -> String {
-        self.link(relation).unwrap().strip_prefix("/v1/store").unwrap().to_owned()
+        self.link(relation)
+            .unwrap()
+            .strip_prefix("/v1/store")
+            .unwrap()
+            .to_owned()
     }
 }
 
 /// The number, type, subject and version of a change.
 pub fn what(change: &Value) -> (i64, String, String, Option<i64>) {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let subject = format!("{}:{}", text(&change["subject"]["kind"]), change["subject"]["id"]);
-    (change["seq"].as_i64().unwrap(), text(&change["type"]), subject, change["version"].as_i64())
+    let subject = format!(
+        "{}:{}",
+        text(&change["subject"]["kind"]),
+        change["subject"]["id"]
+    );
+    (
+        change["seq"].as_i64().unwrap(),
+        text(&change["type"]),
+        subject,
+        change["version"].as_i64(),
+    )
 }

@@ -22,7 +22,11 @@ pub async fn create(store: &AnyStore, new: NewPet) -> Pet {
 }
 
 pub fn new_pet(name: &str, category_id: i64, status: PetStatus) -> NewPet {
-    NewPet { name: PetName::new(name.to_owned()).unwrap(), category_id, status }
+    NewPet {
+        name: PetName::new(name.to_owned()).unwrap(),
+        category_id,
+        status,
+    }
 }
 
 pub fn at(second: i64) -> Timestamp {
@@ -48,7 +52,12 @@ pub fn new_key(seed: u64, expires_at: Option<i64>) -> NewKey {
 
 /// The response that the contract has for this animal.
 pub fn respond(pet: &Pet) -> StoredResponse {
-    let Pet { id, name, category_id, status } = pet;
+    let Pet {
+        id,
+        name,
+        category_id,
+        status,
+    } = pet;
     let (id, name) = (id.get(), serde_json::to_string(name.as_str()).unwrap());
     StoredResponse {
         status: 201,

@@ -31,7 +31,13 @@ pub(crate) fn check_commands(key: Option<Reading>, commands: u32) -> Result<(), 
 }
 
 fn check_for(key: Option<Reading>, why: &str) -> Result<(), ApiError> {
-    let Some(Reading { limit, within: false, more_in, .. }) = key else {
+    let Some(Reading {
+        limit,
+        within: false,
+        more_in,
+        ..
+    }) = key
+    else {
         return Ok(());
     };
     let allowed = limit.in_words();
@@ -45,11 +51,22 @@ fn check_for(key: Option<Reading>, why: &str) -> Result<(), ApiError> {
 
 /// Announces the remaining quota of a key (draft-ietf-httpapi-ratelimit-headers).
 pub(crate) fn announce(headers: &mut HeaderMap, key: Reading) {
-    let Reading { limit, remaining, more_in, .. } = key;
+    let Reading {
+        limit,
+        remaining,
+        more_in,
+        ..
+    } = key;
     let (quota, window) = (limit.quota(), limit.window());
     for (name, value) in [
-        (RATE_LIMIT, format!(r#""default";r={remaining};t={more_in}"#)),
-        (RATE_LIMIT_POLICY, format!(r#""default";q={quota};w={window}"#)),
+        (
+            RATE_LIMIT,
+            format!(r#""default";r={remaining};t={more_in}"#),
+        ),
+        (
+            RATE_LIMIT_POLICY,
+            format!(r#""default";q={quota};w={window}"#),
+        ),
     ] {
         if let Ok(value) = HeaderValue::try_from(value) {
             headers.insert(name, value);

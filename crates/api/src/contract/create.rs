@@ -27,21 +27,39 @@ const MAX_GROWTH: usize = 128;
 /// the first response again.
 pub(crate) async fn create(
     contract: &Contract,
-    Call { request, request_id, body, caller, .. }: Call<'_>,
+    Call {
+        request,
+        request_id,
+        body,
+        caller,
+        ..
+    }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let app = &contract.app;
     let [] = query::parameters(request.uri.query(), [])?;
     let key = idempotency::key(&request.headers)?;
     // Reserved now, because a create cannot be rejected after the animal is added.
-    let room = contract.http.memory.reserve(body::max_length(&body) + MAX_GROWTH)?;
-    let text =
-        body::read(&request.headers, body, Accepted::Json, contract.http.body_timeout).await?;
+    let room = contract
+        .http
+        .memory
+        .reserve(body::max_length(&body) + MAX_GROWTH)?;
+    let text = body::read(
+        &request.headers,
+        body,
+        Accepted::Json,
+        contract.http.body_timeout,
+    )
+    .await?;
     let new = parse(&text)?;
     let caller = caller.ok_or_else(auth::missing_key)?;
     let actor = caller.actor();
     let caller = caller.key_id();
     let idempotency = match key {
-        Some(key) => Some(app.requests.of_key(caller, "createPet", key, fingerprint(&new)).await?),
+        Some(key) => Some(
+            app.requests
+                .of_key(caller, "createPet", key, fingerprint(&new))
+                .await?,
+        ),
         None => None,
     };
     let context = WriteContext {
@@ -63,7 +81,9 @@ pub(crate) async fn create(
     };
     let status = StatusCode::from_u16(stored.status).unwrap_or(StatusCode::CREATED);
     let mut response = response::json(status, room.fill(stored.body));
-    let location = stored.location.filter(|_| !deprecation::is_removed_at(app.clock.now()));
+    let location = stored
+        .location
+        .filter(|_| !deprecation::is_removed_at(app.clock.now()));
     if let Some(path) = location
         && let Ok(location) = HeaderValue::try_from(format!("{}{path}", contract.http.base_path))
     {
@@ -104,5 +124,9 @@ fn parse(text: &[u8]) -> Result<NewPet, ApiError> {
             .and_then(|status| status.parse().ok())
             .ok_or_else(|| invalid("status must be one of available, pending and sold."))?,
     };
-    Ok(NewPet { name, category_id, status })
+    Ok(NewPet {
+        name,
+        category_id,
+        status,
+    })
 }

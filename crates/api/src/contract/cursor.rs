@@ -11,7 +11,10 @@ const VERSION: u8 = 1;
 
 /// Encodes the position `after` in a walk over animals with `status`.
 pub(crate) fn encode(status: Option<PetStatus>, after: PetId) -> String {
-    sealed::encode(&[&[VERSION, status_byte(status)], &after.get().to_be_bytes()[1..]])
+    sealed::encode(&[
+        &[VERSION, status_byte(status)],
+        &after.get().to_be_bytes()[1..],
+    ])
 }
 
 /// Decodes a position. Fails with 400 if the cursor is invalid, or belongs to a walk with another
@@ -22,7 +25,9 @@ pub(crate) fn decode(text: &str, status: Option<PetStatus>) -> Result<PetId, Api
         invalid("cursor must be taken unchanged from the Link of an earlier page.")
     })?;
     if made_for != status_byte(status) {
-        return Err(invalid("cursor belongs to a list with another status filter."));
+        return Err(invalid(
+            "cursor belongs to a list with another status filter.",
+        ));
     }
     Ok(after)
 }
@@ -30,7 +35,9 @@ pub(crate) fn decode(text: &str, status: Option<PetStatus>) -> Result<PetId, Api
 fn read(text: &str) -> Option<(u8, PetId)> {
     let bytes = sealed::decode(text)?;
     // The id without its first byte, which is 0.
-    let &[VERSION, status, ref id @ ..] = &bytes[..] else { return None };
+    let &[VERSION, status, ref id @ ..] = &bytes[..] else {
+        return None;
+    };
     let after = id.iter().fold(0, |id, &byte| id << 8 | i64::from(byte));
     (id.len() == 7).then_some((status, PetId::new(after)?))
 }

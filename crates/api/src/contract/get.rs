@@ -11,7 +11,12 @@ use crate::{context::Call, etag, query};
 /// Responds with one animal, until the operation is removed.
 pub(crate) async fn get(
     contract: &Contract,
-    Call { request, parameter, caller, .. }: Call<'_>,
+    Call {
+        request,
+        parameter,
+        caller,
+        ..
+    }: Call<'_>,
 ) -> Result<Response, ApiError> {
     // Counted whatever the outcome, because every caller must migrate.
     if let Some(caller) = caller {
@@ -28,8 +33,15 @@ pub(crate) async fn get(
     }
     let [] = query::parameters(request.uri.query(), [])?;
     let not_found = || ApiError::new(Problem::NotFound, "No animal has this id.");
-    let id = query::path_integer(parameter).and_then(PetId::new).ok_or_else(not_found)?;
-    let pet = contract.app.store.get_pet(id).await?.ok_or_else(not_found)?;
+    let id = query::path_integer(parameter)
+        .and_then(PetId::new)
+        .ok_or_else(not_found)?;
+    let pet = contract
+        .app
+        .store
+        .get_pet(id)
+        .await?
+        .ok_or_else(not_found)?;
     let body = contract.http.memory.hold(wire::pet(pet.borrowed()))?;
     let tag = contract.http.tags.of(&body);
     let response = response::json(StatusCode::OK, body);

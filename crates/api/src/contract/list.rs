@@ -48,15 +48,22 @@ async fn read(contract: &Contract, wanted: &PageRequest) -> Result<RenderedPage,
         .store
         .list_pets(wanted, &mut |pet| wire::write_element(&mut pets, pet))
         .await?;
-    let next = last
-        .map(|last| next_link(&contract.pets_path, wanted, &cursor::encode(wanted.status, last)));
+    let next = last.map(|last| {
+        next_link(
+            &contract.pets_path,
+            wanted,
+            &cursor::encode(wanted.status, last),
+        )
+    });
     let body = contract.http.memory.hold(wire::end_array(pets))?;
     let (tags, page, is_last) = (contract.http.tags, body.clone(), next.is_none());
     let tag = if body.len() <= LARGE {
         tags.of_page(&page, is_last)
     } else {
         let hashing = task::spawn_blocking(move || tags.of_page(&page, is_last));
-        hashing.await.map_err(|error| ApiError::internal(Arc::new(error)))?
+        hashing
+            .await
+            .map_err(|error| ApiError::internal(Arc::new(error)))?
     };
     Ok(RenderedPage { body, next, tag })
 }
@@ -73,21 +80,41 @@ fn parse(query: Option<&str>) -> Result<PageRequest, ApiError> {
     let [limit, status, cursor] = query::parameters(query, ["limit", "status", "cursor"])?;
     let limit = query::limit(limit.as_ref())?;
     let is_status = "one of available, pending and sold";
-    let status: Option<PetStatus> =
-        query::filter("status", status.as_ref(), |text| text.parse().ok(), is_status)?;
+    let status: Option<PetStatus> = query::filter(
+        "status",
+        status.as_ref(),
+        |text| text.parse().ok(),
+        is_status,
+    )?;
     let after = match cursor {
         None => None,
         Some(text) => Some(cursor::decode(&text, status)?),
     };
-    Ok(PageRequest { limit, status, after })
+    Ok(PageRequest {
+        limit,
+        status,
+        after,
+    })
 }
 
 /// The link to the next page (RFC 8288).
 fn next_link(path: &str, wanted: &PageRequest, cursor: &str) -> HeaderValue {
     let mut limit = itoa::Buffer::new();
     let limit = limit.format(wanted.limit.get());
-    let (by, status) = wanted.status.map_or(("", ""), |status| ("&status=", status.as_str()));
-    let link =
-        ["<", path, "?limit=", limit, by, status, "&cursor=", cursor, r#">; rel="next""#].concat();
+    let (by, status) = wanted
+        .status
+        .map_or(("", ""), |status| ("&status=", status.as_str()));
+    let link = [
+        "<",
+        path,
+        "?limit=",
+        limit,
+        by,
+        status,
+        "&cursor=",
+        cursor,
+        r#">; rel="next""#,
+    ]
+    .concat();
     HeaderValue::try_from(link).unwrap_or(HeaderValue::from_static(""))
 }

@@ -45,7 +45,14 @@ impl Contract {
     pub(crate) fn new(app: Arc<App>, http: Arc<Context>, pets_path: String) -> Self {
         let (first_pages, hits, misses) =
             (Cache::of(MAX_PAGES), Counter::default(), Counter::default());
-        Self { app, http, first_pages, hits, misses, pets_path }
+        Self {
+            app,
+            http,
+            first_pages,
+            hits,
+            misses,
+            pets_path,
+        }
     }
 
     pub(crate) fn expose(&self, page: &mut Exposition) {

@@ -53,10 +53,15 @@ pub(super) async fn root(catalog: &Document, call: Call<'_>) -> Result<Response,
     let html = ["text/html", "application/xhtml+xml"];
     let usual = ["application/json", "application/linkset+json"];
     let mut response = if accept::prefers(&call.request.headers, &html, &usual) {
-        response::redirect(StatusCode::TEMPORARY_REDIRECT, HeaderValue::from_static("docs/"))
+        response::redirect(
+            StatusCode::TEMPORARY_REDIRECT,
+            HeaderValue::from_static("docs/"),
+        )
     } else {
         get(catalog, call).await?
     };
-    response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
+    response
+        .headers_mut()
+        .append(header::VARY, HeaderValue::from_static("Accept"));
     Ok(response)
 }

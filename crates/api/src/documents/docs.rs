@@ -37,8 +37,16 @@ pub(crate) fn redirect() -> Ready<Result<Response, ApiError>> {
 const FILES: [(&str, &str, Option<&str>); 7] = [
     ("", "text/html", Some(include_str!("docs/index.html"))),
     ("store", "text/html", Some(include_str!("docs/index.html"))),
-    ("page.css", "text/css; charset=utf-8", Some(include_str!("docs/page.css"))),
-    ("page.js", "text/javascript; charset=utf-8", Some(include_str!("docs/page.js"))),
+    (
+        "page.css",
+        "text/css; charset=utf-8",
+        Some(include_str!("docs/page.css")),
+    ),
+    (
+        "page.js",
+        "text/javascript; charset=utf-8",
+        Some(include_str!("docs/page.js")),
+    ),
     ("swagger-ui.css", "text/css", None),
     ("swagger-ui-bundle.js", "text/javascript", None),
     ("favicon-32x32.png", "image/png", None),
@@ -51,12 +59,17 @@ pub(crate) struct Docs([OnceCell<Document>; FILES.len()]);
 impl Docs {
     /// `GET /docs/` and the files below it.
     pub(super) async fn file(&self, name: &str, request: &HeaderMap) -> Result<Response, ApiError> {
-        let found = FILES.iter().zip(&self.0).find(|((file, ..), _)| *file == name);
+        let found = FILES
+            .iter()
+            .zip(&self.0)
+            .find(|((file, ..), _)| *file == name);
         let no_page = || ApiError::new(Problem::NotFound, "The documentation has no such page.");
         let (&(name, media_type, own), document) = found.ok_or_else(no_page)?;
         let load = move || {
-            let content =
-                own.map_or_else(|| unpack(name).map(Bytes::from), |own| Ok(own.as_bytes().into()))?;
+            let content = own.map_or_else(
+                || unpack(name).map(Bytes::from),
+                |own| Ok(own.as_bytes().into()),
+            )?;
             Ok::<_, DocsError>(Document::new(HeaderValue::from_static(media_type), content))
         };
         // Hashing a megabyte takes a while.
@@ -64,9 +77,15 @@ impl Docs {
             Ok(loaded) => loaded.map_err(|error| ApiError::internal(Arc::new(error))),
             Err(error) => Err(ApiError::internal(Arc::new(error))),
         };
-        let mut response = document.get_or_try_init(loading).await?.response(request).await;
+        let mut response = document
+            .get_or_try_init(loading)
+            .await?
+            .response(request)
+            .await;
         let policy = HeaderValue::from_static(CONTENT_SECURITY_POLICY);
-        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+        response
+            .headers_mut()
+            .insert(header::CONTENT_SECURITY_POLICY, policy);
         Ok(response)
     }
 }

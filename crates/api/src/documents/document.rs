@@ -40,14 +40,21 @@ struct Coded {
 impl Document {
     pub(crate) fn new(media_type: HeaderValue, body: Bytes) -> Self {
         let plain = Coded::new(None, body);
-        Self { media_type, plain, gzip: OnceCell::new() }
+        Self {
+            media_type,
+            plain,
+            gzip: OnceCell::new(),
+        }
     }
 
     /// The response to a request with these header fields: 304 if the client has the document
     /// already.
     pub(crate) async fn response(&self, request: &HeaderMap) -> Response {
-        let coded =
-            if compression::prefers_gzip(request) { self.compressed().await } else { &self.plain };
+        let coded = if compression::prefers_gzip(request) {
+            self.compressed().await
+        } else {
+            &self.plain
+        };
         let mut response = Response::new(coded.body.clone().into());
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, self.media_type.clone());
@@ -57,7 +64,9 @@ impl Document {
         if let Some(coding) = &coded.coding
             && response.status() == StatusCode::OK
         {
-            response.headers_mut().insert(header::CONTENT_ENCODING, coding.clone());
+            response
+                .headers_mut()
+                .insert(header::CONTENT_ENCODING, coding.clone());
         }
         response
     }
@@ -71,7 +80,10 @@ impl Document {
                 let copy = compression::gzip(Compression::best(), &body).ok()?;
                 (copy.len() < body.len()).then(|| Coded::new(Some(GZIP), copy.into()))
             });
-            copy.await.ok().flatten().unwrap_or_else(|| self.plain.clone())
+            copy.await
+                .ok()
+                .flatten()
+                .unwrap_or_else(|| self.plain.clone())
         };
         self.gzip.get_or_init(compress).await
     }
@@ -81,6 +93,10 @@ impl Coded {
     fn new(coding: Option<HeaderValue>, body: Bytes) -> Self {
         let name = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..16]);
         let tag = HeaderValue::try_from(format!("\"{name}\""));
-        Self { coding, body, tag: tag.unwrap_or(HeaderValue::from_static("\"\"")) }
+        Self {
+            coding,
+            body,
+            tag: tag.unwrap_or(HeaderValue::from_static("\"\"")),
+        }
     }
 }

@@ -45,7 +45,9 @@ impl Documents {
         document: OpenApi,
         format: Format,
     ) -> Result<Response, ApiError> {
-        self.openapi.response(call.request, document, format, self.clock.now()).await
+        self.openapi
+            .response(call.request, document, format, self.clock.now())
+            .await
     }
 
     pub(super) async fn catalog(&self, call: Call<'_>) -> Result<Response, ApiError> {

@@ -57,7 +57,10 @@ pub(crate) type Servers = Vec<(BaseUrl, &'static str)>;
 /// The servers with these base URLs.
 pub fn servers(production: Option<&BaseUrl>, staging: Option<&BaseUrl>) -> Servers {
     let named = [(production, "Production"), (staging, "Staging")];
-    named.into_iter().filter_map(|(url, name)| Some((url?.clone(), name))).collect()
+    named
+        .into_iter()
+        .filter_map(|(url, name)| Some((url?.clone(), name)))
+        .collect()
 }
 
 /// The servers of a service with this address.
@@ -97,10 +100,22 @@ pub fn text(
         return serde_json::to_string_pretty(&after);
     }
     let (source, before, after) = match format {
-        Format::Yaml => (yaml, SERVERS_IN_YAML, format!("servers: {}\n", Value::from(listed))),
-        Format::Json => (json, SERVERS_IN_JSON, format!("\"servers\": {}", Value::from(listed))),
+        Format::Yaml => (
+            yaml,
+            SERVERS_IN_YAML,
+            format!("servers: {}\n", Value::from(listed)),
+        ),
+        Format::Json => (
+            json,
+            SERVERS_IN_JSON,
+            format!("\"servers\": {}", Value::from(listed)),
+        ),
     };
-    Ok(if servers.is_empty() { source.to_owned() } else { source.replacen(before, &after, 1) })
+    Ok(if servers.is_empty() {
+        source.to_owned()
+    } else {
+        source.replacen(before, &after, 1)
+    })
 }
 
 /// The largest number of documents that are kept. A request for another address gets the relative
@@ -126,8 +141,15 @@ struct Form {
 
 impl Served {
     pub fn new(settings: &Settings) -> Self {
-        let servers = servers(settings.base_url.as_ref(), settings.staging_base_url.as_ref());
-        Self { servers, tls: settings.tls, kept: Mutex::default() }
+        let servers = servers(
+            settings.base_url.as_ref(),
+            settings.staging_base_url.as_ref(),
+        );
+        Self {
+            servers,
+            tls: settings.tls,
+            kept: Mutex::default(),
+        }
     }
 
     /// The response to a request for a document.
@@ -153,7 +175,12 @@ impl Served {
         let named = url_of(request, self.tls).filter(|_| self.servers.is_empty());
         let servers = named.map_or_else(|| self.servers.clone(), this_service);
         let is_after_removal = deprecation::is_removed_at(now);
-        let mut form = Form { document, format, servers, is_after_removal };
+        let mut form = Form {
+            document,
+            format,
+            servers,
+            is_after_removal,
+        };
         let mut kept = self.kept.lock();
         if kept.len() >= MAX_KEPT && !kept.contains_key(&form) {
             form.servers.clone_from(&self.servers);
@@ -173,9 +200,12 @@ async fn rendered(form: Form, now: Timestamp) -> Result<Document, ApiError> {
         });
         Ok(Document::new(media_type, text.into()))
     };
-    let rendered =
-        task::spawn_blocking(render).await.map_err(|error| serde_json::Error::io(error.into()));
-    rendered.flatten().map_err(|error| ApiError::internal(Arc::new(error)))
+    let rendered = task::spawn_blocking(render)
+        .await
+        .map_err(|error| serde_json::Error::io(error.into()));
+    rendered
+        .flatten()
+        .map_err(|error| ApiError::internal(Arc::new(error)))
 }
 
 /// Removes from `value` every object that is removed with `getPet`, and every reference to one.
@@ -186,7 +216,10 @@ fn prune(value: &mut Value, document: &Value) {
             .get("$ref")
             .and_then(Value::as_str)
             .and_then(|reference| document.pointer(reference.strip_prefix('#')?));
-        referred.unwrap_or(member).get(REMOVED_WITH_GET_PET).is_some()
+        referred
+            .unwrap_or(member)
+            .get(REMOVED_WITH_GET_PET)
+            .is_some()
     };
     match value {
         Value::Object(members) => {
@@ -206,8 +239,13 @@ fn prune(value: &mut Value, document: &Value) {
 }
 
 /// Header fields that show that a proxy forwarded the request.
-const FORWARDED: [&str; 5] =
-    ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"];
+const FORWARDED: [&str; 5] = [
+    "forwarded",
+    "via",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+];
 
 /// The base URL at which the service received the request. `None` if the host is invalid, and in
 /// two cases where a relative address is right and this one may be wrong: a proxy may use TLS to
@@ -215,7 +253,9 @@ const FORWARDED: [&str; 5] =
 /// address.
 fn url_of(request: &Parts, tls: bool) -> Option<BaseUrl> {
     let headers = &request.headers;
-    let same_origin = headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin");
+    let same_origin = headers
+        .get("sec-fetch-site")
+        .is_some_and(|site| site == "same-origin");
     if same_origin || FORWARDED.iter().any(|name| headers.contains_key(*name)) {
         return None;
     }
@@ -225,5 +265,7 @@ fn url_of(request: &Parts, tls: bool) -> Option<BaseUrl> {
     if !host.bytes().all(allowed) {
         return None;
     }
-    format!("{}://{host}/v1", if tls { "https" } else { "http" }).parse().ok()
+    format!("{}://{host}/v1", if tls { "https" } else { "http" })
+        .parse()
+        .ok()
 }

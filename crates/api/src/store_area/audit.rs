@@ -18,9 +18,13 @@ use crate::{context::Call, query};
 /// Responds with a page of the audit trail and a link to the next one.
 pub(crate) async fn list(
     area: &StoreArea,
-    Call { request, caller, .. }: Call<'_>,
+    Call {
+        request, caller, ..
+    }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    let names = ["subject", "actor", "type", "since", "until", "limit", "cursor"];
+    let names = [
+        "subject", "actor", "type", "since", "until", "limit", "cursor",
+    ];
     let [subject, actor, kind, since, until, limit, cursor] =
         query::parameters(request.uri.query(), names)?;
     let is_subject = "what an entry is about, such as pet:7";
@@ -30,7 +34,12 @@ pub(crate) async fn list(
     let is_time = "a time such as 2026-11-22T00:00:00Z";
     let limit = query::limit(limit.as_ref())?;
     let mut query = AuditQuery {
-        subject: query::filter("subject", subject.as_ref(), JournalSubject::parse, is_subject)?,
+        subject: query::filter(
+            "subject",
+            subject.as_ref(),
+            JournalSubject::parse,
+            is_subject,
+        )?,
         actor: query::filter("actor", actor.as_ref(), Actor::parse, is_actor)?,
         kind: query::filter("type", kind.as_ref(), AuditType::parse, is_type)?,
         since: query::filter("since", since.as_ref(), json::times::parse, is_time)?,
@@ -57,7 +66,10 @@ pub(crate) async fn list(
         let cursor = walk.encode(&seq.to_string(), act);
         page::next_link(area, "/store/audit", limit, &filters, &cursor)
     });
-    let element: Element<AuditEntry> = Element { length, write: json::write_audit_entry };
+    let element: Element<AuditEntry> = Element {
+        length,
+        write: json::write_audit_entry,
+    };
     page::respond(area, request, entries, element, next).await
 }
 

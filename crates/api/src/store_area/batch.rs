@@ -24,7 +24,9 @@ pub(crate) async fn run(area: &StoreArea, call: Call<'_>) -> Result<Response, Ap
     let write = Write::read_with_key(area, call).await?;
     let elements = json::elements(&write.body)?;
     let count = elements.len();
-    let allowed = u32::try_from(count).ok().filter(|count| (1..=MAX_COMMANDS).contains(count));
+    let allowed = u32::try_from(count)
+        .ok()
+        .filter(|count| (1..=MAX_COMMANDS).contains(count));
     let Some(counted) = allowed else {
         let message = format!("A batch must have 1 to {MAX_COMMANDS} commands, but has {count}.");
         return Err(super::members::invalid(message));
@@ -51,7 +53,10 @@ fn parse(area: &StoreArea, element: &RawValue, write: &Write<'_>) -> Result<Comm
     let preconditions = || -> Result<_, ApiError> {
         let required: Option<RequiredVersion> = members.optional("ifMatch")?;
         let if_match = required.map(|RequiredVersion(if_match)| if_match);
-        Ok(Preconditions { if_match, if_absent: false })
+        Ok(Preconditions {
+            if_match,
+            if_absent: false,
+        })
     };
     let act = |act: Act| {
         check(&[&["orderId", "ifMatch"], act.names()].concat())?;
@@ -66,17 +71,29 @@ fn parse(area: &StoreArea, element: &RawValue, write: &Write<'_>) -> Result<Comm
         "patchPet" => {
             with_pet(PetPatch::NAMES)?;
             let patch = members.read()?;
-            Ok(Command::PatchPet { preconditions: preconditions()?, patch, id: pet_id()? })
+            Ok(Command::PatchPet {
+                preconditions: preconditions()?,
+                patch,
+                id: pet_id()?,
+            })
         }
         "withdrawPet" => {
             with_pet(WithdrawPet::NAMES)?;
             let WithdrawPet { reason, note } = members.read()?;
             let preconditions = preconditions()?;
-            Ok(Command::WithdrawPet { id: pet_id()?, reason, note, preconditions })
+            Ok(Command::WithdrawPet {
+                id: pet_id()?,
+                reason,
+                note,
+                preconditions,
+            })
         }
         "restorePet" => {
             with_pet(&[])?;
-            Ok(Command::RestorePet { preconditions: preconditions()?, id: pet_id()? })
+            Ok(Command::RestorePet {
+                preconditions: preconditions()?,
+                id: pet_id()?,
+            })
         }
         "placeOrder" => {
             check(PlaceOrder::NAMES)?;

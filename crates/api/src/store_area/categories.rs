@@ -35,13 +35,18 @@ pub(crate) async fn list_categories(
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
     let limit = query::limit(limit.as_ref())?;
     let walk = Walk::new(cursor::CATEGORIES, &[]);
-    let after = cursor.map(|cursor| walk.decode(&cursor)).transpose()?.map(|(_, id)| id);
+    let after = cursor
+        .map(|cursor| walk.decode(&cursor))
+        .transpose()?
+        .map(|(_, id)| id);
     let (categories, next) = area.app.store.list_categories(after, limit).await?;
     let next = next.and_then(|id| {
         page::next_link(area, "/store/categories", limit, &[], &walk.encode("", id))
     });
-    let element: Element<Category> =
-        Element { length: |category| category.label.as_str().len(), write: json::write_category };
+    let element: Element<Category> = Element {
+        length: |category| category.label.as_str().len(),
+        write: json::write_category,
+    };
     page::respond(area, request, categories, element, next).await
 }
 
@@ -50,7 +55,11 @@ pub(crate) async fn put_category(area: &StoreArea, call: Call<'_>) -> Result<Res
     let preconditions = preconditions::of_put(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let PutCategory { label } = write.members(PutCategory::NAMES)?.read()?;
-    let command = Command::PutCategory { id: id(&write)?, label, preconditions };
+    let command = Command::PutCategory {
+        id: id(&write)?,
+        label,
+        preconditions,
+    };
     write.execute(area, command, wire::created).await
 }
 
@@ -61,7 +70,10 @@ pub(crate) async fn delete_category(
 ) -> Result<Response, ApiError> {
     let preconditions = preconditions::of(&call.request.headers)?;
     let write = Write::read(area, call, None).await?;
-    let command = Command::DeleteCategory { id: id(&write)?, preconditions };
+    let command = Command::DeleteCategory {
+        id: id(&write)?,
+        preconditions,
+    };
     write.execute(area, command, wire::one).await
 }
 

@@ -45,9 +45,13 @@ pub(super) async fn add(
         contacts.push(match after(changes, id) {
             Some(change) => contact_after(change).cloned(),
             // The changes are done, whatever becomes of this.
-            None => current(area, id)
-                .await
-                .map_err(|error| if changes.is_empty() { error } else { error.after_a_write() })?,
+            None => current(area, id).await.map_err(|error| {
+                if changes.is_empty() {
+                    error
+                } else {
+                    error.after_a_write()
+                }
+            })?,
         });
     }
     if contacts.iter().all(Option::is_none) {
@@ -59,7 +63,10 @@ pub(super) async fn add(
 /// The last change of the order.
 fn after(changes: &[Change], id: OrderId) -> Option<&Change> {
     let order = |change: &Change| Some(change.after.as_ref()?.order()?.id);
-    changes.iter().rev().find(|change| order(change) == Some(id))
+    changes
+        .iter()
+        .rev()
+        .find(|change| order(change) == Some(id))
 }
 
 fn contact_after(change: &Change) -> Option<&Contact> {
@@ -67,5 +74,10 @@ fn contact_after(change: &Change) -> Option<&Contact> {
 }
 
 async fn current(area: &StoreArea, id: OrderId) -> Result<Option<Contact>, StoreError> {
-    Ok(area.app.store.get_order(id).await?.and_then(|order| order.contact))
+    Ok(area
+        .app
+        .store
+        .get_order(id)
+        .await?
+        .and_then(|order| order.contact))
 }

@@ -32,12 +32,20 @@ impl Walk {
             hash.update(filter.unwrap_or_default());
         }
         let hash = hash.finalize();
-        Self { list, filters: std::array::from_fn(|at| hash[at]) }
+        Self {
+            list,
+            filters: std::array::from_fn(|at| hash[at]),
+        }
     }
 
     /// Encodes the position behind the element with this id, and this key in the order of the list.
     pub(super) fn encode(&self, key: &str, id: i64) -> String {
-        sealed::encode(&[&[self.list], &self.filters, &id.to_be_bytes(), key.as_bytes()])
+        sealed::encode(&[
+            &[self.list],
+            &self.filters,
+            &id.to_be_bytes(),
+            key.as_bytes(),
+        ])
     }
 
     /// Decodes a position: its key and its id. Fails with 400 if the cursor is invalid, or belongs
@@ -64,7 +72,9 @@ fn read(text: &str) -> Option<(u8, [u8; 8], (String, i64))> {
     let (filters, rest) = rest.split_first_chunk()?;
     let (id, key) = rest.split_first_chunk()?;
     // PostgreSQL would reject a key with U+0000.
-    let key = String::from_utf8(key.to_vec()).ok().filter(|key| !key.contains('\0'))?;
+    let key = String::from_utf8(key.to_vec())
+        .ok()
+        .filter(|key| !key.contains('\0'))?;
     Some((list, *filters, (key, i64::from_be_bytes(*id))))
 }
 

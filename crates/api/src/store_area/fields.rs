@@ -27,8 +27,10 @@ pub(crate) async fn list_fields(
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let fields = area.app.store.fields().await?.all().to_vec();
-    let element: Element<FieldDefinition> =
-        Element { length: FieldDefinition::length, write: json::write_field };
+    let element: Element<FieldDefinition> = Element {
+        length: FieldDefinition::length,
+        write: json::write_field,
+    };
     page::respond(area, request, fields, element, None).await
 }
 
@@ -58,7 +60,11 @@ async fn execute(
 ) -> Result<Response, ApiError> {
     let context = write.context(area).await?;
     let _entered = area.app.requests.enter(&context)?;
-    let changed = area.app.fields.change(&wish, &preconditions, context, response_to).await?;
+    let changed = area
+        .app
+        .fields
+        .change(&wish, &preconditions, context, response_to)
+        .await?;
     write.respond_to(area, changed, refused)
 }
 
@@ -68,8 +74,14 @@ fn name(write: &Write<'_>) -> Option<FieldName> {
 }
 
 fn response_to(decision: &FieldDecision) -> StoredResponse {
-    let Some(field) = &decision.field else { return wire::nothing() };
-    let status = if decision.is_new { StatusCode::CREATED } else { StatusCode::OK };
+    let Some(field) = &decision.field else {
+        return wire::nothing();
+    };
+    let status = if decision.is_new {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
     wire::stored(status, Some(field.version), shown(field))
 }
 

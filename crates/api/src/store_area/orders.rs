@@ -48,7 +48,9 @@ pub(super) struct ReopenOrder {
 /// `GET /v1/store/orders`: a page of orders, and a link to the next one.
 pub(crate) async fn list_orders(
     area: &StoreArea,
-    Call { request, caller, .. }: Call<'_>,
+    Call {
+        request, caller, ..
+    }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let names = ["status", "petId", "reference", "limit", "cursor"];
     let [status, pet_id, reference, limit, cursor] = query::parameters(request.uri.query(), names)?;
@@ -56,9 +58,19 @@ pub(crate) async fn list_orders(
     let wanted = query::filter("petId", pet_id.as_ref(), text::integer, query::AN_INTEGER)?;
     let new_reference = |text: &str| Reference::new(text.to_owned());
     let mut query = OrderQuery {
-        status: query::filter("status", status.as_ref(), |text| text.parse().ok(), is_status)?,
+        status: query::filter(
+            "status",
+            status.as_ref(),
+            |text| text.parse().ok(),
+            is_status,
+        )?,
         pet_id: wanted.and_then(PetId::new),
-        reference: query::filter("reference", reference.as_ref(), new_reference, &Reference::is())?,
+        reference: query::filter(
+            "reference",
+            reference.as_ref(),
+            new_reference,
+            &Reference::is(),
+        )?,
         limit: query::limit(limit.as_ref())?,
         newest_first: false,
         after: None,
@@ -77,21 +89,31 @@ pub(crate) async fn list_orders(
     // No animal can have another id, so there is no order for it.
     let is_impossible = wanted.is_some() && query.pet_id.is_none();
     let _turn = area.turns.take(caller).await?;
-    let (orders, next) =
-        if is_impossible { (Vec::new(), None) } else { area.app.store.list_orders(&query).await? };
+    let (orders, next) = if is_impossible {
+        (Vec::new(), None)
+    } else {
+        area.app.store.list_orders(&query).await?
+    };
     let next = next.and_then(|id| {
         let cursor = walk.encode("", id.get());
         page::next_link(area, "/store/orders", query.limit, &filters, &cursor)
     });
-    let element = Element { length: Order::length, write: contacts::writer(caller) };
-    page::respond(area, request, orders, element, next).await.map(contacts::vary)
+    let element = Element {
+        length: Order::length,
+        write: contacts::writer(caller),
+    };
+    page::respond(area, request, orders, element, next)
+        .await
+        .map(contacts::vary)
 }
 
 /// `POST /v1/store/orders`.
 pub(crate) async fn place_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read_with_key(area, call).await?;
     let new = new(area, &write.members(PlaceOrder::NAMES)?, write.now)?;
-    write.execute(area, Command::PlaceOrder(new), wire::created).await
+    write
+        .execute(area, Command::PlaceOrder(new), wire::created)
+        .await
 }
 
 pub(super) fn new(
@@ -107,11 +129,21 @@ pub(super) fn new(
 /// `GET /v1/store/orders/{orderId}`.
 pub(crate) async fn get_order(
     area: &StoreArea,
-    Call { request, parameter, caller, .. }: Call<'_>,
+    Call {
+        request,
+        parameter,
+        caller,
+        ..
+    }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let id = write::order_id(query::path_integer(parameter))?;
-    let order = area.app.store.get_order(id).await?.ok_or_else(write::no_order)?;
+    let order = area
+        .app
+        .store
+        .get_order(id)
+        .await?
+        .ok_or_else(write::no_order)?;
     let body = wire::written(|out| contacts::writer(caller)(out, &order));
     wire::respond_with(area, request, body, order.version).map(contacts::vary)
 }
@@ -121,7 +153,11 @@ pub(crate) async fn patch_order(area: &StoreArea, call: Call<'_>) -> Result<Resp
     let preconditions = preconditions::of(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
     let patch = write.members(OrderPatch::NAMES)?.read()?;
-    let command = Command::PatchOrder { id: write.order_id()?, patch, preconditions };
+    let command = Command::PatchOrder {
+        id: write.order_id()?,
+        patch,
+        preconditions,
+    };
     write.execute(area, command, wire::one).await
 }
 
@@ -168,20 +204,37 @@ impl Act {
         Ok(match self {
             Self::Complete => {
                 let CompleteOrder { price } = members.read()?;
-                Command::CompleteOrder { id: id?, price, preconditions }
+                Command::CompleteOrder {
+                    id: id?,
+                    price,
+                    preconditions,
+                }
             }
             Self::Cancel => {
                 let EndOrder { reason } = members.read()?;
-                Command::CancelOrder { id: id?, reason, preconditions }
+                Command::CancelOrder {
+                    id: id?,
+                    reason,
+                    preconditions,
+                }
             }
             Self::Return => {
                 let EndOrder { reason } = members.read()?;
-                Command::ReturnOrder { id: id?, reason, preconditions }
+                Command::ReturnOrder {
+                    id: id?,
+                    reason,
+                    preconditions,
+                }
             }
             Self::Reopen => {
                 let ReopenOrder { expires_at } = members.read()?;
                 let default_end = area.app.commands.default_end(now);
-                Command::ReopenOrder { id: id?, expires_at, default_end, preconditions }
+                Command::ReopenOrder {
+                    id: id?,
+                    expires_at,
+                    default_end,
+                    preconditions,
+                }
             }
         })
     }

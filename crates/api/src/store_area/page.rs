@@ -67,7 +67,9 @@ pub(super) async fn render<T: Send + 'static, R: Send + 'static>(
         return Ok(render());
     }
     let rendering = task::spawn_blocking(render);
-    rendering.await.map_err(|error| ApiError::internal(Arc::new(error)))
+    rendering
+        .await
+        .map_err(|error| ApiError::internal(Arc::new(error)))
 }
 
 /// The link to the next page (RFC 8288) of the list at `path` below the base address.
@@ -97,6 +99,10 @@ pub(super) fn link<'a>(
             query.append_pair(name, value);
         }
     }
-    let link = format!("<{}{path}?{}>; rel=\"{relation}\"", area.http.base_path, query.finish());
+    let link = format!(
+        "<{}{path}?{}>; rel=\"{relation}\"",
+        area.http.base_path,
+        query.finish()
+    );
     HeaderValue::try_from(link).ok()
 }

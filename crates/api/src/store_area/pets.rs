@@ -43,16 +43,31 @@ const FIELDS: &str = "field.NAME=VALUE, field.NAME.from=DATE, field.NAME.to=DATE
 /// `GET /v1/store/pets`: a page of animals, and a link to the next one.
 pub(crate) async fn list_pets(
     area: &StoreArea,
-    Call { request, caller, .. }: Call<'_>,
+    Call {
+        request, caller, ..
+    }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    let names = ["status", "categoryId", "name", "q", "withdrawn", "limit", "cursor"];
+    let names = [
+        "status",
+        "categoryId",
+        "name",
+        "q",
+        "withdrawn",
+        "limit",
+        "cursor",
+    ];
     let ([status, category_id, name, q, withdrawn, limit, cursor], values) =
         query::parameters_and(request.uri.query(), names, FIELD, FIELDS)?;
     let is_status = "one of available, pending and sold";
     let is_name = "at most 64 letters and digits, counted without accents (64 characters if it has \
                    none), and without U+0000";
     let mut query = PetQuery {
-        status: query::filter("status", status.as_ref(), |text| text.parse().ok(), is_status)?,
+        status: query::filter(
+            "status",
+            status.as_ref(),
+            |text| text.parse().ok(),
+            is_status,
+        )?,
         category_id: query::filter(
             "categoryId",
             category_id.as_ref(),
@@ -68,29 +83,53 @@ pub(crate) async fn list_pets(
     };
     query::check_utf8(request.uri.query())?;
     (query.values, query.dates) = searched(area, &values).await?;
-    let values: Vec<_> =
-        values.iter().map(|(name, value)| (format!("{FIELD}{name}"), &**value)).collect();
+    let values: Vec<_> = values
+        .iter()
+        .map(|(name, value)| (format!("{FIELD}{name}"), &**value))
+        .collect();
     let mut filters = vec![
         ("status", status.as_deref()),
         ("categoryId", category_id.as_deref()),
         ("name", name.as_deref()),
         ("q", q.as_deref()),
-        ("withdrawn", withdrawn.as_deref().filter(|_| query.withdrawn)),
+        (
+            "withdrawn",
+            withdrawn.as_deref().filter(|_| query.withdrawn),
+        ),
     ];
     let name = query.name.as_ref().map(NamePrefix::as_str);
     let mut of_walk = vec![filters[0].1, filters[1].1, name, filters[4].1];
-    filters.extend(values.iter().map(|(name, value)| (name.as_str(), Some(*value))));
+    filters.extend(
+        values
+            .iter()
+            .map(|(name, value)| (name.as_str(), Some(*value))),
+    );
     // The same filters in another order or case are the same walk.
-    let mut wanted: Vec<_> =
-        query.values.iter().map(|value| (value.field.as_str(), value.key.as_str())).collect();
+    let mut wanted: Vec<_> = query
+        .values
+        .iter()
+        .map(|value| (value.field.as_str(), value.key.as_str()))
+        .collect();
     wanted.sort_unstable();
-    of_walk.extend(wanted.into_iter().flat_map(|(field, key)| [Some(field), Some(key)]));
+    of_walk.extend(
+        wanted
+            .into_iter()
+            .flat_map(|(field, key)| [Some(field), Some(key)]),
+    );
     // As no field is called.
-    let phrase = query.phrase.iter().flat_map(|phrase| ["?q", phrase.as_str()]);
+    let phrase = query
+        .phrase
+        .iter()
+        .flat_map(|phrase| ["?q", phrase.as_str()]);
     of_walk.extend(phrase.map(Some));
-    let dates = query.dates.iter().map(|dates| (dates.field.as_str(), dates.bounds()));
+    let dates = query
+        .dates
+        .iter()
+        .map(|dates| (dates.field.as_str(), dates.bounds()));
     let dates: Vec<_> = dates.collect();
-    let dates = dates.iter().flat_map(|(field, [from, to])| ["?dates", field, from, to]);
+    let dates = dates
+        .iter()
+        .flat_map(|(field, [from, to])| ["?dates", field, from, to]);
     of_walk.extend(dates.map(Some));
     let walk = Walk::new(cursor::PETS, &of_walk);
     if let Some(cursor) = cursor {
@@ -100,16 +139,21 @@ pub(crate) async fn list_pets(
         query.after = Some(id.ok_or_else(cursor::invalid)?);
     }
     // Before the page, so that a client that follows the changes from here misses none.
-    let log =
-        if query.after.is_none() { Some(area.app.store.journal_state().await?) } else { None };
+    let log = if query.after.is_none() {
+        Some(area.app.store.journal_state().await?)
+    } else {
+        None
+    };
     let _turn = area.turns.take(caller).await?;
     let (pets, next) = area.app.store.list_store_pets(&query).await?;
     let next = next.and_then(|id| {
         let cursor = walk.encode("", id.get());
         page::next_link(area, "/store/pets", query.limit, &filters, &cursor)
     });
-    let element: Element<StorePet> =
-        Element { length: StorePet::length, write: json::write_store_pet };
+    let element: Element<StorePet> = Element {
+        length: StorePet::length,
+        write: json::write_store_pet,
+    };
     let mut response = page::respond(area, request, pets, element, next).await?;
     if let Some(log) = log {
         feed::add_link(area, &log, &mut response);
@@ -155,9 +199,14 @@ async fn searched(
         ));
     }
     let fields = area.app.store.fields().await?;
-    let values: Result<Vec<_>, _> =
-        values.into_iter().map(|(name, value)| fields.searched(name, value)).collect();
-    let dates = ranges.pop_first().map(|(name, ends)| fields.dates(name, ends)).transpose();
+    let values: Result<Vec<_>, _> = values
+        .into_iter()
+        .map(|(name, value)| fields.searched(name, value))
+        .collect();
+    let dates = ranges
+        .pop_first()
+        .map(|(name, ends)| fields.dates(name, ends))
+        .transpose();
     let searched = values.and_then(|values| Ok((values, dates?)));
     searched.map_err(|problem| match problem {
         FieldProblem::Unknown(message) => ApiError::new(Problem::UnknownField, message),
@@ -166,7 +215,11 @@ async fn searched(
 }
 
 fn prefix(text: &str) -> Option<NamePrefix> {
-    if text.contains('\0') { None } else { NamePrefix::new(text) }
+    if text.contains('\0') {
+        None
+    } else {
+        NamePrefix::new(text)
+    }
 }
 
 fn boolean(text: &str) -> Option<bool> {
@@ -180,11 +233,18 @@ fn boolean(text: &str) -> Option<bool> {
 /// `GET /v1/store/pets/{petId}`: an animal, withdrawn or not.
 pub(crate) async fn get_pet(
     area: &StoreArea,
-    Call { request, parameter, .. }: Call<'_>,
+    Call {
+        request, parameter, ..
+    }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let id = write::pet_id(query::path_integer(parameter))?;
-    let pet = area.app.store.get_store_pet(id).await?.ok_or_else(write::no_pet)?;
+    let pet = area
+        .app
+        .store
+        .get_store_pet(id)
+        .await?
+        .ok_or_else(write::no_pet)?;
     wire::respond(area, request, &Resource::Pet(pet))
 }
 
@@ -192,7 +252,13 @@ pub(crate) async fn get_pet(
 pub(crate) async fn add_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let (pet, fields) = write.members(AddPet::NAMES)?.read::<AddPet>()?.pet()?;
-    write.execute(area, Command::AddPet(pet, fields, Vec::new()), wire::created).await
+    write
+        .execute(
+            area,
+            Command::AddPet(pet, fields, Vec::new()),
+            wire::created,
+        )
+        .await
 }
 
 /// `PATCH /v1/store/pets/{petId}`.
@@ -200,7 +266,11 @@ pub(crate) async fn patch_pet(area: &StoreArea, call: Call<'_>) -> Result<Respon
     let preconditions = preconditions::of(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
     let patch = write.members(PetPatch::NAMES)?.read()?;
-    let command = Command::PatchPet { id: write.pet_id()?, patch, preconditions };
+    let command = Command::PatchPet {
+        id: write.pet_id()?,
+        patch,
+        preconditions,
+    };
     write.execute(area, command, wire::one).await
 }
 
@@ -209,7 +279,12 @@ pub(crate) async fn withdraw_pet(area: &StoreArea, call: Call<'_>) -> Result<Res
     let preconditions = preconditions::of(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let WithdrawPet { reason, note } = write.members(WithdrawPet::NAMES)?.read()?;
-    let command = Command::WithdrawPet { id: write.pet_id()?, reason, note, preconditions };
+    let command = Command::WithdrawPet {
+        id: write.pet_id()?,
+        reason,
+        note,
+        preconditions,
+    };
     write.execute(area, command, wire::one).await
 }
 
@@ -218,7 +293,10 @@ pub(crate) async fn restore_pet(area: &StoreArea, call: Call<'_>) -> Result<Resp
     let preconditions = preconditions::of(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
     write.members(&[])?;
-    let command = Command::RestorePet { id: write.pet_id()?, preconditions };
+    let command = Command::RestorePet {
+        id: write.pet_id()?,
+        preconditions,
+    };
     write.execute(area, command, wire::one).await
 }
 
@@ -231,5 +309,9 @@ pub(crate) async fn inventory(
     let inventory = area.app.inventory.read().await?;
     let body = area.http.memory.hold(wire::inventory(&inventory))?;
     let tag = area.http.tags.of(&body);
-    Ok(etag::respond(&request.headers, response::json(StatusCode::OK, body), tag))
+    Ok(etag::respond(
+        &request.headers,
+        response::json(StatusCode::OK, body),
+        tag,
+    ))
 }

@@ -13,7 +13,10 @@ use petstore_web::edge::ApiError;
 
 /// The conditions of the request on the present version. Fails with 400 if one is malformed.
 pub(super) fn of(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
-    Ok(Preconditions { if_match: if_match(headers)?, if_absent: false })
+    Ok(Preconditions {
+        if_match: if_match(headers)?,
+        if_absent: false,
+    })
 }
 
 /// The same for a request that may create what it changes. Fails with 400 if a condition is
@@ -24,15 +27,23 @@ pub(super) fn of_put(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
         (None, _) => false,
         (Some(value), None) if value == "*" => true,
         _ => {
-            return Err(invalid("If-None-Match must be *, to create what does not exist yet."));
+            return Err(invalid(
+                "If-None-Match must be *, to create what does not exist yet.",
+            ));
         }
     };
-    Ok(Preconditions { if_match: if_match(headers)?, if_absent })
+    Ok(Preconditions {
+        if_match: if_match(headers)?,
+        if_absent,
+    })
 }
 
 fn if_match(headers: &HeaderMap) -> Result<Option<IfMatch>, ApiError> {
-    let fields: Vec<&[u8]> =
-        headers.get_all(header::IF_MATCH).iter().map(HeaderValue::as_bytes).collect();
+    let fields: Vec<&[u8]> = headers
+        .get_all(header::IF_MATCH)
+        .iter()
+        .map(HeaderValue::as_bytes)
+        .collect();
     if fields.is_empty() {
         return Ok(None);
     }

@@ -40,8 +40,10 @@ pub(crate) async fn patch_profile(area: &StoreArea, call: Call<'_>) -> Result<Re
 }
 
 /// What becomes a logo: one that moves would be still.
-const LOGOS: Pictures =
-    Pictures { formats: &[Format::Png, Format::Jpeg, Format::WebP], max: Logo::MAX_PICTURE };
+const LOGOS: Pictures = Pictures {
+    formats: &[Format::Png, Format::Jpeg, Format::WebP],
+    max: Logo::MAX_PICTURE,
+};
 
 /// `PUT /v1/store/profile/logo`.
 pub(crate) async fn put_logo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {

@@ -16,6 +16,10 @@ pub struct StoreArea {
 
 impl StoreArea {
     pub fn new(app: Arc<App>, http: Arc<Context>) -> Self {
-        Self { app, http, turns: Turns::default() }
+        Self {
+            app,
+            http,
+            turns: Turns::default(),
+        }
     }
 }

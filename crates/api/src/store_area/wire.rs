@@ -26,7 +26,12 @@ pub(super) fn written(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
 /// A response to a change, with the tag of this version.
 pub(super) fn stored(status: StatusCode, version: Option<i64>, body: Vec<u8>) -> StoredResponse {
     let (status, etag) = (status.as_u16(), version.map(tag));
-    StoredResponse { status, location: None, etag, body }
+    StoredResponse {
+        status,
+        location: None,
+        etag,
+        body,
+    }
 }
 
 /// The response to a change after which there is nothing to show.
@@ -53,7 +58,9 @@ pub(super) fn resource(resource: &Resource) -> Vec<u8> {
 
 /// The same for callers with permission to change it: with the contact of an order.
 pub(super) fn current(resource: &Resource) -> Vec<u8> {
-    let Resource::Order(order) = resource else { return self::resource(resource) };
+    let Resource::Order(order) = resource else {
+        return self::resource(resource);
+    };
     written(|out| json::write_order_with_contact(out, order))
 }
 
@@ -63,7 +70,9 @@ fn tag(version: i64) -> String {
 
 /// The response to one command: what it is about, as it is now. Nothing if it was deleted.
 pub(super) fn one(decisions: &[Decision]) -> StoredResponse {
-    let result = decisions.first().and_then(|decision| decision.result.as_ref());
+    let result = decisions
+        .first()
+        .and_then(|decision| decision.result.as_ref());
     result.map_or_else(nothing, |result| {
         stored(StatusCode::OK, Some(result.version()), resource(result))
     })
@@ -72,7 +81,9 @@ pub(super) fn one(decisions: &[Decision]) -> StoredResponse {
 /// The response to a command that may have made what it is about.
 pub(super) fn created(decisions: &[Decision]) -> StoredResponse {
     let mut response = one(decisions);
-    let change = decisions.first().and_then(|decision| decision.changes.first());
+    let change = decisions
+        .first()
+        .and_then(|decision| decision.changes.first());
     let Some(change) = change.filter(|change| change.before.is_none()) else {
         return response;
     };
@@ -95,7 +106,11 @@ pub(super) fn photo(decisions: &[Decision]) -> StoredResponse {
         return nothing();
     };
     let body = photo.and_then(|id| photo_of(pet, id));
-    let status = if body.is_some() { StatusCode::OK } else { StatusCode::NO_CONTENT };
+    let status = if body.is_some() {
+        StatusCode::OK
+    } else {
+        StatusCode::NO_CONTENT
+    };
     stored(status, Some(pet.version), body.unwrap_or_default())
 }
 
@@ -103,8 +118,11 @@ pub(super) fn photo(decisions: &[Decision]) -> StoredResponse {
 pub(super) fn added_photo(decisions: &[Decision]) -> StoredResponse {
     let mut response = photo(decisions);
     response.status = StatusCode::CREATED.as_u16();
-    if let Some(Decision { result: Some(Resource::Pet(pet)), photo: Some(photo), .. }) =
-        decisions.first()
+    if let Some(Decision {
+        result: Some(Resource::Pet(pet)),
+        photo: Some(photo),
+        ..
+    }) = decisions.first()
     {
         response.location = Some(format!("/store/pets/{}/photos/{photo}", pet.id));
     }
@@ -122,7 +140,10 @@ pub(super) fn photo_of(pet: &StorePet, id: PhotoId) -> Option<Vec<u8>> {
 /// The response to several commands: what each is about, as it was after that command.
 pub(super) fn all(decisions: &[Decision]) -> StoredResponse {
     let mut body = Vec::with_capacity(decisions.len() * USUAL_LENGTH);
-    for result in decisions.iter().filter_map(|decision| decision.result.as_ref()) {
+    for result in decisions
+        .iter()
+        .filter_map(|decision| decision.result.as_ref())
+    {
         body.push(if body.is_empty() { b'[' } else { b',' });
         write_resource(&mut body, result);
     }
@@ -149,5 +170,9 @@ pub(super) fn respond_with(
     let body = area.http.memory.hold(body)?;
     let tag =
         HeaderValue::try_from(tag(version)).map_err(|error| ApiError::internal(Arc::new(error)))?;
-    Ok(etag::respond(&request.headers, response::json(StatusCode::OK, body), tag))
+    Ok(etag::respond(
+        &request.headers,
+        response::json(StatusCode::OK, body),
+        tag,
+    ))
 }

@@ -70,7 +70,10 @@ impl<'r> Write<'r> {
         let [] = query::parameters(call.request.uri.query(), [])?;
         let key = idempotency::key(&call.request.headers)?;
         // Reserved now, because a change cannot be rejected after it is made.
-        let room = area.http.memory.reserve(body::max_length(&call.body) + USUAL_GROWTH)?;
+        let room = area
+            .http
+            .memory
+            .reserve(body::max_length(&call.body) + USUAL_GROWTH)?;
         let (headers, timeout) = (&call.request.headers, area.http.body_timeout);
         let mut text = match accepted {
             Some(accepted) => body::read(headers, &mut *call.body, accepted, timeout).await?,
@@ -91,15 +94,29 @@ impl<'r> Write<'r> {
         let key = idempotency::key(&call.request.headers)?;
         let size = body::max_length_within(&call.body, accepted.max) + USUAL_GROWTH;
         let room = area.http.memory.reserve_for_picture(size)?;
-        let (headers, timeout) = (&call.request.headers, area.http.body_timeout * PICTURE_TIMES);
+        let (headers, timeout) = (
+            &call.request.headers,
+            area.http.body_timeout * PICTURE_TIMES,
+        );
         let picture = body::read_picture(headers, &mut *call.body, accepted, timeout).await?;
-        let fingerprint = key.is_some().then(|| fingerprint_of_picture(call.request, &picture));
+        let fingerprint = key
+            .is_some()
+            .then(|| fingerprint_of_picture(call.request, &picture));
         Self::of(area, call, key, (picture, fingerprint), room)
     }
 
     fn of(
         area: &StoreArea,
-        Call { request, request_id, operation, parameter, second, caller, rate, .. }: Call<'r>,
+        Call {
+            request,
+            request_id,
+            operation,
+            parameter,
+            second,
+            caller,
+            rate,
+            ..
+        }: Call<'r>,
         key: Option<IdempotencyKey>,
         (body, fingerprint): (Bytes, Option<[u8; 32]>),
         room: Reservation,
@@ -155,7 +172,8 @@ impl<'r> Write<'r> {
         command: Command,
         respond: RespondTo,
     ) -> Result<Response, ApiError> {
-        self.execute_all(area, vec![command], respond, |_| None).await
+        self.execute_all(area, vec![command], respond, |_| None)
+            .await
     }
 
     /// Carries out several commands. `failed_index` is what the error of a command shows of its
@@ -170,7 +188,12 @@ impl<'r> Write<'r> {
         let context = self.context(area).await?;
         let _entered = area.app.requests.enter(&context)?;
         let is_one = commands.len() == 1;
-        let (stored, changes) = match area.app.commands.execute(commands, context, respond).await? {
+        let (stored, changes) = match area
+            .app
+            .commands
+            .execute(commands, context, respond)
+            .await?
+        {
             Executed::Done { response, changes } => (response, changes),
             Executed::Replayed(response) => (response, Vec::new()),
             Executed::IdempotencyConflict => return Err(idempotency_conflict()),
@@ -186,15 +209,25 @@ impl<'r> Write<'r> {
     pub(super) async fn context(&self, area: &StoreArea) -> Result<WriteContext, ApiError> {
         let idempotency = match &self.key {
             Some(key) => {
-                let fingerprint =
-                    self.fingerprint.unwrap_or_else(|| fingerprint(self.request, &self.body));
+                let fingerprint = self
+                    .fingerprint
+                    .unwrap_or_else(|| fingerprint(self.request, &self.body));
                 let (requests, caller) = (&area.app.requests, self.caller.key_id());
-                Some(requests.of_key(caller, self.operation, key.clone(), fingerprint).await?)
+                Some(
+                    requests
+                        .of_key(caller, self.operation, key.clone(), fingerprint)
+                        .await?,
+                )
             }
             None => None,
         };
         let request_id = self.request_id.to_str().ok().map(str::to_owned);
-        Ok(WriteContext { actor: self.caller.actor(), now: self.now, request_id, idempotency })
+        Ok(WriteContext {
+            actor: self.caller.actor(),
+            now: self.now,
+            request_id,
+            idempotency,
+        })
     }
 
     /// The response to a change of administration. `refused` says why it was not made.
@@ -221,7 +254,9 @@ impl<'r> Write<'r> {
         if let Some(tag) = stored.etag.and_then(|tag| HeaderValue::try_from(tag).ok()) {
             headers.insert(header::ETAG, tag);
         }
-        let location = stored.location.map(|path| format!("{}{path}", area.http.base_path));
+        let location = stored
+            .location
+            .map(|path| format!("{}{path}", area.http.base_path));
         if let Some(location) = location.and_then(|location| HeaderValue::try_from(location).ok()) {
             headers.insert(header::LOCATION, location);
         }
@@ -248,7 +283,11 @@ fn fingerprint(request: &Parts, body: &[u8]) -> [u8; 32] {
     add(request.uri.path().as_bytes());
     for name in [header::IF_MATCH, header::IF_NONE_MATCH] {
         let values = request.headers.get_all(name);
-        add(&values.iter().map(HeaderValue::as_bytes).collect::<Vec<_>>().join(&b','));
+        add(&values
+            .iter()
+            .map(HeaderValue::as_bytes)
+            .collect::<Vec<_>>()
+            .join(&b','));
     }
     // The body was parsed before.
     let mut body: Value = serde_json::from_slice(body).unwrap_or_default();
@@ -261,7 +300,10 @@ fn fingerprint(request: &Parts, body: &[u8]) -> [u8; 32] {
 /// The same of a picture: of its bytes, and of the query.
 fn fingerprint_of_picture(request: &Parts, picture: &[u8]) -> [u8; 32] {
     let mut hash = Sha256::new();
-    let target = request.uri.path_and_query().map_or("", PathAndQuery::as_str);
+    let target = request
+        .uri
+        .path_and_query()
+        .map_or("", PathAndQuery::as_str);
     hash.update(target.len().to_be_bytes());
     hash.update(target);
     hash.update(picture);
@@ -289,7 +331,10 @@ pub(super) fn refused(
 ) -> ApiError {
     let is_batch = failed_index.is_some();
     let of_conflict = |problem, conflict: Conflict| {
-        (ApiError::new(problem, conflict.message), Some(wire::current(&conflict.current)))
+        (
+            ApiError::new(problem, conflict.message),
+            Some(wire::current(&conflict.current)),
+        )
     };
     let (error, current) = match refusal {
         Refusal::Invalid(message) => (ApiError::new(Problem::InvalidBody, message), None),
@@ -306,7 +351,10 @@ pub(super) fn refused(
         Refusal::PreconditionFailed(current) => {
             let message = stale_resource(current.as_deref(), is_batch);
             let current = current.map_or(b"null".to_vec(), |current| wire::current(&current));
-            (ApiError::new(Problem::PreconditionFailed, message), Some(current))
+            (
+                ApiError::new(Problem::PreconditionFailed, message),
+                Some(current),
+            )
         }
         Refusal::InvalidTransition(conflict) => of_conflict(Problem::InvalidTransition, *conflict),
         Refusal::OpenOrder(conflict) => of_conflict(Problem::OpenOrder, *conflict),
@@ -316,13 +364,17 @@ pub(super) fn refused(
         Refusal::Fields(FieldProblem::Invalid(message)) => {
             (ApiError::new(Problem::InvalidBody, message), None)
         }
-        Refusal::DuplicateValue { message, current, .. } => {
+        Refusal::DuplicateValue {
+            message, current, ..
+        } => {
             let current = current.map(|current| wire::resource(&current));
             (ApiError::new(Problem::DuplicateValue, message), current)
         }
         Refusal::TooManyPhotos => {
-            let message =
-                format!("An animal can have at most {} photos. Delete one first.", Photos::MAX);
+            let message = format!(
+                "An animal can have at most {} photos. Delete one first.",
+                Photos::MAX
+            );
             (ApiError::new(Problem::TooManyPhotos, message), None)
         }
         Refusal::NoIdentifierLeft => {

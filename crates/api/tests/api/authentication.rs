@@ -39,7 +39,9 @@ async fn the_key_is_checked_first() {
         let reply = server.send(method.clone(), target, &[], "{").await;
         reply.expect_error(401, "missing_api_key");
         let wrong = [("authorization", "Bearer wrong")];
-        let reply = server.send(method, target, &wrong, vec![b' '; 100_000]).await;
+        let reply = server
+            .send(method, target, &wrong, vec![b' '; 100_000])
+            .await;
         reply.expect_error(401, "invalid_api_key");
     }
 }
@@ -70,12 +72,19 @@ async fn a_new_key_is_accepted_despite_a_flood_of_invalid_keys_from_its_address(
     let stop = Arc::new(AtomicBool::new(false));
     let guessing: Vec<_> = (0..500)
         .map(|seed| {
-            tokio::spawn(send_invalid_keys(Arc::clone(&server.api), seed, Arc::clone(&stop)))
+            tokio::spawn(send_invalid_keys(
+                Arc::clone(&server.api),
+                seed,
+                Arc::clone(&stop),
+            ))
         })
         .collect();
     for _ in 0..5 {
         let (key, _) = server.new_key(Scope::Read, None).await;
-        assert_eq!(soon(server.get_with_key("/v1/pets", &key)).await.status, 200);
+        assert_eq!(
+            soon(server.get_with_key("/v1/pets", &key)).await.status,
+            200
+        );
     }
     stop.store(true, Relaxed);
     for guesses in guessing {
@@ -87,7 +96,10 @@ async fn a_new_key_is_accepted_despite_a_flood_of_invalid_keys_from_its_address(
 async fn a_401_tells_the_client_how_to_authenticate() {
     let server = Server::start().await;
     let reply = server.send(Method::GET, "/v1/pets", &[], "").await;
-    assert_eq!(reply.header("www-authenticate"), Some(r#"Bearer realm="petstore""#));
+    assert_eq!(
+        reply.header("www-authenticate"),
+        Some(r#"Bearer realm="petstore""#)
+    );
     let reply = server.get_with_key("/v1/pets", "wrong").await;
     assert_eq!(
         reply.header("www-authenticate"),
@@ -99,17 +111,35 @@ async fn a_401_tells_the_client_how_to_authenticate() {
 async fn the_key_is_sent_as_a_bearer_token_in_any_case_of_the_scheme() {
     let server = Server::start().await;
     let key = &server.key;
-    for value in [format!("Bearer {key}"), format!("bearer {key}"), format!("BEARER   {key}")] {
-        let reply = server.send(Method::GET, "/v1/pets", &[("authorization", &value)], "").await;
+    for value in [
+        format!("Bearer {key}"),
+        format!("bearer {key}"),
+        format!("BEARER   {key}"),
+    ] {
+        let reply = server
+            .send(Method::GET, "/v1/pets", &[("authorization", &value)], "")
+            .await;
         assert_eq!(reply.status, 200, "{value}");
     }
-    for value in [key.clone(), format!("Basic {key}"), "Bearer".to_owned(), format!("Bearer{key}")]
-    {
-        let reply = server.send(Method::GET, "/v1/pets", &[("authorization", &value)], "").await;
+    for value in [
+        key.clone(),
+        format!("Basic {key}"),
+        "Bearer".to_owned(),
+        format!("Bearer{key}"),
+    ] {
+        let reply = server
+            .send(Method::GET, "/v1/pets", &[("authorization", &value)], "")
+            .await;
         reply.expect_error(401, "missing_api_key");
     }
-    for value in [format!("Bearer {key} x"), format!("Bearer {key},"), "Bearer \u{e9}".to_owned()] {
-        let reply = server.send(Method::GET, "/v1/pets", &[("authorization", &value)], "").await;
+    for value in [
+        format!("Bearer {key} x"),
+        format!("Bearer {key},"),
+        "Bearer \u{e9}".to_owned(),
+    ] {
+        let reply = server
+            .send(Method::GET, "/v1/pets", &[("authorization", &value)], "")
+            .await;
         reply.expect_error(401, "invalid_api_key");
     }
     let bearer = server.bearer();
@@ -123,7 +153,10 @@ async fn an_unknown_key_in_a_valid_format_is_401() {
     let server = Server::start().await;
     let other = Server::start().await;
     let (unknown, _) = other.new_key(Scope::Write, None).await;
-    server.get_with_key("/v1/pets", &unknown).await.expect_error(401, "invalid_api_key");
+    server
+        .get_with_key("/v1/pets", &unknown)
+        .await
+        .expect_error(401, "invalid_api_key");
 }
 
 #[tokio::test]
@@ -140,17 +173,25 @@ async fn a_revoked_key_is_rejected_within_5_seconds() {
     assert_eq!(server.get_with_key("/v1/pets", &key).await.status, 200);
     server.store.revoke_key(id, server.act()).await.unwrap();
     server.clock.advance(Duration::from_secs(5));
-    server.get_with_key("/v1/pets", &key).await.expect_error(401, "invalid_api_key");
+    server
+        .get_with_key("/v1/pets", &key)
+        .await
+        .expect_error(401, "invalid_api_key");
 }
 
 #[tokio::test]
 async fn an_expired_key_is_rejected_from_the_moment_of_expiry() {
     let server = Server::start().await;
-    let (key, _) = server.new_key(Scope::Read, Some(Duration::from_mins(1))).await;
+    let (key, _) = server
+        .new_key(Scope::Read, Some(Duration::from_mins(1)))
+        .await;
     server.clock.advance(Duration::from_secs(59));
     assert_eq!(server.get_with_key("/v1/pets", &key).await.status, 200);
     server.clock.advance(Duration::from_secs(1));
-    server.get_with_key("/v1/pets", &key).await.expect_error(401, "invalid_api_key");
+    server
+        .get_with_key("/v1/pets", &key)
+        .await
+        .expect_error(401, "invalid_api_key");
 }
 
 #[tokio::test]
@@ -158,7 +199,10 @@ async fn a_key_that_may_only_read_is_403_on_a_create() {
     let server = Server::start().await;
     let (key, _) = server.new_key(Scope::Read, None).await;
     let bearer = format!("Bearer {key}");
-    let headers = [("authorization", &*bearer), ("content-type", "application/json")];
+    let headers = [
+        ("authorization", &*bearer),
+        ("content-type", "application/json"),
+    ];
     // Checked before the body.
     for body in [r#"{"name": "", "categoryId": 1}"#, "{"] {
         let reply = server.send(Method::POST, "/v1/pets", &headers, body).await;
@@ -174,8 +218,16 @@ async fn a_key_of_one_deployment_is_rejected_by_the_other() {
         (Deployment::Production, Deployment::Staging),
         (Deployment::Staging, Deployment::Production),
     ] {
-        let server = Server::start_with(Setup { deployment: own, ..Setup::default() }).await;
-        let foreign = Server::start_with(Setup { deployment: other, ..Setup::default() }).await;
+        let server = Server::start_with(Setup {
+            deployment: own,
+            ..Setup::default()
+        })
+        .await;
+        let foreign = Server::start_with(Setup {
+            deployment: other,
+            ..Setup::default()
+        })
+        .await;
         assert!(server.key.starts_with(own.key_prefix()));
         assert_eq!(server.get("/v1/pets").await.status, 200);
         let reply = server.get_with_key("/v1/pets", &foreign.key).await;
@@ -187,7 +239,15 @@ async fn a_key_of_one_deployment_is_rejected_by_the_other() {
 async fn the_last_use_of_a_key_is_saved_only_on_request() {
     let server = Server::start().await;
     let (key, id) = server.new_key(Scope::Read, None).await;
-    let last_use = async || server.store.get_key(id).await.unwrap().unwrap().last_used_at;
+    let last_use = async || {
+        server
+            .store
+            .get_key(id)
+            .await
+            .unwrap()
+            .unwrap()
+            .last_used_at
+    };
     server.get_with_key("/v1/pets", &key).await;
     server.clock.advance(Duration::from_secs(7));
     let now = server.clock.now();

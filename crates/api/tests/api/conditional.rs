@@ -27,15 +27,27 @@ async fn an_unchanged_response_is_304_without_a_body() {
     server.fill([PetStatus::Sold; 5]).await;
     let first = server.get("/v1/pets?limit=2").await;
     let second = first.next().unwrap();
-    for target in ["/v1/pets?limit=2", &second, "/v1/pets?status=pending", "/v1/pets/3"] {
+    for target in [
+        "/v1/pets?limit=2",
+        &second,
+        "/v1/pets?status=pending",
+        "/v1/pets/3",
+    ] {
         let full = server.get(target).await;
         assert_eq!(full.status, 200);
         let again = get_unless(&server, target, &tag(&full)).await;
-        assert_eq!((again.status.as_u16(), again.body.len()), (304, 0), "{target}");
+        assert_eq!(
+            (again.status.as_u16(), again.body.len()),
+            (304, 0),
+            "{target}"
+        );
         for field in ["etag", "link", "cache-control", "deprecation"] {
             assert_eq!(again.header(field), full.header(field), "{target} {field}");
         }
-        assert_eq!((again.header("content-type"), again.header("content-length")), (None, None));
+        assert_eq!(
+            (again.header("content-type"), again.header("content-length")),
+            (None, None)
+        );
     }
 }
 
@@ -54,7 +66,12 @@ async fn a_changed_response_is_200_with_a_new_tag() {
     // The lists of other statuses are unchanged.
     let sold = tag(&server.get("/v1/pets?status=sold").await);
     server.post(ANIMAL).await;
-    assert_eq!(get_unless(&server, "/v1/pets?status=sold", &sold).await.status, 304);
+    assert_eq!(
+        get_unless(&server, "/v1/pets?status=sold", &sold)
+            .await
+            .status,
+        304
+    );
 }
 
 #[tokio::test]
@@ -94,7 +111,10 @@ async fn ask(server: &Server, api: &Api, target: &str, tag: &str) -> u16 {
         .header("if-none-match", tag)
         .body(Empty::<Bytes>::new())
         .unwrap();
-    api.handle(&IpAddr::from([127, 0, 0, 1]).into(), request).await.status().as_u16()
+    api.handle(&IpAddr::from([127, 0, 0, 1]).into(), request)
+        .await
+        .status()
+        .as_u16()
 }
 
 #[tokio::test]
@@ -103,22 +123,44 @@ async fn if_none_match_is_compared_weakly_and_accepts_lists_and_the_asterisk() {
     server.fill([PetStatus::Available; 1]).await;
     let known = tag(&server.get("/v1/pets").await);
     let strong = known.trim_start_matches("W/");
-    for given in [&known, strong, "*", &format!("\"x\", {known}"), &format!("W/\"a,b\" ,{strong}")]
-    {
-        assert_eq!(get_unless(&server, "/v1/pets", given).await.status, 304, "{given}");
+    for given in [
+        &known,
+        strong,
+        "*",
+        &format!("\"x\", {known}"),
+        &format!("W/\"a,b\" ,{strong}"),
+    ] {
+        assert_eq!(
+            get_unless(&server, "/v1/pets", given).await.status,
+            304,
+            "{given}"
+        );
     }
     let bearer = server.bearer();
-    let in_two_fields =
-        [("authorization", &*bearer), ("if-none-match", "\"x\""), ("if-none-match", &*known)];
-    let reply = server.send(Method::GET, "/v1/pets", &in_two_fields, "").await;
+    let in_two_fields = [
+        ("authorization", &*bearer),
+        ("if-none-match", "\"x\""),
+        ("if-none-match", &*known),
+    ];
+    let reply = server
+        .send(Method::GET, "/v1/pets", &in_two_fields, "")
+        .await;
     assert_eq!(reply.status, 304);
     let (bare, longer) = (strong.trim_matches('"'), strong.replace('"', "c\""));
     for given in ["\"x\"", "W/\"\"", "", "x", "**", bare, &longer] {
-        assert_eq!(get_unless(&server, "/v1/pets", given).await.status, 200, "{given}");
+        assert_eq!(
+            get_unless(&server, "/v1/pets", given).await.status,
+            200,
+            "{given}"
+        );
     }
     // Errors have no tag.
-    get_unless(&server, "/v1/pets/9", "*").await.expect_error(404, "not_found");
-    get_unless(&server, "/v1/pets?limit=0", "*").await.expect_error(400, "invalid_parameter");
+    get_unless(&server, "/v1/pets/9", "*")
+        .await
+        .expect_error(404, "not_found");
+    get_unless(&server, "/v1/pets?limit=0", "*")
+        .await
+        .expect_error(400, "invalid_parameter");
     let wrong = [("authorization", "Bearer x"), ("if-none-match", &known)];
     let rejected = server.send(Method::GET, "/v1/pets", &wrong, "").await;
     rejected.expect_error(401, "invalid_api_key");
@@ -131,8 +173,20 @@ async fn head_gets_304_like_get_and_a_create_ignores_the_condition() {
     let bearer = server.bearer();
     let headers = [("authorization", &*bearer), ("if-none-match", &known)];
     let head = server.send(Method::HEAD, "/v1/pets", &headers, "").await;
-    assert_eq!((head.status.as_u16(), head.header("content-length")), (304, None));
-    let headers =
-        [("authorization", &*bearer), ("if-none-match", "*"), ("content-type", "application/json")];
-    assert_eq!(server.send(Method::POST, "/v1/pets", &headers, ANIMAL).await.status, 201);
+    assert_eq!(
+        (head.status.as_u16(), head.header("content-length")),
+        (304, None)
+    );
+    let headers = [
+        ("authorization", &*bearer),
+        ("if-none-match", "*"),
+        ("content-type", "application/json"),
+    ];
+    assert_eq!(
+        server
+            .send(Method::POST, "/v1/pets", &headers, ANIMAL)
+            .await
+            .status,
+        201
+    );
 }

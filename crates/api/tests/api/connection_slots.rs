@@ -10,7 +10,10 @@ use tokio::{
 #[tokio::test]
 async fn a_connection_above_the_limit_gets_503() {
     let server = Server::start_with(Setup {
-        limits: Limits { max_connections: 1, ..Setup::default().limits },
+        limits: Limits {
+            max_connections: 1,
+            ..Setup::default().limits
+        },
         ..Setup::default()
     })
     .await;
@@ -21,7 +24,10 @@ async fn a_connection_above_the_limit_gets_503() {
         let response = server.raw(request).await;
         assert!(response.starts_with("HTTP/1.1 503 "), "{response}");
         assert!(response.contains("Retry-After: 1\r\n"), "{response}");
-        assert!(response.contains("X-Content-Type-Options: nosniff\r\n"), "{response}");
+        assert!(
+            response.contains("X-Content-Type-Options: nosniff\r\n"),
+            "{response}"
+        );
         assert!(response.contains(r#""code":"unavailable""#), "{response}");
     }
 }
@@ -42,7 +48,10 @@ async fn ask(stream: &mut TcpStream, authorization: &str, begins: &[u8; 12]) {
 #[tokio::test]
 async fn when_all_slots_are_in_use_the_oldest_connection_without_a_valid_key_is_replaced() {
     let server = Server::start_with(Setup {
-        limits: Limits { max_connections: 3, ..Setup::default().limits },
+        limits: Limits {
+            max_connections: 3,
+            ..Setup::default().limits
+        },
         ..Setup::default()
     })
     .await;
@@ -71,14 +80,21 @@ async fn when_all_slots_are_in_use_the_oldest_connection_without_a_valid_key_is_
 #[tokio::test]
 async fn a_response_in_progress_is_aborted_only_if_no_connection_is_idle() {
     let server = Server::start_with(Setup {
-        limits: Limits { max_connections: 2, ..Setup::default().limits },
+        limits: Limits {
+            max_connections: 2,
+            ..Setup::default().limits
+        },
         ..Setup::default()
     })
     .await;
     // A file of a photo that does not fit into the buffers of the system.
     let name = format!("{:032x}-large.jpg", 1);
     std::fs::create_dir(server.photos.path().join("00")).unwrap();
-    std::fs::write(server.photos.path().join("00").join(&name), vec![7; 4 << 20]).unwrap();
+    std::fs::write(
+        server.photos.path().join("00").join(&name),
+        vec![7; 4 << 20],
+    )
+    .unwrap();
     let mut reader = server.connect().await;
     let head = format!("GET /photos/{name} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     reader.write_all(head.as_bytes()).await.unwrap();
@@ -105,7 +121,11 @@ async fn a_trusted_proxy_and_a_local_program_may_use_all_connections() {
             exempts_loopback: !is_proxy,
             ..Setup::default().limits
         };
-        let server = Server::start_with(Setup { limits, ..Setup::default() }).await;
+        let server = Server::start_with(Setup {
+            limits,
+            ..Setup::default()
+        })
+        .await;
         let mut open = Vec::new();
         for _ in 0..3 {
             let mut connection = server.connect().await;
@@ -119,24 +139,36 @@ async fn a_trusted_proxy_and_a_local_program_may_use_all_connections() {
 #[tokio::test]
 async fn one_address_cannot_use_all_connections() {
     let server = Server::start_with(Setup {
-        limits: Limits { max_connections_per_address: 1, ..Setup::default().limits },
+        limits: Limits {
+            max_connections_per_address: 1,
+            ..Setup::default().limits
+        },
         ..Setup::default()
     })
     .await;
     let mut first = server.connect().await;
-    first.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    first
+        .write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n")
+        .await
+        .unwrap();
     let mut response = [0; 12];
     soon(first.read_exact(&mut response)).await.unwrap();
     let response = server.raw("").await;
     assert!(response.starts_with("HTTP/1.1 503 "), "{response}");
     assert!(response.contains("X-Request-Id: "), "{response}");
     let (head, body) = response.split_once("\r\n\r\n").unwrap();
-    assert!(head.contains(&format!("Content-Length: {}\r\n", body.len())), "{response}");
+    assert!(
+        head.contains(&format!("Content-Length: {}\r\n", body.len())),
+        "{response}"
+    );
     // There is a slot for another address.
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
     let mut other = socket.connect(server.address).await.unwrap();
-    other.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    other
+        .write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n")
+        .await
+        .unwrap();
     let mut response = [0; 12];
     soon(other.read_exact(&mut response)).await.unwrap();
     assert_eq!(&response, b"HTTP/1.1 401");

@@ -15,20 +15,30 @@ const OTHER: &str = "https://other.example";
 
 async fn start() -> Server {
     let cors_origins = &[SHOP, "http://localhost:3000"];
-    Server::start_with(Setup { cors_origins, ..Setup::default() }).await
+    Server::start_with(Setup {
+        cors_origins,
+        ..Setup::default()
+    })
+    .await
 }
 
 async fn preflight(server: &Server, target: &str, origin: &str) -> Reply {
     let headers = [
         ("origin", origin),
         ("access-control-request-method", "POST"),
-        ("access-control-request-headers", "authorization,content-type,idempotency-key"),
+        (
+            "access-control-request-headers",
+            "authorization,content-type,idempotency-key",
+        ),
     ];
     server.send(Method::OPTIONS, target, &headers, "").await
 }
 
 async fn get_from(server: &Server, target: &str, origin: &str, key: &str) -> Reply {
-    let headers = [("origin", origin), ("authorization", &format!("Bearer {key}"))];
+    let headers = [
+        ("origin", origin),
+        ("authorization", &format!("Bearer {key}")),
+    ];
     server.send(Method::GET, target, &headers, "").await
 }
 
@@ -44,10 +54,17 @@ async fn a_preflight_of_an_allowed_origin_needs_no_key() {
         let methods: BTreeSet<&str> = methods.split(", ").collect();
         let of_routes = ROUTES.iter().map(|route| route.method.as_str());
         assert_eq!(methods, of_routes.chain(["HEAD"]).collect());
-        let fields = reply.header("access-control-allow-headers").unwrap().to_lowercase();
-        for field in
-            ["authorization", "content-type", "idempotency-key", "if-match", "if-none-match"]
-        {
+        let fields = reply
+            .header("access-control-allow-headers")
+            .unwrap()
+            .to_lowercase();
+        for field in [
+            "authorization",
+            "content-type",
+            "idempotency-key",
+            "if-match",
+            "if-none-match",
+        ] {
             assert!(fields.contains(field), "{field}");
         }
         // The key is an ordinary header field, so credentials are not needed.
@@ -58,11 +75,24 @@ async fn a_preflight_of_an_allowed_origin_needs_no_key() {
 #[tokio::test]
 async fn an_origin_that_is_not_allowed_gets_a_response_without_cors_fields() {
     let server = start().await;
-    for origin in [OTHER, "null", "*", "https://shop.example.evil.example", "http://shop.example"] {
+    for origin in [
+        OTHER,
+        "null",
+        "*",
+        "https://shop.example.evil.example",
+        "http://shop.example",
+    ] {
         let reply = preflight(&server, "/v1/pets", origin).await;
         reply.expect_error(401, "missing_api_key");
-        for reply in [reply, get_from(&server, "/v1/pets", origin, &server.key).await] {
-            assert_eq!(reply.header("access-control-allow-origin"), None, "{origin}");
+        for reply in [
+            reply,
+            get_from(&server, "/v1/pets", origin, &server.key).await,
+        ] {
+            assert_eq!(
+                reply.header("access-control-allow-origin"),
+                None,
+                "{origin}"
+            );
             // A cache must not send this response to the shop.
             assert_eq!(reply.header("vary"), Some("Origin"));
         }
@@ -83,8 +113,15 @@ async fn an_allowed_page_can_read_every_response_and_its_header_fields() {
     ] {
         let reply = get_from(&server, target, SHOP, key).await;
         assert_eq!(reply.status, status, "{target}");
-        assert_eq!(reply.header("access-control-allow-origin"), Some(SHOP), "{target}");
-        let exposed = reply.header("access-control-expose-headers").unwrap().to_lowercase();
+        assert_eq!(
+            reply.header("access-control-allow-origin"),
+            Some(SHOP),
+            "{target}"
+        );
+        let exposed = reply
+            .header("access-control-expose-headers")
+            .unwrap()
+            .to_lowercase();
         for field in [
             "link",
             "location",
@@ -106,9 +143,16 @@ async fn without_the_option_no_response_mentions_origins() {
     let server = Server::start().await;
     let asked = preflight(&server, "/v1/pets", SHOP).await;
     asked.expect_error(401, "missing_api_key");
-    for reply in [asked, get_from(&server, "/v1/pets", SHOP, &server.key).await] {
+    for reply in [
+        asked,
+        get_from(&server, "/v1/pets", SHOP, &server.key).await,
+    ] {
         let speaks = |name: &str| name.starts_with("access-control-") || name == "vary";
-        assert!(!reply.headers.keys().any(|name| speaks(name.as_str())), "{:?}", reply.headers);
+        assert!(
+            !reply.headers.keys().any(|name| speaks(name.as_str())),
+            "{:?}",
+            reply.headers
+        );
     }
 }
 

@@ -14,7 +14,9 @@ use super::errors::failing;
 #[tokio::test]
 async fn the_created_animal_is_returned_and_listed() {
     let server = Server::start().await;
-    let reply = server.post(r#"{"name": "Frank", "categoryId": 1, "status": "pending"}"#).await;
+    let reply = server
+        .post(r#"{"name": "Frank", "categoryId": 1, "status": "pending"}"#)
+        .await;
     assert_eq!(reply.status, 201);
     let frank = json!({ "id": 1, "name": "Frank", "categoryId": 1, "status": "pending" });
     assert_eq!(reply.json(), frank);
@@ -29,7 +31,10 @@ async fn ids_ascend_from_1() {
         let reply = server.post(r#"{"name": "", "categoryId": 1}"#).await;
         assert_eq!(reply.json()["id"], id);
         // A rejected create takes no id.
-        server.post(r#"{"name": ""}"#).await.expect_error(400, "invalid_body");
+        server
+            .post(r#"{"name": ""}"#)
+            .await
+            .expect_error(400, "invalid_body");
     }
 }
 
@@ -43,7 +48,9 @@ async fn status_omitted_is_available() {
 #[tokio::test]
 async fn status_null_is_400() {
     let server = Server::start().await;
-    let reply = server.post(r#"{"name": "Frank", "categoryId": 1, "status": null}"#).await;
+    let reply = server
+        .post(r#"{"name": "Frank", "categoryId": 1, "status": null}"#)
+        .await;
     reply.expect_error(400, "invalid_body");
 }
 
@@ -65,17 +72,28 @@ async fn a_name_is_any_unicode_text_without_u_0000_and_stays_unchanged() {
         &*long,
     ];
     for name in names {
-        let reply = server.post(json!({ "name": name, "categoryId": 1 }).to_string()).await;
+        let reply = server
+            .post(json!({ "name": name, "categoryId": 1 }).to_string())
+            .await;
         assert_eq!(reply.json()["name"], name);
         let id = &reply.json()["id"];
-        assert_eq!(server.get(&format!("/v1/pets/{id}")).await.json()["name"], name);
+        assert_eq!(
+            server.get(&format!("/v1/pets/{id}")).await.json()["name"],
+            name
+        );
     }
     let list = server.get("/v1/pets").await.json();
-    let listed: Vec<_> = list.as_array().unwrap().iter().map(|pet| &pet["name"]).collect();
+    let listed: Vec<_> = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|pet| &pet["name"])
+        .collect();
     assert_eq!(listed, names);
-    for body in
-        [r#"{"name": "\u0000", "categoryId": 1}"#, r#"{"name": "a\u0000b", "categoryId": 1}"#]
-    {
+    for body in [
+        r#"{"name": "\u0000", "categoryId": 1}"#,
+        r#"{"name": "a\u0000b", "categoryId": 1}"#,
+    ] {
         server.post(body).await.expect_error(400, "invalid_body");
     }
 }
@@ -84,7 +102,9 @@ async fn a_name_is_any_unicode_text_without_u_0000_and_stays_unchanged() {
 async fn a_category_id_is_any_int64() {
     let server = Server::start().await;
     for id in [i64::MIN, -1, 0, 1, (1 << 53) + 1, i64::MAX] {
-        let reply = server.post(format!(r#"{{"name": "", "categoryId": {id}}}"#)).await;
+        let reply = server
+            .post(format!(r#"{{"name": "", "categoryId": {id}}}"#))
+            .await;
         assert_eq!(reply.status, 201);
         assert_eq!(reply.json()["categoryId"], id);
     }
@@ -101,7 +121,9 @@ async fn integers_follow_json_schema() {
         ("-0", 0),
         ("9007199254740993.0", 9_007_199_254_740_993),
     ] {
-        let reply = server.post(format!(r#"{{"name": "", "categoryId": {number}}}"#)).await;
+        let reply = server
+            .post(format!(r#"{{"name": "", "categoryId": {number}}}"#))
+            .await;
         assert_eq!(reply.json()["categoryId"], value, "{number}");
     }
     for other in [
@@ -115,9 +137,17 @@ async fn integers_follow_json_schema() {
         "-9223372036854775809",
         "1e400",
     ] {
-        let reply = server.post(format!(r#"{{"name": "", "categoryId": {other}}}"#)).await;
+        let reply = server
+            .post(format!(r#"{{"name": "", "categoryId": {other}}}"#))
+            .await;
         reply.expect_error(400, "invalid_body");
-        assert!(reply.json()["message"].as_str().unwrap().contains("categoryId"), "{other}");
+        assert!(
+            reply.json()["message"]
+                .as_str()
+                .unwrap()
+                .contains("categoryId"),
+            "{other}"
+        );
     }
 }
 
@@ -171,7 +201,10 @@ async fn duplicate_members_invalid_json_lone_surrogates_and_invalid_utf_8_are_40
         r#"{"x": [{"name": 1, "name": 2}]}"#,
     ] {
         let message = &server.post(body).await.json()["message"];
-        assert_eq!(message, r#"The body has the member "name" twice."#, "{body}");
+        assert_eq!(
+            message, r#"The body has the member "name" twice."#,
+            "{body}"
+        );
     }
     assert_eq!(server.get("/v1/pets").await.body, b"[]");
 }
@@ -208,11 +241,26 @@ async fn an_invalid_new_pet_is_400() {
         (r#"{"name": "a"}"#, "categoryId is missing"),
         (r#"{"name": "a", "categoryId": "1"}"#, "categoryId must be"),
         (r#"{"name": "a", "categoryId": 1.5}"#, "categoryId must be"),
-        (r#"{"name": "a", "categoryId": 1, "status": ""}"#, "status must be"),
-        (r#"{"name": "a", "categoryId": 1, "status": "Sold"}"#, "status must be"),
-        (r#"{"name": "a", "categoryId": 1, "status": 1}"#, "status must be"),
-        (r#"{"name": "a", "categoryId": 1, "status": null}"#, "status must be"),
-        (r#"{"name": "a", "categoryId": 1, "status": ["sold"]}"#, "status must be"),
+        (
+            r#"{"name": "a", "categoryId": 1, "status": ""}"#,
+            "status must be",
+        ),
+        (
+            r#"{"name": "a", "categoryId": 1, "status": "Sold"}"#,
+            "status must be",
+        ),
+        (
+            r#"{"name": "a", "categoryId": 1, "status": 1}"#,
+            "status must be",
+        ),
+        (
+            r#"{"name": "a", "categoryId": 1, "status": null}"#,
+            "status must be",
+        ),
+        (
+            r#"{"name": "a", "categoryId": 1, "status": ["sold"]}"#,
+            "status must be",
+        ),
     ] {
         let reply = server.post(body).await;
         reply.expect_error(400, "invalid_body");
@@ -224,9 +272,14 @@ async fn an_invalid_new_pet_is_400() {
 #[tokio::test]
 async fn a_query_parameter_is_400() {
     let server = Server::start().await;
-    let headers = [("authorization", &*server.bearer()), ("content-type", "application/json")];
+    let headers = [
+        ("authorization", &*server.bearer()),
+        ("content-type", "application/json"),
+    ];
     let body = r#"{"name": "", "categoryId": 1}"#;
-    let reply = server.send(Method::POST, "/v1/pets?dry=1", &headers, body).await;
+    let reply = server
+        .send(Method::POST, "/v1/pets?dry=1", &headers, body)
+        .await;
     reply.expect_error(400, "unknown_parameter");
 }
 
@@ -252,7 +305,10 @@ async fn a_chunked_body_that_is_read_to_its_end_leaves_the_connection_open() {
         stream.write_all(create.as_bytes()).await.unwrap();
         let mut response = Vec::new();
         while !response.ends_with(b"}") {
-            assert!(soon(stream.read_buf(&mut response)).await.unwrap() > 0, "{response:?}");
+            assert!(
+                soon(stream.read_buf(&mut response)).await.unwrap() > 0,
+                "{response:?}"
+            );
         }
         let response = String::from_utf8(response).unwrap();
         assert!(response.starts_with("HTTP/1.1 201 "), "{response}");
@@ -269,21 +325,37 @@ async fn the_store_gets_the_key_the_time_and_the_request_of_a_create() {
             StoreError::Overloaded
         })
     };
-    let server = Server::start_with(Setup { wrap, ..Setup::default() }).await;
+    let server = Server::start_with(Setup {
+        wrap,
+        ..Setup::default()
+    })
+    .await;
     let (key, id) = server.new_key(Scope::Write, None).await;
     let bearer = format!("Bearer {key}");
     let json = ("content-type", "application/json");
-    let headers = [("authorization", &*bearer), json, ("x-request-id", "till-7")];
+    let headers = [
+        ("authorization", &*bearer),
+        json,
+        ("x-request-id", "till-7"),
+    ];
     let with_key = [&headers[..], &[("idempotency-key", "\"retry-1\"")]].concat();
     for headers in [&headers[..], &with_key] {
         let body = r#"{"name": "Frank", "categoryId": 1}"#;
         let reply = server.send(Method::POST, "/v1/pets", headers, body).await;
         reply.expect_error(503, "unavailable");
         let given = GIVEN.lock().unwrap().take().unwrap();
-        let actor = NamedActor { actor: Actor::Key(id), name: Some("test".into()) };
+        let actor = NamedActor {
+            actor: Actor::Key(id),
+            name: Some("test".into()),
+        };
         assert_eq!((given.actor, given.now), (actor, server.clock.now()));
         assert_eq!(given.request_id.as_deref(), Some("till-7"));
-        let request = given.idempotency.map(|request| (request.lineage, request.operation));
-        assert_eq!(request, (headers.len() == 4).then_some((Owner::from(id), "createPet")));
+        let request = given
+            .idempotency
+            .map(|request| (request.lineage, request.operation));
+        assert_eq!(
+            request,
+            (headers.len() == 4).then_some((Owner::from(id), "createPet"))
+        );
     }
 }

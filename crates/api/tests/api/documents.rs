@@ -90,7 +90,10 @@ async fn the_servers_are_the_two_deployments() {
 
 #[tokio::test]
 async fn after_the_removal_the_document_does_not_mention_get_pet() {
-    let setup = Setup { now: "2030-12-05T00:00:00Z", ..Setup::default() };
+    let setup = Setup {
+        now: "2030-12-05T00:00:00Z",
+        ..Setup::default()
+    };
     let served = both_forms(&Server::start_with(setup).await).await;
     let paths: Vec<&String> = served["paths"].as_object().unwrap().keys().collect();
     assert_eq!(paths, ["/pets"]);
@@ -98,7 +101,14 @@ async fn after_the_removal_the_document_does_not_mention_get_pet() {
     assert_eq!(created["headers"].get("Location"), None);
     assert_eq!(created["links"], json!({}));
     let text = served.to_string();
-    for word in ["getPet", "petId", "Deprecation", "Sunset", "x-sunset", "2030"] {
+    for word in [
+        "getPet",
+        "petId",
+        "Deprecation",
+        "Sunset",
+        "x-sunset",
+        "2030",
+    ] {
         assert!(!text.contains(word), "{word}");
     }
 }
@@ -110,9 +120,13 @@ fn references(value: &Value, found: &mut Vec<String>) {
             if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
                 found.push(reference.trim_start_matches('#').to_owned());
             }
-            members.values().for_each(|member| references(member, found));
+            members
+                .values()
+                .for_each(|member| references(member, found));
         }
-        Value::Array(elements) => elements.iter().for_each(|element| references(element, found)),
+        Value::Array(elements) => elements
+            .iter()
+            .for_each(|element| references(element, found)),
         _ => {}
     }
 }
@@ -120,7 +134,10 @@ fn references(value: &Value, found: &mut Vec<String>) {
 #[tokio::test]
 async fn every_reference_leads_somewhere_before_and_after_the_removal() {
     for now in ["2026-12-01T00:00:00Z", "2031-01-01T00:00:00Z"] {
-        let setup = Setup { now, ..Setup::default() };
+        let setup = Setup {
+            now,
+            ..Setup::default()
+        };
         let server = Server::start_with(setup).await;
         for name in ["/openapi", "/openapi-store"] {
             let document = both_forms_of(&server, name).await;
@@ -140,7 +157,9 @@ async fn every_reference_leads_somewhere_before_and_after_the_removal() {
 fn every_operation_of_the_contract_has_an_example_for_every_response() {
     let paths = CONTRACT["paths"].as_object().unwrap().values();
     for operation in paths.flat_map(|path| path.as_object().unwrap().values()) {
-        let Some(responses) = operation["responses"].as_object() else { continue };
+        let Some(responses) = operation["responses"].as_object() else {
+            continue;
+        };
         for (status, response) in responses {
             let name = &operation["operationId"];
             let content = &response["content"]["application/json"];
@@ -171,7 +190,10 @@ async fn docs_is_a_page_that_uses_no_other_host() {
     assert_eq!(store_page.body, page.body);
     assert_eq!(store_page.header("content-security-policy"), Some(&*policy));
     fetch(&server, "/docs/swagger-ui-bundle.js").await;
-    server.send(Method::GET, "/docs/nothing", &[], "").await.expect_error(404, "not_found");
+    server
+        .send(Method::GET, "/docs/nothing", &[], "")
+        .await
+        .expect_error(404, "not_found");
 }
 
 #[tokio::test]
@@ -200,7 +222,11 @@ async fn a_document_has_a_strong_tag_in_each_coding_and_304_for_that_tag() {
 
             let headers = [("accept-encoding", accepted), ("if-none-match", tag)];
             let again = server.send(Method::GET, target, &headers, "").await;
-            assert_eq!((again.status.as_u16(), again.body.len()), (304, 0), "{target} {accepted}");
+            assert_eq!(
+                (again.status.as_u16(), again.body.len()),
+                (304, 0),
+                "{target} {accepted}"
+            );
             for field in ["etag", "cache-control", "vary", "content-security-policy"] {
                 assert_eq!(again.header(field), first.header(field), "{target} {field}");
             }
@@ -221,9 +247,18 @@ async fn a_document_is_compressed_once() {
         let ask = async || {
             let request = hyper::Request::get(&url).header("host", "x");
             let request = request.header(headers[0].0, headers[0].1);
-            let request = request.body(http_body_util::Empty::<bytes::Bytes>::new()).unwrap();
+            let request = request
+                .body(http_body_util::Empty::<bytes::Bytes>::new())
+                .unwrap();
             let client = std::net::IpAddr::from([127, 0, 0, 1]).into();
-            server.api.handle(&client, request).await.into_body().whole().cloned().unwrap()
+            server
+                .api
+                .handle(&client, request)
+                .await
+                .into_body()
+                .whole()
+                .cloned()
+                .unwrap()
         };
         let (first, second) = (ask().await, ask().await);
         let plain = fetch(&server, target).await.body;
@@ -237,18 +272,30 @@ async fn a_document_is_compressed_once() {
 async fn the_api_catalog_leads_to_both_documents_and_their_pages() {
     for (base_url, anchor) in [
         (None, "/v1".to_owned()),
-        (Some("https://pets.example/shop/v1"), "https://pets.example/shop/v1".to_owned()),
+        (
+            Some("https://pets.example/shop/v1"),
+            "https://pets.example/shop/v1".to_owned(),
+        ),
     ] {
-        let server = Server::start_with(Setup { base_url, ..Setup::default() }).await;
+        let server = Server::start_with(Setup {
+            base_url,
+            ..Setup::default()
+        })
+        .await;
         let reply = fetch(&server, "/.well-known/api-catalog").await;
         assert_eq!(
             reply.header("content-type"),
             Some(r#"application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727""#)
         );
-        let head = server.send(Method::HEAD, "/.well-known/api-catalog", &[], "").await;
+        let head = server
+            .send(Method::HEAD, "/.well-known/api-catalog", &[], "")
+            .await;
         for reply in [&reply, &head] {
             let link = r#"</.well-known/api-catalog>; rel="api-catalog""#;
-            assert_eq!((reply.status.as_u16(), reply.header("link")), (200, Some(link)));
+            assert_eq!(
+                (reply.status.as_u16(), reply.header("link")),
+                (200, Some(link))
+            );
         }
         let catalog = reply.json();
         let service = &catalog["linkset"][0];
@@ -262,7 +309,12 @@ async fn the_api_catalog_leads_to_both_documents_and_their_pages() {
             .collect();
         assert_eq!(
             described,
-            ["/openapi.yaml", "/openapi.json", "/openapi-store.yaml", "/openapi-store.json"]
+            [
+                "/openapi.yaml",
+                "/openapi.json",
+                "/openapi-store.yaml",
+                "/openapi-store.json"
+            ]
         );
         for link in ["service-desc", "service-doc"]
             .iter()
@@ -270,7 +322,11 @@ async fn the_api_catalog_leads_to_both_documents_and_their_pages() {
         {
             let path = link["href"].as_str().unwrap().strip_prefix(root).unwrap();
             let found = fetch(&server, path).await;
-            assert_eq!(found.header("content-type"), link["type"].as_str(), "{path}");
+            assert_eq!(
+                found.header("content-type"),
+                link["type"].as_str(),
+                "{path}"
+            );
         }
     }
 }
@@ -283,9 +339,14 @@ async fn the_root_leads_a_browser_to_the_docs_and_a_program_to_the_api_catalog()
         "Text/HTML; charset=utf-8; Q=0.5",
         "application/json;q=0.4, text/html;q=0.5",
     ] {
-        let page = server.send(Method::GET, "/", &[("accept", browser)], "").await;
+        let page = server
+            .send(Method::GET, "/", &[("accept", browser)], "")
+            .await;
         // The client followed the redirect.
-        assert_eq!((page.status.as_u16(), page.header("content-type")), (200, Some("text/html")));
+        assert_eq!(
+            (page.status.as_u16(), page.header("content-type")),
+            (200, Some("text/html"))
+        );
         assert!(page.header("content-security-policy").is_some());
     }
     let redirect = server
@@ -305,7 +366,9 @@ async fn the_root_leads_a_browser_to_the_docs_and_a_program_to_the_api_catalog()
         "application/json, text/html, */*",
         "application/json, text/html;q=0.9",
     ] {
-        let reply = server.send(Method::GET, "/", &[("accept", accept)], "").await;
+        let reply = server
+            .send(Method::GET, "/", &[("accept", accept)], "")
+            .await;
         assert_eq!((reply.status.as_u16(), &reply.body), (200, &catalog.body));
         let vary: Vec<_> = reply.headers.get_all("vary").iter().collect();
         assert_eq!(vary, ["Accept-Encoding", "Accept"]);
@@ -313,12 +376,18 @@ async fn the_root_leads_a_browser_to_the_docs_and_a_program_to_the_api_catalog()
             assert_eq!(reply.header(name), catalog.header(name));
         }
     }
-    server.send(Method::POST, "/", &[], "").await.expect_error(405, "method_not_allowed");
+    server
+        .send(Method::POST, "/", &[], "")
+        .await
+        .expect_error(405, "method_not_allowed");
 }
 
 #[test]
 fn each_document_has_exactly_the_operations_of_the_route_table() {
-    for (kind, document) in [(OpenApi::Contract, &CONTRACT), (OpenApi::StoreArea, &STORE_AREA)] {
+    for (kind, document) in [
+        (OpenApi::Contract, &CONTRACT),
+        (OpenApi::StoreArea, &STORE_AREA),
+    ] {
         let in_table: BTreeSet<(String, String, String)> = ROUTES
             .iter()
             .filter(|route| route.target.document == Some(kind))

@@ -40,7 +40,10 @@ async fn an_unknown_path_is_404() {
 async fn paths_outside_v1_need_no_key() {
     let server = Server::start().await;
     for target in ["/v1x", "/v2/pets", "/v10/pets", "//v1/pets"] {
-        server.send(Method::GET, target, &[], "").await.expect_error(404, "not_found");
+        server
+            .send(Method::GET, target, &[], "")
+            .await
+            .expect_error(404, "not_found");
     }
 }
 
@@ -48,10 +51,26 @@ async fn paths_outside_v1_need_no_key() {
 async fn an_unsupported_method_is_405_with_allow() {
     let server = Server::start().await;
     for (methods, target, allow) in [
-        (["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"], "/v1/pets", "GET, HEAD, POST"),
-        (["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "POST"], "/v1/pets/1", "GET, HEAD"),
-        (["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "POST"], "/openapi.yaml", "GET, HEAD"),
-        (["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "POST"], "/docs/a/b", "GET, HEAD"),
+        (
+            ["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"],
+            "/v1/pets",
+            "GET, HEAD, POST",
+        ),
+        (
+            ["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "POST"],
+            "/v1/pets/1",
+            "GET, HEAD",
+        ),
+        (
+            ["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "POST"],
+            "/openapi.yaml",
+            "GET, HEAD",
+        ),
+        (
+            ["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "POST"],
+            "/docs/a/b",
+            "GET, HEAD",
+        ),
     ] {
         for method in methods {
             let reply = server.request(method.parse().unwrap(), target).await;
@@ -70,7 +89,12 @@ pub(crate) fn failing(
 ) -> Arc<dyn Store> {
     let failing = Arc::new(Failing(Arc::clone(&store), error));
     let pets = Arc::<Failing<_>>::clone(&failing);
-    Arc::new(WithPets { pets, area: failing, rest: store, asked: Arc::default() })
+    Arc::new(WithPets {
+        pets,
+        area: failing,
+        rest: store,
+        asked: Arc::default(),
+    })
 }
 
 #[async_trait]
@@ -110,7 +134,11 @@ impl<F: Fn(Option<WriteContext>) -> StoreError + Send + Sync> Commands for Faili
 }
 
 async fn server_over(wrap: fn(Arc<dyn Store>) -> Arc<dyn Store>) -> Server {
-    Server::start_with(Setup { wrap, ..Setup::default() }).await
+    Server::start_with(Setup {
+        wrap,
+        ..Setup::default()
+    })
+    .await
 }
 
 const NEW_PET: &str = r#"{"name": "", "categoryId": 1}"#;
@@ -118,9 +146,11 @@ const NEW_PET: &str = r#"{"name": "", "categoryId": 1}"#;
 #[tokio::test]
 async fn an_overloaded_store_is_503_with_retry_after() {
     let server = server_over(|store| failing(store, |_| StoreError::Overloaded)).await;
-    for reply in
-        [server.get("/v1/pets").await, server.post(NEW_PET).await, server.get("/v1/pets/1").await]
-    {
+    for reply in [
+        server.get("/v1/pets").await,
+        server.post(NEW_PET).await,
+        server.get("/v1/pets/1").await,
+    ] {
         reply.expect_error(503, "unavailable");
         assert_eq!(reply.header("retry-after"), Some("1"));
     }
@@ -136,9 +166,10 @@ async fn an_internal_error_reveals_no_internals() {
         |store| -> Arc<dyn Store> { failing(store, |_| StoreError::Unavailable(Arc::new(Secret))) };
     let internal =
         |store| -> Arc<dyn Store> { failing(store, |_| StoreError::Internal(Arc::new(Secret))) };
-    for (wrap, status, code) in
-        [(unavailable as fn(_) -> _, 503, "unavailable"), (internal as fn(_) -> _, 500, "internal")]
-    {
+    for (wrap, status, code) in [
+        (unavailable as fn(_) -> _, 503, "unavailable"),
+        (internal as fn(_) -> _, 500, "internal"),
+    ] {
         let server = server_over(wrap).await;
         for reply in [
             server.get("/v1/pets").await,
@@ -163,7 +194,10 @@ async fn a_create_with_an_unknown_outcome_gets_an_error_that_tells_how_to_retry(
     reply.expect_error(503, "unavailable");
     let error = reply.json();
     assert!(
-        error["message"].as_str().unwrap().contains("may or may not have been made"),
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("may or may not have been made"),
         "{error}"
     );
     assert_eq!(reply.header("retry-after"), Some("1"));
@@ -182,15 +216,30 @@ async fn no_message_names_a_type_a_library_or_a_line_of_code() {
         server.request(Method::POST, "/v1/pets").await,
         server.request(Method::PUT, "/v1/pets").await,
     ];
-    for body in ["", "[", "[]", "{}", r#"{"name": 1}"#, r#"{"name": "", "categoryId": 1.5}"#] {
+    for body in [
+        "",
+        "[",
+        "[]",
+        "{}",
+        r#"{"name": 1}"#,
+        r#"{"name": "", "categoryId": 1.5}"#,
+    ] {
         replies.push(server.post(body).await);
     }
     for reply in replies {
         let message = reply.json()["message"].as_str().unwrap().to_owned();
         assert!(message.ends_with('.'), "{message}");
-        for word in
-            ["serde", "i64", "u64", "struct", "::", "expected", "invalid type", "EOF", ".rs"]
-        {
+        for word in [
+            "serde",
+            "i64",
+            "u64",
+            "struct",
+            "::",
+            "expected",
+            "invalid type",
+            "EOF",
+            ".rs",
+        ] {
             assert!(!message.contains(word), "{message}");
         }
     }
@@ -202,7 +251,12 @@ async fn a_panic_is_500_and_the_server_continues() {
     for _ in 0..3 {
         let reply = server.get("/v1/pets").await;
         reply.expect_error(500, "internal");
-        assert!(!reply.json()["message"].as_str().unwrap().contains("purpose"));
+        assert!(
+            !reply.json()["message"]
+                .as_str()
+                .unwrap()
+                .contains("purpose")
+        );
     }
     server.fill([Available]).await;
 }

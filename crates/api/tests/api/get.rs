@@ -14,15 +14,25 @@ const LAST_SECOND: &str = "2030-12-04T23:59:59Z";
 const REMOVED: &str = "2030-12-05T00:00:00Z";
 
 async fn server_at(now: &'static str) -> Server {
-    let server = Server::start_with(Setup { now, ..Setup::default() }).await;
+    let server = Server::start_with(Setup {
+        now,
+        ..Setup::default()
+    })
+    .await;
     server.fill([Sold]).await;
     server
 }
 
 fn expect_deprecation(reply: &Reply) {
     assert_eq!(reply.header("deprecation"), Some("@1795219200"));
-    assert_eq!(reply.header("sunset"), Some("Thu, 05 Dec 2030 00:00:00 GMT"));
-    assert_eq!(reply.header("link"), Some(r#"</v1/pets>; rel="successor-version""#));
+    assert_eq!(
+        reply.header("sunset"),
+        Some("Thu, 05 Dec 2030 00:00:00 GMT")
+    );
+    assert_eq!(
+        reply.header("link"),
+        Some(r#"</v1/pets>; rel="successor-version""#)
+    );
 }
 
 #[tokio::test]
@@ -76,12 +86,18 @@ async fn every_response_by_id_announces_the_deprecation() {
     for method in [Method::HEAD, Method::DELETE] {
         expect_deprecation(&server.request(method, "/v1/pets/1").await);
     }
-    let too_large = server.get(&format!("/v1/pets/1?x={}", "x".repeat(16 << 10))).await;
+    let too_large = server
+        .get(&format!("/v1/pets/1?x={}", "x".repeat(16 << 10)))
+        .await;
     too_large.expect_error(431, "payload_too_large");
     expect_deprecation(&too_large);
     expect_deprecation(&server_at(REMOVED).await.get("/v1/pets/1").await);
     for target in ["/v1/pets", "/v1/pets/", "/v1/pets/1/x", "/docs"] {
-        assert_eq!(server.get(target).await.header("deprecation"), None, "{target}");
+        assert_eq!(
+            server.get(target).await.header("deprecation"),
+            None,
+            "{target}"
+        );
     }
 }
 
@@ -110,5 +126,8 @@ async fn from_5_december_2030_the_other_operations_continue_and_a_create_has_no_
 #[tokio::test]
 async fn a_query_parameter_is_400() {
     let server = server_at(LAST_SECOND).await;
-    server.get("/v1/pets/1?fields=name").await.expect_error(400, "unknown_parameter");
+    server
+        .get("/v1/pets/1?fields=name")
+        .await
+        .expect_error(400, "unknown_parameter");
 }

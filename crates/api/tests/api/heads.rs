@@ -13,7 +13,10 @@ struct Service(std::sync::Arc<petstore_api::Api>);
 impl Service {
     async fn start() -> Self {
         let server = Server::start().await;
-        Self(interface::api(server.open_again().await, server.clock.clone()))
+        Self(interface::api(
+            server.open_again().await,
+            server.clock.clone(),
+        ))
     }
 
     /// Whether a request is rejected because of its head. Otherwise, the service finds nothing at
@@ -39,15 +42,25 @@ const NEW: Version = Version::HTTP_2;
 async fn an_http_1_1_request_has_exactly_one_host() {
     let service = Service::start().await;
     for host in ["x", "", "x:80", "[::1]:80", "pets.example.com"] {
-        assert!(!service.rejects(USUAL, "/x", &[("host", host)]).await, "{host}");
+        assert!(
+            !service.rejects(USUAL, "/x", &[("host", host)]).await,
+            "{host}"
+        );
     }
     for host in ["a b", "a/b", "u@h", "a\\b", "a, b", "\u{e9}"] {
-        assert!(service.rejects(USUAL, "/x", &[("host", host)]).await, "{host}");
+        assert!(
+            service.rejects(USUAL, "/x", &[("host", host)]).await,
+            "{host}"
+        );
     }
     assert!(service.rejects(USUAL, "/x", &[]).await);
     assert!(!service.rejects(OLD, "/x", &[]).await && !service.rejects(NEW, "/x", &[]).await);
     for version in [OLD, USUAL, NEW] {
-        assert!(service.rejects(version, "/x", &[("host", "x"), ("host", "x")]).await);
+        assert!(
+            service
+                .rejects(version, "/x", &[("host", "x"), ("host", "x")])
+                .await
+        );
     }
 }
 
@@ -60,15 +73,32 @@ async fn an_http_2_request_has_the_same_host_in_both_fields() {
         ("https://a.example:443/x", "a.example"),
         ("http://[::1]:81/x", "[::1]:81"),
     ] {
-        assert!(!service.rejects(NEW, target, &[("host", host)]).await, "{target} {host}");
+        assert!(
+            !service.rejects(NEW, target, &[("host", host)]).await,
+            "{target} {host}"
+        );
     }
     for host in ["b.example", "a.example:81", "a.example:443", ""] {
-        assert!(service.rejects(NEW, "http://a.example/x", &[("host", host)]).await, "{host}");
-        assert!(!service.rejects(USUAL, "http://a.example/x", &[("host", host)]).await, "{host}");
+        assert!(
+            service
+                .rejects(NEW, "http://a.example/x", &[("host", host)])
+                .await,
+            "{host}"
+        );
+        assert!(
+            !service
+                .rejects(USUAL, "http://a.example/x", &[("host", host)])
+                .await,
+            "{host}"
+        );
     }
     for version in [USUAL, NEW] {
         let host = [("host", "a.example")];
-        assert!(service.rejects(version, "http://u@a.example/x", &host).await);
+        assert!(
+            service
+                .rejects(version, "http://u@a.example/x", &host)
+                .await
+        );
     }
 }
 
@@ -88,6 +118,10 @@ async fn chunked_is_the_only_transfer_coding() {
     ] {
         let mut fields = vec![("host", "x")];
         fields.extend(codings.iter().map(|coding| ("transfer-encoding", *coding)));
-        assert_eq!(service.rejects(USUAL, "/x", &fields).await, is_rejected, "{codings:?}");
+        assert_eq!(
+            service.rejects(USUAL, "/x", &fields).await,
+            is_rejected,
+            "{codings:?}"
+        );
     }
 }

@@ -46,12 +46,19 @@ async fn a_retry_gets_the_first_response_whatever_became_of_the_animal() {
     let first = post().await;
     assert_eq!(first.status, 201);
     for (by_hand, left) in [
-        ("UPDATE pets SET status = 'sold', name = 'other', category_id = 3", 1),
+        (
+            "UPDATE pets SET status = 'sold', name = 'other', category_id = 3",
+            1,
+        ),
         ("DELETE FROM pets", 0),
     ] {
         server.execute(by_hand).await;
         let again = post().await;
-        assert_eq!((again.status, &again.body), (first.status, &first.body), "{by_hand}");
+        assert_eq!(
+            (again.status, &again.body),
+            (first.status, &first.body),
+            "{by_hand}"
+        );
         for field in ["location", "content-type", "content-length"] {
             assert_eq!(again.header(field), first.header(field), "{by_hand}");
         }
@@ -63,7 +70,9 @@ async fn a_retry_gets_the_first_response_whatever_became_of_the_animal() {
 #[tokio::test]
 async fn a_request_of_the_previous_release_gets_the_response_of_the_contract() {
     let server = Server::start().await;
-    let every_kind = (1..=0x7f).map(|code| char::from_u32(code).unwrap()).collect::<String>();
+    let every_kind = (1..=0x7f)
+        .map(|code| char::from_u32(code).unwrap())
+        .collect::<String>();
     let names = [
         "",
         "Frank",
@@ -80,15 +89,29 @@ async fn a_request_of_the_previous_release_gets_the_response_of_the_contract() {
                 { "name": name, "categoryId": category_id, "status": status }
             );
             let key = format!("\"{at}-{category_id}-{status}\"");
-            let first = server.post_with_idempotency_key(&key, pet.to_string()).await;
+            let first = server
+                .post_with_idempotency_key(&key, pet.to_string())
+                .await;
             assert_eq!(first.status, 201);
             server.execute("DELETE FROM requests").await;
-            let again = server.post_with_idempotency_key(&key, pet.to_string()).await;
-            assert_eq!((again.status, &again.body), (first.status, &first.body), "{pet}");
+            let again = server
+                .post_with_idempotency_key(&key, pet.to_string())
+                .await;
+            assert_eq!(
+                (again.status, &again.body),
+                (first.status, &first.body),
+                "{pet}"
+            );
             assert_eq!(again.header("location"), first.header("location"));
             server.execute("DELETE FROM pets").await;
-            let again = server.post_with_idempotency_key(&key, pet.to_string()).await;
-            assert_eq!((again.status, &again.body), (first.status, &first.body), "{pet}");
+            let again = server
+                .post_with_idempotency_key(&key, pet.to_string())
+                .await;
+            assert_eq!(
+                (again.status, &again.body),
+                (first.status, &first.body),
+                "{pet}"
+            );
         }
     }
     assert_eq!(count(&server).await, 0);
@@ -106,7 +129,13 @@ async fn another_animal_under_the_same_key_is_422() {
         let reply = server.post_with_idempotency_key("\"retry-1\"", body).await;
         reply.expect_error(422, "idempotency_conflict");
     }
-    assert_eq!(server.post_with_idempotency_key("\"retry-1\"", FRANK).await.body, first.body);
+    assert_eq!(
+        server
+            .post_with_idempotency_key("\"retry-1\"", FRANK)
+            .await
+            .body,
+        first.body
+    );
     assert_eq!(count(&server).await, 1);
 }
 
@@ -115,7 +144,9 @@ async fn a_key_is_valid_with_or_without_quotes() {
     let server = Server::start().await;
     let uuid = "8e03978e-40d5-43dd-bc93-6894a57f9324";
     let first = server.post_with_idempotency_key(uuid, FRANK).await;
-    let again = server.post_with_idempotency_key(&format!("\"{uuid}\""), FRANK).await;
+    let again = server
+        .post_with_idempotency_key(&format!("\"{uuid}\""), FRANK)
+        .await;
     assert_eq!((again.status, again.body), (first.status, first.body));
     let (longest, quoted) = ("k".repeat(255), format!("\"{}\"", r"\\".repeat(255)));
     for valid in ["a/b+c==", r#""a,b;c""#, r#""a\"b\\c""#, &longest, &quoted] {
@@ -147,7 +178,12 @@ async fn a_key_is_valid_with_or_without_quotes() {
     ] {
         let reply = server.post_with_idempotency_key(invalid, FRANK).await;
         reply.expect_error(400, "invalid_parameter");
-        assert!(reply.json()["message"].as_str().unwrap().contains("Idempotency-Key"));
+        assert!(
+            reply.json()["message"]
+                .as_str()
+                .unwrap()
+                .contains("Idempotency-Key")
+        );
     }
     let bearer = server.bearer();
     let twice = [
@@ -180,11 +216,15 @@ async fn equal_keys_of_two_clients_are_independent() {
 async fn the_key_the_scope_and_the_body_are_checked_before_the_idempotency_key() {
     let server = Server::start().await;
     server.post_with_idempotency_key("\"retry-1\"", FRANK).await;
-    server.post_with_idempotency_key("\"retry-1\"", "{}").await.expect_error(400, "invalid_body");
+    server
+        .post_with_idempotency_key("\"retry-1\"", "{}")
+        .await
+        .expect_error(400, "invalid_body");
     let (reader, _) = server.new_key(Scope::Read, None).await;
-    for (key, status, code) in
-        [("wrong", 401, "invalid_api_key"), (&reader, 403, "insufficient_scope")]
-    {
+    for (key, status, code) in [
+        ("wrong", 401, "invalid_api_key"),
+        (&reader, 403, "insufficient_scope"),
+    ] {
         let headers = [
             ("authorization", &*format!("Bearer {key}")),
             ("content-type", "application/json"),
@@ -220,7 +260,11 @@ async fn a_request_that_failed_can_be_sent_again() {
     let wrap = |store| -> Arc<dyn petstore_store::Store> {
         failing(store, |_| petstore_store::StoreError::Overloaded)
     };
-    let server = Server::start_with(Setup { wrap, ..Setup::default() }).await;
+    let server = Server::start_with(Setup {
+        wrap,
+        ..Setup::default()
+    })
+    .await;
     for _ in 0..3 {
         server
             .post_with_idempotency_key("\"retry-1\"", FRANK)
@@ -228,8 +272,17 @@ async fn a_request_that_failed_can_be_sent_again() {
             .expect_error(503, "unavailable");
     }
     let server = Server::start().await;
-    server.post_with_idempotency_key("\"retry-1\"", "{}").await.expect_error(400, "invalid_body");
-    assert_eq!(server.post_with_idempotency_key("\"retry-1\"", FRANK).await.status, 201);
+    server
+        .post_with_idempotency_key("\"retry-1\"", "{}")
+        .await
+        .expect_error(400, "invalid_body");
+    assert_eq!(
+        server
+            .post_with_idempotency_key("\"retry-1\"", FRANK)
+            .await
+            .status,
+        201
+    );
 }
 
 /// Posts a body with this API key and the `Idempotency-Key` "retry-1".
@@ -254,7 +307,10 @@ pub(crate) async fn rotate(server: &Server, id: KeyId, scope: Scope, seed: u64) 
         rate_limit: None,
     };
     let until = server.clock.now() + SignedDuration::from_hours(1);
-    let record = server.store.rotate_key(id, successor, until, server.act()).await;
+    let record = server
+        .store
+        .rotate_key(id, successor, until, server.act())
+        .await;
     let record = record.unwrap().unwrap();
     (key.reveal().to_owned(), record.id)
 }
@@ -272,7 +328,9 @@ async fn a_create_that_is_retried_with_a_successor_of_its_key_adds_nothing() {
         assert_eq!((again.status, &again.body), (added.status, &added.body));
     }
     let zoe = r#"{"name": "Zoe", "categoryId": 2}"#;
-    post_with(&server, &third, zoe).await.expect_error(422, "idempotency_conflict");
+    post_with(&server, &third, zoe)
+        .await
+        .expect_error(422, "idempotency_conflict");
     assert_eq!(count(&server).await, 1);
 }
 
@@ -305,7 +363,11 @@ async fn a_clock_that_is_25_hours_ahead_for_a_minute_forgets_nothing() {
         server.clock.advance(Duration::from_mins(1));
         assert!(!server.app.forget_old_requests().await.unwrap());
         let again = server.post_with_idempotency_key("\"retry-1\"", FRANK).await;
-        assert_eq!((again.status, &again.body), (first.status, &first.body), "{hours}");
+        assert_eq!(
+            (again.status, &again.body),
+            (first.status, &first.body),
+            "{hours}"
+        );
     }
     assert_eq!(count(&server).await, 1);
 }
@@ -324,7 +386,9 @@ async fn pass(server: &Server, marks: i64) -> bool {
 async fn requests_are_forgotten_after_48_hours_of_service() {
     let server = Server::start().await;
     for number in 0..201 {
-        server.post_with_idempotency_key(&format!("\"old-{number}\""), FRANK).await;
+        server
+            .post_with_idempotency_key(&format!("\"old-{number}\""), FRANK)
+            .await;
     }
     assert!(!server.app.forget_old_requests().await.unwrap());
     assert!(!pass(&server, 1).await);
@@ -344,7 +408,8 @@ async fn requests_are_forgotten_after_48_hours_of_service() {
     assert_eq!(server.count_rows("idempotency_marks").await, 289);
     pass(&server, 9).await;
     assert_eq!(server.count_rows("idempotency_marks").await, 290);
-    let other =
-        server.post_with_idempotency_key("\"old-0\"", r#"{"name": "Zoe", "categoryId": 2}"#).await;
+    let other = server
+        .post_with_idempotency_key("\"old-0\"", r#"{"name": "Zoe", "categoryId": 2}"#)
+        .await;
     assert_eq!(other.json()["id"], 203);
 }

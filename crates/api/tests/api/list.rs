@@ -18,7 +18,9 @@ async fn an_empty_catalogue_is_an_empty_array() {
 #[tokio::test]
 async fn an_animal_is_listed_with_all_its_members() {
     let server = Server::start().await;
-    server.post(r#"{"name": "Zoë \"Z\"", "categoryId": -7, "status": "sold"}"#).await;
+    server
+        .post(r#"{"name": "Zoë \"Z\"", "categoryId": -7, "status": "sold"}"#)
+        .await;
     let reply = server.get("/v1/pets").await;
     assert_eq!(
         String::from_utf8(reply.body).unwrap(),
@@ -29,14 +31,18 @@ async fn an_animal_is_listed_with_all_its_members() {
 #[tokio::test]
 async fn the_list_is_in_ascending_order_of_id() {
     let server = Server::start().await;
-    server.fill([Sold, Available, Pending, Available, Sold]).await;
+    server
+        .fill([Sold, Available, Pending, Available, Sold])
+        .await;
     assert_eq!(server.get("/v1/pets").await.ids(), [1, 2, 3, 4, 5]);
 }
 
 #[tokio::test]
 async fn status_filters_the_list() {
     let server = Server::start().await;
-    server.fill([Sold, Available, Pending, Available, Sold]).await;
+    server
+        .fill([Sold, Available, Pending, Available, Sold])
+        .await;
     assert_eq!(server.get("/v1/pets?status=available").await.ids(), [2, 4]);
     assert_eq!(server.get("/v1/pets?status=pending").await.ids(), [3]);
     assert_eq!(server.get("/v1/pets?status=sold").await.ids(), [1, 5]);
@@ -46,8 +52,17 @@ async fn status_filters_the_list() {
 async fn limit_is_20_by_default_and_between_1_and_100() {
     let server = Server::start().await;
     server.fill([Available; 101]).await;
-    for (query, length) in [("", 20), ("?limit=1", 1), ("?limit=99", 99), ("?limit=100", 100)] {
-        assert_eq!(server.get(&format!("/v1/pets{query}")).await.ids().len(), length, "{query}");
+    for (query, length) in [
+        ("", 20),
+        ("?limit=1", 1),
+        ("?limit=99", 99),
+        ("?limit=100", 100),
+    ] {
+        assert_eq!(
+            server.get(&format!("/v1/pets{query}")).await.ids().len(),
+            length,
+            "{query}"
+        );
     }
 }
 
@@ -68,7 +83,10 @@ async fn an_invalid_empty_or_duplicate_limit_or_status_is_400() {
         ("limit=+1", "limit"),
         ("limit=01", "limit"),
         ("limit=1%20", "limit"),
-        ("limit=ten", "limit must be an integer between 1 and 100, but was \"ten\"."),
+        (
+            "limit=ten",
+            "limit must be an integer between 1 and 100, but was \"ten\".",
+        ),
         ("limit=%D9%A1", "limit"),
         ("limit=", "limit"),
         ("limit", "limit"),
@@ -111,7 +129,13 @@ async fn an_unknown_query_parameter_is_400() {
     let message =
         "Unknown query parameter \"page\". This operation has only limit, status, cursor.";
     assert_eq!(reply.json()["message"], message);
-    assert_eq!(server.get("/v1/pets?st%61tus=s%6Fld&limit=%31").await.status, 200);
+    assert_eq!(
+        server
+            .get("/v1/pets?st%61tus=s%6Fld&limit=%31")
+            .await
+            .status,
+        200
+    );
     assert_eq!(server.get("/v1/pets?").await.status, 200);
     assert_eq!(server.get("/v1/pets?&").await.status, 200);
 }
@@ -119,7 +143,9 @@ async fn an_unknown_query_parameter_is_400() {
 #[tokio::test]
 async fn the_next_link_is_absent_on_the_last_page_even_if_it_is_full() {
     let server = Server::start().await;
-    server.fill([Available, Sold, Available, Available, Available]).await;
+    server
+        .fill([Available, Sold, Available, Available, Available])
+        .await;
     for (query, has_next) in [
         ("limit=4", true),
         ("limit=5", false),
@@ -138,8 +164,15 @@ async fn the_next_link_is_absent_on_the_last_page_even_if_it_is_full() {
 async fn the_next_link_contains_limit_status_and_cursor() {
     let server = Server::start().await;
     server.fill([Sold; 3]).await;
-    let next = server.get("/v1/pets?status=sold&limit=2").await.next().unwrap();
-    assert!(next.starts_with("/v1/pets?limit=2&status=sold&cursor="), "{next}");
+    let next = server
+        .get("/v1/pets?status=sold&limit=2")
+        .await
+        .next()
+        .unwrap();
+    assert!(
+        next.starts_with("/v1/pets?limit=2&status=sold&cursor="),
+        "{next}"
+    );
     let next = server.get("/v1/pets?limit=2").await.next().unwrap();
     assert!(next.starts_with("/v1/pets?limit=2&cursor="), "{next}");
     // It needs no escaping in a URL.
@@ -156,7 +189,10 @@ async fn links_begin_with_the_path_of_the_base_url() {
     .await;
     server.fill([Sold; 2]).await;
     let next = server.get("/v1/pets?limit=1").await.next().unwrap();
-    assert!(next.starts_with("/animals/v1/pets?limit=1&cursor="), "{next}");
+    assert!(
+        next.starts_with("/animals/v1/pets?limit=1&cursor="),
+        "{next}"
+    );
 }
 
 fn cursor_of(next: &str) -> &str {
@@ -167,16 +203,24 @@ fn cursor_of(next: &str) -> &str {
 async fn a_cursor_is_valid_with_another_limit_but_not_with_another_status() {
     let server = Server::start().await;
     server.fill([Sold; 9]).await;
-    let next = server.get("/v1/pets?status=sold&limit=2").await.next().unwrap();
+    let next = server
+        .get("/v1/pets?status=sold&limit=2")
+        .await
+        .next()
+        .unwrap();
     let cursor = cursor_of(&next);
     let with_limit_3 = format!("/v1/pets?cursor={cursor}&limit=3&status=sold");
     assert_eq!(server.get(&with_limit_3).await.ids(), [3, 4, 5]);
     for other in ["", "status=available&", "status=pending&"] {
-        let reply = server.get(&format!("/v1/pets?{other}cursor={cursor}")).await;
+        let reply = server
+            .get(&format!("/v1/pets?{other}cursor={cursor}"))
+            .await;
         reply.expect_error(400, "invalid_cursor");
     }
     let next = server.get("/v1/pets?limit=2").await.next().unwrap();
-    let reply = server.get(&format!("/v1/pets?status=sold&cursor={}", cursor_of(&next))).await;
+    let reply = server
+        .get(&format!("/v1/pets?status=sold&cursor={}", cursor_of(&next)))
+        .await;
     reply.expect_error(400, "invalid_cursor");
 }
 
@@ -191,12 +235,22 @@ async fn an_altered_empty_invented_or_duplicate_cursor_is_400() {
         [&cursor[..at], other, &cursor[at + 1..]].concat()
     });
     let longer = format!("{cursor}A");
-    let others = ["", "1", "AAAAAAAAAAAAAAAAAA", &longer, &cursor[1..], "%00", "%FF"];
+    let others = [
+        "",
+        "1",
+        "AAAAAAAAAAAAAAAAAA",
+        &longer,
+        &cursor[1..],
+        "%00",
+        "%FF",
+    ];
     for invalid in altered.chain(others.map(str::to_owned)) {
         let reply = server.get(&format!("/v1/pets?cursor={invalid}")).await;
         reply.expect_error(400, "invalid_cursor");
     }
-    let reply = server.get(&format!("/v1/pets?cursor={cursor}&cursor={cursor}")).await;
+    let reply = server
+        .get(&format!("/v1/pets?cursor={cursor}&cursor={cursor}"))
+        .await;
     reply.expect_error(400, "invalid_parameter");
 }
 
@@ -206,16 +260,28 @@ async fn a_new_animal_is_on_the_first_page_at_once() {
     let other = server.open_again().await;
     for id in 1..=10 {
         if id % 2 == 0 {
-            server.post(r#"{"name": "Frank", "categoryId": 1, "status": "sold"}"#).await;
+            server
+                .post(r#"{"name": "Frank", "categoryId": 1, "status": "sold"}"#)
+                .await;
         } else {
             // As another process on the same database does.
             let name = PetName::new("Frank".to_owned()).unwrap();
-            let new = NewPet { name, category_id: 1, status: Sold };
-            other.create_pet(new, server.act(), |_| unreachable!()).await.unwrap();
+            let new = NewPet {
+                name,
+                category_id: 1,
+                status: Sold,
+            };
+            other
+                .create_pet(new, server.act(), |_| unreachable!())
+                .await
+                .unwrap();
         }
         for _ in 0..2 {
             assert_eq!(server.get("/v1/pets").await.ids().last(), Some(&id));
-            assert_eq!(server.get("/v1/pets?status=sold").await.ids().last(), Some(&id));
+            assert_eq!(
+                server.get("/v1/pets?status=sold").await.ids().last(),
+                Some(&id)
+            );
         }
     }
 }
@@ -244,14 +310,27 @@ async fn a_client_that_compares_header_names_by_case_finds_them_in_title_case() 
         ))
         .await;
     let (head, _) = response.split_once("\r\n\r\n").unwrap();
-    let names: Vec<&str> =
-        head.lines().skip(1).map(|line| line.split_once(": ").unwrap().0).collect();
-    for name in ["Link", "Content-Type", "Content-Length", "X-Request-Id", "Etag", "Date"] {
+    let names: Vec<&str> = head
+        .lines()
+        .skip(1)
+        .map(|line| line.split_once(": ").unwrap().0)
+        .collect();
+    for name in [
+        "Link",
+        "Content-Type",
+        "Content-Length",
+        "X-Request-Id",
+        "Etag",
+        "Date",
+    ] {
         assert!(names.contains(&name), "{name} is not among {names:?}");
     }
     let is_title_case = |word: &str| {
         let (first, rest) = word.split_at(1);
         first.to_uppercase() == first && rest.to_lowercase() == rest
     };
-    assert!(names.iter().all(|name| name.split('-').all(is_title_case)), "{names:?}");
+    assert!(
+        names.iter().all(|name| name.split('-').all(is_title_case)),
+        "{names:?}"
+    );
 }

@@ -1,7 +1,11 @@
 //! The interface, tested through a real server and a real client, and compared with the contract.
 //! One file for each operation, and one for each topic.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod authentication;
 mod clock;

@@ -24,7 +24,10 @@ async fn walk(
             return seen;
         };
         let cursor = next.split_once("cursor=").unwrap().1;
-        target = format!("/v1/pets?limit={}{filter}&cursor={cursor}", limits.next().unwrap());
+        target = format!(
+            "/v1/pets?limit={}{filter}&cursor={cursor}",
+            limits.next().unwrap()
+        );
     }
     panic!("a walk among {animals} animals does not end; it saw {seen:?}");
 }
@@ -59,7 +62,9 @@ proptest! {
 #[tokio::test]
 async fn an_animal_that_existed_when_the_walk_began_is_seen_exactly_once() {
     let server = Server::start().await;
-    server.fill([Available, Sold, Available, Sold, Available]).await;
+    server
+        .fill([Available, Sold, Available, Sold, Available])
+        .await;
     let mut target = "/v1/pets?status=available&limit=1".to_owned();
     let mut seen = Vec::new();
     for _ in 0..8 {

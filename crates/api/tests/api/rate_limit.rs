@@ -8,11 +8,17 @@ use reqwest::Method;
 use serde_json::json;
 
 async fn server(rate_limit: Option<&'static str>) -> Server {
-    Server::start_with(Setup { rate_limit, ..Setup::default() }).await
+    Server::start_with(Setup {
+        rate_limit,
+        ..Setup::default()
+    })
+    .await
 }
 
 async fn key_with(server: &Server, rate: &str) -> (String, KeyId) {
-    server.new_limited_key(Scope::Write, None, Some(rate.parse().unwrap())).await
+    server
+        .new_limited_key(Scope::Write, None, Some(rate.parse().unwrap()))
+        .await
 }
 
 #[tokio::test]
@@ -21,7 +27,10 @@ async fn without_a_limit_no_response_mentions_one() {
     for _ in 0..100 {
         let reply = server.get("/v1/pets").await;
         assert_eq!(reply.status, 200);
-        assert_eq!((reply.header("ratelimit"), reply.header("ratelimit-policy")), (None, None));
+        assert_eq!(
+            (reply.header("ratelimit"), reply.header("ratelimit-policy")),
+            (None, None)
+        );
     }
 }
 
@@ -33,12 +42,17 @@ async fn a_key_above_its_limit_is_429_until_its_quota_returns() {
         assert_eq!(reply.status, 200);
         let left = format!("\"default\";r={remaining};t=20");
         assert_eq!(reply.header("ratelimit"), Some(&*left));
-        assert_eq!(reply.header("ratelimit-policy"), Some("\"default\";q=3;w=60"));
+        assert_eq!(
+            reply.header("ratelimit-policy"),
+            Some("\"default\";q=3;w=60")
+        );
     }
     // For every path, even unknown ones.
-    for (method, target) in
-        [(Method::GET, "/v1/pets"), (Method::POST, "/v1/pets"), (Method::GET, "/v1/x")]
-    {
+    for (method, target) in [
+        (Method::GET, "/v1/pets"),
+        (Method::POST, "/v1/pets"),
+        (Method::GET, "/v1/x"),
+    ] {
         let rejected = server.request(method, target).await;
         rejected.expect_error(429, "rate_limited");
         let message = "Rate limit exceeded: this API key allows 3 requests per minute. Retry after \
@@ -46,13 +60,22 @@ async fn a_key_above_its_limit_is_429_until_its_quota_returns() {
         assert_eq!(rejected.json()["message"], message);
         assert_eq!(rejected.header("retry-after"), Some("20"));
         assert_eq!(rejected.header("ratelimit"), Some("\"default\";r=0;t=20"));
-        assert_eq!(rejected.header("ratelimit-policy"), Some("\"default\";q=3;w=60"));
+        assert_eq!(
+            rejected.header("ratelimit-policy"),
+            Some("\"default\";q=3;w=60")
+        );
     }
     server.clock.advance(Duration::from_secs(19));
-    assert_eq!(server.get("/v1/pets").await.header("retry-after"), Some("1"));
+    assert_eq!(
+        server.get("/v1/pets").await.header("retry-after"),
+        Some("1")
+    );
     server.clock.advance(Duration::from_secs(1));
     assert_eq!(server.get("/v1/pets").await.status, 200);
-    server.get("/v1/pets").await.expect_error(429, "rate_limited");
+    server
+        .get("/v1/pets")
+        .await
+        .expect_error(429, "rate_limited");
 }
 
 #[tokio::test]
@@ -76,8 +99,14 @@ async fn a_keys_own_limit_overrides_that_of_the_service() {
         assert_eq!(server.get_with_key("/v1/pets", &generous).await.status, 200);
     }
     let reply = server.get_with_key("/v1/pets", &strict).await;
-    assert_eq!(reply.header("ratelimit-policy"), Some("\"default\";q=1;w=3600"));
-    server.get_with_key("/v1/pets", &strict).await.expect_error(429, "rate_limited");
+    assert_eq!(
+        reply.header("ratelimit-policy"),
+        Some("\"default\";q=1;w=3600")
+    );
+    server
+        .get_with_key("/v1/pets", &strict)
+        .await
+        .expect_error(429, "rate_limited");
     // Each key has its own quota.
     assert_eq!(server.get("/v1/pets").await.status, 200);
 }
@@ -107,14 +136,20 @@ async fn each_command_of_a_batch_counts() {
             ("idempotency-key", &*number),
         ];
         let body = json!(vec![add; count]).to_string();
-        server.send(Method::POST, "/v1/store/batch", &headers, body).await
+        server
+            .send(Method::POST, "/v1/store/batch", &headers, body)
+            .await
     };
     let reply = batch(1, 40).await;
     assert_eq!(reply.status, 200);
     assert_eq!(reply.header("ratelimit"), Some("\"default\";r=20;t=1"));
     let rejected = batch(2, 40).await;
     rejected.expect_error(429, "rate_limited");
-    assert!(rejected.json()["message"].to_string().contains("Each command of a batch counts"));
+    assert!(
+        rejected.json()["message"]
+            .to_string()
+            .contains("Each command of a batch counts")
+    );
     assert_eq!(rejected.header("retry-after"), Some("21"));
     server.clock.advance(Duration::from_secs(20));
     assert_eq!(batch(2, 40).await.header("retry-after"), Some("2"));

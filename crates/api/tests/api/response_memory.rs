@@ -29,7 +29,9 @@ async fn ask_without_reading(
         let request = request.body(()).unwrap();
         let (response, mut sending) = requests.send_request(request, body.is_empty()).unwrap();
         if !body.is_empty() {
-            sending.send_data(Bytes::from(body.to_owned()), true).unwrap();
+            sending
+                .send_data(Bytes::from(body.to_owned()), true)
+                .unwrap();
         }
         response
     });
@@ -56,7 +58,11 @@ fn how_many(of: u16, statuses: &[u16]) -> usize {
 #[tokio::test]
 async fn unread_responses_to_creates_stay_within_response_memory() {
     let response_memory = 1 << 20;
-    let server: Server = Server::start_with(Setup { response_memory, ..Setup::default() }).await;
+    let server: Server = Server::start_with(Setup {
+        response_memory,
+        ..Setup::default()
+    })
+    .await;
     let name = "n".repeat(60_000);
     let body = format!(r#"{{"name": "{name}", "categoryId": 1}}"#);
     let (mut statuses, mut waiting) = (Vec::new(), Vec::new());
@@ -67,9 +73,15 @@ async fn unread_responses_to_creates_stay_within_response_memory() {
     }
     // There is memory for 17 of the 64.
     let added = how_many(201, &statuses);
-    assert!((1..=response_memory / name.len()).contains(&added), "{added}");
+    assert!(
+        (1..=response_memory / name.len()).contains(&added),
+        "{added}"
+    );
     // A rejected create adds nothing.
-    assert_eq!(how_many(503, &statuses) + how_many(0, &statuses), 64 - added);
+    assert_eq!(
+        how_many(503, &statuses) + how_many(0, &statuses),
+        64 - added
+    );
     let id = |id: usize| PetId::new(id.try_into().unwrap()).unwrap();
     assert!(server.store.get_pet(id(added)).await.unwrap().is_some());
     assert!(server.store.get_pet(id(added + 1)).await.unwrap().is_none());
@@ -87,7 +99,11 @@ async fn unread_responses_to_creates_stay_within_response_memory() {
 async fn without_memory_a_connection_gets_one_request_through_at_a_time() {
     // Less than one request needs.
     let response_memory = 16 << 10;
-    let server: Server = Server::start_with(Setup { response_memory, ..Setup::default() }).await;
+    let server: Server = Server::start_with(Setup {
+        response_memory,
+        ..Setup::default()
+    })
+    .await;
     let (first, _waiting) = ask_without_reading(&server, 4, "GET", "").await;
     assert_eq!(first.len(), 4);
     let mut kept = Vec::new();

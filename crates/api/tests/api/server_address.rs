@@ -10,8 +10,14 @@ use serde_json::Value;
 async fn served_address(server: &Server, headers: &[(&str, &str)]) -> String {
     let mut addresses = BTreeSet::new();
     for name in ["/openapi", "/openapi-store"] {
-        let json = server.send(Method::GET, &format!("{name}.json"), headers, "").await.json();
-        let yaml = server.send(Method::GET, &format!("{name}.yaml"), headers, "").await.body;
+        let json = server
+            .send(Method::GET, &format!("{name}.json"), headers, "")
+            .await
+            .json();
+        let yaml = server
+            .send(Method::GET, &format!("{name}.yaml"), headers, "")
+            .await
+            .body;
         let yaml: Value = serde_saphyr::from_str(std::str::from_utf8(&yaml).unwrap()).unwrap();
         assert_eq!(yaml, json);
         addresses.insert(json["servers"][0]["url"].as_str().unwrap().to_owned());
@@ -23,12 +29,23 @@ async fn served_address(server: &Server, headers: &[(&str, &str)]) -> String {
 #[tokio::test]
 async fn without_a_base_url_the_document_names_the_host_of_the_request() {
     for now in ["2026-12-01T00:00:00Z", "2031-01-01T00:00:00Z"] {
-        let server = Server::start_with(Setup { now, ..Setup::default() }).await;
+        let server = Server::start_with(Setup {
+            now,
+            ..Setup::default()
+        })
+        .await;
         let own = format!("http://{}/v1", server.address);
         assert_eq!(served_address(&server, &[]).await, own);
         let other = [("host", "pets.example:8080")];
-        assert_eq!(served_address(&server, &other).await, "http://pets.example:8080/v1");
-        let client = Client::builder().no_proxy().http2_prior_knowledge().build().unwrap();
+        assert_eq!(
+            served_address(&server, &other).await,
+            "http://pets.example:8080/v1"
+        );
+        let client = Client::builder()
+            .no_proxy()
+            .http2_prior_knowledge()
+            .build()
+            .unwrap();
         let url = format!("http://{}/openapi.json", server.address);
         let document: Value = client.get(url).send().await.unwrap().json().await.unwrap();
         assert_eq!(document["servers"][0]["url"], own);
@@ -47,7 +64,11 @@ async fn an_uncertain_address_stays_relative_in_the_document() {
         ("via", "1.1 proxy"),
         ("sec-fetch-site", "same-origin"),
     ] {
-        assert_eq!(served_address(&server, &[headers]).await, "/v1", "{headers:?}");
+        assert_eq!(
+            served_address(&server, &[headers]).await,
+            "/v1",
+            "{headers:?}"
+        );
     }
 }
 
@@ -67,7 +88,9 @@ async fn only_a_host_that_is_valid_in_a_url_becomes_the_server_url() {
         ("x%", "/v1"),
         ("x&", "/v1"),
     ] {
-        let document = server.send(Method::GET, "/openapi.json", &[("host", host)], "").await;
+        let document = server
+            .send(Method::GET, "/openapi.json", &[("host", host)], "")
+            .await;
         assert_eq!(document.json()["servers"][0]["url"], url, "{host}");
     }
 }
@@ -79,9 +102,14 @@ async fn invented_hosts_take_a_bounded_amount_of_memory() {
     for number in 0..100 {
         let host = format!("h{number}.example");
         for target in ["/openapi.json", "/openapi-store.json"] {
-            server.send(Method::HEAD, target, &[("host", &host)], "").await;
+            server
+                .send(Method::HEAD, target, &[("host", &host)], "")
+                .await;
         }
     }
-    assert_eq!(served_address(&server, &[("host", "new.example")]).await, "/v1");
+    assert_eq!(
+        served_address(&server, &[("host", "new.example")]).await,
+        "/v1"
+    );
     assert_eq!(served_address(&server, &[]).await, own);
 }

@@ -8,7 +8,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 async fn stopping_within(shutdown_timeout: Duration) -> Server {
     Server::start_with(Setup {
-        limits: Limits { shutdown_timeout, ..Setup::default().limits },
+        limits: Limits {
+            shutdown_timeout,
+            ..Setup::default().limits
+        },
         ..Setup::default()
     })
     .await
@@ -44,7 +47,9 @@ async fn idle_and_silent_connections_do_not_delay_the_shutdown() {
     let mut server = stopping_within(Duration::from_mins(1)).await;
     let silent = server.connect().await;
     let mut idle = server.connect().await;
-    idle.write_all(b"GET /docs HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    idle.write_all(b"GET /docs HTTP/1.1\r\nhost: x\r\n\r\n")
+        .await
+        .unwrap();
     let mut response = [0; 12];
     soon(idle.read_exact(&mut response)).await.unwrap();
     // Long before the deadline of a minute.
@@ -73,7 +78,11 @@ async fn after_shutdown_no_task_is_left() {
     let mut server = stopping_within(Duration::from_mins(1)).await;
     server.get("/docs").await;
     soon(server.stop()).await.unwrap();
-    assert!(tokio::net::TcpStream::connect(server.address).await.is_err());
+    assert!(
+        tokio::net::TcpStream::connect(server.address)
+            .await
+            .is_err()
+    );
     // The test has the only handles left, so no task of the server has one.
     assert_eq!(Arc::strong_count(&server.api), 1);
 }

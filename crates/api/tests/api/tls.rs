@@ -53,13 +53,24 @@ impl Secure {
     async fn start_with(limits: Limits) -> Self {
         let certificates = Certificates::new();
         let tls = Arc::new(Tls::load(certificates.certificate(), certificates.key()).unwrap());
-        let setup = Setup { limits, tls: Some(Arc::clone(&tls)), ..Setup::default() };
-        Self { server: Server::start_with(setup).await, certificates, tls }
+        let setup = Setup {
+            limits,
+            tls: Some(Arc::clone(&tls)),
+            ..Setup::default()
+        };
+        Self {
+            server: Server::start_with(setup).await,
+            certificates,
+            tls,
+        }
     }
 
     async fn connect(&self, protocol: &str) -> TlsStream<TcpStream> {
         let stream = self.server.connect().await;
-        self.certificates.connect(stream, ALL_VERSIONS, &[protocol]).await.unwrap()
+        self.certificates
+            .connect(stream, ALL_VERSIONS, &[protocol])
+            .await
+            .unwrap()
     }
 
     fn request(&self, path: &str) -> Request<BoxBody<Bytes, Infallible>> {
@@ -88,16 +99,21 @@ async fn finish(response: Response<Incoming>) -> Response<Bytes> {
 #[tokio::test]
 async fn http_1_1_and_http_2_are_chosen_by_alpn_over_tls_1_2_and_1_3() {
     let secure = Secure::start().await;
-    for (version, expected) in
-        [(&TLS12, ProtocolVersion::TLSv1_2), (&TLS13, ProtocolVersion::TLSv1_3)]
-    {
+    for (version, expected) in [
+        (&TLS12, ProtocolVersion::TLSv1_2),
+        (&TLS13, ProtocolVersion::TLSv1_3),
+    ] {
         for (offered, chosen) in [
             (&["h2", "http/1.1"][..], Version::HTTP_2),
             (&["http/1.1"], Version::HTTP_11),
             (&[], Version::HTTP_11),
         ] {
             let stream = secure.server.connect().await;
-            let stream = secure.certificates.connect(stream, &[version], offered).await.unwrap();
+            let stream = secure
+                .certificates
+                .connect(stream, &[version], offered)
+                .await
+                .unwrap();
             assert_eq!(stream.get_ref().1.protocol_version(), Some(expected));
             let protocol = stream.get_ref().1.alpn_protocol().map(<[u8]>::to_vec);
             let io = TokioIo::new(stream);
@@ -117,19 +133,34 @@ async fn http_1_1_and_http_2_are_chosen_by_alpn_over_tls_1_2_and_1_3() {
                 (200, chosen),
                 "{offered:?}"
             );
-            assert_eq!(&response.headers()["strict-transport-security"], "max-age=31536000");
+            assert_eq!(
+                &response.headers()["strict-transport-security"],
+                "max-age=31536000"
+            );
             assert_eq!(finish(response).await.body(), "[]");
         }
     }
     let stream = secure.server.connect().await;
-    let rejected = secure.certificates.connect(stream, ALL_VERSIONS, &["spdy/3"]).await;
-    assert!(rejected.unwrap_err().to_string().contains("NoApplicationProtocol"));
+    let rejected = secure
+        .certificates
+        .connect(stream, ALL_VERSIONS, &["spdy/3"])
+        .await;
+    assert!(
+        rejected
+            .unwrap_err()
+            .to_string()
+            .contains("NoApplicationProtocol")
+    );
 }
 
 #[tokio::test]
 async fn over_tls_the_openapi_document_has_an_https_address() {
     let secure = Secure::start().await;
-    let response = secure.client().await.send_request(secure.request("/openapi.json")).await;
+    let response = secure
+        .client()
+        .await
+        .send_request(secure.request("/openapi.json"))
+        .await;
     let document = finish(response.unwrap()).await;
     let document: Value = serde_json::from_slice(document.body()).unwrap();
     assert_eq!(document["servers"][0]["url"], "https://localhost/v1");
@@ -138,20 +169,31 @@ async fn over_tls_the_openapi_document_has_an_https_address() {
 #[tokio::test]
 async fn without_tls_no_response_mentions_it() {
     let server = Server::start().await;
-    assert_eq!(server.get("/v1/pets").await.header("strict-transport-security"), None);
+    assert_eq!(
+        server
+            .get("/v1/pets")
+            .await
+            .header("strict-transport-security"),
+        None
+    );
 }
 
 /// The type of the first record that responds to a minimal `ClientHello` of this version: one
 /// cipher suite, one curve, one signature, no compression.
 async fn response_to_hello(secure: &Secure, version: [u8; 2]) -> Vec<u8> {
-    let extensions: &[u8] = &[0, 10, 0, 4, 0, 2, 0, 23, 0, 11, 0, 2, 1, 0, 0, 13, 0, 4, 0, 2, 4, 3];
+    let extensions: &[u8] = &[
+        0, 10, 0, 4, 0, 2, 0, 23, 0, 11, 0, 2, 1, 0, 0, 13, 0, 4, 0, 2, 4, 3,
+    ];
     let length = |bytes: &[u8]| u8::try_from(bytes.len()).unwrap();
     let mut hello = [&version[..], &[7; 32], &[0, 0, 2, 0xc0, 0x2b, 1, 0]].concat();
     hello.extend([0, length(extensions)]);
     hello.extend(extensions);
     let record = [22, 3, 1, 0, length(&hello) + 4, 1, 0, 0, length(&hello)];
     let mut stream = secure.server.connect().await;
-    stream.write_all(&[&record[..], &hello].concat()).await.unwrap();
+    stream
+        .write_all(&[&record[..], &hello].concat())
+        .await
+        .unwrap();
     let mut response = [0; 7];
     soon(stream.read_exact(&mut response)).await.unwrap();
     response.into()
@@ -164,7 +206,10 @@ async fn tls_1_1_is_rejected() {
     assert_eq!(response_to_hello(&secure, [3, 3]).await[0], 22);
     // An alert: fatal, protocol_version (RFC 8446, section 6.2).
     for earlier in [[3, 2], [3, 1], [3, 0]] {
-        assert_eq!(response_to_hello(&secure, earlier).await, [21, 3, 3, 0, 2, 2, 70]);
+        assert_eq!(
+            response_to_hello(&secure, earlier).await,
+            [21, 3, 3, 0, 2, 2, 70]
+        );
     }
 }
 
@@ -181,8 +226,11 @@ async fn a_certificate_is_renewed_20_times_under_load_and_no_request_fails() {
     let completed = Arc::new(AtomicUsize::new(0));
     let mut clients = JoinSet::new();
     for keeps_its_connection in [true, true, false, false] {
-        let (secure, stop, completed) =
-            (Arc::clone(&secure), Arc::clone(&stop), Arc::clone(&completed));
+        let (secure, stop, completed) = (
+            Arc::clone(&secure),
+            Arc::clone(&stop),
+            Arc::clone(&completed),
+        );
         clients.spawn(async move {
             let mut client = secure.client().await;
             while !stop.load(Relaxed) {
@@ -190,7 +238,10 @@ async fn a_certificate_is_renewed_20_times_under_load_and_no_request_fails() {
                     client = secure.client().await;
                 }
                 client.ready().await.unwrap();
-                let response = client.send_request(secure.request("/v1/pets")).await.unwrap();
+                let response = client
+                    .send_request(secure.request("/v1/pets"))
+                    .await
+                    .unwrap();
                 assert_eq!(finish(response).await.body(), "[]");
                 completed.fetch_add(1, Relaxed);
             }
@@ -229,9 +280,11 @@ async fn an_invalid_renewed_certificate_leaves_the_old_one_in_use() {
     secure.certificates.renew(2);
     let certificate = std::fs::read(secure.certificates.certificate()).unwrap();
     // A new certificate with the old key, half a file, and an empty one.
-    for (certificate, key) in
-        [(&certificate[..], &key[..]), (&certificate[..99], &key), (b"", &key)]
-    {
+    for (certificate, key) in [
+        (&certificate[..], &key[..]),
+        (&certificate[..99], &key),
+        (b"", &key),
+    ] {
         std::fs::write(secure.certificates.certificate(), certificate).unwrap();
         std::fs::write(secure.certificates.key(), key).unwrap();
         // Many checks of the files.
@@ -255,7 +308,10 @@ async fn an_invalid_renewed_certificate_leaves_the_old_one_in_use() {
 async fn plain_http_is_closed_and_not_reset() {
     let secure = Secure::start().await;
     let mut stream = secure.server.connect().await;
-    let request = format!("GET /docs HTTP/1.1\r\nhost: x\r\nx: {}\r\n\r\n", "x".repeat(100_000));
+    let request = format!(
+        "GET /docs HTTP/1.1\r\nhost: x\r\nx: {}\r\n\r\n",
+        "x".repeat(100_000)
+    );
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut response = Vec::new();
     soon(stream.read_to_end(&mut response)).await.unwrap();
@@ -265,7 +321,10 @@ async fn plain_http_is_closed_and_not_reset() {
 #[tokio::test]
 async fn a_client_that_does_not_finish_its_handshake_is_disconnected() {
     let client_timeout = Duration::from_millis(50);
-    let limits = Limits { client_timeout, ..Setup::default().limits };
+    let limits = Limits {
+        client_timeout,
+        ..Setup::default().limits
+    };
     let secure = Secure::start_with(limits).await;
     for beginning in [&b""[..], &[22, 3, 1, 0, 200, 1]] {
         let mut stream = secure.server.connect().await;
@@ -273,7 +332,10 @@ async fn a_client_that_does_not_finish_its_handshake_is_disconnected() {
         assert_eq!(soon(stream.read(&mut [0])).await.unwrap(), 0);
     }
     // The same for a client that is silent after the handshake, for which it has time.
-    let limits = Limits { client_timeout: Duration::from_secs(1), ..Setup::default().limits };
+    let limits = Limits {
+        client_timeout: Duration::from_secs(1),
+        ..Setup::default().limits
+    };
     let secure = Secure::start_with(limits).await;
     let mut stream = secure.connect("h2").await;
     let mut response = Vec::new();
@@ -283,7 +345,10 @@ async fn a_client_that_does_not_finish_its_handshake_is_disconnected() {
 
 #[tokio::test]
 async fn connections_in_a_handshake_count_towards_the_limit() {
-    let limits = Limits { max_connections_per_address: 1, ..Setup::default().limits };
+    let limits = Limits {
+        max_connections_per_address: 1,
+        ..Setup::default().limits
+    };
     let secure = Secure::start_with(limits).await;
     let first = secure.server.connect().await;
     let mut second = secure.server.connect().await;
@@ -299,13 +364,18 @@ async fn connections_in_a_handshake_count_towards_the_limit() {
 
 #[tokio::test]
 async fn a_handshake_and_an_idle_http_2_connection_are_replaced_by_a_client_with_a_key() {
-    let limits = Limits { max_connections: 2, ..Setup::default().limits };
+    let limits = Limits {
+        max_connections: 2,
+        ..Setup::default().limits
+    };
     let secure = Secure::start_with(limits).await;
     let mut idle = secure.connect("h2").await;
     let mut handshake = secure.server.connect().await;
     let mut clients = [secure.client().await, secure.client().await];
     for client in &mut clients {
-        let response = soon(client.send_request(secure.request("/v1/pets"))).await.unwrap();
+        let response = soon(client.send_request(secure.request("/v1/pets")))
+            .await
+            .unwrap();
         assert_eq!(finish(response).await.status(), 200);
     }
     let _ = soon(idle.read_to_end(&mut Vec::new())).await;
@@ -316,11 +386,17 @@ async fn a_handshake_and_an_idle_http_2_connection_are_replaced_by_a_client_with
 async fn a_client_that_reads_no_responses_over_tls_is_disconnected() {
     // Enough for its handshake.
     let client_timeout = Duration::from_secs(1);
-    let limits = Limits { client_timeout, ..Setup::default().limits };
+    let limits = Limits {
+        client_timeout,
+        ..Setup::default().limits
+    };
     let secure = Secure::start_with(limits).await;
     let mut stream = secure.connect("http/1.1").await;
     let request = "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost: x\r\n\r\n";
-    stream.write_all(request.repeat(20).as_bytes()).await.unwrap();
+    stream
+        .write_all(request.repeat(20).as_bytes())
+        .await
+        .unwrap();
     stream.flush().await.unwrap();
     soon(async {
         while Arc::strong_count(&secure.server.api) > 3 {

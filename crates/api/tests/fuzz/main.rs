@@ -32,8 +32,10 @@ fn every_input_of_the_corpus_gets_a_response_of_the_contract() {
     }));
     let corpus = petstore_testing::root().join("crates/api/tests/fuzz/corpus");
     for (name, run) in TARGETS {
-        let mut inputs: Vec<_> =
-            fs::read_dir(corpus.join(name)).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut inputs: Vec<_> = fs::read_dir(corpus.join(name))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
         inputs.sort();
         assert!(inputs.len() >= 5, "{name} has {} inputs", inputs.len());
         for path in inputs {

@@ -127,9 +127,19 @@ impl Connector {
         limit: Duration,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, rustls::Error> {
-        let tls = roots.map(Verify::ChainAndName).map(tls::connector).transpose()?;
+        let tls = roots
+            .map(Verify::ChainAndName)
+            .map(tls::connector)
+            .transpose()?;
         let lookups = Lookups::new(resolver);
-        Ok(Self { allowed, lookups, tls, limit, clock, kept: Mutex::default() })
+        Ok(Self {
+            allowed,
+            lookups,
+            tls,
+            limit,
+            clock,
+            kept: Mutex::default(),
+        })
     }
 
     /// Sends `body` to `url` with these header fields. Does not follow redirects, uses no proxy, and
@@ -143,7 +153,9 @@ impl Connector {
         // Judged again, because the operator may have changed what is permitted.
         let url = EndpointUrl::parse(url, &self.allowed).map_err(AttemptError::Forbidden)?;
         let attempt = self.attempt(url.get(), fields, body);
-        time::timeout(self.limit, attempt).await.unwrap_or(Err(AttemptError::Timeout))
+        time::timeout(self.limit, attempt)
+            .await
+            .unwrap_or(Err(AttemptError::Timeout))
     }
 
     /// Closes the connections that are kept for too long. To be called again and again.
@@ -165,8 +177,13 @@ impl Connector {
             let request = Request::builder()
                 .method(Method::POST)
                 .header(header::CONTENT_TYPE, "application/json")
-                .header(header::USER_AGENT, concat!("petstore/", env!("CARGO_PKG_VERSION")));
-            fields.iter().fold(request, |request, (name, value)| request.header(*name, value))
+                .header(
+                    header::USER_AGENT,
+                    concat!("petstore/", env!("CARGO_PKG_VERSION")),
+                );
+            fields.iter().fold(request, |request, (name, value)| {
+                request.header(*name, value)
+            })
         };
         if let Some(mut kept) = self.take(url) {
             match kept.connection.send(url, request(), body.clone()).await {
@@ -188,7 +205,15 @@ impl Connector {
         let made = self.clock.instant();
         let mut connection = Connection::open(url, tls, &addresses[..]).await?;
         let sent = connection.send(url, request(), body).await;
-        self.delivered(url, Kept { connection, made, used: made }, sent)
+        self.delivered(
+            url,
+            Kept {
+                connection,
+                made,
+                used: made,
+            },
+            sent,
+        )
     }
 
     /// Keeps the connection, unless it failed.
@@ -202,7 +227,10 @@ impl Connector {
         self.keep(url, kept);
         let retry_after = head.headers.get(header::RETRY_AFTER);
         let retry_after = retry_after.and_then(|value| self.seconds(value.to_str().ok()?.trim()));
-        Ok(Delivered { status: head.status.as_u16(), retry_after })
+        Ok(Delivered {
+            status: head.status.as_u16(),
+            retry_after,
+        })
     }
 
     fn take(&self, url: &Url) -> Option<Kept> {
@@ -220,7 +248,9 @@ impl Connector {
     fn keep(&self, url: &Url, mut one: Kept) {
         one.used = self.clock.instant();
         let mut all = self.kept.lock();
-        let kept = all.entry(url[..Position::BeforePath].to_owned()).or_default();
+        let kept = all
+            .entry(url[..Position::BeforePath].to_owned())
+            .or_default();
         if kept.len() < MAX_KEPT && one.connection.is_idle() {
             kept.push(one);
         }
@@ -230,13 +260,23 @@ impl Connector {
     fn seconds(&self, retry_after: &str) -> Option<u64> {
         retry_after.parse().ok().or_else(|| {
             let until = DateTimeParser::new().parse_timestamp(retry_after).ok()?;
-            Some(until.duration_since(self.clock.now()).as_secs().try_into().unwrap_or(0))
+            Some(
+                until
+                    .duration_since(self.clock.now())
+                    .as_secs()
+                    .try_into()
+                    .unwrap_or(0),
+            )
         })
     }
 
     /// The addresses of the URL's host, all permitted.
     async fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, AttemptError> {
-        let addresses = self.lookups.addresses(url).await.map_err(AttemptError::Name)?;
+        let addresses = self
+            .lookups
+            .addresses(url)
+            .await
+            .map_err(AttemptError::Name)?;
         for address in &addresses {
             if let Some(what) = judge(address.ip(), &self.allowed) {
                 let message = format!("the name leads to {} ({what})", address.ip());

@@ -65,30 +65,59 @@ pub async fn decide(
     now: Timestamp,
 ) -> Result<Decided, DecisionError> {
     let Some(stored) = present else {
-        let Wanted::Add { url, types, description } = wanted.clone() else {
+        let Wanted::Add {
+            url,
+            types,
+            description,
+        } = wanted.clone()
+        else {
             return Ok(nothing(None));
         };
         let id = store.draw_webhook_id().await?;
         let (created_at, updated_at, version, disabled) = (now, now, 1, None);
-        let webhook =
-            Webhook { id, url, types, description, disabled, created_at, updated_at, version };
+        let webhook = Webhook {
+            id,
+            url,
+            types,
+            description,
+            disabled,
+            created_at,
+            updated_at,
+            version,
+        };
         let (secret, current) = registrar.new_secret(id, !has_secrets(store).await?)?;
         let cursor = store.journal_state().await?.last;
         let change = WebhookChange::Add(StoredWebhook {
             webhook: webhook.clone(),
-            secrets: SealedSecrets { current, previous: None },
-            progress: Progress { cursor, ..Progress::default() },
+            secrets: SealedSecrets {
+                current,
+                previous: None,
+            },
+            progress: Progress {
+                cursor,
+                ..Progress::default()
+            },
             lease: Lease::default(),
         });
         let decided = decided(ActType::WebhookAdded, id, (webhook, change));
-        return Ok(Decided { secret: Some(secret.reveal()), ..decided });
+        return Ok(Decided {
+            secret: Some(secret.reveal()),
+            ..decided
+        });
     };
     let (id, version) = (stored.webhook.id, stored.webhook.version);
     let changed = match wanted {
         Wanted::RotateSecret => {
             let (secret, sealed) = registrar.new_secret(id, false)?;
-            let decided = decided(ActType::WebhookSecretRotated, id, stored.rotated(sealed, now));
-            return Ok(Decided { secret: Some(secret.reveal()), ..decided });
+            let decided = decided(
+                ActType::WebhookSecretRotated,
+                id,
+                stored.rotated(sealed, now),
+            );
+            return Ok(Decided {
+                secret: Some(secret.reveal()),
+                ..decided
+            });
         }
         Wanted::Delete => {
             let act = Some(Act::on_webhook(ActType::WebhookDeleted, id));
@@ -100,18 +129,23 @@ pub async fn decide(
         }
         Wanted::Test => {
             let change = WebhookChange::Test(registrar.new_test(id));
-            return Ok(Decided { change, ..nothing(Some(&stored.webhook)) });
+            return Ok(Decided {
+                change,
+                ..nothing(Some(&stored.webhook))
+            });
         }
-        Wanted::Patch(patch) => {
-            stored.patched(patch.clone(), now).map(|changed| (ActType::WebhookChanged, changed))
-        }
+        Wanted::Patch(patch) => stored
+            .patched(patch.clone(), now)
+            .map(|changed| (ActType::WebhookChanged, changed)),
         Wanted::Enable { resumes } => {
             let restart = if *resumes {
                 Restart::Resume(now)
             } else {
                 Restart::From(store.journal_state().await?.last)
             };
-            stored.enabled(restart, now).map(|changed| (ActType::WebhookEnabled, changed))
+            stored
+                .enabled(restart, now)
+                .map(|changed| (ActType::WebhookEnabled, changed))
         }
         Wanted::Add { .. } => None,
     };
@@ -125,14 +159,27 @@ pub async fn decide(
 /// second factor.
 pub async fn has_secrets(store: &dyn Store) -> Result<bool, StoreError> {
     Ok(!store.list_webhooks().await?.is_empty()
-        || store.list_staff().await?.iter().any(|member| member.second_factor.is_some()))
+        || store
+            .list_staff()
+            .await?
+            .iter()
+            .any(|member| member.second_factor.is_some()))
 }
 
 fn decided(act: ActType, id: i64, (after, change): (Webhook, WebhookChange)) -> Decided {
-    Decided { change, act: Some(Act::on_webhook(act, id)), ..nothing(Some(&after)) }
+    Decided {
+        change,
+        act: Some(Act::on_webhook(act, id)),
+        ..nothing(Some(&after))
+    }
 }
 
 fn nothing(webhook: Option<&Webhook>) -> Decided {
     let (change, webhook) = (WebhookChange::Nothing, webhook.cloned());
-    Decided { change, act: None, webhook, secret: None }
+    Decided {
+        change,
+        act: None,
+        webhook,
+        secret: None,
+    }
 }

@@ -148,7 +148,11 @@ impl Dispatcher {
 
     /// How long [`Self::due`] waits at most.
     pub fn pause(&self) -> Duration {
-        if self.is_at_rest() { LOOK_AT_REST } else { LOOK }
+        if self.is_at_rest() {
+            LOOK_AT_REST
+        } else {
+            LOOK
+        }
     }
 
     /// Whether nothing is being sent or saved, and no change came in the last second.
@@ -164,7 +168,8 @@ impl Dispatcher {
     /// ended, reads the log, starts attempts, and saves. After an error, the next call continues.
     pub async fn step(&mut self) -> Result<(), StoreError> {
         let now = self.clock.instant();
-        self.served.retain(|_, served| now.saturating_duration_since(served.renewed) < STOP);
+        self.served
+            .retain(|_, served| now.saturating_duration_since(served.renewed) < STOP);
         if is_due(self.refreshed, now, REFRESH) {
             self.refresh().await?;
             self.refreshed = Some(now);
@@ -179,7 +184,10 @@ impl Dispatcher {
             self.refreshed = Some(now);
         }
         self.start_attempts().await?;
-        let is_dirty = self.served.values().any(|served| served.endpoint.is_dirty());
+        let is_dirty = self
+            .served
+            .values()
+            .any(|served| served.endpoint.is_dirty());
         let is_renewal = self
             .served
             .values()
@@ -216,11 +224,20 @@ impl Dispatcher {
             if let Some(spans) = &self.spans {
                 ended.trace(spans);
             }
-            let Ended { webhook, generation, seq, outcome, cause, .. } = ended;
+            let Ended {
+                webhook,
+                generation,
+                seq,
+                outcome,
+                cause,
+                ..
+            } = ended;
             self.metrics.count(outcome.attempt.error.as_deref());
             let Some(seq) = seq else { continue };
             // Not that of an earlier lease, whose messages were read again.
-            let Some(served) = self.served.get_mut(&webhook) else { continue };
+            let Some(served) = self.served.get_mut(&webhook) else {
+                continue;
+            };
             if served.generation != generation || served.running.remove(&seq).is_none() {
                 continue;
             }
@@ -254,7 +271,9 @@ impl Dispatcher {
         if is_due(self.looked, now, LOOK) {
             self.look(now).await?;
         }
-        let Some(epoch) = self.epoch else { return Ok(()) };
+        let Some(epoch) = self.epoch else {
+            return Ok(());
+        };
         let mut pages: HashMap<i64, ChangePage> = HashMap::new();
         for served in self.served.values_mut() {
             let endpoint = &mut served.endpoint;

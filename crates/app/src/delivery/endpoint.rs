@@ -85,7 +85,11 @@ impl Outcome {
 impl Endpoint {
     /// The endpoint as the store has it, with the lease that was taken.
     pub(super) fn new(stored: StoredWebhook, waiting: Vec<Waiting>, lease: Lease) -> Self {
-        let Progress { cursor, last, failing_since } = stored.progress;
+        let Progress {
+            cursor,
+            last,
+            failing_since,
+        } = stored.progress;
         let mut endpoint = Self {
             webhook: stored.webhook,
             lease,
@@ -102,9 +106,22 @@ impl Endpoint {
             bytes: 0,
             save: Unsaved::default(),
         };
-        for Waiting { seq, previous, lane, failures, due_at } in waiting {
-            let message =
-                Message { previous, lane, failures, due_at, content: None, has_row: true };
+        for Waiting {
+            seq,
+            previous,
+            lane,
+            failures,
+            due_at,
+        } in waiting
+        {
+            let message = Message {
+                previous,
+                lane,
+                failures,
+                due_at,
+                content: None,
+                has_row: true,
+            };
             endpoint.insert(seq, message);
         }
         endpoint
@@ -158,7 +175,17 @@ impl Endpoint {
             self.bytes += content.body.len();
             Some(content)
         };
-        self.insert(seq, Message { previous, lane, failures: 0, due_at: None, content, has_row });
+        self.insert(
+            seq,
+            Message {
+                previous,
+                lane,
+                failures: 0,
+                due_at: None,
+                content,
+                has_row,
+            },
+        );
         self.save.is_dirty = true;
     }
 
@@ -176,15 +203,23 @@ impl Endpoint {
 
     /// The next message to send, with its content if it is in memory. It is in flight from now on.
     pub(super) fn next(&mut self, now: Timestamp) -> Option<(i64, Option<i64>, Option<Content>)> {
-        let limit = if self.is_proven { IN_FLIGHT } else { IN_FLIGHT_UNPROVEN };
+        let limit = if self.is_proven {
+            IN_FLIGHT
+        } else {
+            IN_FLIGHT_UNPROVEN
+        };
         if self.in_flight >= limit || self.save.disable.is_some() {
             return None;
         }
         // No delay is longer than this, so a later time comes from a clock that was wrong.
         let latest = now.checked_add(schedule::LONGEST).unwrap_or(Timestamp::MAX);
         let is_due = |timer: &&(Timestamp, i64)| timer.0 <= now || timer.0 > latest;
-        while let Some((due_at, seq)) =
-            self.timers.first().filter(is_due).or(self.timers.last().filter(is_due)).copied()
+        while let Some((due_at, seq)) = self
+            .timers
+            .first()
+            .filter(is_due)
+            .or(self.timers.last().filter(is_due))
+            .copied()
         {
             self.timers.remove(&(due_at, seq));
             self.ready.insert(seq);
@@ -223,7 +258,9 @@ impl Endpoint {
         } else if is_confirmed && self.failing_since.is_some_and(has_failed_for) {
             self.save.disable = Some((DisabledReason::Failures, now));
         }
-        let Some(message) = self.messages.get_mut(&seq) else { return };
+        let Some(message) = self.messages.get_mut(&seq) else {
+            return;
+        };
         message.failures += 1;
         let delay = schedule::delay(message.failures, outcome.retry_after, random);
         let due_at = now.checked_add(delay).unwrap_or(now);
@@ -252,7 +289,9 @@ impl Endpoint {
 
     /// Removes a message that is delivered, or whose change the log no longer has.
     pub(super) fn remove(&mut self, seq: i64) {
-        let Some(message) = self.messages.remove(&seq) else { return };
+        let Some(message) = self.messages.remove(&seq) else {
+            return;
+        };
         if message.has_row {
             self.save.waiting.remove(&seq);
             self.save.done.push(seq);
@@ -309,7 +348,11 @@ impl Endpoint {
             Some((seq, message)) => (seq - 1, message.previous),
             None => (self.read_to, self.last),
         };
-        Progress { cursor, last, failing_since: self.failing_since }
+        Progress {
+            cursor,
+            last,
+            failing_since: self.failing_since,
+        }
     }
 
     /// The progress that the store must save, with the lease from then on.

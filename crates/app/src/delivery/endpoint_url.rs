@@ -24,7 +24,9 @@ impl EndpointUrl {
         }
         // The parser would drop these silently.
         if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            return Err(format!("url must not contain spaces or control characters. {form}"));
+            return Err(format!(
+                "url must not contain spaces or control characters. {form}"
+            ));
         }
         let start = |scheme: &str| {
             let (start, rest) = text.split_at_checked(scheme.len())?;
@@ -39,13 +41,17 @@ impl EndpointUrl {
         let url =
             Url::parse(text).map_err(|_| format!("url has an invalid host or port. {form}"))?;
         if !url.username().is_empty() || url.password().is_some() || text.contains('@') {
-            return Err(format!("url must not contain a user name, a password or @. {form}"));
+            return Err(format!(
+                "url must not contain a user name, a password or @. {form}"
+            ));
         }
         if text.contains('#') {
             return Err(format!("url must not contain a fragment. {form}"));
         }
         if url.port() == Some(0) {
-            return Err(format!("url must have a port between 1 and 65535, or none. {form}"));
+            return Err(format!(
+                "url must have a port between 1 and 65535, or none. {form}"
+            ));
         }
         let address = match url.host() {
             Some(Host::Ipv4(address)) => Some(IpAddr::from(address)),

@@ -46,14 +46,20 @@ pub(super) fn content_of(change: &JournalEntry, previous: Option<&str>) -> Conte
     message.time("timestamp", change.at);
     let mut data = json::Object::begin(message.name("data"));
     data.integer("seq", change.seq);
-    data.or_null("version", change.version, |data, version| data.integer("version", version));
+    data.or_null("version", change.version, |data, version| {
+        data.integer("version", version)
+    });
     for (name, representation) in [("before", before), ("after", after)] {
-        data.name(name).extend_from_slice(representation.unwrap_or("null").as_bytes());
+        data.name(name)
+            .extend_from_slice(representation.unwrap_or("null").as_bytes());
     }
     data.text_or_null("previous", previous);
     data.end();
     message.end();
-    Content { body: body.into(), request_id: change.request_id.clone() }
+    Content {
+        body: body.into(),
+        request_id: change.request_id.clone(),
+    }
 }
 
 pub(super) fn test_content(now: Timestamp) -> Content {
@@ -63,5 +69,8 @@ pub(super) fn test_content(now: Timestamp) -> Content {
     message.time("timestamp", now);
     message.name("data").extend_from_slice(b"{}");
     message.end();
-    Content { body: body.into(), request_id: None }
+    Content {
+        body: body.into(),
+        request_id: None,
+    }
 }

@@ -20,7 +20,12 @@ pub struct Registrar {
 impl Registrar {
     /// With this key file, and what webhooks may reach although it is private.
     pub fn new(vault: Arc<Vault>, allowed: Networks, random: StdRng) -> Self {
-        Self { vault, allowed, random: Mutex::new(random), metrics: Arc::default() }
+        Self {
+            vault,
+            allowed,
+            random: Mutex::new(random),
+            metrics: Arc::default(),
+        }
     }
 
     /// The key file.
@@ -48,7 +53,8 @@ impl Registrar {
         let mut random = self.random.lock();
         let secret = Secret::generate(&mut *random);
         let sealed =
-            self.vault.seal(&subject(webhook), secret.as_bytes(), is_first, &mut *random)?;
+            self.vault
+                .seal(&subject(webhook), secret.as_bytes(), is_first, &mut *random)?;
         Ok((secret, sealed))
     }
 
@@ -60,14 +66,21 @@ impl Registrar {
 
     /// Reads a stored response, which is encrypted only if it contains a secret.
     pub(crate) fn open_response(&self, stored: Vec<u8>) -> Result<Vec<u8>, VaultError> {
-        if Vault::is_sealed(&stored) { self.vault.open(RESPONSE, &stored) } else { Ok(stored) }
+        if Vault::is_sealed(&stored) {
+            self.vault.open(RESPONSE, &stored)
+        } else {
+            Ok(stored)
+        }
     }
 
     /// A test message for a webhook. Nobody sends it yet.
     pub fn new_test(&self, webhook: i64) -> TestMessage {
         let mut bytes = [0; 16];
         self.random.lock().fill_bytes(&mut bytes);
-        TestMessage { webhook, message_id: message_id(&bytes) }
+        TestMessage {
+            webhook,
+            message_id: message_id(&bytes),
+        }
     }
 }
 
@@ -85,7 +98,10 @@ pub(super) fn open_secret(
     sealed: &[u8],
 ) -> Result<Secret, VaultError> {
     let bytes = vault.open(&subject(webhook), sealed)?;
-    bytes.try_into().map(Secret::from_bytes).map_err(|_| VaultError::OtherKey)
+    bytes
+        .try_into()
+        .map(Secret::from_bytes)
+        .map_err(|_| VaultError::OtherKey)
 }
 
 /// The `webhook-id` with these bytes.

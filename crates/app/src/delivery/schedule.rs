@@ -22,7 +22,11 @@ pub(super) fn delay(
     random: &mut impl Rng,
 ) -> SignedDuration {
     let step = failures.max(1) as usize - 1;
-    let step = STEPS.get(step).copied().unwrap_or(DAY).max(retry_after.unwrap_or(0).min(DAY));
+    let step = STEPS
+        .get(step)
+        .copied()
+        .unwrap_or(DAY)
+        .max(retry_after.unwrap_or(0).min(DAY));
     let millis = i64::try_from(step * 1000).unwrap_or(i64::MAX);
     SignedDuration::from_millis(millis + random.random_range(0..=millis / 10))
 }
@@ -36,13 +40,18 @@ mod tests {
     #[test]
     fn each_step_is_that_of_the_standard_and_up_to_a_tenth_more() {
         let random = &mut StdRng::seed_from_u64(1);
-        let expected =
-            [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400, 86_400, 86_400];
+        let expected = [
+            5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400, 86_400, 86_400,
+        ];
         for (failures, seconds) in (1..).zip(expected) {
-            let delays: Vec<i64> =
-                (0..100).map(|_| delay(failures, None, random).as_secs()).collect();
+            let delays: Vec<i64> = (0..100)
+                .map(|_| delay(failures, None, random).as_secs())
+                .collect();
             let (least, most) = (delays.iter().min().unwrap(), delays.iter().max().unwrap());
-            assert!(*least >= seconds && *most <= seconds * 11 / 10, "{failures}: {delays:?}");
+            assert!(
+                *least >= seconds && *most <= seconds * 11 / 10,
+                "{failures}: {delays:?}"
+            );
             // They are spread.
             assert!(failures == 1 || most > least);
         }

@@ -50,10 +50,17 @@ pub(super) async fn note_test(
         return Ok(());
     }
     let (webhooks, reason) = (store.list_webhooks().await?, DisabledReason::Gone);
-    let stored = webhooks.into_iter().find(|stored| stored.webhook.id == webhook);
+    let stored = webhooks
+        .into_iter()
+        .find(|stored| stored.webhook.id == webhook);
     if let Some(change) = stored.and_then(|stored| stored.disabled(reason, attempt.at)) {
-        let (act, by) = (reason.act(webhook), WriteContext::new(Actor::Clock, attempt.at));
-        let written = store.write_webhook(change, Some(act), StoredResponse::default(), by).await?;
+        let (act, by) = (
+            reason.act(webhook),
+            WriteContext::new(Actor::Clock, attempt.at),
+        );
+        let written = store
+            .write_webhook(change, Some(act), StoredResponse::default(), by)
+            .await?;
         // Otherwise somebody has just changed it, perhaps because of the 410.
         if written == Written::Done {
             error!(webhook, reason = reason.as_str(), "a webhook is disabled");
@@ -82,7 +89,13 @@ impl Ended {
         if !spans.samples(None, &trace_id) {
             return;
         }
-        let Attempt { message_id, at, status, duration_ms, error } = self.outcome.attempt.clone();
+        let Attempt {
+            message_id,
+            at,
+            status,
+            duration_ms,
+            error,
+        } = self.outcome.attempt.clone();
         let ended = u64::try_from(at.as_nanosecond()).unwrap_or_default();
         let took = u64::try_from(duration_ms).unwrap_or_default() * 1_000_000;
         spans.record(Span {
@@ -91,7 +104,12 @@ impl Ended {
             parent_id: None,
             started: ended.saturating_sub(took),
             ended,
-            work: Work::Delivery { webhook: self.webhook, message_id, status, error },
+            work: Work::Delivery {
+                webhook: self.webhook,
+                message_id,
+                status,
+                error,
+            },
             request_id: self.request_id.as_deref().map(str::to_owned),
         });
     }
@@ -116,13 +134,25 @@ impl Sending {
         stored: &StoredWebhook,
         vault: &Vault,
         now: Timestamp,
-        TestMessage { webhook, message_id }: TestMessage,
+        TestMessage {
+            webhook,
+            message_id,
+        }: TestMessage,
     ) -> Result<Self, VaultError> {
         let secrets = open_secrets(vault, stored)?;
         let (url, content) = (stored.webhook.url.clone(), message::test_content(now));
         let signature = signature(&secrets, &message_id, now, &content.body);
         let (generation, seq) = (0, None);
-        Ok(Self { webhook, generation, seq, url, message_id, signature, now, content })
+        Ok(Self {
+            webhook,
+            generation,
+            seq,
+            url,
+            message_id,
+            signature,
+            now,
+            content,
+        })
     }
 
     pub(super) async fn send(self, connector: Arc<Connector>, clock: Arc<dyn Clock>) -> Ended {
@@ -157,9 +187,24 @@ impl Sending {
             duration_ms: i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
             error: error.map(str::to_owned),
         };
-        let outcome = Outcome { attempt, retry_after };
-        let Self { webhook, generation, seq, .. } = self;
-        Ended { webhook, generation, seq, outcome, cause, request_id: self.content.request_id }
+        let outcome = Outcome {
+            attempt,
+            retry_after,
+        };
+        let Self {
+            webhook,
+            generation,
+            seq,
+            ..
+        } = self;
+        Ended {
+            webhook,
+            generation,
+            seq,
+            outcome,
+            cause,
+            request_id: self.content.request_id,
+        }
     }
 }
 
@@ -170,6 +215,13 @@ pub(super) fn signature(
     now: Timestamp,
     body: &[u8],
 ) -> String {
-    let valid = secrets.iter().filter(|(_, until)| until.is_none_or(|until| now < until));
-    sign(valid.map(|(secret, _)| secret), message_id, now.as_second(), body)
+    let valid = secrets
+        .iter()
+        .filter(|(_, until)| until.is_none_or(|until| now < until));
+    sign(
+        valid.map(|(secret, _)| secret),
+        message_id,
+        now.as_second(),
+        body,
+    )
 }

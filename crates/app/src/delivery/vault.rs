@@ -51,7 +51,11 @@ pub enum VaultError {
 impl Vault {
     /// With this file. If this process makes it, it belongs to `owner`.
     pub fn new(path: Option<PathBuf>, owner: Option<Owner>) -> Self {
-        Self { path, owner, key: Mutex::default() }
+        Self {
+            path,
+            owner,
+            key: Mutex::default(),
+        }
     }
 
     /// The file.
@@ -63,7 +67,11 @@ impl Vault {
     pub fn with_key(key: [u8; 32]) -> Self {
         let unbound = UnboundKey::new(&CHACHA20_POLY1305, &key);
         let key = Mutex::new(unbound.ok().map(LessSafeKey::new));
-        Self { path: None, owner: None, key }
+        Self {
+            path: None,
+            owner: None,
+            key,
+        }
     }
 
     /// Encrypts `secret`. It can be read only for the same `subject`. Makes the file if there is
@@ -102,7 +110,9 @@ impl Vault {
         self.use_key(None, |key| {
             let (nonce, mut text) = (Nonce::assume_unique_for_key(*nonce), text.to_vec());
             let secret = key.open_in_place(nonce, Aad::from(subject), &mut text);
-            secret.map(|secret| secret.to_vec()).map_err(|_| VaultError::OtherKey)
+            secret
+                .map(|secret| secret.to_vec())
+                .map_err(|_| VaultError::OtherKey)
         })
     }
 
@@ -128,12 +138,15 @@ impl Vault {
         let failed = |error| VaultError::Io(shown(), error);
         if let Some(fresh) = fresh.filter(|_| !path.exists()) {
             // Written completely under another name, because another process may read it, or make one.
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty());
             let folder = folder.unwrap_or(Path::new("."));
             let write = || {
                 let mut draft = NamedTempFile::new_in(folder)?;
                 writeln!(draft, "{}", STANDARD.encode(fresh))?;
-                self.owner.map_or(Ok(()), |owner| owner.give(draft.as_file()))?;
+                self.owner
+                    .map_or(Ok(()), |owner| owner.give(draft.as_file()))?;
                 draft.as_file().sync_all()?;
                 match draft.persist_noclobber(path) {
                     Err(failed) if failed.error.kind() != io::ErrorKind::AlreadyExists => {
@@ -151,7 +164,10 @@ impl Vault {
             }
             read => read.map_err(failed)?,
         };
-        let bytes = STANDARD.decode(text.trim()).ok().and_then(|bytes| bytes.try_into().ok());
+        let bytes = STANDARD
+            .decode(text.trim())
+            .ok()
+            .and_then(|bytes| bytes.try_into().ok());
         bytes.ok_or_else(|| VaultError::NotAKey(shown()))
     }
 }

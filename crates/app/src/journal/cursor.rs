@@ -37,7 +37,9 @@ pub fn decode(text: &str, log: &JournalState) -> Result<i64, CursorError> {
 
 fn read(text: &str) -> Option<(Epoch, i64)> {
     let bytes = sealed::decode(text)?;
-    let (&[VERSION], rest) = bytes.split_first_chunk()? else { return None };
+    let (&[VERSION], rest) = bytes.split_first_chunk()? else {
+        return None;
+    };
     let (epoch, seq) = rest.split_first_chunk()?;
     Some((Epoch(*epoch), i64::from_be_bytes(seq.try_into().ok()?)))
 }
@@ -49,7 +51,11 @@ mod tests {
     use super::*;
 
     fn log(epoch: [u8; 16], first: i64, last: i64) -> JournalState {
-        JournalState { epoch: Epoch(epoch), first, last }
+        JournalState {
+            epoch: Epoch(epoch),
+            first,
+            last,
+        }
     }
 
     proptest! {
@@ -74,7 +80,11 @@ mod tests {
         }
         // Changes 1 to 4 are no longer kept, and 10 never was.
         for (seq, epoch) in [(3, 1), (10, 1), (7, 2)] {
-            assert_eq!(error(seq, log([epoch; 16], 5, 9)), Some(CursorError::Expired), "{seq}");
+            assert_eq!(
+                error(seq, log([epoch; 16], 5, 9)),
+                Some(CursorError::Expired),
+                "{seq}"
+            );
         }
         // Nothing is kept.
         assert!(error(9, log([1; 16], 10, 9)).is_none());

@@ -109,13 +109,18 @@ impl Journal {
         while read_to < log.last && room > 0 {
             let page = store.changes_after(read_to, None, STEP).await?;
             let mut batches = recent::batches(log.epoch, &page.changes);
-            let Some(to) = recent::fit(&mut batches, &mut room) else { break };
+            let Some(to) = recent::fit(&mut batches, &mut room) else {
+                break;
+            };
             read_to = to;
             if let Some(newest) = page.changes.iter().rfind(|change| change.seq == read_to) {
                 let delay = clock.now().duration_since(newest.at);
-                self.metrics.delay.observe(delay.try_into().unwrap_or_default());
+                self.metrics
+                    .delay
+                    .observe(delay.try_into().unwrap_or_default());
             }
-            self.recent.send_modify(|recent| recent.push(batches, read_to));
+            self.recent
+                .send_modify(|recent| recent.push(batches, read_to));
         }
         self.look_for_invalid_keys().await
     }
@@ -127,9 +132,13 @@ impl Journal {
         let last = *self.keys_read.lock();
         if last.is_none_or(is_due) {
             let (keys, now) = (store.list_keys().await?, clock.now());
-            let invalid =
-                keys.iter().filter(|key| !key.is_valid_at(now)).map(|key| key.id).collect();
-            self.recent.send_if_modified(|recent| recent.set_invalid_keys(invalid));
+            let invalid = keys
+                .iter()
+                .filter(|key| !key.is_valid_at(now))
+                .map(|key| key.id)
+                .collect();
+            self.recent
+                .send_if_modified(|recent| recent.set_invalid_keys(invalid));
             *self.keys_read.lock() = Some(instant);
         }
         Ok(())
@@ -142,7 +151,11 @@ impl Journal {
 
     pub(super) fn expose(&self, page: &mut Exposition) {
         let help = "Streams of changes, and requests that wait for a change.";
-        page.number("petstore_feed_followers", help, self.recent.receiver_count());
+        page.number(
+            "petstore_feed_followers",
+            help,
+            self.recent.receiver_count(),
+        );
         let JournalMetrics { sent, delay } = &*self.metrics;
         let help = "Changes that were sent to clients.";
         page.counter("petstore_feed_changes_sent_total", help, sent);

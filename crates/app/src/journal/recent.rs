@@ -83,7 +83,10 @@ pub enum After {
 
 impl Recent {
     pub fn ticket(&self, key: KeyId) -> Ticket {
-        Ticket { key, replaced: self.replaced }
+        Ticket {
+            key,
+            replaced: self.replaced,
+        }
     }
 
     pub fn end(&self, ticket: Ticket) -> Option<End> {
@@ -92,7 +95,9 @@ impl Recent {
         } else if self.replaced != ticket.replaced {
             Some(End::OtherLog)
         } else {
-            self.invalid_keys.contains(&ticket.key).then_some(End::InvalidKey)
+            self.invalid_keys
+                .contains(&ticket.key)
+                .then_some(End::InvalidKey)
         }
     }
 
@@ -118,7 +123,14 @@ impl Recent {
             let replaced = self.replaced + u64::from(is_other);
             let (is_over, invalid_keys) = (self.is_over, std::mem::take(&mut self.invalid_keys));
             let (epoch, last) = (Some(log.epoch), log.last);
-            *self = Self { epoch, last, replaced, is_over, invalid_keys, ..Self::default() };
+            *self = Self {
+                epoch,
+                last,
+                replaced,
+                is_over,
+                invalid_keys,
+                ..Self::default()
+            };
         }
         !continues
     }
@@ -207,7 +219,11 @@ pub(super) fn batches(epoch: Epoch, changes: &[JournalEntry]) -> Vec<Batch> {
             ends.push((change.kind.known(), change.pet, events.len()));
         }
         events.shrink_to_fit();
-        batches.push(Batch { first, events: events.into(), ends });
+        batches.push(Batch {
+            first,
+            events: events.into(),
+            ends,
+        });
     }
     batches
 }
@@ -251,7 +267,10 @@ mod tests {
             seq,
             at: Timestamp::UNIX_EPOCH,
             kind: kind.into(),
-            subject: JournalSubject { kind: SubjectKind::Pet.into(), id: Some(1) },
+            subject: JournalSubject {
+                kind: SubjectKind::Pet.into(),
+                id: Some(1),
+            },
             version: Some(seq),
             pet: Some(1),
             before: None,
@@ -262,7 +281,11 @@ mod tests {
     }
 
     fn log(epoch: Epoch, last: i64) -> JournalState {
-        JournalState { epoch, first: 1, last }
+        JournalState {
+            epoch,
+            first: 1,
+            last,
+        }
     }
 
     fn push(recent: &mut Recent, changes: &[JournalEntry]) {
@@ -312,17 +335,24 @@ mod tests {
         for seq in 1..=300 {
             push(&mut recent, &[change(seq, ChangeType::PetAdded, 20_000)]);
         }
-        assert!(recent.size <= MAX_SIZE && recent.size > MAX_SIZE - 30_000, "{}", recent.size);
+        assert!(
+            recent.size <= MAX_SIZE && recent.size > MAX_SIZE - 30_000,
+            "{}",
+            recent.size
+        );
         assert_eq!(after(&recent, 0, None), None);
         assert_eq!(after(&recent, 299, None), Some((vec![300], 300)));
-        let long: Vec<_> = (1..=9).map(|seq| change(seq, ChangeType::PetAdded, 20_000)).collect();
+        let long: Vec<_> = (1..=9)
+            .map(|seq| change(seq, ChangeType::PetAdded, 20_000))
+            .collect();
         assert_eq!(batches(EPOCH, &long).len(), 5);
     }
 
     #[test]
     fn one_reading_adds_half_of_what_is_kept_and_the_next_one_goes_on_there() {
-        let changes: Vec<_> =
-            (1..=100).map(|seq| change(seq, ChangeType::PetAdded, 99_000)).collect();
+        let changes: Vec<_> = (1..=100)
+            .map(|seq| change(seq, ChangeType::PetAdded, 99_000))
+            .collect();
         let (mut to, mut readings) = (0_i64, 0);
         while to < 100 {
             let mut room = MAX_PART;
@@ -330,7 +360,10 @@ mod tests {
             let before = to;
             to = fit(&mut part, &mut room).unwrap();
             let size: usize = part.iter().map(|batch| batch.events.len()).sum();
-            assert!(size < MAX_PART + 100_000 && part[0].first == before + 1, "{size}");
+            assert!(
+                size < MAX_PART + 100_000 && part[0].first == before + 1,
+                "{size}"
+            );
             assert!(to == 100 || fit(&mut batches(EPOCH, &changes), &mut room).is_none());
             readings += 1;
         }
@@ -344,7 +377,10 @@ mod tests {
         let ticket = recent.ticket(KEY);
         assert!(!recent.begin(&log(EPOCH, 6)));
         assert!(recent.begin(&log(EPOCH, 5 + MAX_BEHIND + 1)));
-        assert_eq!((recent.end(ticket), recent.last), (None, 5 + MAX_BEHIND + 1));
+        assert_eq!(
+            (recent.end(ticket), recent.last),
+            (None, 5 + MAX_BEHIND + 1)
+        );
         for other in [log(EPOCH, 3), log(Epoch([2; 16]), 9)] {
             let ticket = recent.ticket(KEY);
             recent.begin(&other);
@@ -371,8 +407,17 @@ mod tests {
     fn the_animals_of_what_follows_are_known_while_it_is_here() {
         let mut recent = Recent::default();
         recent.begin(&log(EPOCH, 0));
-        let of = |seq, pet| JournalEntry { pet, ..change(seq, ChangeType::PetChanged, 40_000) };
-        for (seq, pet) in [(1, Some(9)), (2, Some(4)), (3, Some(9)), (4, None), (5, Some(2))] {
+        let of = |seq, pet| JournalEntry {
+            pet,
+            ..change(seq, ChangeType::PetChanged, 40_000)
+        };
+        for (seq, pet) in [
+            (1, Some(9)),
+            (2, Some(4)),
+            (3, Some(9)),
+            (4, None),
+            (5, Some(2)),
+        ] {
             recent.push(batches(EPOCH, &[of(seq, pet)]), seq);
             if seq == 3 {
                 assert_eq!(recent.pets_after(0), Some(vec![4, 9]));

@@ -70,8 +70,14 @@ pub enum Ended {
     Deleted,
 }
 
-const CAUSES: [&str; 6] =
-    ["shutdown", "invalid_key", "other_log", "no_memory", "store", "changes_deleted"];
+const CAUSES: [&str; 6] = [
+    "shutdown",
+    "invalid_key",
+    "other_log",
+    "no_memory",
+    "store",
+    "changes_deleted",
+];
 
 impl Default for Streams {
     fn default() -> Self {
@@ -93,12 +99,19 @@ impl Streams {
             return Err(TooManyStreams);
         }
         *count += 1;
-        Ok(Share { streams: Arc::clone(self), of })
+        Ok(Share {
+            streams: Arc::clone(self),
+            of,
+        })
     }
 
     pub(super) fn expose(&self, page: &mut Exposition) {
         let name = "petstore_feed_streams_ended_total";
-        page.begin(Kind::Counter, name, "Streams of changes that the service ended, by cause.");
+        page.begin(
+            Kind::Counter,
+            name,
+            "Streams of changes that the service ended, by cause.",
+        );
         for (cause, counter) in CAUSES.iter().zip(&self.ended) {
             page.sample(name, &[("cause", cause)], counter.get());
         }
@@ -134,7 +147,10 @@ impl Share {
         self.streams.ended[at].count();
         if !matches!(ended, Ended::For(_)) && self.streams.is_logged(self.of, now) {
             let (client, id, cause) = (self.of.kind(), self.of.id(), CAUSES[at]);
-            warn!(client, id, cause, error, "a stream of changes ended; more are only counted");
+            warn!(
+                client,
+                id, cause, error, "a stream of changes ended; more are only counted"
+            );
         }
     }
 }
@@ -167,7 +183,11 @@ pub struct Watcher {
 
 impl Watcher {
     pub(super) fn new(recent: watch::Receiver<Recent>, position: i64, share: Share) -> Self {
-        Self { recent, position, _share: share }
+        Self {
+            recent,
+            position,
+            _share: share,
+        }
     }
 
     /// Waits until something changes, and returns the animals that it concerned: `Some(None)` if
@@ -180,7 +200,11 @@ impl Watcher {
             return None;
         }
         self.position = recent.last;
-        Some(if recent.last > position { recent.pets_after(position) } else { None })
+        Some(if recent.last > position {
+            recent.pets_after(position)
+        } else {
+            None
+        })
     }
 }
 
@@ -192,8 +216,14 @@ mod tests {
     #[test]
     fn each_key_and_each_member_has_a_limit_of_its_own_and_leaves_nothing_in_memory() {
         let streams = Arc::new(Streams::default());
-        for of in [Actor::Key(KeyId(1)), Actor::Key(KeyId(2)), Actor::Staff(StaffId(1))] {
-            let mut open: Vec<_> = (0..MAX_STREAMS).map(|_| streams.open(of).unwrap()).collect();
+        for of in [
+            Actor::Key(KeyId(1)),
+            Actor::Key(KeyId(2)),
+            Actor::Staff(StaffId(1)),
+        ] {
+            let mut open: Vec<_> = (0..MAX_STREAMS)
+                .map(|_| streams.open(of).unwrap())
+                .collect();
             assert!(streams.open(of).is_err());
             open.pop();
             open.push(streams.open(of).unwrap());

@@ -45,7 +45,11 @@ struct Readings {
 
 impl IssuedKeys {
     pub(super) fn new(store: Arc<dyn Keys>, clock: Arc<dyn Clock>) -> Self {
-        let readings = Readings { begun: 0, last: None, next: clock.instant() };
+        let readings = Readings {
+            begun: 0,
+            last: None,
+            next: clock.instant(),
+        };
         Self {
             store,
             clock,
@@ -77,7 +81,9 @@ impl IssuedKeys {
             {
                 return outcome.clone();
             }
-            readings.next.saturating_duration_since(self.clock.instant())
+            readings
+                .next
+                .saturating_duration_since(self.clock.instant())
         };
         if !pause.is_zero() {
             time::sleep(pause).await;

@@ -45,7 +45,10 @@ impl Caller {
 
     /// The key as the actor of a change.
     pub fn actor(&self) -> NamedActor {
-        NamedActor { actor: Actor::Key(self.key_id()), name: Some(Arc::clone(&self.key.name)) }
+        NamedActor {
+            actor: Actor::Key(self.key_id()),
+            name: Some(Arc::clone(&self.key.name)),
+        }
     }
 
     /// When the key was found to be valid.
@@ -80,9 +83,17 @@ pub enum KeyError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EndedKey {
     #[error("the key {id} ({name:?}) was revoked at {at}")]
-    Revoked { id: i64, name: String, at: Timestamp },
+    Revoked {
+        id: i64,
+        name: String,
+        at: Timestamp,
+    },
     #[error("the key {id} ({name:?}) expired at {at}")]
-    Expired { id: i64, name: String, at: Timestamp },
+    Expired {
+        id: i64,
+        name: String,
+        at: Timestamp,
+    },
 }
 
 impl EndedKey {
@@ -176,13 +187,19 @@ impl KeyRing {
         known.usage.note_use(now);
         let limit = known.record.rate_limit.or(self.rate_limit);
         let rate = limit.map(|limit| known.usage.meter.take(limit, self.time()));
-        Ok(Caller { key: known, at: now, rate })
+        Ok(Caller {
+            key: known,
+            at: now,
+            rate,
+        })
     }
 
     /// Counts the commands of a batch, in addition to its request.
     pub fn take_commands(&self, caller: &Caller, commands: u32) -> Option<Reading> {
         let meter = &caller.key.usage.meter;
-        caller.rate.map(|Reading { limit, .. }| meter.take_commands(commands, limit, self.time()))
+        caller
+            .rate
+            .map(|Reading { limit, .. }| meter.take_commands(commands, limit, self.time()))
     }
 
     /// The time that meters use.
@@ -211,7 +228,12 @@ impl KeyRing {
         };
         let usage = known.get(&digest).map(|earlier| Arc::clone(&earlier.usage));
         let usage = usage.unwrap_or_default();
-        let key = Arc::new(CachedKey { name: record.name.as_str().into(), record, read_at, usage });
+        let key = Arc::new(CachedKey {
+            name: record.name.as_str().into(),
+            record,
+            read_at,
+            usage,
+        });
         known.insert(digest, Arc::clone(&key));
         Ok(Some(key))
     }
@@ -228,7 +250,11 @@ impl KeyRing {
         drop(known);
         calls.sort_unstable();
         let name = "petstore_deprecated_calls_total";
-        page.begin(Kind::Counter, name, "Calls of the deprecated operation, by key.");
+        page.begin(
+            Kind::Counter,
+            name,
+            "Calls of the deprecated operation, by key.",
+        );
         for (id, calls) in calls {
             page.sample(name, &[("operation", &"getPet"), ("key_id", &id)], calls);
         }
@@ -249,7 +275,10 @@ impl KeyRing {
 
     fn unsaved_uses(&self) -> Vec<UnsavedUse> {
         let known = self.known.read();
-        known.values().filter_map(|key| key.usage.unsaved(key.record.id)).collect()
+        known
+            .values()
+            .filter_map(|key| key.usage.unsaved(key.record.id))
+            .collect()
     }
 }
 
@@ -281,8 +310,9 @@ mod tests {
             assert!(is_rejected(&number.to_string()).await);
         }
         // These keys are well-formed, and arrive at the same time.
-        let keys: Vec<_> =
-            (0..2_000).map(|_| ApiKey::generate(Deployment::Production, &mut random)).collect();
+        let keys: Vec<_> = (0..2_000)
+            .map(|_| ApiKey::generate(Deployment::Production, &mut random))
+            .collect();
         let rejected = join_all(keys.iter().map(|key| is_rejected(key.reveal()))).await;
         assert!(rejected.into_iter().all(|is_rejected| is_rejected));
         assert_eq!(ring.known.read().len(), 0);

@@ -51,7 +51,12 @@ impl Usage {
         if used.max(called) == NOTHING {
             return None;
         }
-        Some(UnsavedUse { id, used, called, usage: Arc::clone(self) })
+        Some(UnsavedUse {
+            id,
+            used,
+            called,
+            usage: Arc::clone(self),
+        })
     }
 }
 

@@ -35,7 +35,11 @@ pub struct Turn {
 impl Turns {
     pub fn new(limits: TurnLimits, clock: Arc<dyn Clock>) -> Arc<Self> {
         let queues = Mutex::new(Queues::new(limits, clock.instant()));
-        Arc::new(Self { limits, clock, queues })
+        Arc::new(Self {
+            limits,
+            clock,
+            queues,
+        })
     }
 
     /// Waits for a turn of this caller. Fails at once if too many requests wait, and later if it takes too long or a
@@ -46,7 +50,11 @@ impl Turns {
         let call = {
             let mut queues = self.queues.lock();
             if let Some(kind) = queues.begin(caller, now) {
-                return Ok(Turn { turns: Arc::clone(self), caller, kind });
+                return Ok(Turn {
+                    turns: Arc::clone(self),
+                    caller,
+                    kind,
+                });
             }
             queues.wait(caller, now)?
         };
@@ -62,7 +70,11 @@ impl Turns {
             // The lock ends before a turn is sent: if its client has just left, the turn is dropped here, and passes on.
             let next = self.queues.lock().next(self.clock.instant());
             let Some(next) = next else { return };
-            let turn = Turn { turns: Arc::clone(self), caller: next.caller, kind: next.kind };
+            let turn = Turn {
+                turns: Arc::clone(self),
+                caller: next.caller,
+                kind: next.kind,
+            };
             drop(next.request.send(turn));
         }
     }

@@ -126,7 +126,10 @@ impl<T> Queues<T> {
         let (sender, receiver) = oneshot::channel();
         match self.callers.iter_mut().find(|queue| queue.caller == caller) {
             Some(queue) => queue.requests.push_back(sender),
-            None => self.callers.push_back(Queue { caller, requests: [sender].into() }),
+            None => self.callers.push_back(Queue {
+                caller,
+                requests: [sender].into(),
+            }),
         }
         Ok(receiver)
     }
@@ -135,7 +138,10 @@ impl<T> Queues<T> {
     /// if that one was served more than this caller, or as much and has at least two requests more. Returns whether it did.
     fn displace(&mut self, caller: Caller, own_length: usize) -> bool {
         let served = &self.served;
-        let strangers = self.callers.iter_mut().filter(|queue| !queue.caller.is_known());
+        let strangers = self
+            .callers
+            .iter_mut()
+            .filter(|queue| !queue.caller.is_known());
         let last = strangers.max_by_key(|queue| (served.turns(queue.caller), queue.requests.len()));
         let Some(last) = last else { return false };
         if (served.turns(last.caller), last.requests.len())
@@ -176,7 +182,11 @@ impl<T> Queues<T> {
             self.callers.push_back(queue);
         }
         let kind = self.begin(caller, now)?;
-        Some(NextRequest { request, caller, kind })
+        Some(NextRequest {
+            request,
+            caller,
+            kind,
+        })
     }
 
     /// Returns how many turns the caller has had lately.

@@ -21,7 +21,12 @@ pub(super) struct Served {
 
 impl Served {
     pub(super) fn new(period: Duration, now: Instant) -> Self {
-        Self { period, began: now, present: HashMap::new(), former: HashMap::new() }
+        Self {
+            period,
+            began: now,
+            present: HashMap::new(),
+            former: HashMap::new(),
+        }
     }
 
     /// Counts a turn of this caller.

@@ -27,8 +27,13 @@ const LIMITS: TurnLimits = TurnLimits {
 };
 
 /// The limits of the provider, with fewer turns.
-const PROVIDER: TurnLimits =
-    TurnLimits { turns: 6, turns_of_known: 2, turns_of_caller: 2, waiting: 256, ..LIMITS };
+const PROVIDER: TurnLimits = TurnLimits {
+    turns: 6,
+    turns_of_known: 2,
+    turns_of_caller: 2,
+    waiting: 256,
+    ..LIMITS
+};
 
 type Waiting = BoxFuture<'static, Result<Turn, NoTurn>>;
 
@@ -80,7 +85,9 @@ async fn is_refused(turns: &Arc<Turns>, caller: Caller) -> bool {
 
 /// Returns the turn that a request has got.
 async fn begun(waiting: &mut Waiting) -> Turn {
-    let Poll::Ready(Ok(turn)) = poll!(waiting) else { panic!("it has no turn") };
+    let Poll::Ready(Ok(turn)) = poll!(waiting) else {
+        panic!("it has no turn")
+    };
     turn
 }
 
@@ -167,7 +174,10 @@ async fn an_address_with_many_requests_comes_after_one_that_was_served_less() {
 
 #[tokio::test]
 async fn without_memory_the_callers_have_one_turn_each_in_their_order() {
-    let turns = turns(TurnLimits { memory: Duration::ZERO, ..LIMITS });
+    let turns = turns(TurnLimits {
+        memory: Duration::ZERO,
+        ..LIMITS
+    });
     drop(turns.take(stranger(1)).await);
     let turn = turns.take(stranger(3)).await.unwrap();
     let mut first = wait(&turns, stranger(1)).await;
@@ -279,7 +289,10 @@ async fn a_client_that_leaves_takes_no_turn_with_it() {
 
 #[tokio::test]
 async fn a_request_that_waits_for_too_long_leaves_nothing() {
-    let turns = turns(TurnLimits { wait: Duration::from_millis(1), ..LIMITS });
+    let turns = turns(TurnLimits {
+        wait: Duration::from_millis(1),
+        ..LIMITS
+    });
     let turn = turns.take(stranger(1)).await.unwrap();
     assert_eq!(turns.take(stranger(2)).await.err(), Some(NoTurn::Late));
     drop(turn);

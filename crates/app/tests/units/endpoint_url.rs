@@ -3,7 +3,10 @@
 use petstore_app::delivery::EndpointUrl;
 
 fn parse(text: &str, allowed: &str) -> Result<String, String> {
-    let allowed = allowed.split_whitespace().map(|text| text.parse().unwrap()).collect();
+    let allowed = allowed
+        .split_whitespace()
+        .map(|text| text.parse().unwrap())
+        .collect();
     EndpointUrl::parse(text, &allowed).map(|url| url.get().to_string())
 }
 
@@ -20,8 +23,14 @@ fn a_url_is_https_without_user_fragment_or_forbidden_address() {
         assert_eq!(parse(url, "").as_deref(), Ok(url));
     }
     for (url, reason) in [
-        ("http://shop.example/", "HTTP into a network with --webhook-allow"),
-        ("http://127.0.0.1/", "HTTP into a network with --webhook-allow"),
+        (
+            "http://shop.example/",
+            "HTTP into a network with --webhook-allow",
+        ),
+        (
+            "http://127.0.0.1/",
+            "HTTP into a network with --webhook-allow",
+        ),
         ("ftp://shop.example/", "begin with https"),
         ("file:///etc/passwd", "begin with https"),
         ("gopher://127.0.0.1:25/", "begin with https"),
@@ -64,10 +73,18 @@ fn a_url_is_https_without_user_fragment_or_forbidden_address() {
 
 #[test]
 fn a_permitted_network_permits_its_addresses_and_plain_http_to_them() {
-    for url in ["https://10.1.2.3/", "http://10.1.2.3:9000/", "http://shelf.example/"] {
+    for url in [
+        "https://10.1.2.3/",
+        "http://10.1.2.3:9000/",
+        "http://shelf.example/",
+    ] {
         assert!(parse(url, "10.1.0.0/16").is_ok(), "{url}");
     }
-    for url in ["http://93.184.215.14/", "http://10.2.0.1/", "ftp://10.1.2.3/"] {
+    for url in [
+        "http://93.184.215.14/",
+        "http://10.2.0.1/",
+        "ftp://10.1.2.3/",
+    ] {
         assert!(parse(url, "10.1.0.0/16").is_err(), "{url}");
     }
 }

@@ -8,10 +8,34 @@ use petstore_domain::store_area::{
 #[test]
 fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
     let none = StoreFacts::default();
-    assert_eq!(none.name(), InForce { value: None, from: Source::Default });
-    assert_eq!(none.language(), InForce { value: Language::English, from: Source::Default });
-    assert_eq!(none.currency(), InForce { value: None, from: Source::Default });
-    assert_eq!(none.contact(), InForce { value: None, from: Source::Default });
+    assert_eq!(
+        none.name(),
+        InForce {
+            value: None,
+            from: Source::Default
+        }
+    );
+    assert_eq!(
+        none.language(),
+        InForce {
+            value: Language::English,
+            from: Source::Default
+        }
+    );
+    assert_eq!(
+        none.currency(),
+        InForce {
+            value: None,
+            from: Source::Default
+        }
+    );
+    assert_eq!(
+        none.contact(),
+        InForce {
+            value: None,
+            from: Source::Default
+        }
+    );
     let (euro, pound) = (Currency::new("EUR").unwrap(), Currency::new("GBP").unwrap());
     let url = "https://paws.example/ask".parse().unwrap();
     let options = StoreOptions {
@@ -22,11 +46,35 @@ fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
     };
     let facts = StoreFacts::new(Profile::default(), &options);
     let from = Source::Option;
-    assert_eq!(facts.name(), InForce { value: Some("Paws"), from });
-    assert_eq!(facts.language(), InForce { value: Language::German, from });
-    assert_eq!(facts.currency(), InForce { value: Some(&euro), from });
+    assert_eq!(
+        facts.name(),
+        InForce {
+            value: Some("Paws"),
+            from
+        }
+    );
+    assert_eq!(
+        facts.language(),
+        InForce {
+            value: Language::German,
+            from
+        }
+    );
+    assert_eq!(
+        facts.currency(),
+        InForce {
+            value: Some(&euro),
+            from
+        }
+    );
     let contact = options.contact.as_ref().map(Contact::Url);
-    assert_eq!(facts.contact(), InForce { value: contact, from });
+    assert_eq!(
+        facts.contact(),
+        InForce {
+            value: contact,
+            from
+        }
+    );
     let email = EmailAddress::new("a@b".to_owned());
     let telephone = TelephoneNumber::new("030 1234".to_owned());
     let mut profile = Profile {
@@ -39,9 +87,27 @@ fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
     };
     let facts = StoreFacts::new(profile.clone(), &options);
     let from = Source::Profile;
-    assert_eq!(facts.name(), InForce { value: Some("Claws"), from });
-    assert_eq!(facts.language(), InForce { value: Language::French, from });
-    assert_eq!(facts.currency(), InForce { value: Some(&pound), from });
+    assert_eq!(
+        facts.name(),
+        InForce {
+            value: Some("Claws"),
+            from
+        }
+    );
+    assert_eq!(
+        facts.language(),
+        InForce {
+            value: Language::French,
+            from
+        }
+    );
+    assert_eq!(
+        facts.currency(),
+        InForce {
+            value: Some(&pound),
+            from
+        }
+    );
     let value = email.as_ref().map(Contact::Email);
     assert_eq!(facts.contact(), InForce { value, from });
     profile.email = None;

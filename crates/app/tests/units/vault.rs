@@ -14,7 +14,10 @@ fn a_secret_is_read_only_with_the_same_file_for_the_same_subject() {
     let sealed = vault.seal("webhook 7", b"secret", true, random).unwrap();
     assert!(!sealed.windows(6).any(|part| part == b"secret"));
     // The file is for its owner, and nothing else is in the folder.
-    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(
+        fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     // Another process with the same file.
     let vault = Vault::new(Some(path.clone()), None);
@@ -35,11 +38,16 @@ fn a_file_is_made_for_the_first_secret_and_never_for_others_or_for_reading() {
     let random = &mut StdRng::seed_from_u64(1);
     let seal = |path: Option<&PathBuf>, random: &mut StdRng| {
         let vault = Vault::new(path.cloned(), None);
-        vault.seal("x", b"secret", false, random).unwrap_err().to_string()
+        vault
+            .seal("x", b"secret", false, random)
+            .unwrap_err()
+            .to_string()
     };
     assert!(seal(None, random).contains("--secret-key-file"));
     let sealed = [1; 40];
-    let read = Vault::new(Some(path.clone()), None).open("x", &sealed).unwrap_err();
+    let read = Vault::new(Some(path.clone()), None)
+        .open("x", &sealed)
+        .unwrap_err();
     for error in [read.to_string(), seal(Some(&path), random)] {
         assert!(error.contains("key does not exist"), "{error}");
         assert!(error.contains("the machine that made it"), "{error}");

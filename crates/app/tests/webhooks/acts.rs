@@ -11,7 +11,10 @@ use super::shop::Shop;
 async fn a_webhook_that_the_service_disables_leaves_one_act_with_the_reason() {
     let (shop, receiver, (id, _), mut dispatcher) = Shop::with_webhook().await;
     shop.disable_by_410(&receiver, &mut dispatcher).await;
-    let all = AuditQuery { limit: 100, ..AuditQuery::default() };
+    let all = AuditQuery {
+        limit: 100,
+        ..AuditQuery::default()
+    };
     let (entries, _) = shop.store.list_audit(&all).await.unwrap();
     let acts: Vec<_> = entries
         .into_iter()
@@ -21,6 +24,9 @@ async fn a_webhook_that_the_service_disables_leaves_one_act_with_the_reason() {
         })
         .collect();
     let details = vec![("reason".into(), "gone".to_owned())];
-    let act = Act { details, ..Act::on_webhook(ActType::WebhookDisabled, id) };
+    let act = Act {
+        details,
+        ..Act::on_webhook(ActType::WebhookDisabled, id)
+    };
     assert_eq!(acts, [(act, Actor::Clock)]);
 }

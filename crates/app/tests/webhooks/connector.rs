@@ -50,12 +50,18 @@ impl Scripted {
 impl Resolve for Scripted {
     async fn resolve(&self, _: &str, _: u16) -> io::Result<Vec<SocketAddr>> {
         let mut lists = self.0.lock().unwrap();
-        if lists.len() > 1 { Ok(lists.pop().unwrap()) } else { Ok(lists[0].clone()) }
+        if lists.len() > 1 {
+            Ok(lists.pop().unwrap())
+        } else {
+            Ok(lists[0].clone())
+        }
     }
 }
 
 pub(super) fn networks(text: &str) -> Networks {
-    text.split_whitespace().map(|text| text.parse().unwrap()).collect()
+    text.split_whitespace()
+        .map(|text| text.parse().unwrap())
+        .collect()
 }
 
 fn connector(allowed: &str, names: Vec<Vec<SocketAddr>>) -> Connector {
@@ -78,7 +84,12 @@ pub(super) async fn deliver(connector: &Connector, url: &str) -> Result<Delivere
         ("webhook-timestamp", "1".to_owned()),
         ("webhook-signature", "v1,x".to_owned()),
     ];
-    timeout(SOON, connector.deliver(url, fields, Bytes::from_static(b"{}"))).await.unwrap()
+    timeout(
+        SOON,
+        connector.deliver(url, fields, Bytes::from_static(b"{}")),
+    )
+    .await
+    .unwrap()
 }
 
 pub(super) async fn listen() -> (TcpListener, SocketAddr) {
@@ -118,7 +129,9 @@ async fn is_untouched(listener: &TcpListener, address: SocketAddr) -> bool {
 fn roots_of(certificates: &Certificates) -> RootCertStore {
     let mut roots = RootCertStore::empty();
     let root = certificates.certificate().with_file_name("root.pem");
-    roots.add(CertificateDer::from_pem_file(root).unwrap()).unwrap();
+    roots
+        .add(CertificateDer::from_pem_file(root).unwrap())
+        .unwrap();
     roots
 }
 
@@ -126,8 +139,13 @@ fn acceptor_with(certificates: &Certificates) -> TlsAcceptor {
     let certificate = CertificateDer::from_pem_file(certificates.certificate()).unwrap();
     let key = PrivateKeyDer::from_pem_file(certificates.key()).unwrap();
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
-    let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
-    TlsAcceptor::from(Arc::new(config.with_single_cert(vec![certificate], key).unwrap()))
+    let config = config
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth();
+    TlsAcceptor::from(Arc::new(
+        config.with_single_cert(vec![certificate], key).unwrap(),
+    ))
 }
 
 const NO_CONTENT: &str = "HTTP/1.1 204 No Content\r\n\r\n";
@@ -140,7 +158,11 @@ struct Counting(SocketAddr, Arc<Mutex<usize>>);
 impl Resolve for Counting {
     async fn resolve(&self, name: &str, _: u16) -> io::Result<Vec<SocketAddr>> {
         *self.1.lock().unwrap() += 1;
-        if name == "hangs.example" { std::future::pending().await } else { Ok(vec![self.0]) }
+        if name == "hangs.example" {
+            std::future::pending().await
+        } else {
+            Ok(vec![self.0])
+        }
     }
 }
 
@@ -156,7 +178,9 @@ async fn attempts_share_the_lookup_of_a_name_that_hangs_and_other_names_go_on() 
     };
     let connector = attempts(limit);
     for _ in 0..100 {
-        let error = deliver(&connector, "http://hangs.example/").await.unwrap_err();
+        let error = deliver(&connector, "http://hangs.example/")
+            .await
+            .unwrap_err();
         assert_eq!(error.class(), "timeout");
     }
     assert_eq!(*names.1.lock().unwrap(), 1);
@@ -186,23 +210,42 @@ async fn a_name_that_changes_between_check_and_connection_changes_nothing() {
     let connector = connector_with("127.0.0.1", names.clone(), None, SOON);
     let url = format!("http://shop.example:{}/hook?a=1", address.port());
     let delivered = deliver(&connector, &url).await.unwrap();
-    assert_eq!(delivered, Delivered { status: 204, retry_after: None });
+    assert_eq!(
+        delivered,
+        Delivered {
+            status: 204,
+            retry_after: None
+        }
+    );
     assert_eq!(names.left(), 2, "the name was resolved more than once");
     assert!(is_untouched(&other, elsewhere).await);
     // The request keeps the name.
     let request = request.await.unwrap();
-    assert!(request.starts_with("POST /hook?a=1 HTTP/1.1\r\n"), "{request}");
-    assert!(request.contains(&format!("host: shop.example:{}\r\n", address.port())), "{request}");
+    assert!(
+        request.starts_with("POST /hook?a=1 HTTP/1.1\r\n"),
+        "{request}"
+    );
+    assert!(
+        request.contains(&format!("host: shop.example:{}\r\n", address.port())),
+        "{request}"
+    );
     assert!(request.contains("webhook-id: msg_1\r\n"), "{request}");
 }
 
 #[tokio::test]
 async fn a_name_with_one_forbidden_address_is_refused_before_any_connection() {
     let (listener, address) = listen().await;
-    for second in ["10.0.0.1:80", "[::ffff:10.0.0.1]:80", "[64:ff9b::a00:1]:80", "[fe80::1]:80"] {
+    for second in [
+        "10.0.0.1:80",
+        "[::ffff:10.0.0.1]:80",
+        "[64:ff9b::a00:1]:80",
+        "[fe80::1]:80",
+    ] {
         let names = vec![vec![address, second.parse().unwrap()]];
         let connector = connector("127.0.0.1", names);
-        let error = deliver(&connector, "http://shop.example/").await.unwrap_err();
+        let error = deliver(&connector, "http://shop.example/")
+            .await
+            .unwrap_err();
         assert_eq!(error.class(), "address", "{second}");
     }
     // Without permission, this machine is forbidden, over TLS and by a literal address too.
@@ -223,7 +266,9 @@ async fn a_name_with_one_forbidden_address_is_refused_before_any_connection() {
 async fn plain_http_is_sent_only_into_permitted_networks() {
     let names = vec![vec!["93.184.215.14:80".parse().unwrap()]];
     let connector = connector("10.0.0.0/8", names);
-    let error = deliver(&connector, "http://shop.example/").await.unwrap_err();
+    let error = deliver(&connector, "http://shop.example/")
+        .await
+        .unwrap_err();
     assert_eq!(error.class(), "address");
     assert!(error.to_string().contains("plain HTTP"), "{error}");
 }
@@ -240,7 +285,9 @@ async fn a_redirect_is_not_followed() {
         stream.write_all(response.as_bytes()).await.unwrap();
     });
     let connector = connector("127.0.0.1", vec![vec![]]);
-    let delivered = deliver(&connector, &format!("http://{address}/")).await.unwrap();
+    let delivered = deliver(&connector, &format!("http://{address}/"))
+        .await
+        .unwrap();
     assert_eq!(delivered.status, 307);
     assert!(is_untouched(&other, elsewhere).await);
 }
@@ -261,7 +308,9 @@ async fn of_an_endless_body_only_the_beginning_is_read() {
         let _ = sender.send(bytes);
     });
     let connector = connector("127.0.0.1", vec![vec![]]);
-    let delivered = deliver(&connector, &format!("http://{address}/")).await.unwrap();
+    let delivered = deliver(&connector, &format!("http://{address}/"))
+        .await
+        .unwrap();
     assert_eq!(delivered.status, 200);
     // What fits into the buffers of both sockets is sent, too.
     let sent = timeout(SOON, sent).await.unwrap().unwrap();
@@ -272,19 +321,35 @@ async fn of_an_endless_body_only_the_beginning_is_read() {
 async fn each_failure_of_a_receiver_has_its_class() {
     // Endless header fields, a response that is not HTTP, and an early end.
     let long: &'static str = format!("HTTP/1.1 200 OK\r\nX: {}", "x".repeat(64 << 10)).leak();
-    for response in [long, "SSH-2.0-OpenSSH\r\n", "HTTP/1.1 200 OK\r\nContent-", ""] {
+    for response in [
+        long,
+        "SSH-2.0-OpenSSH\r\n",
+        "HTTP/1.1 200 OK\r\nContent-",
+        "",
+    ] {
         let (listener, address) = listen().await;
         let _request = respond(listener, response);
         let connector = connector("127.0.0.1", vec![vec![]]);
-        let error = deliver(&connector, &format!("http://{address}/")).await.unwrap_err();
-        assert_eq!(error.class(), "protocol", "{:?}", &response[..response.len().min(30)]);
+        let error = deliver(&connector, &format!("http://{address}/"))
+            .await
+            .unwrap_err();
+        assert_eq!(
+            error.class(),
+            "protocol",
+            "{:?}",
+            &response[..response.len().min(30)]
+        );
     }
     let (listener, address) = listen().await;
     drop(listener);
     let connector = connector("127.0.0.1", vec![vec![]]);
-    let error = deliver(&connector, &format!("http://{address}/")).await.unwrap_err();
+    let error = deliver(&connector, &format!("http://{address}/"))
+        .await
+        .unwrap_err();
     assert_eq!(error.class(), "connect");
-    let error = deliver(&connector, "https://shop.example/").await.unwrap_err();
+    let error = deliver(&connector, "https://shop.example/")
+        .await
+        .unwrap_err();
     assert_eq!(error.class(), "dns");
 }
 
@@ -332,7 +397,10 @@ async fn over_tls_the_certificate_must_be_valid_for_the_name_of_the_url() {
         deliver(&connector, &format!("https://{name}:{}/", address.port())).await
     };
     let roots = || Some(roots_of(&certificates));
-    assert_eq!(attempt("localhost", roots(), true).await.unwrap().status, 204);
+    assert_eq!(
+        attempt("localhost", roots(), true).await.unwrap().status,
+        204
+    );
     // Another name, another root, no root, and no TLS.
     for (name, roots, is_tls) in [
         ("shop.example", roots(), true),

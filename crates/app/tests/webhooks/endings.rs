@@ -24,10 +24,16 @@ use super::{
 async fn after_changes_that_the_log_has_lost_the_next_message_names_one_that_was_never_sent() {
     let (shop, receiver, (id, _), mut dispatcher) = Shop::with_webhook().await;
     shop.add_pet().await;
-    shop.until(&mut dispatcher, || receiver.all().len() == 1).await;
+    shop.until(&mut dispatcher, || receiver.all().len() == 1)
+        .await;
     shop.pass(&mut dispatcher, Duration::ZERO).await;
     let stored = shop.webhook(id).await;
-    shop.write(stored.disabled(DisabledReason::Request, shop.clock.now()).unwrap()).await;
+    shop.write(
+        stored
+            .disabled(DisabledReason::Request, shop.clock.now())
+            .unwrap(),
+    )
+    .await;
     shop.work(&mut dispatcher, Duration::from_secs(20)).await;
     for _ in 0..3 {
         shop.add_pet().await;
@@ -38,9 +44,12 @@ async fn after_changes_that_the_log_has_lost_the_next_message_names_one_that_was
     while shop.store.forget_changes(now..=now, 1).await.unwrap() > 0 {}
     assert_eq!(shop.store.journal_state().await.unwrap().first, 4);
     let stored = shop.webhook(id).await;
-    let (_, enable) = stored.enabled(Restart::Resume(shop.clock.now()), shop.clock.now()).unwrap();
+    let (_, enable) = stored
+        .enabled(Restart::Resume(shop.clock.now()), shop.clock.now())
+        .unwrap();
     shop.write(enable).await;
-    shop.until(&mut dispatcher, || receiver.all().len() == 2).await;
+    shop.until(&mut dispatcher, || receiver.all().len() == 2)
+        .await;
     let all = receiver.all();
     assert_eq!((all[0].seq(), all[1].seq()), (1, 4));
     assert!(!chain_is_complete(&all));
@@ -58,10 +67,12 @@ async fn a_response_with_410_disables_at_once_and_resume_sends_what_was_missed()
     }
     shop.work(&mut dispatcher, Duration::from_secs(20)).await;
     assert_eq!(receiver.all().len(), 1);
-    let (_, enable) =
-        disabled.enabled(Restart::Resume(shop.clock.now()), shop.clock.now()).unwrap();
+    let (_, enable) = disabled
+        .enabled(Restart::Resume(shop.clock.now()), shop.clock.now())
+        .unwrap();
     shop.write(enable).await;
-    shop.until(&mut dispatcher, || receiver.accepted().len() == 4).await;
+    shop.until(&mut dispatcher, || receiver.accepted().len() == 4)
+        .await;
     assert!(chain_is_complete(&receiver.accepted()));
 }
 
@@ -70,11 +81,15 @@ async fn a_response_with_410_to_a_test_message_disables_too() {
     let (shop, receiver, (id, _), mut dispatcher) = Shop::with_webhook().await;
     receiver.respond_with(410);
     shop.send_test(id).await;
-    shop.until(&mut dispatcher, || receiver.all().len() == 1).await;
+    shop.until(&mut dispatcher, || receiver.all().len() == 1)
+        .await;
     shop.add_pet().await;
     shop.work(&mut dispatcher, 10 * STEP).await;
     let disabled = shop.webhook(id).await.webhook;
-    assert_eq!((disabled.disabled, disabled.version), (Some(DisabledReason::Gone), 2));
+    assert_eq!(
+        (disabled.disabled, disabled.version),
+        (Some(DisabledReason::Gone), 2)
+    );
     assert_eq!(receiver.all().len(), 1);
 }
 
@@ -82,7 +97,8 @@ async fn a_response_with_410_to_a_test_message_disables_too() {
 async fn five_days_of_failures_disable_and_from_now_leaves_a_gap_that_the_receiver_sees() {
     let (shop, receiver, (id, _), mut dispatcher) = Shop::with_webhook().await;
     shop.add_pet().await;
-    shop.until(&mut dispatcher, || receiver.accepted().len() == 1).await;
+    shop.until(&mut dispatcher, || receiver.accepted().len() == 1)
+        .await;
     receiver.respond_with(302);
     shop.add_pet().await;
     let mut hours = 0;
@@ -96,7 +112,11 @@ async fn five_days_of_failures_disable_and_from_now_leaves_a_gap_that_the_receiv
     let disabled = shop.webhook(id).await;
     assert_eq!(disabled.webhook.disabled, Some(DisabledReason::Failures));
     // The steps of the schedule, and then each day.
-    assert!((8..=14).contains(&(receiver.all().len() - 1)), "{}", receiver.all().len());
+    assert!(
+        (8..=14).contains(&(receiver.all().len() - 1)),
+        "{}",
+        receiver.all().len()
+    );
     let attempts = shop.store.list_attempts(id, 1, 10).await.unwrap();
     assert_eq!(
         (attempts[0].1.status, attempts[0].1.error.as_deref()),
@@ -104,12 +124,18 @@ async fn five_days_of_failures_disable_and_from_now_leaves_a_gap_that_the_receiv
     );
     receiver.respond_with(204);
     let last = shop.store.journal_state().await.unwrap().last;
-    let (_, enable) = disabled.enabled(Restart::From(last), shop.clock.now()).unwrap();
+    let (_, enable) = disabled
+        .enabled(Restart::From(last), shop.clock.now())
+        .unwrap();
     shop.write(enable).await;
     shop.add_pet().await;
-    shop.until(&mut dispatcher, || receiver.accepted().len() == 2).await;
+    shop.until(&mut dispatcher, || receiver.accepted().len() == 2)
+        .await;
     let accepted = receiver.accepted();
-    assert_eq!(accepted.iter().map(Message::seq).collect::<Vec<_>>(), [1, 3]);
+    assert_eq!(
+        accepted.iter().map(Message::seq).collect::<Vec<_>>(),
+        [1, 3]
+    );
     assert!(!chain_is_complete(&accepted));
 }
 
@@ -118,14 +144,16 @@ async fn a_wrong_clock_disables_no_webhook_and_delays_no_message_for_years() {
     for days in [500, -500] {
         let (shop, receiver, (id, _), mut dispatcher) = Shop::with_webhook().await;
         shop.add_pet().await;
-        shop.until(&mut dispatcher, || receiver.accepted().len() == 1).await;
+        shop.until(&mut dispatcher, || receiver.accepted().len() == 1)
+            .await;
         // Only a clock that is behind begins to count the failures.
         let wrong = SignedDuration::from_hours(24 * days);
         let set = |by| shop.clock.set(shop.clock.now() + by);
         receiver.respond_with(500);
         shop.add_pet().await;
         if days > 0 {
-            shop.until(&mut dispatcher, || receiver.all().len() == 2).await;
+            shop.until(&mut dispatcher, || receiver.all().len() == 2)
+                .await;
             shop.work(&mut dispatcher, 8 * STEP).await;
         }
         set(wrong);
@@ -138,12 +166,14 @@ async fn a_wrong_clock_disables_no_webhook_and_delays_no_message_for_years() {
         assert_eq!(stored.webhook.disabled, None);
         set(-wrong);
         let failed = receiver.all().len();
-        shop.until(&mut dispatcher, || receiver.all().len() > failed).await;
+        shop.until(&mut dispatcher, || receiver.all().len() > failed)
+            .await;
         shop.work(&mut dispatcher, 8 * STEP).await;
         if days < 0 {
             // The clock is confirmed when the next attempt fails.
             shop.advance(Duration::from_hours(27));
-            shop.until(&mut dispatcher, || receiver.all().len() > failed + 1).await;
+            shop.until(&mut dispatcher, || receiver.all().len() > failed + 1)
+                .await;
             shop.work(&mut dispatcher, 8 * STEP).await;
             let stored = shop.webhook(id).await;
             assert_eq!(stored.webhook.disabled, None);
@@ -153,7 +183,8 @@ async fn a_wrong_clock_disables_no_webhook_and_delays_no_message_for_years() {
             );
             receiver.respond_with(204);
             shop.advance(Duration::from_hours(27));
-            shop.until(&mut dispatcher, || receiver.accepted().len() == 2).await;
+            shop.until(&mut dispatcher, || receiver.accepted().len() == 2)
+                .await;
         }
     }
 }
@@ -203,7 +234,8 @@ async fn endpoints_that_never_respond_slow_no_other() {
     let mut dispatcher = shop.patient_dispatcher(1, Duration::from_hours(1));
     silent.respond_with(500);
     shop.add_pet().await;
-    shop.until(&mut dispatcher, || silent.all().len() >= 50).await;
+    shop.until(&mut dispatcher, || silent.all().len() >= 50)
+        .await;
     silent.respond(|_| None);
     shop.add_pet().await;
     // Each has one message in flight until the end of the test.
@@ -211,7 +243,8 @@ async fn endpoints_that_never_respond_slow_no_other() {
     for _ in 0..20 {
         shop.add_pet().await;
     }
-    shop.until(&mut dispatcher, || receiver.accepted().len() == 22).await;
+    shop.until(&mut dispatcher, || receiver.accepted().len() == 22)
+        .await;
     assert_eq!(silent.held(), 50);
 }
 
@@ -227,19 +260,29 @@ async fn an_endpoint_that_fails_gets_one_message_at_a_time_and_four_after_it_has
     let seqs =
         |messages: Vec<Message>| -> HashSet<i64> { messages.iter().map(Message::seq).collect() };
     let mut dispatcher = shop.patient_dispatcher(1, Duration::from_hours(1));
-    shop.until(&mut dispatcher, || seqs(receiver.all()).len() == 20).await;
+    shop.until(&mut dispatcher, || seqs(receiver.all()).len() == 20)
+        .await;
     shop.pass(&mut dispatcher, Duration::from_hours(6)).await;
 
     // All 20 messages are due. Those without a response stay in flight.
-    let in_flight = || receiver.all().iter().filter(|message| message.status == 0).count();
+    let in_flight = || {
+        receiver
+            .all()
+            .iter()
+            .filter(|message| message.status == 0)
+            .count()
+    };
     receiver.respond(|_| None);
     shop.work(&mut dispatcher, 10 * STEP).await;
     assert_eq!(in_flight(), 1);
     drop(dispatcher);
 
     let is_first = AtomicBool::new(true);
-    receiver
-        .respond(move |_| is_first.swap(false, Ordering::Relaxed).then(|| (204, String::new())));
+    receiver.respond(move |_| {
+        is_first
+            .swap(false, Ordering::Relaxed)
+            .then(|| (204, String::new()))
+    });
     let mut dispatcher = shop.patient_dispatcher(2, Duration::from_hours(1));
     shop.until(&mut dispatcher, || in_flight() == 1 + 4).await;
     shop.work(&mut dispatcher, 10 * STEP).await;
@@ -248,7 +291,8 @@ async fn an_endpoint_that_fails_gets_one_message_at_a_time_and_four_after_it_has
 
     receiver.respond_with(204);
     let mut dispatcher = shop.dispatcher(3);
-    shop.until(&mut dispatcher, || seqs(receiver.accepted()).len() == 20).await;
+    shop.until(&mut dispatcher, || seqs(receiver.accepted()).len() == 20)
+        .await;
     assert!(chain_is_complete(&receiver.accepted()));
 }
 
@@ -264,15 +308,28 @@ async fn what_waits_or_was_delivered_before_it_is_not_sent_again_when_the_log_is
     // The process that died had not delivered the third message, and was further with the animal
     // of the others: the first one was delivered, the second one failed.
     let lane = Some(format!("pet:{}", pet.get()));
-    let waiting = [(2, 1, Some(shop.clock.now())), (4, 0, None)].map(|(seq, failures, due_at)| {
-        Waiting { seq, previous: Some(seq - 1), lane: lane.clone(), failures, due_at }
-    });
-    let died = DeliveryUpdate { waiting: waiting.to_vec(), ..nothing(id) };
-    assert_eq!(shop.store.save_deliveries(vec![died]).await.unwrap(), [true]);
+    let waiting =
+        [(2, 1, Some(shop.clock.now())), (4, 0, None)].map(|(seq, failures, due_at)| Waiting {
+            seq,
+            previous: Some(seq - 1),
+            lane: lane.clone(),
+            failures,
+            due_at,
+        });
+    let died = DeliveryUpdate {
+        waiting: waiting.to_vec(),
+        ..nothing(id)
+    };
+    assert_eq!(
+        shop.store.save_deliveries(vec![died]).await.unwrap(),
+        [true]
+    );
     let mut dispatcher = shop.dispatcher(1);
-    shop.until(&mut dispatcher, || receiver.all().len() == 3).await;
+    shop.until(&mut dispatcher, || receiver.all().len() == 3)
+        .await;
     shop.rename(pet, "c").await;
-    shop.until(&mut dispatcher, || receiver.all().len() == 4).await;
+    shop.until(&mut dispatcher, || receiver.all().len() == 4)
+        .await;
     let seqs: Vec<i64> = receiver.all().iter().map(Message::seq).collect();
     let of_pet: Vec<i64> = seqs.iter().copied().filter(|seq| *seq != 3).collect();
     assert!(of_pet == [2, 4, 5] && seqs.contains(&3), "{seqs:?}");
@@ -301,18 +358,34 @@ async fn while_10000_messages_wait_no_more_are_read_and_none_is_lost() {
     // Of changes that the log no longer has, so the only one that is due in this test is dropped.
     let waiting = |seq| {
         let due_at = shop.clock.now() + Duration::from_hours(if seq == 0 { 1 } else { 26 });
-        Waiting { seq, previous: None, lane: None, failures: 1, due_at: Some(due_at) }
+        Waiting {
+            seq,
+            previous: None,
+            lane: None,
+            failures: 1,
+            due_at: Some(due_at),
+        }
     };
-    let full = DeliveryUpdate { waiting: (-9_999..=0).map(waiting).collect(), ..nothing(id) };
-    assert_eq!(shop.store.save_deliveries(vec![full]).await.unwrap(), [true]);
+    let full = DeliveryUpdate {
+        waiting: (-9_999..=0).map(waiting).collect(),
+        ..nothing(id)
+    };
+    assert_eq!(
+        shop.store.save_deliveries(vec![full]).await.unwrap(),
+        [true]
+    );
     let mut dispatcher = shop.dispatcher(1);
     for _ in 0..3 {
         shop.add_pet().await;
     }
     shop.work(&mut dispatcher, Duration::from_mins(1)).await;
-    assert_eq!((receiver.all().len(), shop.webhook(id).await.progress.cursor), (0, 0));
+    assert_eq!(
+        (receiver.all().len(), shop.webhook(id).await.progress.cursor),
+        (0, 0)
+    );
     shop.advance(Duration::from_hours(1));
-    shop.until(&mut dispatcher, || receiver.accepted().len() == 3).await;
+    shop.until(&mut dispatcher, || receiver.accepted().len() == 3)
+        .await;
     assert!(chain_is_complete(&receiver.accepted()));
 }
 
@@ -325,7 +398,10 @@ async fn messages_of_one_animal_arrive_in_order_through_failures_and_sudden_ends
     receiver.respond(move |_| {
         let mut count = count.lock().unwrap();
         *count += 1;
-        Some((if count.is_multiple_of(3) { 500 } else { 204 }, String::new()))
+        Some((
+            if count.is_multiple_of(3) { 500 } else { 204 },
+            String::new(),
+        ))
     });
     shop.add_webhook(receiver.url(), None).await;
     let mut pets = Vec::new();
@@ -339,7 +415,8 @@ async fn messages_of_one_animal_arrive_in_order_through_failures_and_sudden_ends
         }
         // Killed in the middle, and another process continues.
         let before = receiver.all().len();
-        shop.until(&mut dispatcher, || receiver.all().len() > before + 7).await;
+        shop.until(&mut dispatcher, || receiver.all().len() > before + 7)
+            .await;
         drop(dispatcher);
         shop.advance(Duration::from_secs(1));
     }
@@ -364,10 +441,17 @@ async fn messages_of_one_animal_arrive_in_order_through_failures_and_sudden_ends
     let mut latest: HashMap<i64, i64> = HashMap::new();
     let mut ids: HashMap<i64, String> = HashMap::new();
     for message in receiver.accepted() {
-        assert_eq!(ids.entry(message.seq()).or_insert(message.id.clone()), &message.id);
+        assert_eq!(
+            ids.entry(message.seq()).or_insert(message.id.clone()),
+            &message.id
+        );
         if seen.insert(message.id.clone()) {
             let before = latest.insert(message.pet(), message.seq());
-            assert!(before < Some(message.seq()), "{} after {before:?}", message.seq());
+            assert!(
+                before < Some(message.seq()),
+                "{} after {before:?}",
+                message.seq()
+            );
         }
     }
 }

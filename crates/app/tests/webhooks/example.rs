@@ -11,10 +11,13 @@ async fn the_example_of_a_message_is_what_the_service_sends() {
     shop.add_webhook(receiver.url(), None).await;
     shop.add_pet().await;
     let mut dispatcher = shop.dispatcher(1);
-    shop.until(&mut dispatcher, || receiver.all().len() == 1).await;
+    shop.until(&mut dispatcher, || receiver.all().len() == 1)
+        .await;
     let sent = receiver.all()[0].json();
     let message = &STORE_AREA["webhooks"]["change"]["post"]["requestBody"];
-    let examples = message["content"]["application/json"]["examples"].as_object().unwrap();
+    let examples = message["content"]["application/json"]["examples"]
+        .as_object()
+        .unwrap();
     let declared: Vec<_> = examples.values().map(|example| &example["value"]).collect();
     assert_eq!(declared, [&sent], "the service sent\n{sent:#}");
 }

@@ -42,9 +42,12 @@ async fn a_process_that_cannot_read_a_secret_leaves_the_webhook_to_one_that_can(
 #[tokio::test]
 async fn a_key_file_is_made_for_the_first_webhook_only() {
     let shop = Shop::open().await;
-    shop.add_webhook("http://127.0.0.1:9/".to_owned(), None).await;
+    shop.add_webhook("http://127.0.0.1:9/".to_owned(), None)
+        .await;
     let path = shop.folder.path().join("of another machine");
-    let Err(error) = registrar(path.clone(), 2).new_secret(2, false) else { panic!("it was made") };
+    let Err(error) = registrar(path.clone(), 2).new_secret(2, false) else {
+        panic!("it was made")
+    };
     assert!(error.to_string().contains("copy it from"), "{error}");
     assert!(!path.exists());
 }
@@ -63,7 +66,8 @@ async fn after_a_key_file_was_lost_a_rotation_with_a_new_one_is_enough() {
     shop.write(rotate).await;
     let mut dispatcher = shop.dispatcher_with(&new, 1, ATTEMPT_LIMIT);
     shop.add_pet().await;
-    shop.until(&mut dispatcher, || receiver.all().len() == 1).await;
+    shop.until(&mut dispatcher, || receiver.all().len() == 1)
+        .await;
     // The old secret cannot be read, so there is one signature.
     assert_eq!(receiver.all()[0].signature.split(' ').count(), 1);
 }

@@ -1,6 +1,10 @@
 //! Webhooks: what an attempt may reach, and how messages are delivered.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod acts;
 mod connector;

@@ -39,7 +39,11 @@ impl Message {
     /// The animal.
     pub(crate) fn pet(&self) -> i64 {
         let data = &self.json()["data"];
-        let shown = if data["after"].is_null() { &data["before"] } else { &data["after"] };
+        let shown = if data["after"].is_null() {
+            &data["before"]
+        } else {
+            &data["after"]
+        };
         shown["petId"].as_i64().or(shown["id"].as_i64()).unwrap()
     }
 
@@ -81,8 +85,11 @@ impl Receiver {
         let accept: Arc<Respond> = Arc::new(|_| Some((204, String::new())));
         let respond = Arc::new(Mutex::new(accept));
         let silence = Arc::<Silence>::default();
-        let (all, how, without) =
-            (Arc::clone(&received), Arc::clone(&respond), Arc::clone(&silence));
+        let (all, how, without) = (
+            Arc::clone(&received),
+            Arc::clone(&respond),
+            Arc::clone(&silence),
+        );
         let serving = tokio::spawn(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
@@ -94,7 +101,13 @@ impl Receiver {
                 ));
             }
         });
-        Self { address, silence, received, respond, serving }
+        Self {
+            address,
+            silence,
+            received,
+            respond,
+            serving,
+        }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -131,7 +144,8 @@ impl Receiver {
     /// What was received and accepted, in order.
     pub(crate) fn accepted(&self) -> Vec<Message> {
         let all = self.all().into_iter();
-        all.filter(|message| (200..300).contains(&message.status)).collect()
+        all.filter(|message| (200..300).contains(&message.status))
+            .collect()
     }
 }
 
@@ -142,7 +156,10 @@ async fn serve(
     respond: Arc<Mutex<Arc<Respond>>>,
     silence: Arc<Silence>,
 ) {
-    while serve_one(&mut stream, &received, &respond, &silence).await.is_some() {}
+    while serve_one(&mut stream, &received, &respond, &silence)
+        .await
+        .is_some()
+    {}
 }
 
 async fn serve_one(
@@ -162,7 +179,9 @@ async fn serve_one(
     };
     let fields = String::from_utf8(bytes[..head].to_vec()).unwrap();
     let field = |name: &str| {
-        let line = fields.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")));
+        let line = fields
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!("{name}: ")));
         line.unwrap_or_default().to_owned()
     };
     let length: usize = field("content-length").parse().unwrap();

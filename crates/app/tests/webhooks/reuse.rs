@@ -53,7 +53,13 @@ fn url(address: SocketAddr) -> String {
 
 async fn expect_delivery(connector: &Connector, url: &str) {
     let delivered = deliver(connector, url).await.unwrap();
-    assert_eq!(delivered, Delivered { status: 200, retry_after: None });
+    assert_eq!(
+        delivered,
+        Delivered {
+            status: 200,
+            retry_after: None
+        }
+    );
 }
 
 #[tokio::test]
@@ -70,7 +76,13 @@ async fn messages_share_a_connection_for_a_minute_and_then_the_name_is_resolved_
     assert_eq!(of_first.load(Ordering::SeqCst), 1);
     clock.advance(Duration::from_millis(250));
     expect_delivery(&connector, &url).await;
-    assert_eq!((of_first.load(Ordering::SeqCst), of_second.load(Ordering::SeqCst)), (1, 1));
+    assert_eq!(
+        (
+            of_first.load(Ordering::SeqCst),
+            of_second.load(Ordering::SeqCst)
+        ),
+        (1, 1)
+    );
     // Without messages, it is kept for 4 seconds.
     clock.advance(Duration::from_secs(4));
     assert_eq!(deliver(&connector, &url).await.unwrap_err().class(), "dns");
@@ -165,9 +177,19 @@ async fn a_retry_after_is_a_number_of_seconds_or_a_date() {
             format!("HTTP/1.1 503 Busy\r\nRetry-After: {value}\r\nContent-Length: 0\r\n\r\n")
                 .leak();
         let (address, _) = receiver(move |stream, _| respond_always(stream, response)).await;
-        let connector = connector(&ManualClock::at("2026-12-01T12:00:00Z"), vec![vec![address]]);
+        let connector = connector(
+            &ManualClock::at("2026-12-01T12:00:00Z"),
+            vec![vec![address]],
+        );
         let delivered = deliver(&connector, &url(address)).await.unwrap();
-        assert_eq!(delivered, Delivered { status: 503, retry_after }, "{value}");
+        assert_eq!(
+            delivered,
+            Delivered {
+                status: 503,
+                retry_after
+            },
+            "{value}"
+        );
     }
 }
 
@@ -175,11 +197,17 @@ async fn a_retry_after_is_a_number_of_seconds_or_a_date() {
 async fn informational_responses_without_end_are_left_after_the_limit() {
     let (address, _) = receiver(|mut stream, _| async move {
         read_request(&mut stream).await;
-        while stream.write_all(b"HTTP/1.1 103 Early Hints\r\n\r\n").await.is_ok() {}
+        while stream
+            .write_all(b"HTTP/1.1 103 Early Hints\r\n\r\n")
+            .await
+            .is_ok()
+        {}
     })
     .await;
-    let (resolver, limit) =
-        (Box::new(Scripted::new(vec![vec![address]])), Duration::from_millis(300));
+    let (resolver, limit) = (
+        Box::new(Scripted::new(vec![vec![address]])),
+        Duration::from_millis(300),
+    );
     let clock = ManualClock::at("2026-12-01T12:00:00Z");
     let connector = Connector::new(networks("127.0.0.1"), resolver, None, limit, clock).unwrap();
     let error = deliver(&connector, &url(address)).await.unwrap_err();

@@ -25,7 +25,8 @@ async fn until(shop: &Shop, dispatcher: &mut Dispatcher, condition: impl Fn() ->
 async fn respond_late(shop: &Shop, dispatcher: &mut Dispatcher, receivers: &[Receiver]) {
     let end = shop.clock.instant() + Duration::from_millis(14_900);
     let second = Duration::from_secs(1);
-    shop.until_in_steps(dispatcher, second, || shop.clock.instant() >= end).await;
+    shop.until_in_steps(dispatcher, second, || shop.clock.instant() >= end)
+        .await;
     receivers.iter().for_each(Receiver::release);
 }
 
@@ -164,7 +165,8 @@ async fn an_attempt_that_panics_is_a_failure_and_the_message_is_sent_again() {
     let (id, _) = shop.add_webhook(url, None).await;
     let mut dispatcher = shop.dispatcher(1);
     shop.add_pet().await;
-    shop.until(&mut dispatcher, || receiver.accepted().len() == 1).await;
+    shop.until(&mut dispatcher, || receiver.accepted().len() == 1)
+        .await;
     let attempts = shop.store.list_attempts(id, 0, 10).await.unwrap();
     assert!(attempts[0].1.error.is_some());
 }

@@ -52,10 +52,18 @@ impl Shop {
         let folder = petstore_testing::temporary_folder();
         let database = Database::fresh().await;
         let (mode, random) = (OpenMode::CreateAndMigrate, &mut StdRng::seed_from_u64(1));
-        let store = databases::open(&database.url(), mode, CONNECTIONS, random).await.unwrap();
+        let store = databases::open(&database.url(), mode, CONNECTIONS, random)
+            .await
+            .unwrap();
         let registrar = registrar(folder.path().join("key"), 1);
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
-        Self { database, store, clock, registrar, folder }
+        Self {
+            database,
+            store,
+            clock,
+            registrar,
+            folder,
+        }
     }
 
     /// A shop with one webhook: also its receiver, its number and secret, and a dispatcher.
@@ -86,7 +94,10 @@ impl Shop {
         let connector = Connector::new(allowed(), resolver, None, limit, clock).unwrap();
         Dispatcher::new(
             Arc::clone(&self.store),
-            Arc::new(ConfirmedClock::new(Arc::clone(&self.store), self.clock.clone())),
+            Arc::new(ConfirmedClock::new(
+                Arc::clone(&self.store),
+                self.clock.clone(),
+            )),
             StdRng::seed_from_u64(seed),
             connector,
             registrar,
@@ -108,7 +119,10 @@ impl Shop {
 
     pub(super) async fn try_write(&self, change: WebhookChange) -> Written {
         let response = StoredResponse::default();
-        self.store.write_webhook(change, None, response, self.context()).await.unwrap()
+        self.store
+            .write_webhook(change, None, response, self.context())
+            .await
+            .unwrap()
     }
 
     /// Lets a dispatcher send a test message.
@@ -139,8 +153,15 @@ impl Shop {
         let cursor = self.store.journal_state().await.unwrap().last;
         let new = StoredWebhook {
             webhook,
-            secrets: SealedSecrets { current, previous: None },
-            progress: Progress { cursor, last: None, failing_since: None },
+            secrets: SealedSecrets {
+                current,
+                previous: None,
+            },
+            progress: Progress {
+                cursor,
+                last: None,
+                failing_since: None,
+            },
             lease: Lease::default(),
         };
         self.write(WebhookChange::Add(new)).await;
@@ -149,28 +170,55 @@ impl Shop {
 
     pub(super) async fn webhook(&self, id: i64) -> StoredWebhook {
         let webhooks = self.store.list_webhooks().await.unwrap();
-        webhooks.into_iter().find(|stored| stored.webhook.id == id).unwrap()
+        webhooks
+            .into_iter()
+            .find(|stored| stored.webhook.id == id)
+            .unwrap()
     }
 
     pub(super) async fn add_pet(&self) -> PetId {
         let name = PetName::new("Frank".to_owned()).unwrap();
-        let new = NewPet { name, category_id: 1, status: PetStatus::Available };
+        let new = NewPet {
+            name,
+            category_id: 1,
+            status: PetStatus::Available,
+        };
         let respond = |_: &_| StoredResponse::default();
-        match self.store.create_pet(new, self.context(), respond).await.unwrap() {
+        match self
+            .store
+            .create_pet(new, self.context(), respond)
+            .await
+            .unwrap()
+        {
             Created::New(pet) => pet.id,
             other => panic!("{other:?}"),
         }
     }
 
     pub(super) async fn rename(&self, id: PetId, name: &str) {
-        let patch = PetPatch { name: PetName::new(name.to_owned()), ..PetPatch::default() };
-        let preconditions = Preconditions { if_match: Some(IfMatch::Any), if_absent: false };
-        self.execute(Command::PatchPet { id, patch, preconditions }).await;
+        let patch = PetPatch {
+            name: PetName::new(name.to_owned()),
+            ..PetPatch::default()
+        };
+        let preconditions = Preconditions {
+            if_match: Some(IfMatch::Any),
+            if_absent: false,
+        };
+        self.execute(Command::PatchPet {
+            id,
+            patch,
+            preconditions,
+        })
+        .await;
     }
 
     pub(super) async fn execute(&self, command: Command) {
         let respond = |_: &[_]| StoredResponse::default();
-        let executed = self.store.execute(vec![command], self.context(), respond).await.unwrap();
+        let executed = self
+            .store
+            .execute(vec![command], self.context(), respond)
+            .await
+            .unwrap();
         assert!(matches!(executed, Executed::Done { .. }), "{executed:?}");
     }
 

@@ -76,7 +76,11 @@ impl Claims {
             return invalid("the token is for another client (aud)");
         }
         // Several audiences need azp, and it must be this client.
-        if claims.azp.as_ref().map_or(is_for_others, |azp| azp != client) {
+        if claims
+            .azp
+            .as_ref()
+            .map_or(is_for_others, |azp| azp != client)
+        {
             return invalid("the token was made for another client (azp)");
         }
         if claims.exp <= now - SKEW {
@@ -91,12 +95,17 @@ impl Claims {
                 "the token was made {off} s from now (iat): check both clocks"
             ));
         }
-        if claims.sub.as_ref().is_some_and(|sub| sub.is_empty() || sub.len() > 255) {
+        if claims
+            .sub
+            .as_ref()
+            .is_some_and(|sub| sub.is_empty() || sub.len() > 255)
+        {
             return invalid("the token has an invalid subject (sub)");
         }
         // PostgreSQL stores no U+0000.
         let has_control = |text: &Option<String>| {
-            text.as_ref().is_some_and(|text| text.contains(char::is_control))
+            text.as_ref()
+                .is_some_and(|text| text.contains(char::is_control))
         };
         if has_control(&claims.sub) || has_control(&claims.sid) {
             return invalid(
@@ -107,7 +116,10 @@ impl Claims {
     }
 
     fn identity(&self) -> Option<Identity> {
-        Some(Identity { issuer: self.iss.clone(), subject: self.sub.clone()? })
+        Some(Identity {
+            issuer: self.iss.clone(),
+            subject: self.sub.clone()?,
+        })
     }
 }
 
@@ -117,8 +129,14 @@ pub(super) fn check_issuer(what: &str, found: &str, issuer: &str) -> Result<(), 
         return Ok(());
     }
     let is_slash = found.trim_end_matches('/') == issuer.trim_end_matches('/');
-    let slash = if is_slash { ": only a slash at the end differs" } else { "" };
-    invalid(format!("{what} has the issuer {found:.200}, but --oidc-issuer is {issuer}{slash}"))
+    let slash = if is_slash {
+        ": only a slash at the end differs"
+    } else {
+        ""
+    };
+    invalid(format!(
+        "{what} has the issuer {found:.200}, but --oidc-issuer is {issuer}{slash}"
+    ))
 }
 
 /// The person whom an ID token names.
@@ -132,17 +150,32 @@ pub(super) fn person(
     if claims.nonce.as_deref() != Some(nonce) {
         return invalid("the token is not that of this sign-in (nonce)");
     }
-    let Some(identity) = claims.identity() else { return invalid("the token names nobody (sub)") };
-    if claims.auth_time.is_some_and(|at| at > now.as_second() + SKEW) {
+    let Some(identity) = claims.identity() else {
+        return invalid("the token names nobody (sub)");
+    };
+    if claims
+        .auth_time
+        .is_some_and(|at| at > now.as_second() + SKEW)
+    {
         return invalid("the token is from before the person signed in (auth_time)");
     }
-    let proved_at = claims.auth_time.and_then(|at| Timestamp::from_second(at).ok());
+    let proved_at = claims
+        .auth_time
+        .and_then(|at| Timestamp::from_second(at).ok());
     let all: Map<String, Value> = serde_json::from_slice(token).unwrap_or_default();
     let name = |claim| all.get(claim).and_then(Value::as_str).map(str::to_owned);
     Ok(Person {
         identity,
-        role: settings.roles.iter().filter(|rule| rule.holds(&all)).map(|rule| rule.role).max(),
-        names: ["preferred_username", "name"].into_iter().filter_map(name).collect(),
+        role: settings
+            .roles
+            .iter()
+            .filter(|rule| rule.holds(&all))
+            .map(|rule| rule.role)
+            .max(),
+        names: ["preferred_username", "name"]
+            .into_iter()
+            .filter_map(name)
+            .collect(),
         proved_at: proved_at.map(|at| at.min(now)),
         session: claims.sid,
     })
@@ -164,6 +197,10 @@ pub(super) fn logged_out(
     match (claims.identity(), claims.sid, claims.jti) {
         (None, None, _) => invalid("the token names no session (sub, sid)"),
         (_, _, None) => invalid("the token has no id (jti)"),
-        (identity, session, Some(id)) => Ok(LoggedOut { identity, session, id }),
+        (identity, session, Some(id)) => Ok(LoggedOut {
+            identity,
+            session,
+            id,
+        }),
     }
 }

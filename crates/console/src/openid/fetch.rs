@@ -41,8 +41,16 @@ impl Fetcher {
         roots: Option<RootCertStore>,
         limit: Duration,
     ) -> Result<Self, rustls::Error> {
-        let tls = roots.map(Verify::ChainAndName).map(tls::connector).transpose()?;
-        Ok(Self { issuer, lookups: Lookups::new(resolver), tls, limit })
+        let tls = roots
+            .map(Verify::ChainAndName)
+            .map(tls::connector)
+            .transpose()?;
+        Ok(Self {
+            issuer,
+            lookups: Lookups::new(resolver),
+            tls,
+            limit,
+        })
     }
 
     /// Gets a document, or sends a form, and reads the JSON of the response.
@@ -52,7 +60,11 @@ impl Fetcher {
         form: Option<Form>,
     ) -> Result<T, Failure> {
         let body = time::timeout(self.limit, self.exchange(url, form)).await;
-        let late = || Err(Failure::Unreachable(format!("{url} does not respond in time")));
+        let late = || {
+            Err(Failure::Unreachable(format!(
+                "{url} does not respond in time"
+            )))
+        };
         serde_json::from_slice(&body.unwrap_or_else(|_| late())?)
             .map_err(|error| Failure::Invalid(format!("the response of {url}: {error}")))
     }
@@ -61,12 +73,17 @@ impl Fetcher {
         let addresses = self.addresses(url).await?;
         let tls = self.tls.as_ref().filter(|_| url.scheme() == "https");
         if tls.is_none() && url.scheme() == "https" {
-            return Err(Failure::Unreachable("the system has no trusted certificates".to_owned()));
+            return Err(Failure::Unreachable(
+                "the system has no trusted certificates".to_owned(),
+            ));
         }
         let mut request = Request::builder()
             .header(header::ACCEPT, "application/json")
             .header(header::CONNECTION, "close")
-            .header(header::USER_AGENT, concat!("petstore/", env!("CARGO_PKG_VERSION")));
+            .header(
+                header::USER_AGENT,
+                concat!("petstore/", env!("CARGO_PKG_VERSION")),
+            );
         let mut sent = String::new();
         if let Some((body, authorization)) = form {
             request = request
@@ -79,20 +96,25 @@ impl Fetcher {
         }
         let failed =
             |error: RequestError| Failure::Unreachable(format!("{url}: {}", chain(&error)));
-        let mut connection = Connection::open(url, tls, &addresses[..]).await.map_err(failed)?;
+        let mut connection = Connection::open(url, tls, &addresses[..])
+            .await
+            .map_err(failed)?;
         let limits = (MAX_RESPONSE, self.limit);
-        let fetched = connection.fetch(url, request, sent.into(), limits).await.map_err(failed)?;
+        let fetched = connection
+            .fetch(url, request, sent.into(), limits)
+            .await
+            .map_err(failed)?;
         match (fetched.head.status, fetched.body) {
             (StatusCode::OK, Ok(body)) => Ok(body.into()),
-            (StatusCode::OK, Err(BodyError::TooLong)) => {
-                Err(Failure::Invalid(format!("{url} responds with more than {MAX_RESPONSE} bytes")))
-            }
+            (StatusCode::OK, Err(BodyError::TooLong)) => Err(Failure::Invalid(format!(
+                "{url} responds with more than {MAX_RESPONSE} bytes"
+            ))),
             (StatusCode::OK, Err(error @ (BodyError::TooSlow | BodyError::Broken))) => {
                 Err(Failure::Unreachable(format!("{url}: {error}")))
             }
-            (status, _) if status.is_server_error() => {
-                Err(Failure::Unreachable(format!("{url} responds with {status}")))
-            }
+            (status, _) if status.is_server_error() => Err(Failure::Unreachable(format!(
+                "{url} responds with {status}"
+            ))),
             (status, _) => Err(Failure::Invalid(format!("{url} responds with {status}"))),
         }
     }
@@ -110,8 +132,16 @@ impl Fetcher {
             return Ok(addresses);
         }
         let kind = |address: &SocketAddr| judge(address.ip(), &Networks::default());
-        let own: Vec<_> = resolve(&self.issuer.url).await?.iter().filter_map(kind).collect();
-        match addresses.iter().filter_map(kind).find(|kind| !own.contains(kind)) {
+        let own: Vec<_> = resolve(&self.issuer.url)
+            .await?
+            .iter()
+            .filter_map(kind)
+            .collect();
+        match addresses
+            .iter()
+            .filter_map(kind)
+            .find(|kind| !own.contains(kind))
+        {
             Some(kind) => Err(Failure::Invalid(format!("{url} leads to a {kind} address"))),
             None => Ok(addresses),
         }

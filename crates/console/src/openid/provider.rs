@@ -102,12 +102,17 @@ impl Known {
     /// Returns the last document, if it has arrived within `MAX_AGE`.
     fn fresh(&self, now: Instant) -> Option<Arc<Document>> {
         let age = now.saturating_duration_since(self.arrived_at?);
-        if age < MAX_AGE { self.document.clone() } else { None }
+        if age < MAX_AGE {
+            self.document.clone()
+        } else {
+            None
+        }
     }
 
     /// Whether it was asked within `MIN_PAUSE`.
     fn was_just_asked(&self, now: Instant) -> bool {
-        self.asked_at.is_some_and(|asked| now.saturating_duration_since(asked) < MIN_PAUSE)
+        self.asked_at
+            .is_some_and(|asked| now.saturating_duration_since(asked) < MIN_PAUSE)
     }
 }
 
@@ -124,7 +129,13 @@ impl Provider {
         Ok(Self {
             fetcher: Fetcher::new(settings.issuer.clone(), resolver, roots, limit)?,
             settings,
-            turns: Turns::new(TurnLimits { wait: limit, ..TURN_LIMITS }, Arc::clone(&clock)),
+            turns: Turns::new(
+                TurnLimits {
+                    wait: limit,
+                    ..TURN_LIMITS
+                },
+                Arc::clone(&clock),
+            ),
             clock,
             known: Mutex::default(),
             flight: tokio::sync::Mutex::default(),
@@ -178,7 +189,11 @@ impl Provider {
 
     /// The form that redeems a code.
     fn form(&self, of: &SignIn, code: &str) -> Form {
-        let ProviderSettings { client_id, client_secret, .. } = &self.settings;
+        let ProviderSettings {
+            client_id,
+            client_secret,
+            ..
+        } = &self.settings;
         let encoded =
             |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
         let authorization = client_secret.as_ref().map(|secret| {
@@ -281,7 +296,12 @@ impl Provider {
         let url = self.url(&format!("{base}/.well-known/openid-configuration"))?;
         let mut document: Document = self.fetcher.json(&url, None).await?;
         check_issuer(url.as_str(), &document.issuer, issuer)?;
-        document.keys = keys(&self.fetcher.json(&self.url(&document.jwks_uri)?, None).await?)?;
+        document.keys = keys(
+            &self
+                .fetcher
+                .json(&self.url(&document.jwks_uri)?, None)
+                .await?,
+        )?;
         Ok(Arc::new(document))
     }
 

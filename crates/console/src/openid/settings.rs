@@ -42,7 +42,10 @@ impl FromStr for Issuer {
             "use the form https://login.shop.example/realms/shop, exactly as the provider spells it: with \
              https, and without query, fragment and user",
         )?;
-        Ok(Self { text: text.to_owned(), url })
+        Ok(Self {
+            text: text.to_owned(),
+            url,
+        })
     }
 }
 
@@ -87,10 +90,18 @@ impl FromStr for RoleRule {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parse = || {
-            let (claim, rest) = text.split_once('=').filter(|(claim, _)| !claim.is_empty())?;
-            let (value, role) = rest.rsplit_once(':').filter(|(value, _)| !value.is_empty())?;
+            let (claim, rest) = text
+                .split_once('=')
+                .filter(|(claim, _)| !claim.is_empty())?;
+            let (value, role) = rest
+                .rsplit_once(':')
+                .filter(|(value, _)| !value.is_empty())?;
             let (claim, value) = (claim.to_owned(), value.to_owned());
-            Some(Self { claim, value, role: role.parse().ok()? })
+            Some(Self {
+                claim,
+                value,
+                role: role.parse().ok()?,
+            })
         };
         parse().ok_or(
             "use the form CLAIM=VALUE:ROLE, such as groups=shop-managers:manager; the roles are viewer, \

@@ -39,7 +39,10 @@ fn search(fields: &Form) -> AuditQuery {
     };
     let animal = fields.integer("animal");
     AuditQuery {
-        subject: animal.map(|id| JournalSubject { kind: SubjectKind::Pet.into(), id: Some(id) }),
+        subject: animal.map(|id| JournalSubject {
+            kind: SubjectKind::Pet.into(),
+            id: Some(id),
+        }),
         actor: None,
         kind: AuditType::parse(fields.get("type")),
         since: start("since"),
@@ -70,10 +73,20 @@ async fn read(
 pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = &desk.visit.query;
     let after = fields.get("after").split_once('.').and_then(|(seq, act)| {
-        Some(AuditPosition { seq: text::integer(seq)?, act: text::integer(act)? })
+        Some(AuditPosition {
+            seq: text::integer(seq)?,
+            act: text::integer(act)?,
+        })
     });
     let staff = desk.store().list_staff().await?;
-    let (entries, next) = read(desk, AuditQuery { after, ..search(fields) }).await?;
+    let (entries, next) = read(
+        desk,
+        AuditQuery {
+            after,
+            ..search(fields)
+        },
+    )
+    .await?;
     let changes = entries.iter().filter_map(|entry| match entry {
         AuditEntry::Change(change) => Some(history::categories_in(change)),
         AuditEntry::Act { .. } => None,
@@ -83,12 +96,16 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let known = (&*categories, &definitions);
     let order = |entry: &AuditEntry| {
         let JournalSubject { kind, id } = shown(entry).subject;
-        id.filter(|_| *kind == SubjectKind::Order).and_then(OrderId::new)
+        id.filter(|_| *kind == SubjectKind::Order)
+            .and_then(OrderId::new)
     };
     let orders = order_rows::with_animals(desk, entries.iter().filter_map(order)).await?;
     let filters = ["since", "until", "animal", "type"].map(|name| (name, fields.get(name)));
     let next = next.map(|AuditPosition { seq, act }| {
-        link("/activity", &[&filters[..], &[("after", &format!("{seq}.{act}"))]].concat())
+        link(
+            "/activity",
+            &[&filters[..], &[("after", &format!("{seq}.{act}"))]].concat(),
+        )
     });
     let first = after.map(|_| link("/activity", &filters));
     let content = html! {
@@ -112,13 +129,21 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 }
 
 fn form(fields: &Form) -> Markup {
-    let input =
-        |id, label, kind| Input { id, label, value: fields.get(id), kind, ..Input::default() };
+    let input = |id, label, kind| Input {
+        id,
+        label,
+        value: fields.get(id),
+        kind,
+        ..Input::default()
+    };
     let is_invalid = !fields.get("animal").is_empty() && fields.integer("animal").is_none();
     let invalid = is_invalid.then_some(texts().number_invalid);
     let mut types = vec![("", texts().any_type.to_owned())];
-    types
-        .extend(AuditType::all().map(AuditType::as_str).map(|kind| (kind, wording::audited(kind))));
+    types.extend(
+        AuditType::all()
+            .map(AuditType::as_str)
+            .map(|kind| (kind, wording::audited(kind))),
+    );
     html! {
         form.card.row method="get" action="/activity" role="search" {
             (input("since", texts().since, "date").show())
@@ -163,7 +188,13 @@ fn table(
     staff: &[StaffMember],
     orders: &[order_rows::Row],
 ) -> Markup {
-    let labels = [texts().when, texts().who, texts().what, texts().about, texts().difference];
+    let labels = [
+        texts().when,
+        texts().who,
+        texts().what,
+        texts().about,
+        texts().difference,
+    ];
     let rows = html! {
         @for entry in entries {
             @let Shown { at, actor, what, subject } = shown(entry);
@@ -235,25 +266,43 @@ fn details(desk: &Desk<'_>, entry: &AuditEntry, known: (&[Category], &FieldSet))
 
 /// The entries that the search selects as CSV.
 pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let mut query = AuditQuery { limit: AT_ONCE, ..search(&desk.visit.query) };
+    let mut query = AuditQuery {
+        limit: AT_ONCE,
+        ..search(&desk.visit.query)
+    };
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut size = 0;
     let row = |writer: &mut csv::Writer<Vec<u8>>, cells: [&str; 6]| {
         // A write to memory cannot fail.
         let _ = writer.write_record(cells.map(without_formulas).map(Cow::into_owned));
     };
-    row(&mut writer, ["time", "who", "what", "about", "before", "after"]);
+    row(
+        &mut writer,
+        ["time", "who", "what", "about", "before", "after"],
+    );
     for part in 1.. {
         let (entries, next) = desk.store().list_audit(&query).await?;
         for entry in &entries {
-            let Shown { at, actor, what, subject } = shown(entry);
+            let Shown {
+                at,
+                actor,
+                what,
+                subject,
+            } = shown(entry);
             let (before, after) = match entry {
                 AuditEntry::Change(change) => (change.before.as_deref(), change.after.as_deref()),
                 AuditEntry::Act { .. } => (None, None),
             };
             let (at, subject) = (at.to_string(), subject.to_string());
             let who = wording::actor(actor);
-            let cells = [&at, &*who, &what, &subject, before.unwrap_or(""), after.unwrap_or("")];
+            let cells = [
+                &at,
+                &*who,
+                &what,
+                &subject,
+                before.unwrap_or(""),
+                after.unwrap_or(""),
+            ];
             size += cells.iter().map(|cell| cell.len()).sum::<usize>();
             row(&mut writer, cells);
         }

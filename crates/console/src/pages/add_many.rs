@@ -24,24 +24,52 @@ async fn read(
     form: &Form,
 ) -> Result<(Pasted, Vec<Category>, FieldSet), ApiError> {
     let mut typed: Vec<String> = text.cells().cloned().collect();
-    let (fields, now, currency) = (desk.store().fields().await?, desk.visit.now, desk.currency());
+    let (fields, now, currency) = (
+        desk.store().fields().await?,
+        desk.visit.now,
+        desk.currency(),
+    );
     let read = |categories: &[Category]| {
-        paste::read(text, form, &Known { categories, fields: &fields, currency, now })
+        paste::read(
+            text,
+            form,
+            &Known {
+                categories,
+                fields: &fields,
+                currency,
+                now,
+            },
+        )
     };
-    let of_species: BTreeSet<_> =
-        read(&[]).lines.into_iter().filter_map(|line| line.of_species).collect();
+    let of_species: BTreeSet<_> = read(&[])
+        .lines
+        .into_iter()
+        .filter_map(|line| line.of_species)
+        .collect();
     typed.extend(of_species.iter().map(|(_, label)| label.clone()));
     let mut categories = desk.categories_typed(&typed).await?;
     let mut above = 0;
     for (species, label) in of_species {
-        let is_new = !categories.iter().any(|category| forms::is_named(category, &label));
-        let (true, Ok(label)) = (is_new, forms::label(&label)) else { continue };
+        let is_new = !categories
+            .iter()
+            .any(|category| forms::is_named(category, &label));
+        let (true, Ok(label)) = (is_new, forms::label(&label)) else {
+            continue;
+        };
         if let Some(id) = usual(desk, &species, &fields).await? {
             // The first one with its number is the one that the page shows.
             categories.extend(desk.category(id).await?);
-            categories.push(Category { id, label, version: 1 });
+            categories.push(Category {
+                id,
+                label,
+                version: 1,
+            });
         } else if let Some(id) = desk.free_number(above).await? {
-            categories.push(Category { id, label, version: 0 });
+            categories.push(Category {
+                id,
+                label,
+                version: 0,
+            });
             above = id;
         }
     }
@@ -69,13 +97,23 @@ async fn name_taken(
 ) -> Result<(), ApiError> {
     let mut before = HashSet::new();
     for line in &mut pasted.lines {
-        let Ok((_, given)) = &line.result else { continue };
+        let Ok((_, given)) = &line.result else {
+            continue;
+        };
         let mut problems = Vec::new();
         for field in fields.all() {
-            let Some(Given::Set(value)) = given.get(field.name.as_str()) else { continue };
-            let Some(key) = fields.unique_key(field.name.as_str(), value) else { continue };
+            let Some(Given::Set(value)) = given.get(field.name.as_str()) else {
+                continue;
+            };
+            let Some(key) = fields.unique_key(field.name.as_str(), value) else {
+                continue;
+            };
             let owner = match desk.store().owners(key.clone()).await?.first() {
-                Some(owner) => desk.store().get_store_pet(*owner).await?.map(|pet| called(&pet)),
+                Some(owner) => desk
+                    .store()
+                    .get_store_pet(*owner)
+                    .await?
+                    .map(|pet| called(&pet)),
                 None => None,
             };
             let is_new = before.insert(key);
@@ -128,7 +166,13 @@ fn show_preview(
     errors: &Errors,
     added: usize,
 ) -> Page {
-    let Pasted { columns, lines, rest: (_, more), problems, .. } = pasted;
+    let Pasted {
+        columns,
+        lines,
+        rest: (_, more),
+        problems,
+        ..
+    } = pasted;
     let wrong = lines.iter().filter(|line| line.result.is_err()).count();
     let is_wrong = wrong > 0 || !problems.is_empty() || !errors.is_empty();
     let left_out = pasted.left_out();
@@ -219,7 +263,10 @@ fn table(
     labels.extend(taken.iter().map(|(_, column)| &*column.label));
     labels.push(texts().check);
     let added = |of: &str, (pet, given): &(NewPet, FieldPatch)| {
-        let field = fields.all().iter().find(|field| values::input_of(field) == of);
+        let field = fields
+            .all()
+            .iter()
+            .find(|field| values::input_of(field) == of);
         Some(match (of, field) {
             ("category", _) => html! { bdi { (markup::category(categories, pet.category_id)) } },
             ("status", _) => markup::status_badge(pet.status),
@@ -263,14 +310,22 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let adds: Result<Vec<_>, _> = pasted
         .lines
         .iter()
-        .map(|line| line.result.clone().map(|(pet, given)| Command::AddPet(pet, given, Vec::new())))
+        .map(|line| {
+            line.result
+                .clone()
+                .map(|(pet, given)| Command::AddPet(pet, given, Vec::new()))
+        })
         .collect();
     let commands = match adds {
         Ok(commands) if !commands.is_empty() && pasted.problems.is_empty() => {
             let new = categories.iter().filter(|of| of.version == 0).cloned();
             let put = |Category { id, label, .. }| {
                 let preconditions = Preconditions::ABSENT;
-                Command::PutCategory { id, label, preconditions }
+                Command::PutCategory {
+                    id,
+                    label,
+                    preconditions,
+                }
             };
             commands.into_iter().chain(new.map(put)).collect::<Vec<_>>()
         }
@@ -293,8 +348,10 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                 name.starts_with("column-") || name == paste::HEADINGS
             };
             let kept = form.fields().iter().filter(others).cloned();
-            let next: Form =
-                [("lines".to_owned(), pasted.rest.0)].into_iter().chain(kept).collect();
+            let next: Form = [("lines".to_owned(), pasted.rest.0)]
+                .into_iter()
+                .chain(kept)
+                .collect();
             let text = PastedText::read(desk, &next).await?;
             preview_of(desk, &text, &next, count).await
         }
@@ -303,9 +360,16 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
         // The list begins with the newest ones, and has no sold ones unless it is asked for them.
         Ok(flash) => {
-            let mut added = pasted.lines.iter().filter_map(|line| line.result.as_ref().ok());
+            let mut added = pasted
+                .lines
+                .iter()
+                .filter_map(|line| line.result.as_ref().ok());
             let is_any_sold = added.any(|(pet, _)| pet.status == PetStatus::Sold);
-            let list = if is_any_sold { "/animals?status=all" } else { "/animals" };
+            let list = if is_any_sold {
+                "/animals?status=all"
+            } else {
+                "/animals"
+            };
             Ok(Reply::See(list.to_owned(), Some(flash)))
         }
         Err(not_done) => {

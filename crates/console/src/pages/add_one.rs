@@ -34,7 +34,9 @@ pub(super) async fn add_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
     let category = pet.iter().map(|pet| pet.category_id).collect();
     let categories = desk.categories_with(category).await?;
-    let like = pet.map(|pet| like(&pet, &categories, &fields)).unwrap_or_default();
+    let like = pet
+        .map(|pet| like(&pet, &categories, &fields))
+        .unwrap_or_default();
     Ok(page(desk, &like, (&categories, &fields), &Errors::default()).into())
 }
 
@@ -77,12 +79,20 @@ fn inputs(
     errors: &Errors,
 ) -> Markup {
     let place = |field: &&FieldDefinition| FIRST.iter().position(|of| *of == field.name.as_str());
-    let mut first: Vec<_> = fields.all().iter().filter(|field| place(field).is_some()).collect();
+    let mut first: Vec<_> = fields
+        .all()
+        .iter()
+        .filter(|field| place(field).is_some())
+        .collect();
     first.sort_by_key(place);
-    let about = Input::of(ABOUT, texts().or_about, form, errors).hint(texts().about_hint).show();
+    let about = Input::of(ABOUT, texts().or_about, form, errors)
+        .hint(texts().about_hint)
+        .show();
     let is_wrong = errors.of("category").is_some();
     let new = new_category(form.get("category"), categories).filter(|_| is_wrong);
-    let unused = forms::category(form.get("category"), categories).ok().filter(|_| is_wrong);
+    let unused = forms::category(form.get("category"), categories)
+        .ok()
+        .filter(|_| is_wrong);
     html! {
         form.fields method="post" action="/add" data-draft {
             (desk.key("add"))
@@ -117,19 +127,28 @@ fn inputs(
 /// The form for another animal like this one, such as of the same litter: without what only this one has.
 fn like(pet: &StorePet, categories: &[Category], fields: &FieldSet) -> Form {
     let is_own = |name: &String| {
-        let field = fields.all().iter().find(|field| values::input_of(field) == *name);
+        let field = fields
+            .all()
+            .iter()
+            .find(|field| values::input_of(field) == *name);
         let is_text =
             |field: &FieldDefinition| field.is_unique || field.kind == FieldKind::LongText;
         ["name", "status", "version"].contains(&name.as_str()) || field.is_some_and(is_text)
     };
     let all = animal_fields::form_of(pet, categories, fields);
-    all.fields().iter().filter(|(name, _)| !is_own(name)).cloned().collect()
+    all.fields()
+        .iter()
+        .filter(|(name, _)| !is_own(name))
+        .cloned()
+        .collect()
 }
 
 /// The name of a category that is typed but does not exist.
 fn new_category(typed: &str, categories: &[Category]) -> Option<Label> {
     let is_new = forms::category(typed, categories).is_err()
-        && !categories.iter().any(|category| forms::is_named(category, typed));
+        && !categories
+            .iter()
+            .any(|category| forms::is_named(category, typed));
     is_new.then(|| forms::label(typed).ok()).flatten()
 }
 
@@ -146,12 +165,22 @@ pub(super) async fn usual(
     species: &str,
     fields: &FieldSet,
 ) -> Result<Option<i64>, StoreError> {
-    let Ok(species) = fields.searched("species", species) else { return Ok(None) };
-    let query = PetQuery { values: vec![species], newest_first: true, ..PetQuery::default() };
+    let Ok(species) = fields.searched("species", species) else {
+        return Ok(None);
+    };
+    let query = PetQuery {
+        values: vec![species],
+        newest_first: true,
+        ..PetQuery::default()
+    };
     let pets = desk.store().list_store_pets(&query).await?.0;
     let mut all: Vec<i64> = pets.iter().map(|pet| pet.category_id).collect();
     all.sort_unstable();
-    Ok(all.chunk_by(i64::eq).max_by_key(|same| same.len()).and_then(<[i64]>::first).copied())
+    Ok(all
+        .chunk_by(i64::eq)
+        .max_by_key(|same| same.len())
+        .and_then(<[i64]>::first)
+        .copied())
 }
 
 /// The day that lies as far back as an age says: years, or months or weeks such as "8 months".
@@ -174,15 +203,25 @@ fn birth(age: &str, today: Date) -> Option<Date> {
 /// The form with a day of birth in place of an age.
 fn with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut Errors) -> Form {
     let form = &desk.visit.form;
-    let field = fields.all().iter().find(|field| field.is_birth()).map(values::input_of);
-    let Some(field) = field.filter(|_| !form.get(ABOUT).is_empty()) else { return form.clone() };
+    let field = fields
+        .all()
+        .iter()
+        .find(|field| field.is_birth())
+        .map(values::input_of);
+    let Some(field) = field.filter(|_| !form.get(ABOUT).is_empty()) else {
+        return form.clone();
+    };
     let born = match birth(form.get(ABOUT), parts::today(desk)) {
         _ if !form.get(&field).is_empty() => Err(texts().born_or_age),
         Some(born) => Ok(born.to_string()),
         None => Err(texts().age_invalid),
     };
     let born = errors.take(ABOUT, born).unwrap_or_default();
-    let others = form.fields().iter().filter(|(name, _)| *name != field).cloned();
+    let others = form
+        .fields()
+        .iter()
+        .filter(|(name, _)| *name != field)
+        .cloned();
     others.chain([(field.clone(), born)]).collect()
 }
 
@@ -191,7 +230,9 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
     let form = with_birth(desk, &fields, &mut errors);
     let of_species = species(&form, &fields).filter(|_| form.get("category").is_empty());
-    let typed = of_species.as_ref().map_or(form.get("category"), |(_, label)| label);
+    let typed = of_species
+        .as_ref()
+        .map_or(form.get("category"), |(_, label)| label);
     let categories = desk.categories_typed([typed]).await?;
     let name = errors.take("name", forms::name(form.raw("name")));
     let is_wanted = of_species.is_some() || ["yes", typed].contains(&form.get("new-category"));
@@ -203,7 +244,10 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     new = new.filter(|_| usual.is_none());
     let category = match &new {
         None if usual.is_some() => usual.ok_or_else(String::new),
-        Some(_) => desk.free_number(0).await?.ok_or_else(|| texts().no_free_number.to_owned()),
+        Some(_) => desk
+            .free_number(0)
+            .await?
+            .ok_or_else(|| texts().no_free_number.to_owned()),
         None if typed.is_empty() => Err(texts().species_or_category.to_owned()),
         None => forms::category(typed, &categories),
     };
@@ -225,7 +269,13 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         errors.add("pictures", why);
     }
     let page = |errors: &Errors| {
-        let others = desk.visit.form.fields().iter().filter(|(name, _)| name != PHOTO).cloned();
+        let others = desk
+            .visit
+            .form
+            .fields()
+            .iter()
+            .filter(|(name, _)| name != PHOTO)
+            .cloned();
         let form = others.chain(kept.iter().map(|token| (PHOTO.to_owned(), token.clone())));
         self::page(desk, &form.collect(), (&categories, &fields), errors).into()
     };
@@ -234,18 +284,32 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     else {
         return Ok(page(&errors));
     };
-    let pet = NewPet { name, category_id, status };
+    let pet = NewPet {
+        name,
+        category_id,
+        status,
+    };
     let preconditions = Preconditions::ABSENT;
-    let category = new.map(|label| Command::PutCategory { id: category_id, label, preconditions });
+    let category = new.map(|label| Command::PutCategory {
+        id: category_id,
+        label,
+        preconditions,
+    });
     let add = Command::AddPet(pet, given, photos);
-    match desk.execute([add].into_iter().chain(category).collect()).await? {
+    match desk
+        .execute([add].into_iter().chain(category).collect())
+        .await?
+    {
         Ok(flash) => {
             let is_about = flash.code == "added" && !desk.visit.form.get(ABOUT).is_empty();
             let code = if is_about { "added-about" } else { &flash.code };
             let path = format!("/animals/{}", flash.id);
             Ok(Reply::See(
                 path,
-                Some(Flash { undo: flash.undo.clone(), ..Flash::new(code, flash.id) }),
+                Some(Flash {
+                    undo: flash.undo.clone(),
+                    ..Flash::new(code, flash.id)
+                }),
             ))
         }
         Err(not_done) => Ok(page(&not_done.errors(&fields))),
@@ -268,10 +332,20 @@ fn signed(desk: &Desk<'_>, photo: &str) -> Vec<u8> {
 fn photo(desk: &Desk<'_>, field: &str) -> Option<NewPhoto> {
     let (text, tag) = field.rsplit_once('.')?;
     let parts: Vec<&str> = text.split('.').collect();
-    let &[id, width, height, since] = &parts[..] else { return None };
-    let waits = desk.visit.now.as_second().saturating_sub(since.parse().ok()?);
+    let &[id, width, height, since] = &parts[..] else {
+        return None;
+    };
+    let waits = desk
+        .visit
+        .now
+        .as_second()
+        .saturating_sub(since.parse().ok()?);
     let is_valid = desk.visit.is_tag_of(tag, &signed(desk, text)) && waits < KEPT_FOR.as_secs();
-    let (id, width, height) = (PhotoId::parse(id)?, width.parse().ok()?, height.parse().ok()?);
+    let (id, width, height) = (
+        PhotoId::parse(id)?,
+        width.parse().ok()?,
+        height.parse().ok()?,
+    );
     is_valid.then(|| Stored { id, width, height }.into_photo(None))
 }
 
@@ -295,6 +369,10 @@ async fn arrived(
             None => lost += 1,
         }
     }
-    let photos = if lost == 0 { Ok(photos) } else { Err(texts().photos_lost(lost)) };
+    let photos = if lost == 0 {
+        Ok(photos)
+    } else {
+        Err(texts().photos_lost(lost))
+    };
     Ok((photos, kept))
 }

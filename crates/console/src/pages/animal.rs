@@ -27,7 +27,9 @@ const NEWEST_ORDERS: i64 = 20;
 
 /// The page of the animal, with what is wrong about a change of it.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let Some(pet) = desk.pet().await? else { return Ok(missing(texts().no_pet)) };
+    let Some(pet) = desk.pet().await? else {
+        return Ok(missing(texts().no_pet));
+    };
     let categories = desk.categories_of([pet.category_id].into()).await?;
     let fields = desk.store().fields().await?;
     let order = holding_order(desk, &pet).await?;
@@ -69,7 +71,10 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             }
         }
     };
-    let page = Page::new(markup::plain_name(pet.name.as_str()), live(errors, &content));
+    let page = Page::new(
+        markup::plain_name(pet.name.as_str()),
+        live(errors, &content),
+    );
     let page = page.following(Follows::Pet(pet.id.get()));
     Ok(page.wrong_if(!errors.is_empty()).into())
 }
@@ -95,7 +100,12 @@ async fn newest_orders(
     most: i64,
 ) -> Result<Vec<Order>, StoreError> {
     let (pet_id, limit) = (Some(pet.id), Limit::new(most).unwrap_or_default());
-    let query = OrderQuery { pet_id, limit, newest_first: true, ..OrderQuery::default() };
+    let query = OrderQuery {
+        pet_id,
+        limit,
+        newest_first: true,
+        ..OrderQuery::default()
+    };
     Ok(desk.store().list_orders(&query).await?.0)
 }
 
@@ -149,7 +159,9 @@ fn work(
 /// The animal's values in the form for an order.
 fn offer(pet: &StorePet, fields: &FieldSet) -> Form {
     let price = asking_price(pet, fields);
-    let price = price.map(|price| numbers().plain(price.as_str())).unwrap_or_default();
+    let price = price
+        .map(|price| numbers().plain(price.as_str()))
+        .unwrap_or_default();
     Form::with(&[("version", &pet.version.to_string()), ("price", &price)])
 }
 
@@ -214,7 +226,9 @@ fn inputs(
 fn withdrawal(desk: &Desk<'_>, pet: &StorePet, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
     let why = Input::of("why", texts().reason_label, form, errors);
-    let note = Input::of("remark", texts().note, form, errors).long().optional();
+    let note = Input::of("remark", texts().note, form, errors)
+        .long()
+        .optional();
     html! {
         details.card open[!form.raw("why").is_empty() || !form.raw("remark").is_empty() || errors.of("why").is_some()] {
             summary { (texts().withdraw_more) }
@@ -235,7 +249,9 @@ async fn act_on_animal(
     desk: &Desk<'_>,
     commands: impl FnOnce(PetId) -> Vec<Command>,
 ) -> Result<Reply, ApiError> {
-    let Some(id) = desk.id(PetId::new) else { return Ok(missing(texts().no_pet)) };
+    let Some(id) = desk.id(PetId::new) else {
+        return Ok(missing(texts().no_pet));
+    };
     match desk.execute(commands(id)).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", id.get()), Some(flash))),
         Err(not_done) => show(desk, &not_done.errors(&FieldSet::default())).await,
@@ -248,7 +264,9 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let terms = if form.get("do") == "sell" {
         Some(OrderTerms::Completed)
     } else {
-        errors.take("until", forms::end_of_day(form, desk.visit.now)).map(OrderTerms::ReservedUntil)
+        errors
+            .take("until", forms::end_of_day(form, desk.visit.now))
+            .map(OrderTerms::ReservedUntil)
     };
     let values = order_inputs::read(
         (form, desk.currency()),
@@ -258,22 +276,36 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(terms) = terms.filter(|_| errors.is_empty()) else {
         return show(desk, &errors).await;
     };
-    let Some(pet) = desk.pet().await? else { return Ok(missing(texts().no_pet)) };
+    let Some(pet) = desk.pet().await? else {
+        return Ok(missing(texts().no_pet));
+    };
     let merged = Merged::of(form, &offer(&pet, &desk.store().fields().await?));
-    let outdated =
-        merged.errors(false, |name, value| values::in_words(&[], desk.currency(), name, value));
+    let outdated = merged.errors(false, |name, value| {
+        values::in_words(&[], desk.currency(), name, value)
+    });
     let has_no_order =
         pet.status == PetStatus::Pending && pet.order_id.is_none() && pet.withdrawn.is_none();
     // It was marked as reserved. An order is for an animal that is available.
     let is_freed = has_no_order && terms != OrderTerms::Completed;
-    let patch =
-        PetPatch { status: is_freed.then_some(PetStatus::Available), ..PetPatch::default() };
+    let patch = PetPatch {
+        status: is_freed.then_some(PetStatus::Available),
+        ..PetPatch::default()
+    };
     let preconditions = merged.preconditions(!outdated.is_empty());
     let order = NewOrder::of(pet.id, terms).with(values);
-    let commands =
-        vec![Command::PatchPet { id: pet.id, patch, preconditions }, Command::PlaceOrder(order)];
+    let commands = vec![
+        Command::PatchPet {
+            id: pet.id,
+            patch,
+            preconditions,
+        },
+        Command::PlaceOrder(order),
+    ];
     match desk.execute(commands).await? {
-        Ok(flash) => Ok(Reply::See(format!("/animals/{}", pet.id.get()), Some(flash))),
+        Ok(flash) => Ok(Reply::See(
+            format!("/animals/{}", pet.id.get()),
+            Some(flash),
+        )),
         Err(_) if !outdated.is_empty() => show(desk, &outdated).await,
         Err(not_done) => show(desk, &Errors::other(lost(desk, &not_done.why).await?)).await,
     }
@@ -291,10 +323,13 @@ async fn lost(desk: &Desk<'_>, why: &str) -> Result<Markup, ApiError> {
         Some(order) => history::placed_by(desk, order).await?,
         None => None,
     };
-    let typed = ORDER_INPUTS.iter().map(|input| (input.name, form.get(input.name)));
+    let typed = ORDER_INPUTS
+        .iter()
+        .map(|input| (input.name, form.get(input.name)));
     let typed = typed.filter(|(_, value)| !value.is_empty());
-    let typed: Vec<_> =
-        typed.filter_map(|(name, value)| values::in_words(&[], currency, name, value)).collect();
+    let typed: Vec<_> = typed
+        .filter_map(|(name, value)| values::in_words(&[], currency, name, value))
+        .collect();
     Ok(html! {
         p {
             (why)
@@ -323,7 +358,14 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let pet = desk.pet().await?;
     let Some((order, name)) = pet.and_then(|pet| Some((pet.order_id?, pet.name))) else {
         let preconditions = desk.preconditions();
-        let withdraw = |id| vec![Command::WithdrawPet { id, reason, note, preconditions }];
+        let withdraw = |id| {
+            vec![Command::WithdrawPet {
+                id,
+                reason,
+                note,
+                preconditions,
+            }]
+        };
         return act_on_animal(desk, withdraw).await;
     };
     let question = Question {
@@ -341,9 +383,21 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let seen = form.integer("version").unwrap_or(0);
     let preconditions = Preconditions::version(seen.saturating_add(1));
     act_on_animal(desk, |id| {
-        let withdraw = Command::WithdrawPet { id, reason, note, preconditions };
+        let withdraw = Command::WithdrawPet {
+            id,
+            reason,
+            note,
+            preconditions,
+        };
         let any = Preconditions::default();
-        vec![Command::CancelOrder { id: order, reason: None, preconditions: any }, withdraw]
+        vec![
+            Command::CancelOrder {
+                id: order,
+                reason: None,
+                preconditions: any,
+            },
+            withdraw,
+        ]
     })
     .await
 }
@@ -356,10 +410,18 @@ pub(super) async fn restore(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let default_end = desk.default_end();
     let reopened = order.map(|id| {
         let preconditions = Preconditions::default();
-        Command::ReopenOrder { id, expires_at: None, default_end, preconditions }
+        Command::ReopenOrder {
+            id,
+            expires_at: None,
+            default_end,
+            preconditions,
+        }
     });
     act_on_animal(desk, |id| {
-        [Command::RestorePet { id, preconditions }].into_iter().chain(reopened).collect()
+        [Command::RestorePet { id, preconditions }]
+            .into_iter()
+            .chain(reopened)
+            .collect()
     })
     .await
 }

@@ -20,7 +20,10 @@ pub(super) fn form_of(pet: &StorePet, categories: &[Category], fields: &FieldSet
         ("version", pet.version.to_string()),
     ];
     let members = members.map(|(name, value)| (name.to_owned(), value));
-    members.into_iter().chain(values::typed(fields, &pet.fields)).collect()
+    members
+        .into_iter()
+        .chain(values::typed(fields, &pet.fields))
+        .collect()
 }
 
 /// A form that was sent, with the category as somebody would type it.
@@ -94,7 +97,10 @@ pub(super) fn patch(
     };
     let typed = form.get("category");
     // Even if several categories have this name.
-    let present = [markup::category(categories, pet.category_id), pet.category_id.to_string()];
+    let present = [
+        markup::category(categories, pet.category_id),
+        pet.category_id.to_string(),
+    ];
     let category_id = if present.iter().any(|present| present == typed) {
         None
     } else {
@@ -104,7 +110,12 @@ pub(super) fn patch(
     // It is not in the form of a reserved animal.
     let status = (!status.is_empty()).then(|| errors.take("status", forms::status(status)));
     let fields = values::patch(fields, form, (&pet.fields, now, currency), errors);
-    PetPatch { name, category_id, status: status.flatten(), fields }
+    PetPatch {
+        name,
+        category_id,
+        status: status.flatten(),
+        fields,
+    }
 }
 
 /// The stored value, and whether it differs from the typed one.
@@ -133,7 +144,10 @@ pub(super) fn compared(
         ),
     ];
     let members = members.map(|(label, value, differs)| (label.to_owned(), value, differs));
-    members.into_iter().chain(values::compared(desk, fields, &pet.fields, typed)).collect()
+    members
+        .into_iter()
+        .chain(values::compared(desk, fields, &pet.fields, typed))
+        .collect()
 }
 
 /// The facts on the page of an animal next to its name and status.

@@ -61,7 +61,9 @@ impl<'f> Filters<'f> {
         let chosen = |field: &'f FieldDefinition| {
             let value = form.get(&values::input_of(field));
             let searched = fields.searched(field.name.as_str(), value).ok();
-            searched.filter(|_| !value.is_empty()).map(|searched| (field, value, searched))
+            searched
+                .filter(|_| !value.is_empty())
+                .map(|searched| (field, value, searched))
         };
         let mut chosen: Vec<(&FieldDefinition, &str, ValueFilter)> =
             offered(fields).filter_map(chosen).collect();
@@ -70,7 +72,11 @@ impl<'f> Filters<'f> {
         let age = form.get(AGE).parse().ok().zip(born);
         let dates = age.map(|(age, born): (Age, _)| age.range(&born.name, today));
         let has_room = kept.len() < PetQuery::MOST_VALUES || kept.contains(&AGE);
-        let (dates, without) = if has_room { (dates, None) } else { (None, dates) };
+        let (dates, without) = if has_room {
+            (dates, None)
+        } else {
+            (None, dates)
+        };
         let room = PetQuery::MOST_VALUES - usize::from(dates.is_some());
         let left_out = chosen.split_off(chosen.len().min(room));
         let (typed, status) = (form.get("q"), form.get("status"));
@@ -82,16 +88,26 @@ impl<'f> Filters<'f> {
             category_id: form.integer("category"),
             phrase,
             dates,
-            values: chosen.iter().map(|(.., searched)| searched.clone()).collect(),
+            values: chosen
+                .iter()
+                .map(|(.., searched)| searched.clone())
+                .collect(),
             newest_first,
             limit: Limit::new(SHOWN).unwrap_or_default(),
             after: form.integer(AFTER).and_then(PetId::new),
             ..in_status(status, PetQuery::default())
         };
         let category = form.get("category");
-        let members = [("q", typed), ("status", status), ("category", category), (AGE, age)];
+        let members = [
+            ("q", typed),
+            ("status", status),
+            ("category", category),
+            (AGE, age),
+        ];
         let members = members.map(|(name, value)| (name.to_owned(), value));
-        let of_fields = chosen.iter().map(|(field, value, _)| (values::input_of(field), *value));
+        let of_fields = chosen
+            .iter()
+            .map(|(field, value, _)| (values::input_of(field), *value));
         let order = (SORT.to_owned(), if newest_first { "" } else { LONGEST });
         let all = members.into_iter().chain(of_fields).chain([order]);
         Self {
@@ -108,7 +124,10 @@ impl<'f> Filters<'f> {
     }
 
     pub(super) fn get(&self, name: &str) -> &'f str {
-        self.parameters.iter().find(|(of, _)| of == name).map_or("", |(_, value)| value)
+        self.parameters
+            .iter()
+            .find(|(of, _)| of == name)
+            .map_or("", |(_, value)| value)
     }
 
     /// Whether the list is filtered.
@@ -119,16 +138,29 @@ impl<'f> Filters<'f> {
     /// The link to the list with these parameters instead, without those that are empty.
     pub(super) fn to(&self, instead: &[(&str, &str)]) -> String {
         let stays = |(name, _): &(&str, &str)| instead.iter().all(|(other, _)| other != name);
-        let all = self.parameters.iter().map(|(name, value)| (name.as_str(), *value));
-        link("/animals", &all.filter(stays).chain(instead.iter().copied()).collect::<Vec<_>>())
+        let all = self
+            .parameters
+            .iter()
+            .map(|(name, value)| (name.as_str(), *value));
+        link(
+            "/animals",
+            &all.filter(stays)
+                .chain(instead.iter().copied())
+                .collect::<Vec<_>>(),
+        )
     }
 
     /// The lists of other statuses, each with its label and what finds its animals.
     pub(super) fn elsewhere(&self) -> impl Iterator<Item = (String, &'static str, PetQuery)> {
-        let others = ["", "sold", WITHDRAWN].into_iter().filter(|of| *of != self.get("status"));
+        let others = ["", "sold", WITHDRAWN]
+            .into_iter()
+            .filter(|of| *of != self.get("status"));
         others.filter_map(|of| {
             let (_, label) = statuses().into_iter().find(|(status, _)| *status == of)?;
-            let query = PetQuery { after: None, ..self.query.clone() };
+            let query = PetQuery {
+                after: None,
+                ..self.query.clone()
+            };
             Some((self.to(&[("status", of)]), label, in_status(of, query)))
         })
     }
@@ -143,15 +175,21 @@ impl<'f> Filters<'f> {
                 status.map_or(value, |(_, label)| label).to_owned()
             }
             ("category", Some(id)) => markup::category(categories, id),
-            (AGE, _) => window_texts().age_range(value.parse().unwrap_or(Age::UnderOne)).to_owned(),
+            (AGE, _) => window_texts()
+                .age_range(value.parse().unwrap_or(Age::UnderOne))
+                .to_owned(),
             _ => {
                 let words = words::in_words(self.fields.all(), desk.currency(), name, value);
                 words.map_or_else(String::new, |(label, value)| texts().chip(&label, &value))
             }
         };
-        let chips: Vec<_> = filters.map(|(name, value)| (name, in_words(name, value))).collect();
+        let chips: Vec<_> = filters
+            .map(|(name, value)| (name, in_words(name, value)))
+            .collect();
         let of_fields = self.query.values.iter().map(|value| value.field.as_str());
-        let filtering: Vec<_> = of_fields.chain(self.query.dates.as_ref().map(|_| AGE)).collect();
+        let filtering: Vec<_> = of_fields
+            .chain(self.query.dates.as_ref().map(|_| AGE))
+            .collect();
         let is_full = filtering.len() == PetQuery::MOST_VALUES;
         let has_ages = self.query.dates.is_none() && !is_full && self.has_ages();
         let adds_sold = self.query.on_offer && !self.get("q").is_empty();
@@ -203,7 +241,10 @@ impl<'f> Filters<'f> {
     pub(super) fn form(&self, categories: &[Category]) -> Markup {
         let mut choices = vec![(String::new(), texts().any_category.to_owned())];
         choices.extend(categories.iter().map(|category| {
-            (category.id.to_string(), markup::readable(category.label.as_str(), SHORT))
+            (
+                category.id.to_string(),
+                markup::readable(category.label.as_str(), SHORT),
+            )
         }));
         let chosen = self.get("category");
         // One without a name.
@@ -226,8 +267,12 @@ impl<'f> Filters<'f> {
             hint,
             ..Input::default()
         };
-        let age =
-            Input { id: AGE, label: window_texts().age, value: self.get(AGE), ..Input::default() };
+        let age = Input {
+            id: AGE,
+            label: window_texts().age,
+            value: self.get(AGE),
+            ..Input::default()
+        };
         let ages = Age::ALL.map(|age| (age.as_str(), window_texts().age_range(age)));
         let ages = [&[("", texts().any_value)], &ages[..]].concat();
         html! {
@@ -265,14 +310,25 @@ impl<'f> Filters<'f> {
         let (id, label) = (values::input_of(field), values::label_of(field));
         let value = self.get(&id);
         let options = values::options(field, texts().any_value, value);
-        Input { id: &id, label: &label, value, ..Input::default() }.choose(&options)
+        Input {
+            id: &id,
+            label: &label,
+            value,
+            ..Input::default()
+        }
+        .choose(&options)
     }
 }
 
 /// A query for the animals in what was chosen as a status.
 fn in_status(status: &str, query: PetQuery) -> PetQuery {
     let (on_offer, withdrawn) = (status.is_empty(), status == WITHDRAWN);
-    PetQuery { status: status.parse().ok(), on_offer, withdrawn, ..query }
+    PetQuery {
+        status: status.parse().ok(),
+        on_offer,
+        withdrawn,
+        ..query
+    }
 }
 
 fn statuses() -> Vec<(&'static str, &'static str)> {

@@ -54,14 +54,27 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     } else {
         html! {}
     };
-    let open = pets.iter().filter_map(|pet| pet.order_id).filter(|_| desk.may_write());
+    let open = pets
+        .iter()
+        .filter_map(|pet| pet.order_id)
+        .filter(|_| desk.may_write());
     let orders = order_rows::with_ids(desk, open).await?;
-    let shown = pets.iter().map(|pet| pet.category_id).chain(query.category_id).collect();
+    let shown = pets
+        .iter()
+        .map(|pet| pet.category_id)
+        .chain(query.category_id)
+        .collect();
     let categories = desk.categories_with(shown).await?;
     let order = if query.newest_first {
-        [(texts().newest_first, None), (texts().longest_first, Some(LONGEST))]
+        [
+            (texts().newest_first, None),
+            (texts().longest_first, Some(LONGEST)),
+        ]
     } else {
-        [(texts().longest_first, None), (texts().newest_first, Some(""))]
+        [
+            (texts().longest_first, None),
+            (texts().newest_first, Some("")),
+        ]
     };
     let next = next.map(|id| filters.to(&[(AFTER, &id.get().to_string())]));
     let first = query.after.map(|_| filters.to(&[]));
@@ -110,15 +123,21 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         }
     };
     let page = Page::new(texts().animals_heading, content);
-    let follows =
-        if filters.is_some() || errors.is_empty() { Follows::Everything } else { Follows::Nothing };
+    let follows = if filters.is_some() || errors.is_empty() {
+        Follows::Everything
+    } else {
+        Follows::Nothing
+    };
     Ok(page.following(follows).into())
 }
 
 /// What a list says that finds nothing: in which other lists the animals are.
 async fn nothing_found(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<Markup, StoreError> {
     let (typed, mut elsewhere) = (filters.get("q"), Vec::new());
-    for (path, label, query) in filters.elsewhere().filter(|(.., query)| query.phrase.is_some()) {
+    for (path, label, query) in filters
+        .elsewhere()
+        .filter(|(.., query)| query.phrase.is_some())
+    {
         let (pets, next) = desk.store().list_store_pets(&query).await?;
         let count = count(desk, &query, pets.len(), next.is_some()).await?;
         let found = wording::found(count, pets.len(), COUNTED);
@@ -157,7 +176,10 @@ async fn count(
     if query.withdrawn || !(query.on_offer || query.is_search()) {
         return Ok(None);
     }
-    let all = PetQuery { after: None, ..query.clone() };
+    let all = PetQuery {
+        after: None,
+        ..query.clone()
+    };
     Ok(Some(desk.store().count_on_offer(&all, COUNTED + 1).await?))
 }
 
@@ -175,7 +197,11 @@ pub(super) async fn meant(
     }
     for field in fields.all().iter().filter(|field| field.is_unique) {
         if let Ok(value) = fields.searched(field.name.as_str(), typed) {
-            let query = PetQuery { values: vec![value], withdrawn: true, ..PetQuery::default() };
+            let query = PetQuery {
+                values: vec![value],
+                withdrawn: true,
+                ..PetQuery::default()
+            };
             found.extend(desk.store().list_store_pets(&query).await?.0);
         }
         if let Given::Set(value) = field.in_cell(typed)
@@ -205,8 +231,13 @@ fn table(
             .all("pet")
             .any(|ticked| ticked.split_once(':').is_some_and(|(of, _)| of == id))
     };
-    let labels =
-        [texts().name, texts().price, texts().status_label, texts().number, texts().changed_at];
+    let labels = [
+        texts().name,
+        texts().price,
+        texts().status_label,
+        texts().number,
+        texts().changed_at,
+    ];
     let headings = html! {
         @if has_boxes {
             td.tick { input type="checkbox" data-all aria-label=(texts().select_all); }

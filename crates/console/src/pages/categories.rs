@@ -10,7 +10,10 @@ use crate::{ask::Question, prelude::*};
 
 pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let after = desk.visit.query.integer("after");
-    let (categories, next) = desk.store().list_categories(after, category_names::most()).await?;
+    let (categories, next) = desk
+        .store()
+        .list_categories(after, category_names::most())
+        .await?;
     let next = next.map(|id| link("/categories", &[("after", &id.to_string())]));
     let first = after.map(|_| "/categories");
     let form = &desk.visit.form;
@@ -21,7 +24,11 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     let free = free.map(|free| free.to_string()).unwrap_or_default();
     let number =
         Input::of("number", texts().number, form, errors).hint(texts().category_number_hint);
-    let value = if form.get("number").is_empty() { &free } else { number.value };
+    let value = if form.get("number").is_empty() {
+        &free
+    } else {
+        number.value
+    };
     let rows = html! {
         @for category in &categories {
             tr {
@@ -59,7 +66,9 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             }
         }
     };
-    Ok(Page::new(texts().categories, content).wrong_if(!errors.is_empty()).into())
+    Ok(Page::new(texts().categories, content)
+        .wrong_if(!errors.is_empty())
+        .into())
 }
 
 /// Gives a category a name, or another one. Asks first if animals show it, or if another category has
@@ -69,7 +78,11 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let label = errors.take("label", forms::label(desk.visit.form.get("label")));
     let id = match desk.visit.form.get("number") {
         "" => desk.free_number(0).await?.ok_or(texts().no_free_number),
-        _ => desk.visit.form.integer("number").ok_or(texts().number_invalid),
+        _ => desk
+            .visit
+            .form
+            .integer("number")
+            .ok_or(texts().number_invalid),
     };
     let id = errors.take("number", id);
     let (Some(label), Some(id)) = (label, id) else {
@@ -85,7 +98,11 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Some(category) => Preconditions::version(category.version),
         None => Preconditions::ABSENT,
     };
-    let command = Command::PutCategory { id, label, preconditions };
+    let command = Command::PutCategory {
+        id,
+        label,
+        preconditions,
+    };
     match desk.execute(vec![command]).await? {
         Ok(flash) => Ok(Reply::See("/categories".to_owned(), Some(flash))),
         Err(not_done) => list(desk, &Errors::text(&not_done.why)).await,
@@ -109,7 +126,12 @@ async fn question(
         effects.push(texts().category_has(usize::try_from(count).unwrap_or(usize::MAX)));
     }
     let same = |other: &&Category| other.id != id && forms::is_named(other, label.as_str());
-    if let Some(other) = desk.categories_typed([label.as_str()]).await?.iter().find(same) {
+    if let Some(other) = desk
+        .categories_typed([label.as_str()])
+        .await?
+        .iter()
+        .find(same)
+    {
         effects.push(texts().label_taken(&shown(&other.label), other.id));
     }
     let title = match present {
@@ -117,5 +139,10 @@ async fn question(
         None => texts().name_category(id, &shown(label)),
     };
     let (yes, back) = (texts().name_it, "/categories");
-    Ok((!effects.is_empty()).then_some(Question { title, effects, yes, back }))
+    Ok((!effects.is_empty()).then_some(Question {
+        title,
+        effects,
+        yes,
+        back,
+    }))
 }

@@ -37,7 +37,9 @@ impl Desk<'_> {
         &self,
         ids: BTreeSet<i64>,
     ) -> Result<Vec<Category>, StoreError> {
-        let read = stream::iter(ids).map(|id| self.category(id)).buffered(AT_ONCE);
+        let read = stream::iter(ids)
+            .map(|id| self.category(id))
+            .buffered(AT_ONCE);
         let found: Vec<Option<Category>> = read.try_collect().await?;
         Ok(found.into_iter().flatten().collect())
     }
@@ -50,7 +52,8 @@ impl Desk<'_> {
         let (mut categories, last) = self.first_categories().await?;
         if let Some(last) = last {
             categories.extend(
-                self.categories_of(ids.into_iter().filter(|&id| id > last).collect()).await?,
+                self.categories_of(ids.into_iter().filter(|&id| id > last).collect())
+                    .await?,
             );
         }
         Ok(categories)
@@ -62,12 +65,16 @@ impl Desk<'_> {
         typed: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> Result<Vec<Category>, StoreError> {
         let (mut categories, mut after) = self.first_categories().await?;
-        let typed: HashSet<_> =
-            typed.into_iter().map(|typed| text::compared(typed.as_ref())).collect();
+        let typed: HashSet<_> = typed
+            .into_iter()
+            .map(|typed| text::compared(typed.as_ref()))
+            .collect();
         while after.is_some() {
             let (page, next) = self.store().list_categories(after, most()).await?;
             let is_typed = |category: &Category| {
-                forms::names_of(category).iter().any(|name| typed.contains(&text::compared(name)))
+                forms::names_of(category)
+                    .iter()
+                    .any(|name| typed.contains(&text::compared(name)))
             };
             categories.extend(page.into_iter().filter(is_typed));
             after = next;
@@ -97,7 +104,9 @@ impl Desk<'_> {
             used += i64::from(category.id == used + 1);
         }
         let mut free = loop {
-            let Some(number) = used.checked_add(step) else { return Ok(None) };
+            let Some(number) = used.checked_add(step) else {
+                return Ok(None);
+            };
             if !self.is_used(number).await? {
                 break number;
             }
@@ -105,7 +114,11 @@ impl Desk<'_> {
         };
         while free - used > 1 {
             let middle = used + (free - used) / 2;
-            *(if self.is_used(middle).await? { &mut used } else { &mut free }) = middle;
+            *(if self.is_used(middle).await? {
+                &mut used
+            } else {
+                &mut free
+            }) = middle;
         }
         Ok(Some(free))
     }
@@ -115,7 +128,12 @@ impl Desk<'_> {
         let mut is_used = self.category(number).await?.is_some();
         for withdrawn in [false, true] {
             let (category_id, limit) = (Some(number), Limit::new(1).unwrap_or_default());
-            let query = PetQuery { category_id, withdrawn, limit, ..PetQuery::default() };
+            let query = PetQuery {
+                category_id,
+                withdrawn,
+                limit,
+                ..PetQuery::default()
+            };
             is_used = is_used || !self.store().list_store_pets(&query).await?.0.is_empty();
         }
         Ok(is_used)

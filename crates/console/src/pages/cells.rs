@@ -6,9 +6,23 @@ use petstore_languages::{console_texts as texts, numbers};
 use crate::{forms, markup};
 
 /// Words for yes and for no, besides those that the pages show.
-const YES: [&str; 12] =
-    ["yes", "y", "true", "1", "x", "ja", "j", "wahr", "oui", "vrai", "si", "verdadero"];
-const NO: [&str; 9] = ["no", "n", "false", "0", "nein", "falsch", "non", "faux", "falso"];
+const YES: [&str; 12] = [
+    "yes",
+    "y",
+    "true",
+    "1",
+    "x",
+    "ja",
+    "j",
+    "wahr",
+    "oui",
+    "vrai",
+    "si",
+    "verdadero",
+];
+const NO: [&str; 9] = [
+    "no", "n", "false", "0", "nein", "falsch", "non", "faux", "falso",
+];
 
 /// How many choices a message names.
 const SHOWN_CHOICES: usize = 12;
@@ -38,8 +52,11 @@ pub(super) fn as_input(
 fn no_choice(field: &FieldDefinition, cell: &str) -> String {
     let all = field.choices.as_ref().map(Choices::all).unwrap_or_default();
     let shown = |text: &str| markup::readable(text, markup::SHORT);
-    let mut choices: Vec<_> =
-        all.iter().take(SHOWN_CHOICES).map(|choice| shown(field.shown(choice))).collect();
+    let mut choices: Vec<_> = all
+        .iter()
+        .take(SHOWN_CHOICES)
+        .map(|choice| shown(field.shown(choice)))
+        .collect();
     choices.extend((all.len() > SHOWN_CHOICES).then(|| "…".to_owned()));
     texts().no_choice(&shown(cell), &choices.join(", "))
 }

@@ -47,7 +47,11 @@ impl ColumnMeanings {
 
         for field in fields.all() {
             let input = values::input_of(field);
-            for heading in [field.name.as_str(), field.label.as_str(), &values::label_of(field)] {
+            for heading in [
+                field.name.as_str(),
+                field.label.as_str(),
+                &values::label_of(field),
+            ] {
                 meanings.add(heading, &input);
             }
         }
@@ -73,7 +77,9 @@ impl ColumnMeanings {
 
     /// Adds a heading, unless it already means something.
     fn add(&mut self, heading: &str, input: &str) {
-        self.0.entry(text::heading(heading)).or_insert_with(|| input.to_owned());
+        self.0
+            .entry(text::heading(heading))
+            .or_insert_with(|| input.to_owned());
     }
 
     /// Adds a heading of the field with this name, if the store has it.

@@ -44,7 +44,9 @@ impl NotDone {
 
     /// The same because another animal has the value of this field.
     fn about(self, fields: &FieldSet, field: String, other: Option<&Resource>) -> Self {
-        let label = fields.find(&field).map_or(&*field, |field| field.label.as_str());
+        let label = fields
+            .find(&field)
+            .map_or(&*field, |field| field.label.as_str());
         let (other, link) = match other {
             Some(Resource::Pet(pet)) => {
                 let other = called(pet);
@@ -54,7 +56,12 @@ impl NotDone {
             _ => (texts().other_new.to_owned(), None),
         };
         let why = texts().value_taken(&markup::readable(label, SHORT), &other);
-        Self { why, field: Some(field), link, ..self }
+        Self {
+            why,
+            field: Some(field),
+            link,
+            ..self
+        }
     }
 }
 
@@ -87,38 +94,57 @@ impl Desk<'_> {
         &self,
         commands: Vec<Command>,
     ) -> Result<Result<Flash, NotDone>, ApiError> {
-        Ok(match self.app().commands.execute(commands, self.context(), respond).await? {
-            Executed::Done { response, .. } | Executed::Replayed(response) => {
-                let text = String::from_utf8_lossy(&response.body);
-                let flash = Flash::parse(&text).unwrap_or_else(|| Flash::new("", 0));
-                let undoes = !self.visit.form.raw(UNDOES).is_empty();
-                Ok(if undoes { flash.undone() } else { flash })
-            }
-            Executed::IdempotencyConflict => {
-                let why = texts().stale.to_owned();
-                Err(NotDone { why, ..NotDone::default() })
-            }
-            Executed::Refused { index, refusal } => {
-                let (index, why) = (Some(index), refused(&refusal));
-                let not_done = NotDone { index, why, ..NotDone::default() };
-                Err(match refusal {
-                    Refusal::PreconditionFailed(present) => {
-                        NotDone { changed: present.map(|present| *present), ..not_done }
-                    }
-                    Refusal::DuplicateValue { field, current, .. } => {
-                        not_done.about(&self.store().fields().await?, field, current.as_deref())
-                    }
-                    _ => not_done,
-                })
-            }
-        })
+        Ok(
+            match self
+                .app()
+                .commands
+                .execute(commands, self.context(), respond)
+                .await?
+            {
+                Executed::Done { response, .. } | Executed::Replayed(response) => {
+                    let text = String::from_utf8_lossy(&response.body);
+                    let flash = Flash::parse(&text).unwrap_or_else(|| Flash::new("", 0));
+                    let undoes = !self.visit.form.raw(UNDOES).is_empty();
+                    Ok(if undoes { flash.undone() } else { flash })
+                }
+                Executed::IdempotencyConflict => {
+                    let why = texts().stale.to_owned();
+                    Err(NotDone {
+                        why,
+                        ..NotDone::default()
+                    })
+                }
+                Executed::Refused { index, refusal } => {
+                    let (index, why) = (Some(index), refused(&refusal));
+                    let not_done = NotDone {
+                        index,
+                        why,
+                        ..NotDone::default()
+                    };
+                    Err(match refusal {
+                        Refusal::PreconditionFailed(present) => NotDone {
+                            changed: present.map(|present| *present),
+                            ..not_done
+                        },
+                        Refusal::DuplicateValue { field, current, .. } => {
+                            not_done.about(&self.store().fields().await?, field, current.as_deref())
+                        }
+                        _ => not_done,
+                    })
+                }
+            },
+        )
     }
 }
 
 /// The remembered response of a form: the message about it.
 fn respond(decisions: &[Decision]) -> StoredResponse {
     let flash = flash(decisions).to_string();
-    StoredResponse { status: 303, body: flash.into_bytes(), ..StoredResponse::default() }
+    StoredResponse {
+        status: 303,
+        body: flash.into_bytes(),
+        ..StoredResponse::default()
+    }
 }
 
 fn flash(decisions: &[Decision]) -> Flash {
@@ -133,7 +159,9 @@ fn flash(decisions: &[Decision]) -> Flash {
         all => all,
     };
     let first = decisions.first();
-    let kind = first.and_then(|decision| decision.changes.first()).map(|change| change.kind);
+    let kind = first
+        .and_then(|decision| decision.changes.first())
+        .map(|change| change.kind);
     // Without checks of a version, which change nothing.
     let is_counted = |decision: &&Decision| {
         !decision.changes.is_empty() && !matches!(decision.result, Some(Resource::Category(_)))
@@ -167,7 +195,10 @@ fn flash(decisions: &[Decision]) -> Flash {
         },
         _ => ("saved", id),
     };
-    Flash { undo, ..Flash::new(code, id) }
+    Flash {
+        undo,
+        ..Flash::new(code, id)
+    }
 }
 
 /// Whether a decision gives an order another end.
@@ -180,8 +211,13 @@ fn is_extended(decision: Option<&Decision>) -> bool {
 /// Why a command was refused, for people.
 pub(super) fn refused(refusal: &Refusal) -> String {
     let of_state = |current: &Resource| match current {
-        Resource::Pet(StorePet { withdrawn: Some(_), .. }) => texts().is_withdrawn.to_owned(),
-        Resource::Pet(StorePet { order_id: Some(order), .. }) => texts().is_reserved(order.get()),
+        Resource::Pet(StorePet {
+            withdrawn: Some(_), ..
+        }) => texts().is_withdrawn.to_owned(),
+        Resource::Pet(StorePet {
+            order_id: Some(order),
+            ..
+        }) => texts().is_reserved(order.get()),
         Resource::Pet(pet) => texts().is_in_status(pet.status),
         Resource::Order(order) => texts().order_is(order.id.get(), order.status),
         Resource::Category(_) => texts().stale.to_owned(),

@@ -57,5 +57,7 @@ pub(super) async fn show(
             }
         }
     };
-    Ok(Page::new(texts().conflict, content).with_status(StatusCode::CONFLICT).into())
+    Ok(Page::new(texts().conflict, content)
+        .with_status(StatusCode::CONFLICT)
+        .into())
 }

@@ -16,11 +16,20 @@ use crate::{
 };
 
 pub(super) async fn form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(pet) = desk.pet().await? else { return Ok(missing(texts().no_pet)) };
+    let Some(pet) = desk.pet().await? else {
+        return Ok(missing(texts().no_pet));
+    };
     let categories = desk.categories_with([pet.category_id].into()).await?;
     let fields = desk.store().fields().await?;
     let form = form_of(&pet, &categories, &fields);
-    page(desk, &pet, &form, (&categories, &fields), &Errors::default()).await
+    page(
+        desk,
+        &pet,
+        &form,
+        (&categories, &fields),
+        &Errors::default(),
+    )
+    .await
 }
 
 async fn page(
@@ -33,8 +42,12 @@ async fn page(
     let order = animal::holding_order(desk, pet).await?;
     let held = order.as_ref().map(|order| (pet, order));
     let path = format!("/animals/{}", pet.id.get());
-    let title =
-        [texts().edit, window_texts().colon, &*markup::plain_name(pet.name.as_str())].concat();
+    let title = [
+        texts().edit,
+        window_texts().colon,
+        &*markup::plain_name(pet.name.as_str()),
+    ]
+    .concat();
     let content = html! {
         h1 { (texts().edit) (window_texts().colon) (markup::name(pet.name.as_str(), markup::SHORT)) }
         (errors.summary())
@@ -48,29 +61,49 @@ async fn page(
             }
         }
     };
-    Ok(Page::new(title, content).wrong_if(!errors.is_empty()).into())
+    Ok(Page::new(title, content)
+        .wrong_if(!errors.is_empty())
+        .into())
 }
 
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(pet) = desk.pet().await? else { return Ok(missing(texts().no_pet)) };
+    let Some(pet) = desk.pet().await? else {
+        return Ok(missing(texts().no_pet));
+    };
     let (form, mut errors) = (&desk.visit.form, Errors::default());
     let present = pet.category_id.to_string();
-    let mut categories = desk.categories_typed([form.get("category"), &present]).await?;
+    let mut categories = desk
+        .categories_typed([form.get("category"), &present])
+        .await?;
     let fields = desk.store().fields().await?;
     let sent = typed_again(form, &categories);
     values::name_removed(&fields, form, &mut errors);
     let merged = Merged::of(&sent, &form_of(&pet, &categories, &fields));
     let form = &merged.form;
-    let patch =
-        patch(form, (&pet, desk.visit.now, desk.currency()), (&categories, &fields), &mut errors);
+    let patch = patch(
+        form,
+        (&pet, desk.visit.now, desk.currency()),
+        (&categories, &fields),
+        &mut errors,
+    );
     if !errors.is_empty() {
         return page(desk, &pet, form, (&categories, &fields), &errors).await;
     }
     let preconditions = merged.preconditions(merged.is_conflict());
-    let command = Command::PatchPet { id: pet.id, patch, preconditions };
+    let command = Command::PatchPet {
+        id: pet.id,
+        patch,
+        preconditions,
+    };
     match desk.execute(vec![command]).await? {
-        Ok(flash) => Ok(Reply::See(format!("/animals/{}", pet.id.get()), Some(flash))),
-        Err(NotDone { changed: Some(Resource::Pet(theirs)), .. }) => {
+        Ok(flash) => Ok(Reply::See(
+            format!("/animals/{}", pet.id.get()),
+            Some(flash),
+        )),
+        Err(NotDone {
+            changed: Some(Resource::Pet(theirs)),
+            ..
+        }) => {
             categories.extend(desk.categories_of([theirs.category_id].into()).await?);
             conflict::show(desk, &theirs, (&categories, &fields)).await
         }

@@ -8,8 +8,15 @@ use crate::prelude::*;
 pub(super) fn inputs(form: &Form, errors: &Errors) -> Markup {
     let kinds = FieldKind::ALL.map(|kind| (kind.as_str(), texts().kind(kind).0));
     let kinds = [[("", texts().choose_kind)].as_slice(), &kinds].concat();
-    let has_choices = form.fields().iter().any(|(name, _)| name.starts_with(LABEL));
-    let label = if has_choices { texts().more_choices } else { texts().field_choices };
+    let has_choices = form
+        .fields()
+        .iter()
+        .any(|(name, _)| name.starts_with(LABEL));
+    let label = if has_choices {
+        texts().more_choices
+    } else {
+        texts().field_choices
+    };
     let choices = Input::of("choices", label, form, errors).hint(texts().field_choices_hint);
     let position = Input::of("position", texts().field_position, form, errors);
     let boxes = [
@@ -53,8 +60,9 @@ pub(super) fn form_of(field: &FieldDefinition) -> Form {
         ("version", &field.version.to_string()),
     ];
     let members = members.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let labels =
-        values_of(field).iter().map(|value| (label_of(value), field.shown(value).to_owned()));
+    let labels = values_of(field)
+        .iter()
+        .map(|value| (label_of(value), field.shown(value).to_owned()));
     members.into_iter().chain(labels).collect()
 }
 
@@ -97,15 +105,24 @@ fn read_choices(
 ) -> Option<Choices> {
     let mut values = before.map(values_of).unwrap_or_default().to_vec();
     values.retain(|value| form.all("remove").all(|removed| removed != value));
-    for line in form.raw("choices").lines().map(str::trim).filter(|line| !line.is_empty()) {
+    for line in form
+        .raw("choices")
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+    {
         if before.is_none_or(|before| !values_of(before).iter().any(|value| value == line)) {
             values.push(line.to_owned());
         }
     }
-    let known = before.and_then(|before| before.choices.as_ref()).map(Choices::labels);
+    let known = before
+        .and_then(|before| before.choices.as_ref())
+        .map(Choices::labels);
     let mut labels = known.cloned().unwrap_or_default();
     for value in &values {
-        let Some(typed) = form.all(&label_of(value)).next().map(str::trim) else { continue };
+        let Some(typed) = form.all(&label_of(value)).next().map(str::trim) else {
+            continue;
+        };
         labels.remove(value);
         if !typed.is_empty() && typed != value {
             labels.insert(value.clone(), typed.to_owned());
@@ -113,7 +130,9 @@ fn read_choices(
     }
     let choices = Choices::new(values).ok_or_else(|| texts().field_choices_invalid);
     let choices = errors.take("choices", choices)?;
-    let choices = choices.labelled(labels).ok_or_else(|| texts().field_labels_invalid);
+    let choices = choices
+        .labelled(labels)
+        .ok_or_else(|| texts().field_labels_invalid);
     errors.take("choices", choices)
 }
 
@@ -141,15 +160,26 @@ pub(super) fn read(
         _ => form.integer("position"),
     };
     let position = position.filter(|at| (0..=FieldDefinition::HIGHEST_POSITION).contains(at));
-    let position = errors.take("position", position.ok_or_else(|| texts().field_position_invalid));
+    let position = errors.take(
+        "position",
+        position.ok_or_else(|| texts().field_position_invalid),
+    );
     let is = |name| !form.get(name).is_empty();
     let (is_public, is_unique) = (is("public"), is("unique"));
     let (name, label, kind, position) = (name?, label?, kind?, position?);
     if !errors.is_empty() {
         return None;
     }
-    let field =
-        FieldDefinition { name, label, kind, choices, is_public, is_unique, position, version: 0 };
+    let field = FieldDefinition {
+        name,
+        label,
+        kind,
+        choices,
+        is_public,
+        is_unique,
+        position,
+        version: 0,
+    };
     if field.problem().is_some() {
         errors.add("unique", texts().field_unique_hint);
     }
@@ -160,7 +190,10 @@ pub(super) fn read(
 pub(super) fn name_of(label: &str) -> String {
     let label = normalized(label);
     let parts = label.split(|character: char| !character.is_ascii_alphanumeric());
-    let name = parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_");
+    let name = parts
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("_");
     let name = name.trim_start_matches(|first: char| !first.is_ascii_lowercase());
     name.chars().take(32).collect()
 }
@@ -178,9 +211,9 @@ pub(super) fn in_words(name: &str, value: &str) -> Option<(String, String)> {
     let words = match (name, value) {
         ("public" | "unique", "") => window_texts().no.to_owned(),
         ("public" | "unique", _) => window_texts().yes.to_owned(),
-        ("kind", kind) => {
-            kind.parse().map_or_else(|_| kind.to_owned(), |kind| texts().kind(kind).0.to_owned())
-        }
+        ("kind", kind) => kind
+            .parse()
+            .map_or_else(|_| kind.to_owned(), |kind| texts().kind(kind).0.to_owned()),
         _ => markup::readable(value, SHORT),
     };
     Some((markup::readable(label, SHORT), words))

@@ -9,13 +9,18 @@ use crate::{prelude::*, staff};
 /// The fields whose labels nobody has changed, with those of the language of the store.
 async fn changes(desk: &Desk<'_>) -> Result<Vec<FieldDefinition>, ApiError> {
     let language = desk.visit.facts.language().value;
-    Ok(languages::in_language(&desk.store().fields().await?, language))
+    Ok(languages::in_language(
+        &desk.store().fields().await?,
+        language,
+    ))
 }
 
 /// Offers to write them, if they differ.
 pub(super) async fn offer(desk: &Desk<'_>) -> Result<Markup, ApiError> {
     let fields = changes(desk).await?;
-    let labels = fields.iter().map(|field| markup::readable(field.label.as_str(), SHORT));
+    let labels = fields
+        .iter()
+        .map(|field| markup::readable(field.label.as_str(), SHORT));
     let labels: Vec<_> = labels.collect();
     Ok(html! {
         @if !labels.is_empty() {

@@ -32,7 +32,13 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         texts().field_unique,
         texts().field_position,
     ];
-    let yes_or_no = |yes| if yes { window_texts().yes } else { window_texts().no };
+    let yes_or_no = |yes| {
+        if yes {
+            window_texts().yes
+        } else {
+            window_texts().no
+        }
+    };
     let rows = html! {
         @for field in fields.all() {
             tr {
@@ -97,7 +103,9 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 }
 
 pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(field) = present(desk).await? else { return Ok(missing(texts().no_field)) };
+    let Some(field) = present(desk).await? else {
+        return Ok(missing(texts().no_field));
+    };
     Ok(page(desk, &field, &form_of(&field), &Errors::default()))
 }
 
@@ -126,14 +134,20 @@ fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) 
             button { (texts().delete_field) }
         }
     };
-    Page::new(label, content).wrong_if(!errors.is_empty()).into()
+    Page::new(label, content)
+        .wrong_if(!errors.is_empty())
+        .into()
 }
 
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(field) = present(desk).await? else { return Ok(missing(texts().no_field)) };
+    let Some(field) = present(desk).await? else {
+        return Ok(missing(texts().no_field));
+    };
     // A browser does not send a box without a tick.
     let sent = &desk.visit.form;
-    let without = ["public", "unique"].into_iter().filter(|name| sent.all(name).next().is_none());
+    let without = ["public", "unique"]
+        .into_iter()
+        .filter(|name| sent.all(name).next().is_none());
     let without = without.map(|name| (name.to_owned(), String::new()));
     let sent: Form = sent.fields().iter().cloned().chain(without).collect();
     let merged = Merged::of(&sent, &form_of(&field));
@@ -149,7 +163,12 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     if !effects.is_empty() {
         let title = texts().really(texts().save, &label_of(&field));
         let path = format!("{PAGE}/{}", field.name.as_str());
-        let question = Question { title, effects, yes: texts().save, back: &path };
+        let question = Question {
+            title,
+            effects,
+            yes: texts().save,
+            back: &path,
+        };
         if let Some(asked) = question.ask(desk, &html! {}) {
             return Ok(asked);
         }
@@ -176,9 +195,19 @@ async fn effects(
     let mut effects = Vec::new();
     let limit = Limit::new(Limit::MAX.into()).unwrap_or_default();
     let fields = desk.store().fields().await?;
-    for value in values_of(before).iter().filter(|value| !values_of(wanted).contains(value)) {
-        let values = fields.searched(before.name.as_str(), value).into_iter().collect();
-        let mut query = PetQuery { values, limit, ..PetQuery::default() };
+    for value in values_of(before)
+        .iter()
+        .filter(|value| !values_of(wanted).contains(value))
+    {
+        let values = fields
+            .searched(before.name.as_str(), value)
+            .into_iter()
+            .collect();
+        let mut query = PetQuery {
+            values,
+            limit,
+            ..PetQuery::default()
+        };
         let mut count = 0;
         while count <= COUNTED {
             let (pets, next) = desk.store().list_store_pets(&query).await?;
@@ -197,8 +226,10 @@ async fn effects(
         loop {
             let (pets, next) = desk.store().list_on_offer(after, limit, false).await?;
             looked_at += pets.len();
-            count +=
-                pets.iter().filter(|pet| pet.fields.get(before.name.as_str()).is_some()).count();
+            count += pets
+                .iter()
+                .filter(|pet| pet.fields.get(before.name.as_str()).is_some())
+                .count();
             after = next;
             if after.is_none() || looked_at >= COUNTED {
                 break;
@@ -212,10 +243,17 @@ async fn effects(
 }
 
 pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(field) = present(desk).await? else { return Ok(missing(texts().no_field)) };
+    let Some(field) = present(desk).await? else {
+        return Ok(missing(texts().no_field));
+    };
     let effect = texts().field_deleted_effect.to_owned();
-    let asked =
-        Question::of_setting(desk, texts().delete_field, field.label.as_str(), effect, PAGE);
+    let asked = Question::of_setting(
+        desk,
+        texts().delete_field,
+        field.label.as_str(),
+        effect,
+        PAGE,
+    );
     if let Some(asked) = asked {
         return Ok(asked);
     }
@@ -228,7 +266,12 @@ pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 /// The field in the path.
 async fn present(desk: &Desk<'_>) -> Result<Option<FieldDefinition>, ApiError> {
-    Ok(desk.store().fields().await?.find(desk.visit.parameter).cloned())
+    Ok(desk
+        .store()
+        .fields()
+        .await?
+        .find(desk.visit.parameter)
+        .cloned())
 }
 
 /// Makes a change of a field with this version, or of none. Returns why it is not made.
@@ -241,8 +284,15 @@ pub(super) async fn change(
         Some(version) => Preconditions::version(version),
         None => Preconditions::ABSENT,
     };
-    let respond = |_: &FieldDecision| StoredResponse { status: 200, ..StoredResponse::default() };
-    let changed = desk.app().fields.change(&wish, &preconditions, desk.context(), respond).await?;
+    let respond = |_: &FieldDecision| StoredResponse {
+        status: 200,
+        ..StoredResponse::default()
+    };
+    let changed = desk
+        .app()
+        .fields
+        .change(&wish, &preconditions, desk.context(), respond)
+        .await?;
     Ok(outcome(&changed, version.is_none()))
 }
 

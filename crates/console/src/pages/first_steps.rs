@@ -22,9 +22,17 @@ pub(super) async fn left(desk: &Desk<'_>, is_empty: bool) -> Result<Option<Marku
     let steps = [
         (is_nameless, "/settings/store", texts().step_store),
         (is_empty, "/add", texts().step_animal),
-        (!is_noted(FirstStep::Import), "/add#lines", texts().step_import),
+        (
+            !is_noted(FirstStep::Import),
+            "/add#lines",
+            texts().step_import,
+        ),
         (has_nobody, "/settings/staff", texts().step_colleague),
-        (has_window && !is_noted(FirstStep::Window), WINDOW, texts().step_window),
+        (
+            has_window && !is_noted(FirstStep::Window),
+            WINDOW,
+            texts().step_window,
+        ),
     ];
     Ok(steps.iter().any(|(is_left, ..)| *is_left).then(|| {
         html! {

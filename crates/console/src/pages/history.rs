@@ -24,7 +24,8 @@ const SHOWN: u32 = 20;
 
 /// A representation in the log; null without one.
 fn logged(text: Option<&str>) -> Value {
-    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    text.and_then(|text| serde_json::from_str(text).ok())
+        .unwrap_or_default()
 }
 
 /// The end of a reservation in the log.
@@ -48,7 +49,10 @@ pub(super) async fn placed_by(
             && change.subject.id == Some(order.id.get())
             && change.before.is_none()
     };
-    Ok(changes.iter().rfind(is_it).map(|change| change.actor.clone()))
+    Ok(changes
+        .iter()
+        .rfind(is_it)
+        .map(|change| change.actor.clone()))
 }
 
 /// How many changes of an animal are looked through for its photos, or for an order.
@@ -76,17 +80,29 @@ fn deleted_by(change: &JournalEntry, now: Timestamp) -> Option<Deleted> {
     let side = |name| u32::try_from(photo[name].as_u64()?).ok();
     let new = NewPhoto {
         id: PhotoId::parse(photo["id"].as_str()?)?,
-        alt: photo["alt"].as_str().and_then(|alt| AltText::new(alt.to_owned())),
+        alt: photo["alt"]
+            .as_str()
+            .and_then(|alt| AltText::new(alt.to_owned())),
         width: side("width")?,
         height: side("height")?,
         focus: json::read_focus(
-            [0, 1].map(|at| photo["focus"][at].to_string()).each_ref().map(|part| &**part),
+            [0, 1]
+                .map(|at| photo["focus"][at].to_string())
+                .each_ref()
+                .map(|part| &**part),
         ),
     };
     let is_replaced = before.len() == after.len();
-    let replaced_by = after.get(at).filter(|_| is_replaced).and_then(|by| by["id"].as_str());
+    let replaced_by = after
+        .get(at)
+        .filter(|_| is_replaced)
+        .and_then(|by| by["id"].as_str());
     let replaced_by = replaced_by.and_then(PhotoId::parse);
-    let deleted = Deleted { photo: new, position: at, replaced_by };
+    let deleted = Deleted {
+        photo: new,
+        position: at,
+        replaced_by,
+    };
     (now.duration_since(change.at) < PUT_BACK_WITHIN).then_some(deleted)
 }
 
@@ -97,7 +113,9 @@ pub(super) async fn deleted_photo(
     photo: PhotoId,
 ) -> Result<Option<Deleted>, StoreError> {
     let changes = desk.store().history(pet, i64::MAX, RECENT).await?;
-    let mut deleted = changes.iter().filter_map(|change| deleted_by(change, desk.visit.now));
+    let mut deleted = changes
+        .iter()
+        .filter_map(|change| deleted_by(change, desk.visit.now));
     Ok(deleted.find(|of| of.photo.id == photo))
 }
 
@@ -106,26 +124,42 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
     let before = desk.visit.query.integer("before").unwrap_or(i64::MAX);
     let changes = desk.store().history(pet.id, before, SHOWN + 1).await?;
     let has_more = changes.len() > SHOWN as usize;
-    let oldest =
-        changes.iter().take(SHOWN as usize).next_back().map(|change| change.seq.to_string());
+    let oldest = changes
+        .iter()
+        .take(SHOWN as usize)
+        .next_back()
+        .map(|change| change.seq.to_string());
     // Also on the page that follows a form, which has another path.
     let path = format!("/animals/{}", pet.id);
-    let older = oldest.filter(|_| has_more).map(|seq| link(&path, &[("before", &seq)]));
+    let older = oldest
+        .filter(|_| has_more)
+        .map(|seq| link(&path, &[("before", &seq)]));
     let shown: Vec<&JournalEntry> = (0..changes.len().min(SHOWN as usize))
         .filter(|&at| !follows_an_order(&changes, at))
         .map(|at| &changes[at])
         .collect();
-    let ids = shown.iter().flat_map(|&change| categories_in(change)).collect();
+    let ids = shown
+        .iter()
+        .flat_map(|&change| categories_in(change))
+        .collect();
     let categories = desk.categories_of(ids).await?;
     let fields = desk.store().fields().await?;
     // An animal that was imported begins with the import, of which the log has one entry for all.
-    let begins = changes.iter().any(|change| change.kind == ChangeType::PetAdded);
-    let import = if has_more || begins { None } else { import_of(desk, pet).await? };
+    let begins = changes
+        .iter()
+        .any(|change| change.kind == ChangeType::PetAdded);
+    let import = if has_more || begins {
+        None
+    } else {
+        import_of(desk, pet).await?
+    };
     let shown = shown.into_iter().chain(&import);
     let may_change = desk.may_write() && pet.withdrawn.is_none();
     let deleted = |change| {
         let deleted = deleted_by(change, desk.visit.now).filter(|_| may_change);
-        deleted.map(|of| of.photo.id).filter(|&id| pet.photos.position(id).is_none())
+        deleted
+            .map(|of| of.photo.id)
+            .filter(|&id| pet.photos.position(id).is_none())
     };
     Ok(html! {
         @if changes.is_empty() && import.is_none() { p.muted { (texts().no_history) } }
@@ -166,15 +200,21 @@ pub(super) fn replaced(change: &JournalEntry) -> Option<&'static str> {
 
 /// The name of the animal that an entry is about, at that time.
 pub(super) fn name(entry: &AuditEntry) -> Option<String> {
-    let AuditEntry::Change(change) = entry else { return None };
-    logged(change.after.as_deref())["name"].as_str().map(str::to_owned)
+    let AuditEntry::Change(change) = entry else {
+        return None;
+    };
+    logged(change.after.as_deref())["name"]
+        .as_str()
+        .map(str::to_owned)
 }
 
 /// The import that added an animal, among the first imports since it exists.
 async fn import_of(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<JournalEntry>, StoreError> {
     let query = AuditQuery {
         kind: Some(AuditType::Change(ChangeType::PetsImported)),
-        since: pet.created_at.and_then(|at| at.checked_sub(1.second()).ok()),
+        since: pet
+            .created_at
+            .and_then(|at| at.checked_sub(1.second()).ok()),
         limit: SHOWN,
         ..AuditQuery::default()
     };
@@ -192,7 +232,9 @@ async fn import_of(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<JournalEntr
 
 /// Whether the change at this place only gives the animal the status of the order before it.
 fn follows_an_order(changes: &[JournalEntry], at: usize) -> bool {
-    let (change, Some(before)) = (&changes[at], changes.get(at + 1)) else { return false };
+    let (change, Some(before)) = (&changes[at], changes.get(at + 1)) else {
+        return false;
+    };
     change.kind == ChangeType::PetChanged
         && before.subject.kind == SubjectKind::Order
         && before.kind != ChangeType::OrderChanged
@@ -203,7 +245,9 @@ fn follows_an_order(changes: &[JournalEntry], at: usize) -> bool {
 /// The categories that an animal had before and after a change.
 pub(super) fn categories_in(change: &JournalEntry) -> impl Iterator<Item = i64> {
     let of = |text: &Option<Box<str>>| logged(text.as_deref())["categoryId"].as_i64();
-    [of(&change.before), of(&change.after)].into_iter().flatten()
+    [of(&change.before), of(&change.after)]
+        .into_iter()
+        .flatten()
 }
 
 /// The differences of a change, for people. The log has the number of a category, and the name may be
@@ -225,13 +269,19 @@ pub(super) fn differences(
     let value = |of: &Value, member: &str| match member {
         "categoryId" => of[member].as_i64().map(category),
         "status" => of[member].as_str().map(|text| {
-            forms::status(text).map_or(text, |status| texts().status(status)).to_owned()
+            forms::status(text)
+                .map_or(text, |status| texts().status(status))
+                .to_owned()
         }),
-        "price" => of[member].as_str().map(|price| amount(price, desk.currency())),
-        // That of an order is a text of people.
-        "reason" => of[member]
+        "price" => of[member]
             .as_str()
-            .map(|text| text.parse().map_or(text, |reason| texts().reason(reason)).to_owned()),
+            .map(|price| amount(price, desk.currency())),
+        // That of an order is a text of people.
+        "reason" => of[member].as_str().map(|text| {
+            text.parse()
+                .map_or(text, |reason| texts().reason(reason))
+                .to_owned()
+        }),
         _ => of[member].as_str().map(str::to_owned),
     };
     let mut lines: Vec<(String, Option<String>, String)> = Vec::new();
@@ -278,10 +328,16 @@ pub(super) fn differences(
     let withdrawal = &after["withdrawn"];
     if before["withdrawn"].is_null() && withdrawal.is_object() {
         let reason = withdrawal["reason"].as_str().map(|text| {
-            forms::withdrawal_reason(text).map_or(text, |reason| texts().reason(reason)).to_owned()
+            forms::withdrawal_reason(text)
+                .map_or(text, |reason| texts().reason(reason))
+                .to_owned()
         });
         add(texts().reason_label, None, reason);
-        add(texts().note, None, withdrawal["note"].as_str().map(str::to_owned));
+        add(
+            texts().note,
+            None,
+            withdrawal["note"].as_str().map(str::to_owned),
+        );
     }
     let others = photos(&before["photos"], &after["photos"]);
     // The log has no contacts, which can be erased.
@@ -308,16 +364,25 @@ pub(super) fn differences(
 /// The names of the fields that an animal has values of, before or after a change.
 fn names_of<'v>(before: &'v Value, after: &'v Value) -> BTreeSet<&'v str> {
     let names = |of: &'v Value| of.as_object().into_iter().flat_map(|all| all.keys());
-    names(before).chain(names(after)).map(String::as_str).collect()
+    names(before)
+        .chain(names(after))
+        .map(String::as_str)
+        .collect()
 }
 
 /// The changes of the photos of an animal.
 fn photos(before: &Value, after: &Value) -> Vec<&'static str> {
     let all = |of: &Value| of.as_array().cloned().unwrap_or_default();
     let (before, after) = (all(before), all(after));
-    let ids = |of: &[Value]| of.iter().map(|photo| photo["id"].clone()).collect::<Vec<_>>();
+    let ids = |of: &[Value]| {
+        of.iter()
+            .map(|photo| photo["id"].clone())
+            .collect::<Vec<_>>()
+    };
     let each = |of: &[Value], member: &str| {
-        let all = of.iter().map(|photo| (photo["id"].to_string(), photo[member].clone()));
+        let all = of
+            .iter()
+            .map(|photo| (photo["id"].to_string(), photo[member].clone()));
         all.collect::<BTreeMap<_, _>>()
     };
     let order = match after.len().cmp(&before.len()) {
@@ -329,11 +394,17 @@ fn photos(before: &Value, after: &Value) -> Vec<&'static str> {
         Ordering::Equal if ids(&before) != ids(&after) => Some(texts().photos_moved),
         Ordering::Equal => None,
     };
-    let members = [("alt", texts().photo_described), ("focus", texts().photo_focused)];
+    let members = [
+        ("alt", texts().photo_described),
+        ("focus", texts().photo_focused),
+    ];
     let changed = members.map(|(member, text)| {
         let is_changed =
             after.len() == before.len() && each(&before, member) != each(&after, member);
         is_changed.then_some(text)
     });
-    order.into_iter().chain(changed.into_iter().flatten()).collect()
+    order
+        .into_iter()
+        .chain(changed.into_iter().flatten())
+        .collect()
 }

@@ -40,13 +40,17 @@ pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     // What changed since the page was made, which can be long before its stream begins.
     let after = desk.visit.query.integer("after").unwrap_or(desk.position);
     let stream = Stream {
-        watcher: app.journal.watch(Actor::Staff(desk.session.member.id), after)?,
+        watcher: app
+            .journal
+            .watch(Actor::Staff(desk.session.member.id), after)?,
         store: Arc::clone(&app.store),
         clock: Arc::clone(&app.clock),
         session: desk.session.record.digest,
         has_just_sent: false,
     };
-    let pieces = stream::unfold(stream, async |mut stream| Some((stream.next().await?, stream)));
+    let pieces = stream::unfold(stream, async |mut stream| {
+        Some((stream.next().await?, stream))
+    });
     Ok(Reply::Events(Body::Stream(Box::pin(pieces))))
 }
 
@@ -63,7 +67,10 @@ impl Stream {
                 let pets = changed?.filter(|pets| pets.len() <= MAX_PETS);
                 self.has_just_sent = true;
                 let shown = |pets: Vec<i64>| {
-                    pets.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+                    pets.iter()
+                        .map(ToString::to_string)
+                        .collect::<Vec<_>>()
+                        .join(" ")
                 };
                 let data = pets.map_or_else(|| "*".to_owned(), shown);
                 format!("data: {data}\n\n").into()

@@ -23,7 +23,10 @@ use crate::{
 pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, ApiError> {
     let (console, member) = (desk.visit.console, desk.session.member.id);
     let _arriving = photo_forms::arriving(console, member)?;
-    let _room = console.edge.response_memory.reserve_for_picture(Logo::MAX_PICTURE)?;
+    let _room = console
+        .edge
+        .response_memory
+        .reserve_for_picture(Logo::MAX_PICTURE)?;
     let timeout = console.edge.body_timeout * photo_forms::PICTURE_TIMES;
     let max_form = 2 * Logo::MAX_PICTURE;
     let form = Multipart::of(&desk.visit.request.headers, body, timeout, max_form);
@@ -39,9 +42,14 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
             _ => {}
         }
     }
-    let digest = picture.as_ref().map(|of| text::hex_digits(&Sha256::digest(of)));
+    let digest = picture
+        .as_ref()
+        .map(|of| text::hex_digits(&Sha256::digest(of)));
     let fields = [(LOGO, digest.unwrap_or_default()), (KEY_FIELD, key)];
-    let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, &**value)).collect();
+    let fields: Vec<_> = fields
+        .iter()
+        .map(|(name, value)| (*name, &**value))
+        .collect();
     desk.visit.form = Form::sent(&fields[..if fields[1].1.is_empty() { 1 } else { 2 }]);
     if owner_of(&desk.visit.form).is_some_and(|owner| owner != member) {
         return store::show(desk, &Errors::at(LOGO, texts().another_member)).await;

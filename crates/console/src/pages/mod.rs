@@ -197,22 +197,37 @@ pub(super) struct Needed {
 }
 
 const fn needed(role: Role) -> Needed {
-    Needed { role, password: false, second_factor: true, does: |of| of.settings }
+    Needed {
+        role,
+        password: false,
+        second_factor: true,
+        does: |of| of.settings,
+    }
 }
 
 impl Target {
     const fn after_password(self) -> Self {
         match self {
-            Self::Staff(needed, page) => Self::Staff(Needed { password: true, ..needed }, page),
+            Self::Staff(needed, page) => Self::Staff(
+                Needed {
+                    password: true,
+                    ..needed
+                },
+                page,
+            ),
             other => other,
         }
     }
 
     const fn before_second_factor(self) -> Self {
         match self {
-            Self::Staff(needed, page) => {
-                Self::Staff(Needed { second_factor: false, ..needed }, page)
-            }
+            Self::Staff(needed, page) => Self::Staff(
+                Needed {
+                    second_factor: false,
+                    ..needed
+                },
+                page,
+            ),
             other => other,
         }
     }
@@ -263,16 +278,26 @@ pub(super) fn route<'p>(
 /// line, several pictures take minutes.
 pub(super) fn may_wait(method: &Method, path: &str) -> Duration {
     let has_pictures = route(method, path).is_ok_and(|(route, _)| route.target.has_pictures());
-    if has_pictures { Duration::from_mins(20) } else { Duration::ZERO }
+    if has_pictures {
+        Duration::from_mins(20)
+    } else {
+        Duration::ZERO
+    }
 }
 
 /// The action of the form with this method and path.
 pub(super) fn find<'p>(method: &Method, path: &'p str) -> Option<FormAction<'p>> {
     let (route, [parameter, _]) = route(method, path).ok()?;
     Some(match route.target {
-        Target::Staff(needed, _) => {
-            FormAction { name: (needed.does)(texts()), parameter, needs_password: needed.password }
-        }
-        _ => FormAction { name: texts().settings, parameter, needs_password: false },
+        Target::Staff(needed, _) => FormAction {
+            name: (needed.does)(texts()),
+            parameter,
+            needs_password: needed.password,
+        },
+        _ => FormAction {
+            name: texts().settings,
+            parameter,
+            needs_password: false,
+        },
     })
 }

@@ -32,7 +32,9 @@ pub(super) async fn with_ids(
     ids: impl Iterator<Item = OrderId>,
 ) -> Result<Vec<Order>, StoreError> {
     let ids: Vec<OrderId> = ids.collect();
-    let orders = stream::iter(ids).map(|id| desk.store().get_order(id)).buffered(AT_ONCE);
+    let orders = stream::iter(ids)
+        .map(|id| desk.store().get_order(id))
+        .buffered(AT_ONCE);
     let orders: Vec<Option<Order>> = orders.try_collect().await?;
     Ok(orders.into_iter().flatten().collect())
 }
@@ -45,12 +47,20 @@ pub(super) async fn animals_of(
         let pet = desk.store().get_store_pet(order.pet_id).await?;
         Ok((order, pet))
     };
-    stream::iter(orders).map(pet).buffered(AT_ONCE).try_collect().await
+    stream::iter(orders)
+        .map(pet)
+        .buffered(AT_ONCE)
+        .try_collect()
+        .await
 }
 
 /// The contact of an order, if the member may see it.
 pub(super) fn contact<'o>(desk: &Desk<'_>, order: &'o Order) -> Option<&'o str> {
-    order.contact.as_ref().filter(|_| desk.may_write()).map(Contact::as_str)
+    order
+        .contact
+        .as_ref()
+        .filter(|_| desk.may_write())
+        .map(Contact::as_str)
 }
 
 /// The same of the open order of an animal, among these.
@@ -59,7 +69,10 @@ pub(super) fn contact_for<'o>(
     orders: &'o [Order],
     pet: &StorePet,
 ) -> Option<&'o str> {
-    contact(desk, orders.iter().find(|order| Some(order.id) == pet.order_id)?)
+    contact(
+        desk,
+        orders.iter().find(|order| Some(order.id) == pet.order_id)?,
+    )
 }
 
 /// The first telephone number of a contact, as a device dials it.
@@ -68,15 +81,24 @@ fn telephone(contact: &str) -> Option<String> {
     contact.split(|c| !is_part(c)).find_map(|run| {
         let run = run.trim();
         // Such as 24.12.2026 and 2026-12-24.
-        let parts: Vec<usize> = run.split(['.', '/', '-']).map(|part| part.trim().len()).collect();
+        let parts: Vec<usize> = run
+            .split(['.', '/', '-'])
+            .map(|part| part.trim().len())
+            .collect();
         if matches!(parts[..], [1..=2, 1..=2, 2 | 4] | [4, 1..=2, 1..=2]) {
             return None;
         }
         let abroad = if run.starts_with('+') { "+" } else { "" };
         // "+49 (0)30" has a zero that is dialled only within the country.
-        let run = if abroad.is_empty() { run.to_owned() } else { run.replacen("(0)", "", 1) };
+        let run = if abroad.is_empty() {
+            run.to_owned()
+        } else {
+            run.replacen("(0)", "", 1)
+        };
         let digits: String = run.chars().filter(char::is_ascii_digit).collect();
-        DIGITS.contains(&digits.len()).then(|| format!("{abroad}{digits}"))
+        DIGITS
+            .contains(&digits.len())
+            .then(|| format!("{abroad}{digits}"))
     })
 }
 
@@ -95,20 +117,28 @@ pub(super) fn sums(desk: &Desk<'_>, rows: &[Row]) -> String {
         let of_status = rows.iter().filter(|(order, _)| order.status == status);
         let prices =
             of_status.filter_map(|(order, _)| Some(order.price.as_ref()?.ten_thousandths()));
-        let (count, sum) =
-            prices.fold((0, 0_i64), |(count, sum), price| (count + 1, sum.saturating_add(price)));
+        let (count, sum) = prices.fold((0, 0_i64), |(count, sum), price| {
+            (count + 1, sum.saturating_add(price))
+        });
         let sum = format!("{}.{:04}", sum / 10_000, sum % 10_000);
-        let sum = amount(sum.trim_end_matches('0').trim_end_matches('.'), desk.currency());
+        let sum = amount(
+            sum.trim_end_matches('0').trim_end_matches('.'),
+            desk.currency(),
+        );
         (count > 0).then(|| texts().sum_of(status, count, &sum))
     };
-    let sums = [OrderStatus::Completed, OrderStatus::Reserved].into_iter().filter_map(sum);
+    let sums = [OrderStatus::Completed, OrderStatus::Reserved]
+        .into_iter()
+        .filter_map(sum);
     sums.collect::<Vec<_>>().join(" · ")
 }
 
 /// Orders with their animals.
 pub(super) fn table(desk: &Desk<'_>, fields: &FieldSet, rows: &[Row]) -> Markup {
-    let has_buttons =
-        desk.may_write() && rows.iter().any(|(order, _)| order.status == OrderStatus::Reserved);
+    let has_buttons = desk.may_write()
+        && rows
+            .iter()
+            .any(|(order, _)| order.status == OrderStatus::Reserved);
     let have_contacts = rows.iter().any(|(order, _)| contact(desk, order).is_some());
     let mut labels = vec![
         texts().animal,
@@ -138,7 +168,10 @@ pub(super) fn table(desk: &Desk<'_>, fields: &FieldSet, rows: &[Row]) -> Markup 
 
 /// What the day of all these orders is.
 fn ends<'o>(mut orders: impl Iterator<Item = &'o Order> + Clone) -> &'static str {
-    if orders.clone().all(|order| order.status == OrderStatus::Completed) {
+    if orders
+        .clone()
+        .all(|order| order.status == OrderStatus::Completed)
+    {
         texts().sold_at
     } else if orders.all(|order| order.closed_at.is_some()) {
         texts().closed_at
@@ -203,12 +236,18 @@ fn table_row(
 /// The values of the inputs of an order, and its status, on which its buttons depend.
 pub(super) fn form_of(desk: &Desk<'_>, order: &Order) -> Form {
     let is_reserved = order.status == OrderStatus::Reserved;
-    let end = order.expires_at.map(|end| end.strftime("%F").to_string()).unwrap_or_default();
+    let end = order
+        .expires_at
+        .map(|end| end.strftime("%F").to_string())
+        .unwrap_or_default();
     let version = order.version.to_string();
     let mut members = vec![("version", &*version), ("status", order.status.as_str())];
     let others = ORDER_INPUTS.iter().filter(|input| input.name != PRICE);
     members.extend(others.map(|input| (input.name, input.of(desk, order).unwrap_or_default())));
-    let price = order.price.as_ref().map(|price| numbers().plain(price.as_str()));
+    let price = order
+        .price
+        .as_ref()
+        .map(|price| numbers().plain(price.as_str()));
     if is_reserved || order.status == OrderStatus::Completed {
         members.push((PRICE, price.as_deref().unwrap_or_default()));
     }
@@ -222,7 +261,14 @@ pub(super) fn form_of(desk: &Desk<'_>, order: &Order) -> Form {
 fn seen(desk: &Desk<'_>, order: &Order) -> Form {
     let form = form_of(desk, order);
     let is_unseen = |name: &str| {
-        name == "until" || ORDER_INPUTS.iter().any(|input| input.is_detail && input.name == name)
+        name == "until"
+            || ORDER_INPUTS
+                .iter()
+                .any(|input| input.is_detail && input.name == name)
     };
-    form.fields().iter().filter(|(name, _)| !is_unseen(name)).cloned().collect()
+    form.fields()
+        .iter()
+        .filter(|(name, _)| !is_unseen(name))
+        .cloned()
+        .collect()
 }

@@ -38,33 +38,62 @@ pub(super) async fn find(
 ) -> Result<(Vec<Order>, bool), ApiError> {
     let numbered = forms::number(typed).and_then(OrderId::new);
     let mut found = with_ids(desk, numbered.into_iter()).await?;
-    let query = OrderQuery { status, newest_first: true, ..OrderQuery::default() };
+    let query = OrderQuery {
+        status,
+        newest_first: true,
+        ..OrderQuery::default()
+    };
     if let Some(reference) = Reference::new(typed.to_owned()) {
         let reference = Some(reference);
-        let query = OrderQuery { reference, limit: most(), ..query.clone() };
+        let query = OrderQuery {
+            reference,
+            limit: most(),
+            ..query.clone()
+        };
         found.extend(desk.store().list_orders(&query).await?.0);
     }
     let (animals, named, mut is_whole) = animals(desk, typed, status).await?;
     found.extend(named);
     let of_animal = async |pet_id: PetId| {
         let limit = Limit::new(OF_ANIMAL).unwrap_or_default();
-        let query = OrderQuery { pet_id: Some(pet_id), limit, ..query.clone() };
+        let query = OrderQuery {
+            pet_id: Some(pet_id),
+            limit,
+            ..query.clone()
+        };
         desk.store().list_orders(&query).await
     };
     let of_animals = stream::iter(animals).map(of_animal).buffered(AT_ONCE);
     let of_animals: Vec<_> = of_animals.try_collect().await?;
     found.extend(of_animals.into_iter().flat_map(|(orders, _)| orders));
-    let wholes =
-        if status.is_none() { vec![Some(OrderStatus::Reserved), None] } else { vec![status] };
+    let wholes = if status.is_none() {
+        vec![Some(OrderStatus::Reserved), None]
+    } else {
+        vec![status]
+    };
     for status in wholes {
-        let (orders, all) = with_part(desk, typed, OrderQuery { status, ..query.clone() }).await?;
+        let (orders, all) = with_part(
+            desk,
+            typed,
+            OrderQuery {
+                status,
+                ..query.clone()
+            },
+        )
+        .await?;
         found.extend(orders);
         is_whole &= all;
     }
     found.retain(|order| status.is_none_or(|status| order.status == status));
     let is_numbered = |order: &Order| Some(order.id) == numbered;
     let is_open = |order: &Order| order.status == OrderStatus::Reserved;
-    found.sort_by_key(|order| (!is_numbered(order), !is_open(order), std::cmp::Reverse(order.id)));
+    found.sort_by_key(|order| {
+        (
+            !is_numbered(order),
+            !is_open(order),
+            std::cmp::Reverse(order.id),
+        )
+    });
     found.dedup_by_key(|order| order.id);
     is_whole &= found.len() <= MOST;
     found.truncate(MOST);
@@ -83,16 +112,27 @@ async fn animals(
     let (mut orders, mut is_whole) = (Vec::new(), true);
     if let Some(name) = NamePrefix::new(typed).filter(|_| !typed.contains('\0')) {
         let newest = desk.store().names_of_orders(status, SEARCHED).await?;
-        let of_name = newest.iter().filter(|(_, of)| !name.is_empty() && name.finds(of.as_str()));
+        let of_name = newest
+            .iter()
+            .filter(|(_, of)| !name.is_empty() && name.finds(of.as_str()));
         let ids: Vec<OrderId> = of_name.map(|(id, _)| *id).take(MOST + 1).collect();
         orders = with_ids(desk, ids.into_iter()).await?;
         let (name, limit) = (Some(name), Limit::new(ANIMALS).unwrap_or_default());
-        let query = PetQuery { name, limit, newest_first: true, ..PetQuery::default() };
+        let query = PetQuery {
+            name,
+            limit,
+            newest_first: true,
+            ..PetQuery::default()
+        };
         let (named, next) = desk.store().list_store_pets(&query).await?;
         found.extend(named);
         is_whole = next.is_none() || newest.len() < SEARCHED;
     }
-    Ok((found.into_iter().map(|pet| pet.id).collect(), orders, is_whole))
+    Ok((
+        found.into_iter().map(|pet| pet.id).collect(),
+        orders,
+        is_whole,
+    ))
 }
 
 /// The orders with this part of a reference or a contact, the newest first, and whether all were searched.
@@ -118,7 +158,10 @@ async fn with_part(
         reference.is_some_and(|reference| reference.as_str().to_lowercase().contains(&part))
             || contact(desk, order).is_some_and(is_for)
     };
-    let mut query = OrderQuery { limit: most(), ..query };
+    let mut query = OrderQuery {
+        limit: most(),
+        ..query
+    };
     let (mut found, mut searched) = (Vec::new(), 0);
     while searched < SEARCHED && found.len() < MOST {
         let (orders, next) = desk.store().list_orders(&query).await?;

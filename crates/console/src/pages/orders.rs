@@ -44,19 +44,31 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         is_cut = !is_whole;
         animals_of(desk, orders).await?
     } else if status == OrderStatus::Reserved.as_str() {
-        let last = desk.visit.now.checked_add((401 * 24).hours()).unwrap_or(desk.visit.now);
+        let last = desk
+            .visit
+            .now
+            .checked_add((401 * 24).hours())
+            .unwrap_or(desk.visit.now);
         let due = desk.store().due_orders(None, last, SHOWN_BY_END).await?;
         is_cut = due.len() >= SHOWN_BY_END as usize;
         with_animals(desk, due.into_iter().map(|(id, _)| id)).await?
     } else {
         let limit = Limit::new(SHOWN).unwrap_or_default();
         let status = status.parse().ok();
-        let query =
-            OrderQuery { status, limit, newest_first: true, after, ..OrderQuery::default() };
+        let query = OrderQuery {
+            status,
+            limit,
+            newest_first: true,
+            after,
+            ..OrderQuery::default()
+        };
         let (orders, position) = desk.store().list_orders(&query).await?;
         next = position.map(|id| {
             let id = id.to_string();
-            link("/orders", &[("status", desk.visit.query.get("status")), ("after", &id)])
+            link(
+                "/orders",
+                &[("status", desk.visit.query.get("status")), ("after", &id)],
+            )
         });
         animals_of(desk, orders).await?
     };
@@ -113,7 +125,9 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             }
         }
     };
-    Ok(Page::new(texts().orders, content).following(Follows::Everything).into())
+    Ok(Page::new(texts().orders, content)
+        .following(Follows::Everything)
+        .into())
 }
 
 /// The list of the orders in a status: of all, or of those that were found.
@@ -134,7 +148,9 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         return Ok(missing(texts().no_order));
     };
     let title = texts().title_of_order(order.id.get());
-    let categories = desk.categories_of(pet.iter().map(|pet| pet.category_id).collect()).await?;
+    let categories = desk
+        .categories_of(pet.iter().map(|pet| pet.category_id).collect())
+        .await?;
     let (fields, mut drawings) = (desk.store().fields().await?, Drawings::default());
     let content = html! {
         div.head {
@@ -177,11 +193,22 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
 
 /// The values of an order, beginning with the customer's contact data.
 pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
-    let members = ORDER_INPUTS.iter().map(|input| (input.label(), input.shown(desk, order)));
-    let reason = order.reason.as_ref().map(|reason| reason.as_str().to_owned());
+    let members = ORDER_INPUTS
+        .iter()
+        .map(|input| (input.label(), input.shown(desk, order)));
+    let reason = order
+        .reason
+        .as_ref()
+        .map(|reason| reason.as_str().to_owned());
     let is_sold = order.status == OrderStatus::Completed;
-    let closed_at = if is_sold { texts().sold_at } else { texts().closed_at };
-    let ends = order.expires_at.filter(|_| order.status == OrderStatus::Reserved);
+    let closed_at = if is_sold {
+        texts().sold_at
+    } else {
+        texts().closed_at
+    };
+    let ends = order
+        .expires_at
+        .filter(|_| order.status == OrderStatus::Reserved);
     let times = [
         (texts().ends, ends),
         (texts().placed_at, Some(order.created_at)),
@@ -220,23 +247,41 @@ pub(super) fn form(
     }
     let (path, now) = (format!("/orders/{}", order.id), form_of(desk, order));
     // It was not saved.
-    let is_sent = desk.visit.request.uri.path().starts_with(&format!("{path}/"));
-    let form = if is_sent { Merged::of(&desk.visit.form, &now).form } else { Form::default() };
+    let is_sent = desk
+        .visit
+        .request
+        .uri
+        .path()
+        .starts_with(&format!("{path}/"));
+    let form = if is_sent {
+        Merged::of(&desk.visit.form, &now).form
+    } else {
+        Form::default()
+    };
     // Some buttons stand in a list or in a message, and send no inputs.
-    let unsent = now.fields().iter().filter(|(name, _)| form.all(name).next().is_none());
+    let unsent = now
+        .fields()
+        .iter()
+        .filter(|(name, _)| form.all(name).next().is_none());
     let form: Form = form.fields().iter().chain(unsent).cloned().collect();
     let press = |command: &str, class: &str, label: &str| {
         html! { button class=(class) formaction={ (path) "/" (command) } { (label) } }
     };
     let is_reserved = order.status == OrderStatus::Reserved;
     // Without the price of an order that cannot have another one.
-    let inputs = ORDER_INPUTS.iter().filter(|input| now.all(input.name).next().is_some());
+    let inputs = ORDER_INPUTS
+        .iter()
+        .filter(|input| now.all(input.name).next().is_some());
     let (price, others): (Vec<_>, Vec<_>) =
         inputs.partition(|input| is_reserved && input.name == PRICE);
     let reason = Input::of("reason", texts().reason_label, &form, errors).optional();
     let is_free =
         pet.is_some_and(|pet| pet.status == PetStatus::Available && pet.withdrawn.is_none());
-    let may_reopen = if order.status == OrderStatus::Completed { order.holds } else { is_free };
+    let may_reopen = if order.status == OrderStatus::Completed {
+        order.holds
+    } else {
+        is_free
+    };
     html! {
         form.stack.no-print data-draft method="post" action={ (path) "/change" } {
             (desk.key("order"))
@@ -279,7 +324,10 @@ fn patch(desk: &Desk<'_>, form: &Form, now: &Form, errors: &mut Errors) -> Order
     let differs = |name: &str| merge::differs(form, now, name);
     let values = order_inputs::read((form, desk.currency()), differs, errors);
     let end = differs("until").then(|| forms::end_of_day(form, desk.visit.now));
-    OrderPatch { expires_at: end.and_then(|end| errors.take("until", end)), ..values }
+    OrderPatch {
+        expires_at: end.and_then(|end| errors.take("until", end)),
+        ..values
+    }
 }
 
 /// Saves what was typed about the order in the path, carries out commands about it, and shows its animal.
@@ -288,7 +336,10 @@ async fn act_on_order(
     desk: &Desk<'_>,
     commands: impl FnOnce(OrderId, Patch<Decimal>, &mut Errors) -> Vec<Command>,
 ) -> Result<Reply, ApiError> {
-    let Some(order) = with_ids(desk, desk.id(OrderId::new).into_iter()).await?.pop() else {
+    let Some(order) = with_ids(desk, desk.id(OrderId::new).into_iter())
+        .await?
+        .pop()
+    else {
         return Ok(missing(texts().no_order));
     };
     let now = form_of(desk, &order);
@@ -303,23 +354,37 @@ async fn act_on_order(
         // The sale changes it.
         patch.price = Patch::Keep;
     }
-    let outdated = merged
-        .errors(then.is_empty(), |name, value| values::in_words(&[], desk.currency(), name, value));
+    let outdated = merged.errors(then.is_empty(), |name, value| {
+        values::in_words(&[], desk.currency(), name, value)
+    });
     let preconditions = merged.preconditions(!outdated.is_empty());
-    let commands = [Command::PatchOrder { id: order.id, patch, preconditions }];
-    match desk.execute(commands.into_iter().chain(then).collect()).await? {
+    let commands = [Command::PatchOrder {
+        id: order.id,
+        patch,
+        preconditions,
+    }];
+    match desk
+        .execute(commands.into_iter().chain(then).collect())
+        .await?
+    {
         Ok(flash) => {
             // A member goes on where the button was.
             let is_of_today = desk.visit.form.get(FROM) == TODAY;
             let animal = format!("/animals/{}", order.pet_id.get());
-            Ok(Reply::See(if is_of_today { "/".to_owned() } else { animal }, Some(flash)))
+            Ok(Reply::See(
+                if is_of_today { "/".to_owned() } else { animal },
+                Some(flash),
+            ))
         }
         Err(_) if !outdated.is_empty() => show(desk, &outdated).await,
         Err(not_done) => {
             let pet = desk.store().get_store_pet(order.pet_id).await?;
-            let other = pet.and_then(|pet| pet.order_id).filter(|other| *other != order.id);
-            let other =
-                other.map_or(String::new(), |other| texts().animal_is_reserved(other.get()));
+            let other = pet
+                .and_then(|pet| pet.order_id)
+                .filter(|other| *other != order.id);
+            let other = other.map_or(String::new(), |other| {
+                texts().animal_is_reserved(other.get())
+            });
             show(desk, &Errors::text(&(not_done.why + &other))).await
         }
     }
@@ -327,11 +392,19 @@ async fn act_on_order(
 
 // The change of the order checks first that it is the one that the page showed.
 fn sale(id: OrderId, price: Patch<Decimal>) -> Command {
-    Command::CompleteOrder { id, price, preconditions: Preconditions::default() }
+    Command::CompleteOrder {
+        id,
+        price,
+        preconditions: Preconditions::default(),
+    }
 }
 
 fn cancellation(id: OrderId) -> Command {
-    Command::CancelOrder { id, reason: None, preconditions: Preconditions::default() }
+    Command::CancelOrder {
+        id,
+        reason: None,
+        preconditions: Preconditions::default(),
+    }
 }
 
 /// Sells the reserved animal for the price that was typed.
@@ -348,8 +421,14 @@ pub(super) async fn cancel(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     act_on_order(desk, |id, _, errors| {
         let typed = desk.visit.form.get("reason");
-        let reason = errors.take("reason", forms::optional(typed, texts().reason_label)).flatten();
-        vec![Command::ReturnOrder { id, reason, preconditions: Preconditions::default() }]
+        let reason = errors
+            .take("reason", forms::optional(typed, texts().reason_label))
+            .flatten();
+        vec![Command::ReturnOrder {
+            id,
+            reason,
+            preconditions: Preconditions::default(),
+        }]
     })
     .await
 }
@@ -360,7 +439,12 @@ pub(super) async fn reopen(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let default_end = desk.default_end();
     act_on_order(desk, |id, _, _| {
         let preconditions = Preconditions::default();
-        let reopened = Command::ReopenOrder { id, expires_at: None, default_end, preconditions };
+        let reopened = Command::ReopenOrder {
+            id,
+            expires_at: None,
+            default_end,
+            preconditions,
+        };
         let then = match desk.visit.form.get("then") {
             "cancel" => Some(cancellation(id)),
             "sell" => Some(sale(id, Patch::Keep)),

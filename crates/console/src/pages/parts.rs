@@ -16,7 +16,9 @@ pub(super) fn missing(message: &str) -> Reply {
         p { (message) }
         p { a href="/" { (texts().to_first_page) } }
     };
-    Page::new(texts().not_found, content).with_status(StatusCode::NOT_FOUND).into()
+    Page::new(texts().not_found, content)
+        .with_status(StatusCode::NOT_FOUND)
+        .into()
 }
 
 /// Content that is replaced as a whole when something changes, so that no part contradicts another.
@@ -54,11 +56,16 @@ pub(super) fn card(
 ) -> Markup {
     let lines = [animal.line(today(desk)), category.to_owned()];
     let (path, category) = (&*animal.path(), Some(category));
-    Card { animal, path, target: None, category, badge: None, lines: &lines, price: None }.show(
-        &ROW,
-        drawings,
-        (at, AT_FIRST),
-    )
+    Card {
+        animal,
+        path,
+        target: None,
+        category,
+        badge: None,
+        lines: &lines,
+        price: None,
+    }
+    .show(&ROW, drawings, (at, AT_FIRST))
 }
 
 /// A link to another part of a list, with these parameters.
@@ -66,7 +73,11 @@ pub(super) fn link(path: &str, parameters: &[(&str, &str)]) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.extend_pairs(parameters.iter().filter(|(_, value)| !value.is_empty()));
     let query = query.finish();
-    if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+    if query.is_empty() {
+        path.to_owned()
+    } else {
+        format!("{path}?{query}")
+    }
 }
 
 /// The links below a list: to its beginning if this is a later page, and to the next page.

@@ -25,7 +25,10 @@ use crate::prelude::*;
 pub(super) const MAX_LINES: usize = 100;
 
 /// What is kept of a pasted table: the headings, the animals that can be added at once, and the line after them.
-const LIMITS: TableLimits = TableLimits { rows: MAX_LINES + 2, columns: 100 };
+const LIMITS: TableLimits = TableLimits {
+    rows: MAX_LINES + 2,
+    columns: 100,
+};
 
 const LINE_END: [char; 2] = ['\r', '\n'];
 
@@ -79,17 +82,28 @@ impl PastedText {
         let text: Arc<str> = form.raw("lines").into();
         let shared = Arc::clone(&text);
         let work = move || read_table(&shared, LIMITS);
-        let table = desk.visit.console.heavy_work.run(Reader::Known, work).await?;
+        let table = desk
+            .visit
+            .console
+            .heavy_work
+            .run(Reader::Known, work)
+            .await?;
         Ok(Self { text, table })
     }
 
     /// Returns the first lines, among them the headings if there are any.
     fn rows(&self) -> &[TableRow] {
-        self.table.as_ref().map(|table| &*table.rows).unwrap_or_default()
+        self.table
+            .as_ref()
+            .map(|table| &*table.rows)
+            .unwrap_or_default()
     }
 
     fn row_count(&self) -> usize {
-        self.table.as_ref().map(|table| table.row_count).unwrap_or_default()
+        self.table
+            .as_ref()
+            .map(|table| table.row_count)
+            .unwrap_or_default()
     }
 
     /// Returns all cells that are shown, among them the categories.
@@ -126,7 +140,10 @@ impl Pasted {
     pub(super) fn left_out(&self) -> String {
         let is_left_out = |column: &&Column| column.input.is_empty() && !column.is_empty;
         let headings = self.columns.iter().filter(is_left_out);
-        headings.map(|column| quoted(&column.heading)).collect::<Vec<_>>().join(", ")
+        headings
+            .map(|column| quoted(&column.heading))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 
@@ -135,15 +152,36 @@ pub(super) fn read(pasted: &PastedText, form: &Form, known: &Known<'_>) -> Paste
     let meanings = ColumnMeanings::new(known.fields);
     let (headings, animals) = split_headings(pasted, form, &meanings);
     let mut problems = Errors::default();
-    let columns = columns(form, headings, animals, &meanings, known.fields, &mut problems);
+    let columns = columns(
+        form,
+        headings,
+        animals,
+        &meanings,
+        known.fields,
+        &mut problems,
+    );
     let shown = &animals[..animals.len().min(MAX_LINES)];
-    let fields: Vec<_> = columns.iter().map(|column| field_of(column, known.fields)).collect();
-    let lines = shown.iter().map(|row| line(row, &columns, &fields, known)).collect();
+    let fields: Vec<_> = columns
+        .iter()
+        .map(|column| field_of(column, known.fields))
+        .collect();
+    let lines = shown
+        .iter()
+        .map(|row| line(row, &columns, &fields, known))
+        .collect();
 
     let heading_count = usize::from(headings.is_some());
-    let rest_count = pasted.row_count().saturating_sub(heading_count + shown.len());
+    let rest_count = pasted
+        .row_count()
+        .saturating_sub(heading_count + shown.len());
     let rest = rest_text(pasted, headings.is_some(), animals);
-    Pasted { lines, columns, has_headings: headings.is_some(), rest: (rest, rest_count), problems }
+    Pasted {
+        lines,
+        columns,
+        has_headings: headings.is_some(),
+        rest: (rest, rest_count),
+        problems,
+    }
 }
 
 /// Returns the headings, if the first line has them, and the other lines.
@@ -152,18 +190,33 @@ fn split_headings<'p>(
     form: &Form,
     meanings: &ColumnMeanings,
 ) -> (Option<&'p TableRow>, &'p [TableRow]) {
-    let Some((first, others)) = pasted.rows().split_first() else { return (None, &[]) };
+    let Some((first, others)) = pasted.rows().split_first() else {
+        return (None, &[]);
+    };
     let is_heading = match form.raw(HEADINGS) {
-        "" => first.cells.iter().filter(|cell| meanings.meaning(cell).is_some()).count() > 1,
+        "" => {
+            first
+                .cells
+                .iter()
+                .filter(|cell| meanings.meaning(cell).is_some())
+                .count()
+                > 1
+        }
         chosen => chosen == "yes",
     };
-    if is_heading { (Some(first), others) } else { (None, pasted.rows()) }
+    if is_heading {
+        (Some(first), others)
+    } else {
+        (None, pasted.rows())
+    }
 }
 
 /// Returns the headings and the lines after the first ones, for the next form.
 fn rest_text(pasted: &PastedText, has_headings: bool, animals: &[TableRow]) -> String {
     let text = &*pasted.text;
-    let Some(first_of_rest) = animals.get(MAX_LINES) else { return String::new() };
+    let Some(first_of_rest) = animals.get(MAX_LINES) else {
+        return String::new();
+    };
     let rest = text[first_of_rest.start..].trim_matches(LINE_END);
     match animals.first() {
         Some(first) if has_headings => {
@@ -199,7 +252,9 @@ fn columns(
         let input = chosen.or(guessed).unwrap_or_default();
         let mut choice = choices.iter().find(|(name, _)| name == input);
 
-        let is_taken = columns.iter().any(|column| !input.is_empty() && column.input == input);
+        let is_taken = columns
+            .iter()
+            .any(|column| !input.is_empty() && column.input == input);
         if let Some((_, label)) = choice.take_if(|_| is_taken)
             && chosen.is_some()
         {
@@ -207,9 +262,17 @@ fn columns(
         }
         let (input, label) = choice.cloned().unwrap_or_default();
         let is_empty = heading.is_empty()
-            && rows.iter().all(|row| row.cells.get(position).is_none_or(String::is_empty));
+            && rows
+                .iter()
+                .all(|row| row.cells.get(position).is_none_or(String::is_empty));
         let heading = wording::heading(position, heading);
-        columns.push(Column { id, heading, input, label, is_empty });
+        columns.push(Column {
+            id,
+            heading,
+            input,
+            label,
+            is_empty,
+        });
     }
     name_missing(&columns, fields, problems);
     columns
@@ -217,10 +280,14 @@ fn columns(
 
 /// Names the members that no column is, at the column that each probably is.
 fn name_missing(columns: &[Column], fields: &FieldSet, problems: &mut Errors) {
-    let unknown = columns.iter().find(|column| column.input.is_empty() && !column.is_empty);
+    let unknown = columns
+        .iter()
+        .find(|column| column.input.is_empty() && !column.is_empty);
     let place = unknown.map_or_else(|| format!("{COLUMN}1"), |column| column.id.clone());
     let has = |input: &str| columns.iter().any(|column| column.input == input);
-    let has_species = fields.find("species").is_some_and(|field| has(&values::input_of(field)));
+    let has_species = fields
+        .find("species")
+        .is_some_and(|field| has(&values::input_of(field)));
     for (name, label) in &MEMBERS[..2] {
         if !(has(name) || has_species && *name == "category") {
             problems.add(place.clone(), texts().column_missing(label(texts())));
@@ -230,7 +297,10 @@ fn name_missing(columns: &[Column], fields: &FieldSet, problems: &mut Errors) {
 
 /// Returns the field that the cells of a column are for.
 fn field_of<'k>(column: &Column, fields: &'k FieldSet) -> Option<&'k FieldDefinition> {
-    fields.all().iter().find(|field| values::input_of(field) == column.input)
+    fields
+        .all()
+        .iter()
+        .find(|field| values::input_of(field) == column.input)
 }
 
 fn line(
@@ -244,7 +314,13 @@ fn line(
     if row.is_ambiguous {
         errors.add("", texts().several_lines);
     }
-    if row.has_more_cells || row.cells.iter().skip(columns.len()).any(|cell| !cell.is_empty()) {
+    if row.has_more_cells
+        || row
+            .cells
+            .iter()
+            .skip(columns.len())
+            .any(|cell| !cell.is_empty())
+    {
         errors.add("", texts().no_heading);
     }
     let member =
@@ -267,18 +343,35 @@ fn line(
     let before = (&FieldValues::NONE, known.now, known.currency);
     let fields = values::patch(known.fields, &form, before, &mut errors);
     let result = match (of_name, category_id, of_status) {
-        (Ok(name), Ok(category_id), Ok(status)) if errors.is_empty() => {
-            Ok((NewPet { name, category_id, status }, fields))
-        }
+        (Ok(name), Ok(category_id), Ok(status)) if errors.is_empty() => Ok((
+            NewPet {
+                name,
+                category_id,
+                status,
+            },
+            fields,
+        )),
         _ => Err(errors.messages().map(str::to_owned).collect()),
     };
     let shown = |at| row.cells.get(at).map_or("", String::as_str);
-    let cells = (0..columns.len()).map(|at| markup::readable(shown(at), SHORT)).collect();
-    Line { number: row.line, cells, result, of_species }
+    let cells = (0..columns.len())
+        .map(|at| markup::readable(shown(at), SHORT))
+        .collect();
+    Line {
+        number: row.line,
+        cells,
+        result,
+        of_species,
+    }
 }
 
 fn labelled(label: &str, message: &str) -> String {
-    [&*markup::readable(label, SHORT), window_texts().colon, message].concat()
+    [
+        &*markup::readable(label, SHORT),
+        window_texts().colon,
+        message,
+    ]
+    .concat()
 }
 
 /// Returns the cells of a line as a browser would send them, and names those that cannot be read.

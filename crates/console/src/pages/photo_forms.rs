@@ -44,7 +44,13 @@ const FORMS_OF_MEMBER: usize = 3;
 pub(super) fn arriving(console: &Console, member: StaffId) -> Result<Arc<StaffId>, PhotoError> {
     let mut all = console.uploads.lock();
     all.retain(|form| form.strong_count() > 0);
-    if all.iter().filter_map(Weak::upgrade).filter(|of| **of == member).count() >= FORMS_OF_MEMBER {
+    if all
+        .iter()
+        .filter_map(Weak::upgrade)
+        .filter(|of| **of == member)
+        .count()
+        >= FORMS_OF_MEMBER
+    {
         return Err(PhotoError::Busy);
     }
     let form = Arc::new(member);
@@ -55,14 +61,18 @@ pub(super) fn arriving(console: &Console, member: StaffId) -> Result<Arc<StaffId
 /// Saves the texts of all photos, and moves or deletes one of them.
 pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
-    let Some(pet) = desk.pet().await? else { return Ok(missing(texts().no_pet)) };
+    let Some(pet) = desk.pet().await? else {
+        return Ok(missing(texts().no_pet));
+    };
     let id = pet.id;
     let (act, photo) = form.get("do").split_once('-').unwrap_or(("save", ""));
     let chosen = PhotoId::parse(photo);
     if let (Some(photo), "restore") = (chosen, act) {
         return restore(desk, &pet, photo).await;
     }
-    let at = chosen.and_then(|photo| pet.photos.position(photo)).unwrap_or_default();
+    let at = chosen
+        .and_then(|photo| pet.photos.position(photo))
+        .unwrap_or_default();
     // A second click on the answer finds no photo, and gets the response of the first one.
     if act == "delete" && pet.photos.all().get(at).map(|photo| photo.id) == chosen {
         let name = markup::plain_name(pet.name.as_str());
@@ -72,7 +82,11 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             yes: texts().delete,
             back: &path_of(id),
         };
-        let shown = pet.photos.all().get(at).map(|photo| photos::small(photo, at, &name));
+        let shown = pet
+            .photos
+            .all()
+            .get(at)
+            .map(|photo| photos::small(photo, at, &name));
         if let Some(asked) = question.ask(desk, &html! { @if let Some(shown) = shown { (shown) } })
         {
             return Ok(asked);
@@ -97,7 +111,12 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         };
         if patch != PhotoPatch::default() {
             let preconditions = preconditions();
-            commands.push(Command::PatchPhoto { id, photo: photo.id, patch, preconditions });
+            commands.push(Command::PatchPhoto {
+                id,
+                photo: photo.id,
+                patch,
+                preconditions,
+            });
         }
     }
     let position = match act {
@@ -110,19 +129,35 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
     match chosen {
         Some(photo) if act == "delete" => {
-            commands.push(Command::DeletePhoto { id, photo, preconditions: preconditions() });
+            commands.push(Command::DeletePhoto {
+                id,
+                photo,
+                preconditions: preconditions(),
+            });
         }
         Some(photo) if ["left", "right"].contains(&act) => {
             // After a second click, it is gone, and the first response is what counts.
-            let present = pet.photos.all().get(at).filter(|present| present.id == photo);
+            let present = pet
+                .photos
+                .all()
+                .get(at)
+                .filter(|present| present.id == photo);
             match turned(desk, present, act == "right").await? {
                 Ok(by) => commands.push(Command::ReplacePhoto { id, photo, by }),
                 Err(why) => return photos::show(desk, &Errors::text(&why)).await,
             }
         }
         Some(photo) if position.is_some() => {
-            let patch = PhotoPatch { position, ..PhotoPatch::default() };
-            commands.push(Command::PatchPhoto { id, photo, patch, preconditions: preconditions() });
+            let patch = PhotoPatch {
+                position,
+                ..PhotoPatch::default()
+            };
+            commands.push(Command::PatchPhoto {
+                id,
+                photo,
+                patch,
+                preconditions: preconditions(),
+            });
         }
         _ => {}
     }
@@ -142,12 +177,17 @@ fn typed(form: &Form, photo: &Photo) -> Option<PhotoPatch> {
     let text = form.all(&alt_input(photo.id)).next().map(str::trim);
     let present = photo.alt.as_ref().map_or("", AltText::as_str);
     if let Some(text) = text.filter(|text| *text != present) {
-        patch.alt =
-            if text.is_empty() { Patch::Clear } else { Patch::Set(AltText::new(text.to_owned())?) };
+        patch.alt = if text.is_empty() {
+            Patch::Clear
+        } else {
+            Patch::Set(AltText::new(text.to_owned())?)
+        };
     }
     let chosen = form.all(&look_input(photo.id)).next();
     if let Some(chosen) = chosen.filter(|chosen| *chosen != photos::look_value(photo.focus)) {
-        let point = chosen.split_once(',').and_then(|(x, y)| json::read_focus([x, y]));
+        let point = chosen
+            .split_once(',')
+            .and_then(|(x, y)| json::read_focus([x, y]));
         patch.focus = point.map_or(Patch::Clear, Patch::Set);
     }
     // Where its picture was pressed, in pixels.
@@ -171,13 +211,22 @@ async fn turned(
     to_right: bool,
 ) -> Result<Result<NewPhoto, String>, ApiError> {
     let Some(photo) = photo else {
-        return Ok(Ok(NewPhoto { id: PhotoId(0), alt: None, width: 0, height: 0, focus: None }));
+        return Ok(Ok(NewPhoto {
+            id: PhotoId(0),
+            alt: None,
+            width: 0,
+            height: 0,
+            focus: None,
+        }));
     };
     let focus = photo.focus.map(|focus| focus.turned(to_right));
     let turned = of_stored(desk.app().photos.turn(photo.id, to_right).await)?;
     Ok(turned.and_then(|turned| {
         let turned = turned.ok_or(texts().photo_file_missing)?;
-        Ok(NewPhoto { focus, ..turned.into_photo(None) })
+        Ok(NewPhoto {
+            focus,
+            ..turned.into_photo(None)
+        })
     }))
 }
 
@@ -186,16 +235,33 @@ async fn turned(
 async fn restore(desk: &Desk<'_>, pet: &StorePet, photo: PhotoId) -> Result<Reply, ApiError> {
     let deleted = history::deleted_photo(desk, pet.id, photo).await?;
     let is_there = deleted.is_some() && desk.app().photos.has(photo).await?;
-    let Some(Deleted { photo, position, replaced_by }) = deleted.filter(|_| is_there) else {
+    let Some(Deleted {
+        photo,
+        position,
+        replaced_by,
+    }) = deleted.filter(|_| is_there)
+    else {
         return photos::show(desk, &Errors::text(texts().photo_not_kept)).await;
     };
     let (id, preconditions) = (pet.id, Preconditions::PRESENT);
-    let patch = PhotoPatch { position: Some(position), ..PhotoPatch::default() };
+    let patch = PhotoPatch {
+        position: Some(position),
+        ..PhotoPatch::default()
+    };
     let in_its_place = replaced_by.filter(|&by| pet.photos.position(by).is_some());
     let commands = if let Some(replaced) = in_its_place {
-        vec![Command::ReplacePhoto { id, photo: replaced, by: photo }]
+        vec![Command::ReplacePhoto {
+            id,
+            photo: replaced,
+            by: photo,
+        }]
     } else {
-        let to = Command::PatchPhoto { id, photo: photo.id, patch, preconditions };
+        let to = Command::PatchPhoto {
+            id,
+            photo: photo.id,
+            patch,
+            preconditions,
+        };
         vec![Command::AddPhoto { id, photo }, to]
     };
     match desk.execute(commands).await? {
@@ -285,7 +351,9 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
 /// The page with what is wrong about pictures.
 async fn wrong(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     if desk.visit.parameter.is_empty() {
-        return Ok(Page::new(texts().photos, errors.summary()).wrong_if(true).into());
+        return Ok(Page::new(texts().photos, errors.summary())
+            .wrong_if(true)
+            .into());
     }
     photos::show(desk, errors).await
 }
@@ -308,15 +376,27 @@ async fn add_one(
     // A form without a key has its effect each time.
     desk.visit.form = Form::sent(&fields[..if key.starts_with('-') { 1 } else { 2 }]);
     let photo = stored.into_photo(None);
-    Ok(desk.execute(vec![Command::AddPhoto { id, photo }]).await?.map(drop).map_err(|not| not.why))
+    Ok(desk
+        .execute(vec![Command::AddPhoto { id, photo }])
+        .await?
+        .map(drop)
+        .map_err(|not| not.why))
 }
 
 /// The photo that is made of a picture, or why none is.
 async fn stored(desk: &Desk<'_>, picture: Bytes) -> Result<Result<Stored, String>, ApiError> {
     let Some(format) = Format::of(&picture) else {
         // `ftyp` and the name of the format, behind a length of four bytes.
-        let is_heic = matches!(picture.get(4..12), Some(b"ftypheic" | b"ftypheix" | b"ftypmif1"));
-        return Ok(Err(if is_heic { texts().heic } else { texts().no_picture }.to_owned()));
+        let is_heic = matches!(
+            picture.get(4..12),
+            Some(b"ftypheic" | b"ftypheix" | b"ftypmif1")
+        );
+        return Ok(Err(if is_heic {
+            texts().heic
+        } else {
+            texts().no_picture
+        }
+        .to_owned()));
     };
     of_stored(desk.app().photos.add(picture, format).await)
 }

@@ -18,7 +18,9 @@ pub(super) const PHOTO: &str = "photo";
 
 /// The page of the photos of an animal.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let Some(pet) = desk.pet().await? else { return Ok(missing(texts().no_pet)) };
+    let Some(pet) = desk.pet().await? else {
+        return Ok(missing(texts().no_pet));
+    };
     let title = texts().photos_of(&markup::plain_name(pet.name.as_str()));
     let content = html! {
         div.head {
@@ -167,7 +169,11 @@ fn change(desk: &Desk<'_>, at: usize, photo: &Photo, is_last: bool) -> Markup {
     let id = alt_input(photo.id);
     let kept = photo.alt.as_ref().map_or("", AltText::as_str);
     let sent = &desk.visit.form;
-    let alt = sent.all(&id).next().filter(|_| merge::is_touched(sent, &id)).unwrap_or(kept);
+    let alt = sent
+        .all(&id)
+        .next()
+        .filter(|_| merge::is_touched(sent, &id))
+        .unwrap_or(kept);
     let press = |act: &str, label: &str| {
         html! {
             button name="do" value={ (act) "-" (photo.id) } aria-label=(texts().photo_button(label, at + 1)) {
@@ -210,7 +216,11 @@ pub(super) fn pressed_sides(photo: &Photo) -> [u32; 2] {
 fn look_at(desk: &Desk<'_>, number: usize, photo: &Photo) -> Markup {
     let (id, sent) = (look_input(photo.id), &desk.visit.form);
     let kept = look_value(photo.focus);
-    let value = sent.all(&id).next().filter(|_| merge::is_touched(sent, &id)).unwrap_or(&kept);
+    let value = sent
+        .all(&id)
+        .next()
+        .filter(|_| merge::is_touched(sent, &id))
+        .unwrap_or(&kept);
     let point = |(value, label): (&str, &str)| (value.to_owned(), label.to_owned());
     let mut points: Vec<_> = POINTS.into_iter().zip(texts().points).map(point).collect();
     if points.iter().all(|(of, _)| of != value) {
@@ -234,17 +244,24 @@ fn look_at(desk: &Desk<'_>, number: usize, photo: &Photo) -> Markup {
 
 /// A focus as an input has it.
 pub(super) fn look_value(focus: Option<Focus>) -> String {
-    focus.map(|focus| focus.to_string().replace(['[', ']'], "")).unwrap_or_default()
+    focus
+        .map(|focus| focus.to_string().replace(['[', ']'], ""))
+        .unwrap_or_default()
 }
 
 /// The values of the inputs of the photos.
 pub(super) fn form_of(pet: &StorePet) -> Form {
     let inputs = |photo: &Photo| {
         let text = photo.alt.as_ref().map_or("", AltText::as_str);
-        [(alt_input(photo.id), text.to_owned()), (look_input(photo.id), look_value(photo.focus))]
+        [
+            (alt_input(photo.id), text.to_owned()),
+            (look_input(photo.id), look_value(photo.focus)),
+        ]
     };
     let inputs = pet.photos.all().iter().flat_map(inputs);
-    std::iter::once(("version".to_owned(), pet.version.to_string())).chain(inputs).collect()
+    std::iter::once(("version".to_owned(), pet.version.to_string()))
+        .chain(inputs)
+        .collect()
 }
 
 /// The name of the input with the focus of a photo.

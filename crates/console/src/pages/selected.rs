@@ -20,13 +20,26 @@ pub(super) fn bar(
     (form, end): (&Form, &str),
     errors: &Errors,
 ) -> Markup {
-    let until = if form.get("until").is_empty() { end } else { form.get("until") };
+    let until = if form.get("until").is_empty() {
+        end
+    } else {
+        form.get("until")
+    };
     let input = |name, label| Input::of(name, label, form, errors);
-    let given: Vec<&FieldDefinition> =
-        fields.all().iter().filter(|field| !field.is_unique).collect();
+    let given: Vec<&FieldDefinition> = fields
+        .all()
+        .iter()
+        .filter(|field| !field.is_unique)
+        .collect();
     let mut of = vec![(String::new(), texts().choose_field.to_owned())];
-    of.extend(given.iter().map(|field| (field.name.as_str().to_owned(), label_of(field))));
-    let choices = given.iter().filter_map(|field| Some((field, field.choices.as_ref()?)));
+    of.extend(
+        given
+            .iter()
+            .map(|field| (field.name.as_str().to_owned(), label_of(field))),
+    );
+    let choices = given
+        .iter()
+        .filter_map(|field| Some((field, field.choices.as_ref()?)));
     let words =
         choices.flat_map(|(field, choices)| choices.all().iter().map(|one| field.shown(one)));
     // With what is wrong in it, it is open.

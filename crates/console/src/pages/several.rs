@@ -24,8 +24,12 @@ use super::{
 use crate::{ask::Question, order_inputs, prelude::*, reply::UNDOES};
 
 /// The inputs that say which button the Enter key means.
-const TYPED: [(&str, &str); 4] =
-    [("to", "move"), ("value", "value"), ("why", "withdraw"), ("contact", "reserve")];
+const TYPED: [(&str, &str); 4] = [
+    ("to", "move"),
+    ("value", "value"),
+    ("why", "withdraw"),
+    ("contact", "reserve"),
+];
 
 /// What a button does.
 struct Act {
@@ -59,7 +63,11 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
             let (id, rest) = pet.split_once(':')?;
             let (version, before) = rest.split_once(':').unwrap_or((rest, ""));
             let id = PetId::new(text::integer(id)?)?;
-            Some(Selected { id, version: text::integer(version)?, before })
+            Some(Selected {
+                id,
+                version: text::integer(version)?,
+                before,
+            })
         })
         .take(usize::from(Limit::MAX))
         .collect();
@@ -103,7 +111,10 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
     if !is_asked || problems.is_empty() || Question::is_answered(form) {
         // What nobody has changed since gets its value back, whatever is with the others.
         let is_left = |of: &StorePet| problems.iter().any(|(pet, _)| pet.id == of.id);
-        let others = commands.iter().zip(&owners).filter(|(_, pet)| !is_left(pet));
+        let others = commands
+            .iter()
+            .zip(&owners)
+            .filter(|(_, pet)| !is_left(pet));
         let others: Vec<_> = others.map(|(command, _)| command.clone()).collect();
         match desk.execute(commands).await? {
             Ok(flash) => return Ok(undo::on_list(flash, list_of(form))),
@@ -156,20 +167,34 @@ fn problem(
     let refusal = |command| decide(command, &present, desk.visit.now).err();
     let refusal = commands.iter().rev().find_map(refusal)?;
     let has_none = desk.visit.form.get("do") == CANCEL && order.is_none();
-    Some(if has_none { texts().has_no_reservation.to_owned() } else { refused(&refusal) })
+    Some(if has_none {
+        texts().has_no_reservation.to_owned()
+    } else {
+        refused(&refusal)
+    })
 }
 
 /// The list from which the form was sent.
 fn list_of(form: &Form) -> String {
-    let fields = form.fields().iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    link("/animals", &fields.filter(|(name, _)| is_of_list(name)).collect::<Vec<_>>())
+    let fields = form
+        .fields()
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()));
+    link(
+        "/animals",
+        &fields
+            .filter(|(name, _)| is_of_list(name))
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// Asks before several animals are changed, and shows which.
 fn ask(desk: &Desk<'_>, (pets, orders): (&[StorePet], &[Order]), act: Act) -> Option<Reply> {
     let form = &desk.visit.form;
     let typed = ["contact", order_inputs::PRICE].map(|name| (name, form.get(name)));
-    let typed = typed.into_iter().filter(|(_, typed)| act.is_order && !typed.is_empty());
+    let typed = typed
+        .into_iter()
+        .filter(|(_, typed)| act.is_order && !typed.is_empty());
     let in_words = |(name, typed)| values::in_words(&[], desk.currency(), name, typed);
     let details = html! {
         dl { @for (label, typed) in typed.filter_map(in_words) { dt { (label) } dd { (markup::text(&typed, LONG)) } } }
@@ -199,7 +224,11 @@ fn ask(desk: &Desk<'_>, (pets, orders): (&[StorePet], &[Order]), act: Act) -> Op
 
 /// A change of an animal, if it has this version.
 fn change(of: Selected<'_>, patch: PetPatch) -> Command {
-    Command::PatchPet { id: of.id, patch, preconditions: Preconditions::version(of.version) }
+    Command::PatchPet {
+        id: of.id,
+        patch,
+        preconditions: Preconditions::version(of.version),
+    }
 }
 
 /// What the pressed button does. Nothing if something is wrong.
@@ -211,17 +240,30 @@ async fn act(
 ) -> Result<Option<Act>, StoreError> {
     let form = &desk.visit.form;
     let typed = TYPED.iter().filter(|(name, _)| !form.get(name).is_empty());
-    let button = match (form.get("do"), &typed.map(|(_, button)| *button).collect::<Vec<_>>()[..]) {
+    let button = match (
+        form.get("do"),
+        &typed.map(|(_, button)| *button).collect::<Vec<_>>()[..],
+    ) {
         ("", [button]) => *button,
         (button, _) => button,
     };
     let is_order = ["reserve", "sell"].contains(&button);
-    let act =
-        |yes, question, commands| Some(Act { commands, question, yes, is_order, value: None });
+    let act = |yes, question, commands| {
+        Some(Act {
+            commands,
+            question,
+            yes,
+            is_order,
+            value: None,
+        })
+    };
     // One customer, as for a litter. Without a price, each has its own.
     let order = |terms: OrderTerms, errors: &mut Errors| -> ForPet {
-        let values =
-            order_inputs::read((form, desk.currency()), |name| !form.get(name).is_empty(), errors);
+        let values = order_inputs::read(
+            (form, desk.currency()),
+            |name| !form.get(name).is_empty(),
+            errors,
+        );
         Box::new(move |of, _| {
             let new = NewOrder::of(of.id, terms).with(values.clone());
             vec![change(of, PetPatch::default()), Command::PlaceOrder(new)]
@@ -235,12 +277,18 @@ async fn act(
             let until = wording::day(form.get("until"));
             let terms = end.map(OrderTerms::ReservedUntil);
             terms.and_then(|terms| {
-                act(texts().reserve, texts().reserve_animals(count, &until), order(terms, errors))
+                act(
+                    texts().reserve,
+                    texts().reserve_animals(count, &until),
+                    order(terms, errors),
+                )
             })
         }
-        "sell" => {
-            act(texts().sell, texts().sell_animals(count), order(OrderTerms::Completed, errors))
-        }
+        "sell" => act(
+            texts().sell,
+            texts().sell_animals(count),
+            order(OrderTerms::Completed, errors),
+        ),
         CANCEL => act(
             texts().cancel_reservations,
             texts().cancel_reservations_of(count),
@@ -261,9 +309,18 @@ async fn act(
             reason.and_then(|reason| {
                 let withdraw = move |of: Selected<'_>, _: Option<&Order>| {
                     let preconditions = Preconditions::version(of.version);
-                    vec![Command::WithdrawPet { id: of.id, reason, note: None, preconditions }]
+                    vec![Command::WithdrawPet {
+                        id: of.id,
+                        reason,
+                        note: None,
+                        preconditions,
+                    }]
                 };
-                act(texts().withdraw, texts().withdraw_animals(count, reason), Box::new(withdraw))
+                act(
+                    texts().withdraw,
+                    texts().withdraw_animals(count, reason),
+                    Box::new(withdraw),
+                )
             })
         }
         GIVE_BACK => fields.find(form.get("of")).cloned().and_then(|field| {
@@ -271,27 +328,50 @@ async fn act(
                 let value = Some(of.before).filter(|text| !text.is_empty());
                 let given = value.map_or(Given::Clear, |text| field.in_cell(text));
                 let fields = FieldPatch::from([(field.name.as_str().to_owned(), given)]);
-                vec![change(of, PetPatch { fields, ..PetPatch::default() })]
+                vec![change(
+                    of,
+                    PetPatch {
+                        fields,
+                        ..PetPatch::default()
+                    },
+                )]
             };
             act(texts().undo, texts().undo.to_owned(), Box::new(give_back))
         }),
-        "value" => errors.take("value", value(desk, fields)).map(|(field, given, words)| {
-            let label = markup::readable(field.label.as_str(), SHORT);
-            let (question, yes) = match given {
-                Given::Clear => (texts().clear_animals(count, &label), texts().remove_choice),
-                _ => (texts().change_animals(count, &label, &words), texts().change_verb),
-            };
-            let fields = FieldPatch::from([(field.name.as_str().to_owned(), given)]);
-            let commands = patched(PetPatch { fields, ..PetPatch::default() });
-            let value = Some((field.clone(), words));
-            Act { commands, question, yes, is_order, value }
-        }),
+        "value" => errors
+            .take("value", value(desk, fields))
+            .map(|(field, given, words)| {
+                let label = markup::readable(field.label.as_str(), SHORT);
+                let (question, yes) = match given {
+                    Given::Clear => (texts().clear_animals(count, &label), texts().remove_choice),
+                    _ => (
+                        texts().change_animals(count, &label, &words),
+                        texts().change_verb,
+                    ),
+                };
+                let fields = FieldPatch::from([(field.name.as_str().to_owned(), given)]);
+                let commands = patched(PetPatch {
+                    fields,
+                    ..PetPatch::default()
+                });
+                let value = Some((field.clone(), words));
+                Act {
+                    commands,
+                    question,
+                    yes,
+                    is_order,
+                    value,
+                }
+            }),
         _ => {
             let categories = desk.categories_typed([form.get("to")]).await?;
             let id = errors.take("to", forms::category(form.get("to"), &categories));
             id.and_then(|id| {
                 let question = texts().move_animals(count, &markup::category(&categories, id));
-                let patch = PetPatch { category_id: Some(id), ..PetPatch::default() };
+                let patch = PetPatch {
+                    category_id: Some(id),
+                    ..PetPatch::default()
+                };
                 act(texts().move_label, question, patched(patch))
             })
         }
@@ -303,7 +383,9 @@ fn value<'f>(
     desk: &Desk<'_>,
     fields: &'f FieldSet,
 ) -> Result<(&'f FieldDefinition, Given, String), String> {
-    let field = fields.find(desk.visit.form.get("of")).filter(|field| !field.is_unique);
+    let field = fields
+        .find(desk.visit.form.get("of"))
+        .filter(|field| !field.is_unique);
     let field = field.ok_or_else(|| texts().field_missing.to_owned())?;
     let id = values::input_of(field);
     let typed = cells::as_input(field, desk.visit.form.get("value"), desk.currency())?;
@@ -314,6 +396,10 @@ fn value<'f>(
     let given = values::patch(fields, &form, before, &mut wrong).remove(field.name.as_str());
     match wrong.messages().next() {
         Some(why) => Err(why.to_owned()),
-        None => Ok((field, given.unwrap_or(Given::Clear), words.unwrap_or_default().1)),
+        None => Ok((
+            field,
+            given.unwrap_or(Given::Clear),
+            words.unwrap_or_default().1,
+        )),
     }
 }

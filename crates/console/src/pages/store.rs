@@ -67,7 +67,16 @@ async fn page(
 
 /// The store as it is now for everybody.
 fn as_shown(desk: &Desk<'_>, facts: &StoreFacts) -> Markup {
-    let Profile { about, address, hours, telephone, email, links, colour, .. } = &facts.profile;
+    let Profile {
+        about,
+        address,
+        hours,
+        telephone,
+        email,
+        links,
+        colour,
+        ..
+    } = &facts.profile;
     let paragraphs = [
         about.as_ref().map(About::as_str),
         address.as_ref().map(Address::as_str),
@@ -133,7 +142,10 @@ fn logo(desk: &Desk<'_>, profile: &Profile, errors: &Errors) -> Markup {
 /// The links that are used and one more; the others are closed.
 fn links(form: &Form, errors: &Errors) -> Markup {
     let links = store_inputs::links(form, errors);
-    let used = links.iter().rposition(|(is_used, _)| *is_used).map_or(0, |last| last + 1);
+    let used = links
+        .iter()
+        .rposition(|(is_used, _)| *is_used)
+        .map_or(0, |last| last + 1);
     let (first, others) = links.split_at((used + 1).min(links.len()));
     let row = |[label, url]: &[Markup; 2]| html! { div.row.top { (label) (url) } };
     html! {
@@ -167,7 +179,11 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let present = desk.store().profile().await?;
     let merged = Merged::of(sent, &form_of(&present));
     let errors = merged.errors(true, in_words);
-    let errors = if errors.is_empty() { Errors::text(texts().store_stale) } else { errors };
+    let errors = if errors.is_empty() {
+        Errors::text(texts().store_stale)
+    } else {
+        errors
+    };
     page(desk, &present, &merged.form, &errors).await
 }
 
@@ -177,9 +193,18 @@ async fn change(
     change: ProfileChange,
     preconditions: &Preconditions,
 ) -> Result<bool, ApiError> {
-    let respond = |_: &Profile| StoredResponse { status: 200, ..StoredResponse::default() };
-    let changed =
-        change_profile(desk.store(), &change, preconditions, desk.context(), respond).await?;
+    let respond = |_: &Profile| StoredResponse {
+        status: 200,
+        ..StoredResponse::default()
+    };
+    let changed = change_profile(
+        desk.store(),
+        &change,
+        preconditions,
+        desk.context(),
+        respond,
+    )
+    .await?;
     Ok(matches!(changed, Changed::Done(_)))
 }
 
@@ -194,7 +219,12 @@ pub(super) async fn change_logo(desk: &Desk<'_>, to: ProfileChange) -> Result<Re
 pub(super) async fn remove_logo(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let effects = vec![texts().logo_removed_effect.to_owned()];
     let title = texts().remove_logo.to_owned();
-    let question = Question { title, effects, yes: texts().remove_logo, back: PAGE };
+    let question = Question {
+        title,
+        effects,
+        yes: texts().remove_logo,
+        back: PAGE,
+    };
     if let Some(asked) = question.ask(desk, &html! {}) {
         return Ok(asked);
     }

@@ -34,8 +34,10 @@ const NEW: i64 = 7 * 24;
 const VALUES: usize = 5;
 
 pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let inventory =
-        time::timeout(COUNTED_WITHIN, desk.app().inventory.read()).await.ok().transpose()?;
+    let inventory = time::timeout(COUNTED_WITHIN, desk.app().inventory.read())
+        .await
+        .ok()
+        .transpose()?;
     // The end of the day after tomorrow.
     let until = (desk.visit.now.as_second().div_euclid(DAY) + 3) * DAY - 1;
     let until = Timestamp::from_second(until).unwrap_or(desk.visit.now);
@@ -47,9 +49,20 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (sold, is_cut) = sold_today(desk).await?;
     let sums = order_rows::sums(desk, &sold);
     let is_manager = desk.role() >= Role::Manager;
-    let failing = if is_manager { desk.store().list_webhooks().await? } else { Vec::new() };
-    let failing = failing.iter().filter(|stored| webhooks::is_failing(stored)).count();
-    let shared = if desk.may_write() { desk.store().shared_values().await? } else { Vec::new() };
+    let failing = if is_manager {
+        desk.store().list_webhooks().await?
+    } else {
+        Vec::new()
+    };
+    let failing = failing
+        .iter()
+        .filter(|stored| webhooks::is_failing(stored))
+        .count();
+    let shared = if desk.may_write() {
+        desk.store().shared_values().await?
+    } else {
+        Vec::new()
+    };
     let animals = inventory.as_ref().map(|inventory| {
         inventory.available + inventory.pending + inventory.sold + inventory.withdrawn
     });
@@ -125,7 +138,9 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             }
         }
     };
-    Ok(Page::new(texts().today, content).following(Follows::Everything).into())
+    Ok(Page::new(texts().today, content)
+        .following(Follows::Everything)
+        .into())
 }
 
 /// A part of the page: its title with the number, the link to its list, and its first animals.
@@ -161,7 +176,11 @@ fn part<'p>(
 /// How many there are, and how many of them the page shows.
 fn shown_of(shown: usize, count: usize, more: &str) -> String {
     let count = format!("{count}{more}");
-    if count == shown.to_string() { count } else { texts().shown_of(shown, &count) }
+    if count == shown.to_string() {
+        count
+    } else {
+        texts().shown_of(shown, &count)
+    }
 }
 
 /// What was sold today and is still sold, the newest first, and whether there is more. The log says which
@@ -190,7 +209,9 @@ async fn sold_today(desk: &Desk<'_>) -> Result<(Vec<order_rows::Row>, bool), Sto
     orders.sort_by_key(|order| Reverse(order.closed_at));
     let others = orders.split_off(orders.len().min(SHOWN));
     let shown = order_rows::animals_of(desk, orders).await?;
-    let all = shown.into_iter().chain(others.into_iter().map(|order| (order, None)));
+    let all = shown
+        .into_iter()
+        .chain(others.into_iter().map(|order| (order, None)));
     Ok((all.collect(), next.is_some()))
 }
 
@@ -200,18 +221,34 @@ async fn incomplete(
     desk: &Desk<'_>,
     fields: &FieldSet,
 ) -> Result<(Vec<(StorePet, String)>, bool), StoreError> {
-    let since = desk.visit.now.checked_sub(NEW.hours()).unwrap_or(desk.visit.now);
-    let (mut newest, next) =
-        desk.store().list_on_offer(None, category_names::most(), false).await?;
-    let (chip, has_photos) = (fields.find("microchip"), desk.app().photos.place().is_some());
+    let since = desk
+        .visit
+        .now
+        .checked_sub(NEW.hours())
+        .unwrap_or(desk.visit.now);
+    let (mut newest, next) = desk
+        .store()
+        .list_on_offer(None, category_names::most(), false)
+        .await?;
+    let (chip, has_photos) = (
+        fields.find("microchip"),
+        desk.app().photos.place().is_some(),
+    );
     let lacks = |pet: &StorePet| {
         let has_chip = chip.is_none_or(|field| pet.fields.get(field.name.as_str()).is_some());
         let has_none = has_photos && pet.photos.all().is_empty();
         let lacks = [
             (has_none, texts().no_photo),
-            (!has_chip && Animal::whole(pet, fields).is_chipped(), texts().no_chip),
+            (
+                !has_chip && Animal::whole(pet, fields).is_chipped(),
+                texts().no_chip,
+            ),
         ];
-        lacks.into_iter().filter(|(is_it, _)| *is_it).map(|(_, what)| what).collect::<Vec<_>>()
+        lacks
+            .into_iter()
+            .filter(|(is_it, _)| *is_it)
+            .map(|(_, what)| what)
+            .collect::<Vec<_>>()
     };
     let read = newest.len();
     newest.retain(|pet| pet.created_at.is_some_and(|at| at >= since));
@@ -258,9 +295,11 @@ fn counts(inventory: Option<&Inventory>) -> Markup {
 /// What a manager of a store with so many animals should know of its backups.
 fn backup_notice(desk: &Desk<'_>, animals: u64) -> Markup {
     let lacks = desk.app().backups.lacks(animals, desk.visit.now);
-    let text = lacks.filter(|_| desk.role() >= Role::Manager).map(|last| match last {
-        Some(at) => texts().old_backup(&wording::exact(at)),
-        None => texts().no_backup.to_owned(),
-    });
+    let text = lacks
+        .filter(|_| desk.role() >= Role::Manager)
+        .map(|last| match last {
+            Some(at) => texts().old_backup(&wording::exact(at)),
+            None => texts().no_backup.to_owned(),
+        });
     html! { @if let Some(text) = text { div.flash.notice { (text) } } }
 }

@@ -24,9 +24,15 @@ const LONGEST: usize = 2_000;
 pub(super) fn form(decisions: &[Decision]) -> Option<String> {
     let (first, last) = (decisions.first()?, decisions.last()?);
     let form = if let Some(Resource::Order(order)) = &last.result {
-        let is_one = decisions.iter().all(|decision| subject(decision) == Some(order.pet_id));
+        let is_one = decisions
+            .iter()
+            .all(|decision| subject(decision) == Some(order.pet_id));
         let kind = last.changes.first().map(|change| change.kind)?;
-        if is_one { of_order(kind, before(decisions), order) } else { reserved_together(decisions) }
+        if is_one {
+            of_order(kind, before(decisions), order)
+        } else {
+            reserved_together(decisions)
+        }
     } else if decisions.len() > 1 && subject(first) == subject(last) {
         let form = of_animal(last)?;
         match &first.result {
@@ -66,7 +72,9 @@ pub(super) fn subject(decision: &Decision) -> Option<PetId> {
 
 /// The order before all of these decisions; `None` if it is new.
 fn before(decisions: &[Decision]) -> Option<&Order> {
-    let mut changes = decisions.iter().filter_map(|decision| decision.changes.first());
+    let mut changes = decisions
+        .iter()
+        .filter_map(|decision| decision.changes.first());
     changes.find_map(|change| change.before.as_ref()?.order())
 }
 
@@ -82,7 +90,10 @@ fn of_order(kind: ChangeType, before: Option<&Order>, order: &Order) -> Option<S
         (ChangeType::OrderReturned, _) => ("reopen", "sell"),
         _ => return None,
     };
-    let (path, version) = (format!("/orders/{}/{command}", order.id), order.version.to_string());
+    let (path, version) = (
+        format!("/orders/{}/{command}", order.id),
+        order.version.to_string(),
+    );
     let mut fields = vec![("version", &*version), ("then", then)];
     // A sale can have changed it. Fields without anything are left out, so a space is no price.
     if let Some(before) = before.filter(|before| before.price != order.price) {
@@ -95,7 +106,10 @@ fn of_order(kind: ChangeType, before: Option<&Order>, order: &Order) -> Option<S
 fn reserved_together(decisions: &[Decision]) -> Option<String> {
     let mut pets = Vec::new();
     // Without checks of a version, which change nothing.
-    for decision in decisions.iter().filter(|decision| !decision.changes.is_empty()) {
+    for decision in decisions
+        .iter()
+        .filter(|decision| !decision.changes.is_empty())
+    {
         let is_placed = |change: &Change| change.kind == ChangeType::OrderPlaced;
         let (_, after) = decision.changes.iter().find_map(animals)?;
         pets.push(format!("{}:{}", after.id, after.version));
@@ -122,7 +136,10 @@ fn moved_together(decisions: &[Decision]) -> Option<String> {
         }
         pets.push(format!("{}:{}", after.id, after.version));
     }
-    Some(of_several(&[("do", "move"), ("to", &from?.to_string())], &pets))
+    Some(of_several(
+        &[("do", "move"), ("to", &from?.to_string())],
+        &pets,
+    ))
 }
 
 /// Animals that were given a value of one field. Each has its value from before behind its version.
@@ -133,7 +150,9 @@ fn given_together(decisions: &[Decision]) -> Option<String> {
         let (old, new) = (&before.fields, &after.fields);
         let mut names = old.iter().chain(new.iter()).map(|(name, _)| name);
         let name = names.find(|name| old.get(name) != new.get(name))?;
-        let value = old.get(name).map_or_else(String::new, FieldValue::to_string);
+        let value = old
+            .get(name)
+            .map_or_else(String::new, FieldValue::to_string);
         // A browser sends other line ends than it has got.
         if *of.get_or_insert(name) != name || value.contains(char::is_control) {
             return None;
@@ -172,7 +191,10 @@ fn of_animal(decision: &Decision) -> Option<String> {
     let (photo, from) = moved(before, after)?;
     let (act, position) = (format!("move-{photo}"), from.to_string());
     let version = after.version.to_string();
-    Some(link(&path, &[("do", &act), ("position", &position), ("version", &version)]))
+    Some(link(
+        &path,
+        &[("do", &act), ("position", &position), ("version", &version)],
+    ))
 }
 
 /// Whether a decision takes a photo from an animal.
@@ -183,15 +205,28 @@ pub(super) fn removes_photo(decision: &Decision) -> bool {
 
 /// The animal before and after a change of it.
 fn animals(change: &Change) -> Option<(&StorePet, &StorePet)> {
-    Some((change.before.as_ref()?.pet()?, change.after.as_ref()?.pet()?))
+    Some((
+        change.before.as_ref()?.pet()?,
+        change.after.as_ref()?.pet()?,
+    ))
 }
 
 /// The photo that has another position among the others, and its position before.
 fn moved(before: &StorePet, after: &StorePet) -> Option<(PhotoId, usize)> {
-    let ids = |pet: &StorePet| pet.photos.all().iter().map(|photo| photo.id).collect::<Vec<_>>();
+    let ids = |pet: &StorePet| {
+        pet.photos
+            .all()
+            .iter()
+            .map(|photo| photo.id)
+            .collect::<Vec<_>>()
+    };
     let (before, after) = (ids(before), ids(after));
-    let without =
-        |all: &[PhotoId], id| all.iter().copied().filter(|&of| of != id).collect::<Vec<_>>();
+    let without = |all: &[PhotoId], id| {
+        all.iter()
+            .copied()
+            .filter(|&of| of != id)
+            .collect::<Vec<_>>()
+    };
     let is_moved = |&(at, id): &(usize, PhotoId)| {
         after.get(at) != Some(&id) && without(&before, id) == without(&after, id)
     };

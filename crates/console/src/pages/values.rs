@@ -27,7 +27,12 @@ fn as_typed(kind: FieldKind, value: &FieldValue) -> String {
 pub(super) fn typed(fields: &FieldSet, values: &FieldValues) -> Vec<(String, String)> {
     let typed = |field: &FieldDefinition| {
         let value = values.get(field.name.as_str());
-        (input_of(field), value.map(|value| as_typed(field.kind, value)).unwrap_or_default())
+        (
+            input_of(field),
+            value
+                .map(|value| as_typed(field.kind, value))
+                .unwrap_or_default(),
+        )
     };
     fields.all().iter().map(typed).collect()
 }
@@ -35,7 +40,10 @@ pub(super) fn typed(fields: &FieldSet, values: &FieldValues) -> Vec<(String, Str
 /// An input for each field but those with these names, in their order. Those behind the first ones are closed if
 /// none has a value.
 pub(super) fn inputs(fields: &FieldSet, but: &[&str], form: &Form, errors: &Errors) -> Markup {
-    let shown = fields.all().iter().filter(|field| !but.contains(&field.name.as_str()));
+    let shown = fields
+        .all()
+        .iter()
+        .filter(|field| !but.contains(&field.name.as_str()));
     let shown: Vec<_> = shown.collect();
     let (first, others) = shown.split_at(shown.len().min(SHOWN));
     let is_used = |field: &&FieldDefinition| {
@@ -59,7 +67,9 @@ pub(super) fn inputs(fields: &FieldSet, but: &[&str], form: &Form, errors: &Erro
 /// The values that were typed for fields deleted since the form was shown.
 fn removed<'f>(fields: &FieldSet, form: &'f Form) -> impl Iterator<Item = &'f (String, String)> {
     form.fields().iter().filter(move |(name, typed)| {
-        let is_removed = name.strip_prefix(PREFIX).is_some_and(|name| fields.find(name).is_none());
+        let is_removed = name
+            .strip_prefix(PREFIX)
+            .is_some_and(|name| fields.find(name).is_none());
         is_removed && !typed.trim().is_empty() && merge::is_touched(form, name)
     })
 }
@@ -70,7 +80,10 @@ pub(super) fn name_removed(fields: &FieldSet, form: &Form, errors: &mut Errors) 
         let field = name.trim_start_matches(PREFIX);
         errors.add(
             name.clone(),
-            texts().field_removed(&wording::readable_name(field), &markup::readable(typed, LONG)),
+            texts().field_removed(
+                &wording::readable_name(field),
+                &markup::readable(typed, LONG),
+            ),
         );
     }
 }
@@ -83,7 +96,12 @@ pub(super) fn options(field: &FieldDefinition, none: &str, value: &str) -> Vec<(
         options.extend(words.map(|(value, word)| (value.to_owned(), word.to_owned())));
         return options;
     }
-    let all = field.choices.as_ref().map(Choices::all).unwrap_or_default().iter();
+    let all = field
+        .choices
+        .as_ref()
+        .map(Choices::all)
+        .unwrap_or_default()
+        .iter();
     let other = Some(value).filter(|value| !value.is_empty() && all.clone().all(|of| of != value));
     let shown = |text: &str| (text.to_owned(), markup::readable(field.shown(text), SHORT));
     options.extend(all.map(String::as_str).chain(other).map(shown));
@@ -97,17 +115,39 @@ pub(super) fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Ma
     match field.kind {
         FieldKind::Choice | FieldKind::Boolean => {
             // One that is not offered any more can stay, but not be given.
-            let value = if input.error.is_none() { input.value } else { "" };
+            let value = if input.error.is_none() {
+                input.value
+            } else {
+                ""
+            };
             input.choose(&options(field, texts().no_value, value))
         }
-        FieldKind::LongText => Input { kind: "textarea", ..input }.show(),
-        FieldKind::Date => Input { kind: "date", ..input }.show(),
-        FieldKind::Decimal => Input { inputmode: "decimal", ..input }.show(),
-        FieldKind::Integer => Input { inputmode: "numeric", ..input }.show(),
-        // A chip has digits only.
-        FieldKind::Text if field.name.as_str() == "microchip" => {
-            Input { inputmode: "numeric", ..input }.show()
+        FieldKind::LongText => Input {
+            kind: "textarea",
+            ..input
         }
+        .show(),
+        FieldKind::Date => Input {
+            kind: "date",
+            ..input
+        }
+        .show(),
+        FieldKind::Decimal => Input {
+            inputmode: "decimal",
+            ..input
+        }
+        .show(),
+        FieldKind::Integer => Input {
+            inputmode: "numeric",
+            ..input
+        }
+        .show(),
+        // A chip has digits only.
+        FieldKind::Text if field.name.as_str() == "microchip" => Input {
+            inputmode: "numeric",
+            ..input
+        }
+        .show(),
         FieldKind::Text => input.show(),
     }
 }
@@ -123,7 +163,9 @@ pub(super) fn patch(
     let mut patch = FieldPatch::new();
     for field in fields.all() {
         let (id, name) = (input_of(field), field.name.as_str());
-        let Some(typed) = form.all(&id).next() else { continue };
+        let Some(typed) = form.all(&id).next() else {
+            continue;
+        };
         let typed = match field.kind {
             FieldKind::Text => typed.to_owned(),
             // Browsers send CR LF.
@@ -137,9 +179,15 @@ pub(super) fn patch(
             continue;
         }
         // Not every browser has an input for a date.
-        let is_read =
-            matches!(field.kind, FieldKind::Decimal | FieldKind::Integer | FieldKind::Date);
-        let read = if is_read { cells::as_input(field, &typed, currency) } else { Ok(typed) };
+        let is_read = matches!(
+            field.kind,
+            FieldKind::Decimal | FieldKind::Integer | FieldKind::Date
+        );
+        let read = if is_read {
+            cells::as_input(field, &typed, currency)
+        } else {
+            Ok(typed)
+        };
         let typed = match read {
             Ok(typed) => typed,
             Err(message) => {
@@ -211,8 +259,12 @@ pub(super) fn compared(
     values: &FieldValues,
     form: &Form,
 ) -> Vec<(String, Markup, bool)> {
-    let changes =
-        patch(fields, form, (values, desk.visit.now, desk.currency()), &mut Errors::default());
+    let changes = patch(
+        fields,
+        form,
+        (values, desk.visit.now, desk.currency()),
+        &mut Errors::default(),
+    );
     let has_input = |field: &&FieldDefinition| form.all(&input_of(field)).next().is_some();
     let row = |field: &FieldDefinition| {
         let name = field.name.as_str();

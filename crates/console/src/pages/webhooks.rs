@@ -53,7 +53,12 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
 }
 
 fn list_table(webhooks: &[StoredWebhook]) -> Markup {
-    let labels = [texts().address, texts().status_label, texts().sends, texts().description];
+    let labels = [
+        texts().address,
+        texts().status_label,
+        texts().sends,
+        texts().description,
+    ];
     let rows = html! {
         @for stored in webhooks {
             tr {
@@ -74,7 +79,11 @@ fn list_table(webhooks: &[StoredWebhook]) -> Markup {
 fn types(webhook: &Webhook) -> String {
     match &webhook.types {
         None => texts().every_change.to_owned(),
-        Some(types) => types.iter().map(wording::logged).collect::<Vec<_>>().join(", "),
+        Some(types) => types
+            .iter()
+            .map(wording::logged)
+            .collect::<Vec<_>>()
+            .join(", "),
     }
 }
 
@@ -140,7 +149,9 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         }
     };
     let title = markup::readable(&webhook.url, SHORT);
-    Ok(Page::new(title, content).wrong_if(!errors.is_empty()).into())
+    Ok(Page::new(title, content)
+        .wrong_if(!errors.is_empty())
+        .into())
 }
 
 async fn newest_attempts(desk: &Desk<'_>, id: i64) -> Result<Vec<Attempt>, StoreError> {

@@ -19,7 +19,11 @@ const PAGE: &str = "/account";
 /// `GET /account`.
 pub(crate) async fn account(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let (session, now) = (&desk.session, desk.visit.now);
-    let own = desk.store().list_sessions(Some(session.member.id)).await?.into_iter();
+    let own = desk
+        .store()
+        .list_sessions(Some(session.member.id))
+        .await?
+        .into_iter();
     let second = session.member.second_factor.as_ref();
     let has_password = session.member.password.is_some() && desk.visit.console.has_passwords();
     let content = html! {
@@ -85,7 +89,12 @@ pub(super) fn sessions(
     let mut sessions: Vec<_> = sessions.filter(alive).collect();
     sessions.sort_by_key(|session| std::cmp::Reverse(session.seen_at));
     let is_cut = sessions.len() > SHOWN;
-    let labels = [texts().browser_label, texts().ip_address, texts().last_used, texts().actions];
+    let labels = [
+        texts().browser_label,
+        texts().ip_address,
+        texts().last_used,
+        texts().actions,
+    ];
     let rows = html! {
         @for session in sessions.into_iter().take(SHOWN) {
             @let browser = shown_browser(&session.browser);
@@ -123,7 +132,13 @@ fn choose_language(desk: &Desk<'_>) -> Markup {
     let choices: Vec<_> = [("", &*of_store)].into_iter().chain(all).collect();
     let chosen = desk.session.member.language.map_or("", Language::as_str);
     let label = texts().language_label;
-    Input { id: LANGUAGE, label, value: chosen, ..Input::default() }.choose(&choices)
+    Input {
+        id: LANGUAGE,
+        label,
+        value: chosen,
+        ..Input::default()
+    }
+    .choose(&choices)
 }
 
 /// The input for the language.
@@ -144,7 +159,13 @@ pub(crate) async fn set_language(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
     let after = member.clone().with_language(language);
     let (seen, ends) = (member.version, EndedSessions::None);
-    let change = StaffChange { seen, after, ends, begins: None, act: None };
+    let change = StaffChange {
+        seen,
+        after,
+        ends,
+        begins: None,
+        act: None,
+    };
     make(desk, change, PAGE, "saved").await
 }
 
@@ -162,7 +183,9 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Ok(password) => password,
         Err(wrong) => return account(desk, &Errors::text(&wrong)).await,
     };
-    let hash = passwords.hash(place.clone(), password, desk.random_of_form()).await?;
+    let hash = passwords
+        .hash(place.clone(), password, desk.random_of_form())
+        .await?;
     // A second click: the form makes the same hash each time.
     if member.password.as_ref() == Some(&hash) {
         return Ok(see(PAGE, "password-changed"));
@@ -173,7 +196,10 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
     let after = |of: StaffMember| of.with_password(hash.clone());
     let ends = EndedSessions::Others(session.record.digest);
-    let change = member.clone().change(after, ActType::StaffPasswordSet).ending(ends);
+    let change = member
+        .clone()
+        .change(after, ActType::StaffPasswordSet)
+        .ending(ends);
     if visit.write(change, session.actor()).await? == StaffWritten::Stale {
         let present = desk.store().find_staff(StaffKey::Id(member.id)).await?;
         if present.is_none_or(|present| present.password != Some(hash)) {

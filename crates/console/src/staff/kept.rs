@@ -45,8 +45,18 @@ const SECRETS: [&str; 13] = [
 ];
 
 /// The inputs that nobody types, and those that the page shows in another way.
-const UNTYPED: [&str; 10] =
-    ["do", "pet", "version", SURE, "_key", "from", "undoes", "like", "photo", "until-offset"];
+const UNTYPED: [&str; 10] = [
+    "do",
+    "pet",
+    "version",
+    SURE,
+    "_key",
+    "from",
+    "undoes",
+    "like",
+    "photo",
+    "until-offset",
+];
 
 /// A page that shows the form to this path, and sends it when the member presses the button.
 pub(crate) async fn page(
@@ -63,16 +73,34 @@ pub(crate) async fn page(
             (what)
             (send(path, form, &html! { button.main { (texts().send_kept) } }))
         };
-        return Ok(layout::page(StatusCode::OK, &visit.facts, texts().continue_label, &content));
+        return Ok(layout::page(
+            StatusCode::OK,
+            &visit.facts,
+            texts().continue_label,
+            &content,
+        ));
     };
-    let owner = visit.console.app.store.find_staff(StaffKey::Id(owner)).await?;
-    let owner = owner.map_or_else(|| texts().somebody.to_owned(), |of| of.name.as_str().to_owned());
+    let owner = visit
+        .console
+        .app
+        .store
+        .find_staff(StaffKey::Id(owner))
+        .await?;
+    let owner = owner.map_or_else(
+        || texts().somebody.to_owned(),
+        |of| of.name.as_str().to_owned(),
+    );
     let content = html! {
         p { (texts().form_of(&owner, mine)) }
         (what)
         (send(path, &desk::given_to(form, member.id), &html! { button { (texts().send_as(mine)) } }))
     };
-    Ok(layout::page(StatusCode::CONFLICT, &visit.facts, texts().form_of_another, &content))
+    Ok(layout::page(
+        StatusCode::CONFLICT,
+        &visit.facts,
+        texts().form_of_another,
+        &content,
+    ))
 }
 
 fn send(path: &str, form: &Form, button: &Markup) -> Markup {
@@ -95,7 +123,9 @@ async fn what(
 ) -> Result<Markup, ApiError> {
     let page = path.split('?').next().unwrap_or_default();
     let action = (visit.find)(&hyper::Method::POST, page);
-    let number = action.as_ref().and_then(|action| text::integer(action.parameter));
+    let number = action
+        .as_ref()
+        .and_then(|action| text::integer(action.parameter));
     let subjects = Subjects::load(&*visit.console.app.store, member, page, number, form).await?;
     let values = typed_values(visit, member, page, form).await?;
     let question = form.raw(SURE);
@@ -142,7 +172,11 @@ impl Subjects {
         number: Option<i64>,
         form: &Form,
     ) -> Result<Self, ApiError> {
-        let mut subjects = Self { order: None, member: None, animals: Vec::new() };
+        let mut subjects = Self {
+            order: None,
+            member: None,
+            animals: Vec::new(),
+        };
         let mut animals = Vec::new();
         if page.starts_with("/orders/")
             && let Some(id) = number.and_then(OrderId::new)
@@ -160,8 +194,9 @@ impl Subjects {
             let subject = store.find_staff(StaffKey::Id(StaffId(id))).await?;
             subjects.member = subject.map(|subject| subject.name.as_str().to_owned());
         }
-        let ticked =
-            form.all("pet").filter_map(|pet| PetId::new(text::integer(pet.split(':').next()?)?));
+        let ticked = form
+            .all("pet")
+            .filter_map(|pet| PetId::new(text::integer(pet.split(':').next()?)?));
         animals.extend(ticked.take(MAX_NAMED_ANIMALS));
         for id in animals {
             subjects.animals.extend(store.get_store_pet(id).await?);
@@ -198,7 +233,10 @@ async fn typed_values(
 
         if name.starts_with("alt-") {
             let label = texts().alt_of(photos);
-            values.push(TypedValue { label, words: markup::readable(value, SHORT) });
+            values.push(TypedValue {
+                label,
+                words: markup::readable(value, SHORT),
+            });
             continue;
         }
         let in_words = words::in_words(fields.all(), currency, name, value.trim());

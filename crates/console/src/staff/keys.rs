@@ -26,7 +26,13 @@ pub(crate) async fn keys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         ..Input::of("scope", texts().what_key_allows, form, errors)
     };
     let scopes = Scope::ALL.map(|of| (of.as_str(), texts().scope(of)));
-    let labels = [texts().name, texts().allows, texts().last_used, texts().state, texts().actions];
+    let labels = [
+        texts().name,
+        texts().allows,
+        texts().last_used,
+        texts().state,
+        texts().actions,
+    ];
     let rows = html! { @for key in own { (row(desk, key)) } };
     let content = html! {
         div.stack {
@@ -90,7 +96,9 @@ fn row(desk: &Desk<'_>, key: &KeyRecord) -> Markup {
 pub(crate) async fn add_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let name = form.get("name");
-    let scope = Scope::ALL.into_iter().find(|scope| scope.as_str() == form.raw("scope"));
+    let scope = Scope::ALL
+        .into_iter()
+        .find(|scope| scope.as_str() == form.raw("scope"));
     let is_name = (1..=255).contains(&name.chars().count()) && !name.contains(char::is_control);
     let (true, Some(scope)) = (is_name, scope) else {
         return keys(desk, &Errors::text(texts().key_name_invalid)).await;
@@ -98,7 +106,14 @@ pub(crate) async fn add_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let deployment = desk.visit.console.settings.deployment;
     let key = ApiKey::generate(deployment, &mut desk.random_of_form());
     let (digest, name) = (key.digest(), name.to_owned());
-    let new = NewKey { digest, name, scope, deployment, expires_at: None, rate_limit: None };
+    let new = NewKey {
+        digest,
+        name,
+        scope,
+        deployment,
+        expires_at: None,
+        rate_limit: None,
+    };
     if was_made(desk, &key).await? {
         return Ok(key_page(&key));
     }
@@ -124,9 +139,14 @@ fn key_page(key: &ApiKey) -> Reply {
 
 /// `POST /settings/keys/{id}`: `do` is `rotate` or `revoke`.
 pub(crate) async fn change_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let id = desk.id(|id| Some(KeyId(id))).ok_or_else(ApiError::no_such_path)?;
+    let id = desk
+        .id(|id| Some(KeyId(id)))
+        .ok_or_else(ApiError::no_such_path)?;
     let (store, now) = (desk.store(), desk.visit.now);
-    let key = store.get_key(id).await?.ok_or_else(ApiError::no_such_path)?;
+    let key = store
+        .get_key(id)
+        .await?
+        .ok_or_else(ApiError::no_such_path)?;
     let context = desk.visit.context(desk.session.actor());
     match desk.visit.form.raw("do") {
         "revoke" => {
@@ -140,7 +160,9 @@ pub(crate) async fn change_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         "rotate" => {
             let secret = ApiKey::generate(key.deployment, &mut desk.random_of_form());
             let until = now.checked_add(OVERLAP.hours()).unwrap_or(now);
-            let new = key.is_valid_at(now).then(|| key.successor_at(secret.digest(), now));
+            let new = key
+                .is_valid_at(now)
+                .then(|| key.successor_at(secret.digest(), now));
             let rotated = match new.flatten() {
                 Some(new) => store.rotate_key(id, new, until, context).await?,
                 None => None,

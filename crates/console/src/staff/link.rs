@@ -34,9 +34,13 @@ pub(crate) async fn link_form(visit: &Visit<'_>) -> Result<Response, ApiError> {
 async fn sign_in_to_demo(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let staff = visit.console.app.store.list_staff().await?;
     let is_manager = |of: &StaffMember| of.role == Role::Manager && of.disabled_at.is_none();
-    let Some(member) = staff.into_iter().find(is_manager) else { return Ok(invalid(visit)) };
+    let Some(member) = staff.into_iter().find(is_manager) else {
+        return Ok(invalid(visit));
+    };
     let act = member.act(ActType::StaffSignedIn);
-    let token = let_in(visit, &member, Some(act)).await?.ok_or_else(changed_meanwhile)?;
+    let token = let_in(visit, &member, Some(act))
+        .await?
+        .ok_or_else(changed_meanwhile)?;
     let mut response = layout::redirect("/");
     session::sign_in(visit, &mut response, &token, &member);
     Ok(response)
@@ -44,7 +48,9 @@ async fn sign_in_to_demo(visit: &Visit<'_>) -> Result<Response, ApiError> {
 
 /// `POST /link/{token}`.
 pub(crate) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiError> {
-    let Some(member) = member_of(visit).await? else { return Ok(invalid(visit)) };
+    let Some(member) = member_of(visit).await? else {
+        return Ok(invalid(visit));
+    };
     let path = visit.request.uri.path();
     let (token, begun) = session::begin(visit, member.id, true);
     let (seen, actor) = (member.version, session::actor(&member));
@@ -56,13 +62,20 @@ pub(crate) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiEr
         let random = visit.console.with_random(random_for_thread);
         // A link is for one hash, so there is no need to count.
         let place = visit.console.passwords.place(true)?;
-        let hash = visit.console.passwords.hash(place, password, random).await?;
+        let hash = visit
+            .console
+            .passwords
+            .hash(place, password, random)
+            .await?;
         (member.with_password(hash), ActType::StaffPasswordSet)
     } else {
         (member.without_link(), ActType::StaffSignedIn)
     };
     let change = StaffChange::new(seen, after.clone(), act).ending(EndedSessions::All);
-    let change = StaffChange { begins: Some(begun), ..change };
+    let change = StaffChange {
+        begins: Some(begun),
+        ..change
+    };
     if visit.write(change, actor).await? == StaffWritten::Stale {
         return Err(changed_meanwhile());
     }
@@ -74,8 +87,15 @@ pub(crate) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiEr
 
 /// The member with this link, if it is still valid.
 async fn member_of(visit: &Visit<'_>) -> Result<Option<StaffMember>, ApiError> {
-    let Some(digest) = TokenDigest::of_presented(visit.parameter) else { return Ok(None) };
-    let member = visit.console.app.store.find_staff(StaffKey::Link(digest)).await?;
+    let Some(digest) = TokenDigest::of_presented(visit.parameter) else {
+        return Ok(None);
+    };
+    let member = visit
+        .console
+        .app
+        .store
+        .find_staff(StaffKey::Link(digest))
+        .await?;
     Ok(member.filter(|member| member.has_link_at(visit.now) && member.disabled_at.is_none()))
 }
 
@@ -88,7 +108,11 @@ pub(super) fn chosen(visit: &Visit<'_>, member: &StaffMember) -> Result<Password
 }
 
 fn form(visit: &Visit<'_>, member: &StaffMember, path: &str, wrong: Option<&str>) -> Response {
-    let host = visit.console.provider.as_ref().map(|of| of.settings.issuer.host());
+    let host = visit
+        .console
+        .provider
+        .as_ref()
+        .map(|of| of.settings.issuer.host());
     let content = html! {
         (problem(wrong))
         @if visit.console.has_passwords() {
@@ -114,7 +138,11 @@ fn form(visit: &Visit<'_>, member: &StaffMember, path: &str, wrong: Option<&str>
         }
     };
     let has_passwords = visit.console.has_passwords();
-    let title = if has_passwords { texts().choose_password } else { texts().sign_in };
+    let title = if has_passwords {
+        texts().choose_password
+    } else {
+        texts().sign_in
+    };
     layout::page(status_of(wrong), &visit.facts, title, &content)
 }
 
@@ -123,5 +151,10 @@ fn invalid(visit: &Visit<'_>) -> Response {
         p { (texts().link_invalid_hint) }
         p { a href="/sign-in" { (texts().sign_in) } }
     };
-    layout::page(StatusCode::NOT_FOUND, &visit.facts, texts().link_invalid, &content)
+    layout::page(
+        StatusCode::NOT_FOUND,
+        &visit.facts,
+        texts().link_invalid,
+        &content,
+    )
 }

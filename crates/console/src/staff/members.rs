@@ -20,7 +20,10 @@ pub(crate) async fn members(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, A
     let store = desk.store();
     let (staff, begun) = (store.list_staff().await?, store.list_sessions(None).await?);
     let name_of = |of: &StaffSession| {
-        staff.iter().find(|member| member.id == of.staff).map(|of| of.name.as_str().to_owned())
+        staff
+            .iter()
+            .find(|member| member.id == of.staff)
+            .map(|of| of.name.as_str().to_owned())
     };
     let form = &desk.visit.form;
     let name = Input::of("name", texts().name, form, errors).hint(texts().member_name_hint);
@@ -29,7 +32,12 @@ pub(crate) async fn members(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, A
         ..Input::of("role", texts().role_label, form, errors)
     };
     let roles = Role::ALL.map(|of| (of.as_str(), texts().what_role_may(of)));
-    let labels = [texts().name, texts().role_label, texts().state, texts().actions];
+    let labels = [
+        texts().name,
+        texts().role_label,
+        texts().state,
+        texts().actions,
+    ];
     let rows = html! { @for member in &staff { (row(desk, member)) } };
     let content = html! {
         div.stack {
@@ -119,9 +127,10 @@ fn host_of(identity: &Identity) -> &str {
 /// `POST /settings/staff`.
 pub(crate) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
-    let (Some(name), Some(role)) =
-        (StaffName::new(form.raw("name")), form.raw("role").parse().ok())
-    else {
+    let (Some(name), Some(role)) = (
+        StaffName::new(form.raw("name")),
+        form.raw("role").parse().ok(),
+    ) else {
         return members(desk, &Errors::text(texts().member_name_invalid)).await;
     };
     let link = Token::generate(&mut desk.random_of_form());
@@ -140,7 +149,11 @@ pub(crate) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 /// Whether this form has made its link before, and nobody has used it.
 async fn was_made(desk: &Desk<'_>, link: &Token) -> Result<bool, ApiError> {
-    Ok(desk.store().find_staff(StaffKey::Link(link.digest())).await?.is_some())
+    Ok(desk
+        .store()
+        .find_staff(StaffKey::Link(link.digest()))
+        .await?
+        .is_some())
 }
 
 /// Shows a link once.
@@ -153,10 +166,15 @@ fn link_page(desk: &Desk<'_>, name: &StaffName, link: &Token) -> Reply {
 /// `POST /settings/staff/{id}`: `do` is `role`, `reset` or `disable`.
 pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
-    let id = desk.id(|id| Some(StaffId(id))).ok_or_else(ApiError::no_such_path)?;
+    let id = desk
+        .id(|id| Some(StaffId(id)))
+        .ok_or_else(ApiError::no_such_path)?;
     if id == session.member.id {
         // So there is always a manager.
-        return Err(ApiError::new(Problem::InsufficientScope, texts().own_access));
+        return Err(ApiError::new(
+            Problem::InsufficientScope,
+            texts().own_access,
+        ));
     }
     let member = desk.store().find_staff(StaffKey::Id(id)).await?;
     let member = member.ok_or_else(ApiError::no_such_path)?;
@@ -178,9 +196,10 @@ pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(asked);
     }
     match (visit.form.raw("do"), role) {
-        ("role", _) if member.identity.is_some() => {
-            Err(ApiError::new(Problem::InsufficientScope, texts().role_of_provider))
-        }
+        ("role", _) if member.identity.is_some() => Err(ApiError::new(
+            Problem::InsufficientScope,
+            texts().role_of_provider,
+        )),
         ("role", Some(role)) if role == member.role => Ok(Reply::See(PAGE.to_owned(), None)),
         ("role", Some(role)) => {
             let change = member.change(|of| of.with_role(role), ActType::StaffRoleChanged);
@@ -188,7 +207,13 @@ pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
         ("disable", _) => {
             let change = member.change(|of| of.disabled(visit.now), ActType::StaffDisabled);
-            make(desk, change.ending(EndedSessions::All), PAGE, "member-disabled").await
+            make(
+                desk,
+                change.ending(EndedSessions::All),
+                PAGE,
+                "member-disabled",
+            )
+            .await
         }
         ("reset", _) => {
             let link = Token::generate(&mut desk.random_of_form());
@@ -196,7 +221,9 @@ pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             let seen = visit.form.integer("version").unwrap_or(seen);
             let after = member.reset(&link, visit.now);
             let change = StaffChange::new(seen, after, ActType::StaffReset);
-            let written = visit.write(change.ending(EndedSessions::All), session.actor()).await?;
+            let written = visit
+                .write(change.ending(EndedSessions::All), session.actor())
+                .await?;
             if matches!(written, StaffWritten::Done(_)) || was_made(desk, &link).await? {
                 return Ok(link_page(desk, &name, &link));
             }

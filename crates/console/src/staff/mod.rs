@@ -37,14 +37,28 @@ use crate::prelude::*;
 
 /// A field for a password.
 fn password_input(id: &str, label: &str, hint: Option<&str>) -> Markup {
-    Input { hint, ..password(id, label) }.show()
+    Input {
+        hint,
+        ..password(id, label)
+    }
+    .show()
 }
 
 fn password<'a>(id: &'a str, label: &'a str) -> Input<'a> {
-    let autocomplete =
-        if id == "new" || id == "again" { "new-password" } else { "current-password" };
+    let autocomplete = if id == "new" || id == "again" {
+        "new-password"
+    } else {
+        "current-password"
+    };
     let (kind, is_required) = ("password", true);
-    Input { id, label, kind, is_required, autocomplete, ..Input::default() }
+    Input {
+        id,
+        label,
+        kind,
+        is_required,
+        autocomplete,
+        ..Input::default()
+    }
 }
 
 /// A field for a new password, twice.
@@ -58,7 +72,15 @@ fn new_password() -> Markup {
 /// A field for a code.
 fn code_input(label: &str, hint: Option<&str>) -> Markup {
     let (autocomplete, is_required) = ("one-time-code", true);
-    Input { id: "code", label, hint, is_required, autocomplete, ..Input::default() }.show()
+    Input {
+        id: "code",
+        label,
+        hint,
+        is_required,
+        autocomplete,
+        ..Input::default()
+    }
+    .show()
 }
 
 /// The problem, if there is one.
@@ -79,7 +101,11 @@ pub(super) fn shown_once(hint: &Markup, secret: &str, next: &str) -> Markup {
 
 /// 422 with an error, and otherwise 200.
 fn status_of(problem: Option<&str>) -> StatusCode {
-    if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK }
+    if problem.is_some() {
+        StatusCode::UNPROCESSABLE_ENTITY
+    } else {
+        StatusCode::OK
+    }
 }
 
 /// The menu of the settings. `title` is that of the present page.
@@ -114,7 +140,11 @@ pub(super) fn settings_page(
     content: &Markup,
 ) -> Reply {
     let hint = html! { @if let Some(hint) = hint { p.muted { (hint) } } };
-    page(title, errors, &html! { (settings_menu(title)) (hint) (errors.summary()) (content) })
+    page(
+        title,
+        errors,
+        &html! { (settings_menu(title)) (hint) (errors.summary()) (content) },
+    )
 }
 
 /// A page of the member's own account.
@@ -124,7 +154,9 @@ fn account_page(title: &str, errors: &Errors, content: &Markup) -> Reply {
 
 fn page(title: &str, errors: &Errors, content: &Markup) -> Reply {
     let content = html! { h1 { (title) } (content) };
-    Page::new(title, content).wrong_if(!errors.is_empty()).into()
+    Page::new(title, content)
+        .wrong_if(!errors.is_empty())
+        .into()
 }
 
 /// Shows this page, with a message.

@@ -71,20 +71,44 @@ fn read<T>(
     let said: Map<String, Value> =
         serde_json::from_slice(&client).map_err(|_| "the browser says nothing about the site")?;
     let text = Cookie::Passkey.get(visit).unwrap_or_default();
-    let at = text.split_once('.').and_then(|(_, at)| at.parse().ok()).unwrap_or(0);
-    let (age, challenge) = (visit.now.as_second().saturating_sub(at), challenge_of(visit, text));
+    let at = text
+        .split_once('.')
+        .and_then(|(_, at)| at.parse().ok())
+        .unwrap_or(0);
+    let (age, challenge) = (
+        visit.now.as_second().saturating_sub(at),
+        challenge_of(visit, text),
+    );
     let says = |name: &str, value: &str| said.get(name).is_some_and(|said| said == value);
     let is_in_frame = said.get("crossOrigin").is_some_and(|is| is != false);
     let wrong = [
-        (age >= MAX_SECONDS.into() || !says("challenge", &challenge), LATE),
+        (
+            age >= MAX_SECONDS.into() || !says("challenge", &challenge),
+            LATE,
+        ),
         (!says("type", purpose), "it is for another purpose (type)"),
-        (!says("origin", &visit.visitor.origin), "it is for another site (origin)"),
-        (is_in_frame || said.contains_key("topOrigin"), "it is from a frame (crossOrigin)"),
+        (
+            !says("origin", &visit.visitor.origin),
+            "it is for another site (origin)",
+        ),
+        (
+            is_in_frame || said.contains_key("topOrigin"),
+            "it is from a frame (crossOrigin)",
+        ),
     ];
     if let Some((_, why)) = wrong.into_iter().find(|(is, _)| *is) {
         return Err(why);
     }
-    let taken = take(Assertion { id, user, client, data, signature }, host)?;
+    let taken = take(
+        Assertion {
+            id,
+            user,
+            client,
+            data,
+            signature,
+        },
+        host,
+    )?;
     // Last, so that only somebody with a passkey can fill this memory.
     if !visit.console.used.challenges.take(&challenge, visit.now) {
         return Err(LATE);
@@ -102,21 +126,30 @@ pub(crate) async fn sign_in_with_passkey(visit: &Visit<'_>) -> Result<Response, 
     let member = visit.console.app.store.find_staff(id).await?;
     // Only a passkey has the rest of the handle, so a number names nobody.
     let member = member.filter(|of| of.passkeys.iter().any(|own| own.user == user));
-    let known = member.as_ref().filter(|of| session::is_known_browser(visit, of)).map(|of| of.id);
+    let known = member
+        .as_ref()
+        .filter(|of| session::is_known_browser(visit, of))
+        .map(|of| of.id);
     if let Err(error) = visit.guess(visit.form.raw("user"), known) {
         return again(error.message(), StatusCode::TOO_MANY_REQUESTS);
     }
     let signed = read(visit, "webauthn.get", |of, host| {
         let active = member.clone().filter(|of| of.disabled_at.is_none());
         let mut active = active.ok_or("no member has it")?;
-        active.use_passkey(&of, host, visit.now).map(|details| (active, details))
+        active
+            .use_passkey(&of, host, visit.now)
+            .map(|details| (active, details))
     });
     let (member, details) = match signed {
         Ok(signed) => signed,
         Err(why) => {
             let cause = Failure::Invalid(why.to_owned());
             sign_in::rejected(visit, "passkey", member.as_ref(), Some(&cause)).await?;
-            let wrong = if why == LATE { texts().passkey_late } else { texts().passkey_rejected };
+            let wrong = if why == LATE {
+                texts().passkey_late
+            } else {
+                texts().passkey_rejected
+            };
             return again(wrong, StatusCode::FORBIDDEN);
         }
     };
@@ -125,7 +158,11 @@ pub(crate) async fn sign_in_with_passkey(visit: &Visit<'_>) -> Result<Response, 
         return again(texts().passkey_of_another, StatusCode::FORBIDDEN);
     }
     let mut act = member.act(ActType::StaffSignedIn);
-    act.details.extend(details.into_iter().map(|(name, value)| (name.into(), value)));
+    act.details.extend(
+        details
+            .into_iter()
+            .map(|(name, value)| (name.into(), value)),
+    );
     match sign_in::let_in(visit, &member, Some(act)).await? {
         Some(token) => then.go(visit, &token, &member, "passkey").await,
         None => again(texts().passkey_late, StatusCode::FORBIDDEN),
@@ -147,9 +184,21 @@ pub(crate) async fn passkeys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, 
     let here = browser(&session.record.browser).map(|(of, system)| texts().browser_on(of, system));
     let typed = Some(visit.form.raw("name")).filter(|typed| !typed.is_empty());
     let value = typed.or(here.as_deref()).unwrap_or(texts().passkey);
-    let name = Input { value, ..Input::of("name", texts().passkey_name, &visit.form, errors) };
-    let ids: Vec<_> = member.passkeys.iter().map(|of| BASE64.encode(&of.id)).collect();
-    let labels = [texts().name, texts().added_at, texts().last_used, texts().actions];
+    let name = Input {
+        value,
+        ..Input::of("name", texts().passkey_name, &visit.form, errors)
+    };
+    let ids: Vec<_> = member
+        .passkeys
+        .iter()
+        .map(|of| BASE64.encode(&of.id))
+        .collect();
+    let labels = [
+        texts().name,
+        texts().added_at,
+        texts().last_used,
+        texts().actions,
+    ];
     let rows = html! {
         @for (Passkey { name, created_at, used_at, .. }, id) in member.passkeys.iter().zip(&ids) {
             tr {
@@ -195,14 +244,22 @@ pub(crate) async fn add_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
     let mut errors = Errors::default();
     let name = line(visit.form.raw("name"), 60).ok_or_else(|| texts().passkey_name_invalid);
-    let Some(name) = errors.take("name", name) else { return passkeys(desk, &errors).await };
+    let Some(name) = errors.take("name", name) else {
+        return passkeys(desk, &errors).await;
+    };
     let staff = desk.store().list_staff().await?;
-    let is_known = staff.iter().flat_map(|of| &of.passkeys).any(|of| of.id == id);
+    let is_known = staff
+        .iter()
+        .flat_map(|of| &of.passkeys)
+        .any(|of| of.id == id);
     let made = read(visit, "webauthn.create", |of, host| {
         if is_known || member.passkeys.len() >= Passkey::MAX || member.password.is_none() {
             return Err("a member has it, or this one can have no more");
         }
-        let of = Assertion { user: user_of(visit, member), ..of };
+        let of = Assertion {
+            user: user_of(visit, member),
+            ..of
+        };
         let algorithm = visit.form.raw("algorithm").parse().unwrap_or_default();
         Passkey::new(of, (algorithm, &part(visit, "key")), host, name, visit.now)
     });
@@ -210,7 +267,11 @@ pub(crate) async fn add_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Ok(made) => made,
         Err(why) => {
             warn!(request_id = ?visit.request_id, "a new passkey was refused: {why}");
-            let wrong = if why == LATE { texts().passkey_late } else { texts().passkey_unusable };
+            let wrong = if why == LATE {
+                texts().passkey_late
+            } else {
+                texts().passkey_unusable
+            };
             return passkeys(desk, &Errors::text(wrong)).await;
         }
     };
@@ -220,9 +281,14 @@ pub(crate) async fn add_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 /// `POST /account/passkeys/remove`.
 pub(crate) async fn remove_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let (all, id) = (desk.session.member.passkeys.iter().cloned(), part(&desk.visit, "id"));
+    let (all, id) = (
+        desk.session.member.passkeys.iter().cloned(),
+        part(&desk.visit, "id"),
+    );
     let (gone, kept): (Vec<_>, Vec<_>) = all.partition(|of| of.id == id);
-    let Some(gone) = gone.first() else { return Ok(see(PAGE, "passkey-removed")) };
+    let Some(gone) = gone.first() else {
+        return Ok(see(PAGE, "passkey-removed"));
+    };
     change(desk, kept, gone, ActType::StaffPasskeyRemoved).await
 }
 
@@ -234,12 +300,28 @@ async fn change(
     kind: ActType,
 ) -> Result<Reply, ApiError> {
     let is_new = kind == ActType::StaffPasskeyAdded;
-    let code = if is_new { "passkey-added" } else { "passkey-removed" };
+    let code = if is_new {
+        "passkey-added"
+    } else {
+        "passkey-removed"
+    };
     let seen = desk.session.member.version;
     let after = desk.session.member.clone().with_passkeys(all);
     check_still_has_one(desk, &after)?;
     let mut act = after.act(kind);
     act.details.push(("passkey".into(), one.name.clone()));
     let ends = EndedSessions::Others(desk.session.record.digest);
-    make(desk, StaffChange { seen, after, ends, begins: None, act: Some(act) }, PAGE, code).await
+    make(
+        desk,
+        StaffChange {
+            seen,
+            after,
+            ends,
+            begins: None,
+            act: Some(act),
+        },
+        PAGE,
+        code,
+    )
+    .await
 }

@@ -61,18 +61,32 @@ impl Begun {
         let next =
             URL_SAFE_NO_PAD.encode(next.filter(|path| path.len() <= MAX_NEXT).unwrap_or("/"));
         let again = u8::from(visit.query.raw("again") == "1");
-        Self::parse(&format!("{secret}.{}.{again}.{next}", visit.now.as_second()))
+        Self::parse(&format!(
+            "{secret}.{}.{again}.{next}",
+            visit.now.as_second()
+        ))
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let [_, at, again, next] = text.split('.').collect::<Vec<_>>()[..] else { return None };
+        let [_, at, again, next] = text.split('.').collect::<Vec<_>>()[..] else {
+            return None;
+        };
         let next = String::from_utf8(URL_SAFE_NO_PAD.decode(next).ok()?).ok()?;
-        Some(Self { at: at.parse().ok()?, again: again == "1", next, text: text.to_owned() })
+        Some(Self {
+            at: at.parse().ok()?,
+            again: again == "1",
+            next,
+            text: text.to_owned(),
+        })
     }
 
     /// Those of this browser that can still complete.
     fn all(visit: &Visit<'_>) -> impl Iterator<Item = Self> {
-        let texts = Cookie::Provider.get(visit).unwrap_or_default().split('~').take(MAX_BEGUN);
+        let texts = Cookie::Provider
+            .get(visit)
+            .unwrap_or_default()
+            .split('~')
+            .take(MAX_BEGUN);
         let is_alive = |begun: &Self| visit.now.as_second().saturating_sub(begun.at) < MAX_SECONDS;
         texts.filter_map(Self::parse).filter(is_alive)
     }
@@ -80,7 +94,12 @@ impl Begun {
     fn save(all: impl Iterator<Item = Self>, visit: &Visit<'_>, response: &mut Response) {
         let texts: Vec<_> = all.take(MAX_BEGUN).map(|of| of.text).collect();
         let seconds = if texts.is_empty() { 0 } else { MAX_SECONDS };
-        Cookie::Provider.set(visit, response, &texts.join("~"), u32::try_from(seconds).ok());
+        Cookie::Provider.set(
+            visit,
+            response,
+            &texts.join("~"),
+            u32::try_from(seconds).ok(),
+        );
     }
 
     fn derived(&self, what: &str, visit: &Visit<'_>) -> String {
@@ -125,7 +144,11 @@ pub(crate) async fn leave(visit: &Visit<'_>) -> Result<Response, ApiError> {
     match provider.authorization_url(&begun.sign_in(visit)).await {
         Ok(url) => {
             let mut response = layout::redirect(url.as_str());
-            Begun::save([begun].into_iter().chain(Begun::all(visit)), visit, &mut response);
+            Begun::save(
+                [begun].into_iter().chain(Begun::all(visit)),
+                visit,
+                &mut response,
+            );
             Ok(response)
         }
         Err(failure) => refused(visit, Refused::Failed(failure), &begun.next).await,
@@ -157,7 +180,10 @@ async fn arrive(
     provider: &Provider,
     begun: &Begun,
 ) -> Result<Response, Refused> {
-    let (issuer, host) = (visit.query.all("iss").next(), provider.settings.issuer.host());
+    let (issuer, host) = (
+        visit.query.all("iss").next(),
+        provider.settings.issuer.host(),
+    );
     if visit.query.raw("code").is_empty() {
         return Err(Refused::Because(texts().sign_in_stopped(host)));
     }
@@ -168,7 +194,11 @@ async fn arrive(
     };
     let (token, member) = enter(visit, &person, role, begun).await?;
     visit.console.app.sign_ins.count("provider", "accepted");
-    let next = if begun.link().is_some() { "/" } else { &begun.next };
+    let next = if begun.link().is_some() {
+        "/"
+    } else {
+        &begun.next
+    };
     let mut response = layout::redirect(next);
     session::sign_in(visit, &mut response, &token, &member);
     Ok(response)
@@ -196,7 +226,9 @@ async fn person(
     }
 
     let code = visit.query.raw("code");
-    let person = provider.person(caller, &begun.sign_in(visit), code, issuer, visit.now).await;
+    let person = provider
+        .person(caller, &begun.sign_in(visit), code, issuer, visit.now)
+        .await;
     if !matches!(person, Err(Failure::Invalid(_))) {
         guesses.give_code_back(caller);
     }
@@ -213,7 +245,9 @@ async fn enter(
     let store = &visit.console.app.store;
     for _ in 0..MAX_CHANGES {
         let identity = person.identity.clone();
-        let known = store.find_staff(StaffKey::Identity(identity.clone())).await?;
+        let known = store
+            .find_staff(StaffKey::Identity(identity.clone()))
+            .await?;
         let linked = match begun.link() {
             Some(link) => store.find_staff(StaffKey::Link(link)).await?,
             None => None,
@@ -252,16 +286,34 @@ async fn enter(
             }
         };
         let is_new = change.seen == 0;
-        let actor: NamedActor =
-            if is_new { Actor::Clock.into() } else { session::actor(&change.after) };
+        let actor: NamedActor = if is_new {
+            Actor::Clock.into()
+        } else {
+            session::actor(&change.after)
+        };
         let (token, record) = session::begin(visit, change.after.id, true);
         // A proof whose time is not known is an old one.
         let old = visit.now.as_second() - StaffSession::CONFIRMED;
-        let proved_at = person.proved_at.or_else(|| Timestamp::from_second(old).ok());
+        let proved_at = person
+            .proved_at
+            .or_else(|| Timestamp::from_second(old).ok());
         let provider_session = person.session.clone();
-        let record = StaffSession { confirmed_at: proved_at, provider_session, ..record };
+        let record = StaffSession {
+            confirmed_at: proved_at,
+            provider_session,
+            ..record
+        };
         let member = change.after.clone();
-        match visit.write(StaffChange { begins: Some(record), ..change }, actor).await? {
+        match visit
+            .write(
+                StaffChange {
+                    begins: Some(record),
+                    ..change
+                },
+                actor,
+            )
+            .await?
+        {
             StaffWritten::Done(id) => return Ok((token, StaffMember { id, ..member })),
             StaffWritten::Stale | StaffWritten::NameTaken => {}
             StaffWritten::Full => {
@@ -277,7 +329,11 @@ async fn enter(
 fn free_name(person: &Person, staff: &[StaffMember]) -> Option<StaffName> {
     // A number has at most four digits, and a space before it.
     let longest = StaffName::MAX_LENGTH - 5;
-    let names = person.names.iter().map(String::as_str).chain([texts().staff_member]);
+    let names = person
+        .names
+        .iter()
+        .map(String::as_str)
+        .chain([texts().staff_member]);
     let mut names =
         names.filter_map(|name| StaffName::new(&name.chars().take(longest).collect::<String>()));
     let first = names.next()?;
@@ -286,7 +342,10 @@ fn free_name(person: &Person, staff: &[StaffMember]) -> Option<StaffName> {
     let numbers = 2..=taken.len() + 2;
     let numbered =
         numbers.filter_map(|number| StaffName::new(&format!("{} {number}", first.as_str())));
-    [first.clone()].into_iter().chain(numbered).find(|name| !taken.contains(&name.key()))
+    [first.clone()]
+        .into_iter()
+        .chain(numbered)
+        .find(|name| !taken.contains(&name.key()))
 }
 
 /// The page to sign in, with the reason.
@@ -311,11 +370,22 @@ async fn refused(visit: &Visit<'_>, why: Refused, next: &str) -> Result<Response
         StatusCode::FORBIDDEN
     };
     let then = Then::page(visit, next);
-    Ok(sign_in::form(visit, &then, Some(&message), Who::default(), status))
+    Ok(sign_in::form(
+        visit,
+        &then,
+        Some(&message),
+        Who::default(),
+        status,
+    ))
 }
 
 /// `GET /sign-in/done`: the new tab of a member who signed in again.
 pub(crate) fn signed_in(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
     let content = html! { p { (texts().signed_in_hint) } };
-    ready(Ok(layout::page(StatusCode::OK, &visit.facts, texts().signed_in, &content)))
+    ready(Ok(layout::page(
+        StatusCode::OK,
+        &visit.facts,
+        texts().signed_in,
+        &content,
+    )))
 }

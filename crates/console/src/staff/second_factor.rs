@@ -32,7 +32,12 @@ pub(crate) fn second_factor(desk: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
 
 fn page(desk: &Desk<'_>, new: &TotpSecret, errors: &Errors) -> Reply {
     let member = &desk.session.member;
-    let is_required = desk.visit.console.settings.second_factor.includes(member.role);
+    let is_required = desk
+        .visit
+        .console
+        .settings
+        .second_factor
+        .includes(member.role);
     let content = html! {
         @if is_required && !member.has_second_factor() {
             p { (texts().second_factor_required) }
@@ -88,7 +93,11 @@ pub(crate) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError
     if let Some(shown) = shown_again(desk, &member) {
         return Ok(shown);
     }
-    let unused = SecondFactor { sealed_secret: vec![], last_period: 0, recovery: vec![] };
+    let unused = SecondFactor {
+        sealed_secret: vec![],
+        last_period: 0,
+        recovery: vec![],
+    };
     let Some(used) = unused.after(visit.form.raw("code"), &new, visit.now) else {
         return Ok(page(desk, &new, &Errors::text(texts().app_code_wrong)));
     };
@@ -103,7 +112,15 @@ pub(crate) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError
         )
     });
     let sealed_secret = sealed_secret.map_err(|error| ApiError::internal(Arc::new(error)))?;
-    with_recovery_codes(desk, member, SecondFactor { sealed_secret, ..used }).await
+    with_recovery_codes(
+        desk,
+        member,
+        SecondFactor {
+            sealed_secret,
+            ..used
+        },
+    )
+    .await
 }
 
 /// `POST /account/recovery-codes`.
@@ -126,10 +143,16 @@ async fn with_recovery_codes(
     let (codes, recovery) = codes_of_form(desk);
     let second = Some(SecondFactor { recovery, ..second });
     let change = member
-        .change(|of| of.with_second_factor(second), ActType::StaffSecondFactorSet)
+        .change(
+            |of| of.with_second_factor(second),
+            ActType::StaffSecondFactorSet,
+        )
         .ending(EndedSessions::Others(session.record.digest));
     if visit.write(change, session.actor()).await? == StaffWritten::Stale {
-        let present = desk.store().find_staff(StaffKey::Id(session.member.id)).await?;
+        let present = desk
+            .store()
+            .find_staff(StaffKey::Id(session.member.id))
+            .await?;
         let shown = present.and_then(|present| shown_again(desk, &present));
         return shown.ok_or_else(changed_meanwhile);
     }
@@ -139,7 +162,9 @@ async fn with_recovery_codes(
 /// The recovery codes that this form makes, with what is stored of them.
 fn codes_of_form(desk: &Desk<'_>) -> (Vec<String>, Vec<TokenDigest>) {
     let mut random = desk.random_of_form();
-    (0..RECOVERY_CODES).map(|_| recovery_code(&mut random)).unzip()
+    (0..RECOVERY_CODES)
+        .map(|_| recovery_code(&mut random))
+        .unzip()
 }
 
 /// The page of a form that was sent before, with the same recovery codes.
@@ -151,7 +176,11 @@ fn shown_again(desk: &Desk<'_>, member: &StaffMember) -> Option<Reply> {
 
 fn codes_page(desk: &Desk<'_>, codes: &[String]) -> Reply {
     let are_new = desk.visit.form.raw("secret").is_empty();
-    let message = if are_new { texts().codes_replaced } else { texts().second_factor_set };
+    let message = if are_new {
+        texts().codes_replaced
+    } else {
+        texts().second_factor_set
+    };
     let content = html! {
         div.flash role="status" { p { (message) } }
         div.card {
@@ -165,9 +194,17 @@ fn codes_page(desk: &Desk<'_>, codes: &[String]) -> Reply {
 
 /// Fails with 403 if a member must have a second factor, and has none afterwards.
 pub(super) fn check_still_has_one(desk: &Desk<'_>, after: &StaffMember) -> Result<(), ApiError> {
-    let is_required = desk.visit.console.settings.second_factor.includes(after.role);
+    let is_required = desk
+        .visit
+        .console
+        .settings
+        .second_factor
+        .includes(after.role);
     if is_required && !after.has_second_factor() {
-        return Err(ApiError::new(Problem::InsufficientScope, texts().second_factor_stays));
+        return Err(ApiError::new(
+            Problem::InsufficientScope,
+            texts().second_factor_stays,
+        ));
     }
     Ok(())
 }
@@ -175,7 +212,10 @@ pub(super) fn check_still_has_one(desk: &Desk<'_>, after: &StaffMember) -> Resul
 /// `POST /account/second-factor/remove`.
 pub(crate) async fn remove_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let member = desk.session.member.clone();
-    let change = member.change(|of| of.with_second_factor(None), ActType::StaffSecondFactorRemoved);
+    let change = member.change(
+        |of| of.with_second_factor(None),
+        ActType::StaffSecondFactorRemoved,
+    );
     check_still_has_one(desk, &change.after)?;
     let change = change.ending(EndedSessions::Others(desk.session.record.digest));
     make(desk, change, "/account", "second-factor-removed").await

@@ -35,7 +35,13 @@ pub(crate) fn sign_in_form(visit: &Visit<'_>) -> Ready<Result<Response, ApiError
 pub(crate) async fn continue_here(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let then = Then::sent(visit)?;
     let Some(Session { member, .. }) = session::of(visit).await? else {
-        return Ok(form(visit, &then, None, Who::default(), StatusCode::FORBIDDEN));
+        return Ok(form(
+            visit,
+            &then,
+            None,
+            Who::default(),
+            StatusCode::FORBIDDEN,
+        ));
     };
     match &then.kept {
         Some(kept) => kept::page(visit, &member, &kept.path, &kept.form).await,
@@ -57,12 +63,22 @@ pub(crate) fn required(visit: &Visit<'_>, session: Option<&Session>) -> Response
         let is_led = visit.console.provider.as_ref().is_some_and(leads);
         // A script cannot go to another site.
         let is_led = is_led && !session::is_in_background(visit.request);
-        let page = if is_led { "/sign-in/provider" } else { "/sign-in" };
+        let page = if is_led {
+            "/sign-in/provider"
+        } else {
+            "/sign-in"
+        };
         return layout::redirect(&format!("{page}?next={next}"));
     }
     let member = session.map(|session| &session.member);
     let name = member.map_or("", |member| member.name.as_str());
-    let mut response = form(visit, &then, None, Who { name, member }, StatusCode::FORBIDDEN);
+    let mut response = form(
+        visit,
+        &then,
+        None,
+        Who { name, member },
+        StatusCode::FORBIDDEN,
+    );
     if then.kept.is_some() {
         browser.give(visit, &mut response);
     }
@@ -129,7 +145,11 @@ pub(super) fn form(
 /// the member signs in in a new tab, and continues here afterwards.
 fn way(provider: &Provider, then: &Then, again: bool) -> Markup {
     let host = provider.settings.issuer.host();
-    let next = if then.kept.is_some() { DONE } else { &then.next };
+    let next = if then.kept.is_some() {
+        DONE
+    } else {
+        &then.next
+    };
     let path = path_to_provider(next);
     let path = if again { path + "&again=1" } else { path };
     let label = texts().sign_in_at(host);
@@ -151,22 +171,32 @@ fn way(provider: &Provider, then: &Then, again: bool) -> Markup {
 
 /// The path of the button that leads to the provider, and then to this page.
 pub(super) fn path_to_provider(next: &str) -> String {
-    format!("/sign-in/provider?next={}", utf8_percent_encode(next, NON_ALPHANUMERIC))
+    format!(
+        "/sign-in/provider?next={}",
+        utf8_percent_encode(next, NON_ALPHANUMERIC)
+    )
 }
 
 /// `POST /sign-in`.
 pub(crate) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let form_name = visit.form.raw("name");
     let then = Then::sent(visit)?;
-    let who = Who { name: form_name, member: None };
+    let who = Who {
+        name: form_name,
+        member: None,
+    };
     let again = |wrong: &str, status| form(visit, &then, Some(wrong), who, status);
     if !visit.console.has_passwords() {
         return Ok(again(texts().no_passwords, StatusCode::FORBIDDEN));
     }
     let store = &visit.console.app.store;
-    let key = StaffName::new(form_name).map(|name| name.key()).unwrap_or_default();
+    let key = StaffName::new(form_name)
+        .map(|name| name.key())
+        .unwrap_or_default();
     let member = store.find_staff(StaffKey::Name(key.clone())).await?;
-    let known = member.as_ref().filter(|member| session::is_known_browser(visit, member));
+    let known = member
+        .as_ref()
+        .filter(|member| session::is_known_browser(visit, member));
     let known = known.map(|member| member.id);
     // First, because an attempt that finds no place does not count.
     let place = visit.console.passwords.place(known.is_some())?;
@@ -207,7 +237,13 @@ pub(super) async fn let_in(
     let (token, begun) = session::begin(visit, member.id, act.is_some());
     let ends = session::presented(visit).map_or(EndedSessions::None, EndedSessions::One);
     let (seen, after) = (member.version, member.clone());
-    let change = StaffChange { seen, after, ends, begins: Some(begun), act };
+    let change = StaffChange {
+        seen,
+        after,
+        ends,
+        begins: Some(begun),
+        act,
+    };
     let written = visit.write(change, session::actor(member)).await?;
     Ok((written != StaffWritten::Stale).then_some(token))
 }
@@ -243,7 +279,13 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
         begun.filter(|begun| begun.record.confirmed_at.is_none())
     else {
         let wrong = Some(texts().sign_in_ended);
-        return Ok(form(visit, &then, wrong, Who::default(), StatusCode::FORBIDDEN));
+        return Ok(form(
+            visit,
+            &then,
+            wrong,
+            Who::default(),
+            StatusCode::FORBIDDEN,
+        ));
     };
     let known = session::is_known_browser(visit, &member).then_some(member.id);
     if let Err(error) = visit.guess(&member.name.key(), known) {
@@ -251,7 +293,9 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
     }
     let accepted = match &member.second_factor {
         Some(second) => {
-            let secret = visit.console.open_secret(member.id, &second.sealed_secret)?;
+            let secret = visit
+                .console
+                .open_secret(member.id, &second.sealed_secret)?;
             second.after(visit.form.raw("code"), &secret, visit.now)
         }
         None => None,
@@ -264,8 +308,14 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let actor = session::actor(&member);
     let after = |of: StaffMember| of.with_second_factor(Some(second));
     let ends = EndedSessions::One(record.digest);
-    let change = member.clone().change(after, ActType::StaffSignedIn).ending(ends);
-    let change = StaffChange { begins: Some(begun), ..change };
+    let change = member
+        .clone()
+        .change(after, ActType::StaffSignedIn)
+        .ending(ends);
+    let change = StaffChange {
+        begins: Some(begun),
+        ..change
+    };
     // Another request has used the code, or the member was changed.
     if visit.write(change, actor).await? == StaffWritten::Stale {
         return Ok(code_form(visit, &then, &member, Some(texts().code_wrong)));
@@ -282,7 +332,11 @@ pub(super) async fn rejected(
     cause: Option<&Failure>,
 ) -> Result<(), ApiError> {
     let is_unavailable = matches!(cause, Some(Failure::Unreachable(_)));
-    let result = if is_unavailable { "unavailable" } else { "rejected" };
+    let result = if is_unavailable {
+        "unavailable"
+    } else {
+        "rejected"
+    };
     visit.console.app.sign_ins.count(method, result);
     let now = visit.console.app.clock.instant();
     if let Some(cause) = cause
@@ -300,10 +354,16 @@ pub(super) async fn rejected(
         }
         return Ok(());
     }
-    let subject =
-        JournalSubject { kind: SubjectKind::Staff.into(), id: member.map(|member| member.id.0) };
+    let subject = JournalSubject {
+        kind: SubjectKind::Staff.into(),
+        id: member.map(|member| member.id.0),
+    };
     let details = vec![("address".into(), visit.visitor.address.to_string())];
-    let act = Act { kind: ActType::StaffSignInFailed.into(), subject, details };
+    let act = Act {
+        kind: ActType::StaffSignInFailed.into(),
+        subject,
+        details,
+    };
     let context = visit.context(Actor::Clock.into());
     Ok(visit.console.app.store.record_act(act, context).await?)
 }
@@ -312,7 +372,9 @@ impl Visit<'_> {
     /// Counts an attempt to sign in. Fails with 429 after too many attempts.
     pub(crate) fn guess(&self, name: &str, known: Option<StaffId>) -> Result<(), ApiError> {
         let now = self.console.app.clock.instant();
-        self.console.guesses.take(name, self.visitor.address, known, now)
+        self.console
+            .guesses
+            .take(name, self.visitor.address, known, now)
     }
 
     /// Makes a change of a member. A concurrent one is [`StaffWritten::Stale`].
@@ -321,7 +383,12 @@ impl Visit<'_> {
         change: StaffChange,
         actor: NamedActor,
     ) -> Result<StaffWritten, ApiError> {
-        Ok(self.console.app.store.write_staff(change, self.context(actor)).await?)
+        Ok(self
+            .console
+            .app
+            .store
+            .write_staff(change, self.context(actor))
+            .await?)
     }
 }
 

@@ -20,12 +20,21 @@ use crate::{
 
 /// Where browsers reach the console.
 pub(super) fn origin<'v>(visit: &'v Visit<'_>) -> &'v str {
-    visit.console.settings.url.as_ref().map_or("", Origin::as_str)
+    visit
+        .console
+        .settings
+        .url
+        .as_ref()
+        .map_or("", Origin::as_str)
 }
 
 /// The provider of the console. Fails with 404 without one.
 pub(super) fn provider<'v>(visit: &'v Visit<'_>) -> Result<&'v Provider, ApiError> {
-    visit.console.provider.as_ref().ok_or_else(ApiError::no_such_path)
+    visit
+        .console
+        .provider
+        .as_ref()
+        .ok_or_else(ApiError::no_such_path)
 }
 
 /// `POST /sign-out`.
@@ -50,10 +59,18 @@ async fn end_session(
     for _ in 0..MAX_TRIES {
         // Read again, because somebody may have changed the member meanwhile.
         let found = visit.console.app.store.find_session(digest).await?;
-        let Some((_, after)) = found else { return Ok(()) };
+        let Some((_, after)) = found else {
+            return Ok(());
+        };
         let act = act.map(|kind| after.act(kind));
         let (seen, ends) = (after.version, EndedSessions::One(digest));
-        let change = StaffChange { seen, after, ends, begins: None, act };
+        let change = StaffChange {
+            seen,
+            after,
+            ends,
+            begins: None,
+            act,
+        };
         if visit.write(change, actor.clone()).await? != StaffWritten::Stale {
             return Ok(());
         }
@@ -64,9 +81,15 @@ async fn end_session(
 /// The response after a member signed out here. If the provider offers a sign-out, this page links to it: the
 /// policy for forms does not allow a form to lead to another site.
 async fn signed_out(visit: &Visit<'_>, member: &StaffMember) -> Response {
-    let provider = visit.console.provider.as_ref().filter(|_| member.identity.is_some());
+    let provider = visit
+        .console
+        .provider
+        .as_ref()
+        .filter(|_| member.identity.is_some());
     if let Some(provider) = provider
-        && let Some(url) = provider.sign_out_url(&format!("{}/sign-in", origin(visit))).await
+        && let Some(url) = provider
+            .sign_out_url(&format!("{}/sign-in", origin(visit)))
+            .await
         && let Ok(refresh) = HeaderValue::try_from(format!("0; url={url}"))
     {
         let host = provider.settings.issuer.host();
@@ -90,7 +113,11 @@ pub(crate) async fn end_sessions(visit: &Visit<'_>) -> Result<Response, ApiError
         Ok(LoggedOut { id, .. }) if logouts.has(&id, visit.now) => {
             "it came before (jti)".to_owned()
         }
-        Ok(LoggedOut { identity, session, id }) => {
+        Ok(LoggedOut {
+            identity,
+            session,
+            id,
+        }) => {
             end(visit, identity.as_ref(), session.as_deref()).await?;
             // Afterwards, so that the provider can repeat a logout that failed.
             logouts.take(&id, visit.now);
@@ -98,8 +125,11 @@ pub(crate) async fn end_sessions(visit: &Visit<'_>) -> Result<Response, ApiError
         }
         Err(failure) => failure.to_string(),
     };
-    if let Some(left_out) =
-        visit.console.edge.lines_of_logouts.line(visit.console.app.clock.instant())
+    if let Some(left_out) = visit
+        .console
+        .edge
+        .lines_of_logouts
+        .line(visit.console.app.clock.instant())
     {
         tracing::warn!(request_id = ?visit.request_id, left_out, "a logout token was rejected: {why}");
     }

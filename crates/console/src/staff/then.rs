@@ -69,7 +69,11 @@ impl KeptForm {
             return Err(ApiError::new(Problem::InsufficientScope, message));
         }
         let form = Form::of(content.to_owned().into());
-        Ok(Some(Self { path: path.to_owned(), form, tag: tag.to_owned() }))
+        Ok(Some(Self {
+            path: path.to_owned(),
+            form,
+            tag: tag.to_owned(),
+        }))
     }
 
     /// The hidden fields.
@@ -89,37 +93,69 @@ fn content(form: &Form) -> String {
 
 /// The text of which the tag of a kept form is made. Neither secret nor path has a zero byte.
 fn signed_text(browser: &BrowserSecret, path: &str, content: &str) -> Vec<u8> {
-    ["form kept in browser", browser.as_str(), path, content].join("\0").into_bytes()
+    ["form kept in browser", browser.as_str(), path, content]
+        .join("\0")
+        .into_bytes()
 }
 
 impl Then {
     /// Returns this page of the console, or the first one if it is no page of the console.
     pub(super) fn page(visit: &Visit<'_>, next: &str) -> Self {
-        let next = own_path(visit, &Method::GET, next).unwrap_or("/").to_owned();
-        Self { next, kept: None, lost: None }
+        let next = own_path(visit, &Method::GET, next)
+            .unwrap_or("/")
+            .to_owned();
+        Self {
+            next,
+            kept: None,
+            lost: None,
+        }
     }
 
     /// Returns what the form to sign in of this request carries. Fails with 403 if that is a form that the service has
     /// not kept in this browser.
     pub(super) fn sent(visit: &Visit<'_>) -> Result<Self, ApiError> {
         let kept = KeptForm::of_fields(visit)?;
-        Ok(Self { kept, ..Self::page(visit, visit.form.raw("next")) })
+        Ok(Self {
+            kept,
+            ..Self::page(visit, visit.form.raw("next"))
+        })
     }
 
     /// Returns the way back to this request.
     pub(super) fn back_to(visit: &Visit<'_>, browser: &BrowserSecret) -> Self {
-        let path = visit.request.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+        let path = visit
+            .request
+            .uri
+            .path_and_query()
+            .map_or("/", |path| path.as_str())
+            .to_owned();
         if visit.request.method != Method::POST {
-            return Self { next: path, kept: None, lost: None };
+            return Self {
+                next: path,
+                kept: None,
+                lost: None,
+            };
         }
         if visit.has_pictures {
-            return Self { next: path, kept: None, lost: Some(texts().photos_not_kept) };
+            return Self {
+                next: path,
+                kept: None,
+                lost: Some(texts().photos_not_kept),
+            };
         }
         let next = "/".to_owned();
         if visit.form.bytes().len() > MAX_KEPT_BYTES {
-            return Self { next, kept: None, lost: Some(texts().form_too_long) };
+            return Self {
+                next,
+                kept: None,
+                lost: Some(texts().form_too_long),
+            };
         }
-        Self { next, kept: Some(KeptForm::of_request(visit, path, browser)), lost: None }
+        Self {
+            next,
+            kept: Some(KeptForm::of_request(visit, path, browser)),
+            lost: None,
+        }
     }
 
     /// The hidden fields.
@@ -151,7 +187,9 @@ impl Then {
 /// The path, if it is one of the console with this method. So nobody can use a link to the console to
 /// lead to another site.
 pub(super) fn own_path<'p>(visit: &Visit<'_>, method: &Method, path: &'p str) -> Option<&'p str> {
-    let is_plain = path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    let is_plain = path
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let (page, _) = path.split_once('?').unwrap_or((path, ""));
     (is_plain && page.starts_with('/') && (visit.find)(method, page).is_some()).then_some(path)
 }

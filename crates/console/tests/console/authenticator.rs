@@ -67,10 +67,11 @@ impl Key {
                 Self::ecdsa(key).public_key().as_ref(),
             ]
             .concat(),
-            Self::EdDsa => {
-                [&hex("302a300506032b6570032100")[..], Self::ed25519().public_key().as_ref()]
-                    .concat()
-            }
+            Self::EdDsa => [
+                &hex("302a300506032b6570032100")[..],
+                Self::ed25519().public_key().as_ref(),
+            ]
+            .concat(),
             Self::Rs256 => {
                 let key = Self::rsa();
                 let key = key.public().as_ref();
@@ -91,12 +92,17 @@ impl Key {
     fn sign(&self, message: &[u8]) -> Vec<u8> {
         let random = SystemRandom::new();
         match self {
-            Self::Es256(key) => Self::ecdsa(key).sign(&random, message).unwrap().as_ref().to_vec(),
+            Self::Es256(key) => Self::ecdsa(key)
+                .sign(&random, message)
+                .unwrap()
+                .as_ref()
+                .to_vec(),
             Self::EdDsa => Self::ed25519().sign(message).as_ref().to_vec(),
             Self::Rs256 => {
                 let key = Self::rsa();
                 let mut signature = vec![0; key.public().modulus_len()];
-                key.sign(&RSA_PKCS1_SHA256, &random, message, &mut signature).unwrap();
+                key.sign(&RSA_PKCS1_SHA256, &random, message, &mut signature)
+                    .unwrap();
                 signature
             }
         }
@@ -129,7 +135,10 @@ pub(crate) fn encoded(bytes: &[u8]) -> String {
 }
 
 pub(crate) fn borrowed(fields: &Fields) -> Vec<(&str, &str)> {
-    fields.iter().map(|(name, value)| (*name, &**value)).collect()
+    fields
+        .iter()
+        .map(|(name, value)| (*name, &**value))
+        .collect()
 }
 
 impl Authenticator {
@@ -168,12 +177,16 @@ impl Authenticator {
 
     /// Makes the passkey for the member of this page.
     pub(crate) fn make(&mut self, page: &Page, challenge: &str, origin: &str) -> Fields {
-        self.user = URL_SAFE_NO_PAD.decode(page.between("data-user=\"", "\"")).unwrap();
+        self.user = URL_SAFE_NO_PAD
+            .decode(page.between("data-user=\"", "\""))
+            .unwrap();
         let length = u16::try_from(self.id.len()).unwrap().to_be_bytes();
         // The number of the model, the identifier, and the beginning of a key.
         let made = [&[0; 16], &length[..], &self.id, &[0xa5, 1, 2]].concat();
-        let (client, data) =
-            (self.says("webauthn.create", challenge, origin), self.checked(AT, &made));
+        let (client, data) = (
+            self.says("webauthn.create", challenge, origin),
+            self.checked(AT, &made),
+        );
         vec![
             ("id", encoded(&self.id)),
             ("client", encoded(&client)),
@@ -185,7 +198,10 @@ impl Authenticator {
 
     /// Signs.
     pub(crate) fn sign(&mut self, challenge: &str, origin: &str) -> Fields {
-        let (client, data) = (self.says("webauthn.get", challenge, origin), self.checked(0, &[]));
+        let (client, data) = (
+            self.says("webauthn.get", challenge, origin),
+            self.checked(0, &[]),
+        );
         let signed = [&data[..], &Sha256::digest(&client)].concat();
         vec![
             ("id", encoded(&self.id)),
@@ -208,7 +224,10 @@ impl Browser<'_> {
         let page = self.get("/account/passkeys").await.expect(200);
         let (challenge, origin) = (self.challenge().await, self.origin.clone());
         let mut form = of.make(&page, &challenge, &origin);
-        form.extend([("_key", page.key_before("data-passkey")), ("name", name.to_owned())]);
+        form.extend([
+            ("_key", page.key_before("data-passkey")),
+            ("name", name.to_owned()),
+        ]);
         form
     }
 
@@ -226,6 +245,7 @@ impl Browser<'_> {
     /// Signs in with a passkey, with a form that has these fields.
     pub(crate) async fn enter(&mut self, of: &mut Authenticator, form: &[(&str, &str)]) -> Page {
         let signed = self.sign(of).await;
-        self.post("/sign-in/passkey", &[form, &borrowed(&signed)].concat()).await
+        self.post("/sign-in/passkey", &[form, &borrowed(&signed)].concat())
+            .await
     }
 }

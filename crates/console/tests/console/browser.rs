@@ -47,7 +47,11 @@ impl Shop {
     }
 
     pub(crate) async fn requiring(second_factor: RequireSecondFactor) -> Self {
-        Self::with(ConsoleSettings { second_factor, ..ConsoleSettings::default() }).await
+        Self::with(ConsoleSettings {
+            second_factor,
+            ..ConsoleSettings::default()
+        })
+        .await
     }
 
     pub(crate) async fn with(settings: ConsoleSettings) -> Self {
@@ -59,11 +63,17 @@ impl Shop {
     pub(crate) async fn on(url: &DatabaseUrl, folder: TempDir, settings: ConsoleSettings) -> Self {
         let random = &mut StdRng::seed_from_u64(1);
         let mode = OpenMode::CreateAndMigrate;
-        let store = databases::open(url, mode, NonZeroU32::new(4).unwrap(), random).await.unwrap();
+        let store = databases::open(url, mode, NonZeroU32::new(4).unwrap(), random)
+            .await
+            .unwrap();
         let asked = Arc::<AtomicUsize>::default();
         let (pets, area) = (Arc::clone(&store), Arc::new(Unchanged(Arc::clone(&store))));
-        let store: Arc<dyn Store> =
-            Arc::new(WithPets { pets, area, rest: store, asked: Arc::clone(&asked) });
+        let store: Arc<dyn Store> = Arc::new(WithPets {
+            pets,
+            area,
+            rest: store,
+            asked: Arc::clone(&asked),
+        });
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
         let photos = petstore_testing::photo_places::folder(&folder.path().join("photos"));
         photos.probe().await.unwrap();
@@ -75,7 +85,16 @@ impl Shop {
         let random_of_console = StdRng::from_rng(&mut *random);
         let console = Console::new(Arc::clone(&app), edge, settings, random_of_console);
         let random = StdRng::from_rng(random).into();
-        Self { store, app, api: Arc::new(api), console, clock, asked, random, folder }
+        Self {
+            store,
+            app,
+            api: Arc::new(api),
+            console,
+            clock,
+            asked,
+            random,
+            folder,
+        }
     }
 
     /// The database, to put rows into it that would take long to make otherwise.
@@ -94,7 +113,11 @@ impl Shop {
                 let name = PetName::new((*name).to_owned()).unwrap();
                 load.add_pet(
                     None,
-                    &NewPet { name, category_id: 1, status: PetStatus::Available },
+                    &NewPet {
+                        name,
+                        category_id: 1,
+                        status: PetStatus::Available,
+                    },
                     &petstore_domain::store_area::FieldValues::NONE,
                 )
                 .unwrap();
@@ -133,25 +156,38 @@ impl Shop {
     pub(crate) async fn member(&self, name: &str, role: Role) -> Browser<'_> {
         let link = self.invite(name, role).await;
         let mut browser = self.browser();
-        browser.post(&link, &[("new", PASSWORD), ("again", PASSWORD)]).await.expect(303);
+        browser
+            .post(&link, &[("new", PASSWORD), ("again", PASSWORD)])
+            .await
+            .expect(303);
         browser
     }
 
     pub(crate) async fn find(&self, name: &str) -> StaffMember {
         let key = StaffName::new(name).unwrap().key();
-        self.store.find_staff(StaffKey::Name(key)).await.unwrap().unwrap()
+        self.store
+            .find_staff(StaffKey::Name(key))
+            .await
+            .unwrap()
+            .unwrap()
     }
 
     /// The acts in the audit trail, such as `staff.added staff:1 by command`.
     pub(crate) async fn acts(&self) -> Vec<String> {
-        let query = AuditQuery { limit: 1000, ..AuditQuery::default() };
+        let query = AuditQuery {
+            limit: 1000,
+            ..AuditQuery::default()
+        };
         let (entries, _) = self.store.list_audit(&query).await.unwrap();
         entries
             .iter()
             .filter_map(|entry| match entry {
-                AuditEntry::Act { act, actor, .. } => {
-                    Some(format!("{} {} by {}", act.kind.as_str(), act.subject, actor.actor))
-                }
+                AuditEntry::Act { act, actor, .. } => Some(format!(
+                    "{} {} by {}",
+                    act.kind.as_str(),
+                    act.subject,
+                    actor.actor
+                )),
                 AuditEntry::Change(_) => None,
             })
             .collect()
@@ -181,7 +217,12 @@ impl Browser<'_> {
 
     /// Sends a form of a page of the console.
     pub(crate) async fn post(&mut self, path: &str, form: &[(&str, &str)]) -> Page {
-        self.send(Method::POST, path, &super::with_unnamed_category(path, form)).await
+        self.send(
+            Method::POST,
+            path,
+            &super::with_unnamed_category(path, form),
+        )
+        .await
     }
 
     /// Sends a form of a page to a path, with its values and these typed ones.
@@ -194,11 +235,13 @@ impl Browser<'_> {
         let mut sent = page.form(form);
         sent.retain(|(name, _)| typed.iter().all(|(of, _)| of != name));
         let kept = sent.iter().map(|(name, value)| (&**name, &**value));
-        self.post(path, &kept.chain(typed.iter().copied()).collect::<Vec<_>>()).await
+        self.post(path, &kept.chain(typed.iter().copied()).collect::<Vec<_>>())
+            .await
     }
 
     pub(crate) async fn sign_in(&mut self, name: &str, password: &str) -> Page {
-        self.post("/sign-in", &[("name", name), ("password", password)]).await
+        self.post("/sign-in", &[("name", name), ("password", password)])
+            .await
     }
 
     /// Sends a form, and says yes to the question about it.
@@ -240,7 +283,9 @@ impl Browser<'_> {
         }
         body.extend(b"--xYz--\r\n");
         let media_type = "multipart/form-data; boundary=xYz";
-        let sent = self.respond_to(Method::POST, path, media_type, body.into()).await;
+        let sent = self
+            .respond_to(Method::POST, path, media_type, body.into())
+            .await;
         Self::page(sent)
     }
 
@@ -249,8 +294,14 @@ impl Browser<'_> {
     }
 
     fn page((head, body): (response::Parts, Body)) -> Page {
-        let text = body.whole().map(|body| String::from_utf8_lossy(body).into_owned());
-        Page { status: head.status, headers: head.headers, text: text.unwrap_or_default() }
+        let text = body
+            .whole()
+            .map(|body| String::from_utf8_lossy(body).into_owned());
+        Page {
+            status: head.status,
+            headers: head.headers,
+            text: text.unwrap_or_default(),
+        }
     }
 
     async fn respond(
@@ -259,8 +310,16 @@ impl Browser<'_> {
         path: &str,
         form: &[(&str, &str)],
     ) -> (response::Parts, Body) {
-        let form = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
-        self.respond_to(method, path, "application/x-www-form-urlencoded", form.into()).await
+        let form = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(form)
+            .finish();
+        self.respond_to(
+            method,
+            path,
+            "application/x-www-form-urlencoded",
+            form.into(),
+        )
+        .await
     }
 
     async fn respond_to(
@@ -274,15 +333,24 @@ impl Browser<'_> {
         let mut request = Request::builder().uri(path).header(header::HOST, host);
         if method == Method::POST {
             request = request.header(header::CONTENT_TYPE, media_type);
-            if !self.fields.keys().any(|name| ["origin", "sec-fetch-site"].contains(name)) {
+            if !self
+                .fields
+                .keys()
+                .any(|name| ["origin", "sec-fetch-site"].contains(name))
+            {
                 request = request.header(header::ORIGIN, &self.origin);
             }
         }
         for (name, value) in &self.fields {
-            request = value.lines().fold(request, |request, line| request.header(*name, line));
+            request = value
+                .lines()
+                .fold(request, |request, line| request.header(*name, line));
         }
-        let cookies: Vec<_> =
-            self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let cookies: Vec<_> = self
+            .cookies
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
         if !cookies.is_empty() {
             request = request.header(header::COOKIE, cookies.join("; "));
         }
@@ -324,14 +392,18 @@ impl Page {
     }
 
     pub(crate) fn field(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
     }
 
     /// The text between two others.
     #[track_caller]
     pub(crate) fn between(&self, before: &str, after: &str) -> &str {
-        let (_, rest) =
-            self.text.split_once(before).unwrap_or_else(|| panic!("{before}: {self:?}"));
+        let (_, rest) = self
+            .text
+            .split_once(before)
+            .unwrap_or_else(|| panic!("{before}: {self:?}"));
         rest.split_once(after).unwrap().0
     }
 
@@ -344,7 +416,10 @@ impl Page {
     /// The key of the form that contains this text after it.
     #[track_caller]
     pub(crate) fn key_before(&self, text: &str) -> String {
-        let (before, _) = self.text.split_once(text).unwrap_or_else(|| panic!("{text}: {self:?}"));
+        let (before, _) = self
+            .text
+            .split_once(text)
+            .unwrap_or_else(|| panic!("{text}: {self:?}"));
         let (_, value) = before.rsplit_once("name=\"_key\" value=\"").unwrap();
         value.split_once('"').unwrap().0.to_owned()
     }

@@ -14,8 +14,10 @@ async fn the_link_of_a_demo_signs_in_only_in_a_demo_and_only_the_first_manager_w
     service.member("Mia", Role::Manager).await;
     service.browser().get(&link).await.expect(404);
 
-    let settings =
-        ConsoleSettings { demo_link: Some(token.digest()), ..ConsoleSettings::default() };
+    let settings = ConsoleSettings {
+        demo_link: Some(token.digest()),
+        ..ConsoleSettings::default()
+    };
     let demo = Shop::with(settings).await;
     demo.browser().get(&link).await.expect(404);
     demo.member("Cy", Role::Clerk).await;
@@ -29,15 +31,23 @@ async fn the_link_of_a_demo_signs_in_only_in_a_demo_and_only_the_first_manager_w
     }
     // It chooses no password, and it is in the audit trail.
     browser
-        .post(&link, &[("new", "a b c d e f g h"), ("again", "a b c d e f g h")])
+        .post(
+            &link,
+            &[("new", "a b c d e f g h"), ("again", "a b c d e f g h")],
+        )
         .await
         .expect(404);
     let acts = demo.acts().await;
     assert_eq!(
-        acts.iter().filter(|act| *act == "staff.signed_in staff:2 by staff:2").count(),
+        acts.iter()
+            .filter(|act| *act == "staff.signed_in staff:2 by staff:2")
+            .count(),
         3,
         "{acts:?}"
     );
     let mut other = demo.browser();
-    other.get(&link.replace("/link/", "/link/A")).await.expect(404);
+    other
+        .get(&link.replace("/link/", "/link/A"))
+        .await
+        .expect(404);
 }

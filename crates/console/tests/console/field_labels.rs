@@ -16,8 +16,16 @@ async fn shown(shop: &Shop, name: &str, value: &str) -> [String; 2] {
 async fn speak(manager: &mut Browser<'_>, language: &str) -> bool {
     let page = "/settings/store";
     let seen = manager.get(page).await.expect(200);
-    manager.submit((&seen, page), page, &[("store.language", language)]).await.expect(303);
-    manager.get(page).await.expect(200).text.contains("action=\"/settings/labels\"")
+    manager
+        .submit((&seen, page), page, &[("store.language", language)])
+        .await
+        .expect(303);
+    manager
+        .get(page)
+        .await
+        .expect(200)
+        .text
+        .contains("action=\"/settings/labels\"")
 }
 
 #[tokio::test]
@@ -27,13 +35,23 @@ async fn a_store_with_another_language_is_offered_its_labels_for_what_nobody_has
     assert!(!speak(&mut manager, "en").await);
     let colour = "/settings/fields/colour";
     let seen = manager.get(colour).await.expect(200);
-    manager.submit((&seen, colour), colour, &[("label", "Coat")]).await.expect(303);
-    let animal = [("name", "Luna"), ("category", "95"), ("field.species", "Cat")];
+    manager
+        .submit((&seen, colour), colour, &[("label", "Coat")])
+        .await
+        .expect(303);
+    let animal = [
+        ("name", "Luna"),
+        ("category", "95"),
+        ("field.species", "Cat"),
+    ];
     manager.post("/add", &animal).await.expect(303);
     assert!(speak(&mut manager, "de").await);
     let page = manager.get("/settings/store").await.expect(200);
     let offer = page.between("action=\"/settings/labels\"", "</form>");
-    assert!(offer.contains("Tierart, Rasse, Geschlecht") && !offer.contains("Farbe"), "{offer}");
+    assert!(
+        offer.contains("Tierart, Rasse, Geschlecht") && !offer.contains("Farbe"),
+        "{offer}"
+    );
     // Not before somebody wants it, and not by a clerk.
     assert_eq!(shown(&shop, "species", "Cat").await, ["Species", "Cat"]);
     let mut clerk = shop.member("Cy", Role::Clerk).await;
@@ -43,8 +61,16 @@ async fn a_store_with_another_language_is_offered_its_labels_for_what_nobody_has
     assert_eq!(shown(&shop, "colour", "").await, ["Coat", ""]);
     assert!(!speak(&mut manager, "de").await);
     // No value of an animal changes, and there is a way back.
-    let pet = shop.store.get_store_pet(PetId::new(1).unwrap()).await.unwrap().unwrap();
-    assert_eq!((format!("{:?}", pet.fields.get("species")), pet.version), (CAT.to_owned(), 1));
+    let pet = shop
+        .store
+        .get_store_pet(PetId::new(1).unwrap())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        (format!("{:?}", pet.fields.get("species")), pet.version),
+        (CAT.to_owned(), 1)
+    );
     let page = manager.get("/animals/1").await.expect(200);
     assert!(page.text.contains("Katze"), "{page:?}");
     assert!(speak(&mut manager, "en").await);
@@ -56,18 +82,47 @@ async fn a_store_with_another_language_is_offered_its_labels_for_what_nobody_has
 async fn a_shelter_has_one_word_for_a_price_on_each_page() {
     let shop = Shop::open().await;
     let mut manager = shop.member("Mo", Role::Manager).await;
-    let form = [("name", "Rex"), ("field.species", "Dog"), ("field.price", "80")];
+    let form = [
+        ("name", "Rex"),
+        ("field.species", "Dog"),
+        ("field.price", "80"),
+    ];
     let path = manager.post("/add", &form).await.next().to_owned();
     let page = manager.get("/settings/store").await.expect(200);
     let typed = [("store.kind", "shelter")];
-    manager.submit((&page, "/settings/store"), "/settings/store", &typed).await.expect(303);
-    for path in [&*path, "/add", "/animals", "/settings/fields", &format!("{path}/edit")] {
+    manager
+        .submit((&page, "/settings/store"), "/settings/store", &typed)
+        .await
+        .expect(303);
+    for path in [
+        &*path,
+        "/add",
+        "/animals",
+        "/settings/fields",
+        &format!("{path}/edit"),
+    ] {
         let page = manager.get(path).await.expect(200).text;
-        assert!(page.contains("Adoption fee") && !page.contains(">Price<"), "{path}: {page}");
+        assert!(
+            page.contains("Adoption fee") && !page.contains(">Price<"),
+            "{path}: {page}"
+        );
     }
     // A label of the store's own stays.
     let form = manager.get("/settings/fields/price").await.expect(200);
     let own = [("label", "Donation")];
-    manager.submit((&form, "/settings/fields/price"), "/settings/fields/price", &own).await;
-    assert!(manager.get(&path).await.expect(200).text.contains("<dt>Donation</dt>"));
+    manager
+        .submit(
+            (&form, "/settings/fields/price"),
+            "/settings/fields/price",
+            &own,
+        )
+        .await;
+    assert!(
+        manager
+            .get(&path)
+            .await
+            .expect(200)
+            .text
+            .contains("<dt>Donation</dt>")
+    );
 }

@@ -21,9 +21,15 @@ async fn a_microchip_is_found_and_refused_in_every_spelling() {
         }
         let again = [&ANIMAL[..], &[("field.microchip", &*typed)]].concat();
         let page = clerk.post("/add", &again).await.expect(422);
-        assert!(page.text.contains("Luna (1) already has this value"), "{page:?}");
+        assert!(
+            page.text.contains("Luna (1) already has this value"),
+            "{page:?}"
+        );
     }
-    assert_eq!(values(&shop, luna).await, r#"{"microchip":"276 098 106 234 567"}"#);
+    assert_eq!(
+        values(&shop, luna).await,
+        r#"{"microchip":"276 098 106 234 567"}"#
+    );
 }
 
 #[tokio::test]
@@ -43,12 +49,19 @@ async fn an_amount_is_read_as_people_type_it_unless_it_has_two_meanings() {
         ("1.2500", "1.2500"),
     ] {
         let id = add(&mut clerk, &[("field.price", typed)]).await;
-        assert_eq!(values(&shop, id).await, format!("{{\"price\":\"{price}\"}}"), "{typed}");
+        assert_eq!(
+            values(&shop, id).await,
+            format!("{{\"price\":\"{price}\"}}"),
+            "{typed}"
+        );
     }
     for (typed, message) in [
         ("1.250", "1.250 can mean 1250 or 1.25. Write 1250 or 1.25."),
         ("1,000", "1,000 can mean 1000 or 1. Write 1000 or 1."),
-        ("12,345", "12,345 can mean 12345 or 12.345. Write 12345 or 12.3450."),
+        (
+            "12,345",
+            "12,345 can mean 12345 or 12.345. Write 12345 or 12.3450.",
+        ),
         ("-5", "Price: Enter a price such as 249.00, without a minus"),
         ("1.25.0", "Price: Enter a price"),
         ("1,25.00", "Price: Enter a price"),
@@ -73,12 +86,19 @@ async fn an_amount_is_read_as_people_type_it_unless_it_has_two_meanings() {
 async fn a_value_from_before_its_rule_stays_while_others_change() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
-    let id = add(&mut clerk, &[("field.price", "5"), ("field.born", "2024-05-03")]).await;
+    let id = add(
+        &mut clerk,
+        &[("field.price", "5"), ("field.born", "2024-05-03")],
+    )
+    .await;
     let old = r#"UPDATE pets SET fields = '{"born":"2999-01-01","price":"-1.250"}'"#;
     shop.database().execute(old, []).unwrap();
     let edit = format!("/animals/{id}/edit");
     let page = clerk.get(&edit).await;
-    clerk.submit((&page, &edit), &edit, &[("field.colour", "red")]).await.expect(303);
+    clerk
+        .submit((&page, &edit), &edit, &[("field.colour", "red")])
+        .await
+        .expect(303);
     let expected = r#"{"born":"2999-01-01","colour":"red","price":"-1.250"}"#;
     assert_eq!(values(&shop, id).await, expected);
 }
@@ -97,10 +117,16 @@ async fn what_was_typed_for_a_field_or_choice_that_is_gone_is_named_and_the_rest
         shop.database().execute_batch(define).unwrap();
         let form = manager.get(path).await.expect(200);
         shop.database().execute_batch(gone).unwrap();
-        let typed =
-            [("field.eu_passport", "DE-12345"), ("field.coat", "Long"), ("field.breed", "Pug")];
+        let typed = [
+            ("field.eu_passport", "DE-12345"),
+            ("field.coat", "Long"),
+            ("field.breed", "Pug"),
+        ];
         let typed = [&ANIMAL[..], &typed].concat();
-        let page = manager.submit((&form, path), path, &typed).await.expect(422);
+        let page = manager
+            .submit((&form, path), path, &typed)
+            .await
+            .expect(422);
         for part in [
             "<a href=\"#field.eu_passport\">Eu passport was removed. What you typed: DE-12345.",
             "id=\"field.eu_passport\"",
@@ -111,11 +137,19 @@ async fn what_was_typed_for_a_field_or_choice_that_is_gone_is_named_and_the_rest
         assert_eq!(page.typed("field.breed"), "Pug");
         // Nothing is left of it in the page that was shown.
         let form = page.form(path);
-        assert!(!form.iter().any(|(name, _)| name == "field.eu_passport"), "{form:?}");
-        assert!(form.contains(&("field.coat".to_owned(), String::new())), "{form:?}");
+        assert!(
+            !form.iter().any(|(name, _)| name == "field.eu_passport"),
+            "{form:?}"
+        );
+        assert!(
+            form.contains(&("field.coat".to_owned(), String::new())),
+            "{form:?}"
+        );
         manager.submit((&page, path), path, &[]).await.expect(303);
         assert_eq!(values(&shop, 1).await, r#"{"breed":"Pug"}"#);
-        shop.database().execute_batch("DELETE FROM fields WHERE name = 'coat'").unwrap();
+        shop.database()
+            .execute_batch("DELETE FROM fields WHERE name = 'coat'")
+            .unwrap();
     }
 }
 
@@ -127,13 +161,17 @@ async fn an_animal_whose_microchip_another_one_has_is_not_restored_and_the_page_
     let chip = [("field.microchip", "276098106234567")];
     let first = add(&mut clerk, &chip).await;
     let withdraw = [("version", "1"), ("why", "transferred")];
-    clerk.post(&format!("/animals/{first}/withdraw"), &withdraw).await.expect(303);
+    clerk
+        .post(&format!("/animals/{first}/withdraw"), &withdraw)
+        .await
+        .expect(303);
     add(&mut clerk, &chip).await;
     let restore = format!("/animals/{first}/restore");
     let page = clerk.post(&restore, &[("version", "2")]).await.expect(422);
-    for part in
-        ["Microchip: Luna (2) already has this value", "<a href=\"/animals/2\">Show Luna (2)</a>"]
-    {
+    for part in [
+        "Microchip: Luna (2) already has this value",
+        "<a href=\"/animals/2\">Show Luna (2)</a>",
+    ] {
         assert!(page.text.contains(part), "{part}: {page:?}");
     }
 }
@@ -152,25 +190,56 @@ async fn two_animals_with_one_microchip_from_before_are_named_on_the_first_page(
     shop.database().execute_batch(twin).unwrap();
     let told = clerk.get("/").await.expect(200);
     let line = told.between("Microchip: these animals have the same value", "</div>");
-    assert!(line.contains("href=\"/animals/1\"") && line.contains("href=\"/animals/2\""), "{line}");
-    assert!(!viewer.get("/").await.expect(200).text.contains("the same value,"));
+    assert!(
+        line.contains("href=\"/animals/1\"") && line.contains("href=\"/animals/2\""),
+        "{line}"
+    );
+    assert!(
+        !viewer
+            .get("/")
+            .await
+            .expect(200)
+            .text
+            .contains("the same value,")
+    );
     // A scan finds both.
     let found = clerk.get("/animals?q=276098106234567").await.expect(200);
     assert!(found.text.contains("data-found=\"2 animals\""), "{found:?}");
-    clerk.post("/animals/2/withdraw", &[("version", "1"), ("why", "died")]).await.expect(303);
-    assert!(!clerk.get("/").await.expect(200).text.contains("the same value,"));
+    clerk
+        .post("/animals/2/withdraw", &[("version", "1"), ("why", "died")])
+        .await
+        .expect(303);
+    assert!(
+        !clerk
+            .get("/")
+            .await
+            .expect(200)
+            .text
+            .contains("the same value,")
+    );
 }
 
 #[tokio::test]
 async fn a_day_is_read_as_people_type_it_where_a_browser_has_no_input_for_it() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
-    clerk.post("/account/language", &[("language", "de")]).await.expect(303);
-    let form = [("name", "Rex"), ("field.species", "Dog"), ("field.born", "03.05.2024")];
+    clerk
+        .post("/account/language", &[("language", "de")])
+        .await
+        .expect(303);
+    let form = [
+        ("name", "Rex"),
+        ("field.species", "Dog"),
+        ("field.born", "03.05.2024"),
+    ];
     let path = clerk.post("/add", &form).await.next().to_owned();
     let page = clerk.get(&path).await.expect(200);
     assert!(page.text.contains("3.\u{a0}Mai\u{a0}2024"), "{page:?}");
-    let form = [("name", "Max"), ("field.species", "Dog"), ("field.born", "2024")];
+    let form = [
+        ("name", "Max"),
+        ("field.species", "Dog"),
+        ("field.born", "2024"),
+    ];
     let page = clerk.post("/add", &form).await.expect(422);
     assert!(page.text.contains("z.\u{a0}B. 03.05.2024"), "{page:?}");
 }
@@ -193,6 +262,9 @@ async fn the_history_has_the_whole_text_that_was_replaced() {
         "Purrs. ".repeat(200).trim()
     );
     // A short one is shown without it.
-    assert!(page.contains(&whole) && page.contains("<del><bdi>Calm</bdi></del>"), "{page}");
+    assert!(
+        page.contains(&whole) && page.contains("<del><bdi>Calm</bdi></del>"),
+        "{page}"
+    );
     assert_eq!(page.matches("The whole text before").count(), 1, "{page}");
 }

@@ -9,9 +9,16 @@ use super::{
 
 /// Adds a cat with these values.
 async fn add_cat(clerk: &mut Browser<'_>, name: &str, values: &[(&str, &str)]) {
-    let cat =
-        [("name", name), ("category", "1"), ("status", "available"), ("field.species", "Cat")];
-    clerk.post("/add", &[&cat[..], values].concat()).await.expect(303);
+    let cat = [
+        ("name", name),
+        ("category", "1"),
+        ("status", "available"),
+        ("field.species", "Cat"),
+    ];
+    clerk
+        .post("/add", &[&cat[..], values].concat())
+        .await
+        .expect(303);
 }
 
 /// The links of the chips with their texts.
@@ -22,7 +29,10 @@ fn chips(page: &str) -> Vec<(String, String)> {
         let (_, link) = link.split_once("href=\"").unwrap();
         let (to, words) = link.split_once("\">").unwrap();
         let words = words.replace("<bdi>", "");
-        (words.split('<').next().unwrap().to_owned(), to.replace("&amp;", "&"))
+        (
+            words.split('<').next().unwrap().to_owned(),
+            to.replace("&amp;", "&"),
+        )
     };
     links.map(chip).collect()
 }
@@ -36,16 +46,42 @@ async fn every_choice_filters_and_each_filter_is_a_chip_that_can_be_taken_off() 
         let page = manager.post("/settings/fields", &field).await;
         assert_eq!(page.status, 303, "{page:?}");
     }
-    add_cat(&mut manager, "Mia", &[("field.house_trained", "true"), ("field.kennel", "k1")]).await;
-    add_cat(&mut manager, "Max", &[("field.house_trained", "false"), ("field.sex", "Male")]).await;
+    add_cat(
+        &mut manager,
+        "Mia",
+        &[("field.house_trained", "true"), ("field.kennel", "k1")],
+    )
+    .await;
+    add_cat(
+        &mut manager,
+        "Max",
+        &[("field.house_trained", "false"), ("field.sex", "Male")],
+    )
+    .await;
     let form = manager.get("/animals").await.expect(200).text;
-    for input in ["field.species", "field.sex", "field.size", "field.house_trained", "field.kennel"]
-    {
-        assert!(form.contains(&format!("<select id=\"{input}\"")), "{input}: {form}");
+    for input in [
+        "field.species",
+        "field.sex",
+        "field.size",
+        "field.house_trained",
+        "field.kennel",
+    ] {
+        assert!(
+            form.contains(&format!("<select id=\"{input}\"")),
+            "{input}: {form}"
+        );
     }
     for (filter, names, words) in [
-        ("field.house_trained=true", vec!["Mia"], "House trained: Yes"),
-        ("field.house_trained=false", vec!["Max"], "House trained: No"),
+        (
+            "field.house_trained=true",
+            vec!["Mia"],
+            "House trained: Yes",
+        ),
+        (
+            "field.house_trained=false",
+            vec!["Max"],
+            "House trained: No",
+        ),
         ("field.kennel=k1", vec!["Mia"], "Kennel: k1"),
         ("field.sex=Male", vec!["Max"], "Sex: Male"),
         ("status=all", vec!["Max", "Mia"], "In the store or sold"),
@@ -55,7 +91,11 @@ async fn every_choice_filters_and_each_filter_is_a_chip_that_can_be_taken_off() 
         let path = format!("/animals?{filter}");
         assert_eq!(walk(&mut manager, &path).await, names, "{filter}");
         let page = manager.get(&path).await.expect(200).text;
-        assert_eq!(chips(&page)[0], (words.to_owned(), "/animals".to_owned()), "{filter}");
+        assert_eq!(
+            chips(&page)[0],
+            (words.to_owned(), "/animals".to_owned()),
+            "{filter}"
+        );
     }
     // A chip takes off only its own filter, and the order stays.
     let path = "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest";
@@ -64,16 +104,28 @@ async fn every_choice_filters_and_each_filter_is_a_chip_that_can_be_taken_off() 
     assert_eq!(
         links,
         [
-            ("“m”", "/animals?field.species=Cat&field.kennel=k1&sort=longest"),
+            (
+                "“m”",
+                "/animals?field.species=Cat&field.kennel=k1&sort=longest"
+            ),
             ("Species: Cat", "/animals?q=m&field.kennel=k1&sort=longest"),
             ("Kennel: k1", "/animals?q=m&field.species=Cat&sort=longest"),
-            ("Under 1 year", "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=0"),
+            (
+                "Under 1 year",
+                "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=0"
+            ),
             (
                 "Under 3 years",
                 "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=under3"
             ),
-            ("1 to 3 years", "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=1"),
-            ("3 to 8 years", "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=3"),
+            (
+                "1 to 3 years",
+                "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=1"
+            ),
+            (
+                "3 to 8 years",
+                "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=3"
+            ),
             (
                 "8 years or older",
                 "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=8"
@@ -91,9 +143,17 @@ async fn every_choice_filters_and_each_filter_is_a_chip_that_can_be_taken_off() 
 async fn a_fourth_field_does_not_filter_and_the_list_says_so() {
     let shop = Shop::open().await;
     let mut manager = shop.member("Mo", Role::Manager).await;
-    let field = [("label", "Kennel"), ("kind", "choice"), ("choices", "k1\nk2")];
+    let field = [
+        ("label", "Kennel"),
+        ("kind", "choice"),
+        ("choices", "k1\nk2"),
+    ];
     manager.post("/settings/fields", &field).await.expect(303);
-    let values = [("field.sex", "Male"), ("field.size", "Small"), ("field.kennel", "k1")];
+    let values = [
+        ("field.sex", "Male"),
+        ("field.size", "Small"),
+        ("field.kennel", "k1"),
+    ];
     add_cat(&mut manager, "Max", &values).await;
     let three = "/animals?field.sex=Male&field.size=Small&field.kennel=k1";
     let page = manager.get(three).await.expect(200);
@@ -104,11 +164,21 @@ async fn a_fourth_field_does_not_filter_and_the_list_says_so() {
     }
     // The form sends what filtered before.
     let kept = "&kept=sex&kept=size&kept=kennel&field.species=Dog";
-    let page = manager.get(&format!("{three}{kept}")).await.expect(200).text;
-    assert!(page.contains("At most 3 fields filter at once, so Species is left out."), "{page}");
+    let page = manager
+        .get(&format!("{three}{kept}"))
+        .await
+        .expect(200)
+        .text;
+    assert!(
+        page.contains("At most 3 fields filter at once, so Species is left out."),
+        "{page}"
+    );
     assert!(page.contains("<bdi>Max</bdi>"), "{page}");
     let words: Vec<_> = chips(&page).into_iter().map(|(words, _)| words).collect();
-    assert_eq!(words, ["Sex: Male", "Size: Small", "Kennel: k1", "Clear all"]);
+    assert_eq!(
+        words,
+        ["Sex: Male", "Size: Small", "Kennel: k1", "Clear all"]
+    );
 }
 
 #[tokio::test]
@@ -116,19 +186,31 @@ async fn filters_survive_pages_and_actions() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     for number in 1..=51 {
-        add_cat(&mut clerk, &format!("Pet {number}"), &[("field.sex", "Female")]).await;
+        add_cat(
+            &mut clerk,
+            &format!("Pet {number}"),
+            &[("field.sex", "Female")],
+        )
+        .await;
     }
     let list = "q=pet&category=1&field.species=Cat&field.sex=Female&sort=longest";
     let path = format!("/animals?{list}");
     assert_eq!(walk(&mut clerk, &path).await.len(), 51);
     let page = clerk.get(&path).await.expect(200);
-    let parameters: Vec<_> = list.split('&').map(|one| one.split_once('=').unwrap()).collect();
+    let parameters: Vec<_> = list
+        .split('&')
+        .map(|one| one.split_once('=').unwrap())
+        .collect();
     let form = page.between("action=\"/animals/selected\">", "</form>");
     for (name, value) in &parameters {
         let hidden = format!("<input type=\"hidden\" name=\"{name}\" value=\"{value}\">");
         assert!(form.contains(&hidden), "{hidden}: {form}");
     }
-    let moved = [&parameters[..], &[("do", "move"), ("to", "9"), ("pet", "1:1")]].concat();
+    let moved = [
+        &parameters[..],
+        &[("do", "move"), ("to", "9"), ("pet", "1:1")],
+    ]
+    .concat();
     assert_eq!(clerk.post("/animals/selected", &moved).await.next(), path);
 }
 
@@ -136,40 +218,73 @@ async fn filters_survive_pages_and_actions() {
 async fn a_small_black_female_cat_of_an_age_is_found_with_a_search_and_a_chip() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
-    let black = [("field.sex", "Female"), ("field.size", "Small"), ("field.colour", "Black")];
+    let black = [
+        ("field.sex", "Female"),
+        ("field.size", "Small"),
+        ("field.colour", "Black"),
+    ];
     let born = |day| [&black[..], &[("field.born", day)]].concat();
     let (young, old) = (born("2024-06-01"), born("2010-06-01"));
     add_cat(&mut clerk, "Kitten", &born("2026-09-01")).await;
     add_cat(&mut clerk, "Young", &young).await;
     add_cat(&mut clerk, "Old", &old).await;
-    add_cat(&mut clerk, "White", &[&young[..2], &[("field.colour", "White")]].concat()).await;
+    add_cat(
+        &mut clerk,
+        "White",
+        &[&young[..2], &[("field.colour", "White")]].concat(),
+    )
+    .await;
     // What the first page and the list have: one field, which has the focus.
     for path in ["/", "/animals"] {
         let page = clerk.get(path).await.expect(200).text;
         let (_, field) = page.split_once("name=\"q\" type=\"search\"").unwrap();
-        assert!(field.split('>').next().unwrap().contains(" autofocus"), "{page}");
+        assert!(
+            field.split('>').next().unwrap().contains(" autofocus"),
+            "{page}"
+        );
     }
     let path = "/animals?q=small+black+female+cat";
     assert_eq!(walk(&mut clerk, path).await, ["Old", "Young", "Kitten"]);
     let page = clerk.get(path).await.expect(200).text;
-    let link_of = |age: &str| chips(&page).into_iter().find(|(words, _)| words == age).unwrap().1;
+    let link_of = |age: &str| {
+        chips(&page)
+            .into_iter()
+            .find(|(words, _)| words == age)
+            .unwrap()
+            .1
+    };
     // "Under three" is one press.
-    assert_eq!(walk(&mut clerk, &link_of("Under 3 years")).await, ["Young", "Kitten"]);
+    assert_eq!(
+        walk(&mut clerk, &link_of("Under 3 years")).await,
+        ["Young", "Kitten"]
+    );
     let link = link_of("1 to 3 years");
     assert_eq!(walk(&mut clerk, &link).await, ["Young"]);
     let page = clerk.get(&link).await.expect(200).text;
-    assert!(chips(&page).contains(&("1 to 3 years".to_owned(), path.to_owned())), "{page}");
+    assert!(
+        chips(&page).contains(&("1 to 3 years".to_owned(), path.to_owned())),
+        "{page}"
+    );
     let selected = "<option value=\"1\" selected>1 to 3 years</option>";
     assert!(page.contains(selected), "{page}");
     // It is one of the three, and the fourth is left out, whichever it is.
     let three = "/animals?age=1&field.sex=Female&field.size=Small";
-    let page = clerk.get(&format!("{three}&field.species=Cat&kept=age&kept=sex&kept=size")).await;
+    let page = clerk
+        .get(&format!(
+            "{three}&field.species=Cat&kept=age&kept=sex&kept=size"
+        ))
+        .await;
     assert!(page.text.contains("so Species is left out."), "{page:?}");
     let full = "/animals?age=1&field.species=Dog&field.sex=Male&field.size=Large";
-    let page = clerk.get(&format!("{full}&kept=species&kept=sex&kept=size")).await;
+    let page = clerk
+        .get(&format!("{full}&kept=species&kept=sex&kept=size"))
+        .await;
     assert!(page.text.contains("so Age is left out."), "{page:?}");
     // More than the search takes finds nothing, and the page says so.
-    let page = clerk.get(&format!("/animals?q={}", "n".repeat(65))).await.expect(200);
+    let page = clerk
+        .get(&format!("/animals?q={}", "n".repeat(65)))
+        .await
+        .expect(200);
     assert!(page.text.contains("No animal found"), "{page:?}");
 }
 
@@ -180,11 +295,23 @@ async fn a_search_says_in_which_other_list_the_animal_is() {
     for name in ["Rollo", "Rolf", "Ada"] {
         add_cat(&mut clerk, name, &[]).await;
     }
-    clerk.post("/animals/1/order", &[("do", "sell")]).await.expect(303);
-    clerk.post("/animals/2/withdraw", &[("why", "died"), ("version", "1")]).await.expect(303);
+    clerk
+        .post("/animals/1/order", &[("do", "sell")])
+        .await
+        .expect(303);
+    clerk
+        .post("/animals/2/withdraw", &[("why", "died"), ("version", "1")])
+        .await
+        .expect(303);
     for (path, links) in [
-        ("q=rollo", &[("q=rollo&amp;status=sold", "Sold: 1 animal")][..]),
-        ("q=rolf", &[("q=rolf&amp;status=withdrawn", "Withdrawn: 1 animal")]),
+        (
+            "q=rollo",
+            &[("q=rollo&amp;status=sold", "Sold: 1 animal")][..],
+        ),
+        (
+            "q=rolf",
+            &[("q=rolf&amp;status=withdrawn", "Withdrawn: 1 animal")],
+        ),
         (
             "q=rol",
             &[
@@ -194,16 +321,36 @@ async fn a_search_says_in_which_other_list_the_animal_is() {
         ),
         ("q=ada&status=sold", &[("q=ada", "In the store: 1 animal")]),
     ] {
-        let page = clerk.get(&format!("/animals?{path}")).await.expect(200).text;
-        let said = page.split_once("<div class=\"card empty\">").expect(&page).1;
-        assert!(said.starts_with("<strong>None here now</strong>"), "{path}: {page}");
+        let page = clerk
+            .get(&format!("/animals?{path}"))
+            .await
+            .expect(200)
+            .text;
+        let said = page
+            .split_once("<div class=\"card empty\">")
+            .expect(&page)
+            .1;
+        assert!(
+            said.starts_with("<strong>None here now</strong>"),
+            "{path}: {page}"
+        );
         let links: Vec<_> = links
             .iter()
             .map(|(to, words)| format!("<a href=\"/animals?{to}\">{words}</a>"))
             .collect();
-        assert!(links.iter().all(|link| said.contains(link)), "{links:?}: {page}");
-        assert_eq!(said.matches("href=\"/animals?").count(), links.len(), "{path}: {page}");
+        assert!(
+            links.iter().all(|link| said.contains(link)),
+            "{links:?}: {page}"
+        );
+        assert_eq!(
+            said.matches("href=\"/animals?").count(),
+            links.len(),
+            "{path}: {page}"
+        );
     }
     let page = clerk.get("/animals?q=nobody").await.expect(200).text;
-    assert!(page.contains("Check the spelling") && !page.contains("None here now"), "{page}");
+    assert!(
+        page.contains("Check the spelling") && !page.contains("None here now"),
+        "{page}"
+    );
 }

@@ -12,20 +12,34 @@ use super::browser::{Browser, Shop};
 const WINDOW: &str = "http://localhost:8082";
 
 /// All steps, as their links.
-const STEPS: [&str; 5] =
-    ["/settings/store", "/add", "/add#lines", "/settings/staff", "/first-steps/window"];
+const STEPS: [&str; 5] = [
+    "/settings/store",
+    "/add",
+    "/add#lines",
+    "/settings/staff",
+    "/first-steps/window",
+];
 
 async fn shop() -> Shop {
-    Shop::with(ConsoleSettings { window: Some(WINDOW.to_owned()), ..ConsoleSettings::default() })
-        .await
+    Shop::with(ConsoleSettings {
+        window: Some(WINDOW.to_owned()),
+        ..ConsoleSettings::default()
+    })
+    .await
 }
 
 /// The links of the steps on the page Today.
 async fn steps(browser: &mut Browser<'_>) -> Vec<String> {
     let page = browser.get("/").await.expect(200);
-    let Some((_, steps)) = page.text.split_once("<ol class=\"steps\">") else { return Vec::new() };
+    let Some((_, steps)) = page.text.split_once("<ol class=\"steps\">") else {
+        return Vec::new();
+    };
     let (steps, _) = steps.split_once("</ol>").unwrap();
-    steps.split("href=\"").skip(1).map(|link| link.split('"').next().unwrap().to_owned()).collect()
+    steps
+        .split("href=\"")
+        .skip(1)
+        .map(|link| link.split('"').next().unwrap().to_owned())
+        .collect()
 }
 
 #[tokio::test]
@@ -33,7 +47,10 @@ async fn each_first_step_of_an_empty_store_is_gone_when_it_is_done() {
     let shop = shop().await;
     let mut manager = shop.member("Mia", Role::Manager).await;
     assert_eq!(steps(&mut manager).await, STEPS);
-    let profile = Profile { name: StoreName::new("Paws".to_owned()), ..Profile::default() };
+    let profile = Profile {
+        name: StoreName::new("Paws".to_owned()),
+        ..Profile::default()
+    };
     let context = WriteContext::new(Actor::Command, shop.clock.now());
     petstore_testing::profile::set(&*shop.store, context, profile).await;
     assert_eq!(steps(&mut manager).await, STEPS[1..]);
@@ -53,10 +70,19 @@ async fn each_first_step_of_an_empty_store_is_gone_when_it_is_done() {
 async fn animals_that_are_pasted_are_an_import() {
     let shop = shop().await;
     let mut manager = shop.member("Mia", Role::Manager).await;
-    manager.post("/categories", &[("label", "Dogs"), ("number", "1")]).await.expect(303);
+    manager
+        .post("/categories", &[("label", "Dogs"), ("number", "1")])
+        .await
+        .expect(303);
     let lines = "Name\tCategory\nRex\tDogs\n";
-    let page = manager.post("/add/preview", &[("lines", lines)]).await.expect(200);
-    manager.submit((&page, "/add/many"), "/add/many", &[]).await.expect(303);
+    let page = manager
+        .post("/add/preview", &[("lines", lines)])
+        .await
+        .expect(200);
+    manager
+        .submit((&page, "/add/many"), "/add/many", &[])
+        .await
+        .expect(303);
     assert_eq!(steps(&mut manager).await, [STEPS[0], STEPS[3], STEPS[4]]);
 }
 
@@ -69,7 +95,13 @@ async fn all_first_steps_are_gone_for_everybody_when_somebody_says_so() {
     for member in [&mut manager, &mut clerk] {
         assert_eq!(steps(member).await, [""; 0]);
         // What an empty store showed before.
-        assert!(member.get("/").await.text.contains("There are no animals yet"));
+        assert!(
+            member
+                .get("/")
+                .await
+                .text
+                .contains("There are no animals yet")
+        );
     }
 }
 
@@ -88,7 +120,10 @@ async fn a_member_sees_only_the_first_steps_that_the_member_can_do() {
         assert_eq!(steps(&mut clerk).await.len(), 3, "{path}");
     }
     // Without a window, and with a name from the options.
-    let store = StoreOptions { name: Some("Paws".to_owned()), ..StoreOptions::default() };
+    let store = StoreOptions {
+        name: Some("Paws".to_owned()),
+        ..StoreOptions::default()
+    };
     let shop = Shop::of(store).await;
     let mut manager = shop.member("Mia", Role::Manager).await;
     assert_eq!(steps(&mut manager).await, [STEPS[1], STEPS[2], STEPS[3]]);
@@ -102,10 +137,17 @@ async fn the_first_steps_are_in_the_language_of_the_member() {
         (Language::French, "Premiers pas"),
         (Language::Spanish, "Primeros pasos"),
     ] {
-        let shop =
-            Shop::of(StoreOptions { language: Some(language), ..StoreOptions::default() }).await;
+        let shop = Shop::of(StoreOptions {
+            language: Some(language),
+            ..StoreOptions::default()
+        })
+        .await;
         let mut manager = shop.member("Mia", Role::Manager).await;
         let page = manager.get("/").await.expect(200);
-        assert!(page.text.contains(&format!("<h2 id=\"steps\">{title}</h2>")), "{page:?}");
+        assert!(
+            page.text
+                .contains(&format!("<h2 id=\"steps\">{title}</h2>")),
+            "{page:?}"
+        );
     }
 }

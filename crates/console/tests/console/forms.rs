@@ -9,12 +9,20 @@ use petstore_domain::{
 use super::browser::{Browser, Page, Shop};
 
 async fn add(clerk: &mut Browser<'_>, category: &str) -> Page {
-    let form = [("name", "Rex"), ("category", category), ("status", "available")];
+    let form = [
+        ("name", "Rex"),
+        ("category", category),
+        ("status", "available"),
+    ];
     clerk.post("/add", &form).await
 }
 
 async fn pet(shop: &Shop, id: i64) -> StorePet {
-    shop.store.get_store_pet(PetId::new(id).unwrap()).await.unwrap().unwrap()
+    shop.store
+        .get_store_pet(PetId::new(id).unwrap())
+        .await
+        .unwrap()
+        .unwrap()
 }
 
 #[tokio::test]
@@ -25,15 +33,29 @@ async fn a_category_is_found_by_its_name_before_its_number() {
         let form = [("label", label), ("number", number)];
         clerk.post("/categories", &form).await.expect(303);
     }
-    let found =
-        [("Dogs", 1), ("dogs", 1), ("1", 1), ("7", -2), ("8", 8), ("-8", -8), ("Category 9", 9)];
+    let found = [
+        ("Dogs", 1),
+        ("dogs", 1),
+        ("1", 1),
+        ("7", -2),
+        ("8", 8),
+        ("-8", -8),
+        ("Category 9", 9),
+    ];
     for (id, (typed, category)) in (1..).zip(found) {
-        assert_eq!(add(&mut clerk, typed).await.next(), format!("/animals/{id}"), "{typed}");
+        assert_eq!(
+            add(&mut clerk, typed).await.next(),
+            format!("/animals/{id}"),
+            "{typed}"
+        );
         assert_eq!(pet(&shop, id).await.category_id, category, "{typed}");
     }
     for typed in ["", "Cats", "1.5", "99999999999999999999"] {
         let page = add(&mut clerk, typed).await.expect(422);
-        assert!(page.text.contains("<a href=\"#category\">"), "{typed}: {page:?}");
+        assert!(
+            page.text.contains("<a href=\"#category\">"),
+            "{typed}: {page:?}"
+        );
     }
 }
 
@@ -62,7 +84,11 @@ async fn a_reservation_ends_with_the_day_of_the_reader() {
         };
         let ends = order.map(|order| order.expires_at.unwrap().to_string());
         assert_eq!(ends.as_deref(), end, "{day}");
-        assert_eq!(page.text.contains("Enter a day in the future"), end.is_none(), "{day}");
+        assert_eq!(
+            page.text.contains("Enter a day in the future"),
+            end.is_none(),
+            "{day}"
+        );
     }
     assert_eq!(pet(&shop, 2).await.order_id, OrderId::new(2));
 }
@@ -70,7 +96,9 @@ async fn a_reservation_ends_with_the_day_of_the_reader() {
 #[tokio::test]
 async fn an_error_is_shown_with_what_was_typed() {
     let shop = Shop::open().await;
-    let page = add(&mut shop.member("Cy", Role::Clerk).await, "\"<b>").await.expect(422);
+    let page = add(&mut shop.member("Cy", Role::Clerk).await, "\"<b>")
+        .await
+        .expect(422);
     let input = page.between("<input id=\"category\"", ">");
     assert!(input.contains(r#"value="&quot;&lt;b&gt;""#), "{input}");
     assert!(
@@ -87,9 +115,19 @@ async fn a_number_that_no_category_has_is_asked_about() {
     let form = [("name", "Rex"), ("category", "95"), ("status", "available")];
     let page = clerk.send(Method::POST, "/add", &form).await.expect(422);
     assert!(page.text.contains("There is no category 95."), "{page:?}");
-    assert!(page.text.contains("<button name=\"new-category\" value=\"yes\">"), "{page:?}");
+    assert!(
+        page.text
+            .contains("<button name=\"new-category\" value=\"yes\">"),
+        "{page:?}"
+    );
     let anyway = [form[0], form[1], form[2], ("new-category", "yes")];
-    assert_eq!(clerk.send(Method::POST, "/add", &anyway).await.next(), "/animals/1");
+    assert_eq!(
+        clerk.send(Method::POST, "/add", &anyway).await.next(),
+        "/animals/1"
+    );
     // Now an animal has it.
-    assert_eq!(clerk.send(Method::POST, "/add", &form).await.next(), "/animals/2");
+    assert_eq!(
+        clerk.send(Method::POST, "/add", &form).await.next(),
+        "/animals/2"
+    );
 }

@@ -28,7 +28,10 @@ async fn known_and_unknown_names_get_the_same_response_after_the_same_work() {
     shop.member("Cy", Role::Clerk).await;
     let cy = shop.find("Cy").await.id;
     let path = format!("/settings/staff/{cy}");
-    manager.post_and_confirm(&path, &[("do", "disable")]).await.expect(303);
+    manager
+        .post_and_confirm(&path, &[("do", "disable")])
+        .await
+        .expect(303);
     let wrong = async |name: &str, password: &str| {
         let before = shop.console.computed_hashes();
         let page = shop.browser().sign_in(name, password).await.expect(403);
@@ -68,7 +71,10 @@ async fn a_stranger_cannot_keep_a_member_out_who_has_signed_in_before() {
     known.sign_in("Ana", PASSWORD).await.expect(303);
     // Somebody else on the same machine, too.
     let link = shop.invite("Bo", Role::Clerk).await;
-    shop.browser().post(&link, &[("new", PASSWORD), ("again", PASSWORD)]).await.expect(303);
+    shop.browser()
+        .post(&link, &[("new", PASSWORD), ("again", PASSWORD)])
+        .await
+        .expect(303);
     shop.browser().sign_in("Bo", PASSWORD).await.expect(303);
     // The browser of one member is not that of another.
     let mut bo = shop.browser();
@@ -92,10 +98,16 @@ async fn a_crowd_of_strangers_takes_neither_the_places_nor_the_attempts_of_membe
     let (crowd, of_ana, page) = tokio::join!(crowd, of_ana, known.sign_in("Ana", PASSWORD));
     page.expect(303);
     let count = |of: &[StatusCode], status| of.iter().filter(|found| **found == status).count();
-    assert!(count(&crowd, StatusCode::SERVICE_UNAVAILABLE) > 0, "{crowd:?}");
+    assert!(
+        count(&crowd, StatusCode::SERVICE_UNAVAILABLE) > 0,
+        "{crowd:?}"
+    );
     // Those that were not carried out do not count.
     let mut carried_out = count(&of_ana, StatusCode::FORBIDDEN);
-    assert_eq!(carried_out + count(&of_ana, StatusCode::SERVICE_UNAVAILABLE), 60);
+    assert_eq!(
+        carried_out + count(&of_ana, StatusCode::SERVICE_UNAVAILABLE),
+        60
+    );
     while shop.browser().sign_in("Ana", "wrong").await.status == StatusCode::FORBIDDEN {
         carried_out += 1;
     }
@@ -140,8 +152,10 @@ const CROWD: [(&str, u64, usize); 5] = [
 #[tokio::test]
 async fn forms_that_strangers_do_not_send_leave_memory_to_members() {
     let shop = Shop::open().await;
-    let (mut ana, mut bo) =
-        (shop.member("Ana", Role::Clerk).await, shop.member("Bo", Role::Clerk).await);
+    let (mut ana, mut bo) = (
+        shop.member("Ana", Role::Clerk).await,
+        shop.member("Bo", Role::Clerk).await,
+    );
     ana.post("/sign-out", &[]).await.expect(303);
     let stranger = shop.browser();
     let waiting = AtomicUsize::new(0);
@@ -150,7 +164,12 @@ async fn forms_that_strangers_do_not_send_leave_memory_to_members() {
             .header(header::HOST, "localhost:8081")
             .header(header::ORIGIN, &stranger.origin)
             .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
-        let request = request.body(Unsent { size, waiting: Some(&waiting) }).unwrap();
+        let request = request
+            .body(Unsent {
+                size,
+                waiting: Some(&waiting),
+            })
+            .unwrap();
         shop.console.handle(&stranger.client, request).await;
         // Rejected.
         waiting.fetch_add(1, SeqCst);
@@ -175,10 +194,15 @@ async fn forms_that_strangers_do_not_send_leave_memory_to_members() {
 #[tokio::test]
 async fn a_browser_is_known_for_several_members_until_they_get_another_password() {
     let shop = Shop::open().await;
-    let (ana, bo) = (shop.invite("Ana", Role::Clerk).await, shop.invite("Bo", Role::Clerk).await);
+    let (ana, bo) = (
+        shop.invite("Ana", Role::Clerk).await,
+        shop.invite("Bo", Role::Clerk).await,
+    );
     let mut till = shop.browser();
     for link in [ana, bo] {
-        till.post(&link, &[("new", PASSWORD), ("again", PASSWORD)]).await.expect(303);
+        till.post(&link, &[("new", PASSWORD), ("again", PASSWORD)])
+            .await
+            .expect(303);
         till.post("/sign-out", &[]).await.expect(303);
     }
     let mut stranger = shop.browser();
@@ -206,14 +230,26 @@ async fn failed_attempts_are_in_the_audit_trail_without_what_was_typed_and_do_no
     let shop = Shop::open().await;
     shop.member("Ana", Role::Clerk).await;
     shop.browser().sign_in("Ana", "wrong").await.expect(403);
-    shop.browser().sign_in("hunter2 is my password", "").await.expect(403);
+    shop.browser()
+        .sign_in("hunter2 is my password", "")
+        .await
+        .expect(403);
     let acts = shop.acts().await;
     assert_eq!(
         acts[2..],
-        ["staff.sign_in_failed staff:1 by clock", "staff.sign_in_failed staff by clock"]
+        [
+            "staff.sign_in_failed staff:1 by clock",
+            "staff.sign_in_failed staff by clock"
+        ]
     );
-    let query = AuditQuery { limit: 1000, ..AuditQuery::default() };
+    let query = AuditQuery {
+        limit: 1000,
+        ..AuditQuery::default()
+    };
     let shown = format!("{:?}", shop.store.list_audit(&query).await.unwrap());
-    assert!(shown.contains("127.0.0.1") && !shown.contains("hunter2"), "{shown}");
+    assert!(
+        shown.contains("127.0.0.1") && !shown.contains("hunter2"),
+        "{shown}"
+    );
     assert_eq!(shop.find("Ana").await.version, 2);
 }

@@ -21,7 +21,13 @@ fn links(page: &Page) -> impl Iterator<Item = String> {
 /// The forms of a page that change something: the path, and the fields as they are shown.
 fn forms(page: &Page) -> Vec<(String, Vec<(String, String)>)> {
     let between = |text: &str, start: &str| -> Option<String> {
-        Some(text.split_once(start)?.1.split_once('"')?.0.replace("&amp;", "&"))
+        Some(
+            text.split_once(start)?
+                .1
+                .split_once('"')?
+                .0
+                .replace("&amp;", "&"),
+        )
     };
     page.text
         .split("<form ")
@@ -32,7 +38,9 @@ fn forms(page: &Page) -> Vec<(String, Vec<(String, String)>)> {
             (head.contains("method=\"post\"")).then_some(())?;
             let action = between(head, "action=\"")?;
             let inputs = form.split(['<']).filter(|tag| {
-                ["input ", "select ", "textarea "].iter().any(|of| tag.starts_with(of))
+                ["input ", "select ", "textarea "]
+                    .iter()
+                    .any(|of| tag.starts_with(of))
             });
             let fields = inputs.filter_map(|tag| {
                 let value = between(tag, "value=\"").unwrap_or_default();
@@ -96,15 +104,21 @@ async fn a_member_chooses_a_language_and_others_have_that_of_the_store() {
     let mut bo = shop.member("Bo", Role::Viewer).await;
     let html = |page: Page| page.text.split_once("<html lang=\"").unwrap().1[..2].to_owned();
     assert_eq!(html(ana.get("/").await), "en");
-    ana.post("/account/language", &[("language", "xx")]).await.expect(400);
+    ana.post("/account/language", &[("language", "xx")])
+        .await
+        .expect(400);
     for (code, expected) in [("de", "de"), ("fr", "fr"), ("es", "es"), ("", "en")] {
-        ana.post("/account/language", &[("language", code)]).await.expect(303);
+        ana.post("/account/language", &[("language", code)])
+            .await
+            .expect(303);
         assert_eq!(html(ana.get("/").await), expected);
         assert_eq!(html(ana.get("/animals/77").await), expected);
         assert_eq!(html(bo.get("/").await), "en");
     }
     // What the member chose holds after the next sign-in.
-    ana.post("/account/language", &[("language", "de")]).await.expect(303);
+    ana.post("/account/language", &[("language", "de")])
+        .await
+        .expect(303);
     let mut other = shop.browser();
     assert_eq!(html(other.get("/sign-in").await), "en");
     other.sign_in("Ana", PASSWORD).await.expect(303);
@@ -116,8 +130,12 @@ async fn no_page_of_another_language_has_an_english_word() {
     for language in [Language::German, Language::French, Language::Spanish] {
         let shop = Shop::open().await;
         let mut browser = shop.member("Zoë", Role::Manager).await;
-        shop.import(&["Kéfir", "Mütze", "Ñandú", "Œuf", "Čuki", "Żaba"]).await;
-        browser.post("/account/language", &[("language", language.as_str())]).await.expect(303);
+        shop.import(&["Kéfir", "Mütze", "Ñandú", "Œuf", "Čuki", "Żaba"])
+            .await;
+        browser
+            .post("/account/language", &[("language", language.as_str())])
+            .await
+            .expect(303);
         let mut english = english_words(language);
         english.remove("english");
         // What the store has, in the language of those who wrote it.
@@ -139,19 +157,37 @@ async fn no_page_of_another_language_has_an_english_word() {
 #[tokio::test]
 async fn the_history_has_days_amounts_and_reasons_in_the_language_of_the_member() {
     let currency = Currency::new("EUR");
-    let shop = Shop::of(StoreOptions { currency, ..StoreOptions::default() }).await;
+    let shop = Shop::of(StoreOptions {
+        currency,
+        ..StoreOptions::default()
+    })
+    .await;
     let mut browser = shop.member("Zoë", Role::Clerk).await;
-    browser.post("/account/language", &[("language", "de")]).await.expect(303);
-    let form = [("name", "Rex"), ("field.born", "2023-05-01"), ("field.price", "249,50")];
+    browser
+        .post("/account/language", &[("language", "de")])
+        .await
+        .expect(303);
+    let form = [
+        ("name", "Rex"),
+        ("field.born", "2023-05-01"),
+        ("field.price", "249,50"),
+    ];
     let form = [&form[..], &[("category", "1"), ("new-category", "yes")]].concat();
     let path = browser.post("/add", &form).await.next().to_owned();
     let page = browser.get(&path).await.expect(200);
     for shown in ["1.\u{a0}Mai\u{a0}2023", "249,50\u{a0}€"] {
-        assert!(page.between("<ol class=\"history\">", "</ol>").contains(shown), "{page:?}");
+        assert!(
+            page.between("<ol class=\"history\">", "</ol>")
+                .contains(shown),
+            "{page:?}"
+        );
     }
     let gone = [("why", "died"), ("version", "1")];
     browser.post(&format!("{path}/withdraw"), &gone).await;
     let page = browser.get(&path).await.expect(200);
     let history = page.between("<ol class=\"history\">", "</ol>");
-    assert!(history.contains("Verstorben") || history.contains("Gestorben"), "{page:?}");
+    assert!(
+        history.contains("Verstorben") || history.contains("Gestorben"),
+        "{page:?}"
+    );
 }

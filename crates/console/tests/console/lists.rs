@@ -11,7 +11,11 @@ use super::{
 #[tokio::test]
 async fn a_list_shows_what_tells_animals_apart() {
     let currency = Currency::new("EUR");
-    let shop = Shop::of(StoreOptions { currency, ..StoreOptions::default() }).await;
+    let shop = Shop::of(StoreOptions {
+        currency,
+        ..StoreOptions::default()
+    })
+    .await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     let form = [
         ("name", "Luna"),
@@ -26,8 +30,12 @@ async fn a_list_shows_what_tells_animals_apart() {
     let order = [("until", "2026-12-24"), ("contact", "Ann, 030 1")];
     clerk.post("/animals/1/order", &order).await.expect(303);
     let list = clerk.get("/animals").await.expect(200).text;
-    for part in ["Female · Domestic &lt;b&gt; · Black", ">€95.00<", ">Reserved<", "Ann, 030 1"]
-    {
+    for part in [
+        "Female · Domestic &lt;b&gt; · Black",
+        ">€95.00<",
+        ">Reserved<",
+        "Ann, 030 1",
+    ] {
         assert!(list.contains(part), "{part}: {list}");
     }
 }
@@ -40,7 +48,10 @@ async fn a_list_says_how_many_there_are_and_keeps_its_order() {
     for (at, name) in names.iter().enumerate() {
         add(&mut clerk, name, if at == 0 { "sold" } else { "available" }).await;
     }
-    assert_eq!(walk(&mut clerk, "/animals?sort=longest&status=all").await, names);
+    assert_eq!(
+        walk(&mut clerk, "/animals?sort=longest&status=all").await,
+        names
+    );
     let newest_first: Vec<_> = names.iter().skip(1).rev().cloned().collect();
     assert_eq!(walk(&mut clerk, "/animals").await, newest_first);
     for (query, count) in [
@@ -53,11 +64,21 @@ async fn a_list_says_how_many_there_are_and_keeps_its_order() {
         ("?status=sold", "1 animal"),
         ("?status=all", "The first 50 animals are shown."),
     ] {
-        let page = clerk.get(&format!("/animals{query}")).await.expect(200).text;
-        assert!(page.contains(&format!("<p class=\"muted\">{count} · ")), "{query}: {page}");
+        let page = clerk
+            .get(&format!("/animals{query}"))
+            .await
+            .expect(200)
+            .text;
+        assert!(
+            page.contains(&format!("<p class=\"muted\">{count} · ")),
+            "{query}: {page}"
+        );
     }
     let page = clerk.get("/animals?q=pet&sort=longest").await.expect(200);
-    assert!(page.text.contains("href=\"/animals?q=pet\">Newest first<"), "{page:?}");
+    assert!(
+        page.text.contains("href=\"/animals?q=pet\">Newest first<"),
+        "{page:?}"
+    );
     assert_eq!(page.hidden("sort"), "longest");
     // A rejected change leaves it as it is.
     let nothing = [("q", "pet"), ("sort", "longest"), ("do", "sell")];
@@ -69,7 +90,10 @@ async fn a_list_says_how_many_there_are_and_keeps_its_order() {
         INSERT INTO pets (name, category_id, status, fields) SELECT 'Luna', 1, 'pending', '{}' FROM n";
     shop.database().execute(many, []).unwrap();
     let page = clerk.get("/animals").await.expect(200).text;
-    assert!(page.contains("<p class=\"muted\">More than 10,000 animals · "), "{page}");
+    assert!(
+        page.contains("<p class=\"muted\">More than 10,000 animals · "),
+        "{page}"
+    );
 }
 
 #[tokio::test]
@@ -77,21 +101,33 @@ async fn an_order_is_found_by_the_name_of_its_animal_however_many_have_it() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     add(&mut clerk, "Jasper", "available").await;
-    clerk.post("/animals/1/order", &[("do", "sell")]).await.expect(303);
+    clerk
+        .post("/animals/1/order", &[("do", "sell")])
+        .await
+        .expect(303);
     // The message about it has a link, too.
     clerk.get("/animals/1").await.expect(200);
     let many = "WITH RECURSIVE n (id) AS (SELECT 2 UNION ALL SELECT id + 1 FROM n WHERE id < 300)
         INSERT INTO pets (name, category_id, status) SELECT 'Jasper', 1, 'available' FROM n";
     shop.database().execute(many, []).unwrap();
-    for (query, found) in
-        [("jasper&status=all", 1), ("jas&status=completed", 1), ("jasper&status=reserved", 0)]
-    {
+    for (query, found) in [
+        ("jasper&status=all", 1),
+        ("jas&status=completed", 1),
+        ("jasper&status=reserved", 0),
+    ] {
         let page = clerk.get(&format!("/orders?q={query}")).await.expect(200);
-        assert_eq!(page.text.matches("href=\"/orders/1\"").count(), found, "{query}: {page:?}");
+        assert_eq!(
+            page.text.matches("href=\"/orders/1\"").count(),
+            found,
+            "{query}: {page:?}"
+        );
         assert!(!page.text.contains("Only the newest"), "{query}: {page:?}");
     }
     // Also if it is withdrawn.
-    clerk.post("/animals/1/withdraw", &[("why", "died"), ("version", "2")]).await.expect(303);
+    clerk
+        .post("/animals/1/withdraw", &[("why", "died"), ("version", "2")])
+        .await
+        .expect(303);
     let page = clerk.get("/orders?q=jasper&status=all").await.expect(200);
     assert!(page.text.contains("href=\"/orders/1\""), "{page:?}");
     // A search text that matches no animal can match a customer.

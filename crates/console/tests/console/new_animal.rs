@@ -9,18 +9,34 @@ use super::browser::{Browser, Page, Shop};
 
 async fn pet(shop: &Shop, path: &str) -> StorePet {
     let id = path.trim_start_matches("/animals/").parse().unwrap();
-    shop.store.get_store_pet(PetId::new(id).unwrap()).await.unwrap().unwrap()
+    shop.store
+        .get_store_pet(PetId::new(id).unwrap())
+        .await
+        .unwrap()
+        .unwrap()
 }
 
 async fn label(shop: &Shop, path: &str) -> String {
     let id = pet(shop, path).await.category_id;
-    let (all, _) = shop.store.list_categories(None, Limit::default()).await.unwrap();
-    all.into_iter().find(|category| category.id == id).unwrap().label.as_str().to_owned()
+    let (all, _) = shop
+        .store
+        .list_categories(None, Limit::default())
+        .await
+        .unwrap();
+    all.into_iter()
+        .find(|category| category.id == id)
+        .unwrap()
+        .label
+        .as_str()
+        .to_owned()
 }
 
 /// Sends a picture while the rest is typed, and returns the field that it becomes.
 async fn send(clerk: &mut Browser<'_>, picture: &[u8]) -> String {
-    let sent = clerk.upload("/add/photo", "", &[("a.png", picture)]).await.expect(200);
+    let sent = clerk
+        .upload("/add/photo", "", &[("a.png", picture)])
+        .await
+        .expect(200);
     sent.between("name=\"photo\" value=\"", "\"").to_owned()
 }
 
@@ -34,25 +50,45 @@ async fn photos_are_sent_while_the_rest_is_typed_and_wait_for_their_animal() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     let (wide, square) = (pictures::png(8, 6), pictures::png(6, 6));
-    let photos = [send(&mut clerk, &wide).await, send(&mut clerk, &square).await];
+    let photos = [
+        send(&mut clerk, &wide).await,
+        send(&mut clerk, &square).await,
+    ];
     let [one, two] = photos.each_ref().map(String::as_str);
     // With an error, they are still in the form.
-    let form = [("name", ""), ("field.species", "Cat"), ("photo", one), ("photo", two)];
+    let form = [
+        ("name", ""),
+        ("field.species", "Cat"),
+        ("photo", one),
+        ("photo", two),
+    ];
     let page = clerk.post("/add", &form).await.expect(422);
     assert_eq!(waiting(&page), 2, "{page:?}");
-    assert!(
-        page.text
-            .contains(&format!("src=\"/photos/{}-small.jpg\"", one.split_once('.').unwrap().0))
-    );
-    let form =
-        [("name", "Luna"), ("field.species", "Cat"), ("photo", one), ("photo", two), ("_key", "k")];
+    assert!(page.text.contains(&format!(
+        "src=\"/photos/{}-small.jpg\"",
+        one.split_once('.').unwrap().0
+    )));
+    let form = [
+        ("name", "Luna"),
+        ("field.species", "Cat"),
+        ("photo", one),
+        ("photo", two),
+        ("_key", "k"),
+    ];
     let next = clerk.post("/add", &form).await.next().to_owned();
     // One change, and a second click does nothing more.
     assert_eq!(clerk.post("/add", &form).await.next(), next);
     let luna = pet(&shop, &next).await;
-    let sides: Vec<_> = luna.photos.all().iter().map(|photo| (photo.width, photo.height)).collect();
+    let sides: Vec<_> = luna
+        .photos
+        .all()
+        .iter()
+        .map(|photo| (photo.width, photo.height))
+        .collect();
     assert_eq!((luna.version, sides), (1, vec![(8, 6), (6, 6)]));
-    let file = clerk.stream(&format!("/photos/{}-large.jpg", luna.photos.all()[1].id)).await;
+    let file = clerk
+        .stream(&format!("/photos/{}-large.jpg", luna.photos.all()[1].id))
+        .await;
     assert!(file.whole().unwrap().starts_with(b"\xff\xd8"));
 }
 
@@ -63,7 +99,10 @@ async fn a_photo_waits_only_for_its_member_and_not_for_ever() {
     let mut other = shop.member("Di", Role::Clerk).await;
     let photo = send(&mut clerk, &pictures::png(8, 6)).await;
     let refused = |page: Page| {
-        assert!(page.text.contains("1 photo waited too long or did not fit"), "{page:?}");
+        assert!(
+            page.text.contains("1 photo waited too long or did not fit"),
+            "{page:?}"
+        );
         assert_eq!((page.typed("name"), waiting(&page)), ("Luna".to_owned(), 0));
     };
     let form = |photo| [("name", "Luna"), ("field.species", "Cat"), ("photo", photo)];
@@ -102,22 +141,38 @@ async fn a_picture_that_cannot_wait_is_named() {
     let files: [(&str, &[u8]); 1] = [("letter.pdf", b"%PDF-1.7")];
     let page = clerk.upload("/add/photo", "", &files).await.expect(422);
     assert!(page.text.contains("letter.pdf") && page.text.contains("This is not a picture"));
-    let other = clerk.get("/add").await.expect(200).key_before("name=\"name\"");
+    let other = clerk
+        .get("/add")
+        .await
+        .expect(200)
+        .key_before("name=\"name\"");
     let mut di = shop.member("Di", Role::Clerk).await;
     let files: [(&str, &[u8]); 1] = [("a.png", &pictures::png(2, 2))];
     let page = di.upload("/add/photo", &other, &files).await.expect(422);
-    assert!(page.text.contains("Another member is signed in now."), "{page:?}");
+    assert!(
+        page.text.contains("Another member is signed in now."),
+        "{page:?}"
+    );
     let mut viewer = shop.member("Vi", Role::Viewer).await;
     viewer.upload("/add/photo", "", &files).await.expect(403);
-    shop.browser().upload("/add/photo", "", &files).await.expect(403);
+    shop.browser()
+        .upload("/add/photo", "", &files)
+        .await
+        .expect(403);
 }
 
 #[tokio::test]
 async fn an_age_is_written_down_as_a_day_of_birth() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
-    let form =
-        |about| [("name", "Luna"), ("field.species", "Cat"), ("field.born", ""), ("about", about)];
+    let form = |about| {
+        [
+            ("name", "Luna"),
+            ("field.species", "Cat"),
+            ("field.born", ""),
+            ("about", about),
+        ]
+    };
     for (about, born) in [
         ("2", "2024-12-01"),
         ("1 year", "2025-12-01"),
@@ -127,46 +182,83 @@ async fn an_age_is_written_down_as_a_day_of_birth() {
     ] {
         let next = clerk.post("/add", &form(about)).await.next().to_owned();
         assert_eq!(
-            pet(&shop, &next).await.fields.get("born").unwrap().to_string(),
+            pet(&shop, &next)
+                .await
+                .fields
+                .get("born")
+                .unwrap()
+                .to_string(),
             born,
             "{about}"
         );
         let page = clerk.get(&next).await.expect(200);
-        assert!(page.text.contains("Its date of birth was calculated from its age."), "{page:?}");
+        assert!(
+            page.text
+                .contains("Its date of birth was calculated from its age."),
+            "{page:?}"
+        );
     }
     for wrong in ["old", "2 moons", "-1", "501", "99999999999", "1.5"] {
         let page = clerk.post("/add", &form(wrong)).await.expect(422);
-        assert!(page.text.contains("Enter an age in years such as 2"), "{wrong}: {page:?}");
+        assert!(
+            page.text.contains("Enter an age in years such as 2"),
+            "{wrong}: {page:?}"
+        );
         assert_eq!(page.typed("about"), wrong);
     }
     let mut both = form("2");
     both[2].1 = "2024-05-01";
     let page = clerk.post("/add", &both).await.expect(422);
-    assert!(page.text.contains("Enter the date of birth or the age"), "{page:?}");
+    assert!(
+        page.text.contains("Enter the date of birth or the age"),
+        "{page:?}"
+    );
 }
 
 #[tokio::test]
 async fn without_a_category_an_animal_gets_that_of_its_species() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
-    let form =
-        |species, category| [("name", "Luna"), ("field.species", species), ("category", category)];
+    let form = |species, category| {
+        [
+            ("name", "Luna"),
+            ("field.species", species),
+            ("category", category),
+        ]
+    };
     let first = clerk.post("/add", &form("Cat", "")).await.next().to_owned();
     let second = clerk.post("/add", &form("Cat", "")).await.next().to_owned();
     assert_eq!(label(&shop, &first).await, "Cat");
-    assert_eq!(pet(&shop, &second).await.category_id, pet(&shop, &first).await.category_id);
+    assert_eq!(
+        pet(&shop, &second).await.category_id,
+        pet(&shop, &first).await.category_id
+    );
     let dog = clerk.post("/add", &form("Dog", "")).await.next().to_owned();
     assert_eq!(label(&shop, &dog).await, "Dog");
     // A category with another name that the others are in, such as a plural, is the one of the species.
     let fish = [&form("Fish", "Pond")[..], &[("new-category", "Pond")]].concat();
     let fish = clerk.post("/add", &fish).await.next().to_owned();
-    let alike = clerk.post("/add", &form("Fish", "")).await.next().to_owned();
-    assert_eq!(pet(&shop, &alike).await.category_id, pet(&shop, &fish).await.category_id);
+    let alike = clerk
+        .post("/add", &form("Fish", ""))
+        .await
+        .next()
+        .to_owned();
+    assert_eq!(
+        pet(&shop, &alike).await.category_id,
+        pet(&shop, &fish).await.category_id
+    );
     // What is typed counts.
-    let other = clerk.post("/add", &form("Dog", "Cat")).await.next().to_owned();
+    let other = clerk
+        .post("/add", &form("Dog", "Cat"))
+        .await
+        .next()
+        .to_owned();
     assert_eq!(label(&shop, &other).await, "Cat");
     let page = clerk.post("/add", &form("", "")).await.expect(422);
-    assert!(page.text.contains("Choose a species, or a category."), "{page:?}");
+    assert!(
+        page.text.contains("Choose a species, or a category."),
+        "{page:?}"
+    );
 }
 
 #[tokio::test]
@@ -188,16 +280,21 @@ async fn another_animal_like_one_has_what_is_not_its_own() {
     let page = clerk.get(&next).await.expect(200);
     let id = next.trim_start_matches("/animals/");
     assert!(
-        page.text.contains(&format!("href=\"/add?like={id}\">Add another like this<")),
+        page.text
+            .contains(&format!("href=\"/add?like={id}\">Add another like this<")),
         "{page:?}"
     );
     let page = clerk.get(&format!("/add?like={id}")).await.expect(200);
     let typed = |name: &str| page.typed(name);
-    assert_eq!((typed("name"), typed("field.microchip")), (String::new(), String::new()));
+    assert_eq!(
+        (typed("name"), typed("field.microchip")),
+        (String::new(), String::new())
+    );
     let alike = (
         typed("field.breed"),
         typed("category"),
-        page.between("name=\"field.born\" type=\"date\" value=\"", "\"").to_owned(),
+        page.between("name=\"field.born\" type=\"date\" value=\"", "\"")
+            .to_owned(),
     );
     assert_eq!(alike, ("Manx".into(), "Cat".into(), "2026-09-01".into()));
     assert!(
@@ -227,8 +324,16 @@ async fn what_people_ask_first_is_first() {
         "name=\"category\"",
         "name=\"status\"",
     ];
-    let places =
-        order.map(|part| page.text.find(part).unwrap_or_else(|| panic!("{part}: {page:?}")));
+    let places = order.map(|part| {
+        page.text
+            .find(part)
+            .unwrap_or_else(|| panic!("{part}: {page:?}"))
+    });
     assert!(places.is_sorted(), "{places:?}");
-    assert!(order.iter().all(|part| page.text.matches(part).count() == 1), "{page:?}");
+    assert!(
+        order
+            .iter()
+            .all(|part| page.text.matches(part).count() == 1),
+        "{page:?}"
+    );
 }

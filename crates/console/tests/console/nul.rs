@@ -38,7 +38,9 @@ const PARAMETERS: [&str; 20] = [
 /// The paths of the pages, with the names of their parameters in braces.
 fn paths() -> Vec<&'static str> {
     let lines = PAGES.lines().filter_map(|line| line.split_once(" GET  \""));
-    lines.filter_map(|(_, path)| path.split('"').next()).collect()
+    lines
+        .filter_map(|(_, path)| path.split('"').next())
+        .collect()
 }
 
 #[tokio::test]
@@ -47,8 +49,12 @@ async fn a_text_with_u_0000_in_a_path_or_a_query_fails_on_no_page() {
     let folder = TempDir::new().unwrap();
     let shop = Shop::on(&database.url(), folder, ConsoleSettings::default()).await;
     let mut manager = shop.member("Mo", Role::Manager).await;
-    let add =
-        [("name", "Luna"), ("category", "7"), ("new-category", "yes"), ("status", "available")];
+    let add = [
+        ("name", "Luna"),
+        ("category", "7"),
+        ("new-category", "yes"),
+        ("status", "available"),
+    ];
     manager.post("/add", &add).await.expect(303);
     assert!(paths().len() >= 30, "{:?}", paths());
     // A stream of events has no end.
@@ -59,7 +65,10 @@ async fn a_text_with_u_0000_in_a_path_or_a_query_fails_on_no_page() {
             targets.push(format!("{before}%00{after}"));
             targets.push(format!("{before}1%00{after}"));
         }
-        let path = path.replace("{id}", "1").replace("{token}", "x").replace("{name}", "x");
+        let path = path
+            .replace("{id}", "1")
+            .replace("{token}", "x")
+            .replace("{name}", "x");
         for parameter in PARAMETERS {
             for text in ["%00", "a%00b"] {
                 targets.push(format!("{path}?{parameter}={text}"));
@@ -71,7 +80,10 @@ async fn a_text_with_u_0000_in_a_path_or_a_query_fails_on_no_page() {
         }
     }
     for (path, field) in [("/sign-in", "name"), ("/sign-in", "password")] {
-        let page = shop.browser().post(path, &[("name", "Mo"), (field, "a\0b")]).await;
+        let page = shop
+            .browser()
+            .post(path, &[("name", "Mo"), (field, "a\0b")])
+            .await;
         assert!(page.status.as_u16() < 500, "{path} {field}: {page:?}");
     }
 }
@@ -82,7 +94,12 @@ async fn a_search_for_u_0000_finds_nothing() {
     let folder = TempDir::new().unwrap();
     let shop = Shop::on(&database.url(), folder, ConsoleSettings::default()).await;
     let mut manager = shop.member("Mo", Role::Manager).await;
-    for target in ["/animals?q=%00", "/orders?q=%00", "/animals?q=a%00b", "/orders?q=a%00b"] {
+    for target in [
+        "/animals?q=%00",
+        "/orders?q=%00",
+        "/animals?q=a%00b",
+        "/orders?q=a%00b",
+    ] {
         manager.get(target).await.expect(200);
     }
 }

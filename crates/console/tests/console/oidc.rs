@@ -17,8 +17,14 @@ async fn a_person_with_a_role_becomes_a_member_and_remains_the_same_one_under_an
     let mut browser = shop.browser();
     let page = browser.get("/sign-in?next=/orders").await.expect(200);
     assert!(page.text.contains("Sign in with 127.0.0.1"), "{page:?}");
-    assert!(page.text.contains("href=\"/sign-in/provider?next=%2Forders\""), "{page:?}");
-    let back = browser.leave("/sign-in/provider?next=%2Forders", &provider, &ana()).await;
+    assert!(
+        page.text
+            .contains("href=\"/sign-in/provider?next=%2Forders\""),
+        "{page:?}"
+    );
+    let back = browser
+        .leave("/sign-in/provider?next=%2Forders", &provider, &ana())
+        .await;
     assert_eq!(browser.get(&back).await.next(), "/orders");
     assert!(browser.is_in().await);
     let first = shop.find("Ana").await;
@@ -54,9 +60,19 @@ async fn a_name_or_an_address_that_a_member_has_makes_nobody_this_member() {
     assert_eq!(browser.sign_in_at(&provider, &impostor).await.next(), "/");
     browser.get("/settings/staff").await.expect(403);
     let staff = shop.store.list_staff().await.unwrap();
-    let names: Vec<_> = staff.iter().map(|member| (member.name.as_str(), member.role)).collect();
+    let names: Vec<_> = staff
+        .iter()
+        .map(|member| (member.name.as_str(), member.role))
+        .collect();
     let manager = Role::Manager;
-    assert_eq!(names, [("Max", manager), ("boss@shop.example", manager), ("MAX 2", Role::Clerk)]);
+    assert_eq!(
+        names,
+        [
+            ("Max", manager),
+            ("boss@shop.example", manager),
+            ("MAX 2", Role::Clerk)
+        ]
+    );
     // An address that nobody has verified gives no role, either; a verified one does.
     let mut person = json!({"sub": "third", "email": "boss@shop.example", "name": "Bo"});
     for unverified in [json!(null), json!(false), json!("true")] {
@@ -75,12 +91,17 @@ async fn who_has_no_role_any_more_does_not_enter_and_the_open_sessions_end() {
     first.sign_in_at(&provider, &ana()).await.expect(303);
     assert!(first.is_in().await);
     let mut second = shop.browser();
-    let page =
-        second.sign_in_at(&provider, &json!({"sub": "ana-1", "groups": []})).await.expect(403);
+    let page = second
+        .sign_in_at(&provider, &json!({"sub": "ana-1", "groups": []}))
+        .await
+        .expect(403);
     assert!(page.text.contains("gives you no role"), "{page:?}");
     assert!(!second.is_in().await && !first.is_in().await);
     // A stranger without a role does not become a member.
-    second.sign_in_at(&provider, &json!({"sub": "x"})).await.expect(403);
+    second
+        .sign_in_at(&provider, &json!({"sub": "x"}))
+        .await
+        .expect(403);
     assert_eq!(shop.store.list_staff().await.unwrap().len(), 1);
 }
 
@@ -95,9 +116,14 @@ async fn a_manager_keeps_out_whom_the_provider_lets_in() {
     // Her role is that of the provider.
     let id = shop.find("Ana").await.id;
     let path = format!("/settings/staff/{id}");
-    let page = manager.post_and_confirm(&path, &[("do", "role"), ("role", "manager")]).await;
+    let page = manager
+        .post_and_confirm(&path, &[("do", "role"), ("role", "manager")])
+        .await;
     assert!(page.expect(403).text.contains("provider"));
-    manager.post_and_confirm(&path, &[("do", "disable")]).await.expect(303);
+    manager
+        .post_and_confirm(&path, &[("do", "disable")])
+        .await
+        .expect(303);
     assert!(!browser.is_in().await);
     let page = browser.sign_in_at(&provider, &ana()).await.expect(403);
     assert!(page.text.contains("has disabled your access"), "{page:?}");
@@ -110,31 +136,59 @@ async fn a_link_ties_a_member_to_the_provider_and_takes_the_password() {
     shop.member("Anna", Role::Viewer).await;
     let id = shop.find("Anna").await.id;
     let path = format!("/settings/staff/{id}");
-    let shown = manager.post_and_confirm(&path, &[("do", "reset")]).await.expect(200);
-    let link = shown.secret().strip_prefix("http://localhost:8081").unwrap().to_owned();
+    let shown = manager
+        .post_and_confirm(&path, &[("do", "reset")])
+        .await
+        .expect(200);
+    let link = shown
+        .secret()
+        .strip_prefix("http://localhost:8081")
+        .unwrap()
+        .to_owned();
     let mut browser = shop.browser();
     let page = browser.get(&link).await.expect(200);
-    let leave = page.between("href=\"/sign-in/provider?next=", "\"").to_owned();
-    let back = browser.leave(&format!("/sign-in/provider?next={leave}"), &provider, &ana()).await;
+    let leave = page
+        .between("href=\"/sign-in/provider?next=", "\"")
+        .to_owned();
+    let back = browser
+        .leave(
+            &format!("/sign-in/provider?next={leave}"),
+            &provider,
+            &ana(),
+        )
+        .await;
     assert_eq!(browser.get(&back).await.next(), "/");
     assert!(browser.is_in().await);
     let member = shop.find("Anna").await;
-    assert_eq!((member.id, member.role, member.password), (id, Role::Clerk, None));
+    assert_eq!(
+        (member.id, member.role, member.password),
+        (id, Role::Clerk, None)
+    );
     assert_eq!(member.identity.unwrap().subject, "ana-1");
     assert_eq!(shop.store.list_staff().await.unwrap().len(), 2);
-    assert!(shop.acts().await.contains(&format!("staff.linked staff:{id} by staff:{id}")));
+    assert!(
+        shop.acts()
+            .await
+            .contains(&format!("staff.linked staff:{id} by staff:{id}"))
+    );
     // The link is used, and no password is asked for or accepted.
     browser.get(&link).await.expect(404);
     browser.sign_in("Anna", PASSWORD).await.expect(403);
     let account = browser.get("/account").await.expect(200);
     assert!(account.text.contains(&provider.url) && !account.text.contains("password"));
-    assert_eq!(browser.get("/account/second-factor").await.next(), "/account");
+    assert_eq!(
+        browser.get("/account/second-factor").await.next(),
+        "/account"
+    );
 }
 
 #[tokio::test]
 async fn a_link_of_one_member_does_not_take_the_identity_of_another() {
     let (shop, provider) = Shop::with_provider().await;
-    shop.browser().sign_in_at(&provider, &ana()).await.expect(303);
+    shop.browser()
+        .sign_in_at(&provider, &ana())
+        .await
+        .expect(303);
     let link = shop.invite("Bo", Role::Manager).await;
     let mut browser = shop.browser();
     let path = format!("/sign-in/provider?next={link}");
@@ -148,10 +202,16 @@ async fn a_link_of_one_member_does_not_take_the_identity_of_another() {
     assert!(browser.get(&back).await.status != 303);
     let path = format!("/sign-in/provider?next={shop_link}");
     let back = browser.leave(&path, &provider, &manager()).await;
-    shop.browser().post(&shop_link, &[("new", PASSWORD), ("again", PASSWORD)]).await.expect(303);
+    shop.browser()
+        .post(&shop_link, &[("new", PASSWORD), ("again", PASSWORD)])
+        .await
+        .expect(303);
     browser.get(&back).await.expect(403);
     let subjects: Vec<_> = shop.store.list_staff().await.unwrap();
-    assert_eq!(subjects.iter().filter(|of| of.identity.is_some()).count(), 1);
+    assert_eq!(
+        subjects.iter().filter(|of| of.identity.is_some()).count(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -166,7 +226,9 @@ async fn before_staff_and_keys_the_provider_asks_again_and_no_password_is_asked_
     let page = browser.post("/settings/staff", &form).await.expect(403);
     assert!(!page.text.contains("type=\"password\""), "{page:?}");
     assert!(page.text.contains("target=\"_blank\""), "{page:?}");
-    let leave = page.between("href=\"/sign-in/provider", "\"").replace("&amp;", "&");
+    let leave = page
+        .between("href=\"/sign-in/provider", "\"")
+        .replace("&amp;", "&");
     assert_eq!(leave, "?next=%2Fsign%2Din%2Fdone&again=1");
     // A provider that does not ask, or does not say when it has asked, is not believed.
     let leave = format!("/sign-in/provider{leave}");
@@ -174,21 +236,38 @@ async fn before_staff_and_keys_the_provider_asks_again_and_no_password_is_asked_
         person["auth_time"] = wrong;
         let back = browser.leave(&leave, &provider, &person).await;
         browser.get(&back).await.expect(303);
-        let shown =
-            browser.submit((&page, "/sign-in/done"), "/sign-in/done", &[]).await.expect(200);
-        browser.submit((&shown, "/settings/staff"), "/settings/staff", &[]).await.expect(403);
+        let shown = browser
+            .submit((&page, "/sign-in/done"), "/sign-in/done", &[])
+            .await
+            .expect(200);
+        browser
+            .submit((&shown, "/settings/staff"), "/settings/staff", &[])
+            .await
+            .expect(403);
     }
     let leads_to = browser.get(&leave).await.expect(303).next().to_owned();
-    assert!(leads_to.contains("max_age=0") && leads_to.contains("prompt=login"), "{leads_to}");
+    assert!(
+        leads_to.contains("max_age=0") && leads_to.contains("prompt=login"),
+        "{leads_to}"
+    );
     person["auth_time"] = json!(1_796_126_400);
     let back = provider.authorize(&leads_to, &person);
     assert_eq!(browser.get(&back).await.next(), "/sign-in/done");
     browser.get("/sign-in/done").await.expect(200);
     // The first tab still has what was typed, and shows it before it is sent.
-    let shown = browser.submit((&page, "/sign-in/done"), "/sign-in/done", &[]).await.expect(200);
-    assert!(shown.text.contains("<bdi>Zoé &amp; &lt;co&gt;</bdi>"), "{shown:?}");
+    let shown = browser
+        .submit((&page, "/sign-in/done"), "/sign-in/done", &[])
+        .await
+        .expect(200);
+    assert!(
+        shown.text.contains("<bdi>Zoé &amp; &lt;co&gt;</bdi>"),
+        "{shown:?}"
+    );
     assert_eq!(shop.store.list_staff().await.unwrap().len(), 1);
-    browser.submit((&shown, "/settings/staff"), "/settings/staff", &[]).await.expect(200);
+    browser
+        .submit((&shown, "/settings/staff"), "/settings/staff", &[])
+        .await
+        .expect(200);
     assert_eq!(shop.find("Zoé & <co>").await.role, Role::Clerk);
     // Five minutes later, it is needed again.
     shop.clock.advance(Duration::from_mins(5));
@@ -201,7 +280,10 @@ async fn without_a_time_of_the_proof_a_sign_in_is_no_recent_one() {
     let mut browser = shop.browser();
     browser.sign_in_at(&provider, &manager()).await.expect(303);
     assert!(browser.is_in().await);
-    browser.post("/settings/staff", &[("name", "Bo"), ("role", "clerk")]).await.expect(403);
+    browser
+        .post("/settings/staff", &[("name", "Bo"), ("role", "clerk")])
+        .await
+        .expect(403);
 }
 
 #[tokio::test]
@@ -214,9 +296,16 @@ async fn without_passwords_only_the_provider_and_a_link_let_in() {
     // The way back in, once.
     let page = browser.get(&link).await.expect(200);
     assert!(!page.text.contains("type=\"password\""), "{page:?}");
-    browser.post(&link, &[("new", PASSWORD), ("again", PASSWORD)]).await.expect(303);
+    browser
+        .post(&link, &[("new", PASSWORD), ("again", PASSWORD)])
+        .await
+        .expect(303);
     assert!(browser.is_in().await);
-    let StaffMember { password, link: open, .. } = shop.find("Ana").await;
+    let StaffMember {
+        password,
+        link: open,
+        ..
+    } = shop.find("Ana").await;
     assert_eq!((password, open), (None, None));
     browser.get(&link).await.expect(404);
     browser.post(&link, &[]).await.expect(404);
@@ -228,7 +317,10 @@ async fn without_passwords_only_the_provider_and_a_link_let_in() {
     // The page tells a member without a password and a provider what to do.
     shop.clock.advance(Duration::from_mins(6));
     let page = browser.post("/settings/keys", &[]).await.expect(403);
-    assert!(page.text.contains("Ask a manager for a new link"), "{page:?}");
+    assert!(
+        page.text.contains("Ask a manager for a new link"),
+        "{page:?}"
+    );
     assert!(!page.text.contains("/sign-in/provider"), "{page:?}");
 }
 
@@ -252,7 +344,10 @@ async fn an_operator_can_leave_out_the_button() {
     // After signing out, and for a script, there is a page.
     browser.get("/sign-in").await.expect(200);
     browser.fields.insert("x-petstore-live", "1".to_owned());
-    assert_eq!(browser.get("/orders").await.next(), "/sign-in?next=%2Forders");
+    assert_eq!(
+        browser.get("/orders").await.next(),
+        "/sign-in?next=%2Forders"
+    );
 }
 
 #[tokio::test]
@@ -280,7 +375,12 @@ async fn signing_out_leads_to_the_provider_of_a_member_who_signed_in_there() {
 #[tokio::test]
 async fn each_algorithm_that_is_allowed_signs_in() {
     let (mut shop, _) = Shop::with_provider().await;
-    for signing in [Signing::Rs256, Signing::Ps256, Signing::Es256, Signing::EdDsa] {
+    for signing in [
+        Signing::Rs256,
+        Signing::Ps256,
+        Signing::Es256,
+        Signing::EdDsa,
+    ] {
         let provider;
         (shop, provider) = shop.and_provider(|_| {}).await;
         provider.now_says(|says| says.signing = signing);
@@ -294,21 +394,46 @@ async fn claims_give_a_role_as_text_in_a_list_as_a_name_or_on_a_path() {
     let (mut shop, _) = Shop::with_provider().await;
     for (rule, claim) in [
         ("hd=shop.example:clerk", json!({"hd": "shop.example"})),
-        ("realm_access.roles=pets:clerk", json!({"realm_access": {"roles": ["x", "pets"]}})),
-        ("urn:zitadel:roles=pets:clerk", json!({"urn:zitadel:roles": {"pets": {"1": "shop"}}})),
-        ("https://shop.example/staff=true:clerk", json!({"https://shop.example/staff": true})),
+        (
+            "realm_access.roles=pets:clerk",
+            json!({"realm_access": {"roles": ["x", "pets"]}}),
+        ),
+        (
+            "urn:zitadel:roles=pets:clerk",
+            json!({"urn:zitadel:roles": {"pets": {"1": "shop"}}}),
+        ),
+        (
+            "https://shop.example/staff=true:clerk",
+            json!({"https://shop.example/staff": true}),
+        ),
     ] {
         let rule = vec![rule.parse().unwrap()];
         let provider;
         (shop, provider) = shop.and_provider(|settings| settings.roles = rule).await;
         let mut person = claim.clone();
         person["sub"] = json!("x");
-        shop.browser().sign_in_at(&provider, &person).await.expect(303);
+        shop.browser()
+            .sign_in_at(&provider, &person)
+            .await
+            .expect(303);
         let mut person = json!({"sub": "y"});
         person[claim.as_object().unwrap().keys().next().unwrap()] = json!(["other"]);
-        shop.browser().sign_in_at(&provider, &person).await.expect(403);
+        shop.browser()
+            .sign_in_at(&provider, &person)
+            .await
+            .expect(403);
     }
-    for wrong in ["", "groups", "groups=x", "groups=x:boss", "=x:clerk", "groups=:clerk"] {
-        assert!(wrong.parse::<petstore_console::openid::RoleRule>().is_err(), "{wrong}");
+    for wrong in [
+        "",
+        "groups",
+        "groups=x",
+        "groups=x:boss",
+        "=x:clerk",
+        "groups=:clerk",
+    ] {
+        assert!(
+            wrong.parse::<petstore_console::openid::RoleRule>().is_err(),
+            "{wrong}"
+        );
     }
 }

@@ -16,7 +16,10 @@ const DISCOVERY: &str = "/.well-known/openid-configuration";
 
 /// Whether a browser was let in that was outside before. It is told why not, on a page to sign in.
 fn is_let_in(shop: &Shop, page: &Page) -> bool {
-    let sessions = shop.database().execute("DELETE FROM staff_sessions", []).unwrap();
+    let sessions = shop
+        .database()
+        .execute("DELETE FROM staff_sessions", [])
+        .unwrap();
     let is_page =
         [403, 503].contains(&page.status.as_u16()) && page.text.contains("role=\"alert\"");
     sessions > 0 || !is_page
@@ -45,7 +48,8 @@ fn key(change: impl FnOnce(&mut Value)) -> impl FnOnce(&mut Says) {
     move |says| {
         let mut key = says.jwk();
         change(&mut key);
-        says.documents.insert("/keys".to_owned(), json!({"keys": [key]}));
+        says.documents
+            .insert("/keys".to_owned(), json!({"keys": [key]}));
     }
 }
 
@@ -53,7 +57,10 @@ type Lie = (&'static str, Box<dyn FnOnce(&mut Says)>);
 
 /// What the provider says wrong.
 fn lies(url: &str) -> Vec<Lie> {
-    [of_claims(url), of_keys(), of_documents(url)].into_iter().flatten().collect()
+    [of_claims(url), of_keys(), of_documents(url)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn lie(name: &'static str, change: impl FnOnce(&mut Says) + 'static) -> Lie {
@@ -64,7 +71,10 @@ fn of_claims(url: &str) -> Vec<Lie> {
     let now = 1_796_126_400;
     let slash = format!("{url}/");
     vec![
-        lie("token of another issuer", claim("iss", json!("https://other.example"))),
+        lie(
+            "token of another issuer",
+            claim("iss", json!("https://other.example")),
+        ),
         lie("token with a slash", claim("iss", json!(slash))),
         lie("no nonce", claim("nonce", json!(null))),
         lie("another nonce", claim("nonce", json!("x"))),
@@ -100,15 +110,21 @@ fn of_keys() -> Vec<Lie> {
             key(|key| key["alg"] = json!("PS256"))(says);
         }),
         lie("a key for encryption", key(|key| key["use"] = json!("enc"))),
-        lie("a key with another id", key(|key| key["kid"] = json!("other"))),
+        lie(
+            "a key with another id",
+            key(|key| key["kid"] = json!("other")),
+        ),
         lie("another key with the same id", |says| {
             key(|_| {})(says);
             says.key.1 += 1;
         }),
         lie("no id among several keys", |says| {
-            let keys =
-                [says.jwk(), json!({"kty": "OKP", "crv": "Ed25519", "x": "AAAA", "kid": "b"})];
-            says.documents.insert("/keys".to_owned(), json!({"keys": keys}));
+            let keys = [
+                says.jwk(),
+                json!({"kty": "OKP", "crv": "Ed25519", "x": "AAAA", "kid": "b"}),
+            ];
+            says.documents
+                .insert("/keys".to_owned(), json!({"keys": keys}));
             says.header = Box::new(|header| {
                 header.as_object_mut().unwrap().remove("kid");
             });
@@ -118,7 +134,8 @@ fn of_keys() -> Vec<Lie> {
         }),
         lie("10,000 keys", move |says| {
             many[0] = says.jwk();
-            says.documents.insert("/keys".to_owned(), json!({"keys": many}));
+            says.documents
+                .insert("/keys".to_owned(), json!({"keys": many}));
         }),
     ]
 }
@@ -126,21 +143,27 @@ fn of_keys() -> Vec<Lie> {
 fn of_documents(url: &str) -> Vec<Lie> {
     let slash = format!("{url}/");
     vec![
-        lie("another issuer", document("issuer", json!("https://other.example"))),
+        lie(
+            "another issuer",
+            document("issuer", json!("https://other.example")),
+        ),
         lie("the issuer with a slash", document("issuer", json!(slash))),
         lie("10 MB", |says| {
             let mut body = says.documents[DISCOVERY].to_string().into_bytes();
             body.resize(10 << 20, b' ');
-            says.raw.insert(DISCOVERY.to_owned(), response("200 OK", "", &body));
+            says.raw
+                .insert(DISCOVERY.to_owned(), response("200 OK", "", &body));
         }),
         lie("a redirect", |says| {
-            says.documents.insert("/there".to_owned(), says.documents[DISCOVERY].clone());
+            says.documents
+                .insert("/there".to_owned(), says.documents[DISCOVERY].clone());
             let body = says.documents[DISCOVERY].to_string();
             let redirect = response("302 Found", "Location: /there\r\n", body.as_bytes());
             says.raw.insert(DISCOVERY.to_owned(), redirect);
         }),
         lie("no JSON", |says| {
-            says.raw.insert(DISCOVERY.to_owned(), response("200 OK", "", b"<html>"));
+            says.raw
+                .insert(DISCOVERY.to_owned(), response("200 OK", "", b"<html>"));
         }),
         lie("an error", |says| {
             let body = says.documents[DISCOVERY].to_string();
@@ -148,11 +171,16 @@ fn of_documents(url: &str) -> Vec<Lie> {
             says.raw.insert(DISCOVERY.to_owned(), error);
         }),
         lie("no token", |says| {
-            says.raw.insert("/token".to_owned(), response("200 OK", "", b"{\"id_token\": 1}"));
+            says.raw.insert(
+                "/token".to_owned(),
+                response("200 OK", "", b"{\"id_token\": 1}"),
+            );
         }),
         lie("half a token", |says| {
-            says.raw
-                .insert("/token".to_owned(), response("200 OK", "", b"{\"id_token\": \"a.b\"}"));
+            says.raw.insert(
+                "/token".to_owned(),
+                response("200 OK", "", b"{\"id_token\": \"a.b\"}"),
+            );
         }),
     ]
 }
@@ -190,8 +218,15 @@ async fn a_response_counts_once_in_its_browser_and_from_its_issuer() {
             accepted.push(name);
         }
     };
-    let state_of =
-        |back: &str| back.split("state=").nth(1).unwrap().split('&').next().unwrap().to_owned();
+    let state_of = |back: &str| {
+        back.split("state=")
+            .nth(1)
+            .unwrap()
+            .split('&')
+            .next()
+            .unwrap()
+            .to_owned()
+    };
     let iss = form_urlencoded::byte_serialize(provider.url.as_bytes()).collect::<String>();
     for (name, other) in [
         ("another issuer", "https%3A%2F%2Fother.example".to_owned()),
@@ -200,8 +235,9 @@ async fn a_response_counts_once_in_its_browser_and_from_its_issuer() {
     ] {
         let mut browser = shop.browser();
         let back = browser.leave("/sign-in/provider", &provider, &ana()).await;
-        let page =
-            browser.get(&back.replace(&format!("&iss={iss}"), &format!("&iss={other}"))).await;
+        let page = browser
+            .get(&back.replace(&format!("&iss={iss}"), &format!("&iss={other}")))
+            .await;
         check(name, page);
         let back = browser.leave("/sign-in/provider", &provider, &ana()).await;
         let page = browser.get(&back.replace(&format!("&iss={iss}"), "")).await;
@@ -212,7 +248,9 @@ async fn a_response_counts_once_in_its_browser_and_from_its_issuer() {
     let back = attacker.leave("/sign-in/provider", &provider, &ana()).await;
     check("login CSRF", shop.browser().get(&back).await);
     let mut victim = shop.browser();
-    let own = victim.leave("/sign-in/provider", &provider, &manager()).await;
+    let own = victim
+        .leave("/sign-in/provider", &provider, &manager())
+        .await;
     check("another browser's state", victim.get(&back).await);
     // The victim's code with the attacker's state.
     let mixed = own.replace(&state_of(&own), &state_of(&back));
@@ -229,10 +267,14 @@ async fn a_response_counts_once_in_its_browser_and_from_its_issuer() {
     let cookie = forged.cookies["petstore-8081-provider"].clone();
     let changed = cookie.replacen('.', "0.", 1);
     assert_ne!(cookie, changed);
-    forged.cookies.insert("petstore-8081-provider".to_owned(), changed);
+    forged
+        .cookies
+        .insert("petstore-8081-provider".to_owned(), changed);
     check("a forged cookie", forged.get(&back).await);
     let earliest = format!("x.{}.0.Lw", i64::MIN);
-    forged.cookies.insert("petstore-8081-provider".to_owned(), earliest);
+    forged
+        .cookies
+        .insert("petstore-8081-provider".to_owned(), earliest);
     check("a cookie of the earliest moment", forged.get(&back).await);
     let mut stopped = shop.browser();
     let back = stopped.leave("/sign-in/provider", &provider, &ana()).await;
@@ -283,8 +325,12 @@ async fn a_sign_in_leads_only_to_pages_of_the_console() {
 async fn several_pages_of_one_browser_can_lead_to_the_provider_at_once() {
     let (shop, provider) = Shop::with_provider().await;
     let mut browser = shop.browser();
-    let first = browser.leave("/sign-in/provider?next=%2Forders", &provider, &ana()).await;
-    let second = browser.leave("/sign-in/provider?next=%2Fanimals", &provider, &ana()).await;
+    let first = browser
+        .leave("/sign-in/provider?next=%2Forders", &provider, &ana())
+        .await;
+    let second = browser
+        .leave("/sign-in/provider?next=%2Fanimals", &provider, &ana())
+        .await;
     assert_eq!(browser.get(&first).await.next(), "/orders");
     assert_eq!(browser.get(&second).await.next(), "/animals");
     assert!(!browser.cookies.contains_key("petstore-8081-provider"));
@@ -294,8 +340,12 @@ async fn several_pages_of_one_browser_can_lead_to_the_provider_at_once() {
     }
     let cookie = &browser.cookies["petstore-8081-provider"];
     assert_eq!(cookie.split('~').count(), 4);
-    let page =
-        browser.get(&format!("/sign-in/provider?next=%2Forders%3Fq%3D{}", "x".repeat(3000))).await;
+    let page = browser
+        .get(&format!(
+            "/sign-in/provider?next=%2Forders%3Fq%3D{}",
+            "x".repeat(3000)
+        ))
+        .await;
     assert!(
         page.field("set-cookie").len() < 4096 && page.field("set-cookie").contains("SameSite=Lax")
     );
@@ -308,7 +358,10 @@ async fn clocks_may_be_a_minute_apart() {
         provider.now_says(|says| {
             says.claims = Box::new(move |claims| claims[claim] = json!(1_796_126_400 + seconds));
         });
-        shop.browser().sign_in_at(&provider, &ana()).await.expect(303);
+        shop.browser()
+            .sign_in_at(&provider, &ana())
+            .await
+            .expect(303);
     }
 }
 
@@ -318,13 +371,33 @@ async fn endpoints_are_safe_and_not_behind_the_wall() {
     for (name, endpoint, is_refused) in [
         ("jwks_uri", format!("https://{PRIVATE}/keys"), true),
         ("token_endpoint", format!("https://{PRIVATE}/token"), true),
-        ("jwks_uri", "https://169.254.169.254/latest".to_owned(), true),
+        (
+            "jwks_uri",
+            "https://169.254.169.254/latest".to_owned(),
+            true,
+        ),
         ("token_endpoint", "https://[fd00::1]/token".to_owned(), true),
-        ("token_endpoint", "http://other.example/token".to_owned(), true),
-        ("authorization_endpoint", "http://other.example/authorize".to_owned(), true),
-        ("authorization_endpoint", "javascript:alert(1)".to_owned(), true),
+        (
+            "token_endpoint",
+            "http://other.example/token".to_owned(),
+            true,
+        ),
+        (
+            "authorization_endpoint",
+            "http://other.example/authorize".to_owned(),
+            true,
+        ),
+        (
+            "authorization_endpoint",
+            "javascript:alert(1)".to_owned(),
+            true,
+        ),
         // A browser may go there.
-        ("authorization_endpoint", "https://other.example/authorize".to_owned(), false),
+        (
+            "authorization_endpoint",
+            "https://other.example/authorize".to_owned(),
+            false,
+        ),
     ] {
         let provider;
         (shop, provider) = shop.and_provider(|_| {}).await;
@@ -336,7 +409,11 @@ async fn endpoints_are_safe_and_not_behind_the_wall() {
             let page = browser.get(&back).await;
             assert_eq!(page.status, 403, "{name} {endpoint} {page:?}");
         } else {
-            assert_eq!(page.status.as_u16(), if is_refused { 403 } else { 303 }, "{endpoint}");
+            assert_eq!(
+                page.status.as_u16(),
+                if is_refused { 403 } else { 303 },
+                "{endpoint}"
+            );
         }
     }
     let (shop, provider) = Shop::with_provider().await;
@@ -351,9 +428,20 @@ async fn a_refusal_is_recorded_and_its_cause_is_not_shown() {
     let (shop, provider) = Shop::with_provider().await;
     shop.member("Max", Role::Manager).await;
     provider.now_says(claim("aud", json!("other-client-<b>")));
-    let page = shop.browser().sign_in_at(&provider, &ana()).await.expect(403);
-    assert!(!page.text.contains("aud") && page.text.contains("could not be accepted"), "{page:?}");
-    assert!(shop.acts().await.contains(&"staff.sign_in_failed staff by clock".to_owned()));
+    let page = shop
+        .browser()
+        .sign_in_at(&provider, &ana())
+        .await
+        .expect(403);
+    assert!(
+        !page.text.contains("aud") && page.text.contains("could not be accepted"),
+        "{page:?}"
+    );
+    assert!(
+        shop.acts()
+            .await
+            .contains(&"staff.sign_in_failed staff by clock".to_owned())
+    );
     let rejected = "petstore_console_sign_ins_total{method=\"provider\",result=\"rejected\"} 1";
     assert!(shop.api.metrics().contains(rejected));
 }

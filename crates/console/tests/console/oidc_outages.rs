@@ -49,7 +49,10 @@ async fn a_slow_provider_is_given_up_and_asked_again_when_somebody_signs_in() {
     assert!(page.text.contains("does not respond"), "{page:?}");
     provider.now_says(|says| says.is_silent = false);
     let shop = shop.at(settings(&provider.url), Duration::from_mins(1));
-    shop.browser().sign_in_at(&provider, &ana()).await.expect(303);
+    shop.browser()
+        .sign_in_at(&provider, &ana())
+        .await
+        .expect(303);
     // What it said before is enough to lead there.
     provider.now_says(|says| says.is_silent = true);
     shop.browser().get("/sign-in/provider").await.expect(303);
@@ -100,7 +103,10 @@ async fn a_provider_costs_no_other_request_anything() {
     let (shop, provider) = Shop::with_provider().await;
     let with_password = shop.member("Max", Role::Manager).await;
     let mut at_provider = shop.browser();
-    at_provider.sign_in_at(&provider, &manager()).await.expect(303);
+    at_provider
+        .sign_in_at(&provider, &manager())
+        .await
+        .expect(303);
     let asked = provider.requests();
     let count = || shop.asked.load(std::sync::atomic::Ordering::Relaxed);
     let mut costs = Vec::new();
@@ -117,27 +123,44 @@ async fn a_provider_costs_no_other_request_anything() {
 #[tokio::test]
 async fn a_new_key_is_fetched_once_in_ten_seconds() {
     let (shop, provider) = Shop::with_provider().await;
-    shop.browser().sign_in_at(&provider, &ana()).await.expect(303);
+    shop.browser()
+        .sign_in_at(&provider, &ana())
+        .await
+        .expect(303);
     let first = provider.requests();
     provider.now_says(|says| says.key = ("second", 2));
     // Just fetched.
-    shop.browser().sign_in_at(&provider, &ana()).await.expect(403);
+    shop.browser()
+        .sign_in_at(&provider, &ana())
+        .await
+        .expect(403);
     shop.clock.advance(Duration::from_secs(10));
-    shop.browser().sign_in_at(&provider, &ana()).await.expect(303);
+    shop.browser()
+        .sign_in_at(&provider, &ana())
+        .await
+        .expect(303);
     let asked = |before: usize| provider.requests() - before;
     // Two tokens, and one document with its keys.
     assert_eq!(asked(first), 4);
     // Tokens of keys that do not exist make it ask no more often.
     let before = provider.requests();
     for _ in 0..20 {
-        post(&shop, &provider.logout_token("x", &json!({"sub": "ana-1"})).replacen('.', "A.", 1))
-            .await;
+        post(
+            &shop,
+            &provider
+                .logout_token("x", &json!({"sub": "ana-1"}))
+                .replacen('.', "A.", 1),
+        )
+        .await;
     }
     assert!(asked(before) <= 2, "{}", asked(before));
     // Another kind of key is a key like others.
     provider.now_says(|says| (says.key, says.signing) = (("third", 3), Signing::Es256));
     shop.clock.advance(Duration::from_secs(10));
-    shop.browser().sign_in_at(&provider, &ana()).await.expect(303);
+    shop.browser()
+        .sign_in_at(&provider, &ana())
+        .await
+        .expect(303);
 }
 
 async fn post(shop: &Shop, token: &str) -> Page {
@@ -165,7 +188,12 @@ async fn the_provider_ends_a_session_or_all_of_a_person_at_once() {
     let one = provider.logout_token("1", &json!({"sub": "ana-1", "sid": "session-1"}));
     post(&shop, &one).await.expect(200);
     assert!(!first.is_in().await && second.is_in().await && other.is_in().await);
-    post(&shop, &provider.logout_token("2", &json!({"sid": "session-2"}))).await.expect(200);
+    post(
+        &shop,
+        &provider.logout_token("2", &json!({"sid": "session-2"})),
+    )
+    .await
+    .expect(200);
     assert!(!second.is_in().await && other.is_in().await);
     let [mut first, mut second, _] = {
         let (mut a, mut b) = (shop.browser(), shop.browser());
@@ -173,13 +201,21 @@ async fn the_provider_ends_a_session_or_all_of_a_person_at_once() {
         b.sign_in_at(&provider, &ana()).await.expect(303);
         [a, b, shop.browser()]
     };
-    post(&shop, &provider.logout_token("3", &json!({"sub": "ana-1"}))).await.expect(200);
+    post(&shop, &provider.logout_token("3", &json!({"sub": "ana-1"})))
+        .await
+        .expect(200);
     assert!(!first.is_in().await && !second.is_in().await && other.is_in().await);
     // Nobody whom the store knows.
-    post(&shop, &provider.logout_token("4", &json!({"sub": "x"}))).await.expect(200);
+    post(&shop, &provider.logout_token("4", &json!({"sub": "x"})))
+        .await
+        .expect(200);
     assert!(other.is_in().await);
-    let ended =
-        shop.acts().await.iter().filter(|act| act.starts_with("staff.sessions_ended")).count();
+    let ended = shop
+        .acts()
+        .await
+        .iter()
+        .filter(|act| act.starts_with("staff.sessions_ended"))
+        .count();
     assert_eq!(ended, 4);
 }
 
@@ -189,9 +225,15 @@ async fn a_logout_token_that_is_not_one_ends_nothing() {
     let [mut first, ..] = signed_in(&shop, &provider).await;
     let mut accepted = Vec::new();
     let cases: [(&str, Value); 9] = [
-        ("issuer", json!({"sub": "ana-1", "iss": "https://other.example"})),
+        (
+            "issuer",
+            json!({"sub": "ana-1", "iss": "https://other.example"}),
+        ),
         ("audience", json!({"sub": "ana-1", "aud": "other"})),
-        ("expired", json!({"sub": "ana-1", "exp": 1_796_126_400 - 60})),
+        (
+            "expired",
+            json!({"sub": "ana-1", "exp": 1_796_126_400 - 60}),
+        ),
         ("old", json!({"sub": "ana-1", "iat": 1_796_126_400 - 661})),
         ("events", json!({"sub": "ana-1", "events": {"other": {}}})),
         ("no event", json!({"sub": "ana-1", "events": {}})),
@@ -227,7 +269,14 @@ async fn a_logout_token_that_is_not_one_ends_nothing() {
     let plain = Shop::open().await;
     assert_eq!(post(&plain, &token).await.status, 404);
     assert_eq!(plain.browser().get("/sign-in/provider").await.status, 404);
-    assert_eq!(plain.browser().get("/sign-in/callback?code=x&state=y").await.status, 404);
+    assert_eq!(
+        plain
+            .browser()
+            .get("/sign-in/callback?code=x&state=y")
+            .await
+            .status,
+        404
+    );
 }
 
 #[tokio::test]
@@ -256,7 +305,12 @@ async fn a_logout_of_one_session_ends_those_of_the_person_that_have_no_name() {
     person.as_object_mut().unwrap().remove("sid");
     nameless.sign_in_at(&provider, &person).await.expect(303);
     // A session of nobody in particular is not one without a name.
-    post(&shop, &provider.logout_token("1", &json!({"sid": "session-2"}))).await.expect(200);
+    post(
+        &shop,
+        &provider.logout_token("1", &json!({"sid": "session-2"})),
+    )
+    .await
+    .expect(200);
     assert!(first.is_in().await && nameless.is_in().await && !second.is_in().await);
     let token = provider.logout_token("2", &json!({"sub": "ana-1", "sid": "session-3"}));
     post(&shop, &token).await.expect(200);

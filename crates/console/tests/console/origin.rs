@@ -26,7 +26,11 @@ async fn a_form_of_another_site_is_rejected() {
         ("origin", "", 403),
         ("sec-fetch-site", "same-origin", 200),
         ("sec-fetch-site", "same-origin\nsame-origin", 200),
-        ("origin", "http://localhost:8081\nhttp://localhost:8081", 200),
+        (
+            "origin",
+            "http://localhost:8081\nhttp://localhost:8081",
+            200,
+        ),
     ] {
         browser.fields.insert(name, value.to_owned());
         let added = format!("Bo {}", value.len());
@@ -36,17 +40,27 @@ async fn a_form_of_another_site_is_rejected() {
     }
     // Opened by hand, as far as the browser says.
     browser.fields.insert("sec-fetch-site", "none".to_owned());
-    for (origin, status) in
-        [("http://evil.example", 403), ("null", 403), ("http://localhost:8081", 200)]
-    {
+    for (origin, status) in [
+        ("http://evil.example", 403),
+        ("null", 403),
+        ("http://localhost:8081", 200),
+    ] {
         browser.fields.insert("origin", origin.to_owned());
-        browser.post("/settings/staff", &[("name", "Cy"), ("role", "clerk")]).await.expect(status);
+        browser
+            .post("/settings/staff", &[("name", "Cy"), ("role", "clerk")])
+            .await
+            .expect(status);
     }
     browser.fields.remove("origin");
-    browser.post("/settings/staff", &[("name", "Di"), ("role", "clerk")]).await.expect(200);
+    browser
+        .post("/settings/staff", &[("name", "Di"), ("role", "clerk")])
+        .await
+        .expect(200);
     // A form to sign in, too: a page must not sign somebody in as another.
     let mut browser = shop.browser();
-    browser.fields.insert("sec-fetch-site", "cross-site".to_owned());
+    browser
+        .fields
+        .insert("sec-fetch-site", "cross-site".to_owned());
     browser.sign_in("Ana", PASSWORD).await.expect(403);
     assert!(!browser.cookies.contains_key("petstore-8081"));
 }
@@ -55,11 +69,18 @@ async fn a_form_of_another_site_is_rejected() {
 async fn a_form_through_a_proxy_that_loses_the_host_says_what_the_proxy_must_do() {
     let shop = Shop::open().await;
     let mut browser = shop.member("Ana", Role::Manager).await;
-    browser.fields.insert("origin", "http://console.test".to_owned());
-    let page = browser.post("/settings/staff", &[("name", "Bo"), ("role", "clerk")]).await;
+    browser
+        .fields
+        .insert("origin", "http://console.test".to_owned());
+    let page = browser
+        .post("/settings/staff", &[("name", "Bo"), ("role", "clerk")])
+        .await;
     let page = page.expect(403);
-    for hint in ["http://console.test", "http://localhost:8081", "proxy_set_header Host $http_host"]
-    {
+    for hint in [
+        "http://console.test",
+        "http://localhost:8081",
+        "proxy_set_header Host $http_host",
+    ] {
         assert!(page.text.contains(hint), "{page:?}");
     }
 }
@@ -67,7 +88,11 @@ async fn a_form_through_a_proxy_that_loses_the_host_says_what_the_proxy_must_do(
 #[tokio::test]
 async fn only_hosts_that_no_stranger_controls_are_accepted() {
     let url = "http://console.test:8081".parse().ok();
-    let shop = Shop::with(ConsoleSettings { url, ..ConsoleSettings::default() }).await;
+    let shop = Shop::with(ConsoleSettings {
+        url,
+        ..ConsoleSettings::default()
+    })
+    .await;
     for (origin, status) in [
         ("http://localhost", 200),
         ("http://LOCALHOST:8081", 200),
@@ -109,7 +134,11 @@ async fn without_https_only_browsers_on_the_same_machine_are_served() {
 async fn behind_a_proxy_with_tls_the_session_is_for_https() {
     let url = "https://console.shop.example".parse().ok();
     let trusted_proxies = ["192.0.2.7".parse().unwrap()].into_iter().collect();
-    let settings = ConsoleSettings { url, trusted_proxies, ..ConsoleSettings::default() };
+    let settings = ConsoleSettings {
+        url,
+        trusted_proxies,
+        ..ConsoleSettings::default()
+    };
     let shop = Shop::with(settings).await;
     let link = shop.invite("Ana", Role::Clerk).await;
     let through = |address| {
@@ -118,18 +147,35 @@ async fn behind_a_proxy_with_tls_the_session_is_for_https() {
         browser
     };
     through([192, 0, 2, 8]).get(&link).await.expect(403);
-    for scheme in ["http", "HTTP", "http, https", "https,http", "http,http", "ws", "https,"] {
+    for scheme in [
+        "http",
+        "HTTP",
+        "http, https",
+        "https,http",
+        "http,http",
+        "ws",
+        "https,",
+    ] {
         let mut plain = through([127, 0, 0, 1]);
         plain.fields.insert("x-forwarded-proto", scheme.to_owned());
         plain.get(&link).await.expect(403);
     }
     let mut encrypted = through([127, 0, 0, 1]);
-    encrypted.fields.insert("x-forwarded-proto", "https, HTTPS".to_owned());
+    encrypted
+        .fields
+        .insert("x-forwarded-proto", "https, HTTPS".to_owned());
     encrypted.get(&link).await.expect(200);
     let mut browser = through([192, 0, 2, 7]);
-    browser.fields.insert("x-forwarded-for", "198.51.100.3".to_owned());
-    browser.fields.insert("x-forwarded-proto", "https".to_owned());
-    browser.post(&link, &[("new", PASSWORD), ("again", PASSWORD)]).await.expect(303);
+    browser
+        .fields
+        .insert("x-forwarded-for", "198.51.100.3".to_owned());
+    browser
+        .fields
+        .insert("x-forwarded-proto", "https".to_owned());
+    browser
+        .post(&link, &[("new", PASSWORD), ("again", PASSWORD)])
+        .await
+        .expect(303);
     assert!(browser.cookies.contains_key("__Host-petstore"));
     let sessions = shop.store.list_sessions(None).await.unwrap();
     assert_eq!(sessions[0].address, "198.51.100.3");
@@ -166,13 +212,25 @@ async fn every_response_keeps_out_scripts_frames_caches_and_other_hosts() {
             assert!(policy.contains(part), "{page:?}");
         }
         // No other host, and no script or style in the page itself.
-        let mut sources = policy.split(';').flat_map(|part| part.split_whitespace().skip(1));
-        assert!(sources.all(|source| ["'none'", "'self'"].contains(&source)), "{page:?}");
+        let mut sources = policy
+            .split(';')
+            .flat_map(|part| part.split_whitespace().skip(1));
+        assert!(
+            sources.all(|source| ["'none'", "'self'"].contains(&source)),
+            "{page:?}"
+        );
         assert_eq!(page.field("cache-control"), "no-store", "{page:?}");
         assert_eq!(page.field("referrer-policy"), "same-origin", "{page:?}");
-        assert_eq!(page.field("cross-origin-opener-policy"), "same-origin", "{page:?}");
+        assert_eq!(
+            page.field("cross-origin-opener-policy"),
+            "same-origin",
+            "{page:?}"
+        );
         assert_eq!(page.field("content-encoding"), "", "{page:?}");
-        assert!(!page.text.contains("<script>") && !page.text.contains(" style="), "{page:?}");
+        assert!(
+            !page.text.contains("<script>") && !page.text.contains(" style="),
+            "{page:?}"
+        );
     }
 }
 
@@ -221,7 +279,9 @@ async fn the_interface_ignores_cookies_and_the_console_ignores_api_keys() {
     let context = WriteContext::new(Actor::Command, shop.clock.now());
     shop.store.create_key(new, context).await.unwrap();
     let get = async |path: &str, name: header::HeaderName, value: String, to_console: bool| {
-        let request = Request::get(path).header(header::HOST, "localhost:8081").header(name, value);
+        let request = Request::get(path)
+            .header(header::HOST, "localhost:8081")
+            .header(name, value);
         let request = request.body(Full::<bytes::Bytes>::default()).unwrap();
         let response = if to_console {
             shop.console.handle(&browser.client, request).await
@@ -232,13 +292,27 @@ async fn the_interface_ignores_cookies_and_the_console_ignores_api_keys() {
     };
     let bearer = format!("Bearer {}", key.reveal());
     let cookie = format!("petstore-8081={}", browser.cookies["petstore-8081"]);
-    assert_eq!(get("/v1/pets", header::AUTHORIZATION, bearer.clone(), false).await, 200);
-    assert_eq!(get("/account", header::COOKIE, cookie.clone(), true).await, 200);
+    assert_eq!(
+        get("/v1/pets", header::AUTHORIZATION, bearer.clone(), false).await,
+        200
+    );
+    assert_eq!(
+        get("/account", header::COOKIE, cookie.clone(), true).await,
+        200
+    );
     for path in ["/v1/pets", "/v1/store/audit", "/v1/store/webhooks"] {
-        assert_eq!(get(path, header::COOKIE, cookie.clone(), false).await, 401, "{path}");
+        assert_eq!(
+            get(path, header::COOKIE, cookie.clone(), false).await,
+            401,
+            "{path}"
+        );
     }
     for path in ["/account", "/settings/keys", "/"] {
-        assert_eq!(get(path, header::AUTHORIZATION, bearer.clone(), true).await, 303, "{path}");
+        assert_eq!(
+            get(path, header::AUTHORIZATION, bearer.clone(), true).await,
+            303,
+            "{path}"
+        );
     }
     // Not even as the secret of a session.
     let cookie = format!("petstore-8081={}", key.reveal());

@@ -35,7 +35,10 @@ async fn in_window() -> Shop {
     let currency = Currency::new("EUR");
     Shop::with(ConsoleSettings {
         window,
-        store: StoreOptions { currency, ..StoreOptions::default() },
+        store: StoreOptions {
+            currency,
+            ..StoreOptions::default()
+        },
         ..ConsoleSettings::default()
     })
     .await
@@ -50,31 +53,53 @@ fn card(page: &Page) -> &str {
 async fn a_card_for_the_kennel_has_its_story_and_a_code_of_its_public_page_and_no_customer() {
     let shop = in_window().await;
     let mut clerk = luna(&shop).await;
-    let order = [("do", "reserve"), ("until", "2026-12-24"), ("contact", "Ann, 030 1")];
+    let order = [
+        ("do", "reserve"),
+        ("until", "2026-12-24"),
+        ("contact", "Ann, 030 1"),
+    ];
     clerk.post("/animals/1/order", &order).await.expect(303);
     let page = clerk.get("/animals/1").await.expect(200);
     let story = "<bdi>Calm &amp; &lt;kind&gt;</bdi><br><bdi></bdi><br><bdi>No stairs</bdi>";
     for part in [story, "<svg", "https://pets.example/animals/1"] {
         assert!(card(&page).contains(part), "{part}: {page:?}");
     }
-    assert!(page.between("id=\"facts\"", "</dl>").contains(story), "{page:?}");
+    assert!(
+        page.between("id=\"facts\"", "</dl>").contains(story),
+        "{page:?}"
+    );
     assert!(!card(&page).contains("Ann"), "{page:?}");
     // The other values may be private. The picture is on paper as well.
-    assert!(page.text.contains("<div class=\"card no-print\" id=\"facts\">"), "{page:?}");
+    assert!(
+        page.text
+            .contains("<div class=\"card no-print\" id=\"facts\">"),
+        "{page:?}"
+    );
     assert!(page.text.contains("<div class=\"portrait\">"), "{page:?}");
     // Of an animal that is sold, the window has no page.
-    clerk.post("/orders/1/complete", &[("version", "1")]).await.expect(303);
+    clerk
+        .post("/orders/1/complete", &[("version", "1")])
+        .await
+        .expect(303);
     let page = clerk.get("/animals/1").await.expect(200);
-    assert!(!card(&page).contains("<svg") && card(&page).contains("Calm"), "{page:?}");
+    assert!(
+        !card(&page).contains("<svg") && card(&page).contains("Calm"),
+        "{page:?}"
+    );
 }
 
 #[tokio::test]
 async fn a_private_story_is_not_on_the_card_for_the_kennel() {
     let shop = in_window().await;
     let mut clerk = luna(&shop).await;
-    shop.database().execute("UPDATE fields SET is_public = 0", []).unwrap();
+    shop.database()
+        .execute("UPDATE fields SET is_public = 0", [])
+        .unwrap();
     let page = clerk.get("/animals/1").await.expect(200);
-    assert!(!card(&page).contains("Calm") && card(&page).contains("<svg"), "{page:?}");
+    assert!(
+        !card(&page).contains("Calm") && card(&page).contains("<svg"),
+        "{page:?}"
+    );
 }
 
 #[tokio::test]
@@ -101,24 +126,45 @@ async fn an_order_on_paper_has_its_animal_with_the_chip_and_the_price() {
 async fn a_card_for_the_kennel_says_the_species_and_not_the_order() {
     let shop = in_window().await;
     let mut clerk = luna(&shop).await;
-    let form =
-        [("version", "1"), ("name", "Luna"), ("category", "1"), ("field.breed", "Maine Coon")];
+    let form = [
+        ("version", "1"),
+        ("name", "Luna"),
+        ("category", "1"),
+        ("field.breed", "Maine Coon"),
+    ];
     clerk.post("/animals/1/edit", &form).await.expect(303);
     let order = [("do", "reserve"), ("until", "2026-12-24"), ("version", "2")];
     clerk.post("/animals/1/order", &order).await.expect(303);
     let page = clerk.get("/animals/1").await.expect(200);
     assert!(card(&page).starts_with("<p>Cat</p>"), "{page:?}");
-    let title = page.text.split("<h2>Reserved").nth(1).unwrap().split("</h2>").next().unwrap();
+    let title = page
+        .text
+        .split("<h2>Reserved")
+        .nth(1)
+        .unwrap()
+        .split("</h2>")
+        .next()
+        .unwrap();
     assert!(
         title.starts_with("<span class=\"no-print\">, <a href=\"/orders/1\">order 1<"),
         "{title}"
     );
     // What a list leaves out on paper, it leaves out with its dot.
     let list = clerk.get("/animals").await.expect(200);
-    assert!(list.text.contains("Newest first<span class=\"no-print\"> · <a"), "{list:?}");
-    clerk.post("/account/language", &[("language", "fr")]).await.expect(303);
+    assert!(
+        list.text
+            .contains("Newest first<span class=\"no-print\"> · <a"),
+        "{list:?}"
+    );
+    clerk
+        .post("/account/language", &[("language", "fr")])
+        .await
+        .expect(303);
     let order = clerk.get("/orders/1").await.expect(200);
-    assert!(order.text.contains("Signature du client\u{a0}: ___"), "{order:?}");
+    assert!(
+        order.text.contains("Signature du client\u{a0}: ___"),
+        "{order:?}"
+    );
 }
 
 /// A page without what its inputs hold, which paper has not.
@@ -147,11 +193,28 @@ async fn hostile_texts_of_store_animals_and_orders_are_text_on_paper_in_every_la
             ..OrderPatch::default()
         };
         let id = OrderId::new(1).unwrap();
-        change(&shop.store, Command::PatchOrder { id, patch: order, preconditions: any() }).await;
+        change(
+            &shop.store,
+            Command::PatchOrder {
+                id,
+                patch: order,
+                preconditions: any(),
+            },
+        )
+        .await;
         for language in Language::ALL {
-            let profile = Profile { language: Some(language), ..of(&text) };
+            let profile = Profile {
+                language: Some(language),
+                ..of(&text)
+            };
             petstore_testing::profile::set(&*shop.store, act(0), profile).await;
-            for path in ["/animals?status=all", "/animals/1", "/orders/1", "/orders", "/"] {
+            for path in [
+                "/animals?status=all",
+                "/animals/1",
+                "/orders/1",
+                "/orders",
+                "/",
+            ] {
                 let page = clerk.get(path).await.expect(200);
                 let lang = format!("<html lang=\"{}", language.as_str());
                 assert!(page.text.contains(&lang), "{path}: {page:?}");

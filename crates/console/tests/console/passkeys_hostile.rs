@@ -33,10 +33,18 @@ fn lies(other_purpose: &'static str) -> Vec<Lie> {
         client("no challenge", "challenge", json!("")),
         client("origin", "origin", json!("https://localhost:8081")),
         client("port", "origin", json!("http://localhost:8082")),
-        client("origin with a slash", "origin", json!("http://localhost:8081/")),
+        client(
+            "origin with a slash",
+            "origin",
+            json!("http://localhost:8081/"),
+        ),
         client("site below", "origin", json!("http://a.localhost:8081")),
         client("frame", "crossOrigin", json!(true)),
-        client("frame of a site", "topOrigin", json!("https://evil.example")),
+        client(
+            "frame of a site",
+            "topOrigin",
+            json!("https://evil.example"),
+        ),
         lie("host", |of| of.host = "evil.example"),
         lie("port in the host", |of| of.host = "localhost:8081"),
         lie("no UP", |of| of.flags = UV),
@@ -48,7 +56,9 @@ fn lies(other_purpose: &'static str) -> Vec<Lie> {
 }
 
 fn sessions(shop: &Shop) -> i64 {
-    shop.database().query_row("SELECT count(*) FROM staff_sessions", [], |row| row.get(0)).unwrap()
+    shop.database()
+        .query_row("SELECT count(*) FROM staff_sessions", [], |row| row.get(0))
+        .unwrap()
 }
 
 /// A member with a passkey.
@@ -61,9 +71,19 @@ async fn passkey_of(shop: &Shop, name: &str) -> Authenticator {
 
 /// Fails if the response lets somebody in, or says more than that the passkey is refused.
 fn refused(shop: &Shop, before: i64, name: &str, page: &Page) {
-    assert_eq!((page.status.as_u16(), sessions(shop)), (403, before), "{name}: {page:?}");
-    let told = ["This passkey does not work here", "took longer than five minutes"];
-    assert!(told.iter().any(|told| page.text.contains(told)), "{name}: {page:?}");
+    assert_eq!(
+        (page.status.as_u16(), sessions(shop)),
+        (403, before),
+        "{name}: {page:?}"
+    );
+    let told = [
+        "This passkey does not work here",
+        "took longer than five minutes",
+    ];
+    assert!(
+        told.iter().any(|told| page.text.contains(told)),
+        "{name}: {page:?}"
+    );
 }
 
 #[tokio::test]
@@ -72,8 +92,20 @@ async fn whatever_a_browser_says_wrong_lets_nobody_in() {
     let mut passkey = passkey_of(&shop, "Ana").await;
     let before = sessions(&shop);
     let with = |change: &dyn Fn(&mut Authenticator)| {
-        let Authenticator { key, id, user, count, flags, host, .. } = &passkey;
-        let key = if let Key::Es256(key) = key { Key::Es256(key.clone()) } else { panic!() };
+        let Authenticator {
+            key,
+            id,
+            user,
+            count,
+            flags,
+            host,
+            ..
+        } = &passkey;
+        let key = if let Key::Es256(key) = key {
+            Key::Es256(key.clone())
+        } else {
+            panic!()
+        };
         let mut other = Authenticator::with(id, key);
         (other.user, other.count, other.flags, other.host) = (user.clone(), *count, *flags, host);
         change(&mut other);
@@ -85,7 +117,9 @@ async fn whatever_a_browser_says_wrong_lets_nobody_in() {
         lie("algorithm", |of| of.key = Key::EdDsa),
         lie("unknown", |of| of.id = b"unknown".to_vec()),
         lie("no user", |of| of.user.clear()),
-        lie("member of nobody", |of| of.user = 1_i64.to_be_bytes().to_vec()),
+        lie("member of nobody", |of| {
+            of.user = 1_i64.to_be_bytes().to_vec()
+        }),
         lie("another member", |of| of.user[7] += 1),
         lie("longer user", |of| of.user.push(0)),
     ]);
@@ -124,9 +158,21 @@ async fn a_challenge_counts_once_in_its_browser_for_five_minutes() {
     let signed = browser.sign(&mut passkey).await;
     refused(&shop, before, "no cookie", &send(&mut other, &signed).await);
     other.challenge().await;
-    refused(&shop, before, "another browser", &send(&mut other, &signed).await);
+    refused(
+        &shop,
+        before,
+        "another browser",
+        &send(&mut other, &signed).await,
+    );
     let cookie = "petstore-8081-passkey";
-    for made_up in ["", "x", "x.1", ".", "a.99999999999999999999", "a.9223372036854775807"] {
+    for made_up in [
+        "",
+        "x",
+        "x.1",
+        ".",
+        "a.99999999999999999999",
+        "a.9223372036854775807",
+    ] {
         other.cookies.insert(cookie.to_owned(), made_up.to_owned());
         refused(&shop, before, made_up, &send(&mut other, &signed).await);
     }
@@ -134,7 +180,12 @@ async fn a_challenge_counts_once_in_its_browser_for_five_minutes() {
     send(&mut browser, &signed).await.expect(303);
     assert_eq!(sessions(&shop), before + 1);
     browser.cookies.insert(cookie.to_owned(), kept);
-    refused(&shop, before + 1, "again", &send(&mut browser, &signed).await);
+    refused(
+        &shop,
+        before + 1,
+        "again",
+        &send(&mut browser, &signed).await,
+    );
 
     let signed = browser.sign(&mut passkey).await;
     shop.clock.advance(Duration::from_secs(299));
@@ -145,14 +196,26 @@ async fn a_challenge_counts_once_in_its_browser_for_five_minutes() {
     refused(&shop, before, "late", &send(&mut browser, &signed).await);
     // A passkey that was made counts once, too.
     let mut browser = shop.member("Bo", Role::Clerk).await;
-    let form = browser.make_passkey(&mut Authenticator::new(b"one"), "Key").await;
-    browser.post("/account/passkeys", &borrowed(&form)).await.expect(303);
-    let page = browser.get("/account/passkeys").await.expect(200);
+    let form = browser
+        .make_passkey(&mut Authenticator::new(b"one"), "Key")
+        .await;
     browser
-        .submit((&page, "/account/passkeys/remove"), "/account/passkeys/remove", &[])
+        .post("/account/passkeys", &borrowed(&form))
         .await
         .expect(303);
-    browser.post("/account/passkeys", &borrowed(&form)).await.expect(422);
+    let page = browser.get("/account/passkeys").await.expect(200);
+    browser
+        .submit(
+            (&page, "/account/passkeys/remove"),
+            "/account/passkeys/remove",
+            &[],
+        )
+        .await
+        .expect(303);
+    browser
+        .post("/account/passkeys", &borrowed(&form))
+        .await
+        .expect(422);
 }
 
 #[tokio::test]
@@ -162,7 +225,9 @@ async fn whatever_a_browser_says_wrong_adds_no_passkey() {
     let mut more = lies("webauthn.get");
     more.extend([
         lie("another id", |of| of.data = Box::new(|data| data[55] += 1)),
-        lie("no id", |of| of.data = Box::new(|data| data[32] &= !(1 << 6))),
+        lie("no id", |of| {
+            of.data = Box::new(|data| data[32] &= !(1 << 6))
+        }),
         lie("longer id", |of| of.data = Box::new(|data| data[54] += 1)),
         lie("cut id", |of| of.data = Box::new(|data| data.truncate(56))),
         lie("empty id", |of| of.id.clear()),
@@ -190,7 +255,9 @@ async fn whatever_a_browser_says_wrong_adds_no_passkey() {
         ("long", -257, [&rsa[..], &[0; 1000]].concat()),
     ];
     for (name, algorithm, key) in keys {
-        let mut form = browser.make_passkey(&mut Authenticator::new(b"first"), "Key").await;
+        let mut form = browser
+            .make_passkey(&mut Authenticator::new(b"first"), "Key")
+            .await;
         for (field, value) in [("algorithm", algorithm.to_string()), ("key", encoded(&key))] {
             form.iter_mut().find(|(name, _)| *name == field).unwrap().1 = value;
         }
@@ -198,7 +265,10 @@ async fn whatever_a_browser_says_wrong_adds_no_passkey() {
         assert_eq!(page.status.as_u16(), 422, "{name}: {page:?}");
     }
     assert_eq!(shop.find("Ana").await.passkeys, []);
-    browser.add_passkey(&mut Authenticator::new(b"first"), "Key").await.expect(303);
+    browser
+        .add_passkey(&mut Authenticator::new(b"first"), "Key")
+        .await
+        .expect(303);
 }
 
 #[tokio::test]
@@ -213,12 +283,20 @@ async fn nobody_learns_who_has_a_passkey_and_a_disabled_member_stays_out() {
     let known = shop.browser().enter(&mut stranger, &[]).await.expect(403);
     assert_eq!(unknown.text, known.text);
     let path = format!("/settings/staff/{}", shop.find("Ana").await.id);
-    manager.post_and_confirm(&path, &[("do", "disable")]).await.expect(303);
+    manager
+        .post_and_confirm(&path, &[("do", "disable")])
+        .await
+        .expect(303);
     let before = sessions(&shop);
     let page = shop.browser().enter(&mut passkey, &[]).await;
     refused(&shop, before, "disabled", &page);
     assert_eq!(page.text, unknown.text);
-    let failed = shop.acts().await.iter().filter(|act| act.contains("sign_in_failed")).count();
+    let failed = shop
+        .acts()
+        .await
+        .iter()
+        .filter(|act| act.contains("sign_in_failed"))
+        .count();
     assert_eq!(failed, 3);
     let metrics = shop.api.metrics();
     let counted = "petstore_console_sign_ins_total{method=\"passkey\",result=\"rejected\"} 3";

@@ -29,7 +29,10 @@ async fn each_line_that_a_spreadsheet_copies_is_an_animal_whatever_quotes_its_te
         ),
         (
             "A\tDogs\t\"Luna\" is sweet, she loves \"Max\"\nB\tDogs\t\"one\r\n\"\"two\"\"\tthree\"",
-            vec!["\"Luna\" is sweet, she loves \"Max\"", "one\n\"two\"\tthree"],
+            vec![
+                "\"Luna\" is sweet, she loves \"Max\"",
+                "one\n\"two\"\tthree",
+            ],
         ),
     ] {
         let shop = Shop::open().await;
@@ -38,7 +41,10 @@ async fn each_line_that_a_spreadsheet_copies_is_an_animal_whatever_quotes_its_te
         let page = preview(&mut clerk, &lines).await.expect(200);
         assert_eq!(rows(&page).len(), descriptions.len(), "{page:?}");
         let form = page.form("/add/many");
-        let form: Vec<_> = form.iter().map(|(name, value)| (&**name, &**value)).collect();
+        let form: Vec<_> = form
+            .iter()
+            .map(|(name, value)| (&**name, &**value))
+            .collect();
         clerk.post("/add/many", &form).await.expect(303);
         let mut added = Vec::new();
         for pet in pets(&shop).await {
@@ -59,7 +65,10 @@ async fn a_quoted_cell_that_can_be_several_animals_is_asked_about() {
     let lines = "name\tcategory\tdescription\nA\tDogs\t\"Shy\nB\tDogs\tCalled Max\"";
     let page = preview(&mut clerk, lines).await.expect(422);
     assert!(page.text.contains("Is a quote not closed?"), "{page:?}");
-    clerk.post("/add/many", &[("lines", lines)]).await.expect(422);
+    clerk
+        .post("/add/many", &[("lines", lines)])
+        .await
+        .expect(422);
     assert!(pets(&shop).await.is_empty());
 }
 
@@ -73,7 +82,10 @@ async fn a_quote_that_no_file_with_commas_can_have_is_named_with_its_line_and_ad
     ] {
         for path in ["/add/preview", "/add/many"] {
             let page = clerk.post(path, &[("lines", lines)]).await.expect(422);
-            assert!(page.text.contains("Line 3: A quote is not closed"), "{page:?}");
+            assert!(
+                page.text.contains("Line 3: A quote is not closed"),
+                "{page:?}"
+            );
             let kept = page.between("<textarea id=\"lines\"", "</textarea>");
             assert!(kept.contains("Dogs"), "what was typed is kept: {page:?}");
         }
@@ -85,8 +97,18 @@ async fn a_quote_that_no_file_with_commas_can_have_is_named_with_its_line_and_ad
 async fn a_text_without_a_table_is_answered_as_one() {
     let shop = Shop::open().await;
     let mut clerk = clerk(&shop).await;
-    for lines in ["", " ", "\n\n", ",", ",,,\n,", "\t", "\t\t\n\t", "\"", "\u{FEFF}", "\u{FEFF}\""]
-    {
+    for lines in [
+        "",
+        " ",
+        "\n\n",
+        ",",
+        ",,,\n,",
+        "\t",
+        "\t\t\n\t",
+        "\"",
+        "\u{FEFF}",
+        "\u{FEFF}\"",
+    ] {
         for path in ["/add/preview", "/add/many"] {
             for headings in ["yes", "no", ""] {
                 let form = [("lines", lines), ("headings", headings)];
@@ -106,7 +128,12 @@ async fn of_a_line_with_very_many_cells_the_first_100_are_kept_and_the_line_is_n
     let lines = format!("Rex\tDogs{}x\nMax\tDogs", "\t".repeat(300_000));
     let page = preview(&mut clerk, &lines).await.expect(422);
     assert_eq!(rows(&page)[1], "2 Max Dogs Available OK");
-    assert!(page.text.contains("It has more cells than there are columns."), "{:?}", rows(&page));
+    assert!(
+        page.text
+            .contains("It has more cells than there are columns."),
+        "{:?}",
+        rows(&page)
+    );
     let selects = page.text.matches("name=\"column-").count();
     assert_eq!(selects, 100);
 }

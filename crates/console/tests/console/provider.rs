@@ -44,7 +44,11 @@ struct Names;
 #[async_trait]
 impl Resolve for Names {
     async fn resolve(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
-        let address = if name == PRIVATE { [10, 1, 2, 3] } else { [127, 0, 0, 1] };
+        let address = if name == PRIVATE {
+            [10, 1, 2, 3]
+        } else {
+            [127, 0, 0, 1]
+        };
         Ok(vec![(address, port).into()])
     }
 }
@@ -92,8 +96,9 @@ impl Says {
             return raw.clone();
         }
         if path == "/token" {
-            let form: HashMap<String, String> =
-                form_urlencoded::parse(body.as_bytes()).into_owned().collect();
+            let form: HashMap<String, String> = form_urlencoded::parse(body.as_bytes())
+                .into_owned()
+                .collect();
             return match self.redeem(&form, head) {
                 Some(token) => ok(&json!({"access_token": "a", "token_type": "Bearer", "id_token": token})),
                 None => b"HTTP/1.1 400 Bad Request\r\nContent-Length: 25\r\n\r\n{\"error\":\"invalid_grant\"}".to_vec(),
@@ -102,9 +107,10 @@ impl Says {
         if path == "/keys" && !self.documents.contains_key(path) {
             return ok(&json!({"keys": [self.jwk()]}));
         }
-        self.documents
-            .get(path)
-            .map_or_else(|| b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec(), ok)
+        self.documents.get(path).map_or_else(
+            || b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec(),
+            ok,
+        )
     }
 
     fn redeem(&mut self, form: &HashMap<String, String>, head: &str) -> Option<String> {
@@ -112,14 +118,18 @@ impl Says {
             |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
         let basic = STANDARD.encode(format!("{}:{}", encoded("shop"), encoded(SECRET)));
         assert!(
-            head.to_lowercase().contains(&format!("authorization: basic {basic}").to_lowercase())
+            head.to_lowercase()
+                .contains(&format!("authorization: basic {basic}").to_lowercase())
         );
         let code = form.get("code")?;
         let (asked, claims) = self.grants.get(code)?.clone();
         if !self.is_careless {
             self.grants.remove(code);
             let verifier = digest::digest(&digest::SHA256, form.get("code_verifier")?.as_bytes());
-            assert_eq!(URL_SAFE_NO_PAD.encode(verifier.as_ref()), asked["code_challenge"]);
+            assert_eq!(
+                URL_SAFE_NO_PAD.encode(verifier.as_ref()),
+                asked["code_challenge"]
+            );
             assert_eq!(form.get("redirect_uri")?, &asked["redirect_uri"]);
         }
         Some(self.token(claims))
@@ -131,7 +141,10 @@ fn ok(document: &Value) -> Vec<u8> {
 }
 
 pub(crate) fn response(status: &str, fields: &str, body: &[u8]) -> Vec<u8> {
-    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{fields}\r\n", body.len());
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Length: {}\r\n{fields}\r\n",
+        body.len()
+    );
     [head.as_bytes(), body].concat()
 }
 
@@ -240,7 +253,11 @@ impl FakeProvider {
 async fn serve(mut stream: TcpStream, says: Arc<Mutex<Says>>) -> Option<()> {
     let (mut read, mut buffer) = (Vec::new(), [0; 4096]);
     let (head, mut body) = loop {
-        let length = stream.read(&mut buffer).await.ok().filter(|length| *length > 0)?;
+        let length = stream
+            .read(&mut buffer)
+            .await
+            .ok()
+            .filter(|length| *length > 0)?;
         read.extend(&buffer[..length]);
         let text = String::from_utf8_lossy(&read).into_owned();
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
@@ -248,10 +265,16 @@ async fn serve(mut stream: TcpStream, says: Arc<Mutex<Says>>) -> Option<()> {
         }
     };
     let length = head.to_lowercase();
-    let length =
-        length.split("content-length: ").nth(1).and_then(|of| of.lines().next()?.parse().ok());
+    let length = length
+        .split("content-length: ")
+        .nth(1)
+        .and_then(|of| of.lines().next()?.parse().ok());
     while body.len() < length.unwrap_or(0) {
-        let length = stream.read(&mut buffer).await.ok().filter(|length| *length > 0)?;
+        let length = stream
+            .read(&mut buffer)
+            .await
+            .ok()
+            .filter(|length| *length > 0)?;
         body.push_str(&String::from_utf8_lossy(&buffer[..length]));
     }
     let path = head.split(' ').nth(1)?.to_owned();
@@ -277,8 +300,11 @@ async fn serve(mut stream: TcpStream, says: Arc<Mutex<Says>>) -> Option<()> {
 
 /// The usual choices of an operator.
 pub(crate) fn settings(issuer: &str) -> ProviderSettings {
-    let roles =
-        ["groups=managers:manager", "groups=clerks:clerk", "email=boss@shop.example:manager"];
+    let roles = [
+        "groups=managers:manager",
+        "groups=clerks:clerk",
+        "email=boss@shop.example:manager",
+    ];
     ProviderSettings {
         issuer: issuer.parse().unwrap(),
         client_id: "shop".to_owned(),
@@ -299,7 +325,10 @@ impl Shop {
         change: impl FnOnce(&mut ProviderSettings),
     ) -> (Self, FakeProvider) {
         let url = Some("http://localhost:8081".parse().unwrap());
-        let settings = ConsoleSettings { url, ..ConsoleSettings::default() };
+        let settings = ConsoleSettings {
+            url,
+            ..ConsoleSettings::default()
+        };
         Self::with(settings).await.and_provider(change).await
     }
 

@@ -8,31 +8,49 @@ use petstore_domain::{
 use super::browser::{Browser, Page, Shop};
 
 async fn pet(shop: &Shop, id: i64) -> StorePet {
-    shop.store.get_store_pet(PetId::new(id).unwrap()).await.unwrap().unwrap()
+    shop.store
+        .get_store_pet(PetId::new(id).unwrap())
+        .await
+        .unwrap()
+        .unwrap()
 }
 
 async fn order(shop: &Shop) -> Order {
-    shop.store.get_order(OrderId::new(1).unwrap()).await.unwrap().unwrap()
+    shop.store
+        .get_order(OrderId::new(1).unwrap())
+        .await
+        .unwrap()
+        .unwrap()
 }
 
 /// A clerk, and an animal that is reserved for Ann.
 async fn reserved(shop: &Shop) -> Browser<'_> {
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     shop.import(&["Rex", "Max"]).await;
-    let form = [("do", "reserve"), ("until", "2026-12-24"), ("contact", "Ann")];
+    let form = [
+        ("do", "reserve"),
+        ("until", "2026-12-24"),
+        ("contact", "Ann"),
+    ];
     clerk.post("/animals/1/order", &form).await.expect(303);
     clerk
 }
 
 /// Presses a button of the animal's page, and returns the next page.
 async fn press(clerk: &mut Browser<'_>, page: &Page, form: &str, path: &str) -> Page {
-    let next = clerk.submit((page, form), path, &[]).await.next().to_owned();
+    let next = clerk
+        .submit((page, form), path, &[])
+        .await
+        .next()
+        .to_owned();
     clerk.get(&next).await.expect(200)
 }
 
 /// Presses Undo in the message on a page.
 async fn undo(clerk: &mut Browser<'_>, page: &Page) -> Page {
-    let path = page.between("<form data-undo method=\"post\" action=\"", "\"").to_owned();
+    let path = page
+        .between("<form data-undo method=\"post\" action=\"", "\"")
+        .to_owned();
     press(clerk, page, &path, &path).await
 }
 
@@ -49,7 +67,10 @@ async fn a_wrong_sale_or_cancellation_is_undone_with_its_end_and_customer() {
             (now.status, pet(&shop, 1).await.order_id),
             (OrderStatus::Reserved, Some(now.id))
         );
-        assert_eq!((&now.contact, now.expires_at), (&placed.contact, placed.expires_at));
+        assert_eq!(
+            (&now.contact, now.expires_at),
+            (&placed.contact, placed.expires_at)
+        );
     };
     let mut page = clerk.get("/animals/1").await;
     for command in ["complete", "cancel"] {
@@ -71,7 +92,11 @@ async fn a_wrong_sale_or_cancellation_is_undone_with_its_end_and_customer() {
     is_as_before().await;
     press(&mut clerk, &page, CHANGE, "/orders/1/cancel").await;
     let page = clerk.get("/animals/1").await;
-    assert!(page.between("The order before: ", "</p>").contains("/orders/1"), "{page:?}");
+    assert!(
+        page.between("The order before: ", "</p>")
+            .contains("/orders/1"),
+        "{page:?}"
+    );
     let page = clerk.get("/orders/1").await;
     press(&mut clerk, &page, CHANGE, "/orders/1/reopen").await;
     is_as_before().await;
@@ -88,7 +113,11 @@ async fn a_wrong_sale_or_cancellation_is_undone_with_its_end_and_customer() {
         assert_ne!(pet(&shop, 2).await.status, PetStatus::Available);
         let page = undo(&mut clerk, &page).await;
         assert_eq!(pet(&shop, 2).await.status, PetStatus::Available);
-        assert_eq!(page.text.contains("The sale is undone."), act == "sell", "{page:?}");
+        assert_eq!(
+            page.text.contains("The sale is undone."),
+            act == "sell",
+            "{page:?}"
+        );
     }
 }
 
@@ -100,7 +129,10 @@ async fn undo_never_undoes_something_newer() {
     let sold = press(&mut clerk, &page, CHANGE, "/orders/1/complete").await;
     // The price of a sale can be corrected.
     let page = clerk.get("/orders/1").await;
-    clerk.submit((&page, CHANGE), CHANGE, &[("price", "70")]).await.expect(303);
+    clerk
+        .submit((&page, CHANGE), CHANGE, &[("price", "70")])
+        .await
+        .expect(303);
     assert_eq!(order(&shop).await.price.unwrap().as_str(), "70");
     let reopen = "/orders/1/reopen";
     let page = clerk.submit((&sold, reopen), reopen, &[]).await.expect(422);
@@ -119,11 +151,18 @@ async fn an_undone_sale_has_the_price_of_before() {
     let mut clerk = reserved(&shop).await;
     for before in ["", "180"] {
         let page = clerk.get("/orders/1").await;
-        clerk.submit((&page, CHANGE), CHANGE, &[("price", before)]).await.expect(303);
+        clerk
+            .submit((&page, CHANGE), CHANGE, &[("price", before)])
+            .await
+            .expect(303);
         let page = clerk.get("/orders/1").await;
         let discount = [("price", "150")];
         let complete = "/orders/1/complete";
-        let next = clerk.submit((&page, CHANGE), complete, &discount).await.next().to_owned();
+        let next = clerk
+            .submit((&page, CHANGE), complete, &discount)
+            .await
+            .next()
+            .to_owned();
         assert_eq!(order(&shop).await.price.unwrap().as_str(), "150");
         let sold = clerk.get(&next).await;
         undo(&mut clerk, &sold).await;
@@ -143,7 +182,10 @@ async fn undo_names_the_order_that_has_the_animal_meanwhile() {
     let form = [("do", "reserve"), ("until", "2026-12-24")];
     ben.post("/animals/1/order", &form).await.expect(303);
     let reopen = "/orders/1/reopen";
-    let page = clerk.submit((&cancelled, reopen), reopen, &[]).await.expect(422);
+    let page = clerk
+        .submit((&cancelled, reopen), reopen, &[])
+        .await
+        .expect(422);
     assert!(page.text.contains("order 2"), "{page:?}");
 }
 
@@ -152,17 +194,32 @@ async fn a_withdrawal_a_restoration_and_a_move_are_undone() {
     let shop = Shop::open().await;
     let mut clerk = reserved(&shop).await;
     let form = [("why", "died"), ("remark", "At night"), ("version", "2")];
-    clerk.post_and_confirm("/animals/1/withdraw", &form).await.expect(303);
+    clerk
+        .post_and_confirm("/animals/1/withdraw", &form)
+        .await
+        .expect(303);
     let page = clerk.get("/animals/1").await;
     let page = undo(&mut clerk, &page).await;
     assert!(page.text.contains("Reserved as order 1."), "{page:?}");
     assert_eq!(
-        (pet(&shop, 1).await.status, order(&shop).await.status.as_str()),
+        (
+            pet(&shop, 1).await.status,
+            order(&shop).await.status.as_str()
+        ),
         (PetStatus::Pending, "reserved")
     );
-    clerk.post("/animals/2/withdraw", &[form[0], form[1], ("version", "1")]).await.expect(303);
+    clerk
+        .post("/animals/2/withdraw", &[form[0], form[1], ("version", "1")])
+        .await
+        .expect(303);
     let page = clerk.get("/animals/2").await;
-    let page = press(&mut clerk, &page, "/animals/2/restore", "/animals/2/restore").await;
+    let page = press(
+        &mut clerk,
+        &page,
+        "/animals/2/restore",
+        "/animals/2/restore",
+    )
+    .await;
     assert!(pet(&shop, 2).await.withdrawn.is_none());
     undo(&mut clerk, &page).await;
     let withdrawal = pet(&shop, 2).await.withdrawn.unwrap();
@@ -185,7 +242,10 @@ async fn a_withdrawal_a_restoration_and_a_move_are_undone() {
         let page = clerk.get("/animals").await;
         let path = "/animals/selected";
         let form = page.between("data-undo method=\"post\" ", "</form>");
-        let undone = Page { text: format!("{form}</form>"), ..clerk.get("/animals").await };
+        let undone = Page {
+            text: format!("{form}</form>"),
+            ..clerk.get("/animals").await
+        };
         clerk.submit((&undone, path), path, &[]).await.expect(303);
         assert_eq!(pet(&shop, 3).await.category_id, category);
     }
@@ -199,7 +259,10 @@ async fn the_status_of_an_animal_that_an_order_holds_is_changed_by_the_order() {
         let edit = clerk.get("/animals/1/edit").await.expect(200);
         assert!(!edit.text.contains("name=\"status\""), "{edit:?}");
         let field = edit.between("<strong>Status</strong>", "</a>");
-        assert!(field.contains(status) && field.contains("href=\"/orders/1\""), "{field}");
+        assert!(
+            field.contains(status) && field.contains("href=\"/orders/1\""),
+            "{field}"
+        );
         let page = clerk.get("/animals/1").await;
         if status == "Reserved" {
             press(&mut clerk, &page, CHANGE, "/orders/1/complete").await;
@@ -214,11 +277,19 @@ async fn a_message_that_the_service_gave_to_nobody_or_to_another_member_has_no_b
     let mut clerk = reserved(&shop).await;
     let mut other = shop.member("Bo", Role::Manager).await;
     let page = clerk.get("/animals/1").await;
-    clerk.submit((&page, CHANGE), "/orders/1/cancel", &[]).await.expect(303);
+    clerk
+        .submit((&page, CHANGE), "/orders/1/cancel", &[])
+        .await
+        .expect(303);
     let cookie = clerk.cookies[COOKIE].clone();
     let (tag, _) = cookie.split_once('.').unwrap();
     let forged = "saved.1./settings/staff/1?do=role&role=manager";
-    for value in [forged, &format!("{tag}.{forged}"), &format!(".{forged}"), &cookie] {
+    for value in [
+        forged,
+        &format!("{tag}.{forged}"),
+        &format!(".{forged}"),
+        &cookie,
+    ] {
         other.cookies.insert(COOKIE.to_owned(), value.to_owned());
         let page = other.get("/animals/1").await.expect(200);
         assert!(!page.text.contains("data-undo"), "{value}: {page:?}");
@@ -232,18 +303,40 @@ async fn a_message_that_the_service_gave_to_nobody_or_to_another_member_has_no_b
 async fn the_enter_key_in_the_reason_of_a_return_takes_the_animal_back() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
-    clerk.post("/add", &[("name", "Rex"), ("category", "1")]).await.expect(303);
-    clerk.post("/animals/1/order", &[("do", "sell")]).await.expect(303);
+    clerk
+        .post("/add", &[("name", "Rex"), ("category", "1")])
+        .await
+        .expect(303);
+    clerk
+        .post("/animals/1/order", &[("do", "sell")])
+        .await
+        .expect(303);
     let page = clerk.get("/animals/1").await.expect(200);
     let form = page.between("action=\"/orders/1/change\"", "</form>");
     let (_, first_button) = form.split_once("<button").unwrap();
     assert!(
-        first_button.trim_start().starts_with("class=\"hidden\" name=\"enter\" value=\"yes\""),
+        first_button
+            .trim_start()
+            .starts_with("class=\"hidden\" name=\"enter\" value=\"yes\""),
         "{form}"
     );
     let typed = [("enter", "yes"), ("reason", "Allergy")];
-    clerk.submit((&page, "/orders/1/change"), "/orders/1/change", &typed).await.expect(303);
-    let order = shop.store.get_order(OrderId::new(1).unwrap()).await.unwrap().unwrap();
+    clerk
+        .submit((&page, "/orders/1/change"), "/orders/1/change", &typed)
+        .await
+        .expect(303);
+    let order = shop
+        .store
+        .get_order(OrderId::new(1).unwrap())
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(order.status, OrderStatus::Returned);
-    assert_eq!(order.reason.map(|reason| reason.as_str().to_owned()).as_deref(), Some("Allergy"));
+    assert_eq!(
+        order
+            .reason
+            .map(|reason| reason.as_str().to_owned())
+            .as_deref(),
+        Some("Allergy")
+    );
 }

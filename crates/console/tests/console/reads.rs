@@ -18,12 +18,18 @@ async fn the_sign_in_page_asks_the_store_for_nothing_until_somebody_has_written(
         if let Some(name) = name {
             let name = StoreName::new(name.to_owned());
             let context = WriteContext::new(Actor::Command, shop.clock.now());
-            let profile = Profile { name, ..Profile::default() };
+            let profile = Profile {
+                name,
+                ..Profile::default()
+            };
             petstore_testing::profile::set(&*shop.store, context, profile).await;
         }
         shop.asked.store(0, Ordering::Relaxed);
         let page = browser.get("/sign-in").await.expect(200);
-        reads.push((shop.asked.load(Ordering::Relaxed), page.text.contains("Paws")));
+        reads.push((
+            shop.asked.load(Ordering::Relaxed),
+            page.text.contains("Paws"),
+        ));
     }
     assert_eq!(reads, [(1, false), (0, false), (1, true), (0, true)]);
 }
@@ -61,5 +67,8 @@ async fn no_page_asks_the_store_more_than_a_few_times() {
         manager.get(page).await.expect(200);
         asked.insert(page, shop.asked.load(Ordering::Relaxed));
     }
-    assert!(asked.values().all(|&asked| asked > 0 && asked <= 16), "{asked:?}");
+    assert!(
+        asked.values().all(|&asked| asked > 0 && asked <= 16),
+        "{asked:?}"
+    );
 }

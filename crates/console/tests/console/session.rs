@@ -21,13 +21,22 @@ async fn a_link_is_for_one_password_within_24_hours() {
         ("short", "short", "12 characters"),
         ("qwerty123456", "qwerty123456", "easy to guess"),
     ] {
-        let page = browser.post(&link, &[("new", new), ("again", again)]).await.expect(422);
+        let page = browser
+            .post(&link, &[("new", new), ("again", again)])
+            .await
+            .expect(422);
         assert!(page.text.contains(wrong), "{page:?}");
     }
-    browser.post(&link, &[("new", PASSWORD), ("again", PASSWORD)]).await.expect(303);
+    browser
+        .post(&link, &[("new", PASSWORD), ("again", PASSWORD)])
+        .await
+        .expect(303);
     assert!(browser.is_in().await);
     browser.get(&link).await.expect(404);
-    browser.post(&link, &[("new", PASSWORD), ("again", PASSWORD)]).await.expect(404);
+    browser
+        .post(&link, &[("new", PASSWORD), ("again", PASSWORD)])
+        .await
+        .expect(404);
     let late = shop.invite("Bo", Role::Clerk).await;
     shop.clock.advance(Duration::from_hours(24));
     shop.browser().get(&late).await.expect(404);
@@ -37,7 +46,11 @@ async fn a_link_is_for_one_password_within_24_hours() {
     let set = "staff.password_set staff:1 by staff:1";
     assert_eq!(
         shop.acts().await,
-        ["staff.added staff:1 by command", set, "staff.added staff:2 by command"]
+        [
+            "staff.added staff:1 by command",
+            set,
+            "staff.added staff:2 by command"
+        ]
     );
 }
 
@@ -54,7 +67,11 @@ async fn a_session_is_new_at_each_sign_in_and_replaces_that_of_the_browser() {
     old.cookies.insert("petstore-8081".to_owned(), before);
     assert!(!old.is_in().await);
     assert_eq!(shop.store.list_sessions(None).await.unwrap().len(), 1);
-    assert!(shop.acts().await.contains(&"staff.signed_in staff:1 by staff:1".to_owned()));
+    assert!(
+        shop.acts()
+            .await
+            .contains(&"staff.signed_in staff:1 by staff:1".to_owned())
+    );
 }
 
 #[tokio::test]
@@ -62,7 +79,8 @@ async fn a_session_ends_after_30_minutes_without_a_request_and_after_12_hours_in
     let shop = Shop::open().await;
     let mut browser = shop.member("Ana", Role::Clerk).await;
     for _ in 0..24 {
-        shop.clock.advance(Duration::from_mins(30) - Duration::from_secs(1));
+        shop.clock
+            .advance(Duration::from_mins(30) - Duration::from_secs(1));
         assert!(browser.is_in().await);
     }
     // 24 times a second is missing.
@@ -95,22 +113,37 @@ async fn the_cookie_is_out_of_reach_of_scripts_and_other_sites() {
     let here = shop.browser().post(&link, &choose).await.expect(303);
     let cookies = |page: &super::browser::Page| -> Vec<String> {
         let all = page.headers.get_all(header::SET_COOKIE).iter();
-        all.map(|cookie| cookie.to_str().unwrap().to_owned()).collect()
+        all.map(|cookie| cookie.to_str().unwrap().to_owned())
+            .collect()
     };
     let cookies_here = cookies(&here);
-    assert!(cookies_here[0].starts_with("petstore-8081="), "{cookies_here:?}");
-    assert!(cookies_here[0].ends_with("; Path=/; HttpOnly; SameSite=Lax"), "{cookies_here:?}");
-    let shop = Shop::with(ConsoleSettings { tls: true, ..ConsoleSettings::default() }).await;
+    assert!(
+        cookies_here[0].starts_with("petstore-8081="),
+        "{cookies_here:?}"
+    );
+    assert!(
+        cookies_here[0].ends_with("; Path=/; HttpOnly; SameSite=Lax"),
+        "{cookies_here:?}"
+    );
+    let shop = Shop::with(ConsoleSettings {
+        tls: true,
+        ..ConsoleSettings::default()
+    })
+    .await;
     let link = shop.invite("Ana", Role::Clerk).await;
     let mut browser = shop.browser().with_address([192, 0, 2, 1]);
     browser.origin = "https://192.0.2.9:8081".to_owned();
     let over_tls = cookies(&browser.post(&link, &choose).await.expect(303));
     assert_eq!(over_tls.len(), 2);
-    for (cookie, name) in
-        over_tls.iter().zip(["__Host-petstore-8081=", "__Host-petstore-8081-browser="])
+    for (cookie, name) in over_tls
+        .iter()
+        .zip(["__Host-petstore-8081=", "__Host-petstore-8081-browser="])
     {
         assert!(cookie.starts_with(name), "{cookie}");
-        assert!(cookie.contains("; Path=/; HttpOnly; SameSite=Lax; Secure"), "{cookie}");
+        assert!(
+            cookie.contains("; Path=/; HttpOnly; SameSite=Lax; Secure"),
+            "{cookie}"
+        );
         assert!(!cookie.contains("Domain"), "{cookie}");
     }
     assert!(browser.is_in().await);

@@ -9,7 +9,11 @@ use petstore_testing::area::{change as change_pet, patch as area_patch};
 use super::browser::{Browser, Page, Shop};
 
 async fn pet(shop: &Shop, id: i64) -> StorePet {
-    shop.store.get_store_pet(PetId::new(id).unwrap()).await.unwrap().unwrap()
+    shop.store
+        .get_store_pet(PetId::new(id).unwrap())
+        .await
+        .unwrap()
+        .unwrap()
 }
 
 /// Signs in a clerk, who adds animals with these names.
@@ -26,7 +30,9 @@ async fn clerk<'s>(shop: &'s Shop, names: &[&str]) -> Browser<'s> {
 async fn change(clerk: &mut Browser<'_>, form: &[(&str, &str)]) -> Page {
     let page = clerk.post("/animals/selected", form).await.expect(200);
     let sure = page.hidden("sure");
-    clerk.post("/animals/selected", &[form, &[("sure", &sure)]].concat()).await
+    clerk
+        .post("/animals/selected", &[form, &[("sure", &sure)]].concat())
+        .await
 }
 
 #[tokio::test]
@@ -34,7 +40,10 @@ async fn of_many_selected_animals_all_change_or_none_and_the_one_in_the_way_is_n
     let shop = Shop::open().await;
     let mut clerk = clerk(&shop, &["Rex", "Max", "Mia"]).await;
     let sell = [("do", "sell"), ("pet", "2:1")];
-    assert_eq!(clerk.post("/animals/selected", &sell).await.next(), "/animals");
+    assert_eq!(
+        clerk.post("/animals/selected", &sell).await.next(),
+        "/animals"
+    );
     let all = [
         ("do", "reserve"),
         ("until", "2026-12-24"),
@@ -44,11 +53,19 @@ async fn of_many_selected_animals_all_change_or_none_and_the_one_in_the_way_is_n
         ("q", "m"),
         ("status", "all"),
     ];
-    clerk.post("/animals/3/order", &[("do", "reserve"), ("until", "2026-12-24")]).await.expect(303);
+    clerk
+        .post(
+            "/animals/3/order",
+            &[("do", "reserve"), ("until", "2026-12-24")],
+        )
+        .await
+        .expect(303);
     // All of them are named at once, and nothing is asked that cannot be done.
     let page = clerk.post("/animals/selected", &all).await.expect(200);
-    for shown in ["Max</bdi></a>: It is sold already.", "Mia</bdi></a>: It is reserved by order 2."]
-    {
+    for shown in [
+        "Max</bdi></a>: It is sold already.",
+        "Mia</bdi></a>: It is reserved by order 2.",
+    ] {
         assert!(page.text.contains(shown), "{shown}: {page:?}");
     }
     let free = [("version", "1")];
@@ -56,13 +73,28 @@ async fn of_many_selected_animals_all_change_or_none_and_the_one_in_the_way_is_n
     // The list and the ticks are those from before.
     assert!(page.text.contains("value=\"3:2\" checked") && !page.text.contains("value=\"1:1\""));
     assert_eq!(pet(&shop, 1).await.status, PetStatus::Available);
-    let moved = [("do", "move"), ("to", "5"), ("pet", "1:1"), ("pet", "3:3"), ("q", "m")];
+    let moved = [
+        ("do", "move"),
+        ("to", "5"),
+        ("pet", "1:1"),
+        ("pet", "3:3"),
+        ("q", "m"),
+    ];
     assert_eq!(change(&mut clerk, &moved).await.next(), "/animals?q=m");
-    assert_eq!((pet(&shop, 1).await.category_id, pet(&shop, 3).await.category_id), (5, 5));
+    assert_eq!(
+        (
+            pet(&shop, 1).await.category_id,
+            pet(&shop, 3).await.category_id
+        ),
+        (5, 5)
+    );
     // Somebody else was faster.
     let stale = [("do", "withdraw"), ("why", "mistake"), ("pet", "1:1")];
     let page = clerk.post("/animals/selected", &stale).await.expect(200);
-    assert!(page.text.contains("Somebody else has changed it"), "{page:?}");
+    assert!(
+        page.text.contains("Somebody else has changed it"),
+        "{page:?}"
+    );
 }
 
 #[tokio::test]
@@ -80,65 +112,118 @@ async fn from_two_animals_on_a_change_is_asked_and_names_them() {
         ("until", "2026-12-24"),
     ];
     for (button, title) in [
-        ("reserve", "Reserve 2 animals until the end of 24\u{a0}December\u{a0}2026?"),
+        (
+            "reserve",
+            "Reserve 2 animals until the end of 24\u{a0}December\u{a0}2026?",
+        ),
         ("sell", "Sell 2 animals?"),
         ("withdraw", "Withdraw 2 animals (died)?"),
         ("move", "Move 2 animals to “Dogs”?"),
     ] {
         let form = [&both[..], &[("do", button)]].concat();
         let page = clerk.post("/animals/selected", &form).await.expect(200);
-        for shown in [title, "<bdi>Rex</bdi>", "<bdi>Max &lt;2&gt;</bdi>", "href=\"/animals?q=x\""]
-        {
+        for shown in [
+            title,
+            "<bdi>Rex</bdi>",
+            "<bdi>Max &lt;2&gt;</bdi>",
+            "href=\"/animals?q=x\"",
+        ] {
             assert!(page.text.contains(shown), "{shown}: {page:?}");
         }
-        assert_eq!((pet(&shop, 1).await.version, pet(&shop, 2).await.version), (1, 1));
+        assert_eq!(
+            (pet(&shop, 1).await.version, pet(&shop, 2).await.version),
+            (1, 1)
+        );
         // Yes to one question is not yes to another one.
         let other = [&form[..], &[("sure", "Sell 2 animals? ")]].concat();
         clerk.post("/animals/selected", &other).await.expect(200);
     }
     let form = [&both[..], &[("do", "reserve"), ("_key", "k-1")]].concat();
-    let sure = clerk.post("/animals/selected", &form).await.expect(200).hidden("sure");
+    let sure = clerk
+        .post("/animals/selected", &form)
+        .await
+        .expect(200)
+        .hidden("sure");
     let form = [&form[..], &[("sure", &sure)]].concat();
     for _ in 0..2 {
-        assert_eq!(clerk.post("/animals/selected", &form).await.next(), "/animals?q=x");
+        assert_eq!(
+            clerk.post("/animals/selected", &form).await.next(),
+            "/animals?q=x"
+        );
     }
     assert_eq!(pet(&shop, 2).await.status, PetStatus::Pending);
     // One animal needs no question.
     let one = [("pet", "1:2"), ("do", "move"), ("to", "9")];
-    assert_eq!(clerk.post("/animals/selected", &one).await.next(), "/animals");
+    assert_eq!(
+        clerk.post("/animals/selected", &one).await.next(),
+        "/animals"
+    );
 }
 
 #[tokio::test]
 async fn a_litter_is_reserved_for_one_customer_and_the_page_of_the_list_stays() {
     let shop = Shop::open().await;
     let mut clerk = clerk(&shop, &["Rex", "Max"]).await;
-    let list = [("q", "x"), ("field.species", "Dog"), ("sort", "longest"), ("after", "7")];
+    let list = [
+        ("q", "x"),
+        ("field.species", "Dog"),
+        ("sort", "longest"),
+        ("after", "7"),
+    ];
     let pets = [("pet", "1:1"), ("pet", "2:1"), ("until", "2026-12-24")];
-    let litter = [("do", "reserve"), ("contact", "Ann, 030 1"), ("price", "95,50")];
+    let litter = [
+        ("do", "reserve"),
+        ("contact", "Ann, 030 1"),
+        ("price", "95,50"),
+    ];
     let form = [&list[..], &pets, &litter].concat();
     let back = "/animals?q=x&field.species=Dog&sort=longest&after=7";
     // What was typed, at the moment of checking it.
     let asked = clerk.post("/animals/selected", &form).await.expect(200);
-    for shown in
-        ["Customer</dt><dd><bdi>Ann, 030 1</bdi>", "Price</dt><dd><bdi>95.50", ">Go back</a>"]
-    {
+    for shown in [
+        "Customer</dt><dd><bdi>Ann, 030 1</bdi>",
+        "Price</dt><dd><bdi>95.50",
+        ">Go back</a>",
+    ] {
         assert!(asked.text.contains(shown), "{shown}: {asked:?}");
     }
     assert_eq!(change(&mut clerk, &form).await.next(), back);
     // Undoing it returns to the same list.
     let form = clerk.get(back).await.expect(200).form("/animals/selected");
-    let undoes = [("do", "cancel"), ("undoes", "yes"), ("q", "x"), ("after", "7")];
-    assert!(undoes.iter().all(|field| pairs(&form).contains(field)), "{form:?}");
+    let undoes = [
+        ("do", "cancel"),
+        ("undoes", "yes"),
+        ("q", "x"),
+        ("after", "7"),
+    ];
+    assert!(
+        undoes.iter().all(|field| pairs(&form).contains(field)),
+        "{form:?}"
+    );
     for id in 1..=2 {
-        let order = shop.store.get_order(OrderId::new(id).unwrap()).await.unwrap().unwrap();
+        let order = shop
+            .store
+            .get_order(OrderId::new(id).unwrap())
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!(order.contact.unwrap().as_str(), "Ann, 030 1");
         assert_eq!(order.price.unwrap().as_str(), "95.50");
     }
-    let moved =
-        [&list[..], &[("pet", "1:2"), ("pet", "2:2"), ("do", "move"), ("to", "9")]].concat();
+    let moved = [
+        &list[..],
+        &[("pet", "1:2"), ("pet", "2:2"), ("do", "move"), ("to", "9")],
+    ]
+    .concat();
     let asked = clerk.post("/animals/selected", &moved).await.expect(200);
-    assert!(asked.text.contains("Ann, 030 1") && !asked.text.contains("<dt>Price"), "{asked:?}");
-    assert!(asked.text.contains(&back.replace('&', "&amp;")), "{asked:?}");
+    assert!(
+        asked.text.contains("Ann, 030 1") && !asked.text.contains("<dt>Price"),
+        "{asked:?}"
+    );
+    assert!(
+        asked.text.contains(&back.replace('&', "&amp;")),
+        "{asked:?}"
+    );
 }
 
 #[tokio::test]
@@ -149,12 +234,23 @@ async fn enter_in_a_field_for_the_selected_animals_presses_the_button_of_that_fi
     // Browsers press the first button of a form.
     let form = page.between("action=\"/animals/selected\">", "</form>");
     let (_, first) = form.split_once("<button").unwrap();
-    assert!(first.starts_with(" class=\"hidden\" name=\"do\" value=\"\""), "{first}");
+    assert!(
+        first.starts_with(" class=\"hidden\" name=\"do\" value=\"\""),
+        "{first}"
+    );
     // The day is filled in, and means nothing.
     let enter = [("do", ""), ("pet", "1:1"), ("until", "2026-12-24")];
     let page = clerk.post("/animals/selected", &enter).await.expect(200);
     assert!(page.text.contains("Enter the category."), "{page:?}");
-    assert_eq!(shop.store.list_store_pets(&PetQuery::default()).await.unwrap().0[0].version, 1);
+    assert_eq!(
+        shop.store
+            .list_store_pets(&PetQuery::default())
+            .await
+            .unwrap()
+            .0[0]
+            .version,
+        1
+    );
     for (typed, pets) in [
         (&[("to", "7")][..], "1:1"),
         (&[("of", "colour"), ("value", "Black")], "1:2"),
@@ -173,14 +269,26 @@ async fn several_reservations_are_cancelled_at_once_and_all_in_the_way_are_named
     let shop = Shop::open().await;
     let mut clerk = clerk(&shop, &["Rex", "Max", "Mia", "Moe"]).await;
     for id in [1, 2] {
-        let form = [("do", "reserve"), ("until", "2026-12-24"), ("contact", "Ann")];
-        clerk.post(&format!("/animals/{id}/order"), &form).await.expect(303);
+        let form = [
+            ("do", "reserve"),
+            ("until", "2026-12-24"),
+            ("contact", "Ann"),
+        ];
+        clerk
+            .post(&format!("/animals/{id}/order"), &form)
+            .await
+            .expect(303);
     }
     let cancel = |pets: &[&'static str]| -> Vec<(&str, &str)> {
-        pets.iter().map(|pet| ("pet", *pet)).chain([("do", "cancel")]).collect()
+        pets.iter()
+            .map(|pet| ("pet", *pet))
+            .chain([("do", "cancel")])
+            .collect()
     };
     // Two have no reservation, and somebody has changed the second one.
-    let page = clerk.post("/animals/selected", &cancel(&["1:2", "2:1", "3:1", "4:1"])).await;
+    let page = clerk
+        .post("/animals/selected", &cancel(&["1:2", "2:1", "3:1", "4:1"]))
+        .await;
     for problem in [
         "Max</bdi></a>: Somebody else has changed it",
         "Mia</bdi></a>: It has no reservation.",
@@ -191,12 +299,20 @@ async fn several_reservations_are_cancelled_at_once_and_all_in_the_way_are_named
     assert!(!page.text.contains("Rex</bdi></a>: "), "{page:?}");
     let both = cancel(&["1:2", "2:2"]);
     let asked = clerk.post("/animals/selected", &both).await.expect(200);
-    assert!(asked.text.contains("Cancel reservations of 2 animals?"), "{asked:?}");
+    assert!(
+        asked.text.contains("Cancel reservations of 2 animals?"),
+        "{asked:?}"
+    );
     assert!(asked.text.contains("<bdi>Ann</bdi>"), "{asked:?}");
     change(&mut clerk, &both).await.expect(303);
     for id in [1, 2] {
         assert_eq!(pet(&shop, id).await.status, PetStatus::Available);
-        let order = shop.store.get_order(OrderId::new(id).unwrap()).await.unwrap().unwrap();
+        let order = shop
+            .store
+            .get_order(OrderId::new(id).unwrap())
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!(order.status.as_str(), "cancelled");
     }
     let page = clerk.get("/animals").await.expect(200);
@@ -208,14 +324,24 @@ async fn several_animals_get_one_value_as_people_type_it() {
     let shop = Shop::open().await;
     let mut clerk = clerk(&shop, &["Rex", "Max"]).await;
     let give = |of, value, at: [&'static str; 2]| {
-        [("do", "value"), ("of", of), ("value", value), ("pet", at[0]), ("pet", at[1])]
+        [
+            ("do", "value"),
+            ("of", of),
+            ("value", value),
+            ("pet", at[0]),
+            ("pet", at[1]),
+        ]
     };
     let first = ["1:1", "2:1"];
     for (of, value, problem) in [
         ("", "Cat", "Choose the field whose value changes."),
         // No two animals have the same one.
         ("microchip", "276", "Choose the field whose value changes."),
-        ("species", "Cta", "“Cta” is not one of the choices: Dog, Cat, "),
+        (
+            "species",
+            "Cta",
+            "“Cta” is not one of the choices: Dog, Cat, ",
+        ),
         ("price", "1.250", "1.250 can mean 1250 or 1.25."),
         ("price", "cheap", "Price: Enter a price"),
         (
@@ -224,18 +350,46 @@ async fn several_animals_get_one_value_as_people_type_it() {
             "03/04/2024 can mean 3\u{a0}April\u{a0}2024 or 4\u{a0}March\u{a0}2024.",
         ),
     ] {
-        let page = clerk.post("/animals/selected", &give(of, value, first)).await.expect(200);
+        let page = clerk
+            .post("/animals/selected", &give(of, value, first))
+            .await
+            .expect(200);
         assert!(page.text.contains(problem), "{of}: {page:?}");
-        assert!(page.text.contains(&format!("name=\"value\" type=\"text\" value=\"{value}\"")));
+        assert!(
+            page.text
+                .contains(&format!("name=\"value\" type=\"text\" value=\"{value}\""))
+        );
     }
-    let asked = clerk.post("/animals/selected", &give("species", "cat", first)).await.expect(200);
-    assert!(asked.text.contains("Change 2 animals so that Species is “Cat”?"), "{asked:?}");
-    for part in ["Rex</bdi> <small class=\"muted\">Number 1</small>", "– → <bdi>Cat</bdi>"] {
+    let asked = clerk
+        .post("/animals/selected", &give("species", "cat", first))
+        .await
+        .expect(200);
+    assert!(
+        asked
+            .text
+            .contains("Change 2 animals so that Species is “Cat”?"),
+        "{asked:?}"
+    );
+    for part in [
+        "Rex</bdi> <small class=\"muted\">Number 1</small>",
+        "– → <bdi>Cat</bdi>",
+    ] {
         assert!(asked.text.contains(part), "{part}: {asked:?}");
     }
-    let asked = clerk.post("/animals/selected", &give("species", "", first)).await.expect(200);
-    assert!(asked.text.contains("Remove “Species” from 2 animals?"), "{asked:?}");
-    assert!(asked.text.contains("<button class=\"main\">Remove</button>"), "{asked:?}");
+    let asked = clerk
+        .post("/animals/selected", &give("species", "", first))
+        .await
+        .expect(200);
+    assert!(
+        asked.text.contains("Remove “Species” from 2 animals?"),
+        "{asked:?}"
+    );
+    assert!(
+        asked
+            .text
+            .contains("<button class=\"main\">Remove</button>"),
+        "{asked:?}"
+    );
     for (of, value, at) in [
         ("species", "cat", first),
         ("price", "95,50", ["1:2", "2:2"]),
@@ -260,7 +414,9 @@ async fn undo(clerk: &mut Browser<'_>) -> Vec<(String, String)> {
 }
 
 fn pairs(form: &[(String, String)]) -> Vec<(&str, &str)> {
-    form.iter().map(|(name, value)| (&**name, &**value)).collect()
+    form.iter()
+        .map(|(name, value)| (&**name, &**value))
+        .collect()
 }
 
 #[tokio::test]
@@ -271,41 +427,82 @@ async fn a_value_of_several_animals_is_undone_where_nobody_has_changed_them_sinc
     for (id, price) in [(1, "1.250"), (2, "95.5")] {
         let given = Given::Set(FieldValue::Text(price.to_owned()));
         let fields = FieldPatch::from([("price".to_owned(), given)]);
-        let patch = PetPatch { fields, ..PetPatch::default() };
+        let patch = PetPatch {
+            fields,
+            ..PetPatch::default()
+        };
         change_pet(&shop.store, area_patch(PetId::new(id).unwrap(), patch)).await;
     }
-    clerk.post("/account/language", &[("language", "de")]).await.expect(303);
+    clerk
+        .post("/account/language", &[("language", "de")])
+        .await
+        .expect(303);
     clerk.get("/animals").await.expect(200);
     let price = async |id| pet(&shop, id).await.fields.as_json().to_owned();
     let all = [("pet", "1:2"), ("pet", "2:2"), ("pet", "3:1")];
-    let give = |value| [&[("do", "value"), ("of", "price"), ("value", value)], &all[..]].concat();
+    let give = |value| {
+        [
+            &[("do", "value"), ("of", "price"), ("value", value)],
+            &all[..],
+        ]
+        .concat()
+    };
     change(&mut clerk, &give("80")).await.expect(303);
     assert_eq!(price(3).await, r#"{"price":"80"}"#);
     let form = undo(&mut clerk).await;
     // Two clicks are one.
     for _ in 0..2 {
-        assert_eq!(clerk.post("/animals/selected", &pairs(&form)).await.next(), "/animals");
+        assert_eq!(
+            clerk.post("/animals/selected", &pairs(&form)).await.next(),
+            "/animals"
+        );
     }
     // Nothing offers to make the change again.
     let page = clerk.get("/animals").await.expect(200);
-    assert!(page.text.contains("Die Änderung an 3 Tieren ist rückgängig gemacht."), "{page:?}");
+    assert!(
+        page.text
+            .contains("Die Änderung an 3 Tieren ist rückgängig gemacht."),
+        "{page:?}"
+    );
     assert!(!page.text.contains(" data-undo "), "{page:?}");
     let before = [r#"{"price":"1.250"}"#, r#"{"price":"95.5"}"#, "{}"];
     for (id, expected) in (1..).zip(before) {
         assert_eq!(price(id).await, expected);
     }
     let again = [("pet", "1:4"), ("pet", "2:4"), ("pet", "3:3")];
-    let again = [&[("do", "value"), ("of", "price"), ("value", "80")], &again[..]].concat();
+    let again = [
+        &[("do", "value"), ("of", "price"), ("value", "80")],
+        &again[..],
+    ]
+    .concat();
     change(&mut clerk, &again).await.expect(303);
     assert_eq!(price(3).await, r#"{"price":"80"}"#);
     // Somebody gives Max another price meanwhile.
     let back = undo(&mut clerk).await;
-    let other = [("do", "value"), ("of", "price"), ("value", "70"), ("pet", "2:5")];
-    shop.member("Di", Role::Clerk).await.post("/animals/selected", &other).await.expect(303);
-    clerk.post("/account/language", &[("language", "en")]).await.expect(303);
-    let page = clerk.post("/animals/selected", &pairs(&back)).await.expect(200);
+    let other = [
+        ("do", "value"),
+        ("of", "price"),
+        ("value", "70"),
+        ("pet", "2:5"),
+    ];
+    shop.member("Di", Role::Clerk)
+        .await
+        .post("/animals/selected", &other)
+        .await
+        .expect(303);
+    clerk
+        .post("/account/language", &[("language", "en")])
+        .await
+        .expect(303);
+    let page = clerk
+        .post("/animals/selected", &pairs(&back))
+        .await
+        .expect(200);
     let said = page.between("The others have their previous value again.", "</ul>");
-    assert!(said.contains("Max</bdi></a>: Somebody else has changed it"), "{page:?}");
+    assert!(
+        said.contains("Max</bdi></a>: Somebody else has changed it"),
+        "{page:?}"
+    );
     assert!(!said.contains("Rex") && !said.contains("Mia"), "{page:?}");
     for (id, expected) in [(1, before[0]), (2, r#"{"price":"70"}"#), (3, before[2])] {
         assert_eq!(price(id).await, expected);
@@ -335,7 +532,11 @@ async fn what_is_too_long_for_a_message_or_has_lines_is_not_undone_by_it() {
         change(&mut clerk, &of(at, value)).await.expect(303);
         let page = clerk.get("/animals").await.expect(200);
         assert!(page.text.contains("2 animals changed."), "{page:?}");
-        assert_eq!(page.text.contains(" data-undo "), is_undone, "{at:?}: {page:?}");
+        assert_eq!(
+            page.text.contains(" data-undo "),
+            is_undone,
+            "{at:?}: {page:?}"
+        );
     }
 }
 
@@ -343,14 +544,22 @@ async fn what_is_too_long_for_a_message_or_has_lines_is_not_undone_by_it() {
 async fn several_reservations_are_undone_together_without_a_question() {
     let shop = Shop::open().await;
     let mut clerk = clerk(&shop, &["Rex", "Max"]).await;
-    let form = [("do", "reserve"), ("until", "2026-12-24"), ("pet", "1:1"), ("pet", "2:1")];
+    let form = [
+        ("do", "reserve"),
+        ("until", "2026-12-24"),
+        ("pet", "1:1"),
+        ("pet", "2:1"),
+    ];
     change(&mut clerk, &form).await.expect(303);
     let page = clerk.get("/animals").await.expect(200);
     let undo = page.between("data-undo method=\"post\" action=\"", "</form>");
     assert!(undo.starts_with("/animals/selected\""), "{undo}");
     let pets = ["1:2", "2:2"].map(|pet| ("pet", pet));
     for pet in pets {
-        assert!(undo.contains(&format!("name=\"pet\" value=\"{}\"", pet.1)), "{undo}");
+        assert!(
+            undo.contains(&format!("name=\"pet\" value=\"{}\"", pet.1)),
+            "{undo}"
+        );
     }
     let undo = [&[("do", "cancel"), ("undoes", "yes")], &pets[..]].concat();
     clerk.post("/animals/selected", &undo).await.expect(303);
@@ -364,7 +573,10 @@ async fn of_selected_animals_an_unknown_one_gives_no_other_one_its_value() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     for name in ["Rex", "Max"] {
-        clerk.post("/add", &[("name", name), ("category", "1")]).await.expect(303);
+        clerk
+            .post("/add", &[("name", name), ("category", "1")])
+            .await
+            .expect(303);
     }
     // As the button "Undo" sends them, each with its value of before.
     let form = [

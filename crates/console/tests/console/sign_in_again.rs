@@ -14,18 +14,31 @@ async fn sign_in_on(browser: &mut Browser<'_>, page: &Page, name: &str) -> Page 
 
 /// Presses the button that sends what was kept.
 async fn send_kept(browser: &mut Browser<'_>, page: &Page) -> Page {
-    let path = page.between("<form method=\"post\" action=\"", "\"").to_owned();
+    let path = page
+        .between("<form method=\"post\" action=\"", "\"")
+        .to_owned();
     let fields: Vec<(String, String)> = page
         .text
         .split("type=\"hidden\" name=\"")
         .skip(1)
         .map(|field| {
             let (name, rest) = field.split_once("\" value=\"").unwrap();
-            let value = rest.split_once('"').unwrap().0.replace("&lt;", "<").replace("&gt;", ">");
-            (name.to_owned(), value.replace("&quot;", "\"").replace("&amp;", "&"))
+            let value = rest
+                .split_once('"')
+                .unwrap()
+                .0
+                .replace("&lt;", "<")
+                .replace("&gt;", ">");
+            (
+                name.to_owned(),
+                value.replace("&quot;", "\"").replace("&amp;", "&"),
+            )
         })
         .collect();
-    let fields: Vec<_> = fields.iter().map(|(name, value)| (&**name, &**value)).collect();
+    let fields: Vec<_> = fields
+        .iter()
+        .map(|(name, value)| (&**name, &**value))
+        .collect();
     browser.post(&path, &fields).await
 }
 
@@ -57,7 +70,10 @@ async fn five_minutes_after_signing_in_keys_and_staff_need_the_password_again() 
     assert_eq!(shop.store.list_staff().await.unwrap().len(), 1);
     // A wrong password keeps what was typed, too.
     let wrong = [("name", "Ana"), ("password", "x")];
-    let page = manager.submit((&page, "/sign-in"), "/sign-in", &wrong).await.expect(403);
+    let page = manager
+        .submit((&page, "/sign-in"), "/sign-in", &wrong)
+        .await
+        .expect(403);
     let page = sign_in_on(&mut manager, &page, "Ana").await.expect(200);
     assert_eq!(shop.store.list_staff().await.unwrap().len(), 1);
     send_kept(&mut manager, &page).await.expect(200);
@@ -69,7 +85,12 @@ async fn five_minutes_after_signing_in_keys_and_staff_need_the_password_again() 
 async fn what_was_typed_survives_the_end_of_the_session() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Ana", Role::Clerk).await;
-    let form = [("name", "Rex 🐕"), ("category", "1"), ("status", "available"), ("_key", "k-1")];
+    let form = [
+        ("name", "Rex 🐕"),
+        ("category", "1"),
+        ("status", "available"),
+        ("_key", "k-1"),
+    ];
     shop.clock.advance(Duration::from_mins(31));
     let page = clerk.post("/add", &form).await.expect(403);
     let page = sign_in_on(&mut clerk, &page, "Ana").await.expect(200);
@@ -78,7 +99,14 @@ async fn what_was_typed_survives_the_end_of_the_session() {
     // A second click adds no second animal.
     let again = send_kept(&mut clerk, &page).await;
     assert_eq!(again.next(), added.next());
-    assert!(clerk.get("/animals/1").await.expect(200).text.contains("Rex 🐕"));
+    assert!(
+        clerk
+            .get("/animals/1")
+            .await
+            .expect(200)
+            .text
+            .contains("Rex 🐕")
+    );
     clerk.get("/animals/2").await.expect(404);
 }
 
@@ -87,14 +115,20 @@ async fn a_form_that_is_too_long_is_not_kept_and_the_page_says_what_to_do() {
     let shop = Shop::open().await;
     let mut browser = shop.browser();
     let long = "x".repeat(65 << 10);
-    let page = browser.post("/add/many", &[("lines", &long)]).await.expect(403);
+    let page = browser
+        .post("/add/many", &[("lines", &long)])
+        .await
+        .expect(403);
     assert!(page.text.contains("too long to be kept") && !page.text.contains("xxx"));
     // As long as is kept, in the longest spelling.
     let long = "é".repeat(10_000);
     let page = browser.post("/add", &[("name", &long)]).await.expect(403);
     let kept = page.hidden("kept");
     let wrong = [("name", "x"), ("password", "x")];
-    let page = browser.submit((&page, "/sign-in"), "/sign-in", &wrong).await.expect(403);
+    let page = browser
+        .submit((&page, "/sign-in"), "/sign-in", &wrong)
+        .await
+        .expect(403);
     assert_eq!(page.hidden("kept"), kept);
 }
 
@@ -103,8 +137,17 @@ async fn a_form_of_another_member_is_shown_and_sent_only_when_that_is_chosen() {
     let shop = Shop::open().await;
     let mut browser = shop.member("Ana", Role::Clerk).await;
     shop.member("Bo <2>", Role::Clerk).await;
-    let key = browser.get("/add").await.expect(200).key_before("id=\"name\"");
-    let form = [("name", "Rex <3>"), ("category", "1"), ("status", "available"), ("_key", &key)];
+    let key = browser
+        .get("/add")
+        .await
+        .expect(200)
+        .key_before("id=\"name\"");
+    let form = [
+        ("name", "Rex <3>"),
+        ("category", "1"),
+        ("status", "available"),
+        ("_key", &key),
+    ];
     shop.clock.advance(Duration::from_mins(31));
     let kept = browser.post("/add", &form).await.expect(403);
     let page = sign_in_on(&mut browser, &kept, "Ana").await.expect(200);
@@ -128,7 +171,14 @@ async fn a_form_of_another_member_is_shown_and_sent_only_when_that_is_chosen() {
     for _ in 0..2 {
         assert_eq!(send_kept(&mut browser, &asked).await.next(), "/animals/1");
     }
-    assert!(browser.get("/animals/1").await.expect(200).text.contains("Bo &lt;2&gt;, "));
+    assert!(
+        browser
+            .get("/animals/1")
+            .await
+            .expect(200)
+            .text
+            .contains("Bo &lt;2&gt;, ")
+    );
     browser.get("/animals/2").await.expect(404);
 }
 
@@ -144,17 +194,36 @@ async fn a_form_of_another_member_shows_all_that_was_typed_with_its_labels() {
         (
             "/add",
             "/add",
-            &[("name", "Max"), ("field.price", "999"), ("field.microchip", "111")][..],
+            &[
+                ("name", "Max"),
+                ("field.price", "999"),
+                ("field.microchip", "111"),
+            ][..],
         ),
-        ("/animals/1/edit", "/animals/1/edit", &[("field.breed", "Collie")]),
-        ("/animals/1", "/animals/1/order", &[("do", "reserve"), ("contact", "Ann")]),
+        (
+            "/animals/1/edit",
+            "/animals/1/edit",
+            &[("field.breed", "Collie")],
+        ),
+        (
+            "/animals/1",
+            "/animals/1/order",
+            &[("do", "reserve"), ("contact", "Ann")],
+        ),
     ] {
         let page = browser.get(page).await.expect(200);
         shop.clock.advance(Duration::from_mins(31));
         let kept = browser.submit((&page, form), form, typed).await.expect(403);
         let asked = sign_in_on(&mut browser, &kept, "Bo").await.expect(409);
-        let values = asked.between("<dl class=\"card\">", "</dl>").replace("</dt><dd>", ": ");
-        shown.push(values.replace("<dt>", "\n").replace("</dd>", "").replace("<bdi>", ""));
+        let values = asked
+            .between("<dl class=\"card\">", "</dl>")
+            .replace("</dt><dd>", ": ");
+        shown.push(
+            values
+                .replace("<dt>", "\n")
+                .replace("</dd>", "")
+                .replace("<bdi>", ""),
+        );
         let asked = sign_in_on(&mut browser, &kept, "Vi").await.expect(409);
         assert!(!asked.text.contains("<bdi>Ann</bdi>"), "{asked:?}");
         sign_in_on(&mut browser, &kept, "Ana").await.expect(200);

@@ -12,7 +12,10 @@ async fn reserve(clerk: &mut Browser<'_>, name: &str, contact: &str, until: &str
     let form = [("name", name), ("category", "1"), ("status", "available")];
     let animal = clerk.post("/add", &form).await.next().to_owned();
     let form = [("until", until), ("contact", contact)];
-    clerk.post(&format!("{animal}/order"), &form).await.expect(303);
+    clerk
+        .post(&format!("{animal}/order"), &form)
+        .await
+        .expect(303);
 }
 
 #[tokio::test]
@@ -20,14 +23,23 @@ async fn today_says_whom_to_expect_today_and_tomorrow_and_how_to_call_them() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     reserve(&mut clerk, "Rex", "Ann, +49 (0)30 123-45 67", "2026-12-01").await;
-    reserve(&mut clerk, "Max", "Bo, room 12, born 24.12.1990, asked on 2026-11-30", "2026-12-02")
-        .await;
+    reserve(
+        &mut clerk,
+        "Max",
+        "Bo, room 12, born 24.12.1990, asked on 2026-11-30",
+        "2026-12-02",
+    )
+    .await;
     // The message about it names the animal.
     clerk.get("/animals/2").await.expect(200);
     let page = clerk.get("/").await.expect(200).text;
     let place = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"));
-    let parts =
-        ["<h3>To collect today (1)</h3>", "<bdi>Rex", "<h3>Until tomorrow (1)</h3>", "<bdi>Max"];
+    let parts = [
+        "<h3>To collect today (1)</h3>",
+        "<bdi>Rex",
+        "<h3>Until tomorrow (1)</h3>",
+        "<bdi>Max",
+    ];
     assert!(parts.map(place).is_sorted(), "{page}");
     assert!(page.contains("href=\"tel:+49301234567\""), "{page}");
     // The number of a room and a day are no telephone numbers.
@@ -49,13 +61,18 @@ async fn a_sale_on_the_page_today_leads_back_to_it() {
     let page = clerk.get("/").await.expect(200);
     // People know an animal by its name.
     let said = "<a href=\"/animals/1\"><bdi>Rex</bdi></a>: Sold as order 1.";
-    assert!(page.between("id=\"done\"", "</form>").contains(said), "{page:?}");
+    assert!(
+        page.between("id=\"done\"", "</form>").contains(said),
+        "{page:?}"
+    );
     // So does what undoes it.
     let undo = "/orders/1/reopen";
     assert_eq!(clerk.submit((&page, undo), undo, &[]).await.next(), "/");
     // From elsewhere it leads to the animal, also with a page that the console does not know.
     for from in ["", "//example.com"] {
-        let page = clerk.post("/orders/2/change", &[("from", from), ("note", from)]).await;
+        let page = clerk
+            .post("/orders/2/change", &[("from", from), ("note", from)])
+            .await;
         assert_eq!(page.next(), "/animals/2");
     }
 }
@@ -63,7 +80,11 @@ async fn a_sale_on_the_page_today_leads_back_to_it() {
 #[tokio::test]
 async fn a_page_of_sold_orders_says_what_they_brought() {
     let currency = Currency::new("EUR");
-    let shop = Shop::of(StoreOptions { currency, ..StoreOptions::default() }).await;
+    let shop = Shop::of(StoreOptions {
+        currency,
+        ..StoreOptions::default()
+    })
+    .await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     for (name, price) in [("Rex", "80"), ("Max", "120.5"), ("Mia", "")] {
         reserve(&mut clerk, name, "Ann", "2026-12-24").await;
@@ -73,7 +94,10 @@ async fn a_page_of_sold_orders_says_what_they_brought() {
         clerk.post(&path, &[("price", price)]).await.expect(303);
     }
     let page = clerk.get("/orders?status=completed").await.expect(200).text;
-    assert!(page.contains("Sold: 2 with a price, €200.50 in total"), "{page}");
+    assert!(
+        page.contains("Sold: 2 with a price, €200.50 in total"),
+        "{page}"
+    );
     assert!(page.contains("<th scope=\"col\">Sold on</th>"), "{page}");
     assert!(!page.contains("Closed"), "{page}");
     let page = clerk.get("/orders?status=cancelled").await.expect(200).text;
@@ -87,7 +111,11 @@ async fn today_counts_all_reservations_and_names_what_new_animals_lack() {
     for number in 1..=21 {
         reserve(&mut clerk, &format!("Pet {number}"), "Ann", "2026-12-01").await;
     }
-    for (name, until) in [("Tom", "2026-12-02"), ("Ada", "2026-12-03"), ("Kim", "2026-12-04")] {
+    for (name, until) in [
+        ("Tom", "2026-12-02"),
+        ("Ada", "2026-12-03"),
+        ("Kim", "2026-12-04"),
+    ] {
         reserve(&mut clerk, name, "Ann", until).await;
     }
     let page = clerk.get("/").await.expect(200);
@@ -97,22 +125,40 @@ async fn today_counts_all_reservations_and_names_what_new_animals_lack() {
         "Until tomorrow (0 of 1)",
         "Until the day after tomorrow (0 of 1)",
     ] {
-        assert!(page.text.contains(&format!("<h3>{heading}</h3>")), "{heading}: {page:?}");
+        assert!(
+            page.text.contains(&format!("<h3>{heading}</h3>")),
+            "{heading}: {page:?}"
+        );
     }
-    assert_eq!(page.text.matches("<td class=\"first\">").count(), 20, "{page:?}");
+    assert_eq!(
+        page.text.matches("<td class=\"first\">").count(),
+        20,
+        "{page:?}"
+    );
     let add = [("name", "Mia"), ("category", "1"), ("status", "available")];
     let chip = [("name", "Max"), add[1], add[2], ("field.microchip", "276")];
     for form in [&add[..], &chip] {
         clerk.post("/add", form).await.expect(303);
     }
-    let key = clerk.get("/animals/26/photos").await.expect(200).key_before("name=\"pictures\"");
+    let key = clerk
+        .get("/animals/26/photos")
+        .await
+        .expect(200)
+        .key_before("name=\"pictures\"");
     let picture = petstore_testing::pictures::png(8, 6);
-    clerk.upload("/animals/26/photos", &key, &[("a.png", &picture)]).await.expect(303);
+    clerk
+        .upload("/animals/26/photos", &key, &[("a.png", &picture)])
+        .await
+        .expect(303);
     // They arrived long ago.
     let old = "UPDATE pets SET created_at = 1 WHERE id < 25";
     shop.database().execute(old, []).unwrap();
     let page = clerk.get("/").await.expect(200);
-    assert!(page.text.contains("without a photo or a microchip (1)</h2>"), "{page:?}");
+    assert!(
+        page.text
+            .contains("without a photo or a microchip (1)</h2>"),
+        "{page:?}"
+    );
     let chips = page.between("<ul class=\"chips\">", "</ul>");
     assert!(
         chips.contains("<bdi>Mia</bdi><span class=\"muted\">no photo, no microchip<"),
@@ -124,7 +170,11 @@ async fn today_counts_all_reservations_and_names_what_new_animals_lack() {
     shop.database().execute(many, []).unwrap();
     let page = clerk.get("/").await.expect(200);
     // It looks at the 100 newest.
-    assert!(page.text.contains("without a photo or a microchip (20 of 100+)</h2>"), "{page:?}");
+    assert!(
+        page.text
+            .contains("without a photo or a microchip (20 of 100+)</h2>"),
+        "{page:?}"
+    );
 }
 
 #[tokio::test]
@@ -134,25 +184,40 @@ async fn a_list_of_orders_shows_its_animals_and_keeps_what_was_typed() {
     reserve(&mut clerk, "Rex", "Ann", "2026-12-24").await;
     let animal = [("name", "Rex"), ("category", "1"), ("version", "2")];
     let species = [("field.species", "Cat"), ("field.colour", "Black")];
-    clerk.post("/animals/1/edit", &[&animal[..], &species].concat()).await.expect(303);
+    clerk
+        .post("/animals/1/edit", &[&animal[..], &species].concat())
+        .await
+        .expect(303);
     let page = clerk.get("/orders?q=ann&status=all").await.expect(200).text;
-    assert!(page.contains("<article class=\"pet\">") && page.contains("Cat · Black"), "{page}");
+    assert!(
+        page.contains("<article class=\"pet\">") && page.contains("Cat · Black"),
+        "{page}"
+    );
     for status in ["reserved", "completed", "all"] {
         let tab = format!("href=\"/orders?q=ann&amp;status={status}\"");
         assert!(page.contains(&tab), "{tab}: {page}");
     }
-    let sold = clerk.get("/orders?q=ann&status=completed").await.expect(200).text;
+    let sold = clerk
+        .get("/orders?q=ann&status=completed")
+        .await
+        .expect(200)
+        .text;
     assert!(sold.contains("No order found"), "{sold}");
 }
 
 #[tokio::test]
 async fn today_says_what_was_sold_today_and_is_still_sold() {
     let currency = Currency::new("EUR");
-    let shop = Shop::of(StoreOptions { currency, ..StoreOptions::default() }).await;
+    let shop = Shop::of(StoreOptions {
+        currency,
+        ..StoreOptions::default()
+    })
+    .await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     assert!(!clerk.get("/").await.text.contains("Sold today"));
-    for (at, (name, price)) in
-        [("Rex", "80"), ("Max", "120.5"), ("Mia", "60"), ("Moe", "7")].into_iter().enumerate()
+    for (at, (name, price)) in [("Rex", "80"), ("Max", "120.5"), ("Mia", "60"), ("Moe", "7")]
+        .into_iter()
+        .enumerate()
     {
         reserve(&mut clerk, name, "Ann", "2026-12-24").await;
         let path = format!("/orders/{}/complete", at + 1);
@@ -164,9 +229,16 @@ async fn today_says_what_was_sold_today_and_is_still_sold() {
     shop.database().execute(yesterday, []).unwrap();
     let page = clerk.get("/").await.expect(200);
     assert!(page.text.contains("<h2>Sold today (2)</h2>"), "{page:?}");
-    assert!(page.text.contains("<p>Sold: 2 with a price, €200.50 in total</p>"), "{page:?}");
+    assert!(
+        page.text
+            .contains("<p>Sold: 2 with a price, €200.50 in total</p>"),
+        "{page:?}"
+    );
     let sold = page.between("<ul class=\"chips\">", "</ul>");
-    for part in ["/orders/1\"><bdi>Rex</bdi><span class=\"muted\">€80.00", "<bdi>Max</bdi>"] {
+    for part in [
+        "/orders/1\"><bdi>Rex</bdi><span class=\"muted\">€80.00",
+        "<bdi>Max</bdi>",
+    ] {
         assert!(sold.contains(part), "{part}: {sold}");
     }
     assert!(!sold.contains("Mia") && !sold.contains("Moe"), "{sold}");
@@ -176,8 +248,10 @@ async fn today_says_what_was_sold_today_and_is_still_sold() {
 async fn managers_read_that_there_is_no_backup_yet_or_that_the_last_one_is_too_old() {
     let shop = Shop::open().await;
     let none = "There is no backup yet.";
-    let (mut manager, mut clerk) =
-        (shop.member("Mo", Role::Manager).await, shop.member("Cy", Role::Clerk).await);
+    let (mut manager, mut clerk) = (
+        shop.member("Mo", Role::Manager).await,
+        shop.member("Cy", Role::Clerk).await,
+    );
     let backups = &shop.app.backups;
     let mut says = async |text: &str| {
         assert!(!clerk.get("/").await.expect(200).text.contains(text));
@@ -218,9 +292,15 @@ async fn today_misses_no_chip_of_a_budgie() {
     let chips = page.between("<ul class=\"chips\">", "</ul>");
     let lacks = |name: &str| {
         let (_, rest) = chips.split_once(&format!("<bdi>{name}</bdi>")).unwrap();
-        rest.split("</span>").next().unwrap().contains("no microchip")
+        rest.split("</span>")
+            .next()
+            .unwrap()
+            .contains("no microchip")
     };
-    assert!(lacks("Rex") && !lacks("Tweety") && !lacks("Nemo"), "{chips}");
+    assert!(
+        lacks("Rex") && !lacks("Tweety") && !lacks("Nemo"),
+        "{chips}"
+    );
 }
 
 #[tokio::test]
@@ -228,7 +308,13 @@ async fn a_customer_is_found_by_words_in_any_order_and_a_number_with_its_country
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
     reserve(&mut clerk, "Rex", "Mrs Smith, 07700 900123", "2026-12-24").await;
-    reserve(&mut clerk, "Max", "Tom Smith, +44 7700 900456", "2026-12-24").await;
+    reserve(
+        &mut clerk,
+        "Max",
+        "Tom Smith, +44 7700 900456",
+        "2026-12-24",
+    )
+    .await;
     // The message about it has a link, too.
     clerk.get("/").await.expect(200);
     for (typed, found) in [
@@ -243,8 +329,16 @@ async fn a_customer_is_found_by_words_in_any_order_and_a_number_with_its_country
         ("077+123", vec![]),
         ("%2B", vec![]),
     ] {
-        let page = clerk.get(&format!("/orders?q={typed}")).await.expect(200).text;
+        let page = clerk
+            .get(&format!("/orders?q={typed}"))
+            .await
+            .expect(200)
+            .text;
         let has = |id: &i32| page.contains(&format!("href=\"/orders/{id}\""));
-        assert_eq!([1, 2].into_iter().filter(has).collect::<Vec<_>>(), found, "{typed}: {page}");
+        assert_eq!(
+            [1, 2].into_iter().filter(has).collect::<Vec<_>>(),
+            found,
+            "{typed}: {page}"
+        );
     }
 }

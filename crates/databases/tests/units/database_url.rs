@@ -30,16 +30,30 @@ fn a_database_is_a_sqlite_file_or_a_postgresql_url() {
 fn a_url_names_one_server_or_several_and_shows_no_password() {
     for (text, shown) in [
         ("postgres://db.example/pets", "postgres://db.example/pets"),
-        ("postgresql://me:s3cret@db:5433/pets", "postgres://me@db:5433/pets"),
-        ("postgres://me:s3cret@a,b:5433/pets", "postgres://me@a,b:5433/pets"),
+        (
+            "postgresql://me:s3cret@db:5433/pets",
+            "postgres://me@db:5433/pets",
+        ),
+        (
+            "postgres://me:s3cret@a,b:5433/pets",
+            "postgres://me@a,b:5433/pets",
+        ),
         (
             "postgres://me:s3cret@a/pets?target_session_attrs=read-write&sslmode=disable",
             "postgres://me@a/pets",
         ),
-        ("postgres://me@%2Frun%2Fdb/pets", "postgres://me@/run/db/pets"),
-        ("postgres://me@/pets?host=/run/db&password=s3cret", "postgres://me@/run/db/pets"),
+        (
+            "postgres://me@%2Frun%2Fdb/pets",
+            "postgres://me@/run/db/pets",
+        ),
+        (
+            "postgres://me@/pets?host=/run/db&password=s3cret",
+            "postgres://me@/run/db/pets",
+        ),
     ] {
-        let DatabaseUrl::Postgres(url) = text.parse().unwrap() else { panic!("{text}") };
+        let DatabaseUrl::Postgres(url) = text.parse().unwrap() else {
+            panic!("{text}")
+        };
         assert_eq!([url.to_string(), format!("{url:?}")], [shown, shown]);
     }
 }
@@ -51,8 +65,14 @@ fn an_invalid_url_is_rejected_without_showing_its_password() {
         ("postgres://me:s3cret@/pets", "must name a host"),
         ("postgres://me:s3cret@db:port/pets", "port"),
         ("postgres://me:s3cret@db/pets?colour=s3cret", "colour"),
-        ("postgres://me:s3cret@db/pets?sslmode=s3cret", "sslmode must be one of"),
-        ("postgres://me:s3cret@db/pets?target_session_attrs=read-only", "read-write"),
+        (
+            "postgres://me:s3cret@db/pets?sslmode=s3cret",
+            "sslmode must be one of",
+        ),
+        (
+            "postgres://me:s3cret@db/pets?target_session_attrs=read-only",
+            "read-write",
+        ),
         ("postgres://me:s3cr@et@db/pets", "%40"),
     ] {
         let error = text.parse::<DatabaseUrl>().unwrap_err();

@@ -140,7 +140,15 @@ impl StaffMember {
     /// The member, who signs in at a provider from now on.
     pub fn with_identity(self, identity: Identity) -> Self {
         let (identity, passkeys) = (Some(identity), vec![]);
-        Self { password: None, link: None, second_factor: None, passkeys, identity, ..self }.next()
+        Self {
+            password: None,
+            link: None,
+            second_factor: None,
+            passkeys,
+            identity,
+            ..self
+        }
+        .next()
     }
 
     /// The member after the only use of the link.
@@ -154,15 +162,33 @@ impl StaffMember {
         let until = Timestamp::from_second(now.as_second() + LINK_SECONDS).unwrap_or(now);
         let link = Some((link.digest(), until));
         let (password, second_factor, passkeys, identity) = (None, None, vec![], None);
-        Self { disabled_at: None, password, link, second_factor, passkeys, identity, ..self }.next()
+        Self {
+            disabled_at: None,
+            password,
+            link,
+            second_factor,
+            passkeys,
+            identity,
+            ..self
+        }
+        .next()
     }
 
     pub fn with_password(self, hash: PasswordHash) -> Self {
-        Self { password: Some(hash), link: None, ..self }.next()
+        Self {
+            password: Some(hash),
+            link: None,
+            ..self
+        }
+        .next()
     }
 
     pub fn with_second_factor(self, second_factor: Option<SecondFactor>) -> Self {
-        Self { second_factor, ..self }.next()
+        Self {
+            second_factor,
+            ..self
+        }
+        .next()
     }
 
     pub fn with_passkeys(self, passkeys: Vec<Passkey>) -> Self {
@@ -179,7 +205,12 @@ impl StaffMember {
 
     /// The member, who cannot sign in any more.
     pub fn disabled(self, now: Timestamp) -> Self {
-        Self { disabled_at: Some(now), link: None, ..self }.next()
+        Self {
+            disabled_at: Some(now),
+            link: None,
+            ..self
+        }
+        .next()
     }
 
     /// The change that makes of the member what `to` makes of it.
@@ -188,7 +219,10 @@ impl StaffMember {
     }
 
     fn next(self) -> Self {
-        Self { version: self.version + 1, ..self }
+        Self {
+            version: self.version + 1,
+            ..self
+        }
     }
 
     /// Whether a password is not enough.
@@ -201,14 +235,28 @@ impl StaffMember {
     }
 
     pub fn act(&self, kind: ActType) -> Act {
-        let subject = JournalSubject { kind: SubjectKind::Staff.into(), id: Some(self.id.0) };
+        let subject = JournalSubject {
+            kind: SubjectKind::Staff.into(),
+            id: Some(self.id.0),
+        };
         let mut details: Vec<(Cow<'static, str>, String)> = Vec::new();
-        if matches!(kind, ActType::StaffAdded | ActType::StaffLinked | ActType::StaffRoleChanged) {
+        if matches!(
+            kind,
+            ActType::StaffAdded | ActType::StaffLinked | ActType::StaffRoleChanged
+        ) {
             details.push(("name".into(), self.name.as_str().to_owned()));
             details.push(("role".into(), self.role.as_str().to_owned()));
-            details.extend(self.identity.as_ref().map(|of| ("issuer".into(), of.issuer.clone())));
+            details.extend(
+                self.identity
+                    .as_ref()
+                    .map(|of| ("issuer".into(), of.issuer.clone())),
+            );
         }
-        Act { kind: kind.into(), subject, details }
+        Act {
+            kind: kind.into(),
+            subject,
+            details,
+        }
     }
 }
 
@@ -228,7 +276,13 @@ pub struct StaffChange {
 impl StaffChange {
     pub fn new(seen: i64, after: StaffMember, act: ActType) -> Self {
         let act = Some(after.act(act));
-        Self { seen, after, ends: EndedSessions::None, begins: None, act }
+        Self {
+            seen,
+            after,
+            ends: EndedSessions::None,
+            begins: None,
+            act,
+        }
     }
 
     pub fn ending(self, ends: EndedSessions) -> Self {

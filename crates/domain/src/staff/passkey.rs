@@ -59,16 +59,32 @@ impl<'d> Said<'d> {
         let parts = data.split_first_chunk::<32>().and_then(|(of, rest)| {
             let (&flags, rest) = rest.split_first()?;
             let (&count, rest) = rest.split_first_chunk()?;
-            Some((of, Self { flags, count: u32::from_be_bytes(count), rest }))
+            Some((
+                of,
+                Self {
+                    flags,
+                    count: u32::from_be_bytes(count),
+                    rest,
+                },
+            ))
         });
         let (of, said) = parts.ok_or("the authenticator says too little")?;
         let wrong = [
-            (of[..] != Sha256::digest(host)[..], "it is for another host (rpIdHash)"),
+            (
+                of[..] != Sha256::digest(host)[..],
+                "it is for another host (rpIdHash)",
+            ),
             (!said.has(0), "nobody was there (UP)"),
             (!said.has(2), "nobody proved who they are (UV)"),
-            (said.has(4) && !said.is_backup_eligible(), "it has a copy and can have none (BS, BE)"),
+            (
+                said.has(4) && !said.is_backup_eligible(),
+                "it has a copy and can have none (BS, BE)",
+            ),
         ];
-        wrong.into_iter().find(|(is, _)| *is).map_or(Ok(said), |(_, why)| Err(why))
+        wrong
+            .into_iter()
+            .find(|(is, _)| *is)
+            .map_or(Ok(said), |(_, why)| Err(why))
     }
 
     fn has(&self, bit: u8) -> bool {
@@ -83,7 +99,8 @@ impl<'d> Said<'d> {
     /// The identifier of the passkey that was made (section 6.5.1).
     fn made(&self) -> Option<&'d [u8]> {
         let (length, rest) = self.rest.get(16..)?.split_first_chunk()?;
-        rest.get(..usize::from(u16::from_be_bytes(*length))).filter(|_| self.has(6))
+        rest.get(..usize::from(u16::from_be_bytes(*length)))
+            .filter(|_| self.has(6))
     }
 }
 
@@ -91,11 +108,18 @@ impl<'d> Said<'d> {
 fn part_for_ring(key: &[u8], algorithm: i32) -> Option<&[u8]> {
     match algorithm {
         ES256 => key.strip_prefix(OF_P256).filter(|point| point.len() == 65),
-        EDDSA => key.strip_prefix(OF_ED25519).filter(|point| point.len() == 32),
+        EDDSA => key
+            .strip_prefix(OF_ED25519)
+            .filter(|point| point.len() == 32),
         // Lengths have two bytes from 2,048 bits on.
         RS256 => {
-            let rest = key.strip_prefix(b"\x30\x82")?.get(2..)?.strip_prefix(OF_RSA)?;
-            rest.get(2..)?.strip_prefix(b"\0").filter(|key| key.len() <= 1100)
+            let rest = key
+                .strip_prefix(b"\x30\x82")?
+                .get(2..)?
+                .strip_prefix(OF_RSA)?;
+            rest.get(2..)?
+                .strip_prefix(b"\0")
+                .filter(|key| key.len() <= 1100)
         }
         _ => None,
     }
@@ -129,7 +153,9 @@ impl Passkey {
         if said.made() != Some(&id) || !(1..=1023).contains(&id.len()) {
             return Err("the browser and the authenticator name different passkeys, or none");
         }
-        let key = part_for_ring(key, algorithm).ok_or("its algorithm is not allowed")?.to_vec();
+        let key = part_for_ring(key, algorithm)
+            .ok_or("its algorithm is not allowed")?
+            .to_vec();
         Ok(Self {
             id,
             user,
@@ -150,7 +176,9 @@ impl Passkey {
             _ => &RSA_PKCS1_2048_8192_SHA256,
         };
         let signed = [&of.data[..], &Sha256::digest(&of.client)].concat();
-        UnparsedPublicKey::new(algorithm, &self.key).verify(&signed, &of.signature).is_ok()
+        UnparsedPublicKey::new(algorithm, &self.key)
+            .verify(&signed, &of.signature)
+            .is_ok()
     }
 }
 
@@ -172,7 +200,10 @@ impl StaffMember {
             return Err("the signature is not that of its key");
         }
         let is_eligible = said.is_backup_eligible();
-        if known.is_backup_eligible.is_some_and(|known| known != is_eligible) {
+        if known
+            .is_backup_eligible
+            .is_some_and(|known| known != is_eligible)
+        {
             return Err("it can be copied now and could not before, or the other way round (BE)");
         }
 

@@ -51,7 +51,9 @@ impl Password {
         let first = characters.next();
         let is_repeated = characters.all(|next| Some(next) == first);
         // What is left without the words that everybody tries first.
-        let rest = lower.replace(&name.as_str().to_lowercase(), "").replace("petstore", "");
+        let rest = lower
+            .replace(&name.as_str().to_lowercase(), "")
+            .replace("petstore", "");
         if is_repeated || rest.chars().count() < 6 || COMMON.lines().any(|known| known == lower) {
             return Err(WeakPassword::Common);
         }
@@ -133,7 +135,9 @@ mod tests {
     fn the_hash_is_argon2id_with_the_parameters_that_are_promised() {
         // By the reference implementation: argon2 somesalt12345678 -id -t 2 -k 19456 -p 1 -l 32 -r
         let hash = PasswordHash::of(&Password("password".to_owned()), *b"somesalt12345678");
-        let first = [0x0c, 0x4c, 0x0b, 0x6d, 0xb2, 0x19, 0x19, 0x4b, 0x60, 0x06, 0xe0, 0x78];
+        let first = [
+            0x0c, 0x4c, 0x0b, 0x6d, 0xb2, 0x19, 0x19, 0x4b, 0x60, 0x06, 0xe0, 0x78,
+        ];
         assert_eq!(hash.0[SALT..][..first.len()], first);
         assert!(COMMON.lines().count() > 200 && COMMON.lines().all(|known| known.len() >= 12));
     }

@@ -35,10 +35,16 @@ impl SecondFactor {
     /// The second factor after this code or recovery code was used; `None` if it is wrong, or was used
     /// before.
     pub fn after(&self, typed: &str, secret: &TotpSecret, now: Timestamp) -> Option<Self> {
-        let typed: String = typed.chars().filter(|c| !c.is_whitespace() && *c != '-').collect();
+        let typed: String = typed
+            .chars()
+            .filter(|c| !c.is_whitespace() && *c != '-')
+            .collect();
         if let Some(period) = secret.period_of(&typed, now) {
             let is_new = period > self.last_period;
-            return is_new.then(|| Self { last_period: period, ..self.clone() });
+            return is_new.then(|| Self {
+                last_period: period,
+                ..self.clone()
+            });
         }
         let digest = recovery_digest(&typed.to_ascii_uppercase());
         let at = self.recovery.iter().position(|known| *known == digest)?;
@@ -86,7 +92,10 @@ impl TotpSecret {
 
     /// The secret in Base32, as [`Self::spelled`] gives it.
     pub fn parse(text: &str) -> Option<Self> {
-        let letters: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        let letters: Vec<u8> = text
+            .bytes()
+            .filter(|byte| !byte.is_ascii_whitespace())
+            .collect();
         Self::from_bytes(&BASE32.decode(&letters).ok()?)
     }
 
@@ -117,7 +126,9 @@ impl TotpSecret {
         let tag = hmac::sign(&key, &period.to_be_bytes());
         let hash = tag.as_ref();
         let at = usize::from(hash[hash.len() - 1] & 15);
-        let number = hash[at..at + 4].iter().fold(0_u32, |sum, &byte| sum << 8 | u32::from(byte));
+        let number = hash[at..at + 4]
+            .iter()
+            .fold(0_u32, |sum, &byte| sum << 8 | u32::from(byte));
         format!("{:0DIGITS$}", (number & 0x7fff_ffff) % 10_u32.pow(6))
     }
 
@@ -129,6 +140,9 @@ impl TotpSecret {
 
 fn in_fours(text: &str, between: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
-    let groups: Vec<String> = letters.chunks(4).map(|four| four.iter().collect()).collect();
+    let groups: Vec<String> = letters
+        .chunks(4)
+        .map(|four| four.iter().collect())
+        .collect();
     groups.join(between)
 }

@@ -44,7 +44,8 @@ impl StaffSession {
 
     /// Whether the member has proved recently who they are.
     pub fn is_confirmed_at(&self, now: Timestamp) -> bool {
-        self.confirmed_at.is_some_and(|at| now.as_second() - at.as_second() < Self::CONFIRMED)
+        self.confirmed_at
+            .is_some_and(|at| now.as_second() - at.as_second() < Self::CONFIRMED)
     }
 
     /// Whether its use is to be saved.

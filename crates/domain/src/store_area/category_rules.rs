@@ -23,7 +23,11 @@ pub(super) fn put_category(
         return Ok(Decision::unchanged(same));
     }
     let version = before.map_or(1, |category| category.version + 1);
-    let after = Category { id, label: label.clone(), version };
+    let after = Category {
+        id,
+        label: label.clone(),
+        version,
+    };
     Ok(Decision::of(ChangeType::CategoryChanged, before, after))
 }
 
@@ -34,6 +38,15 @@ pub(super) fn delete_category(
     let category = existing(present.category.as_ref(), "No category has this id.")?;
     require(preconditions, Some(category))?;
     let before = Some(Resource::Category(category.clone()));
-    let change = Change { kind: ChangeType::CategoryDeleted, before, after: None };
-    Ok(Decision { changes: vec![change], releases: None, result: None, photo: None })
+    let change = Change {
+        kind: ChangeType::CategoryDeleted,
+        before,
+        after: None,
+    };
+    Ok(Decision {
+        changes: vec![change],
+        releases: None,
+        result: None,
+        photo: None,
+    })
 }

@@ -85,12 +85,20 @@ impl Resource {
 
     /// The animal, if it is one.
     pub fn pet(&self) -> Option<&StorePet> {
-        if let Self::Pet(pet) = self { Some(pet) } else { None }
+        if let Self::Pet(pet) = self {
+            Some(pet)
+        } else {
+            None
+        }
     }
 
     /// The order, if it is one.
     pub fn order(&self) -> Option<&Order> {
-        if let Self::Order(order) = self { Some(order) } else { None }
+        if let Self::Order(order) = self {
+            Some(order)
+        } else {
+            None
+        }
     }
 
     pub fn id(&self) -> i64 {

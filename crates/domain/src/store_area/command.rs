@@ -164,19 +164,24 @@ impl Command {
     /// The change of the fields of an animal.
     pub fn fields(&self) -> Option<&FieldPatch> {
         match self {
-            Self::AddPet(_, fields, _) | Self::PatchPet { patch: PetPatch { fields, .. }, .. } => {
-                Some(fields)
-            }
+            Self::AddPet(_, fields, _)
+            | Self::PatchPet {
+                patch: PetPatch { fields, .. },
+                ..
+            } => Some(fields),
             _ => None,
         }
     }
 
     /// The values that it gives to fields.
     pub fn field_values(&self) -> impl Iterator<Item = (&str, &FieldValue)> {
-        self.fields().into_iter().flatten().filter_map(|(name, given)| match given {
-            Given::Set(value) => Some((name.as_str(), value)),
-            Given::Clear | Given::Other => None,
-        })
+        self.fields()
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, given)| match given {
+                Given::Set(value) => Some((name.as_str(), value)),
+                Given::Clear | Given::Other => None,
+            })
     }
 }
 
@@ -218,14 +223,23 @@ impl IfMatch {
 
 impl Preconditions {
     /// Requires that nothing is there.
-    pub const ABSENT: Self = Self { if_match: None, if_absent: true };
+    pub const ABSENT: Self = Self {
+        if_match: None,
+        if_absent: true,
+    };
 
     /// Requires that something is there, in any version.
-    pub const PRESENT: Self = Self { if_match: Some(IfMatch::Any), if_absent: false };
+    pub const PRESENT: Self = Self {
+        if_match: Some(IfMatch::Any),
+        if_absent: false,
+    };
 
     /// Requires exactly this version.
     pub fn version(version: i64) -> Self {
-        Self { if_match: Some(IfMatch::Versions(vec![version])), if_absent: false }
+        Self {
+            if_match: Some(IfMatch::Versions(vec![version])),
+            if_absent: false,
+        }
     }
 
     pub(super) fn are_given(&self) -> bool {

@@ -28,7 +28,9 @@ impl ContactUrl {
     /// The address as people write it.
     pub fn shown(&self) -> &str {
         let url = self.as_str();
-        url.strip_prefix("mailto:").or(url.strip_prefix("tel:")).unwrap_or(url)
+        url.strip_prefix("mailto:")
+            .or(url.strip_prefix("tel:"))
+            .unwrap_or(url)
     }
 }
 
@@ -51,10 +53,16 @@ impl FromStr for ContactUrl {
             "tel" => {
                 let number = url.path().strip_prefix('+').unwrap_or(url.path());
                 number.bytes().filter(u8::is_ascii_digit).count() >= 3
-                    && number.bytes().all(|byte| byte.is_ascii_digit() || b"-.()".contains(&byte))
+                    && number
+                        .bytes()
+                        .all(|byte| byte.is_ascii_digit() || b"-.()".contains(&byte))
             }
             _ => false,
         };
-        if is_valid { Ok(Self(url)) } else { Err(form.to_owned()) }
+        if is_valid {
+            Ok(Self(url))
+        } else {
+            Err(form.to_owned())
+        }
     }
 }

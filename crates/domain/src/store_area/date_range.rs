@@ -52,7 +52,11 @@ impl FieldSet {
         };
         let [from, to] = ends;
         let (from, to) = (date("from", from)?, date("to", to)?);
-        Ok(DateRange { field: field.name.clone(), from, to })
+        Ok(DateRange {
+            field: field.name.clone(),
+            from,
+            to,
+        })
     }
 }
 
@@ -82,6 +86,10 @@ impl Age {
             Self::ThreeToEight => (Some(after(8)), Some(last(3))),
             Self::EightOrMore => (None, Some(last(8))),
         };
-        DateRange { field: field.clone(), from, to }
+        DateRange {
+            field: field.clone(),
+            from,
+            to,
+        }
     }
 }

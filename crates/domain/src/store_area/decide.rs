@@ -19,46 +19,77 @@ use super::{
 pub fn decide(command: &Command, present: &Present, now: Timestamp) -> Result<Decision, Refusal> {
     match command {
         Command::AddPet(new, fields, photos) => add_pet((new, fields, photos), present, now),
-        Command::PatchPet { patch, preconditions, .. } => {
-            patch_pet(patch, preconditions, present, now)
-        }
-        Command::WithdrawPet { reason, note, preconditions, .. } => {
-            let withdrawal = Withdrawal { at: now, reason: *reason, note: note.clone() };
+        Command::PatchPet {
+            patch,
+            preconditions,
+            ..
+        } => patch_pet(patch, preconditions, present, now),
+        Command::WithdrawPet {
+            reason,
+            note,
+            preconditions,
+            ..
+        } => {
+            let withdrawal = Withdrawal {
+                at: now,
+                reason: *reason,
+                note: note.clone(),
+            };
             withdraw_pet(withdrawal, preconditions, present)
         }
         Command::RestorePet { preconditions, .. } => restore_pet(preconditions, present, now),
         Command::AddPhoto { photo, .. } => add_photo(photo, present, now),
         Command::ReplacePhoto { photo, by, .. } => replace_photo(*photo, by, present, now),
-        Command::PatchPhoto { photo, patch, preconditions, .. } => {
-            patch_photo(*photo, patch, preconditions, present, now)
-        }
-        Command::OrderPhotos { order, preconditions, .. } => {
-            order_photos(order, preconditions, present, now)
-        }
-        Command::DeletePhoto { photo, preconditions, .. } => {
-            delete_photo(*photo, preconditions, present, now)
-        }
+        Command::PatchPhoto {
+            photo,
+            patch,
+            preconditions,
+            ..
+        } => patch_photo(*photo, patch, preconditions, present, now),
+        Command::OrderPhotos {
+            order,
+            preconditions,
+            ..
+        } => order_photos(order, preconditions, present, now),
+        Command::DeletePhoto {
+            photo,
+            preconditions,
+            ..
+        } => delete_photo(*photo, preconditions, present, now),
         Command::PlaceOrder(new) => place_order(new, present, now),
-        Command::CompleteOrder { price, preconditions, .. } => {
-            complete_order(price, preconditions, present, now)
-        }
-        Command::CancelOrder { reason, preconditions, .. } => {
-            cancel_order(reason.as_ref(), preconditions, present, now)
-        }
-        Command::ReturnOrder { reason, preconditions, .. } => {
-            return_order(reason.as_ref(), preconditions, present, now)
-        }
-        Command::ReopenOrder { expires_at, default_end, preconditions, .. } => {
-            reopen_order(*expires_at, *default_end, preconditions, present, now)
-        }
-        Command::PatchOrder { patch, preconditions, .. } => {
-            patch_order(patch, preconditions, present, now)
-        }
+        Command::CompleteOrder {
+            price,
+            preconditions,
+            ..
+        } => complete_order(price, preconditions, present, now),
+        Command::CancelOrder {
+            reason,
+            preconditions,
+            ..
+        } => cancel_order(reason.as_ref(), preconditions, present, now),
+        Command::ReturnOrder {
+            reason,
+            preconditions,
+            ..
+        } => return_order(reason.as_ref(), preconditions, present, now),
+        Command::ReopenOrder {
+            expires_at,
+            default_end,
+            preconditions,
+            ..
+        } => reopen_order(*expires_at, *default_end, preconditions, present, now),
+        Command::PatchOrder {
+            patch,
+            preconditions,
+            ..
+        } => patch_order(patch, preconditions, present, now),
         Command::ExpireOrder { .. } => expire_order(present, now),
         Command::EraseContact { closed_until, .. } => erase_contact(*closed_until, present),
-        Command::PutCategory { id, label, preconditions } => {
-            put_category(*id, label, preconditions, present)
-        }
+        Command::PutCategory {
+            id,
+            label,
+            preconditions,
+        } => put_category(*id, label, preconditions, present),
         Command::DeleteCategory { preconditions, .. } => delete_category(preconditions, present),
     }
 }

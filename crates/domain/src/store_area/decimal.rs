@@ -43,7 +43,9 @@ impl Decimal {
 /// The digits before the point, without the minus, and those after it.
 fn parts(text: &str) -> (&str, Option<&str>) {
     let number = text.strip_prefix('-').unwrap_or(text);
-    number.split_once('.').map_or((number, None), |(whole, fraction)| (whole, Some(fraction)))
+    number
+        .split_once('.')
+        .map_or((number, None), |(whole, fraction)| (whole, Some(fraction)))
 }
 
 /// The code of a currency (ISO 4217), such as `EUR`.
@@ -74,13 +76,26 @@ impl Currency {
     /// A price with all decimals of the currency, and no more: half up.
     pub fn rounded(&self, price: &str) -> String {
         let decimals = self.decimals();
-        let (minus, digits) = price.strip_prefix('-').map_or(("", price), |digits| ("-", digits));
+        let (minus, digits) = price
+            .strip_prefix('-')
+            .map_or(("", price), |digits| ("-", digits));
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-        let kept = fraction.chars().chain(std::iter::repeat('0')).take(decimals);
-        let Ok(units) = whole.chars().chain(kept).collect::<String>().parse::<u128>() else {
+        let kept = fraction
+            .chars()
+            .chain(std::iter::repeat('0'))
+            .take(decimals);
+        let Ok(units) = whole
+            .chars()
+            .chain(kept)
+            .collect::<String>()
+            .parse::<u128>()
+        else {
             return price.to_owned();
         };
-        let is_up = fraction.as_bytes().get(decimals).is_some_and(|digit| *digit >= b'5');
+        let is_up = fraction
+            .as_bytes()
+            .get(decimals)
+            .is_some_and(|digit| *digit >= b'5');
         let units = format!("{:0>1$}", units + u128::from(is_up), decimals + 1);
         let (whole, fraction) = units.split_at(units.len() - decimals);
         let point = if fraction.is_empty() { "" } else { "." };

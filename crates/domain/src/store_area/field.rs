@@ -47,7 +47,10 @@ impl Choices {
         let are_valid = (1..=100).contains(&texts.len())
             && different.len() == texts.len()
             && texts.iter().all(|text| is_text(text, 64));
-        are_valid.then_some(Self { values: texts, labels: BTreeMap::new() })
+        are_valid.then_some(Self {
+            values: texts,
+            labels: BTreeMap::new(),
+        })
     }
 
     /// How many labels there can be.
@@ -56,11 +59,17 @@ impl Choices {
     /// The same choices with these labels, by their values. `None` if there are too many, one of them is not valid,
     /// or two labels, or a label and a value, differ only in their case.
     pub fn labelled(self, labels: BTreeMap<String, String>) -> Option<Self> {
-        let values = self.values.iter().chain(labels.keys()).map(|value| in_no_case(value));
+        let values = self
+            .values
+            .iter()
+            .chain(labels.keys())
+            .map(|value| in_no_case(value));
         let mut seen: HashSet<_> = values.collect();
         let are_valid = labels.len() <= Self::MOST_LABELS
             && labels.keys().all(|value| is_text(value, 64))
-            && labels.values().all(|label| is_text(label, 100) && seen.insert(in_no_case(label)));
+            && labels
+                .values()
+                .all(|label| is_text(label, 100) && seen.insert(in_no_case(label)));
         are_valid.then_some(Self { labels, ..self })
     }
 
@@ -84,7 +93,8 @@ impl Choices {
         let key = in_no_case(text);
         let is_label = |(_, label): &(&String, &String)| in_no_case(label) == key;
         let of_label = || self.labels.iter().find(is_label).map(|(value, _)| value);
-        self.find(text).or_else(|| of_label().and_then(|value| self.find(value)))
+        self.find(text)
+            .or_else(|| of_label().and_then(|value| self.find(value)))
     }
 }
 
@@ -132,7 +142,10 @@ impl FieldDefinition {
 
     /// The text for people in place of a value: the label of a choice, if it has one.
     pub fn shown<'a>(&'a self, value: &'a str) -> &'a str {
-        let label = self.choices.as_ref().and_then(|choices| choices.labels.get(value));
+        let label = self
+            .choices
+            .as_ref()
+            .and_then(|choices| choices.labels.get(value));
         label.map_or(value, String::as_str)
     }
 
@@ -154,7 +167,9 @@ impl FieldDefinition {
         let labels = self.choices.iter().flat_map(Choices::labels);
         self.label.as_str().len()
             + choices.map(String::len).sum::<usize>()
-            + labels.map(|(value, label)| value.len() + label.len()).sum::<usize>()
+            + labels
+                .map(|(value, label)| value.len() + label.len())
+                .sum::<usize>()
     }
 }
 
@@ -171,12 +186,18 @@ pub struct FieldSet {
 impl FieldSet {
     pub fn new(version: i64, mut all: Vec<FieldDefinition>, examined: Vec<FieldName>) -> Self {
         all.sort_by(|one, other| (one.position, &one.name).cmp(&(other.position, &other.name)));
-        Self { version, all, examined }
+        Self {
+            version,
+            all,
+            examined,
+        }
     }
 
     /// Whether a transaction that writes a value of this field must say so.
     pub fn is_examined(&self, name: &str) -> bool {
-        self.examined.iter().any(|examined| examined.as_str() == name)
+        self.examined
+            .iter()
+            .any(|examined| examined.as_str() == name)
     }
 
     pub fn all(&self) -> &[FieldDefinition] {

@@ -19,11 +19,18 @@ impl FieldLabels {
         label: &'static str,
         choices: &'static [(&'static str, &'static str)],
     ) -> Self {
-        Self { name, label, choices }
+        Self {
+            name,
+            label,
+            choices,
+        }
     }
 
     fn of_choice(&self, value: &str) -> Option<&'static str> {
-        self.choices.iter().find(|(of, _)| *of == value).map(|(_, label)| *label)
+        self.choices
+            .iter()
+            .find(|(of, _)| *of == value)
+            .map(|(_, label)| *label)
     }
 }
 
@@ -36,7 +43,10 @@ pub fn relabelled(
 ) -> Vec<FieldDefinition> {
     let changed = |wanted: &FieldLabels| {
         let field = fields.find(wanted.name)?;
-        let known = known.iter().flat_map(|all| all.iter()).filter(|of| of.name == wanted.name);
+        let known = known
+            .iter()
+            .flat_map(|all| all.iter())
+            .filter(|of| of.name == wanted.name);
         let known: Vec<_> = known.collect();
         let after = field_with(field, &known, wanted);
         (after != *field).then_some(after)
@@ -54,7 +64,9 @@ fn field_with(
     if known.iter().any(|of| of.label == field.label.as_str()) {
         after.label = Label::new(wanted.label.to_owned()).unwrap_or(after.label);
     }
-    let Some(choices) = &mut after.choices else { return after };
+    let Some(choices) = &mut after.choices else {
+        return after;
+    };
     for value in choices.all().to_vec() {
         let mut labels = choices.labels().clone();
         let present = labels.get(&value).map(String::as_str);

@@ -69,21 +69,37 @@ pub fn decide_field(
         return Err(FieldRefusal::PreconditionRequired);
     }
     if !preconditions.hold_for(before.map(|field| field.version)) {
-        return Err(FieldRefusal::PreconditionFailed(before.cloned().map(Box::new)));
+        return Err(FieldRefusal::PreconditionFailed(
+            before.cloned().map(Box::new),
+        ));
     }
     let after = match (wish, before) {
         (FieldWish::Put(wanted), Some(before)) => {
-            let after = FieldDefinition { version: before.version, ..wanted.clone() };
+            let after = FieldDefinition {
+                version: before.version,
+                ..wanted.clone()
+            };
             if after == *before {
                 let field = Some(after);
-                return Ok(FieldDecision { change: None, act: None, is_new: false, field });
+                return Ok(FieldDecision {
+                    change: None,
+                    act: None,
+                    is_new: false,
+                    field,
+                });
             }
-            Some(FieldDefinition { version: before.version + 1, ..after })
+            Some(FieldDefinition {
+                version: before.version + 1,
+                ..after
+            })
         }
         (FieldWish::Put(_), None) if present.all().len() >= FieldDefinition::MAX => {
             return Err(FieldRefusal::TooMany);
         }
-        (FieldWish::Put(wanted), None) => Some(FieldDefinition { version: 1, ..wanted.clone() }),
+        (FieldWish::Put(wanted), None) => Some(FieldDefinition {
+            version: 1,
+            ..wanted.clone()
+        }),
         (FieldWish::Delete(_), _) => None,
     };
     let act = match (before, &after) {
@@ -101,7 +117,12 @@ pub fn decide_field(
         after: after.clone(),
         must_be_unused,
     };
-    Ok(FieldDecision { change: Some(change), act, is_new: before.is_none(), field: after })
+    Ok(FieldDecision {
+        change: Some(change),
+        act,
+        is_new: before.is_none(),
+        field: after,
+    })
 }
 
 impl FieldDefinition {
@@ -111,10 +132,16 @@ impl FieldDefinition {
         let is_known = |name: &str| before.details.iter().any(|(of, _)| of == name);
         let new = act.details.iter().filter(|(name, _)| !is_known(name));
         let new = new.map(|(name, _)| (name.clone(), String::new()));
-        let different = before.details.iter().filter(|one| !act.details.contains(one)).cloned();
+        let different = before
+            .details
+            .iter()
+            .filter(|one| !act.details.contains(one))
+            .cloned();
         let old: Vec<_> = different.chain(new).collect();
-        act.details
-            .extend(old.into_iter().map(|(name, old)| (format!("before.{name}").into(), old)));
+        act.details.extend(
+            old.into_iter()
+                .map(|(name, old)| (format!("before.{name}").into(), old)),
+        );
         act
     }
 
@@ -129,14 +156,26 @@ impl FieldDefinition {
             ("unique".into(), yes_or_no(self.is_unique)),
             ("position".into(), self.position.to_string()),
         ];
-        let choices = self.choices.as_ref().map(|choices| choices.all().join(", "));
+        let choices = self
+            .choices
+            .as_ref()
+            .map(|choices| choices.all().join(", "));
         details.extend(choices.map(|choices| ("choices".into(), choices)));
         let labels = self.choices.iter().flat_map(Choices::labels);
-        let labels: Vec<_> = labels.map(|(value, label)| format!("{value}: {label}")).collect();
+        let labels: Vec<_> = labels
+            .map(|(value, label)| format!("{value}: {label}"))
+            .collect();
         if !labels.is_empty() {
             details.push(("choiceLabels".into(), labels.join(", ")));
         }
-        let subject = JournalSubject { kind: SubjectKind::Field.into(), id: None };
-        Act { kind: kind.into(), subject, details }
+        let subject = JournalSubject {
+            kind: SubjectKind::Field.into(),
+            id: None,
+        };
+        Act {
+            kind: kind.into(),
+            subject,
+            details,
+        }
     }
 }

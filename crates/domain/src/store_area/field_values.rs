@@ -60,9 +60,19 @@ pub struct ValueFilter {
 impl ValueFilter {
     /// `None` if no search looks for the value.
     pub(super) fn of(field: &FieldDefinition, value: &FieldValue) -> Option<Self> {
-        let FieldDefinition { name, kind, is_unique, .. } = field;
+        let FieldDefinition {
+            name,
+            kind,
+            is_unique,
+            ..
+        } = field;
         let key = kind.key(*is_unique, value)?;
-        Some(Self { field: name.clone(), kind: *kind, is_unique: *is_unique, key })
+        Some(Self {
+            field: name.clone(),
+            kind: *kind,
+            is_unique: *is_unique,
+            key,
+        })
     }
 
     pub(super) fn is_in(&self, fields: &FieldValues) -> bool {
@@ -128,12 +138,16 @@ impl FieldValues {
     /// The value of the field with this name.
     pub fn get(&self, name: &str) -> Option<&FieldValue> {
         let all = self.all();
-        let at = all.binary_search_by(|(other, _)| other.as_str().cmp(name)).ok()?;
+        let at = all
+            .binary_search_by(|(other, _)| other.as_str().cmp(name))
+            .ok()?;
         all.get(at).map(|(_, value)| value)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &FieldValue)> {
-        self.all().iter().map(|(name, value)| (name.as_str(), value))
+        self.all()
+            .iter()
+            .map(|(name, value)| (name.as_str(), value))
     }
 
     fn all(&self) -> &[(String, FieldValue)] {
@@ -144,7 +158,10 @@ impl FieldValues {
 /// Writes a JSON string (RFC 8259, section 7).
 pub(super) fn write_text(out: &mut String, text: &str) {
     out.push('"');
-    if !text.bytes().any(|byte| matches!(byte, b'"' | b'\\' | ..b' ')) {
+    if !text
+        .bytes()
+        .any(|byte| matches!(byte, b'"' | b'\\' | ..b' '))
+    {
         out.push_str(text);
         out.push('"');
         return;
@@ -208,14 +225,19 @@ impl FieldSet {
     /// Why values in a store are not valid, if so.
     pub fn problem_of(&self, values: &FieldValues) -> Option<FieldProblem> {
         values.iter().find_map(|(name, value)| {
-            let Some(field) = self.find(name) else { return Some(self.unknown(name)) };
+            let Some(field) = self.find(name) else {
+                return Some(self.unknown(name));
+            };
             (!field.kind.allows(value)).then(|| FieldProblem::Invalid(field.is("fields")))
         })
     }
 
     /// The keys of the values that no other animal may have.
     pub fn unique_keys(&self, values: &FieldValues) -> Vec<UniqueKey> {
-        values.iter().filter_map(|(name, value)| self.unique_key(name, value)).collect()
+        values
+            .iter()
+            .filter_map(|(name, value)| self.unique_key(name, value))
+            .collect()
     }
 
     /// The key of a value; `None` if other animals may also have it.
@@ -244,8 +266,10 @@ impl FieldSet {
     pub(super) fn unknown(&self, name: &str) -> FieldProblem {
         let shown: String = name.chars().take(40).collect();
         let names: Vec<&str> = self.all().iter().map(|field| field.name.as_str()).collect();
-        let message =
-            format!("No field has the name {shown:?}. The fields are {}.", names.join(", "));
+        let message = format!(
+            "No field has the name {shown:?}. The fields are {}.",
+            names.join(", ")
+        );
         FieldProblem::Unknown(message)
     }
 }
@@ -270,14 +294,20 @@ impl FieldDefinition {
 
     /// A value that is new at `now`; `None` if it is not valid.
     pub fn accepted(&self, given: &Given, now: Timestamp) -> Option<FieldValue> {
-        let Given::Set(value) = given else { return None };
+        let Given::Set(value) = given else {
+            return None;
+        };
         let is_valid = match (value, &self.choices) {
             (FieldValue::Text(text), Some(choices)) => choices.find(text) == Some(text),
             (FieldValue::Text(text), _) if self.is_price() => {
                 Decimal::new(text).is_some_and(|price| !price.has_minus())
             }
             (FieldValue::Text(text), _) if self.is_birth() => {
-                let tomorrow = now.to_zoned(TimeZone::UTC).date().tomorrow().unwrap_or(Date::MAX);
+                let tomorrow = now
+                    .to_zoned(TimeZone::UTC)
+                    .date()
+                    .tomorrow()
+                    .unwrap_or(Date::MAX);
                 is_date(text) && text.parse().is_ok_and(|born: Date| born <= tomorrow)
             }
             _ => self.kind.allows(value),

@@ -106,7 +106,10 @@ impl JournalSubject {
             !word.is_empty() && word.bytes().all(is_letter)
         };
         let (kind, what) = text.split_once('.')?;
-        (is_word(kind, b"") && is_word(what, b"_")).then(|| Self { kind: Word::of(kind), id })
+        (is_word(kind, b"") && is_word(what, b"_")).then(|| Self {
+            kind: Word::of(kind),
+            id,
+        })
     }
 
     /// Parses the form in which it is displayed.
@@ -120,7 +123,10 @@ impl JournalSubject {
             kind,
             SubjectKind::Pets | SubjectKind::Field | SubjectKind::Profile | SubjectKind::Database
         );
-        let subject = Self { kind: kind.into(), id };
+        let subject = Self {
+            kind: kind.into(),
+            id,
+        };
         // An integer has one spelling.
         (id.is_some() == has_id && subject.to_string() == text).then_some(subject)
     }
@@ -149,8 +155,15 @@ pub struct Act {
 
 impl Act {
     pub fn on_webhook(kind: ActType, id: i64) -> Self {
-        let subject = JournalSubject { kind: SubjectKind::Webhook.into(), id: Some(id) };
-        Self { kind: kind.into(), subject, details: Vec::new() }
+        let subject = JournalSubject {
+            kind: SubjectKind::Webhook.into(),
+            id: Some(id),
+        };
+        Self {
+            kind: kind.into(),
+            subject,
+            details: Vec::new(),
+        }
     }
 }
 
@@ -214,7 +227,10 @@ pub enum AuditType {
 
 impl AuditType {
     pub fn all() -> impl Iterator<Item = Self> {
-        ChangeType::ALL.map(Self::Change).into_iter().chain(ActType::ALL.map(Self::Act))
+        ChangeType::ALL
+            .map(Self::Change)
+            .into_iter()
+            .chain(ActType::ALL.map(Self::Act))
     }
 
     pub fn parse(text: &str) -> Option<Self> {

@@ -144,7 +144,9 @@ pub fn unseparated(key: String) -> String {
 /// Returns the digits of a microchip to which a program has added decimals.
 fn chip_with_decimals(key: &str) -> Option<String> {
     let number = key.trim_matches(WRAPPERS);
-    let whole = ADDED_DECIMALS.iter().find_map(|decimals| number.strip_suffix(decimals))?;
+    let whole = ADDED_DECIMALS
+        .iter()
+        .find_map(|decimals| number.strip_suffix(decimals))?;
     let digits = without_separators(whole);
     let is_chip =
         CHIP_LENGTHS.contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -152,7 +154,9 @@ fn chip_with_decimals(key: &str) -> Option<String> {
 }
 
 fn without_separators(key: &str) -> String {
-    key.chars().filter(|&character| !is_separator(character)).collect()
+    key.chars()
+        .filter(|&character| !is_separator(character))
+        .collect()
 }
 
 fn is_separator(character: char) -> bool {
@@ -181,7 +185,9 @@ fn is_separator(character: char) -> bool {
 /// `2,76098E+14`.
 pub fn is_shortened_number(text: &str) -> bool {
     let number = text.trim_matches(WRAPPERS);
-    let Some((digits, exponent)) = number.split_once(['E', 'e']) else { return false };
+    let Some((digits, exponent)) = number.split_once(['E', 'e']) else {
+        return false;
+    };
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_mantissa = match digits.split_once(['.', ',']) {
         Some((whole, decimals)) => whole.len() == 1 && is_digits(whole) && is_digits(decimals),
@@ -193,7 +199,10 @@ pub fn is_shortened_number(text: &str) -> bool {
 /// Whether the text is a date, in the only form in which a date is written.
 pub fn is_date(text: &str) -> bool {
     // Years before 0 have more digits.
-    text.len() == 10 && text.parse::<Date>().is_ok_and(|date| date.to_string() == text)
+    text.len() == 10
+        && text
+            .parse::<Date>()
+            .is_ok_and(|date| date.to_string() == text)
 }
 
 /// Whether it is a text of at most `max` characters, one of them visible.
@@ -229,7 +238,11 @@ mod tests {
             "981,000,000,000,001.0",
             "981*000*000*000*001",
         ] {
-            assert_eq!(unseparated(spelling.to_owned()), "981000000000001", "{spelling}");
+            assert_eq!(
+                unseparated(spelling.to_owned()),
+                "981000000000001",
+                "{spelling}"
+            );
         }
     }
 
@@ -248,11 +261,25 @@ mod tests {
 
     #[test]
     fn a_number_that_a_spreadsheet_has_shortened_is_known_and_a_chip_with_letters_is_none() {
-        for text in ["9.81E+14", "2,76098E+14", "9E+14", "9.81e+14", "'9.81E+14", "=\"9.81E+14\""] {
+        for text in [
+            "9.81E+14",
+            "2,76098E+14",
+            "9E+14",
+            "9.81e+14",
+            "'9.81E+14",
+            "=\"9.81E+14\"",
+        ] {
             assert!(is_shortened_number(text), "{text}");
         }
-        for text in ["981000000000001", "9E14", "0A12E34F", "98.1E+14", "E+14", "9.E+14", "9.81E+"]
-        {
+        for text in [
+            "981000000000001",
+            "9E14",
+            "0A12E34F",
+            "98.1E+14",
+            "E+14",
+            "9.E+14",
+            "9.81E+",
+        ] {
             assert!(!is_shortened_number(text), "{text}");
         }
     }

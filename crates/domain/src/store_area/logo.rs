@@ -28,7 +28,14 @@ impl NewLogo {
     pub fn new(png: Vec<u8>, width: u16, height: u16) -> Self {
         let hash = Sha256::digest(&png);
         let digest = u64::from_be_bytes(std::array::from_fn(|at| hash[at]));
-        Self { logo: Logo { digest, width, height }, png }
+        Self {
+            logo: Logo {
+                digest,
+                width,
+                height,
+            },
+            png,
+        }
     }
 }
 
@@ -50,7 +57,11 @@ impl Logo {
     pub fn parse(name: &str) -> Option<Self> {
         let number = |at, digits| u64::from_str_radix(name.get(at..at + digits)?, 16).ok();
         let side = |at| u16::try_from(number(at, 3)?).ok();
-        let logo = Self { digest: number(0, 16)?, width: side(16)?, height: side(19)? };
+        let logo = Self {
+            digest: number(0, 16)?,
+            width: side(16)?,
+            height: side(19)?,
+        };
         (logo.to_string() == name).then_some(logo)
     }
 
@@ -75,7 +86,11 @@ impl Logo {
 /// The name has the sides, so pages know them without the file.
 impl fmt::Display for Logo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { digest, width, height } = self;
+        let Self {
+            digest,
+            width,
+            height,
+        } = self;
         write!(f, "{digest:016x}{width:03x}{height:03x}")
     }
 }

@@ -26,7 +26,9 @@ pub fn normalized(text: &str) -> String {
 /// The letters and digits of a text, as [`normalized`] but all of them. So a part of a telephone number
 /// is found, however it is grouped.
 pub fn letters(text: &str) -> String {
-    comparable(text).filter(|character| character.is_alphanumeric()).collect()
+    comparable(text)
+        .filter(|character| character.is_alphanumeric())
+        .collect()
 }
 
 /// The whole text without regard to case and accents.
@@ -69,14 +71,25 @@ fn keys(name: &str, most_words: usize) -> Vec<String> {
         in_word = character.is_alphanumeric();
     }
     let key = |characters: &[char]| characters.iter().take(NAME_KEY_LENGTH).collect::<String>();
-    let words = words.iter().take(most_words).map(|&word| key(&letters[word..]));
+    let words = words
+        .iter()
+        .take(most_words)
+        .map(|&word| key(&letters[word..]));
     let others = others.chars().take(NAME_KEY_LENGTH).collect();
-    let found: Vec<String> = words.chain([others]).filter(|key| !key.is_empty()).collect();
+    let found: Vec<String> = words
+        .chain([others])
+        .filter(|key| !key.is_empty())
+        .collect();
     let is_needed = |(at, key): &(usize, &String)| {
         let mut others = found.iter().enumerate().filter(|(other, _)| other != at);
         !others.any(|(other, of)| of.starts_with(key.as_str()) && (of != *key || other < *at))
     };
-    found.iter().enumerate().filter(is_needed).map(|(_, key)| key.clone()).collect()
+    found
+        .iter()
+        .enumerate()
+        .filter(is_needed)
+        .map(|(_, key)| key.clone())
+        .collect()
 }
 
 /// Whether a name is one word of ASCII letters and digits: its only key is the name in lower case.
@@ -111,9 +124,15 @@ impl NamePrefix {
     pub fn new(text: &str) -> Option<Self> {
         let all = comparable(compared(text)).filter(|character| !character.is_control());
         let all: String = all.collect();
-        let letters: String = all.chars().filter(|character| character.is_alphanumeric()).collect();
+        let letters: String = all
+            .chars()
+            .filter(|character| character.is_alphanumeric())
+            .collect();
         let key = if letters.is_empty() { all } else { letters };
-        key.chars().nth(NAME_KEY_LENGTH).is_none().then_some(Self(key))
+        key.chars()
+            .nth(NAME_KEY_LENGTH)
+            .is_none()
+            .then_some(Self(key))
     }
 
     /// The same of any text, without what a search ignores.
@@ -158,10 +177,15 @@ impl NamePrefix {
     fn may_find(&self, name: &[u8]) -> bool {
         let wanted = self.0.as_bytes();
         let is_found_at = |start: usize| {
-            let letters = name[start..].iter().filter(|byte| byte.is_ascii_alphanumeric());
+            let letters = name[start..]
+                .iter()
+                .filter(|byte| byte.is_ascii_alphanumeric());
             name[start].eq_ignore_ascii_case(&wanted[0])
                 && (start == 0 || !name[start - 1].is_ascii_alphanumeric())
-                && letters.take(wanted.len()).map(u8::to_ascii_lowercase).eq(wanted.iter().copied())
+                && letters
+                    .take(wanted.len())
+                    .map(u8::to_ascii_lowercase)
+                    .eq(wanted.iter().copied())
         };
         !wanted[0].is_ascii_alphanumeric() || (0..name.len()).any(is_found_at)
     }

@@ -39,7 +39,11 @@ impl<const MAX: usize, const MIN: usize> Text<MAX, MIN> {
 
     /// The rule for the text, as in "a string of …".
     pub fn is() -> String {
-        let most = if MIN == 0 { "at most".to_owned() } else { format!("{MIN} to") };
+        let most = if MIN == 0 {
+            "at most".to_owned()
+        } else {
+            format!("{MIN} to")
+        };
         format!("{most} {MAX} characters without U+0000")
     }
 
@@ -152,14 +156,33 @@ pub struct NewOrder {
 impl NewOrder {
     /// An order with nothing else.
     pub fn of(pet_id: PetId, terms: OrderTerms) -> Self {
-        Self { pet_id, terms, reference: None, note: None, price: Patch::Keep, contact: None }
+        Self {
+            pet_id,
+            terms,
+            reference: None,
+            note: None,
+            price: Patch::Keep,
+            contact: None,
+        }
     }
 
     /// The same order with these values. Its terms say when it ends.
     pub fn with(self, values: OrderPatch) -> Self {
-        let OrderPatch { reference, note, expires_at: _, price, contact } = values;
+        let OrderPatch {
+            reference,
+            note,
+            expires_at: _,
+            price,
+            contact,
+        } = values;
         let (reference, note, contact) = (reference.set(), note.set(), contact.set());
-        Self { reference, note, price, contact, ..self }
+        Self {
+            reference,
+            note,
+            price,
+            contact,
+            ..self
+        }
     }
 }
 
@@ -173,7 +196,14 @@ pub enum OrderTerms {
 impl NewOrder {
     /// The order that is placed now, for this price if it names none. It begins with a reservation.
     pub(super) fn placed(&self, id: OrderId, price: Option<Decimal>, now: Timestamp) -> Order {
-        let Self { pet_id, terms: _, reference, note, price: of_order, contact } = self;
+        let Self {
+            pet_id,
+            terms: _,
+            reference,
+            note,
+            price: of_order,
+            contact,
+        } = self;
         let mut order = Order {
             id,
             pet_id: *pet_id,
@@ -209,7 +239,13 @@ pub struct OrderPatch {
 impl OrderPatch {
     /// Without `..`, so that none is forgotten.
     pub(super) fn apply(&self, order: &mut Order) {
-        let Self { reference, note, expires_at, price, contact } = self;
+        let Self {
+            reference,
+            note,
+            expires_at,
+            price,
+            contact,
+        } = self;
         reference.apply(&mut order.reference);
         note.apply(&mut order.note);
         order.expires_at = expires_at.or(order.expires_at);

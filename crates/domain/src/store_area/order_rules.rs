@@ -94,7 +94,10 @@ fn end_reservation(
     match order.status {
         status if status == after.status => Ok(Decision::unchanged(order)),
         OrderStatus::Reserved => with_pet(order, after, present, now),
-        _ => Err(not_in(order, &format!("Only a reserved order can be {}.", after.status))),
+        _ => Err(not_in(
+            order,
+            &format!("Only a reserved order can be {}.", after.status),
+        )),
     }
 }
 
@@ -111,7 +114,12 @@ pub(super) fn return_order(
         OrderStatus::Completed => check_holds(order)?,
         _ => return Err(not_in(order, "Only a completed order can be returned.")),
     }
-    with_pet(order, closed(order, OrderStatus::Returned, reason), present, now)
+    with_pet(
+        order,
+        closed(order, OrderStatus::Returned, reason),
+        present,
+        now,
+    )
 }
 
 pub(super) fn reopen_order(
@@ -156,7 +164,12 @@ pub(super) fn expire_order(present: &Present, now: Timestamp) -> Result<Decision
     if !is_due {
         return Ok(Decision::unchanged(order));
     }
-    with_pet(order, closed(order, OrderStatus::Expired, None), present, now)
+    with_pet(
+        order,
+        closed(order, OrderStatus::Expired, None),
+        present,
+        now,
+    )
 }
 
 pub(super) fn patch_order(
@@ -173,7 +186,10 @@ pub(super) fn patch_order(
     check_price(&patch.price, Some(order))?;
     require(preconditions, Some(order))?;
     if is_extended && order.status != OrderStatus::Reserved {
-        return Err(not_in(order, "Only the expiresAt of a reserved order can be changed."));
+        return Err(not_in(
+            order,
+            "Only the expiresAt of a reserved order can be changed.",
+        ));
     }
     let mut after = order.clone();
     patch.apply(&mut after);
@@ -196,17 +212,27 @@ pub(super) fn erase_contact(
     present: &Present,
 ) -> Result<Decision, Refusal> {
     let order = existing(present.order.as_ref(), NO_ORDER)?;
-    let is_due = order.closed_at.is_some_and(|closed_at| closed_at <= closed_until);
+    let is_due = order
+        .closed_at
+        .is_some_and(|closed_at| closed_at <= closed_until);
     if order.contact.is_none() || !is_due {
         return Ok(Decision::unchanged(order));
     }
-    let after = Order { contact: None, version: order.version + 1, ..order.clone() };
+    let after = Order {
+        contact: None,
+        version: order.version + 1,
+        ..order.clone()
+    };
     Ok(Decision::of(ChangeType::OrderChanged, Some(order), after))
 }
 
 /// A closed order.
 fn closed(order: &Order, status: OrderStatus, reason: Option<&Reason>) -> Order {
-    Order { status, reason: reason.or(order.reason.as_ref()).cloned(), ..order.clone() }
+    Order {
+        status,
+        reason: reason.or(order.reason.as_ref()).cloned(),
+        ..order.clone()
+    }
 }
 
 /// Gives an order another status, and its animal the one that follows from it.
@@ -218,7 +244,10 @@ fn with_pet(
 ) -> Result<Decision, Refusal> {
     let pet = existing(present.pet.as_ref(), NO_PET)?;
     if pet.withdrawn.is_some() {
-        return Err(not_in(order, "Its animal is withdrawn. Restore the animal first."));
+        return Err(not_in(
+            order,
+            "Its animal is withdrawn. Restore the animal first.",
+        ));
     }
     let (kind, pet_status) = match after.status {
         OrderStatus::Reserved => (ChangeType::OrderReopened, PetStatus::Pending),
@@ -267,7 +296,9 @@ fn check_end(end: Timestamp, now: Timestamp) -> Result<(), Refusal> {
         return Err(Refusal::Invalid("expiresAt must be in the future."));
     }
     if end.duration_since(now) > Order::LONGEST_RESERVATION {
-        return Err(Refusal::Invalid("expiresAt must be at most 400 days from now."));
+        return Err(Refusal::Invalid(
+            "expiresAt must be at most 400 days from now.",
+        ));
     }
     Ok(())
 }
@@ -279,7 +310,10 @@ fn not_for_sale(pet: &StorePet, terms: OrderTerms) -> String {
             format!("Animal {id} is reserved by order {order}. Complete or cancel the order first.")
         }
         (None, OrderTerms::ReservedUntil(_)) => {
-            format!("Animal {id} is {}. Only an available animal can be reserved.", pet.status)
+            format!(
+                "Animal {id} is {}. Only an available animal can be reserved.",
+                pet.status
+            )
         }
         (None, OrderTerms::Completed) => {
             format!("Animal {id} is {} and cannot be sold again.", pet.status)

@@ -20,7 +20,11 @@ pub(super) fn add_pet(
         return Err(Refusal::TooManyPhotos);
     }
     let photos = Photos::new(photos.iter().map(|new| new.clone().added(now)).collect());
-    let pet = StorePet { fields, photos, ..StorePet::added(id, new.clone(), now) };
+    let pet = StorePet {
+        fields,
+        photos,
+        ..StorePet::added(id, new.clone(), now)
+    };
     check_unique(None, &pet, present)?;
     Ok(Decision::of(ChangeType::PetAdded, None, pet))
 }
@@ -50,12 +54,23 @@ pub(super) fn patch_pet(
     }
     let status_changes = after.status != pet.status;
     if status_changes && let Some(order) = pet.order_id {
-        return Err(open_order(pet, order, "Complete or cancel the order to change the status."));
+        return Err(open_order(
+            pet,
+            order,
+            "Complete or cancel the order to change the status.",
+        ));
     }
     check_unique(Some(pet), &after, present)?;
-    let releases = present.holder.as_ref().filter(|_| status_changes).map(|order| order.id);
+    let releases = present
+        .holder
+        .as_ref()
+        .filter(|_| status_changes)
+        .map(|order| order.id);
     let decision = Decision::of(ChangeType::PetChanged, Some(pet), changed(after, now));
-    Ok(Decision { releases, ..decision })
+    Ok(Decision {
+        releases,
+        ..decision
+    })
 }
 
 pub(super) fn withdraw_pet(
@@ -76,8 +91,15 @@ pub(super) fn withdraw_pet(
         ));
     }
     let now = withdrawal.at;
-    let after = StorePet { withdrawn: Some(withdrawal), ..pet.clone() };
-    Ok(Decision::of(ChangeType::PetWithdrawn, Some(pet), changed(after, now)))
+    let after = StorePet {
+        withdrawn: Some(withdrawal),
+        ..pet.clone()
+    };
+    Ok(Decision::of(
+        ChangeType::PetWithdrawn,
+        Some(pet),
+        changed(after, now),
+    ))
 }
 
 pub(super) fn restore_pet(
@@ -88,13 +110,22 @@ pub(super) fn restore_pet(
     let pet = existing(present.pet.as_ref(), NO_PET)?;
     require(preconditions, Some(pet))?;
     if pet.withdrawn.is_none() {
-        let message =
-            format!("Animal {} is not withdrawn. Only a withdrawn animal can be restored.", pet.id);
+        let message = format!(
+            "Animal {} is not withdrawn. Only a withdrawn animal can be restored.",
+            pet.id
+        );
         return Err(invalid_transition(message, pet));
     }
-    let after = StorePet { withdrawn: None, ..pet.clone() };
+    let after = StorePet {
+        withdrawn: None,
+        ..pet.clone()
+    };
     check_unique(None, &after, present)?;
-    Ok(Decision::of(ChangeType::PetRestored, Some(pet), changed(after, now)))
+    Ok(Decision::of(
+        ChangeType::PetRestored,
+        Some(pet),
+        changed(after, now),
+    ))
 }
 
 /// Rejects a value of a unique field that another animal has, unless this one had it before.
@@ -103,15 +134,25 @@ fn check_unique(
     after: &StorePet,
     present: &Present,
 ) -> Result<(), Refusal> {
-    let kept = before.map(|pet| present.fields.unique_keys(&pet.fields)).unwrap_or_default();
+    let kept = before
+        .map(|pet| present.fields.unique_keys(&pet.fields))
+        .unwrap_or_default();
     for key in present.fields.unique_keys(&after.fields) {
         let is_other = |owner: &&Owner| owner.0 == key && owner.1 != after.id;
         if !kept.contains(&key)
             && let Some(&(_, other)) = present.owners.iter().find(is_other)
         {
-            let message = format!("Animal {other} has the same {}, which must be unique.", key.0);
+            let message = format!(
+                "Animal {other} has the same {}, which must be unique.",
+                key.0
+            );
             let field = key.0;
-            return Err(Refusal::DuplicateValue { message, field, other, current: None });
+            return Err(Refusal::DuplicateValue {
+                message,
+                field,
+                other,
+                current: None,
+            });
         }
     }
     Ok(())
@@ -123,5 +164,8 @@ pub(super) fn withdrawn(pet: &StorePet, next: &str) -> Refusal {
 
 fn open_order(pet: &StorePet, order: OrderId, next: &str) -> Refusal {
     let message = format!("Animal {} is reserved by order {order}. {next}", pet.id);
-    Refusal::OpenOrder(Box::new(Conflict { message, current: pet.clone().into() }))
+    Refusal::OpenOrder(Box::new(Conflict {
+        message,
+        current: pet.clone().into(),
+    }))
 }

@@ -19,9 +19,13 @@ pub(super) type Digits = [[u8; 2]; 16];
 impl PhotoId {
     /// `None` unless the text is 32 lowercase hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
-        let is_valid =
-            text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        is_valid.then(|| u128::from_str_radix(text, 16).ok().map(Self)).flatten()
+        let is_valid = text.len() == 32
+            && text
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        is_valid
+            .then(|| u128::from_str_radix(text, 16).ok().map(Self))
+            .flatten()
     }
 
     /// Its text, written into `digits`: a page has dozens of them, and `{:032x}` takes about 2,000 instructions for
@@ -53,13 +57,20 @@ impl Focus {
 
     /// `None` for a point outside of the photo.
     pub fn new(point: [u16; 2]) -> Option<Self> {
-        point.iter().all(|&part| part <= Self::WHOLE).then_some(Self(point))
+        point
+            .iter()
+            .all(|&part| part <= Self::WHOLE)
+            .then_some(Self(point))
     }
 
     /// The same point after the photo was turned by a right angle.
     pub const fn turned(self, to_right: bool) -> Self {
         let [x, y] = self.0;
-        Self(if to_right { [Self::WHOLE - y, x] } else { [y, Self::WHOLE - x] })
+        Self(if to_right {
+            [Self::WHOLE - y, x]
+        } else {
+            [y, Self::WHOLE - x]
+        })
     }
 
     pub const fn point(self) -> [u16; 2] {
@@ -101,8 +112,21 @@ pub struct NewPhoto {
 impl NewPhoto {
     /// The photo of the animal to which it is added at this time.
     pub fn added(self, added_at: Timestamp) -> Photo {
-        let Self { id, alt, width, height, focus } = self;
-        Photo { id, alt, width, height, focus, added_at }
+        let Self {
+            id,
+            alt,
+            width,
+            height,
+            focus,
+        } = self;
+        Photo {
+            id,
+            alt,
+            width,
+            height,
+            focus,
+            added_at,
+        }
     }
 }
 
@@ -125,7 +149,15 @@ impl Photos {
 
     pub fn new(all: Vec<Photo>) -> Self {
         let mut stored = String::new();
-        for Photo { id, alt, width, height, focus, added_at } in &all {
+        for Photo {
+            id,
+            alt,
+            width,
+            height,
+            focus,
+            added_at,
+        } in &all
+        {
             let begin = if stored.is_empty() { '[' } else { ',' };
             let added_at = added_at.as_millisecond();
             let _ = write!(

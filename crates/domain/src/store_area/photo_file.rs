@@ -49,7 +49,10 @@ impl PhotoFile {
     /// `None` if no file of a photo has this name.
     pub fn parse(name: &str) -> Option<Self> {
         let (id, size) = name.strip_suffix(".jpg")?.split_once('-')?;
-        Some(Self { id: PhotoId::parse(id)?, size: size.parse().ok()? })
+        Some(Self {
+            id: PhotoId::parse(id)?,
+            size: size.parse().ok()?,
+        })
     }
 
     /// The files of a photo, from the smallest to the largest.
@@ -68,7 +71,14 @@ impl PhotoFile {
     }
 
     fn below(self, folder: &str) -> String {
-        [folder, self.id.digits(&mut Digits::default()), "-", self.size.as_str(), ".jpg"].concat()
+        [
+            folder,
+            self.id.digits(&mut Digits::default()),
+            "-",
+            self.size.as_str(),
+            ".jpg",
+        ]
+        .concat()
     }
 }
 

@@ -24,9 +24,17 @@ pub(super) fn add_photo(
     may_get_photo(pet)?;
     let id = new.id;
     if pet.photos.position(id).is_some() {
-        return Ok(Decision { photo: Some(id), ..Decision::unchanged(pet) });
+        return Ok(Decision {
+            photo: Some(id),
+            ..Decision::unchanged(pet)
+        });
     }
-    let all = pet.photos.all().iter().cloned().chain([new.clone().added(now)]);
+    let all = pet
+        .photos
+        .all()
+        .iter()
+        .cloned()
+        .chain([new.clone().added(now)]);
     Ok(with_photos(pet, all.collect(), Some(id), now))
 }
 
@@ -38,11 +46,26 @@ pub(super) fn replace_photo(
 ) -> Result<Decision, Refusal> {
     let (pet, at) = subject(id, &Preconditions::PRESENT, present)?;
     if pet.photos.position(by.id).is_some() {
-        return Ok(Decision { photo: Some(by.id), ..Decision::unchanged(pet) });
+        return Ok(Decision {
+            photo: Some(by.id),
+            ..Decision::unchanged(pet)
+        });
     }
     let mut all = pet.photos.all().to_vec();
-    let NewPhoto { id, width, height, focus, .. } = *by;
-    all[at] = Photo { id, width, height, focus, ..all[at].clone() };
+    let NewPhoto {
+        id,
+        width,
+        height,
+        focus,
+        ..
+    } = *by;
+    all[at] = Photo {
+        id,
+        width,
+        height,
+        focus,
+        ..all[at].clone()
+    };
     Ok(with_photos(pet, all, Some(id), now))
 }
 
@@ -51,7 +74,11 @@ pub fn may_get_photo(pet: &StorePet) -> Result<(), Refusal> {
     if pet.withdrawn.is_some() {
         return Err(withdrawn(pet, "Restore it first."));
     }
-    if pet.photos.all().len() >= Photos::MAX { Err(Refusal::TooManyPhotos) } else { Ok(()) }
+    if pet.photos.all().len() >= Photos::MAX {
+        Err(Refusal::TooManyPhotos)
+    } else {
+        Ok(())
+    }
 }
 
 pub(super) fn patch_photo(
@@ -66,10 +93,15 @@ pub(super) fn patch_photo(
     let mut photo = all.remove(from);
     patch.alt.apply(&mut photo.alt);
     patch.focus.apply(&mut photo.focus);
-    let to = patch.position.map_or(from, |position| position.min(all.len()));
+    let to = patch
+        .position
+        .map_or(from, |position| position.min(all.len()));
     all.insert(to, photo);
     if all == pet.photos.all() {
-        return Ok(Decision { photo: Some(id), ..Decision::unchanged(pet) });
+        return Ok(Decision {
+            photo: Some(id),
+            ..Decision::unchanged(pet)
+        });
     }
     Ok(with_photos(pet, all, Some(id), now))
 }
@@ -134,7 +166,10 @@ fn with_photos(
     photo: Option<PhotoId>,
     now: Timestamp,
 ) -> Decision {
-    let after = StorePet { photos: Photos::new(all), ..pet.clone() };
+    let after = StorePet {
+        photos: Photos::new(all),
+        ..pet.clone()
+    };
     let decision = Decision::of(ChangeType::PetChanged, Some(pet), changed(after, now));
     Decision { photo, ..decision }
 }

@@ -49,7 +49,10 @@ impl Phrase {
     pub fn new(text: &str) -> Option<Self> {
         let is_valid =
             is_text(text, Self::LENGTH) && text.split_whitespace().nth(Self::MOST_WORDS).is_none();
-        is_valid.then(|| Self { text: text.trim().to_owned(), is_public: false })
+        is_valid.then(|| Self {
+            text: text.trim().to_owned(),
+            is_public: false,
+        })
     }
 
     /// As it was typed, without white space around it.
@@ -59,23 +62,39 @@ impl Phrase {
 
     /// The same, but it finds only what everybody may see.
     pub fn public(self) -> Self {
-        Self { is_public: true, ..self }
+        Self {
+            is_public: true,
+            ..self
+        }
     }
 
     /// Its meaning among these fields.
     pub fn among(&self, fields: &FieldSet) -> Sought {
-        let seen = || fields.all().iter().filter(|field| field.is_public || !self.is_public);
+        let seen = || {
+            fields
+                .all()
+                .iter()
+                .filter(|field| field.is_public || !self.is_public)
+        };
         let parts = self.text.split_whitespace();
         let mut words: Vec<Word> = Vec::new();
         for word in parts.clone().filter_map(Word::new) {
             // The same word twice finds nothing else, and costs as much again.
-            if !words.iter().any(|known| known.prefix == word.prefix && known.id == word.id) {
+            if !words
+                .iter()
+                .any(|known| known.prefix == word.prefix && known.id == word.id)
+            {
                 words.push(word);
             }
         }
         if words.is_empty() {
             let prefix = NamePrefix::beginning(&self.text);
-            words.push(Word { prefix, is_of_signs: true, id: None, labelled: Vec::new() });
+            words.push(Word {
+                prefix,
+                is_of_signs: true,
+                id: None,
+                labelled: Vec::new(),
+            });
         }
         for field in seen() {
             let labels = field.choices.iter().flat_map(Choices::labels);
@@ -99,7 +118,11 @@ impl Phrase {
         unique.dedup();
         let fields = seen().filter(|field| field.kind.has_words());
         let fields = fields.map(|field| field.name.as_str().to_owned()).collect();
-        Sought { words, unique, fields }
+        Sought {
+            words,
+            unique,
+            fields,
+        }
     }
 }
 
@@ -110,9 +133,18 @@ impl Word {
         // In one spelling.
         let is_number =
             digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
-        let id = if is_number { digits.parse().ok().and_then(PetId::new) } else { None };
+        let id = if is_number {
+            digits.parse().ok().and_then(PetId::new)
+        } else {
+            None
+        };
         let prefix = NamePrefix::of_word(text)?;
-        Some(Self { prefix, is_of_signs: false, id, labelled: Vec::new() })
+        Some(Self {
+            prefix,
+            is_of_signs: false,
+            id,
+            labelled: Vec::new(),
+        })
     }
 }
 

@@ -29,12 +29,22 @@ pub enum PictureProblem {
         "The picture has {width} x {height} pixels. At most {most} pixels are allowed, and {most_of_side} for each side. \
          Send a smaller one."
     )]
-    Pixels { width: u32, height: u32, most: usize, most_of_side: u32 },
+    Pixels {
+        width: u32,
+        height: u32,
+        most: usize,
+        most_of_side: u32,
+    },
     #[error(
         "The picture has {width} x {height} pixels, and {most} are allowed for a {format} picture of its kind and \
          length. Send a smaller one, or a JPEG that is not progressive."
     )]
-    PixelsOfKind { width: u32, height: u32, most: usize, format: &'static str },
+    PixelsOfKind {
+        width: u32,
+        height: u32,
+        most: usize,
+        format: &'static str,
+    },
     #[error(
         "The picture needs too much memory to be decoded. Send one with fewer pixels, or with 8 bits for each colour."
     )]

@@ -237,7 +237,9 @@ pub fn decide_profile(
     match (change, preconditions.are_given()) {
         (ProfileChange::Patch(_), false) => return Err(ProfileRefusal::PreconditionRequired),
         (_, true) if !preconditions.hold_for(Some(present.version)) => {
-            return Err(ProfileRefusal::PreconditionFailed(Box::new(present.clone())));
+            return Err(ProfileRefusal::PreconditionFailed(Box::new(
+                present.clone(),
+            )));
         }
         _ => {}
     }
@@ -245,18 +247,39 @@ pub fn decide_profile(
         ProfileChange::Patch(patch) => (present.changed_by(patch), None),
         ProfileChange::Logo(new) => {
             let logo = new.as_ref().map(|new| new.logo);
-            (Profile { logo, ..present.clone() }, new.as_ref().map(|new| new.png.clone()))
+            (
+                Profile {
+                    logo,
+                    ..present.clone()
+                },
+                new.as_ref().map(|new| new.png.clone()),
+            )
         }
     };
     let different = present.differences(&profile);
     if different.is_empty() {
-        return Ok(ProfileDecision { profile, png: None, act: None });
+        return Ok(ProfileDecision {
+            profile,
+            png: None,
+            act: None,
+        });
     }
     profile.version += 1;
-    let subject = JournalSubject { kind: SubjectKind::Profile.into(), id: None };
+    let subject = JournalSubject {
+        kind: SubjectKind::Profile.into(),
+        id: None,
+    };
     let details = vec![("members".into(), different.join(", "))];
-    let act = Act { kind: ActType::ProfileChanged.into(), subject, details };
-    Ok(ProfileDecision { profile, png, act: Some(act) })
+    let act = Act {
+        kind: ActType::ProfileChanged.into(),
+        subject,
+        details,
+    };
+    Ok(ProfileDecision {
+        profile,
+        png,
+        act: Some(act),
+    })
 }
 
 fn is_line(text: &str, max: usize) -> bool {

@@ -64,7 +64,9 @@ impl PetQuery {
         self.status.is_none_or(|wanted| wanted == status)
             && !(self.on_offer && status == PetStatus::Sold)
             && self.category_id.is_none_or(|wanted| wanted == category_id)
-            && self.prefix().is_none_or(|prefix| prefix.finds(name.as_str()))
+            && self
+                .prefix()
+                .is_none_or(|prefix| prefix.finds(name.as_str()))
             && self.values.iter().all(|value| value.is_in(fields))
             && self.dates.as_ref().is_none_or(|dates| dates.has(fields))
     }

@@ -24,8 +24,17 @@ impl Decision {
         after: T,
     ) -> Self {
         let (before, after) = (before.cloned().map(Into::into), Some(after.into()));
-        let change = Change { kind, before, after: after.clone() };
-        Self { changes: vec![change], releases: None, result: after, photo: None }
+        let change = Change {
+            kind,
+            before,
+            after: after.clone(),
+        };
+        Self {
+            changes: vec![change],
+            releases: None,
+            result: after,
+            photo: None,
+        }
     }
 
     /// Adds the change of the animal's status that follows from the change of its order.
@@ -36,8 +45,16 @@ impl Decision {
         order_id: Option<OrderId>,
         now: Timestamp,
     ) -> Self {
-        let after = changed(StorePet { status, order_id, ..pet.clone() }, now);
-        self.changes.extend(Self::of(ChangeType::PetChanged, Some(pet), after).changes);
+        let after = changed(
+            StorePet {
+                status,
+                order_id,
+                ..pet.clone()
+            },
+            now,
+        );
+        self.changes
+            .extend(Self::of(ChangeType::PetChanged, Some(pet), after).changes);
         self
     }
 }
@@ -81,7 +98,11 @@ pub(super) fn check<T: Into<Resource> + Clone>(
 
 /// The next version of a changed animal.
 pub(super) fn changed(pet: StorePet, now: Timestamp) -> StorePet {
-    StorePet { version: pet.version + 1, updated_at: Some(now), ..pet }
+    StorePet {
+        version: pet.version + 1,
+        updated_at: Some(now),
+        ..pet
+    }
 }
 
 pub(super) fn invalid_transition(

@@ -52,7 +52,12 @@ impl StorePet {
     /// The animal with new values. Without `..`, so that none is forgotten. Those of its fields
     /// depend on [`FieldSet::apply`](super::FieldSet::apply).
     pub fn patched(&self, patch: PetPatch, fields: FieldValues) -> Self {
-        let PetPatch { name, category_id, status, fields: _ } = patch;
+        let PetPatch {
+            name,
+            category_id,
+            status,
+            fields: _,
+        } = patch;
         let mut after = self.clone();
         after.name = name.unwrap_or(after.name);
         after.category_id = category_id.unwrap_or(after.category_id);
@@ -68,7 +73,10 @@ impl StorePet {
 
     /// The length of its texts, in bytes.
     pub fn length(&self) -> usize {
-        let note = self.withdrawn.as_ref().and_then(|withdrawal| withdrawal.note.as_ref());
+        let note = self
+            .withdrawn
+            .as_ref()
+            .and_then(|withdrawal| withdrawal.note.as_ref());
         let note = note.map_or(0, |note| note.as_str().len());
         self.name.as_str().len() + note + self.fields.as_json().len() + self.photos.length()
     }

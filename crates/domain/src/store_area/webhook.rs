@@ -62,7 +62,10 @@ impl DisabledReason {
     /// The type in the audit trail when the service disables a webhook for this reason.
     pub fn act(self, webhook: i64) -> Act {
         let details = vec![("reason".into(), self.as_str().to_owned())];
-        Act { details, ..Act::on_webhook(ActType::WebhookDisabled, webhook) }
+        Act {
+            details,
+            ..Act::on_webhook(ActType::WebhookDisabled, webhook)
+        }
     }
 }
 
@@ -85,7 +88,10 @@ impl StoredWebhook {
     pub fn rotated(&self, secret: Vec<u8>, now: Timestamp) -> (Webhook, WebhookChange) {
         let until = now.checked_add(Self::OVERLAP).unwrap_or(now);
         let previous = Some((self.secrets.current.clone(), until));
-        let secrets = SealedSecrets { current: secret, previous };
+        let secrets = SealedSecrets {
+            current: secret,
+            previous,
+        };
         Self::changed(self.webhook.clone(), secrets, None, now)
     }
 
@@ -105,13 +111,24 @@ impl StoredWebhook {
     /// The webhook, enabled; `None` if it is already.
     pub fn enabled(&self, restart: Restart, now: Timestamp) -> Option<(Webhook, WebhookChange)> {
         self.webhook.disabled?;
-        let after = Webhook { disabled: None, ..self.webhook.clone() };
-        Some(Self::changed(after, self.secrets.clone(), Some(restart), now))
+        let after = Webhook {
+            disabled: None,
+            ..self.webhook.clone()
+        };
+        Some(Self::changed(
+            after,
+            self.secrets.clone(),
+            Some(restart),
+            now,
+        ))
     }
 
     /// The webhook, disabled; `None` if it is already.
     pub fn disabled(&self, reason: DisabledReason, now: Timestamp) -> Option<WebhookChange> {
-        let after = Webhook { disabled: Some(reason), ..self.webhook.clone() };
+        let after = Webhook {
+            disabled: Some(reason),
+            ..self.webhook.clone()
+        };
         let is_enabled = self.webhook.disabled.is_none();
         is_enabled.then(|| Self::changed(after, self.secrets.clone(), None, now).1)
     }
@@ -124,7 +141,14 @@ impl StoredWebhook {
     ) -> (Webhook, WebhookChange) {
         after.version += 1;
         after.updated_at = now;
-        (after.clone(), WebhookChange::Change { after, secrets, restart })
+        (
+            after.clone(),
+            WebhookChange::Change {
+                after,
+                secrets,
+                restart,
+            },
+        )
     }
 }
 

@@ -10,11 +10,17 @@ pub const LONG: usize = 1000;
 /// follows, and at most so many characters.
 pub fn readable(text: &str, longest: usize) -> String {
     // Most texts. All bytes of one, because processors look at 16 at once if none ends the search.
-    let is_plain =
-        |text: &&str| text.bytes().fold(true, |is, byte| is & matches!(byte, b' '..=b'~'));
+    let is_plain = |text: &&str| {
+        text.bytes()
+            .fold(true, |is, byte| is & matches!(byte, b' '..=b'~'))
+    };
     if let Some(begin) = text.get(..text.len().min(longest)).filter(is_plain) {
         let is_whole = begin.len() == text.len();
-        return if is_whole { text.to_owned() } else { [begin, "…"].concat() };
+        return if is_whole {
+            text.to_owned()
+        } else {
+            [begin, "…"].concat()
+        };
     }
     let visible = |character: char| match character {
         '\t' | '\n' | '\r' => ' ',

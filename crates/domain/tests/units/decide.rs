@@ -26,8 +26,15 @@ pub(super) use Animal::{
     Available, PendingWithoutOrder, Reserved, SoldByOrder, SoldWithoutOrder, Unknown, Withdrawn,
 };
 
-pub(super) const ANIMALS: [Animal; 7] =
-    [Available, PendingWithoutOrder, Reserved, SoldWithoutOrder, SoldByOrder, Withdrawn, Unknown];
+pub(super) const ANIMALS: [Animal; 7] = [
+    Available,
+    PendingWithoutOrder,
+    Reserved,
+    SoldWithoutOrder,
+    SoldByOrder,
+    Withdrawn,
+    Unknown,
+];
 
 pub(super) fn second(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
@@ -64,8 +71,11 @@ pub(super) fn present(animal: Animal) -> Present {
         SoldByOrder => Some(order(OrderStatus::Completed, true)),
         _ => None,
     };
-    let withdrawal =
-        Withdrawal { at: second(NOW - 10), reason: WithdrawalReason::Other, note: None };
+    let withdrawal = Withdrawal {
+        at: second(NOW - 10),
+        reason: WithdrawalReason::Other,
+        note: None,
+    };
     let pet = StorePet {
         id: PetId::new(7).unwrap(),
         name: PetName::new("Rex".to_owned()).unwrap(),
@@ -97,7 +107,12 @@ pub(super) fn outcome(command: &Command, present: &Present) -> String {
             for change in &decision.changes {
                 assert_eq!(
                     change.after.as_ref().map(Resource::version),
-                    Some(change.before.as_ref().map_or(1, |before| before.version() + 1)),
+                    Some(
+                        change
+                            .before
+                            .as_ref()
+                            .map_or(1, |before| before.version() + 1)
+                    ),
                     "{change:?}"
                 );
                 match &change.after {
@@ -129,7 +144,10 @@ pub(super) fn outcome(command: &Command, present: &Present) -> String {
                 Resource::Order(_) => "order",
                 Resource::Category(_) => "category",
             };
-            assert!(message.ends_with('.') && message.contains(" is "), "{message}");
+            assert!(
+                message.ends_with('.') && message.contains(" is "),
+                "{message}"
+            );
             format!("transition, shows {kind}")
         }
         Err(Refusal::OpenOrder(conflict)) => {
@@ -149,12 +167,20 @@ fn place(terms: OrderTerms) -> Command {
 }
 
 fn patch(patch: PetPatch, preconditions: Preconditions) -> Command {
-    Command::PatchPet { id: pet_id(), patch, preconditions }
+    Command::PatchPet {
+        id: pet_id(),
+        patch,
+        preconditions,
+    }
 }
 
 fn expect(command: &Command, expected: [&str; 7]) {
     for (animal, expected) in ANIMALS.into_iter().zip(expected) {
-        assert_eq!(outcome(command, &present(animal)), expected, "{command:?} of {animal:?}");
+        assert_eq!(
+            outcome(command, &present(animal)),
+            expected,
+            "{command:?} of {animal:?}"
+        );
     }
 }
 
@@ -169,7 +195,10 @@ fn an_available_animal_can_be_reserved() {
 #[test]
 fn an_animal_without_an_open_order_can_be_sold() {
     let sold = "completed sold";
-    expect(&place(OrderTerms::Completed), [sold, sold, IT, IT, IT, IT, "404"]);
+    expect(
+        &place(OrderTerms::Completed),
+        [sold, sold, IT, IT, IT, IT, "404"],
+    );
 }
 
 #[test]
@@ -192,34 +221,73 @@ fn a_reservation_ends_in_the_future_and_within_400_days() {
 
 #[test]
 fn a_member_of_an_animal_can_change_in_any_state_except_withdrawn() {
-    let command =
-        patch(PetPatch { category_id: Some(2), ..PetPatch::default() }, Preconditions::version(4));
-    expect(&command, ["available", "pending", "pending", "sold", "sold", IT, "404"]);
+    let command = patch(
+        PetPatch {
+            category_id: Some(2),
+            ..PetPatch::default()
+        },
+        Preconditions::version(4),
+    );
+    expect(
+        &command,
+        ["available", "pending", "pending", "sold", "sold", IT, "404"],
+    );
 }
 
 #[test]
 fn the_status_can_change_while_no_order_is_open_and_releases_a_sale() {
     let to = |status| {
-        patch(PetPatch { status: Some(status), ..PetPatch::default() }, Preconditions::version(4))
+        patch(
+            PetPatch {
+                status: Some(status),
+                ..PetPatch::default()
+            },
+            Preconditions::version(4),
+        )
     };
     expect(
         &to(PetStatus::Available),
-        ["same", "available", "open order", "available", "available released", IT, "404"],
+        [
+            "same",
+            "available",
+            "open order",
+            "available",
+            "available released",
+            IT,
+            "404",
+        ],
     );
     expect(
         &to(PetStatus::Pending),
-        ["pending", "same", "same", "pending", "pending released", IT, "404"],
+        [
+            "pending",
+            "same",
+            "same",
+            "pending",
+            "pending released",
+            IT,
+            "404",
+        ],
     );
-    expect(&to(PetStatus::Sold), ["sold", "sold", "open order", "same", "same", IT, "404"]);
+    expect(
+        &to(PetStatus::Sold),
+        ["sold", "sold", "open order", "same", "same", IT, "404"],
+    );
 }
 
 #[test]
 fn a_patch_needs_the_present_version() {
-    let change = PetPatch { category_id: Some(2), ..PetPatch::default() };
+    let change = PetPatch {
+        category_id: Some(2),
+        ..PetPatch::default()
+    };
     let of = |preconditions| outcome(&patch(change.clone(), preconditions), &present(Available));
     assert_eq!(of(Preconditions::default()), "428");
     assert_eq!(of(Preconditions::version(3)), "412");
-    let any = Preconditions { if_match: Some(IfMatch::Any), if_absent: false };
+    let any = Preconditions {
+        if_match: Some(IfMatch::Any),
+        if_absent: false,
+    };
     assert_eq!(of(any), "available");
     // The version is compared before the state.
     let stale = patch(change.clone(), Preconditions::version(3));
@@ -239,7 +307,10 @@ fn an_animal_without_an_open_order_can_be_withdrawn_and_restored() {
     };
     let w = "withdrawn";
     expect(&withdraw, [w, w, "open order", w, w, IT, "404"]);
-    let restore = Command::RestorePet { id: pet_id(), preconditions };
+    let restore = Command::RestorePet {
+        id: pet_id(),
+        preconditions,
+    };
     expect(&restore, [IT, IT, IT, IT, IT, "available", "404"]);
 }
 
@@ -247,16 +318,32 @@ fn an_animal_without_an_open_order_can_be_withdrawn_and_restored() {
 fn a_category_is_created_changed_and_deleted_with_preconditions() {
     let label = |text: &str| Label::new(text.to_owned()).unwrap();
     let there = Present {
-        category: Some(Category { id: 1, label: label("Dogs"), version: 2 }),
+        category: Some(Category {
+            id: 1,
+            label: label("Dogs"),
+            version: 2,
+        }),
         ..Present::default()
     };
     let nothing = Present::default();
-    let put =
-        |text, preconditions| Command::PutCategory { id: 1, label: label(text), preconditions };
-    let delete = |preconditions| Command::DeleteCategory { id: 1, preconditions };
-    let absent = Preconditions { if_match: None, if_absent: true };
+    let put = |text, preconditions| Command::PutCategory {
+        id: 1,
+        label: label(text),
+        preconditions,
+    };
+    let delete = |preconditions| Command::DeleteCategory {
+        id: 1,
+        preconditions,
+    };
+    let absent = Preconditions {
+        if_match: None,
+        if_absent: true,
+    };
     let second = Preconditions::version(2);
-    let both = Preconditions { if_absent: true, ..second.clone() };
+    let both = Preconditions {
+        if_absent: true,
+        ..second.clone()
+    };
 
     assert_eq!(outcome(&put("Cats", absent.clone()), &nothing), "");
     assert_eq!(outcome(&put("Cats", absent), &there), "412");
@@ -264,8 +351,14 @@ fn a_category_is_created_changed_and_deleted_with_preconditions() {
     assert_eq!(outcome(&put("Dogs", second.clone()), &there), "same");
     assert_eq!(outcome(&put("Cats", second.clone()), &nothing), "412");
     assert_eq!(outcome(&put("Cats", both), &there), "412");
-    assert_eq!(outcome(&put("Cats", Preconditions::version(1)), &there), "412");
-    assert_eq!(outcome(&put("Cats", Preconditions::default()), &nothing), "428");
+    assert_eq!(
+        outcome(&put("Cats", Preconditions::version(1)), &there),
+        "412"
+    );
+    assert_eq!(
+        outcome(&put("Cats", Preconditions::default()), &nothing),
+        "428"
+    );
     assert_eq!(outcome(&delete(Preconditions::default()), &there), "428");
     assert_eq!(outcome(&delete(Preconditions::version(1)), &there), "412");
     assert_eq!(outcome(&delete(second.clone()), &nothing), "404");

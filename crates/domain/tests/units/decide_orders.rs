@@ -26,7 +26,10 @@ fn orders() -> [(Order, Animal); 7] {
 fn expect_of_orders(command: &Command, expected: [&str; 7]) {
     for ((order, animal), expected) in orders().into_iter().zip(expected) {
         let context = format!("{command:?} of {} with {animal:?}", order.status);
-        let present = Present { order: Some(order), ..present(animal) };
+        let present = Present {
+            order: Some(order),
+            ..present(animal)
+        };
         assert_eq!(outcome(command, &present), expected, "{context}");
     }
     assert_eq!(outcome(command, &Present::default()), "404");
@@ -61,24 +64,48 @@ fn every_order_command_in_every_state() {
 fn commands(preconditions: &Preconditions) -> [Command; 4] {
     let (id, preconditions) = (OrderId::new(5).unwrap(), || preconditions.clone());
     [
-        Command::CompleteOrder { id, price: Patch::Keep, preconditions: preconditions() },
-        Command::CancelOrder { id, reason: None, preconditions: preconditions() },
-        Command::ReturnOrder { id, reason: None, preconditions: preconditions() },
+        Command::CompleteOrder {
+            id,
+            price: Patch::Keep,
+            preconditions: preconditions(),
+        },
+        Command::CancelOrder {
+            id,
+            reason: None,
+            preconditions: preconditions(),
+        },
+        Command::ReturnOrder {
+            id,
+            reason: None,
+            preconditions: preconditions(),
+        },
         reopen(None, preconditions()),
     ]
 }
 
 fn reopen(end: Option<i64>, preconditions: Preconditions) -> Command {
     let (id, default_end) = (OrderId::new(5).unwrap(), second(NOW + 1_000));
-    Command::ReopenOrder { id, expires_at: end.map(second), default_end, preconditions }
+    Command::ReopenOrder {
+        id,
+        expires_at: end.map(second),
+        default_end,
+        preconditions,
+    }
 }
 
 #[test]
 fn a_cancelled_order_is_reopened_only_while_its_animal_is_available() {
-    for status in [OrderStatus::Cancelled, OrderStatus::Expired, OrderStatus::Returned] {
+    for status in [
+        OrderStatus::Cancelled,
+        OrderStatus::Expired,
+        OrderStatus::Returned,
+    ] {
         let order = Some(order(status, false));
         for animal in ANIMALS {
-            let present = Present { order: order.clone(), ..present(animal) };
+            let present = Present {
+                order: order.clone(),
+                ..present(animal)
+            };
             let expected = match animal {
                 Available => "reserved pending",
                 Unknown => "404",
@@ -108,7 +135,10 @@ fn a_reopened_order_has_the_end_that_is_given_or_its_old_one_or_the_default() {
             contact: contact.clone(),
             ..order(OrderStatus::Cancelled, false)
         };
-        let present = Present { order: Some(closed.clone()), ..present(Available) };
+        let present = Present {
+            order: Some(closed.clone()),
+            ..present(Available)
+        };
         let decision = decide(&reopen(given, any()), &present, second(NOW)).unwrap();
         let open = Order {
             status: OrderStatus::Reserved,
@@ -122,11 +152,16 @@ fn a_reopened_order_has_the_end_that_is_given_or_its_old_one_or_the_default() {
         assert_eq!(decision.changes[0].kind, ChangeType::OrderReopened);
         assert_eq!(decision.changes[1].kind, ChangeType::PetChanged);
         assert_eq!(decision.result, Some(Resource::Order(open)));
-        let Some(Resource::Pet(pet)) = &decision.changes[1].after else { panic!() };
+        let Some(Resource::Pet(pet)) = &decision.changes[1].after else {
+            panic!()
+        };
         assert_eq!(pet.order_id, OrderId::new(5));
     }
     let closed = Some(order(OrderStatus::Cancelled, false));
-    let present = Present { order: closed, ..present(Available) };
+    let present = Present {
+        order: closed,
+        ..present(Available)
+    };
     for end in [NOW, NOW + 401 * 24 * 3600] {
         assert_eq!(outcome(&reopen(Some(end), any()), &present), "400");
     }
@@ -134,13 +169,29 @@ fn a_reopened_order_has_the_end_that_is_given_or_its_old_one_or_the_default() {
 
 #[test]
 fn the_contact_of_a_reopened_order_is_due_after_it_closed_again() {
-    let erase = Command::EraseContact { id: OrderId::new(5).unwrap(), closed_until: second(NOW) };
+    let erase = Command::EraseContact {
+        id: OrderId::new(5).unwrap(),
+        closed_until: second(NOW),
+    };
     let contact = Contact::new("Anna".to_owned());
-    let closed = Order { contact: contact.clone(), ..order(OrderStatus::Cancelled, false) };
-    let mut present = Present { order: Some(closed), ..present(Available) };
+    let closed = Order {
+        contact: contact.clone(),
+        ..order(OrderStatus::Cancelled, false)
+    };
+    let mut present = Present {
+        order: Some(closed),
+        ..present(Available)
+    };
     assert_eq!(outcome(&erase, &present), "cancelled");
-    let decision = decide(&reopen(None, Preconditions::default()), &present, second(NOW)).unwrap();
-    let Some(Resource::Order(open)) = decision.result else { panic!() };
+    let decision = decide(
+        &reopen(None, Preconditions::default()),
+        &present,
+        second(NOW),
+    )
+    .unwrap();
+    let Some(Resource::Order(open)) = decision.result else {
+        panic!()
+    };
     present.order = Some(open);
     assert_eq!(outcome(&erase, &present), "same");
 }
@@ -150,21 +201,42 @@ fn the_price_of_a_sale_is_given_kept_or_cleared_and_corrected_later() {
     let any = Preconditions::default;
     let id = OrderId::new(5).unwrap();
     let price = |text| Patch::Set(Decimal::new(text).unwrap());
-    let complete = |price| Command::CompleteOrder { id, price, preconditions: any() };
+    let complete = |price| Command::CompleteOrder {
+        id,
+        price,
+        preconditions: any(),
+    };
     let patch = |price| {
-        let patch = OrderPatch { price, ..OrderPatch::default() };
-        Command::PatchOrder { id, patch, preconditions: Preconditions::version(3) }
+        let patch = OrderPatch {
+            price,
+            ..OrderPatch::default()
+        };
+        Command::PatchOrder {
+            id,
+            patch,
+            preconditions: Preconditions::version(3),
+        }
     };
     let with = |status, animal, price: &str| {
-        let order = Order { price: Decimal::new(price), ..order(status, animal != Available) };
-        Present { order: Some(order), ..present(animal) }
+        let order = Order {
+            price: Decimal::new(price),
+            ..order(status, animal != Available)
+        };
+        Present {
+            order: Some(order),
+            ..present(animal)
+        }
     };
     let reserved = with(OrderStatus::Reserved, Reserved, "95");
-    for (given, expected) in
-        [(Patch::Keep, Some("95")), (Patch::Clear, None), (price("80.5"), Some("80.5"))]
-    {
+    for (given, expected) in [
+        (Patch::Keep, Some("95")),
+        (Patch::Clear, None),
+        (price("80.5"), Some("80.5")),
+    ] {
         let decision = decide(&complete(given), &reserved, second(NOW)).unwrap();
-        let Some(Resource::Order(sold)) = decision.result else { panic!() };
+        let Some(Resource::Order(sold)) = decision.result else {
+            panic!()
+        };
         assert_eq!(sold.price.as_ref().map(Decimal::as_str), expected);
     }
     let sold = with(OrderStatus::Completed, SoldByOrder, "95");
@@ -179,18 +251,32 @@ fn the_price_of_a_sale_is_given_kept_or_cleared_and_corrected_later() {
         assert_eq!(outcome(&complete(new.clone()), &negative), "400");
         assert_eq!(outcome(&patch(new), &negative), "400");
     }
-    assert_eq!(outcome(&complete(price("-95")), &negative), "completed sold");
+    assert_eq!(
+        outcome(&complete(price("-95")), &negative),
+        "completed sold"
+    );
     assert_eq!(outcome(&patch(price("-95")), &negative), "same");
     let terms = OrderTerms::Completed;
-    let new = NewOrder { price: price("-1"), ..NewOrder::of(pet_id(), terms) };
-    assert_eq!(outcome(&Command::PlaceOrder(new), &present(Available)), "400");
+    let new = NewOrder {
+        price: price("-1"),
+        ..NewOrder::of(pet_id(), terms)
+    };
+    assert_eq!(
+        outcome(&Command::PlaceOrder(new), &present(Available)),
+        "400"
+    );
 }
 
 #[test]
 fn the_clock_expires_an_order_at_its_end() {
-    let command = Command::ExpireOrder { id: OrderId::new(5).unwrap() };
+    let command = Command::ExpireOrder {
+        id: OrderId::new(5).unwrap(),
+    };
     let mut due = present(Reserved);
-    let order = Order { expires_at: Some(second(NOW)), ..order(OrderStatus::Reserved, true) };
+    let order = Order {
+        expires_at: Some(second(NOW)),
+        ..order(OrderStatus::Reserved, true)
+    };
     due.order = Some(order.clone());
     assert_eq!(outcome(&command, &due), "expired available");
     // A client that completes it before the clock looks has bought the animal.
@@ -201,19 +287,45 @@ fn the_clock_expires_an_order_at_its_end() {
 #[test]
 fn an_order_patch_changes_its_texts_always_and_its_end_while_it_is_reserved() {
     let id = OrderId::new(5).unwrap();
-    let of = |patch| Command::PatchOrder { id, patch, preconditions: Preconditions::version(3) };
+    let of = |patch| Command::PatchOrder {
+        id,
+        patch,
+        preconditions: Preconditions::version(3),
+    };
     let note = Patch::Set(Note::new("n".to_owned()).unwrap());
-    let note = of(OrderPatch { note, ..OrderPatch::default() });
+    let note = of(OrderPatch {
+        note,
+        ..OrderPatch::default()
+    });
     expect_of_orders(
         &note,
-        ["reserved", "completed", "completed", "completed", "cancelled", "expired", "returned"],
+        [
+            "reserved",
+            "completed",
+            "completed",
+            "completed",
+            "cancelled",
+            "expired",
+            "returned",
+        ],
     );
-    let clear = of(OrderPatch { note: Patch::Clear, ..OrderPatch::default() });
+    let clear = of(OrderPatch {
+        note: Patch::Clear,
+        ..OrderPatch::default()
+    });
     expect_of_orders(&clear, ["same"; 7]);
-    let end = |end| of(OrderPatch { expires_at: Some(second(end)), ..OrderPatch::default() });
+    let end = |end| {
+        of(OrderPatch {
+            expires_at: Some(second(end)),
+            ..OrderPatch::default()
+        })
+    };
     let it = IT_ORDER;
     expect_of_orders(&end(NOW + 600), ["reserved", it, it, it, it, it, it]);
     expect_of_orders(&end(NOW + 60), ["same"; 7]);
-    let present = Present { order: Some(order(OrderStatus::Reserved, true)), ..present(Reserved) };
+    let present = Present {
+        order: Some(order(OrderStatus::Reserved, true)),
+        ..present(Reserved)
+    };
     assert_eq!(outcome(&end(NOW - 1), &present), "400");
 }

@@ -4,9 +4,16 @@ use petstore_domain::store_area::Decimal;
 
 #[test]
 fn a_decimal_has_12_digits_before_the_point_and_4_after_it_and_stays_as_it_was_written() {
-    for valid in
-        ["0", "-0", "7", "007", "249.00", "-0.5", "999999999999.9999", "-999999999999.9999"]
-    {
+    for valid in [
+        "0",
+        "-0",
+        "7",
+        "007",
+        "249.00",
+        "-0.5",
+        "999999999999.9999",
+        "-999999999999.9999",
+    ] {
         assert_eq!(Decimal::new(valid).unwrap().as_str(), valid);
     }
     let invalid = [

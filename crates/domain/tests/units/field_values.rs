@@ -27,7 +27,10 @@ fn an_impossible_value_from_before_stays_and_can_be_sent_again_but_not_given_aga
     let decimals = ["price", "weight"].map(|name| field(name, FieldKind::Decimal));
     let dates = ["born", "due"].map(|name| field(name, FieldKind::Date));
     let fields = FieldSet::new(1, [decimals, dates].concat(), Vec::new());
-    let old = [("price".to_owned(), text("-5.00")), ("born".to_owned(), text("2031-01-01"))];
+    let old = [
+        ("price".to_owned(), text("-5.00")),
+        ("born".to_owned(), text("2031-01-01")),
+    ];
     let old = FieldValues::new(old.into()).unwrap();
     let apply = |before: &FieldValues, name: &str, value: &str, now: &str| {
         let patch = FieldPatch::from([(name.to_owned(), Given::Set(text(value)))]);
@@ -49,6 +52,10 @@ fn an_impossible_value_from_before_stays_and_can_be_sent_again_but_not_given_aga
         (late, "2027-01-02", false),
         ("2027-01-01T00:00:00Z", "2027-01-02", true),
     ] {
-        assert_eq!(apply(none, "born", born, now).is_ok(), is_possible, "{now} {born}");
+        assert_eq!(
+            apply(none, "born", born, now).is_ok(),
+            is_possible,
+            "{now} {born}"
+        );
     }
 }

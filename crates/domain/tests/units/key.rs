@@ -24,7 +24,9 @@ fn the_checksum_is_the_crc_32_in_base62() {
     let key = ApiKey::generate(Deployment::Production, &mut StdRng::seed_from_u64(3));
     let (checked, checksum) = key.reveal().split_at(40);
     let digit = |byte| BASE62.iter().position(|&digit| digit == byte).unwrap();
-    let value = checksum.bytes().fold(0, |value, byte| value * 62 + digit(byte));
+    let value = checksum
+        .bytes()
+        .fold(0, |value, byte| value * 62 + digit(byte));
     assert_eq!(value, crc32fast::hash(checked.as_bytes()) as usize);
 }
 
@@ -45,7 +47,9 @@ fn a_scope_includes_those_below_it() {
         (StoreWrite, &[Read, Write, StoreRead, StoreWrite]),
         (StoreAdmin, &Scope::ALL),
     ] {
-        let allowed = Scope::ALL.into_iter().filter(|&needed| scope.allows(needed));
+        let allowed = Scope::ALL
+            .into_iter()
+            .filter(|&needed| scope.allows(needed));
         assert_eq!(allowed.collect::<Vec<_>>(), included, "{scope:?}");
     }
 }

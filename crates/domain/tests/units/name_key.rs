@@ -32,7 +32,10 @@ fn case_and_accents_do_not_count() {
 #[test]
 fn a_name_is_found_by_the_beginning_of_any_word() {
     for (name, texts) in [
-        ("Old Seth II", &["seth", "old s", "Seth II", "ii", "old-seth ii", "OLDSETH"][..]),
+        (
+            "Old Seth II",
+            &["seth", "old s", "Seth II", "ii", "old-seth ii", "OLDSETH"][..],
+        ),
         ("*Seth", &["seth", "*seth", "*", "seth*"]),
         ("O'Brien", &["obr", "o'brien", "o brien", "brien"]),
         ("Anna-Lena", &["lena", "anna lena", "annalena"]),
@@ -46,7 +49,10 @@ fn a_name_is_found_by_the_beginning_of_any_word() {
         }
     }
     for (name, texts) in [
-        ("Old Seth II", &["eth", "ol seth", "seth old", "old ii", "*", "iii"][..]),
+        (
+            "Old Seth II",
+            &["eth", "ol seth", "seth old", "old ii", "*", "iii"][..],
+        ),
         ("*Seth", &["**", "* s*x", "-"]),
         ("Seth *", &["*"]),
         ("***", &["****", "a"]),
@@ -66,7 +72,9 @@ fn a_name_has_a_key_for_each_of_its_first_14_words_and_no_key_that_another_one_b
     assert_eq!(name_keys("*Rex"), ["rex", "*"]);
     assert_eq!(name_keys("*"), ["*"]);
     assert_eq!(name_keys(""), [""; 0]);
-    let letters = "abcdefghijklmnopqrstuvwxyz".chars().map(|letter| format!("{letter}1 "));
+    let letters = "abcdefghijklmnopqrstuvwxyz"
+        .chars()
+        .map(|letter| format!("{letter}1 "));
     let keys = name_keys(&format!("*{}", letters.collect::<String>()));
     assert_eq!(keys.len(), MOST_WORDS + 1);
     assert_eq!(keys[MOST_WORDS], "*");
@@ -95,7 +103,11 @@ fn the_keys_of_names_are_those_in_databases() {
     let mut hash = Sha256::new();
     // Letters with case, accents or decompositions are in these planes.
     for character in '\0'..='\u{2FFFF}' {
-        hash.update(name_keys(&character.to_string()).first().map_or("", String::as_str));
+        hash.update(
+            name_keys(&character.to_string())
+                .first()
+                .map_or("", String::as_str),
+        );
         hash.update([0xFF]);
     }
     let digest = data_encoding::HEXLOWER.encode(&hash.finalize());

@@ -7,8 +7,12 @@ use rand::{SeedableRng, rngs::StdRng};
 fn a_password_has_at_least_12_characters_and_is_not_common_and_has_no_other_rules() {
     let name = StaffName::new("Maria Magdalena").unwrap();
     let chosen = |text: &str| Password::chosen(text, &name).err();
-    for good in ["correct horse battery", "aaaaaaaaaaab", "            x", "ééééééééééèé"]
-    {
+    for good in [
+        "correct horse battery",
+        "aaaaaaaaaaab",
+        "            x",
+        "ééééééééééèé",
+    ] {
         assert_eq!(chosen(good), None, "{good}");
     }
     let common = include_str!("../../src/staff/common-passwords.txt");

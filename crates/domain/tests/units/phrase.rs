@@ -14,7 +14,10 @@ fn field(name: &str, kind: FieldKind) -> FieldDefinition {
         let values = ["f", "m", "x"].map(str::to_owned).to_vec();
         let labels = [("f", "Female (spayed)"), ("gone", "Gone Girl")];
         let labels = labels.map(|(value, label)| (value.to_owned(), label.to_owned()));
-        Choices::new(values).unwrap().labelled(labels.into()).unwrap()
+        Choices::new(values)
+            .unwrap()
+            .labelled(labels.into())
+            .unwrap()
     };
     FieldDefinition {
         name: FieldName::new(name).unwrap(),
@@ -39,13 +42,21 @@ fn fields() -> FieldSet {
         ("secret_sex", FieldKind::Choice),
         ("secret_chip", FieldKind::Integer),
     ];
-    FieldSet::new(1, fields.map(|(name, kind)| field(name, kind)).to_vec(), Vec::new())
+    FieldSet::new(
+        1,
+        fields.map(|(name, kind)| field(name, kind)).to_vec(),
+        Vec::new(),
+    )
 }
 
 fn values(of: &[(&str, &str)]) -> FieldValues {
-    let value =
-        |text: &str| text.parse().map_or(FieldValue::Text(text.to_owned()), FieldValue::Integer);
-    let all = of.iter().map(|&(name, text)| (name.to_owned(), value(text)));
+    let value = |text: &str| {
+        text.parse()
+            .map_or(FieldValue::Text(text.to_owned()), FieldValue::Integer)
+    };
+    let all = of
+        .iter()
+        .map(|&(name, text)| (name.to_owned(), value(text)));
     FieldValues::new(all.collect()).unwrap()
 }
 
@@ -114,7 +125,12 @@ fn every_word_begins_a_word_of_the_name_of_a_value_or_of_a_label_or_is_the_numbe
 
 #[test]
 fn a_unique_value_in_any_spelling_finds_its_animal_whatever_the_other_words_are() {
-    for found in ["te276.098", "TÉ 276 098", "chip: te-276-098", "te276098 nobody"] {
+    for found in [
+        "te276.098",
+        "TÉ 276 098",
+        "chip: te-276-098",
+        "te276098 nobody",
+    ] {
         assert_eq!(finds(found, "Luna", &LUNA), [true, true], "{found}");
     }
     assert_eq!(finds("te27609 nobody", "Luna", &LUNA), [false, false]);
@@ -127,8 +143,14 @@ fn a_unique_value_in_any_spelling_finds_its_animal_whatever_the_other_words_are(
 fn private_values_and_labels_are_not_found_among_public_ones() {
     assert_eq!(finds("dora", "Luna", &[("secret", "Dora")]), [true, false]);
     assert_eq!(finds("f", "Luna", &[("secret_sex", "f")]), [true, false]);
-    assert_eq!(finds("spayed", "Luna", &[("secret_sex", "f")]), [true, false]);
-    assert_eq!(finds("spayed", "Luna", &[("secret_sex", "f"), ("sex", "f")]), [true, true]);
+    assert_eq!(
+        finds("spayed", "Luna", &[("secret_sex", "f")]),
+        [true, false]
+    );
+    assert_eq!(
+        finds("spayed", "Luna", &[("secret_sex", "f"), ("sex", "f")]),
+        [true, true]
+    );
 }
 
 #[test]
@@ -142,16 +164,32 @@ fn a_phrase_of_signs_only_is_compared_with_the_beginning_of_a_name() {
 
 #[test]
 fn a_phrase_has_64_characters_and_16_words_one_of_them_visible() {
-    for valid in ["x", &"x".repeat(64), &"x ".repeat(16), " 5 ", &"\u{FDFA}".repeat(64)] {
+    for valid in [
+        "x",
+        &"x".repeat(64),
+        &"x ".repeat(16),
+        " 5 ",
+        &"\u{FDFA}".repeat(64),
+    ] {
         assert!(Phrase::new(valid).is_some(), "{valid}");
     }
-    for invalid in ["", " ", "\u{a0}\u{2003}", "a\0", &"x".repeat(65), &"x ".repeat(17), "\u{200b}"]
-    {
+    for invalid in [
+        "",
+        " ",
+        "\u{a0}\u{2003}",
+        "a\0",
+        &"x".repeat(65),
+        &"x ".repeat(17),
+        "\u{200b}",
+    ] {
         assert!(Phrase::new(invalid).is_none(), "{invalid:?}");
     }
     assert_eq!(Phrase::new(" Luna 5 ").unwrap().as_str(), "Luna 5");
     // As far as keys go.
-    assert_eq!(finds(&"\u{FDFA}".repeat(5), &"\u{FDFA}".repeat(6), &[]), [true, true]);
+    assert_eq!(
+        finds(&"\u{FDFA}".repeat(5), &"\u{FDFA}".repeat(6), &[]),
+        [true, true]
+    );
 }
 
 #[test]
@@ -168,12 +206,21 @@ fn a_value_has_a_key_for_each_of_its_first_words() {
 fn a_range_of_dates_includes_both_days_and_needs_a_field_of_dates() {
     let fields = fields();
     let found = |ends, born: &str| {
-        let query =
-            PetQuery { dates: Some(fields.dates("born", ends).unwrap()), ..Default::default() };
+        let query = PetQuery {
+            dates: Some(fields.dates("born", ends).unwrap()),
+            ..Default::default()
+        };
         let name = PetName::new("Luna".to_owned()).unwrap();
         query.has(PetStatus::Sold, 1, &name, &values(&[("born", born)]))
     };
-    let days = ["2019-12-31", "2020-01-01", "2020-01-31", "2020-02-01", "0000-01-01", "9999-12-31"];
+    let days = [
+        "2019-12-31",
+        "2020-01-01",
+        "2020-01-31",
+        "2020-02-01",
+        "0000-01-01",
+        "9999-12-31",
+    ];
     let found = |ends| days.map(|day| found(ends, day));
     let (from, to) = (Some("2020-01-01"), Some("2020-01-31"));
     assert_eq!(found([from, to]), [false, true, true, false, false, false]);
@@ -191,8 +238,14 @@ fn a_range_of_dates_includes_both_days_and_needs_a_field_of_dates() {
     );
     for wrong in ["", "2020-1-1", "2020-02-30", "20200101", "yesterday"] {
         let is = "must be a date of the form YYYY-MM-DD.";
-        assert_eq!(problem("born", [Some(wrong), None]), format!("field.born.from {is}"));
-        assert_eq!(problem("born", [None, Some(wrong)]), format!("field.born.to {is}"));
+        assert_eq!(
+            problem("born", [Some(wrong), None]),
+            format!("field.born.from {is}")
+        );
+        assert_eq!(
+            problem("born", [None, Some(wrong)]),
+            format!("field.born.to {is}")
+        );
     }
 }
 
@@ -231,8 +284,14 @@ fn every_day_of_birth_has_one_age_which_changes_on_the_birthday() {
 
 #[test]
 fn a_word_that_is_there_twice_is_looked_for_once() {
-    let sought = Phrase::new("b b Bella b bella 7 7 #7").unwrap().among(&fields());
-    let words: Vec<_> = sought.words.iter().map(|word| format!("{:?}", word.prefix)).collect();
+    let sought = Phrase::new("b b Bella b bella 7 7 #7")
+        .unwrap()
+        .among(&fields());
+    let words: Vec<_> = sought
+        .words
+        .iter()
+        .map(|word| format!("{:?}", word.prefix))
+        .collect();
     assert_eq!(words.len(), 3, "{words:?}");
     assert!(finds("bella bella", "Bella", &[])[0]);
 }

@@ -51,9 +51,17 @@ fn all_of_the_quota_may_be_used_at_once_and_comes_back_evenly() {
     let (limit, start) = (limit("60/min"), Duration::from_hours(1));
     for remaining in (0..60).rev() {
         let reading = meter.take(limit, start);
-        assert_eq!((reading.within, reading.remaining, reading.more_in), (true, remaining, 1));
+        assert_eq!(
+            (reading.within, reading.remaining, reading.more_in),
+            (true, remaining, 1)
+        );
     }
-    let spent = Reading { limit, within: false, remaining: 0, more_in: 1 };
+    let spent = Reading {
+        limit,
+        within: false,
+        remaining: 0,
+        more_in: 1,
+    };
     assert_eq!(meter.take(limit, start), spent);
     assert_eq!(meter.take(limit, start + Duration::from_millis(999)), spent);
     assert!(meter.take(limit, start + Duration::from_secs(1)).within);
@@ -79,7 +87,12 @@ fn a_batch_takes_one_for_each_command_or_nothing() {
     let batch = |commands, seconds| {
         let now = Duration::from_secs(seconds);
         meter.take(limit, now);
-        let Reading { within, remaining, more_in, .. } = meter.take_commands(commands, limit, now);
+        let Reading {
+            within,
+            remaining,
+            more_in,
+            ..
+        } = meter.take_commands(commands, limit, now);
         (within, remaining, more_in)
     };
     assert_eq!(batch(1, 0), (true, 59, 1));
@@ -97,7 +110,10 @@ fn a_lowered_limit_counts_earlier_requests() {
         meter.take(limit("100/min"), Duration::ZERO);
     }
     let reading = meter.take(limit("1/min"), Duration::ZERO);
-    assert_eq!((reading.within, reading.remaining, reading.more_in), (false, 0, 60));
+    assert_eq!(
+        (reading.within, reading.remaining, reading.more_in),
+        (false, 0, 60)
+    );
 }
 
 proptest! {

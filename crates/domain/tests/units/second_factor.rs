@@ -38,7 +38,9 @@ fn a_secret_has_one_spelling_that_reads_back() {
     ] {
         assert!(TotpSecret::parse(bad).is_none(), "{bad}");
     }
-    let uri = TotpSecret::from_bytes(b"12345678901234567890").unwrap().uri("Zoé & co");
+    let uri = TotpSecret::from_bytes(b"12345678901234567890")
+        .unwrap()
+        .uri("Zoé & co");
     assert_eq!(
         uri,
         "otpauth://totp/Petstore:Zo%C3%A9%20%26%20co?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Petstore"
@@ -50,16 +52,30 @@ fn a_code_and_a_recovery_code_are_each_accepted_once() {
     let random = &mut StdRng::seed_from_u64(1);
     let secret = TotpSecret::generate(random);
     let (recovery, digest) = recovery_code(random);
-    let fresh = SecondFactor { sealed_secret: vec![], last_period: 0, recovery: vec![digest] };
+    let fresh = SecondFactor {
+        sealed_secret: vec![],
+        last_period: 0,
+        recovery: vec![digest],
+    };
     let now = at(3000);
-    for (second, is_valid) in
-        [(2940, false), (2970, true), (3000, true), (3030, true), (3060, false)]
-    {
+    for (second, is_valid) in [
+        (2940, false),
+        (2970, true),
+        (3000, true),
+        (3030, true),
+        (3060, false),
+    ] {
         let code = secret.code_at(at(second));
-        assert_eq!(fresh.after(&code, &secret, now).is_some(), is_valid, "{second}");
+        assert_eq!(
+            fresh.after(&code, &secret, now).is_some(),
+            is_valid,
+            "{second}"
+        );
     }
     let code = secret.code_at(now);
-    let used = fresh.after(&format!("{} {}", &code[..3], &code[3..]), &secret, now).unwrap();
+    let used = fresh
+        .after(&format!("{} {}", &code[..3], &code[3..]), &secret, now)
+        .unwrap();
     assert_eq!(used.after(&code, &secret, now), None);
     assert_eq!(used.after(&secret.code_at(at(2970)), &secret, now), None);
     let used = used.after(&recovery.to_uppercase(), &secret, now).unwrap();

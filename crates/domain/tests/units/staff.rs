@@ -8,7 +8,15 @@ fn a_name_is_one_line_of_1_to_64_characters_and_equal_without_case_and_accents()
     for name in ["Ana", " Zoé Müller ", "李小龍", "O'Neill <b>", &longest] {
         assert_eq!(StaffName::new(name).unwrap().as_str(), name.trim());
     }
-    for bad in ["", "  ", "a\nb", "a\u{202e}b", "a\u{200b}", "\u{301}", &"a".repeat(65)] {
+    for bad in [
+        "",
+        "  ",
+        "a\nb",
+        "a\u{202e}b",
+        "a\u{200b}",
+        "\u{301}",
+        &"a".repeat(65),
+    ] {
         assert_eq!(StaffName::new(bad), None, "{bad:?}");
     }
     let key = |name| StaffName::new(name).unwrap().key();

@@ -53,18 +53,29 @@ impl<'s> CsvRows<'s> {
             .buffer_capacity(BUFFER)
             .from_reader(source.reader(&allowance));
         let (record, columns) = (ByteRecord::new(), Columns::default());
-        let mut rows = Self { source, reader, allowance, record, columns };
+        let mut rows = Self {
+            source,
+            reader,
+            allowance,
+            record,
+            columns,
+        };
         let checked = if rows.read()? {
             let columns = |()| Columns::of(&rows.record, with_ids, headings);
             let columns = rows.well_formed()?.and_then(columns);
             columns.map(|columns| rows.columns = columns)
         } else {
-            Err("the file is empty; its first line must be a header such as name,categoryId,status"
-                .into())
+            Err(
+                "the file is empty; its first line must be a header such as name,categoryId,status"
+                    .into(),
+            )
         };
         match checked {
             Ok(()) => Ok(rows),
-            Err(reason) => Err(ReadError::Format { line: rows.raw_row()?.line, reason }),
+            Err(reason) => Err(ReadError::Format {
+                line: rows.raw_row()?.line,
+                reason,
+            }),
         }
     }
 
@@ -72,14 +83,19 @@ impl<'s> CsvRows<'s> {
     fn read(&mut self) -> Result<bool, ReadError> {
         self.allowance.set(MAX_ROW);
         let line = self.reader.position().line();
-        self.reader.read_byte_record(&mut self.record).map_err(|error| match error.into_kind() {
-            ErrorKind::Io(error) if source::is_row_too_long(&error) => {
-                let reason = format!("{error}; a quote may not be closed");
-                ReadError::Format { line, reason }
-            }
-            ErrorKind::Io(error) => ReadError::Io(error),
-            other => ReadError::Format { line, reason: format!("{other:?}") },
-        })
+        self.reader
+            .read_byte_record(&mut self.record)
+            .map_err(|error| match error.into_kind() {
+                ErrorKind::Io(error) if source::is_row_too_long(&error) => {
+                    let reason = format!("{error}; a quote may not be closed");
+                    ReadError::Format { line, reason }
+                }
+                ErrorKind::Io(error) => ReadError::Io(error),
+                other => ReadError::Format {
+                    line,
+                    reason: format!("{other:?}"),
+                },
+            })
     }
 
     /// The first and last byte of the record in the file, with the line ends around it.
@@ -114,21 +130,26 @@ impl<'s> CsvRows<'s> {
         }
         let mut problems = InvalidRow::default();
         let name = self.cell(columns.name, &mut problems, |text| name(text.to_owned()));
-        let category_id =
-            self.cell(columns.category, &mut problems, |text| match &columns.labels {
+        let category_id = self.cell(columns.category, &mut problems, |text| {
+            match &columns.labels {
                 Some(labels) => labelled(labels, text),
                 None => integer(text).ok_or_else(|| invalid_category_id(text)),
-            });
+            }
+        });
         let read_status = |text: &str| match text {
             "" => Ok(PetStatus::default()),
             _ => compared(text).parse().map_err(|_| invalid_status(text)),
         };
-        let status = columns.status.map(|at| self.cell(at, &mut problems, read_status));
+        let status = columns
+            .status
+            .map(|at| self.cell(at, &mut problems, read_status));
         let read_id = |text: &str| {
             let id = integer(text).and_then(imported).and_then(PetId::new);
             id.map(Some).ok_or_else(|| invalid_id(text))
         };
-        let id = columns.id.and_then(|at| self.cell(at, &mut problems, read_id));
+        let id = columns
+            .id
+            .and_then(|at| self.cell(at, &mut problems, read_id));
         let mut fields = FieldPatch::new();
         for (at, field) in &columns.fields {
             fields.extend(self.cell(*at, &mut problems, |text| {
@@ -141,7 +162,11 @@ impl<'s> CsvRows<'s> {
                 }
             }));
         }
-        let pet = NewPet { name, category_id, status: status.unwrap_or_default() };
+        let pet = NewPet {
+            name,
+            category_id,
+            status: status.unwrap_or_default(),
+        };
         problems.or(Row::Pet { id, pet, fields })
     }
 
@@ -176,17 +201,28 @@ impl Rows for CsvRows<'_> {
         let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
         // The reader's line number does not count line ends that it skipped before the row.
         let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
-        let first = text.iter().position(|byte| !is_end(byte)).unwrap_or(text.len());
-        let last = text.iter().rposition(|byte| !is_end(byte)).map_or(first, |last| last + 1);
+        let first = text
+            .iter()
+            .position(|byte| !is_end(byte))
+            .unwrap_or(text.len());
+        let last = text
+            .iter()
+            .rposition(|byte| !is_end(byte))
+            .map_or(first, |last| last + 1);
         let passed = text[..first].split(|&byte| byte == b'\n').count() as u64 - 1;
         let line = self.record.position().map_or(1, csv::Position::line) + passed;
-        Ok(RawRow { line, text: text[first..last].to_vec() })
+        Ok(RawRow {
+            line,
+            text: text[first..last].to_vec(),
+        })
     }
 
     fn column_of(&self, field: &str) -> String {
         let mut columns = self.columns.fields.iter();
         let column = columns.find(|(_, of)| of.name.as_str() == field);
-        column.map_or(field, |(at, _)| &self.columns.headings[*at]).to_owned()
+        column
+            .map_or(field, |(at, _)| &self.columns.headings[*at])
+            .to_owned()
     }
 
     fn left_out(&self) -> Option<&str> {
@@ -214,7 +250,10 @@ fn is_well_quoted(mut rest: &[u8]) -> bool {
         let after = if let Some(quoted) = rest.strip_prefix(b"\"") {
             after_closing_quote(quoted)
         } else {
-            let end = rest.iter().position(|&byte| byte == b',').unwrap_or(rest.len());
+            let end = rest
+                .iter()
+                .position(|&byte| byte == b',')
+                .unwrap_or(rest.len());
             (!rest[..end].contains(&b'"')).then_some(&rest[end..])
         };
         match after {
@@ -245,15 +284,23 @@ pub struct CsvWriter<W: Write> {
 impl<W: Write> CsvWriter<W> {
     /// Writes the header.
     pub fn new(out: W) -> io::Result<Self> {
-        let mut writer = csv::WriterBuilder::new().buffer_capacity(BUFFER).from_writer(out);
+        let mut writer = csv::WriterBuilder::new()
+            .buffer_capacity(BUFFER)
+            .from_writer(out);
         writer.write_record([ID, NAME, CATEGORY_ID, STATUS])?;
-        Ok(Self { writer, name: |name| name.into() })
+        Ok(Self {
+            writer,
+            name: |name| name.into(),
+        })
     }
 
     /// Like [`Self::new`], but for a spreadsheet: changes names so that no spreadsheet reads them
     /// as formulas. Such a file is not for an import.
     pub fn for_spreadsheet(out: W) -> io::Result<Self> {
-        Ok(Self { name: without_formulas, ..Self::new(out)? })
+        Ok(Self {
+            name: without_formulas,
+            ..Self::new(out)?
+        })
     }
 }
 
@@ -266,10 +313,12 @@ impl<W: Write> Writer for CsvWriter<W> {
             category_id.format(pet.category_id),
             pet.status.as_str(),
         ];
-        self.writer.write_record(record).map_err(|error| match error.into_kind() {
-            ErrorKind::Io(error) => error,
-            other => io::Error::other(format!("{other:?}")),
-        })
+        self.writer
+            .write_record(record)
+            .map_err(|error| match error.into_kind() {
+                ErrorKind::Io(error) => error,
+                other => io::Error::other(format!("{other:?}")),
+            })
     }
 
     fn finish(&mut self) -> io::Result<()> {

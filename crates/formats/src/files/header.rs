@@ -43,10 +43,18 @@ impl Mapping {
     /// Why these cannot be used together, if so.
     pub fn conflict(all: &[Self]) -> Option<String> {
         let (at, Self { heading, name }) = all.iter().enumerate().find(|(at, one)| {
-            all[..*at].iter().any(|other| other.heading == one.heading || other.name == one.name)
+            all[..*at]
+                .iter()
+                .any(|other| other.heading == one.heading || other.name == one.name)
         })?;
-        let what = if all[..at].iter().any(|other| other.name == *name) { name } else { heading };
-        Some(format!("--map has {what:?} twice; a column has one name, and a name has one column"))
+        let what = if all[..at].iter().any(|other| other.name == *name) {
+            name
+        } else {
+            heading
+        };
+        Some(format!(
+            "--map has {what:?} twice; a column has one name, and a name has one column"
+        ))
     }
 }
 
@@ -58,12 +66,17 @@ impl FromStr for Mapping {
         let (heading, name) = text.rsplit_once('=').ok_or_else(|| {
             format!("write HEADING=NAME, such as 'Animal Name=name'; the names are {names}")
         })?;
-        let member = KNOWN.into_iter().find(|known| text::heading(known) == text::heading(name));
+        let member = KNOWN
+            .into_iter()
+            .find(|known| text::heading(known) == text::heading(name));
         let name = member.unwrap_or(name);
         if member.is_none() && FieldName::new(name).is_none() {
             return Err(format!("{name:?} is not one of the names: {names}"));
         }
-        Ok(Self { heading: heading.to_owned(), name: name.to_owned() })
+        Ok(Self {
+            heading: heading.to_owned(),
+            name: name.to_owned(),
+        })
     }
 }
 
@@ -92,7 +105,10 @@ impl Columns {
     ) -> Result<Self, String> {
         let texts: Vec<_> = header.iter().map(String::from_utf8_lossy).collect();
         let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
-        let mut mapped = headings.mapped.iter().map(|mapping| mapping.heading.as_str());
+        let mut mapped = headings
+            .mapped
+            .iter()
+            .map(|mapping| mapping.heading.as_str());
         if let Some(absent) = mapped.find(|heading| !texts.contains(heading)) {
             return Err(format!(
                 "the header has no column {absent:?}, which --map names; it has {}",
@@ -124,8 +140,13 @@ impl Columns {
             }
         }
         let of_fields = found[KNOWN.len()..].iter().zip(&headings.fields);
-        let fields = of_fields.filter_map(|(at, field)| Some(((*at)?, field.clone()))).collect();
-        let label = found.get(KNOWN.len() + headings.fields.len()).copied().flatten();
+        let fields = of_fields
+            .filter_map(|(at, field)| Some(((*at)?, field.clone())))
+            .collect();
+        let label = found
+            .get(KNOWN.len() + headings.fields.len())
+            .copied()
+            .flatten();
         let [name, number, status, id] = [found[0], found[1], found[2], found[3]];
         unknown.extend(number.and(label).map(|label| texts[label]));
         if !headings.ignores_unknown && !unknown.is_empty() {
@@ -142,7 +163,10 @@ impl Columns {
                  'HEADING=category'"
         };
         Ok(Self {
-            headings: texts.iter().map(|heading| heading.trim().to_owned()).collect(),
+            headings: texts
+                .iter()
+                .map(|heading| heading.trim().to_owned())
+                .collect(),
             name: name.ok_or_else(|| missing(NAME))?,
             category: number.or(label).ok_or_else(no_category)?,
             labels: number.is_none().then(|| headings.labels.clone()),
@@ -157,7 +181,11 @@ impl Columns {
 impl Headings {
     /// The names of all members and fields, and that of the label of a category, unless a field has it.
     fn names(&self) -> Vec<&str> {
-        let fields: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
+        let fields: Vec<&str> = self
+            .fields
+            .iter()
+            .map(|field| field.name.as_str())
+            .collect();
         let label = Some(CATEGORY).filter(|label| !fields.contains(label));
         KNOWN.into_iter().chain(fields).chain(label).collect()
     }
@@ -165,7 +193,10 @@ impl Headings {
     /// The position in `names`, which are [`Self::names`], of what a heading stands for, or why this is
     /// not certain. Without a mapping, case and space do not count.
     fn member(&self, names: &[&str], heading: &str) -> Result<Option<usize>, String> {
-        let mapped = self.mapped.iter().find(|mapping| mapping.heading == heading);
+        let mapped = self
+            .mapped
+            .iter()
+            .find(|mapping| mapping.heading == heading);
         let name = mapped.map_or(heading, |mapping| &mapping.name);
         if let Some(exactly) = names.iter().position(|&known| known == name) {
             return Ok(Some(exactly));
@@ -201,7 +232,13 @@ fn unknown_columns(unknown: &[&str], names: &[&str], found: &[Option<usize>]) ->
             );
         }
     }
-    let missing = || names.iter().zip(found).filter(|(_, at)| at.is_none()).map(|(name, _)| *name);
+    let missing = || {
+        names
+            .iter()
+            .zip(found)
+            .filter(|(_, at)| at.is_none())
+            .map(|(name, _)| *name)
+    };
     let suggested = |heading: &&str| {
         let lower = heading.to_lowercase();
         let likeness = |name: &str| strsim::sorensen_dice(&lower, &name.to_lowercase());
@@ -221,6 +258,10 @@ fn unknown_columns(unknown: &[&str], names: &[&str], found: &[Option<usize>]) ->
 fn list(headings: &[&str], show: impl Fn(&&str) -> String) -> String {
     let more = headings.len().saturating_sub(SHOWN);
     let listed: Vec<_> = headings.iter().take(SHOWN).map(show).collect();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
     format!("{}{more}", listed.join(", "))
 }

@@ -40,7 +40,10 @@ words! {
 impl Format {
     /// The format that the file name extension indicates.
     pub fn of(path: &Path) -> Option<Self> {
-        let ending = path.extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
+        let ending = path
+            .extension()
+            .and_then(OsStr::to_str)?
+            .to_ascii_lowercase();
         match ending.as_str() {
             "csv" => Some(Self::Csv),
             "ndjson" | "jsonl" => Some(Self::Ndjson),

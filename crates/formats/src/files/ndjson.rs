@@ -65,7 +65,9 @@ fn required<'a, T>(
     parse: impl FnOnce(&'a RawValue) -> Result<T, String>,
 ) -> Result<T, InvalidRow> {
     let value = value.ok_or_else(|| "is missing".to_owned());
-    value.and_then(parse).map_err(|reason| InvalidRow::of(name, reason))
+    value
+        .and_then(parse)
+        .map_err(|reason| InvalidRow::of(name, reason))
 }
 
 impl<'s> NdjsonRows<'s> {
@@ -73,7 +75,14 @@ impl<'s> NdjsonRows<'s> {
         let allowance = Rc::new(Cell::new(MAX_ROW));
         let reader = BufReader::with_capacity(BUFFER, source.reader(&allowance));
         let line = Vec::new();
-        let mut rows = Self { reader, allowance, number: 0, line, bytes_read: 0, with_ids };
+        let mut rows = Self {
+            reader,
+            allowance,
+            number: 0,
+            line,
+            bytes_read: 0,
+            with_ids,
+        };
         let mark = "\u{FEFF}".as_bytes();
         if rows.reader.fill_buf()?.starts_with(mark) {
             rows.reader.consume(mark.len());
@@ -91,7 +100,10 @@ impl<'s> NdjsonRows<'s> {
             let read = self.reader.read_until(b'\n', &mut self.line);
             self.bytes_read += read.map_err(|error| {
                 if source::is_row_too_long(&error) {
-                    ReadError::Format { line, reason: error.to_string() }
+                    ReadError::Format {
+                        line,
+                        reason: error.to_string(),
+                    }
                 } else {
                     ReadError::Io(error)
                 }
@@ -117,13 +129,17 @@ impl<'s> NdjsonRows<'s> {
         }
         let members: Members<'_> = serde_json::from_str(line).map_err(|error| {
             let text = error.to_string();
-            let reason = text.rsplit_once(" at line ").map_or(&*text, |(reason, _)| reason);
+            let reason = text
+                .rsplit_once(" at line ")
+                .map_or(&*text, |(reason, _)| reason);
             let at = error.column();
             InvalidRow::whole(format!("not a valid JSON animal, at byte {at}: {reason}"))
         })?;
         let mut problems = InvalidRow::default();
         let name = problems.take(required(NAME, members.name, |text| {
-            json::string(text).ok_or_else(|| "must be a string".to_owned()).and_then(name)
+            json::string(text)
+                .ok_or_else(|| "must be a string".to_owned())
+                .and_then(name)
         }));
         let category_id = problems.take(required(CATEGORY_ID, members.category_id, |id| {
             json::integer(id).ok_or_else(|| invalid_category_id(id.get()))
@@ -138,7 +154,11 @@ impl<'s> NdjsonRows<'s> {
             let known = json::integer(id).and_then(imported).and_then(PetId::new);
             known.map(Some).ok_or_else(|| invalid_id(id.get()))
         };
-        let id = if self.with_ids { required(ID, members.id, read_id) } else { Ok(None) };
+        let id = if self.with_ids {
+            required(ID, members.id, read_id)
+        } else {
+            Ok(None)
+        };
         let id = problems.take(id);
         let fields = members.fields.map(|fields| {
             problems.take(required(FIELDS, Some(fields), |fields| {
@@ -146,8 +166,16 @@ impl<'s> NdjsonRows<'s> {
                 json::read_new_fields(fields).ok_or_else(|| is.to_owned())
             }))
         });
-        let pet = NewPet { name, category_id, status: status.unwrap_or_default() };
-        problems.or(Row::Pet { id, pet, fields: fields.unwrap_or_default() })
+        let pet = NewPet {
+            name,
+            category_id,
+            status: status.unwrap_or_default(),
+        };
+        problems.or(Row::Pet {
+            id,
+            pet,
+            fields: fields.unwrap_or_default(),
+        })
     }
 }
 
@@ -159,13 +187,19 @@ impl Rows for NdjsonRows<'_> {
         if !self.with_ids && str::from_utf8(&self.line).is_ok_and(resources::is_tagged) {
             let reason = "the file is an export with --all, with the ids of animals, orders and \
                           categories; import it with --keep-ids";
-            return Err(ReadError::Format { line: self.number, reason: reason.to_owned() });
+            return Err(ReadError::Format {
+                line: self.number,
+                reason: reason.to_owned(),
+            });
         }
         Ok(Some(self.row()))
     }
 
     fn raw_row(&self) -> io::Result<RawRow> {
-        Ok(RawRow { line: self.number, text: self.line.trim_ascii_end().to_vec() })
+        Ok(RawRow {
+            line: self.number,
+            text: self.line.trim_ascii_end().to_vec(),
+        })
     }
 
     fn bytes_read(&self) -> u64 {
@@ -182,7 +216,10 @@ pub struct NdjsonWriter<W: Write> {
 impl<W: Write> NdjsonWriter<W> {
     /// Writes nothing yet.
     pub fn new(out: W) -> Self {
-        Self { out: BufWriter::with_capacity(BUFFER, out), line: Vec::new() }
+        Self {
+            out: BufWriter::with_capacity(BUFFER, out),
+            line: Vec::new(),
+        }
     }
 
     /// Writes the profile of the store, with the file of its logo.

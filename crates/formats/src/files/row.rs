@@ -47,23 +47,36 @@ impl InvalidRow {
 
     /// The value. If it has problems, they are added to these, and the value means nothing.
     pub fn take<T: Default>(&mut self, value: Result<T, Self>) -> T {
-        value.map_err(|Self(problems)| self.0.extend(problems)).unwrap_or_default()
+        value
+            .map_err(|Self(problems)| self.0.extend(problems))
+            .unwrap_or_default()
     }
 
     /// The value, if there are no problems.
     pub fn or<T>(self, value: T) -> Result<T, Self> {
-        if self.0.is_empty() { Ok(value) } else { Err(self) }
+        if self.0.is_empty() {
+            Ok(value)
+        } else {
+            Err(self)
+        }
     }
 
     /// The columns with problems.
     pub fn columns(&self) -> String {
-        self.0.iter().map(|(column, _)| &**column).collect::<Vec<_>>().join(", ")
+        self.0
+            .iter()
+            .map(|(column, _)| &**column)
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 
 impl fmt::Display for InvalidRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let problems = self.0.iter().map(|(column, reason)| format!("{column} {reason}"));
+        let problems = self
+            .0
+            .iter()
+            .map(|(column, reason)| format!("{column} {reason}"));
         f.write_str(problems.collect::<Vec<_>>().join("; ").trim_start())
     }
 }
@@ -164,7 +177,10 @@ pub(super) fn labelled(labels: &Labels, label: &str) -> Result<i64, String> {
         }
         _ => {
             let some: Vec<String> = labels.keys().take(10).map(|label| quoted(label)).collect();
-            format!("must be a label of a category, such as {}, but was {found}", some.join(", "))
+            format!(
+                "must be a label of a category, such as {}, but was {found}",
+                some.join(", ")
+            )
         }
     })
 }
@@ -172,7 +188,10 @@ pub(super) fn labelled(labels: &Labels, label: &str) -> Result<i64, String> {
 /// `found` is the value in the file.
 pub(super) fn invalid_category_id(found: &str) -> String {
     let range = format!("from {} to {}", i64::MIN, i64::MAX);
-    format!("must be an integer {range} without leading zeros, but was {}", quoted(found))
+    format!(
+        "must be an integer {range} without leading zeros, but was {}",
+        quoted(found)
+    )
 }
 
 pub(super) fn invalid_status(found: &str) -> String {
@@ -181,5 +200,8 @@ pub(super) fn invalid_status(found: &str) -> String {
 }
 
 pub(super) fn invalid_id(found: &str) -> String {
-    format!("must be {UP_TO_HIGHEST_IMPORTED}, but was {}", quoted(found))
+    format!(
+        "must be {UP_TO_HIGHEST_IMPORTED}, but was {}",
+        quoted(found)
+    )
 }

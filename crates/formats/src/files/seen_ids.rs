@@ -64,19 +64,34 @@ impl SeenIds {
     ) -> rusqlite::Result<Option<(u64, i64)>> {
         let row = row.cast_signed();
         let insert = "INSERT OR IGNORE INTO keys (field, key, row, place) VALUES (?1, ?2, ?3, ?4)";
-        if self.0.prepare_cached(insert)?.execute(params![field, key, row, place])? == 1 {
+        if self
+            .0
+            .prepare_cached(insert)?
+            .execute(params![field, key, row, place])?
+            == 1
+        {
             return Ok(None);
         }
         let find = "SELECT row, place FROM keys WHERE field = ?1 AND key = ?2";
         let holder = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?));
-        let (row, place) = self.0.prepare_cached(find)?.query_row([field, key], holder)?;
+        let (row, place) = self
+            .0
+            .prepare_cached(find)?
+            .query_row([field, key], holder)?;
         Ok(Some((row.cast_unsigned(), place)))
     }
 
     fn record_in(&self, table: &str, id: i64, row: u64) -> rusqlite::Result<Option<u64>> {
         let insert = format!("INSERT OR IGNORE INTO {table} (id, row) VALUES (?1, ?2)");
-        let inserted = self.0.prepare_cached(&insert)?.execute(params![id, row.cast_signed()])?;
-        if inserted == 1 { Ok(None) } else { self.row_in(table, id) }
+        let inserted = self
+            .0
+            .prepare_cached(&insert)?
+            .execute(params![id, row.cast_signed()])?;
+        if inserted == 1 {
+            Ok(None)
+        } else {
+            self.row_in(table, id)
+        }
     }
 
     /// The first row with an animal with this `id`.
@@ -86,8 +101,11 @@ impl SeenIds {
 
     fn row_in(&self, table: &str, id: i64) -> rusqlite::Result<Option<u64>> {
         let find = format!("SELECT row FROM {table} WHERE id = ?1");
-        let row: Option<i64> =
-            self.0.prepare_cached(&find)?.query_row([id], |row| row.get(0)).optional()?;
+        let row: Option<i64> = self
+            .0
+            .prepare_cached(&find)?
+            .query_row([id], |row| row.get(0))
+            .optional()?;
         Ok(row.map(i64::cast_unsigned))
     }
 
@@ -170,11 +188,14 @@ fn temporary_file(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
     builder.prefix(".petstore-import-");
     let elsewhere = env::temp_dir();
-    builder.tempfile_in(folder).or_else(|_| builder.tempfile_in(&elsewhere)).map_err(|error| {
-        let what = format!(
-            "cannot make a temporary file in {}: {error}; name another folder with TMPDIR",
-            elsewhere.display()
-        );
-        io::Error::new(error.kind(), what)
-    })
+    builder
+        .tempfile_in(folder)
+        .or_else(|_| builder.tempfile_in(&elsewhere))
+        .map_err(|error| {
+            let what = format!(
+                "cannot make a temporary file in {}: {error}; name another folder with TMPDIR",
+                elsewhere.display()
+            );
+            io::Error::new(error.kind(), what)
+        })
 }

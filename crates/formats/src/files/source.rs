@@ -47,7 +47,10 @@ impl Source {
             ));
         }
         if metadata.is_file() {
-            return Ok(Self { file, length: metadata.len() });
+            return Ok(Self {
+                file,
+                length: metadata.len(),
+            });
         }
         Self::copied_from(file)
     }
@@ -56,7 +59,10 @@ impl Source {
     /// ASCII.
     pub fn is_utf16(&self) -> io::Result<bool> {
         let start = self.bytes(0, self.length.min(2))?;
-        Ok(matches!(start[..], [0xFF, 0xFE] | [0xFE, 0xFF] | [0, _] | [_, 0]))
+        Ok(matches!(
+            start[..],
+            [0xFF, 0xFE] | [0xFE, 0xFF] | [0, _] | [_, 0]
+        ))
     }
 
     /// The length in bytes.
@@ -75,7 +81,11 @@ impl Source {
     /// A reader from the beginning. It fails with `RowTooLong` when `allowance` is used up; the
     /// caller refills it before each row.
     pub(super) fn reader(&self, allowance: &Rc<Cell<u64>>) -> Bounded<'_> {
-        Bounded { file: &self.file, offset: 0, allowance: Rc::clone(allowance) }
+        Bounded {
+            file: &self.file,
+            offset: 0,
+            allowance: Rc::clone(allowance),
+        }
     }
 }
 
@@ -115,5 +125,7 @@ struct RowTooLong;
 
 /// Whether the error is [`RowTooLong`].
 pub(super) fn is_row_too_long(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<RowTooLong>)
+    error
+        .get_ref()
+        .is_some_and(<dyn Error + Send + Sync>::is::<RowTooLong>)
 }

@@ -60,7 +60,10 @@ pub enum TableProblem {
 /// Returns the rows of a pasted text. All of it is read, but only what `limits` allow is kept.
 pub fn read_table(text: &str, limits: TableLimits) -> Result<Table, TableProblem> {
     let mut reader = TableReader::new(text);
-    let mut table = Table { rows: Vec::new(), row_count: 0 };
+    let mut table = Table {
+        rows: Vec::new(),
+        row_count: 0,
+    };
 
     while let Some(row) = reader.read_row(limits.columns)? {
         let is_empty = row.cells.iter().all(String::is_empty) && !row.has_more_cells;
@@ -93,8 +96,14 @@ fn separator_of(text: &str) -> u8 {
         }
     }
 
-    let in_first_line = FILE_SEPARATORS.into_iter().find(|byte| unquoted.contains(byte));
-    let anywhere = || FILE_SEPARATORS.into_iter().find(|byte| text.as_bytes().contains(byte));
+    let in_first_line = FILE_SEPARATORS
+        .into_iter()
+        .find(|byte| unquoted.contains(byte));
+    let anywhere = || {
+        FILE_SEPARATORS
+            .into_iter()
+            .find(|byte| text.as_bytes().contains(byte))
+    };
     in_first_line.or_else(anywhere).unwrap_or(TAB)
 }
 
@@ -121,7 +130,12 @@ impl<'t> TableReader<'t> {
     fn new(text: &'t str) -> Self {
         let content = text.trim_start_matches(BYTE_ORDER_MARK);
         let position = text.len() - content.len();
-        Self { text, separator: separator_of(content), position, line: 1 }
+        Self {
+            text,
+            separator: separator_of(content),
+            position,
+            line: 1,
+        }
     }
 
     fn rest(&self) -> &'t str {
@@ -143,7 +157,9 @@ impl<'t> TableReader<'t> {
         let mut has_wide_cell = false;
 
         loop {
-            let cell = self.raw_cell().ok_or(TableProblem::Quote { line: row.line })?;
+            let cell = self
+                .raw_cell()
+                .ok_or(TableProblem::Quote { line: row.line })?;
             self.position += cell.length;
             if cell.is_quoted {
                 self.line += line_ends(cell.content);
@@ -176,7 +192,11 @@ impl<'t> TableReader<'t> {
         let length = rest.bytes().position(is_end).unwrap_or(rest.len());
         let content = &rest[..length];
         let is_text = self.separator == TAB || !content.contains('"');
-        is_text.then_some(RawCell { content, is_quoted: false, length })
+        is_text.then_some(RawCell {
+            content,
+            is_quoted: false,
+            length,
+        })
     }
 
     /// Returns the next cell if it is quoted.
@@ -190,7 +210,11 @@ impl<'t> TableReader<'t> {
         };
         let needs_quotes = content.contains(['\t', '\r', '\n', '"']);
         let is_quoted = ends && (needs_quotes || self.separator != TAB);
-        is_quoted.then_some(RawCell { content, is_quoted, length })
+        is_quoted.then_some(RawCell {
+            content,
+            is_quoted,
+            length,
+        })
     }
 
     fn pass_line_end(&mut self) {
@@ -222,7 +246,11 @@ fn is_line_end(byte: u8) -> bool {
 
 /// Returns the position of the first quote that is not doubled.
 fn closing_quote(text: &str) -> Option<usize> {
-    let mut quotes = text.bytes().enumerate().filter(|(_, byte)| *byte == b'"').peekable();
+    let mut quotes = text
+        .bytes()
+        .enumerate()
+        .filter(|(_, byte)| *byte == b'"')
+        .peekable();
     while let Some((position, _)) = quotes.next() {
         if quotes.next_if(|(next, _)| *next == position + 1).is_none() {
             return Some(position);
@@ -254,7 +282,10 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: TableLimits = TableLimits { rows: 10, columns: 5 };
+    const LIMITS: TableLimits = TableLimits {
+        rows: 10,
+        columns: 5,
+    };
 
     fn cells(text: &str) -> Vec<Vec<String>> {
         let table = read_table(text, LIMITS).unwrap();
@@ -281,7 +312,10 @@ mod tests {
 
     #[test]
     fn between_commas_quotes_follow_rfc_4180_or_the_line_is_named() {
-        assert_eq!(cells("\"A, \"\"x\"\"\",1\r\n\"B\n2\",3"), [["A, \"x\"", "1"], ["B\n2", "3"]]);
+        assert_eq!(
+            cells("\"A, \"\"x\"\"\",1\r\n\"B\n2\",3"),
+            [["A, \"x\"", "1"], ["B\n2", "3"]]
+        );
         for (text, line) in [
             ("A,1\nB,\"two\nC,3", 2),
             ("A,1\n\n\"Lucky\" Luke,2", 3),
@@ -289,16 +323,26 @@ mod tests {
             ("A;\"b\"c", 1),
             ("A,\"\n\"\nB,\"", 3),
         ] {
-            assert_eq!(read_table(text, LIMITS), Err(TableProblem::Quote { line }), "{text:?}");
+            assert_eq!(
+                read_table(text, LIMITS),
+                Err(TableProblem::Quote { line }),
+                "{text:?}"
+            );
         }
     }
 
     #[test]
     fn the_first_line_decides_between_a_comma_and_a_semicolon() {
         let rows = cells("name,description\nRex,\"Sweet; loves kids\"");
-        assert_eq!(rows, [["name", "description"], ["Rex", "Sweet; loves kids"]]);
+        assert_eq!(
+            rows,
+            [["name", "description"], ["Rex", "Sweet; loves kids"]]
+        );
         assert_eq!(cells("\"a,b\";c\nd;e"), [["a,b", "c"], ["d", "e"]]);
-        assert_eq!(cells("one column\nof \"a\" list"), [["one column"], ["of \"a\" list"]]);
+        assert_eq!(
+            cells("one column\nof \"a\" list"),
+            [["one column"], ["of \"a\" list"]]
+        );
     }
 
     #[test]
@@ -317,9 +361,24 @@ mod tests {
 
     #[test]
     fn a_text_without_content_has_no_row() {
-        for text in ["", "\u{FEFF}", " \n\t\n", ",,,\n,", "\t\t", "\r\n", "\u{FEFF}\u{FEFF}\n"] {
+        for text in [
+            "",
+            "\u{FEFF}",
+            " \n\t\n",
+            ",,,\n,",
+            "\t\t",
+            "\r\n",
+            "\u{FEFF}\u{FEFF}\n",
+        ] {
             let table = read_table(text, LIMITS).unwrap();
-            assert_eq!(table, Table { rows: Vec::new(), row_count: 0 }, "{text:?}");
+            assert_eq!(
+                table,
+                Table {
+                    rows: Vec::new(),
+                    row_count: 0
+                },
+                "{text:?}"
+            );
         }
     }
 
@@ -327,17 +386,28 @@ mod tests {
     fn each_row_knows_its_first_line_and_byte() {
         let text = "\u{FEFF}a\tb\r\n\r\n\"c\nd\"\te\rf\tg";
         let table = read_table(text, LIMITS).unwrap();
-        let places: Vec<_> =
-            table.rows.iter().map(|row| (row.line, &text[row.start..][..1])).collect();
+        let places: Vec<_> = table
+            .rows
+            .iter()
+            .map(|row| (row.line, &text[row.start..][..1]))
+            .collect();
         assert_eq!(places, [(1, "a"), (3, "\""), (5, "f")]);
     }
 
     #[test]
     fn what_is_above_the_limits_is_counted_and_not_kept() {
-        let text = format!("{}x{}\n{}", "\t".repeat(9), "\t".repeat(9), "a\tb\n".repeat(30));
+        let text = format!(
+            "{}x{}\n{}",
+            "\t".repeat(9),
+            "\t".repeat(9),
+            "a\tb\n".repeat(30)
+        );
         let table = read_table(&text, LIMITS).unwrap();
         assert_eq!((table.rows.len(), table.row_count), (10, 31));
-        assert_eq!((table.rows[0].cells.len(), table.rows[0].has_more_cells), (5, true));
+        assert_eq!(
+            (table.rows[0].cells.len(), table.rows[0].has_more_cells),
+            (5, true)
+        );
     }
 
     proptest! {

@@ -34,7 +34,10 @@ pub fn orders_in(body: &[u8]) -> Vec<OrderId> {
 
 /// The response with the contacts of its orders, in their order.
 pub fn with_contacts(body: &[u8], contacts: &[Option<Contact>]) -> Vec<u8> {
-    let texts = contacts.iter().flatten().map(|contact| contact.as_str().len());
+    let texts = contacts
+        .iter()
+        .flatten()
+        .map(|contact| contact.as_str().len());
     let mut out = Vec::with_capacity(body.len() + texts.sum::<usize>());
     let mut copied = 0;
     for (at, contact) in memmem::find_iter(body, NONE).zip(contacts) {

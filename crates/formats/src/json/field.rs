@@ -48,12 +48,20 @@ const LABELS_ARE: &str = "an object from values to labels, at most 200, each a s
     U+0000, which differ from each other and from all values in more than their case";
 fn choices(value: &RawValue) -> Option<Choices> {
     let elements = super::elements(value.get().as_bytes()).ok()?;
-    Choices::new(elements.into_iter().map(super::string).collect::<Option<_>>()?)
+    Choices::new(
+        elements
+            .into_iter()
+            .map(super::string)
+            .collect::<Option<_>>()?,
+    )
 }
 
 fn choice_labels(value: &RawValue) -> Option<BTreeMap<String, String>> {
     let members = super::members(value.get().as_bytes(), "").ok()?;
-    members.into_iter().map(|(value, label)| Some((value, super::string(label)?))).collect()
+    members
+        .into_iter()
+        .map(|(value, label)| Some((value, super::string(label)?)))
+        .collect()
 }
 
 /// The field with this name in the members of a request. `None` without a name, if these are valid.
@@ -86,7 +94,9 @@ pub fn read_field(
         position: input.position.map_or(0, |Position(place)| place),
         version: 1,
     };
-    field.problem().map_or(Ok(Some(field)), |problem| Err(Invalid::of(problem)))
+    field
+        .problem()
+        .map_or(Ok(Some(field)), |problem| Err(Invalid::of(problem)))
 }
 
 /// A field in a file.
@@ -109,7 +119,9 @@ pub fn write_field(out: &mut Vec<u8>, field: &FieldDefinition) {
         object.texts("choices", choices.all().iter().map(String::as_str));
     });
     object.or_null("choiceLabels", field.choices.as_ref(), |object, choices| {
-        object.name("choiceLabels").extend(super::render(choices.labels()));
+        object
+            .name("choiceLabels")
+            .extend(super::render(choices.labels()));
     });
     object.put("public", &field.is_public);
     object.put("unique", &field.is_unique);

@@ -12,7 +12,12 @@ use super::Object;
 pub fn write_change(out: &mut Vec<u8>, change: &JournalEntry) {
     let mut object = Object::begin(out);
     object.integer("seq", change.seq);
-    write_what(&mut object, change.at, change.kind.as_str(), &change.subject);
+    write_what(
+        &mut object,
+        change.at,
+        change.kind.as_str(),
+        &change.subject,
+    );
     write_representations(&mut object, change);
     object.text_or_null("requestId", change.request_id.as_deref());
     object.end();
@@ -23,13 +28,24 @@ pub fn write_audit_entry(out: &mut Vec<u8>, entry: &AuditEntry) {
     let mut object = Object::begin(out);
     let (actor, request_id) = match entry {
         AuditEntry::Change(change) => {
-            write_what(&mut object, change.at, change.kind.as_str(), &change.subject);
+            write_what(
+                &mut object,
+                change.at,
+                change.kind.as_str(),
+                &change.subject,
+            );
             object.integer("seq", change.seq);
             write_representations(&mut object, change);
             object.raw_or_null("details", None);
             (&change.actor, &change.request_id)
         }
-        AuditEntry::Act { at, act, actor, request_id, .. } => {
+        AuditEntry::Act {
+            at,
+            act,
+            actor,
+            request_id,
+            ..
+        } => {
             write_what(&mut object, *at, act.kind.as_str(), &act.subject);
             for name in ["seq", "version", "before", "after"] {
                 object.raw_or_null(name, None);
@@ -57,7 +73,9 @@ fn write_what(object: &mut Object<'_>, at: Timestamp, kind: &str, subject: &Jour
 }
 
 fn write_representations(object: &mut Object<'_>, change: &JournalEntry) {
-    object.or_null("version", change.version, |object, version| object.integer("version", version));
+    object.or_null("version", change.version, |object, version| {
+        object.integer("version", version)
+    });
     object.raw_or_null("before", change.before.as_deref());
     object.raw_or_null("after", change.after.as_deref());
 }

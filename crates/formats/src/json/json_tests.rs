@@ -58,22 +58,39 @@ proptest! {
 #[test]
 fn all_members_come_in_their_order_and_none_twice() {
     let names = |text: &str| -> Vec<String> {
-        members(text.as_bytes(), "It").unwrap().into_iter().map(|(name, _)| name).collect()
+        members(text.as_bytes(), "It")
+            .unwrap()
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect()
     };
     assert_eq!(names(r#"{"b": 1, "\u0061": [{}]}"#), ["b", "a"]);
     let rejected = |text: &str| members(text.as_bytes(), "It").unwrap_err().to_string();
-    assert_eq!(rejected(r#"{"a": 1, "a": 1}"#), r#"It has the member "a" twice."#);
+    assert_eq!(
+        rejected(r#"{"a": 1, "a": 1}"#),
+        r#"It has the member "a" twice."#
+    );
     assert_eq!(rejected("1"), "It must be a JSON object.");
-    assert_eq!(rejected("{} x"), "It is not valid JSON, at line 1, column 4.");
+    assert_eq!(
+        rejected("{} x"),
+        "It is not valid JSON, at line 1, column 4."
+    );
     assert_eq!(rejected(&"[".repeat(65)), "It nests deeper than 64 levels.");
 }
 
 #[test]
 fn the_elements_of_an_array_come_unparsed() {
     let texts = |text: &str| -> Vec<String> {
-        elements(text.as_bytes()).unwrap().iter().map(|value| value.get().to_owned()).collect()
+        elements(text.as_bytes())
+            .unwrap()
+            .iter()
+            .map(|value| value.get().to_owned())
+            .collect()
     };
-    assert_eq!(texts(r#"[1, {"a": [ ]},"x" ]"#), ["1", r#"{"a": [ ]}"#, "\"x\""]);
+    assert_eq!(
+        texts(r#"[1, {"a": [ ]},"x" ]"#),
+        ["1", r#"{"a": [ ]}"#, "\"x\""]
+    );
     for other in ["{}", "1", "null", "[1", "[1,]", "[1]]", ""] {
         assert!(elements(other.as_bytes()).is_err(), "{other}");
     }

@@ -211,7 +211,14 @@ macro_rules! words {
     };
 }
 
-words!(PetStatus, OrderStatus, WithdrawalReason, FieldKind, Language, StoreKind);
+words!(
+    PetStatus,
+    OrderStatus,
+    WithdrawalReason,
+    FieldKind,
+    Language,
+    StoreKind
+);
 
 values! {
     PetName: "a string of Unicode text without U+0000", |value| Self::new(string(value)?),
@@ -268,7 +275,10 @@ impl<'a> Members<'a> {
 
     /// The members of an object with any names. See [`Self::check`].
     pub fn any(object: &'a [u8], what: &'static str) -> Result<Self, Invalid> {
-        Ok(Self { what, members: super::members(object, what)? })
+        Ok(Self {
+            what,
+            members: super::members(object, what)?,
+        })
     }
 
     /// Rejects a member with another name than these.
@@ -283,8 +293,10 @@ impl<'a> Members<'a> {
             [] => "none".to_owned(),
             names => names.join(", "),
         };
-        let message =
-            format!("{} has the unknown member {shown:?}. Allowed members: {allowed}.", self.what);
+        let message = format!(
+            "{} has the unknown member {shown:?}. Allowed members: {allowed}.",
+            self.what
+        );
         Err(Invalid::UnknownMember(message))
     }
 
@@ -312,7 +324,11 @@ impl<'a> Members<'a> {
 
     /// The value of a member that cannot be absent, but null.
     pub(crate) fn nullable<T: Value>(&self, name: &str) -> Result<Option<T>, Invalid> {
-        if self.is_null(name) { Ok(None) } else { self.required(name).map(Some) }
+        if self.is_null(name) {
+            Ok(None)
+        } else {
+            self.required(name).map(Some)
+        }
     }
 
     /// The change of a member by a merge patch: null removes it.
@@ -328,6 +344,9 @@ impl<'a> Members<'a> {
     }
 
     fn find(&self, name: &str) -> Option<&'a RawValue> {
-        self.members.iter().find(|(given, _)| given == name).map(|&(_, value)| value)
+        self.members
+            .iter()
+            .find(|(given, _)| given == name)
+            .map(|&(_, value)| value)
     }
 }

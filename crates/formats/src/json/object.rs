@@ -100,7 +100,8 @@ impl<'o> Object<'o> {
     }
 
     pub fn integer(&mut self, name: &str, value: impl Integer) {
-        self.name(name).extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+        self.name(name)
+            .extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
     }
 
     pub fn text(&mut self, name: &str, value: &str) {
@@ -143,7 +144,8 @@ impl<'o> Object<'o> {
 
     /// Copies a value that is JSON already.
     pub(super) fn raw_or_null(&mut self, name: &str, value: Option<&str>) {
-        self.name(name).extend_from_slice(value.unwrap_or("null").as_bytes());
+        self.name(name)
+            .extend_from_slice(value.unwrap_or("null").as_bytes());
     }
 
     pub fn end(self) {

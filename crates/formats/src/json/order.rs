@@ -81,8 +81,21 @@ impl PlaceOrder {
         } else {
             OrderTerms::ReservedUntil(self.end.0.unwrap_or(default_end))
         };
-        let Self { reference, note, price, contact, .. } = self;
-        NewOrder { pet_id, terms, reference, note, price, contact: contact.set() }
+        let Self {
+            reference,
+            note,
+            price,
+            contact,
+            ..
+        } = self;
+        NewOrder {
+            pet_id,
+            terms,
+            reference,
+            note,
+            price,
+            contact: contact.set(),
+        }
     }
 }
 
@@ -107,10 +120,14 @@ pub fn read_order(object: &[u8]) -> Result<Order, Invalid> {
     let order = Order::read_file(object, "The order")?;
     let is_open = order.status == OrderStatus::Reserved;
     if is_open != order.closed_at.is_none() {
-        return Err(Invalid::of("closedAt must be null for a reserved order, and for no other"));
+        return Err(Invalid::of(
+            "closedAt must be null for a reserved order, and for no other",
+        ));
     }
     if is_open && order.expires_at.is_none() {
-        return Err(Invalid::of("expiresAt must not be null for a reserved order"));
+        return Err(Invalid::of(
+            "expiresAt must not be null for a reserved order",
+        ));
     }
     if order.status != OrderStatus::Completed && order.holds != is_open {
         return Err(Invalid::of(

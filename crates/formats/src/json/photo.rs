@@ -98,7 +98,10 @@ pub fn write_photo(out: &mut Vec<u8>, pet: PetId, position: usize, photo: &Photo
     object.put("alt", &photo.alt);
     object.integer("width", photo.width);
     object.integer("height", photo.height);
-    object.raw_or_null("focus", photo.focus.map(|focus| focus.to_string()).as_deref());
+    object.raw_or_null(
+        "focus",
+        photo.focus.map(|focus| focus.to_string()).as_deref(),
+    );
     object.time("addedAt", photo.added_at);
     let mut urls = Object::begin(object.name("urls"));
     for file in PhotoFile::all(photo.id) {

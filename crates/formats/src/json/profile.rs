@@ -52,7 +52,10 @@ values! {
 fn links(value: &RawValue) -> Option<Links> {
     let elements = super::elements(value.get().as_bytes()).ok()?;
     let link = |element: &RawValue| {
-        Members::of(element.get().as_bytes(), "The link", Link::NAMES).ok()?.read().ok()
+        Members::of(element.get().as_bytes(), "The link", Link::NAMES)
+            .ok()?
+            .read()
+            .ok()
     };
     Links::new(elements.into_iter().map(link).collect::<Option<_>>()?)
 }
@@ -61,7 +64,10 @@ fn links(value: &RawValue) -> Option<Links> {
 pub fn stored_profile(text: &str, version: i64) -> Option<Profile> {
     let members = Members::of(text.as_bytes(), "The profile", ProfilePatch::NAMES).ok()?;
     let patch: ProfilePatch = members.read().ok()?;
-    Some(Profile { version, ..Profile::default().changed_by(&patch) })
+    Some(Profile {
+        version,
+        ..Profile::default().changed_by(&patch)
+    })
 }
 
 /// The file of a logo, in a file.
@@ -73,7 +79,10 @@ pub(crate) fn read_profile(object: &[u8]) -> Result<(Profile, Option<Vec<u8>>), 
     let members = Members::of(object, "The profile", &names)?;
     let Version(version) = members.required("version")?;
     let logo: Option<File> = members.optional("logo")?;
-    let profile = Profile { version, ..Profile::default().changed_by(&members.read()?) };
+    let profile = Profile {
+        version,
+        ..Profile::default().changed_by(&members.read()?)
+    };
     Ok((profile, logo.map(|File(png)| png)))
 }
 

@@ -36,7 +36,11 @@ pub(super) fn declared_in_resource<R, M: Member>(
     field: fn(&R) -> &M,
 ) -> DeclaredMember {
     let in_body = declared_member(name, field);
-    DeclaredMember { is_required: true, is_nullable: !in_body.is_required, ..in_body }
+    DeclaredMember {
+        is_required: true,
+        is_nullable: !in_body.is_required,
+        ..in_body
+    }
 }
 
 /// Declares the members of a resource, in their order in JSON. Behind `since` is one that an older file may
@@ -122,7 +126,10 @@ pub(super) use resource;
 /// A member that an older representation may not have.
 macro_rules! added {
     ($name:ident) => {
-        [concat!("\"", stringify!($name), "\":"), concat!(",\"", stringify!($name), "\":null")]
+        [
+            concat!("\"", stringify!($name), "\":"),
+            concat!(",\"", stringify!($name), "\":null"),
+        ]
     };
 }
 pub(super) use added;

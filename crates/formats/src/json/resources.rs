@@ -22,7 +22,11 @@ pub fn write_category(out: &mut Vec<u8>, category: &Category) {
 
 /// Returns what the document says of each resource that is declared. The tests write it there.
 pub fn declared_resources() -> Vec<DeclaredObject> {
-    vec![Order::declared(), Category::declared(), Withdrawal::declared()]
+    vec![
+        Order::declared(),
+        Category::declared(),
+        Withdrawal::declared(),
+    ]
 }
 
 /// A category in a file.
@@ -64,7 +68,9 @@ pub fn write_attempt(out: &mut Vec<u8>, attempt: &Attempt) {
     let mut object = Object::begin(out);
     object.text("messageId", &attempt.message_id);
     object.time("at", attempt.at);
-    object.or_null("status", attempt.status, |object, status| object.integer("status", status));
+    object.or_null("status", attempt.status, |object, status| {
+        object.integer("status", status)
+    });
     object.integer("durationMs", attempt.duration_ms);
     object.text_or_null("error", attempt.error.as_deref());
     object.end();

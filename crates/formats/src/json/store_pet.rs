@@ -36,12 +36,26 @@ pub struct AddPet {
 impl AddPet {
     /// A new animal, and the values of its fields.
     pub fn pet(self) -> Result<(NewPet, FieldPatch), Invalid> {
-        let Self { name, category_id, status, fields } = self;
+        let Self {
+            name,
+            category_id,
+            status,
+            fields,
+        } = self;
         if let Some((name, _)) = fields.iter().find(|(_, given)| **given == Given::Clear) {
             let shown: String = name.chars().take(40).collect();
-            return Err(Invalid::Value(format!("fields.{shown} must not be null; leave it out.")));
+            return Err(Invalid::Value(format!(
+                "fields.{shown} must not be null; leave it out."
+            )));
         }
-        Ok((NewPet { name, category_id, status: status.unwrap_or_default() }, fields))
+        Ok((
+            NewPet {
+                name,
+                category_id,
+                status: status.unwrap_or_default(),
+            },
+            fields,
+        ))
     }
 }
 
@@ -74,7 +88,10 @@ impl Member for FieldPatch {
     }
 
     fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
-        Ok(members.optional(name)?.map(|Fields(fields)| fields).unwrap_or_default())
+        Ok(members
+            .optional(name)?
+            .map(|Fields(fields)| fields)
+            .unwrap_or_default())
     }
 }
 
@@ -88,7 +105,10 @@ impl Member for FieldValues {
 
     // A file of an earlier release has none.
     fn of(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
-        Ok(members.optional(name)?.map(|Fields(fields)| fields).unwrap_or_default())
+        Ok(members
+            .optional(name)?
+            .map(|Fields(fields)| fields)
+            .unwrap_or_default())
     }
 }
 
@@ -166,9 +186,16 @@ pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> 
         ));
     }
     if pet.withdrawn.is_some() && pet.updated_at.is_none() {
-        return Err(Invalid::of("updatedAt must not be null for a withdrawn animal"));
+        return Err(Invalid::of(
+            "updatedAt must not be null for a withdrawn animal",
+        ));
     }
-    Ok((pet, members.optional("photos")?.map_or(0, |PhotoCount(count)| count)))
+    Ok((
+        pet,
+        members
+            .optional("photos")?
+            .map_or(0, |PhotoCount(count)| count),
+    ))
 }
 
 pub fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {

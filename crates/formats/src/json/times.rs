@@ -9,9 +9,9 @@ pub use petstore_domain::clock::to_milliseconds;
 /// of the year 9999 are one moment, because no [`Timestamp`] is later.
 pub fn parse(text: &str) -> Option<Timestamp> {
     let (seconds, rest) = text.split_at_checked("0000-00-00T00:00:00".len())?;
-    let digits = rest
-        .strip_prefix('.')
-        .map_or(0, |rest| rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len());
+    let digits = rest.strip_prefix('.').map_or(0, |rest| {
+        rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len()
+    });
     let (fraction, offset) = match digits {
         0 => ("", rest),
         // Together with the dot.
@@ -27,7 +27,10 @@ pub fn parse(text: &str) -> Option<Timestamp> {
     let time = time.parse().ok().or_else(|| {
         // Valid in the year before, so only too late.
         let year_before = format!("9998{}", time.strip_prefix("9999")?);
-        year_before.parse::<Timestamp>().ok().map(|_| Timestamp::MAX)
+        year_before
+            .parse::<Timestamp>()
+            .ok()
+            .map(|_| Timestamp::MAX)
     })?;
     let is_end_of_day = (time.as_second() + 1) % 86_400 == 0;
     (!seconds.ends_with(":60") || is_end_of_day).then(|| to_milliseconds(time))
@@ -40,10 +43,13 @@ fn fits_offset(offset: &str) -> bool {
 /// Whether a text has the digits and other characters of this form.
 fn fits(text: &str, form: &str) -> bool {
     text.len() == form.len()
-        && text.bytes().zip(form.bytes()).all(|(byte, form)| match form {
-            b'0' => byte.is_ascii_digit(),
-            form => byte.eq_ignore_ascii_case(&form),
-        })
+        && text
+            .bytes()
+            .zip(form.bytes())
+            .all(|(byte, form)| match form {
+                b'0' => byte.is_ascii_digit(),
+                form => byte.eq_ignore_ascii_case(&form),
+            })
 }
 
 #[cfg(test)]
@@ -61,7 +67,10 @@ mod tests {
             ("2026-12-06t10:00:00z", "2026-12-06T10:00:00Z"),
             ("2026-12-06T11:00:00+01:00", "2026-12-06T10:00:00Z"),
             ("2026-12-06T00:30:00.5-09:30", "2026-12-06T10:00:00.5Z"),
-            ("2026-12-06T10:00:00.1239999999999999999Z", "2026-12-06T10:00:00.123Z"),
+            (
+                "2026-12-06T10:00:00.1239999999999999999Z",
+                "2026-12-06T10:00:00.123Z",
+            ),
             ("2026-12-06T10:00:00-00:00", "2026-12-06T10:00:00Z"),
             ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59Z"),
             ("2016-12-31T18:59:60-05:00", "2016-12-31T23:59:59Z"),
@@ -135,6 +144,9 @@ mod tests {
     #[test]
     fn what_is_smaller_than_a_millisecond_is_dropped() {
         let time: Timestamp = "2026-12-06T10:00:00.1239Z".parse().unwrap();
-        assert_eq!(to_milliseconds(time).to_string(), "2026-12-06T10:00:00.123Z");
+        assert_eq!(
+            to_milliseconds(time).to_string(),
+            "2026-12-06T10:00:00.123Z"
+        );
     }
 }

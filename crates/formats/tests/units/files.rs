@@ -26,10 +26,21 @@ fn text_that_a_spreadsheet_would_read_as_a_formula_is_quoted() {
         let mut file = Vec::new();
         let mut writer = CsvWriter::for_spreadsheet(&mut file).unwrap();
         let (id, status) = (PetId::new(1).unwrap(), PetStatus::Available);
-        writer.write(PetRef { id, name, category_id: 1, status }).unwrap();
+        writer
+            .write(PetRef {
+                id,
+                name,
+                category_id: 1,
+                status,
+            })
+            .unwrap();
         writer.finish().unwrap();
         drop(writer);
-        let written = csv::Reader::from_reader(&*file).into_records().next().unwrap().unwrap();
+        let written = csv::Reader::from_reader(&*file)
+            .into_records()
+            .next()
+            .unwrap()
+            .unwrap();
         assert_eq!(&written[1], expected);
     }
 }
@@ -43,7 +54,15 @@ fn quotes_must_follow_rfc_4180() {
         let row = rows.next().unwrap().unwrap();
         row.is_ok_and(|_| rows.next().unwrap().is_none())
     };
-    for good in [",1", "a,1", "\"\",1", "\"a\",1", "\"a\nb\",\"1\"", "\"a\"\"b\",1", "\"\"\"\",1"] {
+    for good in [
+        ",1",
+        "a,1",
+        "\"\",1",
+        "\"a\",1",
+        "\"a\nb\",\"1\"",
+        "\"a\"\"b\",1",
+        "\"\"\"\",1",
+    ] {
         assert!(is_valid(good), "{good}");
     }
     for bad in [

@@ -198,12 +198,22 @@ pub(crate) static TEXTS: Texts = Texts {
     title_of_order: |id| format!("Vorgang {id}"),
     this_order: |id| format!("Vorgang {id}"),
     labels: |all| {
-        let (last, others) = all.split_last().map_or(("", all), |(last, others)| (*last, others));
+        let (last, others) = all
+            .split_last()
+            .map_or(("", all), |(last, others)| (*last, others));
         let others = others.join(", ");
-        if others.is_empty() { last.to_owned() } else { format!("{others} und {last}") }
+        if others.is_empty() {
+            last.to_owned()
+        } else {
+            format!("{others} und {last}")
+        }
     },
     too_long: |label, most| {
-        let thousands = if most < 1_000 { String::new() } else { format!("{}.", most / 1_000) };
+        let thousands = if most < 1_000 {
+            String::new()
+        } else {
+            format!("{}.", most / 1_000)
+        };
         let width = if most < 1_000 { 0 } else { 3 };
         let rest = most % 1_000;
         format!("{label}: Geben Sie höchstens {thousands}{rest:0width$} Zeichen ein.")
@@ -332,11 +342,15 @@ pub(crate) static TEXTS: Texts = Texts {
             "Zahl mit Nachkommastellen",
             "Geben Sie eine Zahl wie 249,00 ein, mit höchstens 12 Stellen vor und 4 nach dem Komma.",
         ),
-        FieldKind::Date => {
-            ("Datum", "Geben Sie ein Datum mit Tag, Monat und Jahr ein, z.\u{a0}B. 03.05.2024.")
-        }
+        FieldKind::Date => (
+            "Datum",
+            "Geben Sie ein Datum mit Tag, Monat und Jahr ein, z.\u{a0}B. 03.05.2024.",
+        ),
         FieldKind::Boolean => ("Ja oder nein", "Wählen Sie Ja oder Nein."),
-        FieldKind::Choice => ("Auswahl aus einer Liste", "Wählen Sie einen Wert aus der Liste."),
+        FieldKind::Choice => (
+            "Auswahl aus einer Liste",
+            "Wählen Sie einen Wert aus der Liste.",
+        ),
     },
     value_taken: |label, other| {
         format!(
@@ -521,7 +535,10 @@ pub(crate) static TEXTS: Texts = Texts {
     price: "Preis",
     contact: "Kunde",
     contact_hint: |kept| {
-        format!("Z.\u{a0}B. Name und Telefonnummer. Wird {} nach dem Verkauf gelöscht.", days(kept))
+        format!(
+            "Z.\u{a0}B. Name und Telefonnummer. Wird {} nach dem Verkauf gelöscht.",
+            days(kept)
+        )
     },
     no_order_found_hint: |kept| {
         format!(
@@ -540,7 +557,10 @@ pub(crate) static TEXTS: Texts = Texts {
         format!("{at_least}{count} {orders}")
     },
     sum_of: |status, count, sum| {
-        format!("{}: {count} mit Preis, zusammen {sum}", order_status(status))
+        format!(
+            "{}: {count} mit Preis, zusammen {sum}",
+            order_status(status)
+        )
     },
     text_too_long: "Geben Sie höchstens 500 Zeichen ein.",
     contact_changed: "Kunde geändert oder gelöscht",
@@ -635,7 +655,10 @@ pub(crate) static TEXTS: Texts = Texts {
     photo_button: |label, number| format!("{label}: Foto {number}"),
     photos_lost: |count| {
         let (photos, them) = if count == 1 {
-            ("1 Foto hat zu lange gewartet oder nicht mehr gepasst und wird".to_owned(), "es")
+            (
+                "1 Foto hat zu lange gewartet oder nicht mehr gepasst und wird".to_owned(),
+                "es",
+            )
         } else {
             (
                 format!("{count} Fotos haben zu lange gewartet oder nicht mehr gepasst und werden"),
@@ -663,8 +686,15 @@ pub(crate) static TEXTS: Texts = Texts {
     name_category: |id, label| format!("Kategorie {id} den Namen „{label}“ geben?"),
     category_now: |id, label| format!("{id} (jetzt „{label}“)"),
     category_has: |count| {
-        let (is, show) = if count == 1 { ("ist", "zeigt") } else { ("sind", "zeigen") };
-        format!("{} {is} in dieser Kategorie und {show} ab dann diesen Namen.", animals(count))
+        let (is, show) = if count == 1 {
+            ("ist", "zeigt")
+        } else {
+            ("sind", "zeigen")
+        };
+        format!(
+            "{} {is} in dieser Kategorie und {show} ab dann diesen Namen.",
+            animals(count)
+        )
     },
     label_taken: |label, id| {
         format!(
@@ -680,7 +710,10 @@ pub(crate) static TEXTS: Texts = Texts {
     move_animals: |count, category| format!("{} in „{category}“ verschieben?", animals(count)),
     change_animals: |count, label, value| {
         let dative = if count == 1 { "" } else { "n" };
-        format!("Bei {}{dative} „{label}“ auf „{value}“ setzen?", animals(count))
+        format!(
+            "Bei {}{dative} „{label}“ auf „{value}“ setzen?",
+            animals(count)
+        )
     },
     clear_animals: |count, label| {
         let dative = if count == 1 { "" } else { "n" };
@@ -754,7 +787,12 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     change_role: "Rolle ändern",
     role_becomes: |name, old, new| {
-        format!("{name}: bisher {}, künftig {}. {}.", role(old), role(new), what_role_may(new))
+        format!(
+            "{name}: bisher {}, künftig {}. {}.",
+            role(old),
+            role(new),
+            what_role_may(new)
+        )
     },
     reset_member: |name| {
         format!(
@@ -795,7 +833,10 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     added_many: |count| format!("{} hinzugefügt.", animals(count)),
     undone_many: |count| {
-        format!("Die Änderung an {} Tieren ist rückgängig gemacht.", in_digits(count))
+        format!(
+            "Die Änderung an {} Tieren ist rückgängig gemacht.",
+            in_digits(count)
+        )
     },
     changed_many: |count| format!("{} geändert.", animals(count)),
     reservation_cancelled: "Die Reservierung ist storniert. Das Tier ist verfügbar.",
@@ -1016,7 +1057,11 @@ pub(crate) static TEXTS: Texts = Texts {
     not_accepted: "Der Dienst hat die Anfrage nicht angenommen.",
     not_allowed: "Diese Seite gehört nicht zu Ihrer Rolle.",
     foreign_host: |host, expected| {
-        let expected = if expected.is_empty() { "nicht gesetzt" } else { expected };
+        let expected = if expected.is_empty() {
+            "nicht gesetzt"
+        } else {
+            expected
+        };
         format!(
             "Die Anfrage gilt dem Host „{host:.255}“, der von --console-url ist {expected}. Öffnen Sie die Konsole unter ihrer eigenen Adresse. Ein Proxy muss den Host mit seinem Port weitergeben (nginx: proxy_set_header Host $http_host)."
         )
@@ -1045,8 +1090,11 @@ pub(crate) static TEXTS: Texts = Texts {
     newest_first: "Neueste zuerst",
     longest_first: "Am längsten bei uns",
     too_many_attempts: |minutes| {
-        let minutes =
-            if minutes == 1 { "1 Minute".to_owned() } else { format!("{minutes} Minuten") };
+        let minutes = if minutes == 1 {
+            "1 Minute".to_owned()
+        } else {
+            format!("{minutes} Minuten")
+        };
         format!(
             "Es gab zu viele Anmeldeversuche. Warten Sie {minutes} oder bitten Sie die Leitung um einen Link."
         )
@@ -1116,13 +1164,21 @@ pub(crate) static TEXTS: Texts = Texts {
             ),
             "Bitten Sie den Betreiber des Dienstes, Platz zu schaffen. Gehen Sie danach zurück und senden Sie das Formular noch einmal.",
         ),
-        Problem::BodyTooLarge => {
-            ("Zu viel Text", None, "Gehen Sie zurück und senden Sie ihn in mehreren Teilen.")
-        }
-        Problem::InsufficientScope => {
-            ("Nicht erlaubt", None, "Gehen Sie zurück oder fragen Sie die Leitung.")
-        }
-        _ => ("Das hat nicht geklappt", None, "Gehen Sie zurück und prüfen Sie Ihre Angaben."),
+        Problem::BodyTooLarge => (
+            "Zu viel Text",
+            None,
+            "Gehen Sie zurück und senden Sie ihn in mehreren Teilen.",
+        ),
+        Problem::InsufficientScope => (
+            "Nicht erlaubt",
+            None,
+            "Gehen Sie zurück oder fragen Sie die Leitung.",
+        ),
+        _ => (
+            "Das hat nicht geklappt",
+            None,
+            "Gehen Sie zurück und prüfen Sie Ihre Angaben.",
+        ),
     },
 
     // The store.
@@ -1319,7 +1375,11 @@ fn change(kind: ChangeType) -> &'static str {
 }
 
 fn animals(count: usize) -> String {
-    if count == 1 { "1 Tier".to_owned() } else { format!("{} Tiere", in_digits(count)) }
+    if count == 1 {
+        "1 Tier".to_owned()
+    } else {
+        format!("{} Tiere", in_digits(count))
+    }
 }
 
 fn is_in_status(status: PetStatus) -> String {
@@ -1346,7 +1406,11 @@ fn audited_change(kind: ChangeType) -> &'static str {
 }
 
 fn days(count: u64) -> String {
-    if count == 1 { "1 Tag".to_owned() } else { format!("{count} Tage") }
+    if count == 1 {
+        "1 Tag".to_owned()
+    } else {
+        format!("{count} Tage")
+    }
 }
 
 fn reopen(status: OrderStatus) -> &'static str {
@@ -1436,11 +1500,19 @@ pub(crate) mod shelter {
         price_invalid: "Geben Sie eine Schutzgebühr wie 249,00 ein, ohne Minus, mit höchstens 12 Stellen vor und 4 nach dem Komma.",
         price_of_each: "Schutzgebühr pro Tier (falls abweichend)",
         status: |status| {
-            if status == PetStatus::Sold { "Vermittelt" } else { super::status(status) }
+            if status == PetStatus::Sold {
+                "Vermittelt"
+            } else {
+                super::status(status)
+            }
         },
         order_status,
         change: |kind| {
-            if kind == ChangeType::OrderCompleted { "Vermittelt" } else { super::change(kind) }
+            if kind == ChangeType::OrderCompleted {
+                "Vermittelt"
+            } else {
+                super::change(kind)
+            }
         },
         audited_change: |kind| match kind {
             ChangeType::OrderCompleted => "Tier vermittelt",
@@ -1463,7 +1535,10 @@ pub(crate) mod shelter {
             )
         },
         sum_of: |status, count, sum| {
-            format!("{}: {count} mit Schutzgebühr, zusammen {sum}", order_status(status))
+            format!(
+                "{}: {count} mit Schutzgebühr, zusammen {sum}",
+                order_status(status)
+            )
         },
         reopen: |status| match status {
             OrderStatus::Completed => "Versehentlich vermittelt? Wieder reservieren",
@@ -1482,6 +1557,10 @@ pub(crate) mod shelter {
     };
 
     fn order_status(status: OrderStatus) -> &'static str {
-        if status == OrderStatus::Completed { "Vermittelt" } else { super::order_status(status) }
+        if status == OrderStatus::Completed {
+            "Vermittelt"
+        } else {
+            super::order_status(status)
+        }
     }
 }

@@ -126,7 +126,11 @@ pub(crate) static TEXTS: Texts = Texts {
         format!("Neueste zuerst: Tiere, die ein Zuhause suchen{at}")
     },
     about_animal: |name, kind, store| {
-        let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
+        let kind = if kind.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", kind.join(", "))
+        };
         let at = store.map(|store| format!(" – {store}")).unwrap_or_default();
         format!("{name}{kind} sucht ein Zuhause{at}")
     },

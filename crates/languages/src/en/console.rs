@@ -191,15 +191,25 @@ pub(crate) static TEXTS: Texts = Texts {
     title_of_order: |id| format!("Order {id}"),
     this_order: |id| format!("order {id}"),
     labels: |all| {
-        let (last, others) = all.split_last().map_or(("", all), |(last, others)| (*last, others));
+        let (last, others) = all
+            .split_last()
+            .map_or(("", all), |(last, others)| (*last, others));
         let others = others.join(", ");
-        let both = if others.is_empty() { last.to_owned() } else { format!("{others} and {last}") };
+        let both = if others.is_empty() {
+            last.to_owned()
+        } else {
+            format!("{others} and {last}")
+        };
         let mut letters = both.chars();
         let first = letters.next().map(|first| first.to_uppercase().to_string());
         first.unwrap_or_default() + &letters.as_str().to_lowercase()
     },
     too_long: |label, most| {
-        let thousands = if most < 1_000 { String::new() } else { format!("{},", most / 1_000) };
+        let thousands = if most < 1_000 {
+            String::new()
+        } else {
+            format!("{},", most / 1_000)
+        };
         let width = if most < 1_000 { 0 } else { 3 };
         let (label, rest) = (label.to_lowercase(), most % 1_000);
         format!("The {label} must have at most {thousands}{rest:0width$} characters.")
@@ -323,9 +333,10 @@ pub(crate) static TEXTS: Texts = Texts {
             "Number with decimals",
             "Enter a number such as 249.00, with at most 12 digits before the point and 4 after it.",
         ),
-        FieldKind::Date => {
-            ("Date", "Enter a date with its day, month and year, such as 3 May 2024.")
-        }
+        FieldKind::Date => (
+            "Date",
+            "Enter a date with its day, month and year, such as 3 May 2024.",
+        ),
         FieldKind::Boolean => ("Yes or no", "Choose yes or no."),
         FieldKind::Choice => ("Choice from a list", "Choose one from the list."),
     },
@@ -516,7 +527,10 @@ pub(crate) static TEXTS: Texts = Texts {
         )
     },
     no_order_found_hint: |kept| {
-        format!("Check the spelling. The customer of a closed order is known for {}.", days(kept))
+        format!(
+            "Check the spelling. The customer of a closed order is known for {}.",
+            days(kept)
+        )
     },
     only_newest: |searched| {
         format!(
@@ -525,11 +539,18 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     orders_found: |count, has_more| {
         let more = if has_more { " or more" } else { "" };
-        let orders = if count == 1 && !has_more { "order" } else { "orders" };
+        let orders = if count == 1 && !has_more {
+            "order"
+        } else {
+            "orders"
+        };
         format!("{count}{more} {orders}")
     },
     sum_of: |status, count, sum| {
-        format!("{}: {count} with a price, {sum} in total", order_status(status))
+        format!(
+            "{}: {count} with a price, {sum} in total",
+            order_status(status)
+        )
     },
     text_too_long: "Enter at most 500 characters.",
     contact_changed: "Customer changed or deleted",
@@ -623,13 +644,21 @@ pub(crate) static TEXTS: Texts = Texts {
     alt_of: |number| format!("Describe photo {number} (for people who cannot see it)"),
     photo_button: |label, number| format!("{label}: photo {number}"),
     photos_lost: |count| {
-        let photos = if count == 1 { "1 photo".to_owned() } else { format!("{count} photos") };
+        let photos = if count == 1 {
+            "1 photo".to_owned()
+        } else {
+            format!("{count} photos")
+        };
         format!(
             "{photos} waited too long or did not fit, and will not be added. Choose again what is missing, and send the form again."
         )
     },
     photos_added: |count| {
-        if count == 1 { "1 photo added.".to_owned() } else { format!("{count} photos added.") }
+        if count == 1 {
+            "1 photo added.".to_owned()
+        } else {
+            format!("{count} photos added.")
+        }
     },
 
     // What the pages ask before they do something, and what they say first afterwards.
@@ -641,8 +670,15 @@ pub(crate) static TEXTS: Texts = Texts {
     name_category: |id, label| format!("Give category {id} the name “{label}”?"),
     category_now: |id, label| format!("{id} (now “{label}”)"),
     category_has: |count| {
-        let (is, show) = if count == 1 { ("is", "shows") } else { ("are", "show") };
-        format!("{} {is} in this category and {show} this name from then on.", animals(count))
+        let (is, show) = if count == 1 {
+            ("is", "shows")
+        } else {
+            ("are", "show")
+        };
+        format!(
+            "{} {is} in this category and {show} this name from then on.",
+            animals(count)
+        )
     },
     label_taken: |label, id| {
         format!(
@@ -664,7 +700,11 @@ pub(crate) static TEXTS: Texts = Texts {
     sell_animals: |count| format!("Sell {}?", animals(count)),
     cancel_reservations_of: |count| format!("Cancel reservations of {}?", animals(count)),
     withdraw_animals: |count, why| {
-        format!("Withdraw {} ({})?", animals(count), reason(why).to_lowercase())
+        format!(
+            "Withdraw {} ({})?",
+            animals(count),
+            reason(why).to_lowercase()
+        )
     },
 
     // Pasted lines.
@@ -962,7 +1002,11 @@ pub(crate) static TEXTS: Texts = Texts {
     not_accepted: "The service did not accept the request.",
     not_allowed: "Your role does not include this page.",
     foreign_host: |host, expected| {
-        let expected = if expected.is_empty() { "not set" } else { expected };
+        let expected = if expected.is_empty() {
+            "not set"
+        } else {
+            expected
+        };
         format!(
             "The request is for the host \"{host:.255}\", and that of --console-url is {expected}. Open the console at its own address. A proxy must pass on the host with its port (nginx: proxy_set_header Host $http_host)."
         )
@@ -997,10 +1041,16 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     weak: |weak| match weak {
         WeakPassword::Short => {
-            format!("The password must have at least {} characters.", Password::MIN_LENGTH)
+            format!(
+                "The password must have at least {} characters.",
+                Password::MIN_LENGTH
+            )
         }
         WeakPassword::Long => {
-            format!("The password must have at most {} characters.", Password::MAX_LENGTH)
+            format!(
+                "The password must have at most {} characters.",
+                Password::MAX_LENGTH
+            )
         }
         WeakPassword::Common => {
             "This password is easy to guess. Choose another one, such as four random words."
@@ -1034,9 +1084,11 @@ pub(crate) static TEXTS: Texts = Texts {
         Scope::StoreAdmin => "Administer the store",
     },
     problem: |problem| match problem {
-        Problem::NotFound | Problem::OperationRemoved => {
-            (TEXTS.not_found, Some("There is no such page."), "Check the address, or go to Today.")
-        }
+        Problem::NotFound | Problem::OperationRemoved => (
+            TEXTS.not_found,
+            Some("There is no such page."),
+            "Check the address, or go to Today.",
+        ),
         Problem::Internal => (
             "Something went wrong",
             Some("This is an error in the service. Nothing that you typed was wrong."),
@@ -1056,9 +1108,17 @@ pub(crate) static TEXTS: Texts = Texts {
             ),
             "Ask the operator of the service to make room. Then go back, and send the form again.",
         ),
-        Problem::BodyTooLarge => ("Too much text", None, "Go back, and send it in several parts."),
+        Problem::BodyTooLarge => (
+            "Too much text",
+            None,
+            "Go back, and send it in several parts.",
+        ),
         Problem::InsufficientScope => ("Not allowed", None, "Go back, or ask a manager."),
-        _ => ("This did not work", None, "Go back, and check what you sent."),
+        _ => (
+            "This did not work",
+            None,
+            "Go back, and check what you sent.",
+        ),
     },
 
     // The store.
@@ -1092,13 +1152,23 @@ pub(crate) static TEXTS: Texts = Texts {
             let most = in_digits(most);
             format!("The file has more than {most} pictures. Choose a file with one of them.")
         }
-        PictureProblem::Pixels { width, height, most, most_of_side } => {
+        PictureProblem::Pixels {
+            width,
+            height,
+            most,
+            most_of_side,
+        } => {
             let most = in_digits(most);
             format!(
                 "The picture has {width} × {height} pixels. At most {most} are allowed in all, and {most_of_side} for each side. Choose a smaller one."
             )
         }
-        PictureProblem::PixelsOfKind { width, height, most, format } => {
+        PictureProblem::PixelsOfKind {
+            width,
+            height,
+            most,
+            format,
+        } => {
             let most = in_digits(most);
             format!(
                 "The picture has {width} × {height} pixels, and a {format} picture of this kind can have {most}. Choose a smaller one, or a JPEG that is not progressive."
@@ -1271,7 +1341,11 @@ fn change(kind: ChangeType) -> &'static str {
 }
 
 fn animals(count: usize) -> String {
-    if count == 1 { "1 animal".to_owned() } else { format!("{} animals", in_digits(count)) }
+    if count == 1 {
+        "1 animal".to_owned()
+    } else {
+        format!("{} animals", in_digits(count))
+    }
 }
 
 fn is_in_status(status: PetStatus) -> String {
@@ -1298,7 +1372,11 @@ fn audited_change(kind: ChangeType) -> &'static str {
 }
 
 fn days(count: u64) -> String {
-    if count == 1 { "1 day".to_owned() } else { format!("{count} days") }
+    if count == 1 {
+        "1 day".to_owned()
+    } else {
+        format!("{count} days")
+    }
 }
 
 fn reopen(status: OrderStatus) -> &'static str {
@@ -1383,10 +1461,20 @@ pub(crate) mod shelter {
         contact_changed: "Adopter changed or deleted",
         price_invalid: "Enter an adoption fee such as 249.00, without a minus, with at most 12 digits before the point and 4 after it.",
         price_of_each: "Adoption fee of each (if different)",
-        status: |status| if status == PetStatus::Sold { "Adopted" } else { super::status(status) },
+        status: |status| {
+            if status == PetStatus::Sold {
+                "Adopted"
+            } else {
+                super::status(status)
+            }
+        },
         order_status,
         change: |kind| {
-            if kind == ChangeType::OrderCompleted { "Adopted" } else { super::change(kind) }
+            if kind == ChangeType::OrderCompleted {
+                "Adopted"
+            } else {
+                super::change(kind)
+            }
         },
         audited_change: |kind| match kind {
             ChangeType::OrderCompleted => "Animal adopted",
@@ -1410,7 +1498,10 @@ pub(crate) mod shelter {
             )
         },
         sum_of: |status, count, sum| {
-            format!("{}: {count} with a fee, {sum} in total", order_status(status))
+            format!(
+                "{}: {count} with a fee, {sum} in total",
+                order_status(status)
+            )
         },
         reopen: |status| match status {
             OrderStatus::Completed => "Adopted by mistake? Make it a reservation again",
@@ -1429,6 +1520,10 @@ pub(crate) mod shelter {
     };
 
     fn order_status(status: OrderStatus) -> &'static str {
-        if status == OrderStatus::Completed { "Adopted" } else { super::order_status(status) }
+        if status == OrderStatus::Completed {
+            "Adopted"
+        } else {
+            super::order_status(status)
+        }
     }
 }

@@ -118,8 +118,14 @@ pub(crate) static TEXTS: Texts = Texts {
         None => "Newest first: the animals that are looking for a home".to_owned(),
     },
     about_animal: |name, kind, store| {
-        let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
-        let at = store.map(|store| format!(" at {store}")).unwrap_or_default();
+        let kind = if kind.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", kind.join(", "))
+        };
+        let at = store
+            .map(|store| format!(" at {store}"))
+            .unwrap_or_default();
         format!("{name}{kind} is looking for a home{at}")
     },
     words: crate::in_lower_case,
@@ -131,7 +137,10 @@ pub(crate) static TEXTS: Texts = Texts {
         Problem::MethodNotAllowed => ("That is not possible here", "Go to all animals."),
         Problem::HeadTooLarge => ("That address is too long", "Go to all animals."),
         Problem::OldVersion => ("That needs HTTP/1.1", "Go to all animals."),
-        _ => ("Something went wrong", "Wait for a moment, then load the page again."),
+        _ => (
+            "Something went wrong",
+            "Wait for a moment, then load the page again.",
+        ),
     },
     free: "Free",
 };

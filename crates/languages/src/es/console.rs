@@ -196,14 +196,25 @@ pub(crate) static TEXTS: Texts = Texts {
     title_of_order: |id| format!("Trámite {id}"),
     this_order: |id| format!("trámite {id}"),
     labels: |all| {
-        let (last, others) = all.split_last().map_or(("", all), |(last, others)| (*last, others));
+        let (last, others) = all
+            .split_last()
+            .map_or(("", all), |(last, others)| (*last, others));
         let others = others.join(", ");
-        let both = if others.is_empty() { last.to_owned() } else { format!("{others} y {last}") };
+        let both = if others.is_empty() {
+            last.to_owned()
+        } else {
+            format!("{others} y {last}")
+        };
         let mut letters = both.chars();
         let first = letters.next().map(|first| first.to_uppercase().to_string());
         first.unwrap_or_default() + &letters.as_str().to_lowercase()
     },
-    too_long: |label, most| format!("{label}: escriba como máximo {} caracteres.", in_digits(most)),
+    too_long: |label, most| {
+        format!(
+            "{label}: escriba como máximo {} caracteres.",
+            in_digits(most)
+        )
+    },
     form_too_large: |most| {
         format!(
             "El formulario tiene más de {} campos, así que no se ha leído nada. Vuelva atrás y envíe menos de una vez.",
@@ -326,7 +337,10 @@ pub(crate) static TEXTS: Texts = Texts {
             "Número con decimales",
             "Escriba un número como 249,00, con 12 cifras como máximo antes de la coma y 4 después.",
         ),
-        FieldKind::Date => ("Fecha", "Escriba una fecha con día, mes y año, como 03/05/2024."),
+        FieldKind::Date => (
+            "Fecha",
+            "Escriba una fecha con día, mes y año, como 03/05/2024.",
+        ),
         FieldKind::Boolean => ("Sí o no", "Elija sí o no."),
         FieldKind::Choice => ("Opción de una lista", "Elija una de la lista."),
     },
@@ -530,7 +544,11 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     orders_found: |count, has_more| {
         let orders = many(count, ["trámite", "trámites"]);
-        if has_more { format!("{orders} o más") } else { orders }
+        if has_more {
+            format!("{orders} o más")
+        } else {
+            orders
+        }
     },
     sum_of: |status, count, sum| {
         let what = match (status, count) {
@@ -641,7 +659,11 @@ pub(crate) static TEXTS: Texts = Texts {
         format!("{photos} Elija de nuevo lo que falta y vuelva a enviar el formulario.")
     },
     photos_added: |count| {
-        if count == 1 { "1 foto añadida.".to_owned() } else { format!("{count} fotos añadidas.") }
+        if count == 1 {
+            "1 foto añadida.".to_owned()
+        } else {
+            format!("{count} fotos añadidas.")
+        }
     },
 
     // What the pages ask before they do something, and what they say first afterwards.
@@ -653,8 +675,11 @@ pub(crate) static TEXTS: Texts = Texts {
     name_category: |id, label| format!("¿Poner a la categoría {id} el nombre «{label}»?"),
     category_now: |id, label| format!("{id} (ahora «{label}»)"),
     category_has: |count| {
-        let (are, show) =
-            if count == 1 { ("está", "mostrará") } else { ("están", "mostrarán") };
+        let (are, show) = if count == 1 {
+            ("está", "mostrará")
+        } else {
+            ("están", "mostrarán")
+        };
         format!(
             "{} {are} en esta categoría y {show} este nombre desde ese momento.",
             animals(count)
@@ -680,7 +705,11 @@ pub(crate) static TEXTS: Texts = Texts {
     sell_animals: |count| format!("¿Vender {}?", animals(count)),
     cancel_reservations_of: |count| format!("¿Anular las reservas de {}?", animals(count)),
     withdraw_animals: |count, why| {
-        format!("¿Dar de baja {} ({})?", animals(count), reason(why).to_lowercase())
+        format!(
+            "¿Dar de baja {} ({})?",
+            animals(count),
+            reason(why).to_lowercase()
+        )
     },
 
     // Pasted lines.
@@ -760,7 +789,9 @@ pub(crate) static TEXTS: Texts = Texts {
     // Forms that several people fill in.
     now_changed: |label, now, was| {
         let was = was.map(|was| if was.is_empty() { "vacío" } else { was });
-        let it_was = was.map(|was| format!(" (antes: {was})")).unwrap_or_default();
+        let it_was = was
+            .map(|was| format!(" (antes: {was})"))
+            .unwrap_or_default();
         format!(
             "{label}: ahora es {now}{it_was}. Aún no se ha cambiado nada. Compruebe lo que está escrito aquí y pulse de nuevo."
         )
@@ -791,7 +822,10 @@ pub(crate) static TEXTS: Texts = Texts {
     added_many,
     undone_many: |count| format!("El cambio de {} se ha deshecho.", animals(count)),
     changed_many: |count| {
-        format!("{}.", many(count, ["animal modificado", "animales modificados"]))
+        format!(
+            "{}.",
+            many(count, ["animal modificado", "animales modificados"])
+        )
     },
     reservation_cancelled: "Reserva anulada. El animal está disponible.",
     sale_undone: "La venta se ha deshecho.",
@@ -1041,18 +1075,27 @@ pub(crate) static TEXTS: Texts = Texts {
     newest_first: "Primero los más recientes",
     longest_first: "Más tiempo con nosotros",
     too_many_attempts: |minutes| {
-        let minutes =
-            if minutes == 1 { "1 minuto".to_owned() } else { format!("{minutes} minutos") };
+        let minutes = if minutes == 1 {
+            "1 minuto".to_owned()
+        } else {
+            format!("{minutes} minutos")
+        };
         format!(
             "Ha habido demasiados intentos de iniciar sesión. Espere {minutes} o pida un enlace a un responsable."
         )
     },
     weak: |weak| match weak {
         WeakPassword::Short => {
-            format!("La contraseña debe tener al menos {} caracteres.", Password::MIN_LENGTH)
+            format!(
+                "La contraseña debe tener al menos {} caracteres.",
+                Password::MIN_LENGTH
+            )
         }
         WeakPassword::Long => {
-            format!("La contraseña debe tener como máximo {} caracteres.", Password::MAX_LENGTH)
+            format!(
+                "La contraseña debe tener como máximo {} caracteres.",
+                Password::MAX_LENGTH
+            )
         }
         WeakPassword::Common => {
             "Esta contraseña es fácil de adivinar. Elija otra, por ejemplo cuatro palabras al azar."
@@ -1088,9 +1131,11 @@ pub(crate) static TEXTS: Texts = Texts {
         Scope::StoreAdmin => "Administrar el centro",
     },
     problem: |problem| match problem {
-        Problem::NotFound | Problem::OperationRemoved => {
-            (TEXTS.not_found, Some("Esa página no existe."), "Compruebe la dirección o vaya a Hoy.")
-        }
+        Problem::NotFound | Problem::OperationRemoved => (
+            TEXTS.not_found,
+            Some("Esa página no existe."),
+            "Compruebe la dirección o vaya a Hoy.",
+        ),
         Problem::Internal => (
             "Algo ha fallado",
             Some("Es un error del servicio. No se debe a nada que usted haya escrito."),
@@ -1110,13 +1155,21 @@ pub(crate) static TEXTS: Texts = Texts {
             ),
             "Pida al administrador del servidor que libere espacio. Después, vuelva atrás y envíe de nuevo el formulario.",
         ),
-        Problem::BodyTooLarge => {
-            ("Demasiado texto", None, "Vuelva atrás y envíelo en varias partes.")
-        }
-        Problem::InsufficientScope => {
-            ("No permitido", None, "Vuelva atrás o pregunte a un responsable.")
-        }
-        _ => ("No ha funcionado", None, "Vuelva atrás y compruebe lo que ha enviado."),
+        Problem::BodyTooLarge => (
+            "Demasiado texto",
+            None,
+            "Vuelva atrás y envíelo en varias partes.",
+        ),
+        Problem::InsufficientScope => (
+            "No permitido",
+            None,
+            "Vuelva atrás o pregunte a un responsable.",
+        ),
+        _ => (
+            "No ha funcionado",
+            None,
+            "Vuelva atrás y compruebe lo que ha enviado.",
+        ),
     },
 
     // The store.
@@ -1150,13 +1203,23 @@ pub(crate) static TEXTS: Texts = Texts {
             let most = in_digits(most);
             format!("El archivo tiene más de {most} imágenes. Elija un archivo con una sola.")
         }
-        PictureProblem::Pixels { width, height, most, most_of_side } => {
+        PictureProblem::Pixels {
+            width,
+            height,
+            most,
+            most_of_side,
+        } => {
             let most = in_digits(most);
             format!(
                 "La imagen tiene {width} × {height} píxeles. Se permiten {most} en total y {most_of_side} por lado como máximo. Elija una más pequeña."
             )
         }
-        PictureProblem::PixelsOfKind { width, height, most, format } => {
+        PictureProblem::PixelsOfKind {
+            width,
+            height,
+            most,
+            format,
+        } => {
             let most = in_digits(most);
             format!(
                 "La imagen tiene {width} × {height} píxeles y una imagen {format} de este tipo puede tener {most}. Elija una más pequeña o un JPEG que no sea progresivo."
@@ -1330,7 +1393,11 @@ fn animals(count: usize) -> String {
 }
 
 fn many(count: usize, [one, several]: [&str; 2]) -> String {
-    format!("{} {}", in_digits(count), if count == 1 { one } else { several })
+    format!(
+        "{} {}",
+        in_digits(count),
+        if count == 1 { one } else { several }
+    )
 }
 
 fn is_in_status(status: PetStatus) -> String {
@@ -1357,7 +1424,11 @@ fn audited_change(kind: ChangeType) -> &'static str {
 }
 
 fn days(count: u64) -> String {
-    if count == 1 { "1 día".to_owned() } else { format!("{count} días") }
+    if count == 1 {
+        "1 día".to_owned()
+    } else {
+        format!("{count} días")
+    }
 }
 
 fn reopen(status: OrderStatus) -> &'static str {
@@ -1446,12 +1517,26 @@ pub(crate) mod shelter {
         contact_changed: "Datos del adoptante modificados o eliminados",
         price_invalid: "Escriba una tasa de adopción como 249,00, sin signo menos, con 12 cifras como máximo antes de la coma y 4 después.",
         price_of_each: "Tasa de adopción de cada uno (si es otra)",
-        status: |status| if status == PetStatus::Sold { "Adoptado" } else { super::status(status) },
+        status: |status| {
+            if status == PetStatus::Sold {
+                "Adoptado"
+            } else {
+                super::status(status)
+            }
+        },
         order_status: |status| {
-            if status == OrderStatus::Completed { "Adoptado" } else { super::order_status(status) }
+            if status == OrderStatus::Completed {
+                "Adoptado"
+            } else {
+                super::order_status(status)
+            }
         },
         change: |kind| {
-            if kind == ChangeType::OrderCompleted { "Adoptado" } else { super::change(kind) }
+            if kind == ChangeType::OrderCompleted {
+                "Adoptado"
+            } else {
+                super::change(kind)
+            }
         },
         audited_change: |kind| match kind {
             ChangeType::OrderCompleted => "Animal adoptado",

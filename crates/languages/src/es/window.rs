@@ -122,8 +122,14 @@ pub(crate) static TEXTS: Texts = Texts {
         None => "Los animales que buscan hogar, primero los más recientes".to_owned(),
     },
     about_animal: |name, kind, store| {
-        let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
-        let of = store.map(|store| format!(", de {store},")).unwrap_or_default();
+        let kind = if kind.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", kind.join(", "))
+        };
+        let of = store
+            .map(|store| format!(", de {store},"))
+            .unwrap_or_default();
         format!("{name}{kind}{of} busca hogar")
     },
     words: crate::in_lower_case,
@@ -133,11 +139,15 @@ pub(crate) static TEXTS: Texts = Texts {
             ("Esa dirección no es válida", "Vea todos nuestros animales.")
         }
         Problem::MethodNotAllowed => ("Eso no es posible aquí", "Vea todos nuestros animales."),
-        Problem::HeadTooLarge => {
-            ("Esa dirección es demasiado larga", "Vea todos nuestros animales.")
-        }
+        Problem::HeadTooLarge => (
+            "Esa dirección es demasiado larga",
+            "Vea todos nuestros animales.",
+        ),
         Problem::OldVersion => ("Se necesita HTTP/1.1", "Vea todos nuestros animales."),
-        _ => ("Algo ha fallado", "Espere un momento y vuelva a cargar la página."),
+        _ => (
+            "Algo ha fallado",
+            "Espere un momento y vuelva a cargar la página.",
+        ),
     },
     free: "Gratis",
 };

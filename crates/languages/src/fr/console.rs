@@ -199,9 +199,15 @@ pub(crate) static TEXTS: Texts = Texts {
     title_of_order: |id| format!("Dossier {id}"),
     this_order: |id| format!("dossier {id}"),
     labels: |all| {
-        let (last, others) = all.split_last().map_or(("", all), |(last, others)| (*last, others));
+        let (last, others) = all
+            .split_last()
+            .map_or(("", all), |(last, others)| (*last, others));
         let others = others.join(", ");
-        let both = if others.is_empty() { last.to_owned() } else { format!("{others} et {last}") };
+        let both = if others.is_empty() {
+            last.to_owned()
+        } else {
+            format!("{others} et {last}")
+        };
         let mut letters = both.chars();
         let first = letters.next().map(|first| first.to_uppercase().to_string());
         first.unwrap_or_default() + &letters.as_str().to_lowercase()
@@ -326,15 +332,22 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     kind: |kind| match kind {
         FieldKind::Text => ("Texte", "Saisissez 255 caractères au maximum."),
-        FieldKind::LongText => ("Texte long", "Saisissez 8\u{202f}000 caractères au maximum."),
-        FieldKind::Integer => ("Nombre entier", "Saisissez un nombre entier, par exemple 4."),
+        FieldKind::LongText => (
+            "Texte long",
+            "Saisissez 8\u{202f}000 caractères au maximum.",
+        ),
+        FieldKind::Integer => (
+            "Nombre entier",
+            "Saisissez un nombre entier, par exemple 4.",
+        ),
         FieldKind::Decimal => (
             "Nombre décimal",
             "Saisissez un nombre tel que 249,00, avec au plus 12 chiffres avant la virgule et 4 après.",
         ),
-        FieldKind::Date => {
-            ("Date", "Saisissez une date avec le jour, le mois et l’année, par exemple 03/05/2024.")
-        }
+        FieldKind::Date => (
+            "Date",
+            "Saisissez une date avec le jour, le mois et l’année, par exemple 03/05/2024.",
+        ),
         FieldKind::Boolean => ("Oui ou non", "Choisissez oui ou non."),
         FieldKind::Choice => ("Choix dans une liste", "Choisissez dans la liste."),
     },
@@ -544,7 +557,11 @@ pub(crate) static TEXTS: Texts = Texts {
         )
     },
     orders_found: |count, has_more| {
-        let orders = if has_more { "dossiers" } else { of_count(count, "dossier", "dossiers") };
+        let orders = if has_more {
+            "dossiers"
+        } else {
+            of_count(count, "dossier", "dossiers")
+        };
         let more = if has_more { " ou plus" } else { "" };
         format!("{count} {orders}{more}")
     },
@@ -639,7 +656,10 @@ pub(crate) static TEXTS: Texts = Texts {
     photo_described: "Photo décrite",
     photo_file_missing: "Le fichier de cette photo manque\u{a0}: elle ne peut pas être pivotée. Prévenez l’administrateur du serveur.",
     photo_of: |number, animal, alt| {
-        alt.map_or_else(|| format!("Photo {number} {}", de(called(animal))), str::to_owned)
+        alt.map_or_else(
+            || format!("Photo {number} {}", de(called(animal))),
+            str::to_owned,
+        )
     },
     this_photo: |number, animal| format!("la photo {number} {}", de(called(animal))),
     photos_of: |animal| format!("Photos {}", de(called(animal))),
@@ -657,7 +677,10 @@ pub(crate) static TEXTS: Texts = Texts {
         format!("{count} {lost}. Choisissez à nouveau ce qui manque, puis renvoyez le formulaire.")
     },
     photos_added: |count| {
-        format!("{count} {}.", of_count(count, "photo ajoutée", "photos ajoutées"))
+        format!(
+            "{count} {}.",
+            of_count(count, "photo ajoutée", "photos ajoutées")
+        )
     },
 
     // What the pages ask before they do something, and what they say first afterwards.
@@ -692,13 +715,22 @@ pub(crate) static TEXTS: Texts = Texts {
     // Several animals at once.
     change_verb: "Modifier",
     move_animals: |count, category| {
-        format!("Changer {} de catégorie («\u{a0}{category}\u{a0}»)\u{a0}?", animals(count))
+        format!(
+            "Changer {} de catégorie («\u{a0}{category}\u{a0}»)\u{a0}?",
+            animals(count)
+        )
     },
     change_animals: |count, label, value| {
-        format!("Modifier {} ({label}\u{a0}: «\u{a0}{value}\u{a0}»)\u{a0}?", animals(count))
+        format!(
+            "Modifier {} ({label}\u{a0}: «\u{a0}{value}\u{a0}»)\u{a0}?",
+            animals(count)
+        )
     },
     clear_animals: |count, label| {
-        format!("Effacer «\u{a0}{label}\u{a0}» pour {}\u{a0}?", animals(count))
+        format!(
+            "Effacer «\u{a0}{label}\u{a0}» pour {}\u{a0}?",
+            animals(count)
+        )
     },
     reserve_animals: |count, end| {
         format!("Réserver {} jusqu’au {end} inclus\u{a0}?", animals(count))
@@ -708,7 +740,11 @@ pub(crate) static TEXTS: Texts = Texts {
         format!("Annuler les réservations de {}\u{a0}?", animals(count))
     },
     withdraw_animals: |count, why| {
-        format!("Retirer {} ({})\u{a0}?", animals(count), reason(why).to_lowercase())
+        format!(
+            "Retirer {} ({})\u{a0}?",
+            animals(count),
+            reason(why).to_lowercase()
+        )
     },
 
     // Pasted lines.
@@ -741,7 +777,11 @@ pub(crate) static TEXTS: Texts = Texts {
         format!("{taken} animaux au plus sont ajoutés à la fois. {rest} dans l’aperçu suivant.")
     },
     lines_added: |added| {
-        format!("{} {}. Voici la suite.", animals(added), of_count(added, "ajouté", "ajoutés"))
+        format!(
+            "{} {}. Voici la suite.",
+            animals(added),
+            of_count(added, "ajouté", "ajoutés")
+        )
     },
     on_line: |number, why| format!("Ligne {number}\u{a0}: {why}"),
     no_category: |number| {
@@ -782,7 +822,9 @@ pub(crate) static TEXTS: Texts = Texts {
     // Forms that several people fill in.
     now_changed: |label, now, was| {
         let was = was.map(|was| if was.is_empty() { "vide" } else { was });
-        let it_was = was.map(|was| format!(" (avant\u{a0}: {was})")).unwrap_or_default();
+        let it_was = was
+            .map(|was| format!(" (avant\u{a0}: {was})"))
+            .unwrap_or_default();
         format!(
             "{label}\u{a0}: maintenant {now}{it_was}. Rien n’est encore modifié. Vérifiez votre saisie, puis appuyez à nouveau."
         )
@@ -811,9 +853,21 @@ pub(crate) static TEXTS: Texts = Texts {
             "Animal ajouté sous le numéro {animal}. Sa date de naissance est calculée d’après son âge."
         )
     },
-    added_many: |count| format!("{} {}.", animals(count), of_count(count, "ajouté", "ajoutés")),
+    added_many: |count| {
+        format!(
+            "{} {}.",
+            animals(count),
+            of_count(count, "ajouté", "ajoutés")
+        )
+    },
     undone_many: |count| format!("La modification de {} est annulée.", animals(count)),
-    changed_many: |count| format!("{} {}.", animals(count), of_count(count, "modifié", "modifiés")),
+    changed_many: |count| {
+        format!(
+            "{} {}.",
+            animals(count),
+            of_count(count, "modifié", "modifiés")
+        )
+    },
     reservation_cancelled: "La réservation est annulée. L’animal est disponible.",
     sale_undone: "La vente est annulée.",
     taken_back: "L’animal est repris. Il est disponible.",
@@ -1030,7 +1084,11 @@ pub(crate) static TEXTS: Texts = Texts {
     not_accepted: "Le service n’a pas accepté la demande.",
     not_allowed: "Votre rôle ne donne pas accès à cette page.",
     foreign_host: |host, expected| {
-        let expected = if expected.is_empty() { "non défini" } else { expected };
+        let expected = if expected.is_empty() {
+            "non défini"
+        } else {
+            expected
+        };
         format!(
             "La requête s’adresse à l’hôte «\u{a0}{host:.255}\u{a0}», et celui de --console-url est\u{a0}: {expected}. Ouvrez la console à sa propre adresse. Un proxy doit transmettre l’hôte avec son port (nginx\u{a0}: proxy_set_header Host $http_host)."
         )
@@ -1135,12 +1193,16 @@ pub(crate) static TEXTS: Texts = Texts {
             ),
             "Demandez à l’administrateur du serveur de faire de la place. Revenez ensuite en arrière, puis renvoyez le formulaire.",
         ),
-        Problem::BodyTooLarge => {
-            ("Trop de texte", None, "Revenez en arrière, et envoyez-le en plusieurs parties.")
-        }
-        Problem::InsufficientScope => {
-            ("Non autorisé", None, "Revenez en arrière, ou demandez à un responsable.")
-        }
+        Problem::BodyTooLarge => (
+            "Trop de texte",
+            None,
+            "Revenez en arrière, et envoyez-le en plusieurs parties.",
+        ),
+        Problem::InsufficientScope => (
+            "Non autorisé",
+            None,
+            "Revenez en arrière, ou demandez à un responsable.",
+        ),
         _ => (
             "Cela n’a pas fonctionné",
             None,
@@ -1298,7 +1360,11 @@ pub(crate) static TEXTS: Texts = Texts {
 
 /// The name of an animal within a sentence.
 fn called(animal: &str) -> &str {
-    if animal == TEXTS.no_name { "cet animal" } else { animal }
+    if animal == TEXTS.no_name {
+        "cet animal"
+    } else {
+        animal
+    }
 }
 
 /// French has the singular for 0 and 1.
@@ -1354,7 +1420,11 @@ fn change(kind: ChangeType) -> &'static str {
 }
 
 fn animals(count: usize) -> String {
-    format!("{} {}", in_digits(count), of_count(count, "animal", "animaux"))
+    format!(
+        "{} {}",
+        in_digits(count),
+        of_count(count, "animal", "animaux")
+    )
 }
 
 fn is_in_status(status: PetStatus) -> String {
@@ -1381,7 +1451,11 @@ fn audited_change(kind: ChangeType) -> &'static str {
 }
 
 fn days(count: u64) -> String {
-    if count < 2 { format!("{count} jour") } else { format!("{count} jours") }
+    if count < 2 {
+        format!("{count} jour")
+    } else {
+        format!("{count} jours")
+    }
 }
 
 fn reopen(status: OrderStatus) -> &'static str {
@@ -1472,12 +1546,26 @@ pub(crate) mod shelter {
         contact_changed: "Adoptant modifié ou supprimé",
         price_invalid: "Saisissez des frais d’adoption tels que 249,00, sans signe moins, avec au plus 12 chiffres avant la virgule et 4 après.",
         price_of_each: "Frais d’adoption par animal (s’ils sont différents)",
-        status: |status| if status == PetStatus::Sold { "Adopté" } else { super::status(status) },
+        status: |status| {
+            if status == PetStatus::Sold {
+                "Adopté"
+            } else {
+                super::status(status)
+            }
+        },
         order_status: |status| {
-            if status == OrderStatus::Completed { "Adopté" } else { super::order_status(status) }
+            if status == OrderStatus::Completed {
+                "Adopté"
+            } else {
+                super::order_status(status)
+            }
         },
         change: |kind| {
-            if kind == ChangeType::OrderCompleted { "Adopté" } else { super::change(kind) }
+            if kind == ChangeType::OrderCompleted {
+                "Adopté"
+            } else {
+                super::change(kind)
+            }
         },
         audited_change: |kind| match kind {
             ChangeType::OrderCompleted => "Animal adopté",

@@ -50,7 +50,11 @@ pub(crate) static TEXTS: Texts = Texts {
     no: "Non",
     photo: |number, name, species| {
         let species = species.map(|species| format!(", {}", species.to_lowercase()));
-        format!("Photo {number} {}{}", de(called(name)), species.unwrap_or_default())
+        format!(
+            "Photo {number} {}{}",
+            de(called(name)),
+            species.unwrap_or_default()
+        )
     },
 
     // The texts of the pages.
@@ -102,7 +106,10 @@ pub(crate) static TEXTS: Texts = Texts {
     found_a_home: |name| format!("{} a trouvé une famille", called_first(name)),
     ask: |name| format!("Se renseigner sur {}", called(name)),
     ask_here: |name, number| {
-        format!("Contactez-nous au sujet {}, numéro {number}.", de(called(name)))
+        format!(
+            "Contactez-nous au sujet {}, numéro {number}.",
+            de(called(name))
+        )
     },
     number: |number| format!("Numéro {number}"),
     is_reserved: |name| format!("Une réservation est en cours pour {}.", called(name)),
@@ -124,7 +131,11 @@ pub(crate) static TEXTS: Texts = Texts {
         store.map_or_else(|| list.to_owned(), |store| format!("{store}\u{a0}: {list}"))
     },
     about_animal: |name, kind, store| {
-        let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
+        let kind = if kind.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", kind.join(", "))
+        };
         let name = called_first(name);
         match store {
             Some(store) => format!("{store}\u{a0}: {name}{kind} cherche une famille"),
@@ -134,15 +145,23 @@ pub(crate) static TEXTS: Texts = Texts {
     words: crate::in_lower_case,
     problem: |problem| match problem {
         Problem::NotFound => ("Page introuvable", "Découvrez tous nos animaux."),
-        Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
-            ("Cette adresse n’est pas valable", "Découvrez tous nos animaux.")
-        }
+        Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => (
+            "Cette adresse n’est pas valable",
+            "Découvrez tous nos animaux.",
+        ),
         Problem::MethodNotAllowed => ("Ce n’est pas possible ici", "Découvrez tous nos animaux."),
-        Problem::HeadTooLarge => ("Cette adresse est trop longue", "Découvrez tous nos animaux."),
-        Problem::OldVersion => {
-            ("Le protocole HTTP/1.1 est nécessaire", "Découvrez tous nos animaux.")
-        }
-        _ => ("Une erreur s’est produite", "Patientez un instant, puis rechargez la page."),
+        Problem::HeadTooLarge => (
+            "Cette adresse est trop longue",
+            "Découvrez tous nos animaux.",
+        ),
+        Problem::OldVersion => (
+            "Le protocole HTTP/1.1 est nécessaire",
+            "Découvrez tous nos animaux.",
+        ),
+        _ => (
+            "Une erreur s’est produite",
+            "Patientez un instant, puis rechargez la page.",
+        ),
     },
     free: "Gratuit",
 };
@@ -153,21 +172,35 @@ pub(super) fn de(name: &str) -> String {
     let is_vowel = |letter: char| "aàâäæeéèêëiîïoôöœuùûü".contains(letter);
     let elides = match letters.next() {
         // "d’Yves", but "de Yoda".
-        Some('y') => letters.next().is_some_and(|next| next.is_alphabetic() && !is_vowel(next)),
+        Some('y') => letters
+            .next()
+            .is_some_and(|next| next.is_alphabetic() && !is_vowel(next)),
         Some(first) => is_vowel(first),
         None => false,
     };
-    if elides { format!("d’{name}") } else { format!("de {name}") }
+    if elides {
+        format!("d’{name}")
+    } else {
+        format!("de {name}")
+    }
 }
 
 /// The name of an animal within a sentence.
 fn called(name: &str) -> &str {
-    if name == TEXTS.no_name { "cet animal" } else { name }
+    if name == TEXTS.no_name {
+        "cet animal"
+    } else {
+        name
+    }
 }
 
 /// The name of an animal at the beginning of a sentence.
 fn called_first(name: &str) -> &str {
-    if name == TEXTS.no_name { "Cet animal" } else { name }
+    if name == TEXTS.no_name {
+        "Cet animal"
+    } else {
+        name
+    }
 }
 
 /// A number in groups.

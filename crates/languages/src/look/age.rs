@@ -47,7 +47,11 @@ mod tests {
             ("1906-04-01", Some("119\u{a0}years")),
             ("1899-12-31", None),
         ] {
-            assert_eq!(age(born.parse().unwrap(), today).as_deref(), expected, "{born}");
+            assert_eq!(
+                age(born.parse().unwrap(), today).as_deref(),
+                expected,
+                "{born}"
+            );
         }
         let leap_day = age("2024-02-29".parse().unwrap(), "2025-02-28".parse().unwrap());
         assert_eq!(leap_day.unwrap(), "11\u{a0}months");

@@ -99,7 +99,8 @@ impl<'a> Animal<'a> {
     /// Its sex, if that is known.
     pub fn sex(&self) -> Option<String> {
         // The value, because its label can be in any language.
-        self.text("sex", &[FieldKind::Choice, FieldKind::Text]).filter(|sex| *sex != "Unknown")?;
+        self.text("sex", &[FieldKind::Choice, FieldKind::Text])
+            .filter(|sex| *sex != "Unknown")?;
         self.word("sex")
     }
 
@@ -124,7 +125,8 @@ impl<'a> Animal<'a> {
 
     fn price_of(&self) -> Option<(&FieldDefinition, &str)> {
         // One with a minus is a mistake.
-        self.text_of("price", &[FieldKind::Decimal]).filter(|(_, price)| !price.starts_with('-'))
+        self.text_of("price", &[FieldKind::Decimal])
+            .filter(|(_, price)| !price.starts_with('-'))
     }
 
     /// Its price for the public, behind the word for it.
@@ -155,7 +157,10 @@ impl<'a> Animal<'a> {
 
     /// The words that say what it is, such as its species and breed.
     pub fn kind(&self) -> Vec<String> {
-        ["species", "breed"].iter().filter_map(|name| self.word(name)).collect()
+        ["species", "breed"]
+            .iter()
+            .filter_map(|name| self.word(name))
+            .collect()
     }
 
     /// Sex, age, breed and colour, on one line; the species, if it has no breed.
@@ -180,7 +185,11 @@ impl<'a> Animal<'a> {
 /// A name as people can read it.
 pub fn shown_name(name: &str, longest: usize) -> String {
     let shown = readable(name, longest);
-    if is_visible(&shown) { shown } else { texts().no_name.to_owned() }
+    if is_visible(&shown) {
+        shown
+    } else {
+        texts().no_name.to_owned()
+    }
 }
 
 /// The label of a field, as people read it.
@@ -191,9 +200,9 @@ pub fn label_of(field: &FieldDefinition) -> String {
 /// A value as people read it, on one line.
 pub fn shown(field: &FieldDefinition, value: &FieldValue) -> String {
     match (field.kind, value) {
-        (FieldKind::Date, FieldValue::Text(text)) => {
-            text.parse().map_or_else(|_| readable(text, SHORT), |of| numbers().date(of))
-        }
+        (FieldKind::Date, FieldValue::Text(text)) => text
+            .parse()
+            .map_or_else(|_| readable(text, SHORT), |of| numbers().date(of)),
         (FieldKind::Decimal, FieldValue::Text(text)) => numbers().number(text),
         (_, FieldValue::Text(text)) => readable(field.shown(text), LONG),
         (_, FieldValue::Integer(number)) => number.to_string(),
@@ -213,22 +222,44 @@ mod tests {
     #[test]
     fn a_photo_has_a_size_that_fits_and_an_alt_text() {
         let (id, added_at) = (PhotoId(1), Timestamp::UNIX_EPOCH);
-        let photo = Photo { id, width: 1920, height: 1080, focus: None, alt: None, added_at };
+        let photo = Photo {
+            id,
+            width: 1920,
+            height: 1080,
+            focus: None,
+            alt: None,
+            added_at,
+        };
         assert_eq!(photo.within(PhotoSize::Medium), (960, 540));
         assert_eq!(photo.within(PhotoSize::Small), (320, 180));
         let alt = AltText::new("At\u{1}home".to_owned());
-        let flat = Photo { width: 200, height: 1, alt, ..photo };
+        let flat = Photo {
+            width: 200,
+            height: 1,
+            alt,
+            ..photo
+        };
         // Never enlarged.
         assert_eq!(flat.within(PhotoSize::Medium), (200, 1));
         let flat = Photo { width: 640, ..flat };
         assert_eq!(flat.within(PhotoSize::Small), (320, 1));
         let name = PetName::new("Luna".to_owned()).unwrap();
-        let new = NewPet { name, category_id: 1, status: PetStatus::Available };
+        let new = NewPet {
+            name,
+            category_id: 1,
+            status: PetStatus::Available,
+        };
         let pet = StorePet::added(PetId::new(1).unwrap(), new, Timestamp::UNIX_EPOCH);
         let fields = FieldSet::default();
         let animal = Animal::public(&pet, &fields);
         assert_eq!(animal.alt(1, &flat), "At\u{fffd}home");
-        assert_eq!(animal.alt(1, &Photo { alt: None, ..flat }), "Photo 2 of Luna");
-        assert_eq!(texts().photo(2, "Luna", Some("Dog")), "Photo 2 of Luna, dog");
+        assert_eq!(
+            animal.alt(1, &Photo { alt: None, ..flat }),
+            "Photo 2 of Luna"
+        );
+        assert_eq!(
+            texts().photo(2, "Luna", Some("Dog")),
+            "Photo 2 of Luna, dog"
+        );
     }
 }

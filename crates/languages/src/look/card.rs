@@ -28,7 +28,15 @@ impl Card<'_> {
         drawings: &mut Drawings,
         (at, at_first): (usize, usize),
     ) -> Markup {
-        let Self { animal, path, target, category, badge, lines, price } = self;
+        let Self {
+            animal,
+            path,
+            target,
+            category,
+            badge,
+            lines,
+            price,
+        } = self;
         html! {
             article.pet {
                 div.picture {

@@ -23,7 +23,9 @@ const KINDS: [(&str, drawn_words::Words); 9] = [
 /// The content of each drawing, in the order of [`KINDS`].
 static SYMBOLS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let symbols = include_str!("drawings.svg").split("<symbol").skip(1);
-    symbols.filter_map(|symbol| Some(symbol.split_once("</symbol>")?.0)).collect()
+    symbols
+        .filter_map(|symbol| Some(symbol.split_once("</symbol>")?.0))
+        .collect()
 });
 
 /// The place in [`KINDS`] of each word and phrase.
@@ -48,28 +50,40 @@ const SHORTEST_BEGINNING: usize = 3;
 fn kind(text: &str) -> Option<usize> {
     let text = whole_key(text);
     let words = text.rsplit(|character: char| !character.is_alphanumeric());
-    let mut words: Vec<&str> = words.filter(|word| !word.is_empty()).take(MOST_WORDS).collect();
+    let mut words: Vec<&str> = words
+        .filter(|word| !word.is_empty())
+        .take(MOST_WORDS)
+        .collect();
     words.reverse();
     (1..=words.len()).rev().find_map(|end| {
         let mut longest_first = end.saturating_sub(LONGEST_PHRASE)..end;
         let phrase = |begin: usize| known(&words.get(begin..end)?.join(" "));
-        longest_first.find_map(phrase).or_else(|| compound(words.get(end - 1)?))
+        longest_first
+            .find_map(phrase)
+            .or_else(|| compound(words.get(end - 1)?))
     })
 }
 
 /// What a word or a phrase means, also in the plural.
 fn known(words: &str) -> Option<usize> {
-    WORDS.get(words).or_else(|| WORDS.get(words.strip_suffix('s')?)).copied()
+    WORDS
+        .get(words)
+        .or_else(|| WORDS.get(words.strip_suffix('s')?))
+        .copied()
 }
 
 /// What a German compound means.
 fn compound(word: &str) -> Option<usize> {
     let singular = word.strip_suffix('s').unwrap_or(word);
     let ends_with = |end: &&str| {
-        let beginning = word.strip_suffix(end).or_else(|| singular.strip_suffix(end));
+        let beginning = word
+            .strip_suffix(end)
+            .or_else(|| singular.strip_suffix(end));
         beginning.is_some_and(|beginning| beginning.len() >= SHORTEST_BEGINNING)
     };
-    KINDS.iter().position(|(_, words)| words.ends.iter().any(ends_with))
+    KINDS
+        .iter()
+        .position(|(_, words)| words.ends.iter().any(ends_with))
 }
 
 /// The drawings on a page. Each is there once, however many animals it shows.
@@ -214,13 +228,18 @@ mod tests {
     fn the_last_word_that_is_known_decides_in_every_language() {
         for (expected, phrases) in PHRASES {
             for phrase in *phrases {
-                let found = kind(phrase).and_then(|at| KINDS.get(at)).map_or("", |(name, _)| name);
+                let found = kind(phrase)
+                    .and_then(|at| KINDS.get(at))
+                    .map_or("", |(name, _)| name);
                 assert_eq!(found, *expected, "{phrase}");
             }
         }
         // Only the last words count, so a long text takes a bounded time.
         assert_eq!(kind(&format!("dog {}", "x ".repeat(MOST_WORDS))), None);
-        assert_eq!(kind(&format!("dog {}", "x ".repeat(MOST_WORDS - 1))), Some(0));
+        assert_eq!(
+            kind(&format!("dog {}", "x ".repeat(MOST_WORDS - 1))),
+            Some(0)
+        );
     }
 
     #[test]
@@ -232,8 +251,13 @@ mod tests {
             ("Schäfer", "Hunde", "of-dog"),
             ("Other", "Autres", "of-other"),
         ] {
-            let drawn = Drawings::default().of_texts([species, category]).into_string();
-            assert!(drawn.contains(&format!("class=\"drawing {expected}\"")), "{drawn}");
+            let drawn = Drawings::default()
+                .of_texts([species, category])
+                .into_string();
+            assert!(
+                drawn.contains(&format!("class=\"drawing {expected}\"")),
+                "{drawn}"
+            );
         }
     }
 }

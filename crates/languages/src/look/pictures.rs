@@ -25,7 +25,9 @@ pub(super) const STEPS: u32 = 20;
 
 /// The classes of a picture that is cropped around this point.
 pub fn focus(focus: Option<Focus>) -> Option<String> {
-    let [x, y] = focus?.point().map(|part| (u32::from(part) * STEPS + 5_000) / 10_000);
+    let [x, y] = focus?
+        .point()
+        .map(|part| (u32::from(part) * STEPS + 5_000) / 10_000);
     Some(format!("fx{x} fy{y}"))
 }
 
@@ -58,8 +60,11 @@ pub const EMBEDDED_CARD: Room = Room {
 };
 
 /// In a row of a list of the console.
-pub const ROW: Room =
-    Room { widths: &[("", 45, "rem", [1, 1])], largest: PhotoSize::Small, crops: true };
+pub const ROW: Room = Room {
+    widths: &[("", 45, "rem", [1, 1])],
+    largest: PhotoSize::Small,
+    crops: true,
+};
 
 /// On the page of an animal in the console.
 pub const PORTRAIT: Room = Room {
@@ -96,7 +101,11 @@ pub fn in_gallery(is_first: bool, is_upright: bool) -> Room {
             ("", 810, "vw", CARDS),
         ],
     };
-    Room { widths, largest: PhotoSize::Large, crops: false }
+    Room {
+        widths,
+        largest: PhotoSize::Large,
+        crops: false,
+    }
 }
 
 /// The most that a picture is wider than its room, for what browsers load, in tenths. Of a flatter one, less is seen
@@ -110,7 +119,11 @@ impl Room {
         let (width, height) = photo.within(PhotoSize::Medium);
         // Its card is its largest file, and no browser enlarges it.
         let is_little = photo.longer_side() <= PhotoSize::Card.longer_side();
-        let source = if is_little { PhotoSize::Card } else { PhotoSize::Medium };
+        let source = if is_little {
+            PhotoSize::Card
+        } else {
+            PhotoSize::Medium
+        };
         let is_larger = source.longer_side() > self.largest.longer_side();
         let source = if is_larger { self.largest } else { source };
         let sizes = PhotoSize::ALL.into_iter();

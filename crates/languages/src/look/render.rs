@@ -17,7 +17,10 @@ impl<W: Fn(&mut String)> Render for Written<W> {
 pub fn text(text: &str) -> impl Render {
     Written(move |out: &mut String| {
         let bytes = text.as_bytes();
-        if memchr3(b'&', b'<', b'"', bytes).or_else(|| memchr(b'>', bytes)).is_some() {
+        if memchr3(b'&', b'<', b'"', bytes)
+            .or_else(|| memchr(b'>', bytes))
+            .is_some()
+        {
             text.render_to(out);
         } else {
             out.push_str(text);
@@ -33,7 +36,10 @@ mod tests {
     fn each_character_with_a_meaning_in_html_is_escaped() {
         for special in ["&", "<", ">", "\"", "plain"] {
             let all = format!("é {special}");
-            assert_eq!(text(&all).render().into_string(), all.render().into_string());
+            assert_eq!(
+                text(&all).render().into_string(),
+                all.render().into_string()
+            );
         }
     }
 }

@@ -75,7 +75,10 @@ impl Exposition {
     }
 
     /// The samples of the current histogram.
-    #[expect(clippy::cast_precision_loss, reason = "exact for 104 days, and good beyond")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "exact for 104 days, and good beyond"
+    )]
     pub fn histogram_samples(
         &mut self,
         name: &str,
@@ -88,7 +91,10 @@ impl Exposition {
         let mut count = 0;
         for (at, bucket) in histogram.buckets.iter().enumerate() {
             count += bucket.load(Relaxed);
-            let bound = histogram.bounds.get(at).map(|&bound| bound as f64 / histogram.scale);
+            let bound = histogram
+                .bounds
+                .get(at)
+                .map(|&bound| bound as f64 / histogram.scale);
             let bound = bound.map_or("+Inf".to_owned(), |bound| bound.to_string());
             let labels = [labels, &[("le", &bound)]].concat();
             self.sample(&bucket_name, &labels, count);

@@ -120,7 +120,12 @@ impl Histogram {
 
     fn new(bounds: &'static [u64], scale: f64) -> Self {
         let buckets = (0..=bounds.len()).map(|_| AtomicU64::default()).collect();
-        Self { bounds, buckets, sum: AtomicU64::default(), scale }
+        Self {
+            bounds,
+            buckets,
+            sum: AtomicU64::default(),
+            scale,
+        }
     }
 
     pub fn observe(&self, took: Duration) {

@@ -49,12 +49,20 @@ impl TaskMetrics {
     pub fn expose(&self, page: &mut Exposition) {
         let tasks = self.0.lock();
         let name = "petstore_task_last_success_timestamp_seconds";
-        page.begin(Kind::Gauge, name, "When the background task last succeeded; 0 if never.");
+        page.begin(
+            Kind::Gauge,
+            name,
+            "When the background task last succeeded; 0 if never.",
+        );
         for (task, runs) in tasks.iter() {
             page.sample(name, &[("task", task)], runs.last_success.load(Relaxed));
         }
         let name = "petstore_task_failures_total";
-        page.begin(Kind::Counter, name, "Runs of the background task that failed.");
+        page.begin(
+            Kind::Counter,
+            name,
+            "Runs of the background task that failed.",
+        );
         for (task, runs) in tasks.iter() {
             page.sample(name, &[("task", task)], runs.failures.get());
         }
@@ -90,7 +98,11 @@ impl ChangeMetrics {
     /// Writes the metrics as of `now`.
     pub fn expose(&self, page: &mut Exposition, now: Timestamp) {
         let name = "petstore_changes_total";
-        page.begin(Kind::Counter, name, "Changes that this process made, by type.");
+        page.begin(
+            Kind::Counter,
+            name,
+            "Changes that this process made, by type.",
+        );
         for (kind, counter) in ChangeType::ALL.into_iter().zip(&self.counts) {
             page.sample(name, &[("type", &kind.as_str())], counter.get());
         }
@@ -132,7 +144,11 @@ impl SignInMetrics {
         let name = "petstore_console_sign_ins_total";
         page.begin(Kind::Counter, name, "Attempts to sign in to the console.");
         for ((method, result), counter) in SIGN_INS.iter().zip(&self.0) {
-            page.sample(name, &[("method", method), ("result", result)], counter.get());
+            page.sample(
+                name,
+                &[("method", method), ("result", result)],
+                counter.get(),
+            );
         }
     }
 }
@@ -164,7 +180,11 @@ impl PhotoMetrics {
     /// Writes the metrics.
     pub fn expose(&self, page: &mut Exposition) {
         let help = "Duration of decoding and encoding a picture.";
-        page.histogram("petstore_photo_decode_duration_seconds", help, &self.decoded);
+        page.histogram(
+            "petstore_photo_decode_duration_seconds",
+            help,
+            &self.decoded,
+        );
         let help = "Photos whose files this process wrote.";
         page.counter("petstore_photos_stored_total", help, &self.stored);
         let help = "Pictures that this process rejected.";
@@ -204,13 +224,16 @@ impl BackupMetrics {
 
     /// Notes the newest backup of an earlier process.
     pub fn found(&self, at: Timestamp) {
-        let _ = self.last_success.compare_exchange(0, at.as_second(), Relaxed, Relaxed);
+        let _ = self
+            .last_success
+            .compare_exchange(0, at.as_second(), Relaxed, Relaxed);
     }
 
     /// Notes a backup.
     pub fn made(&self, at: Timestamp, took: Duration, bytes: u64) {
         self.last_success.store(at.as_second(), Relaxed);
-        self.duration.store(u64::try_from(took.as_millis()).unwrap_or(u64::MAX), Relaxed);
+        self.duration
+            .store(u64::try_from(took.as_millis()).unwrap_or(u64::MAX), Relaxed);
         self.bytes.store(bytes, Relaxed);
     }
 
@@ -228,10 +251,17 @@ impl BackupMetrics {
         has_none.then_some(None).or(old.map(Some))
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "exact for any duration that matters")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "exact for any duration that matters"
+    )]
     pub fn expose(&self, page: &mut Exposition) {
         let help = "Time between two backups that the service makes; 0 if it makes none.";
-        page.number("petstore_backup_interval_seconds", help, self.interval.load(Relaxed));
+        page.number(
+            "petstore_backup_interval_seconds",
+            help,
+            self.interval.load(Relaxed),
+        );
         let help = "When the last backup was made; 0 if there is none.";
         let name = "petstore_backup_last_success_timestamp_seconds";
         page.number(name, help, self.last_success.load(Relaxed));
@@ -258,8 +288,17 @@ pub struct WebhookState {
 }
 
 /// The outcomes of attempts, as their label spells them.
-const OUTCOMES: [&str; 9] =
-    ["delivered", "status", "redirect", "timeout", "connect", "tls", "dns", "address", "protocol"];
+const OUTCOMES: [&str; 9] = [
+    "delivered",
+    "status",
+    "redirect",
+    "timeout",
+    "connect",
+    "tls",
+    "dns",
+    "address",
+    "protocol",
+];
 
 /// Counts the attempts of this process, and shows the state of the webhooks.
 #[derive(Debug, Default)]
@@ -300,17 +339,21 @@ impl WebhookMetrics {
                 }
             }
         };
-        gauge("petstore_webhook_enabled", "Whether the webhook is enabled: 1, or 0.", |state| {
-            Some(state.is_enabled.into())
-        });
+        gauge(
+            "petstore_webhook_enabled",
+            "Whether the webhook is enabled: 1, or 0.",
+            |state| Some(state.is_enabled.into()),
+        );
         gauge(
             "petstore_webhook_served",
             "Whether this process serves the webhook: 1, or 0.",
             |state| Some(state.waiting.is_some().into()),
         );
-        gauge("petstore_webhook_failing", "Whether the last attempt failed: 1, or 0.", |state| {
-            Some(state.is_failing.into())
-        });
+        gauge(
+            "petstore_webhook_failing",
+            "Whether the last attempt failed: 1, or 0.",
+            |state| Some(state.is_failing.into()),
+        );
         gauge(
             "petstore_webhook_lag_changes",
             "How many changes the webhook is behind the log.",
@@ -319,7 +362,11 @@ impl WebhookMetrics {
         gauge(
             "petstore_webhook_waiting_messages",
             "Messages that failed, or wait for one that did. Only in the process that serves it.",
-            |state| state.waiting.map(|waiting| i64::try_from(waiting).unwrap_or(i64::MAX)),
+            |state| {
+                state
+                    .waiting
+                    .map(|waiting| i64::try_from(waiting).unwrap_or(i64::MAX))
+            },
         );
     }
 }

@@ -45,7 +45,9 @@ impl FromStr for Endpoint {
         let more = [url.password(), url.query(), url.fragment()];
         if !url.username().is_empty() || more.iter().any(Option::is_some) {
             let forbidden = "user name, password, query or fragment";
-            return Err(format!("a collector's address must not contain a {forbidden}"));
+            return Err(format!(
+                "a collector's address must not contain a {forbidden}"
+            ));
         }
         let path = format!("{}/v1/traces", url.path().trim_end_matches('/'));
         url.set_path(&path);
@@ -102,9 +104,21 @@ impl Exporter {
         queue: mpsc::Receiver<Span>,
         counts: Arc<SpanCounts>,
     ) -> Result<Self, SetupError> {
-        let tls = if endpoint.scheme() == "https" { Some(tls()?) } else { None };
+        let tls = if endpoint.scheme() == "https" {
+            Some(tls()?)
+        } else {
+            None
+        };
         let batch = Vec::with_capacity(BATCH);
-        Ok(Self { endpoint, headers, tls, deployment, queue, batch, counts })
+        Ok(Self {
+            endpoint,
+            headers,
+            tls,
+            deployment,
+            queue,
+            batch,
+            counts,
+        })
     }
 
     /// Waits for spans, and a moment for more of them. Safe to drop.
@@ -124,10 +138,17 @@ impl Exporter {
     /// that the collector does not accept are dropped.
     pub async fn send(&mut self) -> Result<(), SpansDropped> {
         let sent = self.post().await;
-        let counter = if sent.is_ok() { &self.counts.sent } else { &self.counts.dropped };
+        let counter = if sent.is_ok() {
+            &self.counts.sent
+        } else {
+            &self.counts.dropped
+        };
         counter.add(self.batch.len());
         self.batch.clear();
-        sent.map_err(|cause| SpansDropped::Rejected { endpoint: self.endpoint.clone(), cause })
+        sent.map_err(|cause| SpansDropped::Rejected {
+            endpoint: self.endpoint.clone(),
+            cause,
+        })
     }
 
     /// Sends the spans that are left. Spans that the collector does not accept in time are dropped.
@@ -154,8 +175,20 @@ impl Exporter {
             headers.extend(self.headers.clone());
         }
         let (url, tls, body) = (&self.endpoint, self.tls.as_ref(), Bytes::from(body));
-        let status = Outgoing { url, tls, request, body, limit: EXPORT_TIMEOUT }.send().await?;
-        if status.is_success() { Ok(()) } else { Err(format!("it responded with {status}").into()) }
+        let status = Outgoing {
+            url,
+            tls,
+            request,
+            body,
+            limit: EXPORT_TIMEOUT,
+        }
+        .send()
+        .await?;
+        if status.is_success() {
+            Ok(())
+        } else {
+            Err(format!("it responded with {status}").into())
+        }
     }
 }
 
@@ -178,7 +211,10 @@ const OWN: [HeaderName; 5] = [
 /// value, because any part may be a secret.
 pub fn headers(text: &str) -> (HeaderMap, Vec<String>) {
     let (mut headers, mut warnings) = (HeaderMap::new(), Vec::new());
-    let pairs = text.split(',').zip(1..).filter(|(pair, _)| !pair.trim().is_empty());
+    let pairs = text
+        .split(',')
+        .zip(1..)
+        .filter(|(pair, _)| !pair.trim().is_empty());
     for (pair, number) in pairs {
         if let Some((name, value)) = field(pair) {
             headers.append(name, value);
@@ -210,8 +246,14 @@ mod tests {
     fn the_path_for_traces_is_added_to_the_address() {
         for (text, url) in [
             ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/traces"),
-            ("https://collector.example/", "https://collector.example/v1/traces"),
-            ("http://[::1]:4318/otlp/", "http://[::1]:4318/otlp/v1/traces"),
+            (
+                "https://collector.example/",
+                "https://collector.example/v1/traces",
+            ),
+            (
+                "http://[::1]:4318/otlp/",
+                "http://[::1]:4318/otlp/v1/traces",
+            ),
         ] {
             assert_eq!(text.parse::<Endpoint>().unwrap().0.as_str(), url);
         }

@@ -48,7 +48,15 @@ pub fn start(
     let (queue, spans) = mpsc::channel(QUEUE_LENGTH);
     let counts = Arc::new(SpanCounts::default());
     let exporter = Exporter::new(endpoint, headers, deployment, spans, Arc::clone(&counts))?;
-    Ok((Spans { queue, random: Mutex::new(StdRng::from_rng(random)), sampler, counts }, exporter))
+    Ok((
+        Spans {
+            queue,
+            random: Mutex::new(StdRng::from_rng(random)),
+            sampler,
+            counts,
+        },
+        exporter,
+    ))
 }
 
 impl Spans {
@@ -79,7 +87,11 @@ impl Spans {
 
     pub fn expose(&self, page: &mut Exposition) {
         let SpanCounts { sent, dropped } = &*self.counts;
-        page.counter("petstore_spans_sent_total", "Spans that the collector accepted.", sent);
+        page.counter(
+            "petstore_spans_sent_total",
+            "Spans that the collector accepted.",
+            sent,
+        );
         let help =
             "Spans that were dropped: the queue was full, or the collector did not accept them.";
         page.counter("petstore_spans_dropped_total", help, dropped);

@@ -43,7 +43,12 @@ pub enum Work {
         principal: Option<Actor>,
     },
     /// An attempt to deliver a message to a webhook.
-    Delivery { webhook: i64, message_id: String, status: Option<u16>, error: Option<String> },
+    Delivery {
+        webhook: i64,
+        message_id: String,
+        status: Option<u16>,
+        error: Option<String>,
+    },
 }
 
 /// How many spans were sent and dropped.
@@ -91,7 +96,12 @@ pub(super) fn request(spans: &[Span], deployment: Deployment) -> Value {
 
 fn span(span: &Span) -> Value {
     let (kind, name, mut attributes, error) = match &span.work {
-        Work::Request { method, route, status, principal } => {
+        Work::Request {
+            method,
+            route,
+            status,
+            principal,
+        } => {
             let mut attributes = vec![
                 text("http.request.method", method),
                 number("http.response.status_code", (*status).into()),
@@ -101,12 +111,26 @@ fn span(span: &Span) -> Value {
                 attributes.push(number("petstore.key_id", *id));
             }
             // A span name has `HTTP` for a method that HTTP does not know.
-            let method = if *method == OTHER_METHOD { "HTTP" } else { method };
+            let method = if *method == OTHER_METHOD {
+                "HTTP"
+            } else {
+                method
+            };
             let name = route.map_or(method.to_owned(), |route| format!("{method} {route}"));
             // A client error (4xx) is not an error of the server.
-            (SERVER, name, attributes, (*status >= 500).then(|| status.to_string()))
+            (
+                SERVER,
+                name,
+                attributes,
+                (*status >= 500).then(|| status.to_string()),
+            )
         }
-        Work::Delivery { webhook, message_id, status, error } => {
+        Work::Delivery {
+            webhook,
+            message_id,
+            status,
+            error,
+        } => {
             let mut attributes = vec![
                 text("http.request.method", "POST"),
                 number("petstore.webhook_id", *webhook),
@@ -114,13 +138,30 @@ fn span(span: &Span) -> Value {
             ];
             attributes
                 .extend(status.map(|status| number("http.response.status_code", status.into())));
-            (CLIENT, "deliver webhook".to_owned(), attributes, error.clone())
+            (
+                CLIENT,
+                "deliver webhook".to_owned(),
+                attributes,
+                error.clone(),
+            )
         }
     };
-    attributes.extend(span.request_id.as_deref().map(|id| text("petstore.request_id", id)));
+    attributes.extend(
+        span.request_id
+            .as_deref()
+            .map(|id| text("petstore.request_id", id)),
+    );
     attributes.extend(error.as_deref().map(|error| text("error.type", error)));
-    let status = if error.is_some() { json!({ "code": ERROR }) } else { json!({}) };
-    let remote = if span.parent_id.is_some() { REMOTE_PARENT } else { 0 };
+    let status = if error.is_some() {
+        json!({ "code": ERROR })
+    } else {
+        json!({})
+    };
+    let remote = if span.parent_id.is_some() {
+        REMOTE_PARENT
+    } else {
+        0
+    };
     json!({
         "traceId": span.trace_id,
         "spanId": span.span_id,

@@ -16,7 +16,10 @@ pub struct Sampler {
 impl Default for Sampler {
     /// `parentbased_always_on`.
     fn default() -> Self {
-        Self { follows_parent: true, threshold: 0 }
+        Self {
+            follows_parent: true,
+            threshold: 0,
+        }
     }
 }
 
@@ -51,7 +54,13 @@ impl Sampler {
                 return (Self::default(), warnings);
             }
         };
-        (Self { follows_parent: root != name, threshold }, warnings)
+        (
+            Self {
+                follows_parent: root != name,
+                threshold,
+            },
+            warnings,
+        )
     }
 
     /// Whether to send the span of a request in this trace. `parent` is the decision of the client.
@@ -60,7 +69,9 @@ impl Sampler {
             return is_sampled;
         }
         let digits = trace_id.len().saturating_sub(RANDOM_BITS as usize / 4);
-        let random = trace_id.get(digits..).and_then(|hex| u64::from_str_radix(hex, 16).ok());
+        let random = trace_id
+            .get(digits..)
+            .and_then(|hex| u64::from_str_radix(hex, 16).ok());
         random.is_some_and(|random| random >= self.threshold)
     }
 }
@@ -73,7 +84,13 @@ impl Sampler {
     reason = "both numbers are from 0 to 2^56, which is exact"
 )]
 fn threshold(ratio: &str) -> Option<u64> {
-    let ratio: f64 = if ratio.is_empty() { 1.0 } else { ratio.parse().ok()? };
+    let ratio: f64 = if ratio.is_empty() {
+        1.0
+    } else {
+        ratio.parse().ok()?
+    };
     let all = (1_u64 << RANDOM_BITS) as f64;
-    (0.0..=1.0).contains(&ratio).then_some(((1.0 - ratio) * all) as u64)
+    (0.0..=1.0)
+        .contains(&ratio)
+        .then_some(((1.0 - ratio) * all) as u64)
 }

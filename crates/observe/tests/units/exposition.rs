@@ -42,7 +42,10 @@ fn a_value_is_counted_in_every_bucket_that_includes_it() {
         "t_seconds_sum 20.000021",
         "t_seconds_count 3",
     ] {
-        assert!(page.lines().any(|other| other == line), "{line} is not in {page}");
+        assert!(
+            page.lines().any(|other| other == line),
+            "{line} is not in {page}"
+        );
     }
 }
 
@@ -55,7 +58,15 @@ fn a_size_above_all_bounds_is_counted() {
     let mut page = Exposition::default();
     page.histogram("n", "Sizes.", &histogram);
     let page = page.finish();
-    for line in ["n_bucket{le=\"1\"} 2", "n_bucket{le=\"1024\"} 3", "n_sum 5003", "n_count 4"] {
-        assert!(page.lines().any(|other| other == line), "{line} is not in {page}");
+    for line in [
+        "n_bucket{le=\"1\"} 2",
+        "n_bucket{le=\"1024\"} 3",
+        "n_sum 5003",
+        "n_count 4",
+    ] {
+        assert!(
+            page.lines().any(|other| other == line),
+            "{line} is not in {page}"
+        );
     }
 }

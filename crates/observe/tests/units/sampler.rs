@@ -23,8 +23,16 @@ fn a_sampler_that_is_based_on_the_parent_follows_it_and_others_do_not() {
         let sampler = sampler(name, "");
         for trace_id in [LOW, HIGH] {
             assert_eq!(sampler.samples(None, trace_id), root, "{name}");
-            assert_eq!(sampler.samples(Some(true), trace_id), sampled_parent, "{name}");
-            assert_eq!(sampler.samples(Some(false), trace_id), other_parent, "{name}");
+            assert_eq!(
+                sampler.samples(Some(true), trace_id),
+                sampled_parent,
+                "{name}"
+            );
+            assert_eq!(
+                sampler.samples(Some(false), trace_id),
+                other_parent,
+                "{name}"
+            );
         }
     }
 }
@@ -42,7 +50,10 @@ fn a_ratio_samples_this_share_of_all_traces_by_the_end_of_their_id() {
             let sampler = sampler(name, ratio);
             assert_eq!(sampler.samples(None, LOW), low, "{name} {ratio}");
             assert_eq!(sampler.samples(None, HIGH), high, "{name} {ratio}");
-            assert_eq!(sampler.samples(Some(true), LOW), low || name != "traceidratio");
+            assert_eq!(
+                sampler.samples(Some(true), LOW),
+                low || name != "traceidratio"
+            );
         }
     }
 }
@@ -58,6 +69,10 @@ fn an_invalid_value_is_ignored_with_a_warning() {
         ("parentbased_traceidratio", "half"),
     ] {
         let (sampler, warnings) = Sampler::from_settings(name, argument);
-        assert_eq!((sampler, warnings.len()), (Sampler::default(), 1), "{name} {argument}");
+        assert_eq!(
+            (sampler, warnings.len()),
+            (Sampler::default(), 1),
+            "{name} {argument}"
+        );
     }
 }

@@ -19,7 +19,10 @@ fn spans_beyond_the_queue_are_dropped_and_counted() {
         let mut page = Exposition::default();
         spans.expose(&mut page);
         let page = page.finish();
-        let count = page.split("\npetstore_spans_dropped_total ").nth(1).unwrap();
+        let count = page
+            .split("\npetstore_spans_dropped_total ")
+            .nth(1)
+            .unwrap();
         count.trim().parse::<u64>().unwrap()
     };
     let span = Span {
@@ -28,7 +31,12 @@ fn spans_beyond_the_queue_are_dropped_and_counted() {
         parent_id: None,
         started: 1,
         ended: 2,
-        work: Work::Request { method: "GET", route: None, status: 404, principal: None },
+        work: Work::Request {
+            method: "GET",
+            route: None,
+            status: 404,
+            principal: None,
+        },
         request_id: None,
     };
     for _ in 0..4096 {

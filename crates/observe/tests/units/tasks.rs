@@ -61,9 +61,18 @@ impl Harness {
         let mut tasks = Tasks::new(Arc::new(SystemClock), Arc::clone(&metrics));
         let (runs, told) = mpsc::unbounded_channel();
         let (finishing, finished) = mpsc::unbounded_channel();
-        let told = Told { runs: told, next: None, finished: finishing };
+        let told = Told {
+            runs: told,
+            next: None,
+            finished: finishing,
+        };
         tasks.start("told", Duration::from_millis(20), told);
-        Self { tasks, metrics, runs, finished }
+        Self {
+            tasks,
+            metrics,
+            runs,
+            finished,
+        }
     }
 
     /// The last success, and how many runs failed.
@@ -73,9 +82,14 @@ impl Harness {
         let page = page.finish();
         let value = |name: &str| {
             let start = format!("{name}{{task=\"told\"}} ");
-            page.lines().find_map(|line| line.strip_prefix(&start)).unwrap().to_owned()
+            page.lines()
+                .find_map(|line| line.strip_prefix(&start))
+                .unwrap()
+                .to_owned()
         };
-        let last = value("petstore_task_last_success_timestamp_seconds").parse().unwrap();
+        let last = value("petstore_task_last_success_timestamp_seconds")
+            .parse()
+            .unwrap();
         (last, value("petstore_task_failures_total").parse().unwrap())
     }
 
@@ -85,7 +99,9 @@ impl Harness {
                 tokio::task::yield_now().await;
             }
         };
-        time::timeout(Duration::from_secs(10), reached).await.unwrap();
+        time::timeout(Duration::from_secs(10), reached)
+            .await
+            .unwrap();
     }
 }
 
@@ -110,7 +126,9 @@ async fn at_shutdown_a_task_finishes_within_its_limit_even_during_a_run() {
     harness.runs.send(Run::Hang).unwrap();
     // Its last work hangs as well.
     let shut_down = harness.tasks.shut_down();
-    time::timeout(Duration::from_secs(10), shut_down).await.unwrap();
+    time::timeout(Duration::from_secs(10), shut_down)
+        .await
+        .unwrap();
     harness.finished.try_recv().unwrap();
     assert!(harness.runs.is_closed());
 }
@@ -137,7 +155,11 @@ async fn a_task_that_fails_again_and_again_waits_longer_each_time() {
     let mut last = runs.recv().await.unwrap();
     for pause in [100, 200, 400, 800] {
         let next = runs.recv().await.unwrap();
-        assert!(next - last >= Duration::from_millis(pause), "{:?}", next - last);
+        assert!(
+            next - last >= Duration::from_millis(pause),
+            "{:?}",
+            next - last
+        );
         last = next;
     }
     tasks.shut_down().await;

@@ -27,7 +27,10 @@ impl Copies {
     pub(super) fn parse(text: &str) -> Self {
         let copies = text.lines().filter_map(|line| {
             let (since, id) = line.split_once(' ')?;
-            Some(Copy { since: since.parse().ok()?, id: id.to_owned() })
+            Some(Copy {
+                since: since.parse().ok()?,
+                id: id.to_owned(),
+            })
         });
         Self(copies.collect())
     }
@@ -59,7 +62,10 @@ impl Copies {
     /// Adds a copy whose backups begin in this second.
     pub fn add(&mut self, id: &str, now: Timestamp) {
         let since = Timestamp::from_second(now.as_second()).unwrap_or(now);
-        self.0.push(Copy { since, id: id.to_owned() });
+        self.0.push(Copy {
+            since,
+            id: id.to_owned(),
+        });
         let surplus = self.0.len().saturating_sub(MAX_COPIES);
         self.0.drain(..surplus);
     }

@@ -121,13 +121,18 @@ impl Backups {
         let work = move || {
             let mut state = match own.state.try_lock() {
                 Err(TryLockError::WouldBlock) => {
-                    return Err(io::Error::other("the backup before this one has not ended yet"));
+                    return Err(io::Error::other(
+                        "the backup before this one has not ended yet",
+                    ));
                 }
                 Err(TryLockError::Poisoned(state)) => state.into_inner(),
                 Ok(state) => state,
             };
             let done = work(&own, &mut state, &(own.place)()?);
-            if done.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+            if done
+                .as_ref()
+                .is_err_and(|error| error.kind() == ErrorKind::NotFound)
+            {
                 // So that the next turn makes a folder that was removed.
                 state.lock = None;
             }
@@ -135,11 +140,17 @@ impl Backups {
         };
         let thread = thread::Builder::new().name("petstore-backup".to_owned());
         thread.spawn(move || done.send(work()))?;
-        result.await.map_err(|_| io::Error::other("the thread of the backup panicked"))?
+        result
+            .await
+            .map_err(|_| io::Error::other("the thread of the backup panicked"))?
     }
 
     fn lock_once(&self, state: &mut State, place: &Place) -> io::Result<()> {
-        if self.photos.place().is_some_and(|photos| photos.is(&place.photos)) {
+        if self
+            .photos
+            .place()
+            .is_some_and(|photos| photos.is(&place.photos))
+        {
             let what = "the photos of the service are there; name another place";
             return Err(io::Error::new(ErrorKind::ResourceBusy, what));
         }
@@ -172,7 +183,8 @@ impl Backups {
     /// Returns the files of the place, unless another service makes backups there.
     fn present(&self, state: &mut State, place: &Place) -> io::Result<Own> {
         let own = place.own()?;
-        self.metrics.found(own.newest(self.clock.now()).unwrap_or_default());
+        self.metrics
+            .found(own.newest(self.clock.now()).unwrap_or_default());
         let backups: BTreeSet<Timestamp> = own.backups.keys().copied().collect();
         if let Some(known) = &state.known
             && let Some(&other) = backups.difference(known).next()
@@ -189,7 +201,9 @@ impl Backups {
     /// Writes a backup. Returns a sentence if it lacks photos.
     fn write(&self, state: &mut State, place: &Place, own: &Own) -> io::Result<Option<String>> {
         let (began, now) = (self.clock.instant(), self.clock.now());
-        let at = own.free(now).ok_or_else(|| io::Error::other("the clock has reached its end"))?;
+        let at = own
+            .free(now)
+            .ok_or_else(|| io::Error::other("the clock has reached its end"))?;
         let unfinished = Unfinished(place.unfinished(".db"));
         let copied = sqlite::copy_into(&self.database, &unfinished.0, yield_to_others);
         let copied = copied.map_err(io::Error::other)?;
@@ -225,8 +239,13 @@ impl Backups {
         own: &Own,
         mut photos: Vec<PhotoId>,
     ) -> io::Result<(Vec<PhotoId>, usize)> {
-        let from = self.photos.place().filter(|from| from.as_folder().is_some());
-        let Some(from) = from else { return Ok((Vec::new(), 0)) };
+        let from = self
+            .photos
+            .place()
+            .filter(|from| from.as_folder().is_some());
+        let Some(from) = from else {
+            return Ok((Vec::new(), 0));
+        };
         // Of each file in a bucket, a request costs money.
         let listed = match own.lists.last() {
             Some(&at) if place.is_bucket() => {
@@ -235,7 +254,11 @@ impl Backups {
             _ => None,
         };
         let there: BTreeSet<PhotoId> = listed.unwrap_or_default().into_iter().collect();
-        let wanted: Vec<_> = photos.iter().copied().filter(|id| !there.contains(id)).collect();
+        let wanted: Vec<_> = photos
+            .iter()
+            .copied()
+            .filter(|id| !there.contains(id))
+            .collect();
         let lacking = place.wait(place.photos.copy_all_from(from, &wanted))?.1;
         photos.retain(|id| !lacking.contains(id));
         Ok((photos, lacking.len()))
@@ -295,7 +318,10 @@ pub fn list(place: &Place, at: Timestamp) -> io::Result<(u64, Vec<PhotoId>)> {
     let animals = animals.ok_or_else(|| io::Error::from(ErrorKind::InvalidData))?;
     // Without one of its lines, a list would let a photo be deleted that its backup needs.
     let photos: Option<Vec<PhotoId>> = lines.map(PhotoId::parse).collect();
-    Ok((animals, photos.ok_or_else(|| io::Error::from(ErrorKind::InvalidData))?))
+    Ok((
+        animals,
+        photos.ok_or_else(|| io::Error::from(ErrorKind::InvalidData))?,
+    ))
 }
 
 /// Writes the database of a backup into a file. The kind of the error is `InvalidData` if the backup is
@@ -314,12 +340,14 @@ fn unpack_with(
     read: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut content = GzDecoder::new(into);
-    read(&mut content).and_then(|()| content.try_finish()).map_err(|error| match error.kind() {
-        ErrorKind::InvalidInput | ErrorKind::UnexpectedEof | ErrorKind::WriteZero => {
-            io::Error::new(ErrorKind::InvalidData, error)
-        }
-        _ => error,
-    })
+    read(&mut content)
+        .and_then(|()| content.try_finish())
+        .map_err(|error| match error.kind() {
+            ErrorKind::InvalidInput | ErrorKind::UnexpectedEof | ErrorKind::WriteZero => {
+                io::Error::new(ErrorKind::InvalidData, error)
+            }
+            _ => error,
+        })
 }
 
 /// Deletes the backups that are not kept any more, then the photos that only these needed.
@@ -348,7 +376,9 @@ fn delete_photos(
     for &at in kept {
         let consequence = "no photo of a former backup is deleted until its backup is not kept any more; \
                            if you do not need this backup, delete it";
-        let Some(photos) = photos_of_list(place, at, consequence)? else { return Ok(()) };
+        let Some(photos) = photos_of_list(place, at, consequence)? else {
+            return Ok(());
+        };
         needed.extend(photos);
     }
     let mut unneeded = BTreeSet::new();

@@ -47,7 +47,9 @@ impl Own {
     /// The first second from `now` on that no file has in its name.
     pub fn free(&self, now: Timestamp) -> Option<Timestamp> {
         let is_free = |at: &Timestamp| !self.backups.contains_key(at) && !self.lists.contains(at);
-        (now.as_second()..).map_while(|at| Timestamp::from_second(at).ok()).find(is_free)
+        (now.as_second()..)
+            .map_while(|at| Timestamp::from_second(at).ok())
+            .find(is_free)
     }
 }
 
@@ -67,7 +69,9 @@ pub fn time_of(name: &str) -> Option<Timestamp> {
 }
 
 fn parse(text: &str) -> Option<Timestamp> {
-    let at = TimeZone::UTC.to_timestamp(DateTime::strptime(TIME, text).ok()?).ok()?;
+    let at = TimeZone::UTC
+        .to_timestamp(DateTime::strptime(TIME, text).ok()?)
+        .ok()?;
     (at.strftime(TIME).to_string() == text).then_some(at)
 }
 
@@ -88,6 +92,11 @@ pub fn kept(
     let age = |at: &Timestamp| now.as_second() - at.as_second();
     let recent = all.iter().copied().filter(|at| age(at).abs() <= DAY);
     let daily = days.into_values().filter(|at| age(at) <= keep);
-    let last = all.iter().rev().take(LEAST).chain(all.range(..=now).rev().take(LEAST)).copied();
+    let last = all
+        .iter()
+        .rev()
+        .take(LEAST)
+        .chain(all.range(..=now).rev().take(LEAST))
+        .copied();
     recent.chain(daily).chain(last).collect()
 }

@@ -53,10 +53,18 @@ impl Place {
     /// A folder, which may not exist yet, for the backups of this database.
     pub fn folder(path: PathBuf, database: &Path) -> io::Result<Self> {
         let owner = Owner::for_file(database);
-        let photos = Folder::new(path.join("photos")).with(owner, Vec::new()).into();
+        let photos = Folder::new(path.join("photos"))
+            .with(owner, Vec::new())
+            .into();
         let unfinished = path.join(".petstore-backup");
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { at: At::Folder(path), photos, unfinished, owner, runtime })
+        Ok(Self {
+            at: At::Folder(path),
+            photos,
+            unfinished,
+            owner,
+            runtime,
+        })
     }
 
     /// The bucket of the URL `s3://BUCKET/PREFIX`, with the settings in these variables. What is not
@@ -72,7 +80,12 @@ impl Place {
         let name = database.file_name().unwrap_or_default().to_string_lossy();
         let unfinished = database.with_file_name(format!(".{name}-backup"));
         let place = Self::folder(PathBuf::new(), database).map_err(|error| error.to_string())?;
-        Ok(Self { at: At::Bucket(open(url)?), photos: open(&photos)?.into(), unfinished, ..place })
+        Ok(Self {
+            at: At::Bucket(open(url)?),
+            photos: open(&photos)?.into(),
+            unfinished,
+            ..place
+        })
     }
 
     pub(super) fn is_bucket(&self) -> bool {
@@ -100,7 +113,11 @@ impl Place {
             make_folder(path, self.owner).map_err(unusable)?;
         }
         let mut options = open_here();
-        let file = options.write(true).create(true).mode(0o600).open(self.unfinished(".lock"));
+        let file = options
+            .write(true)
+            .create(true)
+            .mode(0o600)
+            .open(self.unfinished(".lock"));
         let file = file.map_err(unusable)?;
         self.give(&file);
         let busy = |what| Err(io::Error::new(ErrorKind::ResourceBusy, what));
@@ -194,7 +211,11 @@ impl Place {
     ) -> io::Result<u64> {
         let upload = self.wait(client.put_multipart(&object))?;
         let upload = WriteMultipart::new_with_chunk_size(upload, PART);
-        let mut parts = Parts { place: self, upload, sum: Sum::default() };
+        let mut parts = Parts {
+            place: self,
+            upload,
+            sum: Sum::default(),
+        };
         if let Err(error) = fill(&mut parts) {
             let _ = self.wait(parts.upload.abort());
             return Err(error);
@@ -270,7 +291,9 @@ impl fmt::Display for Place {
 fn open_here() -> fs::OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let mut options = File::options();
-    options.read(true).custom_flags(i32::from_ne_bytes(flags.bits().to_ne_bytes()));
+    options
+        .read(true)
+        .custom_flags(i32::from_ne_bytes(flags.bits().to_ne_bytes()));
     options
 }
 

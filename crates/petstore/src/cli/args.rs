@@ -36,7 +36,13 @@ pub(super) struct DatabaseArgs {
 impl DatabaseArgs {
     /// Opens the database for a command, which runs one operation at a time.
     pub(super) async fn open(&self, mode: OpenMode) -> Result<Arc<dyn Store>, OpenError> {
-        databases::open(&self.database, mode, NonZeroU32::MIN, &mut runtime::random()).await
+        databases::open(
+            &self.database,
+            mode,
+            NonZeroU32::MIN,
+            &mut runtime::random(),
+        )
+        .await
     }
 }
 
@@ -64,7 +70,9 @@ impl TypedValueParser for DatabaseUrlParser {
         option: Option<&clap::Arg>,
         value: &OsStr,
     ) -> Result<DatabaseUrl, clap::Error> {
-        let parsed = value.to_str().ok_or_else(|| "the URL must be UTF-8".to_owned());
+        let parsed = value
+            .to_str()
+            .ok_or_else(|| "the URL must be UTF-8".to_owned());
         parsed.and_then(str::parse).map_err(|reason| {
             let option = option.map(ToString::to_string).unwrap_or_default();
             let message = format!("invalid value for '{option}': {reason}\n");
@@ -84,7 +92,11 @@ pub(super) struct CreateArgs {
 
 impl CreateArgs {
     pub(super) fn mode(&self) -> OpenMode {
-        if self.create { OpenMode::Create } else { OpenMode::AsIs }
+        if self.create {
+            OpenMode::Create
+        } else {
+            OpenMode::AsIs
+        }
     }
 }
 
@@ -121,11 +133,21 @@ impl BaseUrlArgs {
 pub(super) struct TlsArgs {
     /// The certificate for TLS, with its chain, in PEM format; the service notices
     /// a renewed certificate
-    #[arg(long, value_name = "FILE", env = "PETSTORE_TLS_CERT", requires = "tls_key")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "PETSTORE_TLS_CERT",
+        requires = "tls_key"
+    )]
     tls_cert: Option<PathBuf>,
 
     /// The private key of the certificate, in PEM format, unencrypted
-    #[arg(long, value_name = "FILE", env = "PETSTORE_TLS_KEY", requires = "tls_cert")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "PETSTORE_TLS_KEY",
+        requires = "tls_cert"
+    )]
     tls_key: Option<PathBuf>,
 }
 
@@ -149,7 +171,12 @@ pub(super) struct LogArgs {
 
     /// The least important lines to log: error, warn, info, debug, trace or off; by default,
     /// info, but at a terminal without a line for each change
-    #[arg(id = "log_level", long = "log-level", value_name = "LEVEL", env = "PETSTORE_LOG_LEVEL")]
+    #[arg(
+        id = "log_level",
+        long = "log-level",
+        value_name = "LEVEL",
+        env = "PETSTORE_LOG_LEVEL"
+    )]
     pub(super) level: Option<LevelFilter>,
 
     /// Log every request, not only failed and slow ones

@@ -33,7 +33,12 @@ const STEP: u32 = 500;
 pub(super) struct Audit {
     /// The format of the output: a line of text for each entry, or a JSON
     /// object as in GET /v1/store/audit
-    #[arg(long, value_enum, env = "PETSTORE_AUDIT_FORMAT", default_value = "text")]
+    #[arg(
+        long,
+        value_enum,
+        env = "PETSTORE_AUDIT_FORMAT",
+        default_value = "text"
+    )]
     format: Format,
 
     /// Show only entries about this subject, such as pet:7, order:3 or key:2
@@ -69,7 +74,10 @@ enum Format {
 impl Audit {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
-        match self.write(store.as_ref(), &mut BufWriter::new(io::stdout().lock())).await {
+        match self
+            .write(store.as_ref(), &mut BufWriter::new(io::stdout().lock()))
+            .await
+        {
             Err(error) if is_broken_pipe(&error) => Ok(()),
             done => done,
         }
@@ -87,8 +95,10 @@ impl Audit {
         };
         let mut line = Vec::new();
         loop {
-            let (entries, next) =
-                store.list_audit(&query).await.context("cannot read the audit trail")?;
+            let (entries, next) = store
+                .list_audit(&query)
+                .await
+                .context("cannot read the audit trail")?;
             for entry in &entries {
                 line.clear();
                 match self.format {
@@ -111,11 +121,21 @@ fn text(entry: &AuditEntry) -> String {
     let (at, kind, subject, actor, request_id) = match entry {
         AuditEntry::Change(change) => {
             let kind = change.kind.as_str();
-            (change.at, kind, &change.subject, &change.actor, &change.request_id)
+            (
+                change.at,
+                kind,
+                &change.subject,
+                &change.actor,
+                &change.request_id,
+            )
         }
-        AuditEntry::Act { at, act, actor, request_id, .. } => {
-            (*at, act.kind.as_str(), &act.subject, actor, request_id)
-        }
+        AuditEntry::Act {
+            at,
+            act,
+            actor,
+            request_id,
+            ..
+        } => (*at, act.kind.as_str(), &act.subject, actor, request_id),
     };
     let mut line = format!("{at:.3}  {kind}  {subject}  by {}", actor.actor);
     if let Some(name) = &actor.name {
@@ -158,5 +178,6 @@ fn kind(text: &str) -> Result<AuditType, String> {
 }
 
 fn time(text: &str) -> Result<Timestamp, String> {
-    text.parse().map_err(|_| "a time has the form 2026-11-01T00:00:00Z".to_owned())
+    text.parse()
+        .map_err(|_| "a time has the form 2026-11-01T00:00:00Z".to_owned())
 }

@@ -48,7 +48,10 @@ pub(super) struct Backup {
 
 impl Backup {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let (from, to) = (file(&self.database, "pg_dump or pg_basebackup")?, &self.destination);
+        let (from, to) = (
+            file(&self.database, "pg_dump or pg_basebackup")?,
+            &self.destination,
+        );
         let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
         let wrong = match folder {
             _ if to.is_dir() => format!("{} is a folder; name a file in it", to.display()),
@@ -58,7 +61,13 @@ impl Backup {
             _ => String::new(),
         };
         anyhow::ensure!(wrong.is_empty(), BadSetting(wrong));
-        let photos = copy(from, to, self.force, None, (&to.display(), &self.database.database))?;
+        let photos = copy(
+            from,
+            to,
+            self.force,
+            None,
+            (&to.display(), &self.database.database),
+        )?;
         match self.photos.open_to_read(&self.database.database)? {
             Some(place) if place.as_folder().is_some() => {
                 let advice = "name their place with --photos";
@@ -83,8 +92,18 @@ pub(super) fn copy(
     restored: Option<&WriteContext>,
     names: (&dyn Display, &dyn Display),
 ) -> anyhow::Result<Vec<PhotoId>> {
-    let copied = sqlite::copy(from, to, replace, super::runtime::random().random(), restored);
-    let Copied { animals, photos, aside } = copied.map_err(|error| match error {
+    let copied = sqlite::copy(
+        from,
+        to,
+        replace,
+        super::runtime::random().random(),
+        restored,
+    );
+    let Copied {
+        animals,
+        photos,
+        aside,
+    } = copied.map_err(|error| match error {
         CopyError::Open(error) => anyhow::Error::from(error),
         error @ (CopyError::Exists(_) | CopyError::Same(_)) => BadSetting(error.to_string()).into(),
         error => error.into(),
@@ -99,7 +118,10 @@ pub(super) fn copy(
         ));
     }
     let animals = super::output::counted(animals, "animal");
-    super::output::print(&format!("{} is a valid copy of {}: {animals}\n", names.0, names.1))?;
+    super::output::print(&format!(
+        "{} is a valid copy of {}: {animals}\n",
+        names.0, names.1
+    ))?;
     Ok(photos)
 }
 

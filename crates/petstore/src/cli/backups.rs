@@ -80,14 +80,18 @@ impl BackupArgs {
         database: &DatabaseUrl,
         app: &App,
     ) -> anyhow::Result<Option<Maker>> {
-        let DatabaseUrl::Sqlite(file) = database else { return Ok(None) };
+        let DatabaseUrl::Sqlite(file) = database else {
+            return Ok(None);
+        };
         app.backups.is_possible.store(true, Relaxed);
         if self.backup == PlaceSetting::Off {
             return Ok(None);
         }
         let day = Duration::from_hours(24);
-        let (every, keep) =
-            (self.backup_every.unwrap_or(day), self.backup_keep.unwrap_or(14 * day));
+        let (every, keep) = (
+            self.backup_every.unwrap_or(day),
+            self.backup_keep.unwrap_or(14 * day),
+        );
         app.backups.interval.store(every.as_secs(), Relaxed);
         let (setting, database) = (self.backup.clone(), file.clone());
         let (key, Epoch(epoch)) = (app.store.etag_key(), app.store.journal_state().await?.epoch);
@@ -164,7 +168,10 @@ pub(super) struct Named {
 impl Named {
     /// `None` if the text names neither a folder, nor a bucket, nor a backup that the service made.
     pub(super) fn find(text: &str, database: &Path) -> anyhow::Result<Option<Self>> {
-        let (above, last) = text.trim_end_matches('/').rsplit_once('/').unwrap_or((".", text));
+        let (above, last) = text
+            .trim_end_matches('/')
+            .rsplit_once('/')
+            .unwrap_or((".", text));
         let one = backups::time_of(last);
         let place = if one.is_some() { above } else { text };
         let setting = photos::place(place).map_err(BadSetting)?;
@@ -172,7 +179,9 @@ impl Named {
             return Ok(None);
         }
         let place = open(&setting, database).map_err(BadSetting)?;
-        let own = place.own().with_context(|| format!("cannot read {place}"))?;
+        let own = place
+            .own()
+            .with_context(|| format!("cannot read {place}"))?;
         Ok(Some(Self { place, own, one }))
     }
 
@@ -232,7 +241,12 @@ impl List {
             // A list can be lost.
             let animals = backups::list(&named.place, at).map(|(animals, _)| animals.to_string());
             let size = HumanBytes(size).to_string();
-            rows.push([backups::name(at), at.to_string(), size, animals.unwrap_or_default()]);
+            rows.push([
+                backups::name(at),
+                at.to_string(),
+                size,
+                animals.unwrap_or_default(),
+            ]);
         }
         super::output::print(&super::output::table(&rows))
     }

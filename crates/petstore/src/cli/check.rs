@@ -42,9 +42,10 @@ impl Check {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let database = &self.database.database;
         let mut found = match databases::check(database) {
-            Err(OpenError::Damaged { what, .. }) => {
-                Checkup { problems: vec![what], ..Checkup::default() }
-            }
+            Err(OpenError::Damaged { what, .. }) => Checkup {
+                problems: vec![what],
+                ..Checkup::default()
+            },
             found => found?,
         };
         let place = self.photos.open_to_read(database)?.map(Arc::new);
@@ -61,7 +62,10 @@ impl Check {
             (found.problems, wrong, photos) =
                 photos::problems(database, place.as_ref(), self.photos_content)?;
         }
-        let needed = PhotoSize::ALL.iter().filter(|size| !size.is_made_later()).count();
+        let needed = PhotoSize::ALL
+            .iter()
+            .filter(|size| !size.is_made_later())
+            .count();
         let has_none = wrong == photos * needed as u64;
         let mut text = String::new();
         // Each file would be missing.
@@ -95,7 +99,9 @@ impl Check {
             "{database} is damaged (found {}){advice}",
             super::output::counted(damage, "problem")
         );
-        let Some(place) = place.filter(|_| wrong > 0) else { return Ok(()) };
+        let Some(place) = place.filter(|_| wrong > 0) else {
+            return Ok(());
+        };
         let what = match super::output::counted(wrong, "file") {
             _ if has_none => {
                 format!("{place} has no file of {all_photos}; this is probably another place")

@@ -55,10 +55,14 @@ impl Clock {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         let now = to_milliseconds(SystemClock.now());
-        let mut confirmed =
-            store.confirmed_time(now).await.context("cannot read the confirmed time")?;
+        let mut confirmed = store
+            .confirmed_time(now)
+            .await
+            .context("cannot read the confirmed time")?;
         if self.command.is_none() {
-            super::output::print(&format!("clock           {now}\nlast confirmed  {confirmed}\n"))?;
+            super::output::print(&format!(
+                "clock           {now}\nlast confirmed  {confirmed}\n"
+            ))?;
             if !is_near(now, confirmed) {
                 super::output::print_message(
                     "The clock is more than a day away from the last confirmed time, so nothing \
@@ -73,17 +77,29 @@ impl Clock {
             let times = [("before", confirmed), ("confirmed", now)];
             let act = Act {
                 kind: ActType::DatabaseTimeConfirmed.into(),
-                subject: JournalSubject { kind: SubjectKind::Database.into(), id: None },
-                details: times.map(|(name, at)| (Cow::Borrowed(name), at.to_string())).to_vec(),
+                subject: JournalSubject {
+                    kind: SubjectKind::Database.into(),
+                    id: None,
+                },
+                details: times
+                    .map(|(name, at)| (Cow::Borrowed(name), at.to_string()))
+                    .to_vec(),
             };
             let act = (act, WriteContext::new(Actor::Command, now));
             let failed = "cannot confirm the time";
-            if store.confirm_time(confirmed, now, Some(act)).await.context(failed)? {
+            if store
+                .confirm_time(confirmed, now, Some(act))
+                .await
+                .context(failed)?
+            {
                 break;
             }
             confirmed = store.confirmed_time(now).await.context(failed)?;
         }
-        super::output::print_message(&format!("{now} is confirmed in {}.", self.database.database));
+        super::output::print_message(&format!(
+            "{now} is confirmed in {}.",
+            self.database.database
+        ));
         Ok(())
     }
 }

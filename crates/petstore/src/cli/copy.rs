@@ -102,20 +102,39 @@ impl Copy {
         let copied =
             copy(&mut *from, &mut *to, self.with_contacts).context("nothing was copied")?;
         // Before any animal has them.
-        let photos = self.copy_photos(&copied.photos).context("nothing was copied")?;
-        let subject = JournalSubject { kind: SubjectKind::Database.into(), id: None };
-        let details = vec![("from".into(), self.from.to_string())];
-        to.record(&Act { kind: ActType::DatabaseCopied.into(), subject, details })
+        let photos = self
+            .copy_photos(&copied.photos)
             .context("nothing was copied")?;
+        let subject = JournalSubject {
+            kind: SubjectKind::Database.into(),
+            id: None,
+        };
+        let details = vec![("from".into(), self.from.to_string())];
+        to.record(&Act {
+            kind: ActType::DatabaseCopied.into(),
+            subject,
+            details,
+        })
+        .context("nothing was copied")?;
         to.commit().map_err(|error| match error {
             CommitError::NotDone(error) => anyhow::Error::from(error).context("nothing was copied"),
             unknown @ CommitError::Unknown(_) => unknown.into(),
         })?;
         drop(to);
-        let Copied { animals, orders, categories, fields, keys, requests, rows, .. } = copied;
+        let Copied {
+            animals,
+            orders,
+            categories,
+            fields,
+            keys,
+            requests,
+            rows,
+            ..
+        } = copied;
         let rows = bulk::TABLES.iter().zip(rows);
-        let rows: Vec<_> =
-            rows.map(|(table, rows)| super::output::counted(rows, table.rows)).collect();
+        let rows: Vec<_> = rows
+            .map(|(table, rows)| super::output::counted(rows, table.rows))
+            .collect();
         super::output::print_message(&format!(
             "Copied {}, {}, {}, {}, {}, {}, {} from {} to {}.",
             super::output::counted(animals, "animal"),
@@ -175,7 +194,10 @@ impl Copy {
 }
 
 fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyhow::Result<Copied> {
-    let mut copied = Copied { keys: copy_table(&bulk::KEYS, from, to)?, ..Copied::default() };
+    let mut copied = Copied {
+        keys: copy_table(&bulk::KEYS, from, to)?,
+        ..Copied::default()
+    };
     let mut added = Ok(());
     let fields = from.fields()?;
     copied.fields = fields.all().len() as u64;
@@ -197,7 +219,9 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyh
         match &resource {
             Resource::Pet(pet) => {
                 progress.animal();
-                copied.photos.extend(pet.photos.all().iter().map(|photo| photo.id));
+                copied
+                    .photos
+                    .extend(pet.photos.all().iter().map(|photo| photo.id));
                 copied.animals += 1;
             }
             Resource::Order(_) => copied.orders += 1,

@@ -43,14 +43,26 @@ impl Demo {
     pub(super) fn run(self) -> anyhow::Result<()> {
         // First, so that no signal ends the process before its folder is gone.
         let runtime = Builder::new_current_thread().enable_io().build()?;
-        let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+        let kinds = [
+            SignalKind::terminate(),
+            SignalKind::interrupt(),
+            SignalKind::hangup(),
+        ];
         let ends = runtime.block_on(async { Ends::watch(&kinds) })?;
         remove_left_folders();
         let (folder, _lock) = new_folder().context("cannot make a folder for the demo")?;
         let link = Token::generate(&mut runtime::random());
-        let demo = demo_store::Demo { language: self.language, link };
-        let served = self.service(folder.path())?.with(demo, ends).run(Vec::new());
-        folder.close().context("the folder of the demo is not gone")?;
+        let demo = demo_store::Demo {
+            language: self.language,
+            link,
+        };
+        let served = self
+            .service(folder.path())?
+            .with(demo, ends)
+            .run(Vec::new());
+        folder
+            .close()
+            .context("the folder of the demo is not gone")?;
         served
     }
 
@@ -68,7 +80,9 @@ impl Demo {
         ];
         let command = Serve::augment_args(clap::Command::new("demo").no_binary_name(true));
         let command = command.mut_args(|option| option.env(Resettable::Reset));
-        Ok(Serve::from_arg_matches(&command.try_get_matches_from(arguments)?)?)
+        Ok(Serve::from_arg_matches(
+            &command.try_get_matches_from(arguments)?,
+        )?)
     }
 }
 
@@ -88,7 +102,11 @@ fn new_folder() -> anyhow::Result<(TempDir, File)> {
 
 /// Removes the folders of demos that were killed: those that no process has locked.
 fn remove_left_folders() {
-    for entry in fs::read_dir(env::temp_dir()).into_iter().flatten().flatten() {
+    for entry in fs::read_dir(env::temp_dir())
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
         if entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes())
             // Not a link to one.
             && entry.file_type().is_ok_and(|kind| kind.is_dir())

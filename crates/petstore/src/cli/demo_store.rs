@@ -39,8 +39,17 @@ const PICTURES: &[(&str, &[u8])] = pictures![
 ];
 
 /// The fields of an animal: those of [`Facts`], those of a language, and two that are computed.
-const FIELDS: [&str; 9] =
-    ["species", "sex", "size", "price", "breed", "colour", "description", "born", "microchip"];
+const FIELDS: [&str; 9] = [
+    "species",
+    "sex",
+    "size",
+    "price",
+    "breed",
+    "colour",
+    "description",
+    "born",
+    "microchip",
+];
 
 /// Since so many days, the store exists: longer than its oldest animal.
 const OPENED: i64 = 340;
@@ -91,12 +100,22 @@ impl Demo {
             Language::Spanish => include_str!("demo/es.json"),
         })?;
         let mut lines = csv::ReaderBuilder::new();
-        let mut lines =
-            lines.has_headers(false).comment(Some(b'#')).from_reader(ANIMALS.as_bytes());
+        let mut lines = lines
+            .has_headers(false)
+            .comment(Some(b'#'))
+            .from_reader(ANIMALS.as_bytes());
         let facts = lines.deserialize().collect::<Result<_, _>>()?;
-        let filling = Filling { app, now: SystemClock.now(), texts, facts };
-        let password: String =
-            runtime::random().sample_iter(Alphanumeric).take(16).map(char::from).collect();
+        let filling = Filling {
+            app,
+            now: SystemClock.now(),
+            texts,
+            facts,
+        };
+        let password: String = runtime::random()
+            .sample_iter(Alphanumeric)
+            .take(16)
+            .map(char::from)
+            .collect();
         let staff = filling.add_staff(&password).await?;
         filling.set_profile(&staff[0]).await?;
         filling.add_animals(&staff).await?;
@@ -134,8 +153,14 @@ impl Filling<'_> {
     /// Adds the members, who have one password.
     async fn add_staff(&self, password: &str) -> anyhow::Result<Vec<NamedActor>> {
         let (mut random, mut staff, now) = (runtime::random(), Vec::new(), self.days_ago(OPENED)?);
-        let hash = Password::typed(password).context("a password")?.hash(&mut random);
-        for (name, role) in self.texts.staff.iter().zip([Role::Manager, Role::Clerk, Role::Viewer])
+        let hash = Password::typed(password)
+            .context("a password")?
+            .hash(&mut random);
+        for (name, role) in self
+            .texts
+            .staff
+            .iter()
+            .zip([Role::Manager, Role::Clerk, Role::Viewer])
         {
             let valid = StaffName::new(name).context("the name of a member")?;
             let new = StaffMember::new(valid, role, &Token::generate(&mut random), now);
@@ -150,7 +175,10 @@ impl Filling<'_> {
             let id = write(0, &new, ActType::StaffAdded).await?;
             let after = StaffMember { id, ..new.clone() }.with_password(hash.clone());
             write(new.version, &after, ActType::StaffPasswordSet).await?;
-            staff.push(NamedActor { actor: Actor::Staff(id), name: Some(name.as_str().into()) });
+            staff.push(NamedActor {
+                actor: Actor::Staff(id),
+                name: Some(name.as_str().into()),
+            });
         }
         Ok(staff)
     }
@@ -160,12 +188,20 @@ impl Filling<'_> {
         let patch = Members::of(members, "The profile", ProfilePatch::NAMES)
             .and_then(|members| members.read::<ProfilePatch>())
             .map_err(|invalid| anyhow!("{invalid:?}"))?;
-        let logo = self.app.photos.logo(Bytes::from_static(LOGO), Format::Png).await?;
-        let changes = [ProfileChange::Patch(Box::new(patch)), ProfileChange::Logo(Some(logo))];
+        let logo = self
+            .app
+            .photos
+            .logo(Bytes::from_static(LOGO), Format::Png)
+            .await?;
+        let changes = [
+            ProfileChange::Patch(Box::new(patch)),
+            ProfileChange::Logo(Some(logo)),
+        ];
         for (version, change) in (1..).zip(&changes) {
             let context = WriteContext::new(manager.clone(), self.days_ago(OPENED)?);
-            let (seen, respond) =
-                (Preconditions::version(version), |_: &_| StoredResponse::default());
+            let (seen, respond) = (Preconditions::version(version), |_: &_| {
+                StoredResponse::default()
+            });
             change_profile(&*self.app.store, change, &seen, context, respond).await?;
         }
         Ok(())
@@ -177,7 +213,11 @@ impl Filling<'_> {
         for (id, label) in (1..).zip(&self.texts.categories) {
             let label = Label::new(label.clone()).context("a category")?;
             let preconditions = Preconditions::ABSENT;
-            categories.push(Command::PutCategory { id, label, preconditions });
+            categories.push(Command::PutCategory {
+                id,
+                label,
+                preconditions,
+            });
         }
         let mut events = vec![(OPENED, categories)];
         let photos = stream::iter(self.facts.iter().map(|of| self.photo(of)));
@@ -191,7 +231,11 @@ impl Filling<'_> {
                 events.push((days, vec![Self::order(id, OrderTerms::Completed, None)?]));
             }
             if let Some(days) = of.until {
-                let day = self.now.to_zoned(TimeZone::UTC).date().checked_add(days.days())?;
+                let day = self
+                    .now
+                    .to_zoned(TimeZone::UTC)
+                    .date()
+                    .checked_add(days.days())?;
                 let end = day.at(23, 59, 59, 0).to_zoned(TimeZone::UTC)?.timestamp();
                 let order = Self::order(id, OrderTerms::ReservedUntil(end), customers.next())?;
                 events.push((2 + id % 5, vec![order]));
@@ -201,7 +245,11 @@ impl Filling<'_> {
         for ((days, commands), who) in events.into_iter().zip(staff[..2].iter().cycle()) {
             let context = WriteContext::new(who.clone(), self.days_ago(days)?);
             let respond = |_: &[_]| StoredResponse::default();
-            let done = self.app.commands.execute(commands, context, respond).await?;
+            let done = self
+                .app
+                .commands
+                .execute(commands, context, respond)
+                .await?;
             if !matches!(done, Executed::Done { .. }) {
                 bail!("the store of the demo cannot be made: {done:?}");
             }
@@ -213,7 +261,11 @@ impl Filling<'_> {
         let Some((_, picture)) = PICTURES.iter().find(|(name, _)| *name == of.picture) else {
             return Ok(None);
         };
-        let stored = self.app.photos.add(Bytes::from_static(picture), Format::WebP).await?;
+        let stored = self
+            .app
+            .photos
+            .add(Bytes::from_static(picture), Format::WebP)
+            .await?;
         Ok(Some(stored.into_photo(None)))
     }
 
@@ -224,19 +276,35 @@ impl Filling<'_> {
         [name, texts @ ..]: &[String; 4],
         photo: Option<NewPhoto>,
     ) -> anyhow::Result<Command> {
-        let born = self.days_ago(of.born)?.to_zoned(TimeZone::UTC).date().to_string();
+        let born = self
+            .days_ago(of.born)?
+            .to_zoned(TimeZone::UTC)
+            .date()
+            .to_string();
         // 999 is for tests.
         let microchip = format!("999000000{:06}", 1001 + 37 * id);
-        let values = of.values.iter().chain(texts).cloned().chain([born, microchip]);
+        let values = of
+            .values
+            .iter()
+            .chain(texts)
+            .cloned()
+            .chain([born, microchip]);
         let set = values.map(|value| Given::Set(FieldValue::Text(value)));
         let fields = FIELDS.map(str::to_owned).into_iter().zip(set).collect();
         let name = PetName::new(name.clone()).context("the name of an animal")?;
-        let pet = NewPet { name, category_id: of.category, status: PetStatus::Available };
+        let pet = NewPet {
+            name,
+            category_id: of.category,
+            status: PetStatus::Available,
+        };
         Ok(Command::AddPet(pet, fields, photo.into_iter().collect()))
     }
 
     fn order(id: i64, terms: OrderTerms, customer: Option<String>) -> anyhow::Result<Command> {
         let order = NewOrder::of(PetId::new(id).context("the number of an animal")?, terms);
-        Ok(Command::PlaceOrder(NewOrder { contact: customer.and_then(Contact::new), ..order }))
+        Ok(Command::PlaceOrder(NewOrder {
+            contact: customer.and_then(Contact::new),
+            ..order
+        }))
     }
 }

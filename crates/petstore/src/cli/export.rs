@@ -61,7 +61,11 @@ pub(super) struct Export {
 
 impl Export {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let format = self.format.unwrap_or(if self.all { Format::Ndjson } else { Format::Csv });
+        let format = self.format.unwrap_or(if self.all {
+            Format::Ndjson
+        } else {
+            Format::Csv
+        });
         ensure!(
             !self.spreadsheet || format == Format::Csv,
             BadSetting("--spreadsheet needs --format csv".to_owned())

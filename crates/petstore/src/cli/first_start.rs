@@ -26,7 +26,10 @@ pub(super) async fn log(
     address: SocketAddr,
     urls: Urls,
 ) -> anyhow::Result<()> {
-    let (deployment, scheme) = (settings.deployment, if settings.tls { "https" } else { "http" });
+    let (deployment, scheme) = (
+        settings.deployment,
+        if settings.tls { "https" } else { "http" },
+    );
     let url_at = |address: SocketAddr| format!("{scheme}://{address}/v1");
     let own = settings.own_base_url().map(|url| url.as_str().to_owned());
     let url = own.unwrap_or_else(|| url_at(values::reachable(address)));
@@ -90,7 +93,12 @@ async fn first_manager(
 ) -> anyhow::Result<()> {
     // Other commands do not know the options of this one.
     let options = format!("--database {database} --console-url {console}");
-    if !store.list_staff().await.context("cannot read the staff")?.is_empty() {
+    if !store
+        .list_staff()
+        .await
+        .context("cannot read the staff")?
+        .is_empty()
+    {
         return Ok(());
     }
     if !io::stderr().is_terminal() {

@@ -70,20 +70,38 @@ impl Healthcheck {
         if let Some(address) = self.management_listen {
             return Ok(format!("http://{}/livez", values::reachable(address)).parse()?);
         }
-        let scheme = if self.tls_cert.is_some() { "https" } else { "http" };
+        let scheme = if self.tls_cert.is_some() {
+            "https"
+        } else {
+            "http"
+        };
         Ok(format!("{scheme}://{}/openapi.yaml", values::reachable(self.listen)).parse()?)
     }
 }
 
 fn url(text: &str) -> Result<Url, &'static str> {
-    let url = text.parse().ok().filter(|url: &Url| matches!(url.scheme(), "http" | "https"));
+    let url = text
+        .parse()
+        .ok()
+        .filter(|url: &Url| matches!(url.scheme(), "http" | "https"));
     url.ok_or("it must begin with http:// or https://, such as http://127.0.0.1:9090/readyz")
 }
 
 async fn request_status(url: &Url) -> anyhow::Result<StatusCode> {
-    let tls = (url.scheme() == "https").then(|| tls::connector(Verify::Key)).transpose()?;
+    let tls = (url.scheme() == "https")
+        .then(|| tls::connector(Verify::Key))
+        .transpose()?;
     let (tls, request) = (tls.as_ref(), Request::builder());
-    match (Outgoing { url, tls, request, body: Bytes::new(), limit: TIMEOUT }).send().await {
+    match (Outgoing {
+        url,
+        tls,
+        request,
+        body: Bytes::new(),
+        limit: TIMEOUT,
+    })
+    .send()
+    .await
+    {
         Err(RequestError::TooSlow(_)) => bail!("{url} did not respond within {TIMEOUT:?}"),
         Err(error @ RequestError::Http(_)) if url.scheme() == "http" => {
             Err(error).with_context(|| format!("cannot reach {url}; {USES_TLS}"))

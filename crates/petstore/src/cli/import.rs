@@ -125,7 +125,15 @@ impl Import {
         };
         let mut rejects = self.rejects.as_deref().map(Rejects::create).transpose()?;
         let checked = self.check(&source, format, rejects.as_mut(), catalogue)?;
-        let Checked { valid, orders, categories, profiles, photos, invalid, .. } = checked;
+        let Checked {
+            valid,
+            orders,
+            categories,
+            profiles,
+            photos,
+            invalid,
+            ..
+        } = checked;
         let others = orders + categories + profiles + checked.fields.count();
         if invalid > 0 && !self.skip_invalid {
             let rows = valid + invalid;
@@ -139,7 +147,11 @@ impl Import {
         if let Some(rejects) = &mut rejects {
             rejects.finish()?;
         }
-        let added = if self.dry_run { Ok(()) } else { self.add(&source, format, &checked) };
+        let added = if self.dry_run {
+            Ok(())
+        } else {
+            self.add(&source, format, &checked)
+        };
         if let Err(error) = added {
             // The outcome is unknown. If the valid rows were added, this file has the others.
             if error.is::<CommitError>()
@@ -149,9 +161,17 @@ impl Import {
             }
             return Err(error);
         }
-        let done = if self.dry_run { "Would import" } else { "Imported" };
+        let done = if self.dry_run {
+            "Would import"
+        } else {
+            "Imported"
+        };
         let rejected = rejects.map_or(String::new(), |rejects| {
-            format!(" Rejected {}: see {}.", counted(invalid, "row"), rejects.keep().display())
+            format!(
+                " Rejected {}: see {}.",
+                counted(invalid, "row"),
+                rejects.keep().display()
+            )
         });
         let mut what = counted(valid - others, "animal");
         if others > 0 {
@@ -167,11 +187,17 @@ impl Import {
                 counted(photos, "photo")
             ),
         };
-        super::output::print_message(&format!("{done} {what} into {database}.{rejected}{ignored}"));
+        super::output::print_message(&format!(
+            "{done} {what} into {database}.{rejected}{ignored}"
+        ));
         if !self.dry_run {
             merge_search(self.database.database);
         }
-        Ok(if invalid == 0 { ExitCode::SUCCESS } else { SOME_REJECTED.into() })
+        Ok(if invalid == 0 {
+            ExitCode::SUCCESS
+        } else {
+            SOME_REJECTED.into()
+        })
     }
 
     fn open(&self) -> anyhow::Result<Source> {
@@ -181,8 +207,13 @@ impl Import {
         } else {
             Source::open(&self.file).map_err(|error| wrong(error.to_string()))?
         };
-        let is_utf16 = source.is_utf16().map_err(|error| wrong(error.to_string()))?;
-        anyhow::ensure!(!is_utf16, wrong("it is in UTF-16; save it as UTF-8".to_owned()));
+        let is_utf16 = source
+            .is_utf16()
+            .map_err(|error| wrong(error.to_string()))?;
+        anyhow::ensure!(
+            !is_utf16,
+            wrong("it is in UTF-16; save it as UTF-8".to_owned())
+        );
         Ok(source)
     }
 
@@ -192,7 +223,9 @@ impl Import {
         format: Format,
         fields: &ImportedFields,
     ) -> Result<Box<dyn Rows + 's>, ReadError> {
-        let headings = self.headings.headings(fields.present().to_vec(), fields.labels.clone());
+        let headings = self
+            .headings
+            .headings(fields.present().to_vec(), fields.labels.clone());
         files::read(file, format, self.keep_ids, &headings)
     }
 
@@ -214,7 +247,9 @@ impl Import {
     ) -> anyhow::Result<Checked> {
         let not_imported = || format!("nothing was imported: {}", self.name());
         let (ids, fields) = taken(&self.database.database, catalogue, self.keep_ids)?;
-        let mut rows = self.read(source, format, &fields).with_context(not_imported)?;
+        let mut rows = self
+            .read(source, format, &fields)
+            .with_context(not_imported)?;
         if let Some(left_out) = rows.left_out() {
             super::output::print_message(&format!("Columns that are left out: {left_out}."));
         }
@@ -278,7 +313,8 @@ impl Import {
             .context(not_imported)?;
         let ids = if self.keep_ids { Ids::Given } else { Ids::Next };
         load.begin(ids, SystemClock.now()).context(not_imported)?;
-        self.add_rows(&mut *load, source, format, checked).context(not_imported)?;
+        self.add_rows(&mut *load, source, format, checked)
+            .context(not_imported)?;
         load.commit().map_err(|error| match error {
             CommitError::NotDone(error) => anyhow::Error::from(error).context(not_imported),
             unknown @ CommitError::Unknown(_) => unknown.into(),
@@ -340,7 +376,11 @@ impl Import {
             }
         }
         let same = (valid, number) == (checked.valid, checked.valid + checked.invalid);
-        ensure!(same, "{} changed while the command read it; run the command again", self.name());
+        ensure!(
+            same,
+            "{} changed while the command read it; run the command again",
+            self.name()
+        );
         load.continue_after(last)?;
         load.log_import()?;
         Ok(())
@@ -352,7 +392,12 @@ impl Import {
 struct HeadingArgs {
     /// A column of a CSV file that has another name there, such as 'Animal
     /// Name=name'; can be repeated; the variable has one on each line
-    #[arg(long, value_name = "HEADING=NAME", env = "PETSTORE_IMPORT_MAP", value_delimiter = '\n')]
+    #[arg(
+        long,
+        value_name = "HEADING=NAME",
+        env = "PETSTORE_IMPORT_MAP",
+        value_delimiter = '\n'
+    )]
     map: Vec<Mapping>,
 
     /// Ignore the columns of a CSV file that petstore does not know
@@ -371,6 +416,11 @@ impl HeadingArgs {
 
     fn headings(&self, fields: Vec<FieldDefinition>, labels: Labels) -> Headings {
         let (mapped, ignores_unknown) = (self.map.clone(), self.ignore_unknown_columns);
-        Headings { fields, labels, mapped, ignores_unknown }
+        Headings {
+            fields,
+            labels,
+            mapped,
+            ignores_unknown,
+        }
     }
 }

@@ -151,11 +151,15 @@ impl Create {
             !self.name.trim().is_empty() && printable,
             bad("--name must be one line of text, such as `till` or `website`")
         );
-        let brief = self.expires.is_some_and(|expires| expires < Duration::from_secs(1));
+        let brief = self
+            .expires
+            .is_some_and(|expires| expires < Duration::from_secs(1));
         ensure!(!brief, bad("--expires must be at least 1s"));
         let now = SystemClock.now();
-        let expires_at =
-            self.expires.map(|expires| expiry(now, "--expires", expires)).transpose()?;
+        let expires_at = self
+            .expires
+            .map(|expires| expiry(now, "--expires", expires))
+            .transpose()?;
         let store = self.database.open(self.if_absent.mode()).await?;
         let key = generate(self.deployment);
         let new = NewKey {
@@ -166,7 +170,10 @@ impl Create {
             expires_at,
             rate_limit: self.rate_limit,
         };
-        let record = store.create_key(new, act(now)).await.context("cannot store the key")?;
+        let record = store
+            .create_key(new, act(now))
+            .await
+            .context("cannot store the key")?;
         show(&key, &record, &self.database)
     }
 }
@@ -189,7 +196,10 @@ impl Revoke {
     async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         let now = SystemClock.now();
-        let revoked = store.revoke_key(self.id, act(now)).await.context("cannot revoke the key")?;
+        let revoked = store
+            .revoke_key(self.id, act(now))
+            .await
+            .context("cannot revoke the key")?;
         let Some(record) = revoked else {
             bail!(no_key(self.id, &self.database));
         };
@@ -206,7 +216,10 @@ impl Rotate {
     async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         let now = SystemClock.now();
-        let old = store.get_key(self.id).await.context("cannot read the key")?;
+        let old = store
+            .get_key(self.id)
+            .await
+            .context("cannot read the key")?;
         let Some(old) = old else {
             bail!(no_key(self.id, &self.database));
         };
@@ -216,7 +229,10 @@ impl Rotate {
             old.id
         );
         if let Some(successor) = old.successor {
-            bail!("key {} was rotated already; rotate its successor, key {successor}", old.id);
+            bail!(
+                "key {} was rotated already; rotate its successor, key {successor}",
+                old.id
+            );
         }
         let until = expiry(now, "--overlap", self.overlap)?;
         let key = generate(old.deployment);
@@ -251,8 +267,18 @@ pub(super) async fn create_first(
 ) -> anyhow::Result<ApiKey> {
     let key = generate(deployment);
     let (digest, name) = (key.digest(), "first".to_owned());
-    let new = NewKey { digest, name, scope, deployment, expires_at: None, rate_limit: None };
-    store.create_key(new, act(SystemClock.now())).await.context("cannot store the first key")?;
+    let new = NewKey {
+        digest,
+        name,
+        scope,
+        deployment,
+        expires_at: None,
+        rate_limit: None,
+    };
+    store
+        .create_key(new, act(SystemClock.now()))
+        .await
+        .context("cannot store the first key")?;
     Ok(key)
 }
 
@@ -291,8 +317,12 @@ fn show(key: &ApiKey, record: &KeyRecord, database: &DatabaseArgs) -> anyhow::Re
             record.id
         )
     })?;
-    let until = record.expires_at.map_or("forever".to_owned(), |expiry| format!("until {expiry}"));
-    let rate = record.rate_limit.map_or(String::new(), |limit| format!(" at most {limit},"));
+    let until = record
+        .expires_at
+        .map_or("forever".to_owned(), |expiry| format!("until {expiry}"));
+    let rate = record
+        .rate_limit
+        .map_or(String::new(), |limit| format!(" at most {limit},"));
     super::output::print_message(&format!(
         "Key {} ({}) in {}: scope {}, {},{rate} valid {until}. It is not shown again.",
         record.id,
@@ -346,7 +376,9 @@ fn table(records: &[KeyRecord]) -> String {
             time(record.last_used_at),
             time(record.last_deprecated_call_at),
             time(record.revoked_at),
-            record.rate_limit.map_or("-".to_owned(), |limit| limit.to_string()),
+            record
+                .rate_limit
+                .map_or("-".to_owned(), |limit| limit.to_string()),
         ]
     }));
     super::output::table(&rows)

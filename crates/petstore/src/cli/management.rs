@@ -54,8 +54,10 @@ impl ManagementArgs {
         };
         let variable = |name| env::var(name).unwrap_or_default();
         let (headers, bad_headers) = traces::headers(&variable("OTEL_EXPORTER_OTLP_HEADERS"));
-        let (name, argument) =
-            (variable("OTEL_TRACES_SAMPLER"), variable("OTEL_TRACES_SAMPLER_ARG"));
+        let (name, argument) = (
+            variable("OTEL_TRACES_SAMPLER"),
+            variable("OTEL_TRACES_SAMPLER_ARG"),
+        );
         let (sampler, bad_values) = Sampler::from_settings(name.trim(), argument.trim());
         for warning in bad_headers.into_iter().chain(bad_values) {
             warn!("{warning}");
@@ -80,13 +82,21 @@ pub(super) type Bind = fn(SocketAddr, &'static str) -> anyhow::Result<Bound>;
 impl Bound {
     pub(super) fn new(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
         let socket = explain(server::bind(address), address, option)?;
-        Ok(Self { socket, address, option, or_free: false })
+        Ok(Self {
+            socket,
+            address,
+            option,
+            or_free: false,
+        })
     }
 
     /// The same, or a free port if this one is in use.
     pub(super) fn or_free(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
         let bound = Self::new(address, option).or_else(|_| Self::free(address, option))?;
-        Ok(Self { or_free: true, ..bound })
+        Ok(Self {
+            or_free: true,
+            ..bound
+        })
     }
 
     fn free(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
@@ -95,7 +105,12 @@ impl Bound {
 
     /// Accepts connections from now on.
     pub(super) fn listen(self) -> anyhow::Result<TcpListener> {
-        let Self { socket, address, option, or_free } = self;
+        let Self {
+            socket,
+            address,
+            option,
+            or_free,
+        } = self;
         match server::listen(socket) {
             // Another process that had reserved it was faster.
             Err(_) if or_free => Self::free(address, option)?.listen(),

@@ -186,13 +186,19 @@ fn invalid_arguments(error: &clap::Error) -> ExitCode {
         let _ = error.print();
     } else {
         let text = error.to_string();
-        let first: Vec<&str> =
-            text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+        let first: Vec<&str> = text
+            .lines()
+            .map(str::trim)
+            .take_while(|line| !line.is_empty())
+            .collect();
         let mut line = first.join(" ");
         if let Some(instead) = instead(error) {
             line.extend(["; ", &instead]);
         } else {
-            for tip in text.lines().filter_map(|line| line.trim().strip_prefix("tip: ")) {
+            for tip in text
+                .lines()
+                .filter_map(|line| line.trim().strip_prefix("tip: "))
+            {
                 line.extend(["; ", tip]);
             }
             if !text.contains("tip: ") && error.get(ContextKind::Usage).is_some() {
@@ -218,7 +224,9 @@ fn instead(error: &clap::Error) -> Option<String> {
         return Some("perhaps petstore serve".to_owned());
     }
     let found = text(ContextKind::InvalidArg)?;
-    let command = env::args().nth(1).filter(|_| error.kind() == ErrorKind::UnknownArgument)?;
+    let command = env::args()
+        .nth(1)
+        .filter(|_| error.kind() == ErrorKind::UnknownArgument)?;
     Some(match &*found {
         "--port" | "-p" if command == "serve" => {
             "the address and port are --listen, such as --listen :8080".to_owned()

@@ -41,13 +41,25 @@ pub(super) struct Openapi {
 impl Openapi {
     pub(super) fn run(self) -> anyhow::Result<()> {
         self.base_urls.check()?;
-        let BaseUrlArgs { base_url, staging_base_url } = &self.base_urls;
-        let document = if self.store { OpenApi::StoreArea } else { OpenApi::Contract };
+        let BaseUrlArgs {
+            base_url,
+            staging_base_url,
+        } = &self.base_urls;
+        let document = if self.store {
+            OpenApi::StoreArea
+        } else {
+            OpenApi::Contract
+        };
         let servers = match self.server {
             Some(server) => openapi::this_service(server),
             None => openapi::servers(base_url.as_ref(), staging_base_url.as_ref()),
         };
-        super::output::print(&openapi::text(document, self.format, &servers, SystemClock.now())?)
+        super::output::print(&openapi::text(
+            document,
+            self.format,
+            &servers,
+            SystemClock.now(),
+        )?)
     }
 }
 

@@ -49,12 +49,18 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
 /// A table with aligned columns; its first row is the heading.
 pub(super) fn table<const N: usize>(rows: &[[String; N]]) -> String {
     let widths: [usize; N] = std::array::from_fn(|column| {
-        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
+        rows.iter()
+            .map(|row| row[column].chars().count())
+            .max()
+            .unwrap_or_default()
     });
     let mut text = String::new();
     for row in rows {
-        let cells: Vec<String> =
-            row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        let cells: Vec<String> = row
+            .iter()
+            .zip(widths)
+            .map(|(cell, width)| format!("{cell:width$}"))
+            .collect();
         let _ = writeln!(text, "{}", cells.join("  ").trim_end());
     }
     text
@@ -71,13 +77,17 @@ pub(super) fn print(result: &str) -> anyhow::Result<()> {
 }
 
 pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe)
+    error
+        .downcast_ref()
+        .is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Writes a result that must not be lost to standard output.
 pub(super) fn print_all(result: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(result.as_bytes()).and_then(|()| out.flush()).context(NOT_WRITTEN)
+    out.write_all(result.as_bytes())
+        .and_then(|()| out.flush())
+        .context(NOT_WRITTEN)
 }
 
 /// Why a result is not complete.
@@ -96,16 +106,27 @@ pub(super) struct Progress {
 impl Progress {
     /// Counts animals, up to `total`.
     pub(super) fn of_animals(what: &'static str, total: u64) -> Self {
-        Self::new(what, total, "{human_pos} of {human_len} animals, {per_sec}, {eta} left")
+        Self::new(
+            what,
+            total,
+            "{human_pos} of {human_len} animals, {per_sec}, {eta} left",
+        )
     }
 
     /// Counts bytes, up to `total`.
     pub(super) fn of_bytes(what: &'static str, total: u64) -> Self {
-        Self::new(what, total, "{bytes} of {total_bytes}, {bytes_per_sec}, {eta} left")
+        Self::new(
+            what,
+            total,
+            "{bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
+        )
     }
 
     pub(super) fn hidden() -> Self {
-        Self { bar: ProgressBar::hidden(), done: 0 }
+        Self {
+            bar: ProgressBar::hidden(),
+            done: 0,
+        }
     }
 
     fn new(what: &'static str, total: u64, numbers: &str) -> Self {

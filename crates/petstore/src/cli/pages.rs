@@ -149,7 +149,12 @@ struct WindowArgs {
 
     /// A site that may show /embed of the window in a frame, such as `https://shop.example`;
     /// repeat the option for several sites
-    #[arg(long, value_name = "ORIGIN", env = "PETSTORE_WINDOW_EMBED", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "ORIGIN",
+        env = "PETSTORE_WINDOW_EMBED",
+        value_delimiter = ','
+    )]
     window_embed: Vec<Origin>,
 }
 
@@ -166,13 +171,19 @@ impl WindowArgs {
 
     /// Reads the style sheet of the store.
     fn style(&self) -> anyhow::Result<Option<Style>> {
-        let Some(path) = &self.window_style else { return Ok(None) };
+        let Some(path) = &self.window_style else {
+            return Ok(None);
+        };
         let shown = path.display();
         let sheet = fs::read(path).with_context(|| {
-            BadSetting(format!("cannot read the style sheet {shown}, which --window-style names"))
+            BadSetting(format!(
+                "cannot read the style sheet {shown}, which --window-style names"
+            ))
         })?;
         let style = Style::new(sheet).map_err(|problem| {
-            BadSetting(format!("the style sheet {shown}, which --window-style names, {problem}"))
+            BadSetting(format!(
+                "the style sheet {shown}, which --window-style names, {problem}"
+            ))
         })?;
         Ok(Some(style))
     }
@@ -271,19 +282,36 @@ impl PagesArgs {
     /// Reserves the addresses.
     pub(super) fn bind(&self, style: Option<Style>, bind: Bind) -> anyhow::Result<Faces<Bound>> {
         let console = self.console.url.listening().bind(bind)?;
-        Ok(Faces { console, window: self.window.listening().bind(bind)?, style })
+        Ok(Faces {
+            console,
+            window: self.window.listening().bind(bind)?,
+            style,
+        })
     }
 
     /// Accepts connections from now on.
     pub(super) fn listen(&self, reserved: Faces<Bound>) -> anyhow::Result<Listeners> {
-        let Faces { console, window, style } = reserved;
-        let url = self.window.window_url.as_ref().map(Origin::as_str).unwrap_or_default();
+        let Faces {
+            console,
+            window,
+            style,
+        } = reserved;
+        let url = self
+            .window
+            .window_url
+            .as_ref()
+            .map(Origin::as_str)
+            .unwrap_or_default();
         let local = ["://localhost", "://127.", "://[::1]"];
         if url.starts_with("http://") && !local.iter().any(|host| url.contains(host)) {
             warn!("--window-url {url} is without TLS: set the https address that the public uses");
         }
         let console = self.console.url.listening().listen(console)?;
-        Ok(Faces { console, window: self.window.listening().listen(window)?, style })
+        Ok(Faces {
+            console,
+            window: self.window.listening().listen(window)?,
+            style,
+        })
     }
 
     /// The addresses in a browser.
@@ -307,7 +335,11 @@ impl PagesArgs {
         stop: impl Future<Output = ()> + Clone + Send,
     ) {
         let url = self.urls(&listeners, tls.is_some()).window;
-        let Faces { console, window, style } = listeners;
+        let Faces {
+            console,
+            window,
+            style,
+        } = listeners;
         let store = StoreOptions {
             name: self.store.store_name,
             language: self.store.language,
@@ -330,8 +362,10 @@ impl PagesArgs {
             second_factor: self.console.require_second_factor,
             demo_link: self.demo_link,
         };
-        let (for_console, random) =
-            ((Arc::clone(&app), Arc::clone(&edge)), super::runtime::random());
+        let (for_console, random) = (
+            (Arc::clone(&app), Arc::clone(&edge)),
+            super::runtime::random(),
+        );
         let (tls_of_console, stop_of_console) = (tls.clone(), stop.clone());
         let console = async {
             let Some(listener) = console else { return };

@@ -72,17 +72,23 @@ pub(super) fn place(text: &str) -> Result<PlaceSetting, String> {
         None if ["off", "no", "none"].contains(&&*text.to_ascii_lowercase()) => {
             Err(format!("write off for no photos, or ./{text} for a folder"))
         }
-        None if text.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("s3:"))
+        None if text
+            .get(..3)
+            .is_some_and(|start| start.eq_ignore_ascii_case("s3:"))
             || text.starts_with("s3//") =>
         {
-            Err(format!("write s3://BUCKET/PREFIX for a bucket, or ./{text} for a folder"))
+            Err(format!(
+                "write s3://BUCKET/PREFIX for a bucket, or ./{text} for a folder"
+            ))
         }
         None => Ok(PlaceSetting::Folder(text.into())),
         Some(("s3", _)) => {
             let url = Url::parse(text).map_err(|error| error.to_string())?;
             Ok(PlaceSetting::Bucket(url))
         }
-        Some((scheme, _)) => Err(format!("{scheme}:// is not known; write s3://BUCKET/PREFIX")),
+        Some((scheme, _)) => Err(format!(
+            "{scheme}:// is not known; write s3://BUCKET/PREFIX"
+        )),
     }
 }
 
@@ -94,8 +100,11 @@ pub(super) fn open(
     database: &DatabaseUrl,
 ) -> anyhow::Result<Option<Place>> {
     let folder = |path: PathBuf| {
-        let owner =
-            Owner::for_file(if let DatabaseUrl::Sqlite(file) = database { file } else { &path });
+        let owner = Owner::for_file(if let DatabaseUrl::Sqlite(file) = database {
+            file
+        } else {
+            &path
+        });
         Some(Folder::new(path).with(owner, Vec::new()).into())
     };
     Ok(match (setting, database) {
@@ -130,8 +139,13 @@ pub(super) fn path_of(backup: &Path) -> PathBuf {
 pub(super) fn of_backup(backup: &Path, from: &Place) -> io::Result<Place> {
     let (user, here) = (backup.metadata()?.uid(), Path::new(".").join(backup));
     let of_backup = |entry: io::Result<fs::DirEntry>| {
-        let (path, found) = entry.and_then(|entry| Ok((entry.path(), entry.metadata()?))).ok()?;
-        let is_one = path.as_os_str().as_encoded_bytes().ends_with(OF_BACKUP.as_bytes());
+        let (path, found) = entry
+            .and_then(|entry| Ok((entry.path(), entry.metadata()?)))
+            .ok()?;
+        let is_one = path
+            .as_os_str()
+            .as_encoded_bytes()
+            .ends_with(OF_BACKUP.as_bytes());
         let is_usable = is_one && found.is_dir() && found.uid() == user;
         Some((found.modified().ok().filter(|_| is_usable)?, path))
     };
@@ -140,8 +154,14 @@ pub(super) fn of_backup(backup: &Path, from: &Place) -> io::Result<Place> {
     others.sort_unstable_by(|one, other| other.cmp(one));
     // Photos of a service are no backup, whatever their folder is called.
     let is_backup = |path: &PathBuf| !Place::from(Folder::new(path.clone())).is(from);
-    let others = others.into_iter().map(|(_, path)| path).filter(is_backup).collect();
-    Ok(Folder::new(path_of(backup)).with(Owner::for_file(backup), others).into())
+    let others = others
+        .into_iter()
+        .map(|(_, path)| path)
+        .filter(is_backup)
+        .collect();
+    Ok(Folder::new(path_of(backup))
+        .with(Owner::for_file(backup), others)
+        .into())
 }
 
 /// The variable that names the place of photos.
@@ -150,7 +170,9 @@ const PHOTOS: &str = "PETSTORE_PHOTOS";
 /// Whether an argument of this command has this name, such as `--photos`.
 fn is_argument(name: &str) -> bool {
     env::args_os().any(|argument| {
-        let value = argument.to_str().and_then(|argument| argument.strip_prefix(name));
+        let value = argument
+            .to_str()
+            .and_then(|argument| argument.strip_prefix(name));
         value.is_some_and(|value| value.is_empty() || value.starts_with('='))
     })
 }
@@ -172,7 +194,9 @@ impl PhotoArgs {
 
     /// Refuses to write to the place of photos of another database.
     pub(super) fn refuse_those_of_another_database(&self) -> Result<(), BadSetting> {
-        let Some(place) = self.place_of_another_database() else { return Ok(()) };
+        let Some(place) = self.place_of_another_database() else {
+            return Ok(());
+        };
         Err(BadSetting(format!(
             "{PHOTOS} names {place}, which is perhaps the place of photos of another database than \
              --database names; name the place with --photos"
@@ -209,7 +233,11 @@ impl PhotoArgs {
         if let Err(error) = place.probe().await {
             let of_service = matches!(error.kind(), ErrorKind::Other | ErrorKind::TimedOut);
             if self.photos.is_some() && (place.as_folder().is_some() || !of_service) {
-                let kind = if place.as_folder().is_some() { "folder" } else { "bucket" };
+                let kind = if place.as_folder().is_some() {
+                    "folder"
+                } else {
+                    "bucket"
+                };
                 let error = chain(&error);
                 let message = format!("--photos {place}: the {kind} cannot be used: {error}");
                 return Err(BadSetting(message).into());
@@ -229,8 +257,16 @@ impl ServicePhotoArgs {
 
     /// The maker of photos, which also reads their files.
     pub(super) async fn open(&self, database: &DatabaseUrl) -> anyhow::Result<Photos> {
-        let (place, random) = (self.place.of_service(database).await?, super::runtime::random());
-        Ok(Photos::new(place, self.max_photo_size, Arc::new(SystemClock), random))
+        let (place, random) = (
+            self.place.of_service(database).await?,
+            super::runtime::random(),
+        );
+        Ok(Photos::new(
+            place,
+            self.max_photo_size,
+            Arc::new(SystemClock),
+            random,
+        ))
     }
 }
 
@@ -311,16 +347,23 @@ pub(super) fn problems(
         ControlFlow::Continue(())
     })?;
     let (waiting, mut count, mut problems) = (Waiting::new()?, 0, Vec::new());
-    for (photos, place) in photos.chunks(AT_ONCE).filter_map(|photos| Some((photos, place?))) {
+    for (photos, place) in photos
+        .chunks(AT_ONCE)
+        .filter_map(|photos| Some((photos, place?)))
+    {
         let of_photo = |&(pet, id)| PhotoFile::all(id).map(|file| (pet, file));
         let files: Vec<(PetId, PhotoFile)> = photos.iter().flat_map(of_photo).collect();
-        let states = files.iter().map(|&(_, file)| state(Arc::clone(place), file, content));
+        let states = files
+            .iter()
+            .map(|&(_, file)| state(Arc::clone(place), file, content));
         for ((pet, file), problem) in files.iter().zip(waiting.wait(try_join_all(states))?) {
             let Some(problem) = problem else { continue };
             count += 1;
             if count <= SHOWN {
                 let name = file.name();
-                problems.push(format!("animal {pet}: the file {name} of a photo {problem}"));
+                problems.push(format!(
+                    "animal {pet}: the file {name} of a photo {problem}"
+                ));
             }
         }
     }
@@ -343,7 +386,10 @@ async fn state(
     if length.is_none_or(|length| length == 0) {
         return Ok(Some("is missing or empty"));
     }
-    let is_readable =
-        !content || place.read(file).await?.is_none_or(|content| photos::is_readable(&content));
+    let is_readable = !content
+        || place
+            .read(file)
+            .await?
+            .is_none_or(|content| photos::is_readable(&content));
     Ok((!is_readable).then_some("cannot be decoded"))
 }

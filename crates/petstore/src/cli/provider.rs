@@ -56,13 +56,17 @@ impl ProviderArgs {
     pub(super) fn provider(&self) -> anyhow::Result<Option<Provider>> {
         let (Some(issuer), Some(client_id)) = (&self.issuer, &self.client_id) else {
             if self.only || self.redirect {
-                bail!(BadSetting("--oidc-only and --oidc-redirect need --oidc-issuer".to_owned()));
+                bail!(BadSetting(
+                    "--oidc-only and --oidc-redirect need --oidc-issuer".to_owned()
+                ));
             }
             return Ok(None);
         };
         let read = |path: &PathBuf| {
-            let what =
-                format!("the file {}, which --oidc-client-secret-file names", path.display());
+            let what = format!(
+                "the file {}, which --oidc-client-secret-file names",
+                path.display()
+            );
             let secret = fs::read_to_string(path)
                 .with_context(|| BadSetting(format!("cannot read {what}")))?;
             match secret.trim() {
@@ -79,6 +83,12 @@ impl ProviderArgs {
             redirects: self.redirect,
         };
         let (resolver, clock) = (Box::new(SystemResolver), Arc::new(SystemClock));
-        Ok(Some(Provider::new(settings, resolver, tls::system_roots(), REQUEST_LIMIT, clock)?))
+        Ok(Some(Provider::new(
+            settings,
+            resolver,
+            tls::system_roots(),
+            REQUEST_LIMIT,
+            clock,
+        )?))
     }
 }

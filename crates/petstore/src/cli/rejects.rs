@@ -31,8 +31,11 @@ impl Rejects {
             };
             BadSetting(format!("cannot create {shown} for --rejects: {reason}"))
         })?;
-        let mut rejects =
-            Self { path: path.to_owned(), writer: csv::Writer::from_writer(file), is_kept: false };
+        let mut rejects = Self {
+            path: path.to_owned(),
+            writer: csv::Writer::from_writer(file),
+            is_kept: false,
+        };
         rejects.write_record(["line", "column", "reason", "row"].map(str::as_bytes))?;
         Ok(rejects)
     }
@@ -49,7 +52,10 @@ impl Rejects {
     }
 
     pub(super) fn finish(&mut self) -> anyhow::Result<()> {
-        let written = self.writer.flush().and_then(|()| self.writer.get_ref().sync_all());
+        let written = self
+            .writer
+            .flush()
+            .and_then(|()| self.writer.get_ref().sync_all());
         self.in_context(written)
     }
 

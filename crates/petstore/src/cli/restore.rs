@@ -96,20 +96,30 @@ impl Restore {
     fn restore_renamed(&self, from: &Path, to: &Path) -> anyhow::Result<()> {
         let name = from.display().to_string();
         let mut packed = File::open(from).with_context(|| format!("cannot read {name}"))?;
-        let size = packed.metadata().with_context(|| format!("cannot read {name}"))?.len();
+        let size = packed
+            .metadata()
+            .with_context(|| format!("cannot read {name}"))?
+            .len();
         self.announce(&name, "", size, to)?;
         let photos = self.unpack_and_replace(to, &name, "try another one", |unpacked| {
             backups::unpack_from(&mut packed, unpacked)
         })?;
         let own_photos = photos::path_of(from);
-        let folder = if own_photos.is_dir() { own_photos } else { from.with_file_name("photos") };
+        let folder = if own_photos.is_dir() {
+            own_photos
+        } else {
+            from.with_file_name("photos")
+        };
         self.bring_photos(Folder::new(folder).into(), &photos)
     }
 
     /// Says what is restored, unless there is a database and nobody allowed to replace it.
     fn announce(&self, name: &str, time: &str, size: u64, to: &Path) -> anyhow::Result<()> {
         let exists = to.symlink_metadata().is_ok() && !self.force;
-        ensure!(!exists, BadSetting(CopyError::Exists(to.display().to_string()).to_string()));
+        ensure!(
+            !exists,
+            BadSetting(CopyError::Exists(to.display().to_string()).to_string())
+        );
         let (size, database) = (HumanBytes(size), &self.database.database);
         super::output::print(&format!("Restoring {name}{time} ({size}) to {database}\n"))
     }
@@ -130,11 +140,12 @@ impl Restore {
             ErrorKind::InvalidData => damaged(&chain(&error)),
             _ => anyhow::Error::from(error).context(format!("cannot unpack {name}")),
         })?;
-        self.replace(unpacked.path(), to, &name).map_err(|error| match error.downcast_ref() {
-            Some(CopyError::Damaged { what, .. }) => damaged(what),
-            None if error.is::<OpenError>() => error.context(format!("cannot restore {name}")),
-            _ => error,
-        })
+        self.replace(unpacked.path(), to, &name)
+            .map_err(|error| match error.downcast_ref() {
+                Some(CopyError::Damaged { what, .. }) => damaged(what),
+                None if error.is::<OpenError>() => error.context(format!("cannot restore {name}")),
+                _ => error,
+            })
     }
 
     fn temporary_file(&self, to: &Path) -> anyhow::Result<NamedTempFile> {
@@ -180,6 +191,8 @@ fn is_compressed(path: &Path) -> bool {
     let mut start = [0; 2];
     // A pipe would hold the command.
     path.is_file()
-        && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+        && File::open(path)
+            .and_then(|mut file| file.read_exact(&mut start))
+            .is_ok()
         && start == [0x1F, 0x8B]
 }

@@ -45,7 +45,12 @@ pub(super) struct Waiting(Runtime);
 
 impl Waiting {
     pub(super) fn new() -> io::Result<Self> {
-        Ok(Self(Builder::new_multi_thread().worker_threads(1).enable_all().build()?))
+        Ok(Self(
+            Builder::new_multi_thread()
+                .worker_threads(1)
+                .enable_all()
+                .build()?,
+        ))
     }
 
     /// Waits for an operation.
@@ -84,7 +89,9 @@ async fn send(socket: &OsString, state: &str) -> io::Result<()> {
     let socket = UnixDatagram::unbound()?;
     socket.connect_addr(&address)?;
     socket.set_nonblocking(true)?;
-    tokio::net::UnixDatagram::from_std(socket)?.send(state.as_bytes()).await?;
+    tokio::net::UnixDatagram::from_std(socket)?
+        .send(state.as_bytes())
+        .await?;
     Ok(())
 }
 
@@ -95,7 +102,11 @@ pub(super) struct Ends(Vec<unix::Signal>);
 impl Ends {
     /// Needs a runtime.
     pub(super) fn watch(kinds: &[SignalKind]) -> io::Result<Self> {
-        kinds.iter().map(|kind| signal(*kind)).collect::<io::Result<_>>().map(Self)
+        kinds
+            .iter()
+            .map(|kind| signal(*kind))
+            .collect::<io::Result<_>>()
+            .map(Self)
     }
 
     /// Those of a service. Needs a runtime.
@@ -124,7 +135,10 @@ impl FileSizes {
     pub(super) fn watch() -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_io().build()?;
         let limit_reached = runtime.block_on(async { limit_reached() })?;
-        Ok(Self { runtime, limit_reached })
+        Ok(Self {
+            runtime,
+            limit_reached,
+        })
     }
 
     /// Says why a command failed, if a write has reached the limit.
@@ -134,7 +148,11 @@ impl FileSizes {
             task::yield_now().await;
             self.limit_reached.recv().now_or_never().is_some()
         });
-        if was_reached { error.context(problem()) } else { error }
+        if was_reached {
+            error.context(problem())
+        } else {
+            error
+        }
     }
 }
 

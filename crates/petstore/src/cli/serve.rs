@@ -201,7 +201,9 @@ impl Serve {
         self.base_urls.check()?;
         self.photos.check(&self.database.database)?;
         self.backups.check(&self.database.database)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()?;
         let served = runtime.block_on(self.serve(warnings));
         // A host name lookup that takes long must not delay the exit.
         runtime.shutdown_timeout(Duration::from_secs(1));
@@ -213,9 +215,16 @@ impl Serve {
         let _log = log::start(self.log.format, self.log.level);
         log_warnings(warnings);
         // A port that is in use hides no wrong setting.
-        let (tls, style, provider) =
-            (self.tls.load()?, self.pages.style()?, self.pages.provider()?);
-        let bind = if self.demo.is_some() { Bound::or_free } else { Bound::new };
+        let (tls, style, provider) = (
+            self.tls.load()?,
+            self.pages.style()?,
+            self.pages.provider()?,
+        );
+        let bind = if self.demo.is_some() {
+            Bound::or_free
+        } else {
+            Bound::new
+        };
         let listener = bind(self.listen, "--listen")?;
         let management_listener = self.management.bind()?;
         let pages = self.pages.bind(style, bind)?;
@@ -234,8 +243,14 @@ impl Serve {
         let address = listener.local_addr()?;
 
         let (of_app, edge) = (self.app_settings(), self.edge(&limits, &pages));
-        let clock = Arc::new(ConfirmedClock::new(Arc::clone(&store), Arc::new(SystemClock)));
-        let (spans, exporter) = self.management.traces(self.deployment, &mut random)?.unzip();
+        let clock = Arc::new(ConfirmedClock::new(
+            Arc::clone(&store),
+            Arc::new(SystemClock),
+        ));
+        let (spans, exporter) = self
+            .management
+            .traces(self.deployment, &mut random)?
+            .unzip();
         let registrar = self.webhooks.registrar(database, true);
         let dispatcher = Dispatcher::new(
             Arc::clone(&store),
@@ -245,7 +260,13 @@ impl Serve {
             &registrar,
             spans.clone(),
         );
-        let app = Arc::new(App::new(Arc::clone(&store), clock, registrar, photos, &of_app));
+        let app = Arc::new(App::new(
+            Arc::clone(&store),
+            clock,
+            registrar,
+            photos,
+            &of_app,
+        ));
         let backups = self.backups.open(database, &app).await?;
         let place = app.photos.place();
         match self.demo.take() {
@@ -266,7 +287,10 @@ impl Serve {
             readiness.begin_shutdown();
             if !delay.is_zero() {
                 let seconds = delay.as_secs_f64();
-                info!(seconds, "not ready; serving until the shutdown delay is over");
+                info!(
+                    seconds,
+                    "not ready; serving until the shutdown delay is over"
+                );
                 tokio::select! {
                     () = time::sleep(delay) => {}
                     () = ends.next() => {}
@@ -364,7 +388,9 @@ impl Serve {
             }
             _ => wanted,
         };
-        let per_address = self.max_connections_per_address.map(|count| count.get() as usize);
+        let per_address = self
+            .max_connections_per_address
+            .map(|count| count.get() as usize);
         Limits {
             max_connections,
             max_connections_per_address: per_address

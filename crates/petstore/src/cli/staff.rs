@@ -100,7 +100,12 @@ impl Staff {
         let (store, now) = (store.as_ref(), SystemClock.now());
         let database = &self.database.database;
         match self.command {
-            Command::Add { name, role, console, .. } => {
+            Command::Add {
+                name,
+                role,
+                console,
+                ..
+            } => {
                 let token = add(store, name.clone(), role, now).await?;
                 show(&token, &console, &name, database)
             }
@@ -115,12 +120,25 @@ impl Staff {
                 write(store, change.ending(EndedSessions::All), now).await?;
                 show(&token, &console, &name, database)
             }
-            Command::Link { name, subject, oidc_issuer } => {
-                let identity = Identity { issuer: oidc_issuer.as_str().to_owned(), subject };
+            Command::Link {
+                name,
+                subject,
+                oidc_issuer,
+            } => {
+                let identity = Identity {
+                    issuer: oidc_issuer.as_str().to_owned(),
+                    subject,
+                };
                 let key = StaffKey::Identity(identity.clone());
-                if let Some(other) = store.find_staff(key).await.context("cannot read the staff")? {
+                if let Some(other) = store
+                    .find_staff(key)
+                    .await
+                    .context("cannot read the staff")?
+                {
                     let other = other.name.as_str();
-                    bail!(BadSetting(format!("{other} signs in with this subject already")));
+                    bail!(BadSetting(format!(
+                        "{other} signs in with this subject already"
+                    )));
                 }
                 let member = find(store, &name).await?;
                 let change = member.change(|of| of.with_identity(identity), ActType::StaffLinked);
@@ -170,8 +188,10 @@ pub(super) async fn add(
 }
 
 async fn find(store: &dyn Store, name: &StaffName) -> anyhow::Result<StaffMember> {
-    let found =
-        store.find_staff(StaffKey::Name(name.key())).await.context("cannot read the staff")?;
+    let found = store
+        .find_staff(StaffKey::Name(name.key()))
+        .await
+        .context("cannot read the staff")?;
     let absent = || {
         let name = name.as_str();
         BadSetting(format!(
@@ -186,14 +206,21 @@ async fn write(store: &dyn Store, change: StaffChange, now: Timestamp) -> anyhow
     let name = change.after.name.clone();
     let name = name.as_str();
     let context = WriteContext::new(Actor::Command, now);
-    match store.write_staff(change, context).await.context("cannot change the staff")? {
+    match store
+        .write_staff(change, context)
+        .await
+        .context("cannot change the staff")?
+    {
         StaffWritten::Done(_) => Ok(()),
         StaffWritten::NameTaken => bail!(BadSetting(format!(
             "there is a member named {name}, perhaps in another spelling; choose another name, or \
              make a new link: petstore staff reset {name}"
         ))),
         StaffWritten::Full => {
-            bail!("there are {} members already, which is the maximum", StaffMember::MAX)
+            bail!(
+                "there are {} members already, which is the maximum",
+                StaffMember::MAX
+            )
         }
         StaffWritten::Stale => {
             bail!("another process has just changed {name}; run the command again")
@@ -243,12 +270,19 @@ fn table(staff: &[StaffMember], now: Timestamp) -> String {
     let mut rows = vec![["ID", "NAME", "ROLE", "STATE"].map(str::to_owned)];
     rows.extend(staff.iter().map(|member| {
         let state = match member {
-            StaffMember { disabled_at: Some(at), .. } => format!("disabled since {at}"),
-            StaffMember { identity: Some(of), .. } => format!("active, signs in at {}", of.issuer),
-            StaffMember { password: Some(_), .. } if member.has_second_factor() => {
-                "active, with second factor".to_owned()
-            }
-            StaffMember { password: Some(_), .. } => "active".to_owned(),
+            StaffMember {
+                disabled_at: Some(at),
+                ..
+            } => format!("disabled since {at}"),
+            StaffMember {
+                identity: Some(of), ..
+            } => format!("active, signs in at {}", of.issuer),
+            StaffMember {
+                password: Some(_), ..
+            } if member.has_second_factor() => "active, with second factor".to_owned(),
+            StaffMember {
+                password: Some(_), ..
+            } => "active".to_owned(),
             waiting if waiting.has_link_at(now) => "has a link".to_owned(),
             _ => "link expired".to_owned(),
         };

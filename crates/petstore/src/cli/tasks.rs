@@ -32,7 +32,10 @@ pub(super) fn start(
 ) -> Tasks {
     let (second, minute) = (Duration::from_secs(1), Duration::from_mins(1));
     let mut tasks = Tasks::new(Arc::new(SystemClock), Arc::clone(&app.tasks));
-    let uses = SaveKeyUses { app: Arc::clone(app), times: every(Duration::from_secs(5)) };
+    let uses = SaveKeyUses {
+        app: Arc::clone(app),
+        times: every(Duration::from_secs(5)),
+    };
     // These times only help the operator, so they do not wait long for an unreachable database.
     tasks.start("save_key_uses", second, uses);
     let photos = Arc::clone(&app.photos);
@@ -49,11 +52,19 @@ pub(super) fn start(
         };
         tasks.start(name, RUN_LIMIT, Steps::new(interval, step));
     };
-    start_steps("forget_old_requests", minute, |app| app.forget_old_requests().boxed());
-    start_steps("forget_old_sessions", minute, |app| app.forget_old_sessions().boxed());
+    start_steps("forget_old_requests", minute, |app| {
+        app.forget_old_requests().boxed()
+    });
+    start_steps("forget_old_sessions", minute, |app| {
+        app.forget_old_sessions().boxed()
+    });
     start_steps("expire_orders", minute, |app| app.expire_orders().boxed());
-    start_steps("erase_contacts", 10 * minute, |app| app.erase_contacts().boxed());
-    start_steps("forget_old_changes", minute, |app| app.forget_old_changes().boxed());
+    start_steps("erase_contacts", 10 * minute, |app| {
+        app.erase_contacts().boxed()
+    });
+    start_steps("forget_old_changes", minute, |app| {
+        app.forget_old_changes().boxed()
+    });
     start_steps("tend_photos", 60 * minute, |app| app.tend_photos().boxed());
     // So that those without a number stay few, although nobody reads the log.
     start_steps("number_changes", second, |app| {
@@ -61,7 +72,12 @@ pub(super) fn start(
     });
     let times = every(Duration::from_millis(100));
     let last = SystemClock.instant();
-    let search = TendSearch { store: Arc::clone(store), times, pause: None, last };
+    let search = TendSearch {
+        store: Arc::clone(store),
+        times,
+        pause: None,
+        last,
+    };
     // After an upgrade over PostgreSQL, the first run builds indexes.
     tasks.start("tend_search", Duration::from_hours(24), search);
     tasks.start("follow_log", RUN_LIMIT, FollowLog(Arc::clone(app)));
@@ -77,11 +93,21 @@ pub(super) fn start(
     }
     if let Some((backups, interval)) = backups {
         let app = Arc::clone(app);
-        let make = MakeBackup { app, backups, interval, times: every(interval), is_first: true };
+        let make = MakeBackup {
+            app,
+            backups,
+            interval,
+            times: every(interval),
+            is_first: true,
+        };
         // A backup has a shorter limit.
         tasks.start("make_backup", 2 * LIMIT, make);
     }
-    tasks.start("deliver_webhooks", Duration::from_secs(20), Deliver(dispatcher));
+    tasks.start(
+        "deliver_webhooks",
+        Duration::from_secs(20),
+        Deliver(dispatcher),
+    );
     if let Some(exporter) = exporter {
         // The exporter has a shorter limit.
         tasks.start("export_spans", Duration::from_secs(15), SendSpans(exporter));
@@ -130,7 +156,11 @@ struct Steps<S> {
 
 impl<S> Steps<S> {
     fn new(interval: Duration, step: S) -> Self {
-        Self { step, times: every(interval), has_more: false }
+        Self {
+            step,
+            times: every(interval),
+            has_more: false,
+        }
     }
 }
 
@@ -182,7 +212,11 @@ impl Task for TendSearch {
         self.pause = None;
         let started = SystemClock.instant();
         let is_due = started.saturating_duration_since(self.last) >= Self::MINUTE;
-        if self.store.tend_search(if is_due { 0 } else { Self::FEW }).await? {
+        if self
+            .store
+            .tend_search(if is_due { 0 } else { Self::FEW })
+            .await?
+        {
             // At most a third of the time, so that it slows other writes little.
             self.pause = Some(2 * SystemClock.instant().saturating_duration_since(started));
         } else if is_due {
@@ -209,7 +243,11 @@ impl Task for MakeBackup {
 
     async fn run(&mut self) -> Result<(), Failure> {
         let believed = self.app.confirmed_clock.now().await?;
-        let least_age = if self.is_first { self.interval } else { Duration::ZERO };
+        let least_age = if self.is_first {
+            self.interval
+        } else {
+            Duration::ZERO
+        };
         match self.backups.make(believed, least_age).await? {
             Some(wait) => self.times.reset_after(wait),
             None => self.is_first = false,

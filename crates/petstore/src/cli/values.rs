@@ -26,10 +26,12 @@ pub(super) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     if let Ok(address) = text.parse() {
         return Ok(address);
     }
-    let (host, port) =
-        text.rsplit_once(':').ok_or_else(|| format!("the port is missing; {form}"))?;
-    let port: u16 =
-        port.parse().map_err(|_| format!("the port must be from 0 to 65535; {form}"))?;
+    let (host, port) = text
+        .rsplit_once(':')
+        .ok_or_else(|| format!("the port is missing; {form}"))?;
+    let port: u16 = port
+        .parse()
+        .map_err(|_| format!("the port must be from 0 to 65535; {form}"))?;
     if host.is_empty() {
         return Ok((Ipv4Addr::UNSPECIFIED, port).into());
     }
@@ -37,8 +39,13 @@ pub(super) fn listen_address(text: &str) -> Result<SocketAddr, String> {
         .to_socket_addrs()
         .map_err(|_| format!("the host name {host} cannot be resolved; {form}"))?
         .collect();
-    let first = addresses.iter().find(|address| address.is_ipv4()).or(addresses.first());
-    first.copied().ok_or_else(|| format!("the host name {host} has no address; {form}"))
+    let first = addresses
+        .iter()
+        .find(|address| address.is_ipv4())
+        .or(addresses.first());
+    first
+        .copied()
+        .ok_or_else(|| format!("the host name {host} has no address; {form}"))
 }
 
 /// The address at which this machine reaches a listener, also one on all addresses.
@@ -63,7 +70,9 @@ pub(super) fn listen_address_or_off(text: &str) -> Result<ListenOrOff, String> {
     if text == "off" {
         return Ok(ListenOrOff::Off);
     }
-    listen_address(text).map(ListenOrOff::At).map_err(|error| format!("{error}, or off"))
+    listen_address(text)
+        .map(ListenOrOff::At)
+        .map_err(|error| format!("{error}, or off"))
 }
 
 /// Parses a currency.
@@ -84,7 +93,8 @@ pub(super) fn new_file() -> impl TypedValueParser<Value = PathBuf> {
 
 /// Parses a count of at least 1.
 pub(super) fn count(text: &str) -> Result<NonZeroU32, String> {
-    text.parse().map_err(|_| format!("it must be an integer from 1 to {}", u32::MAX))
+    text.parse()
+        .map_err(|_| format!("it must be an integer from 1 to {}", u32::MAX))
 }
 
 /// Parses a switch: true or false.
@@ -104,23 +114,39 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 
 /// Parses a duration of one second to one day.
 pub(super) fn timeout(text: &str) -> Result<Duration, String> {
-    within(text, Duration::from_secs(1)..=Duration::from_hours(24), "from 1s to 24h")
+    within(
+        text,
+        Duration::from_secs(1)..=Duration::from_hours(24),
+        "from 1s to 24h",
+    )
 }
 
 /// Parses the time between two backups.
 pub(super) fn backup_interval(text: &str) -> Result<Duration, String> {
-    within(text, Duration::from_secs(1)..=Duration::from_hours(365 * 24), "from 1s to 365d")
+    within(
+        text,
+        Duration::from_secs(1)..=Duration::from_hours(365 * 24),
+        "from 1s to 365d",
+    )
 }
 
 /// Parses how long something is kept: at least a day, because only then can a follower come back
 /// after a night.
 pub(super) fn retention(text: &str) -> Result<Duration, String> {
-    within(text, Duration::from_hours(24)..=Duration::MAX, "at least 1d")
+    within(
+        text,
+        Duration::from_hours(24)..=Duration::MAX,
+        "at least 1d",
+    )
 }
 
 /// Parses how long contacts are kept.
 pub(super) fn contacts(text: &str) -> Result<Duration, String> {
-    within(text, Duration::ZERO..=Duration::from_hours(400 * 24), "from 0s to 400d")
+    within(
+        text,
+        Duration::ZERO..=Duration::from_hours(400 * 24),
+        "from 0s to 400d",
+    )
 }
 
 /// Parses the duration of a reservation: one minute to 400 days.
@@ -133,16 +159,27 @@ pub(super) fn reservation(text: &str) -> Result<Duration, String> {
 pub(super) fn photo_size(text: &str) -> Result<usize, String> {
     let (number, unit) = match text.strip_suffix("MiB") {
         Some(number) => (number, 1 << 20),
-        None => text.strip_suffix("KiB").map_or((text, 1), |number| (number, 1 << 10)),
+        None => text
+            .strip_suffix("KiB")
+            .map_or((text, 1), |number| (number, 1 << 10)),
     };
-    let size = number.trim_end().parse::<usize>().ok().and_then(|size| size.checked_mul(unit));
+    let size = number
+        .trim_end()
+        .parse::<usize>()
+        .ok()
+        .and_then(|size| size.checked_mul(unit));
     let is_valid = |size: &usize| (1 << 10..=64 << 20).contains(size);
-    size.filter(is_valid).ok_or("it must be a size from 1KiB to 64MiB, such as 16MiB".to_owned())
+    size.filter(is_valid)
+        .ok_or("it must be a size from 1KiB to 64MiB, such as 16MiB".to_owned())
 }
 
 fn within(text: &str, range: RangeInclusive<Duration>, is: &str) -> Result<Duration, String> {
     let parsed = duration(text)?;
-    if range.contains(&parsed) { Ok(parsed) } else { Err(format!("it must be {is}")) }
+    if range.contains(&parsed) {
+        Ok(parsed)
+    } else {
+        Err(format!("it must be {is}"))
+    }
 }
 
 /// A rate such as `600/min`, or `off`.

@@ -49,7 +49,9 @@ pub(super) fn named_in(command: clap::Command, message: &str) -> Option<String> 
             return;
         };
         let is_given = env::args_os().any(|argument| {
-            let name = argument.to_str().and_then(|argument| argument.strip_prefix("--"));
+            let name = argument
+                .to_str()
+                .and_then(|argument| argument.strip_prefix("--"));
             let rest = name.and_then(|name| name.strip_prefix(long));
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
         });
@@ -63,7 +65,12 @@ pub(super) fn named_in(command: clap::Command, message: &str) -> Option<String> 
 fn known(command: clap::Command) -> Vec<String> {
     let mut names = vec![SETTINGS_FILE.to_owned()];
     for_each_option(&built(command), &mut |option| {
-        names.extend(option.get_env().and_then(|name| name.to_str()).map(str::to_owned));
+        names.extend(
+            option
+                .get_env()
+                .and_then(|name| name.to_str())
+                .map(str::to_owned),
+        );
     });
     names
 }
@@ -117,19 +124,26 @@ pub(super) fn load(matches: &ArgMatches) -> Result<(), BadSetting> {
             file.display()
         ))
     })?;
-    let given = variables.into_iter().filter(|(name, _)| env::var_os(name).is_none());
+    let given = variables
+        .into_iter()
+        .filter(|(name, _)| env::var_os(name).is_none());
     let program = env::current_exe().unwrap_or_else(|_| PACKAGED.0.into());
     let error = process::Command::new(program)
         .args(env::args_os().skip(1))
         .envs(given)
         .env(SETTINGS_FILE, "")
         .exec();
-    Err(BadSetting(format!("cannot run petstore with the settings in {}: {error}", file.display())))
+    Err(BadSetting(format!(
+        "cannot run petstore with the settings in {}: {error}",
+        file.display()
+    )))
 }
 
 fn file() -> Option<PathBuf> {
     if let Some(file) = env::var_os(SETTINGS_FILE) {
-        return Some(file).filter(|file| !file.is_empty()).map(PathBuf::from);
+        return Some(file)
+            .filter(|file| !file.is_empty())
+            .map(PathBuf::from);
     }
     let program = env::current_exe().ok()?;
     (program == Path::new(PACKAGED.0)).then(|| PACKAGED.1.into())

@@ -73,7 +73,11 @@ impl WebhookArgs {
             }
             DatabaseUrl::Postgres(_) => is_service.then(|| "petstore.secret-key".into()),
         });
-        let of = if let DatabaseUrl::Sqlite(file) = database { Some(file) } else { path.as_ref() };
+        let of = if let DatabaseUrl::Sqlite(file) = database {
+            Some(file)
+        } else {
+            path.as_ref()
+        };
         let owner = of.and_then(|path| Owner::for_file(path));
         let vault = Arc::new(Vault::new(path, owner));
         Registrar::new(vault, self.allowed(), super::runtime::random())
@@ -83,7 +87,13 @@ impl WebhookArgs {
     pub(super) fn connector(&self) -> anyhow::Result<Connector> {
         let (allowed, resolver) = (self.allowed(), Box::new(SystemResolver));
         let (roots, clock) = (tls::system_roots(), Arc::new(SystemClock));
-        Ok(Connector::new(allowed, resolver, roots, ATTEMPT_LIMIT, clock)?)
+        Ok(Connector::new(
+            allowed,
+            resolver,
+            roots,
+            ATTEMPT_LIMIT,
+            clock,
+        )?)
     }
 
     fn allowed(&self) -> Networks {
@@ -143,7 +153,12 @@ enum Command {
         #[command(flatten)]
         which: Which,
         /// Where to continue
-        #[arg(long, value_enum, env = "PETSTORE_WEBHOOK_ENABLE_FROM", default_value = "resume")]
+        #[arg(
+            long,
+            value_enum,
+            env = "PETSTORE_WEBHOOK_ENABLE_FROM",
+            default_value = "resume"
+        )]
         from: From,
     },
     /// Stop sending to a webhook
@@ -176,7 +191,8 @@ fn number(text: &str) -> Result<i64, &'static str> {
 
 fn change_type(text: &str) -> Result<ChangeType, String> {
     let all = ChangeType::ALL.map(ChangeType::as_str);
-    text.parse().map_err(|_| format!("it must be one of {}", all.join(", ")))
+    text.parse()
+        .map_err(|_| format!("it must be one of {}", all.join(", ")))
 }
 
 impl Webhooks {
@@ -187,26 +203,51 @@ impl Webhooks {
         let registrar = self.options.registrar(database, false);
         let write = async |id, wanted| write(store, &registrar, database, id, wanted).await;
         match self.command {
-            Command::Add { url, types, description } => {
+            Command::Add {
+                url,
+                types,
+                description,
+            } => {
                 let url = registrar.check_url(&url).map_err(BadSetting)?;
                 let types =
                     (!types.is_empty()).then(|| types.into_iter().map(Into::into).collect());
                 let description = description.map(label).transpose()?;
-                write(None, Wanted::Add { url, types, description }).await
+                write(
+                    None,
+                    Wanted::Add {
+                        url,
+                        types,
+                        description,
+                    },
+                )
+                .await
             }
             Command::List => {
-                let webhooks = store.list_webhooks().await.context("cannot read the webhooks")?;
-                webhooks.iter().try_for_each(|stored| show(&stored.webhook, None))
+                let webhooks = store
+                    .list_webhooks()
+                    .await
+                    .context("cannot read the webhooks")?;
+                webhooks
+                    .iter()
+                    .try_for_each(|stored| show(&stored.webhook, None))
             }
             Command::Show(Which { id }) => show(&find(store, id).await?.webhook, None),
             Command::Remove(Which { id }) => write(Some(id), Wanted::Delete).await,
             Command::RotateSecret(Which { id }) => write(Some(id), Wanted::RotateSecret).await,
-            Command::Enable { which: Which { id }, from } => {
-                let wanted = Wanted::Enable { resumes: from == From::Resume };
+            Command::Enable {
+                which: Which { id },
+                from,
+            } => {
+                let wanted = Wanted::Enable {
+                    resumes: from == From::Resume,
+                };
                 write(Some(id), wanted).await
             }
             Command::Disable(Which { id }) => {
-                let patch = WebhookPatch { disable: true, ..WebhookPatch::default() };
+                let patch = WebhookPatch {
+                    disable: true,
+                    ..WebhookPatch::default()
+                };
                 write(Some(id), Wanted::Patch(patch)).await
             }
             Command::Test(Which { id }) => write(Some(id), Wanted::Test).await,
@@ -215,7 +256,9 @@ impl Webhooks {
                 let mut after = 0;
                 loop {
                     let attempts = store.list_attempts(id, after, PAGE).await?;
-                    let Some(&(last, _)) = attempts.last() else { return Ok(()) };
+                    let Some(&(last, _)) = attempts.last() else {
+                        return Ok(());
+                    };
                     after = last;
                     for (_, attempt) in &attempts {
                         super::output::print(&line(|out| json::write_attempt(out, attempt))?)?;
@@ -247,7 +290,12 @@ async fn write(
     let key_file = registrar.vault().path();
     let new_file = key_file.filter(|path| !path.exists());
     let decided = delivery::decide(store, registrar, present.as_ref(), &wanted, now).await;
-    let Decided { change, act, webhook, secret } = decided.map_err(|error| match error {
+    let Decided {
+        change,
+        act,
+        webhook,
+        secret,
+    } = decided.map_err(|error| match error {
         DecisionError::Vault(error @ VaultError::NotSet) => BadSetting(error.to_string()).into(),
         error => anyhow::Error::from(error),
     })?;
@@ -255,12 +303,16 @@ async fn write(
         check_key_file(key, database)?;
     }
     let context = WriteContext::new(Actor::Command, now);
-    let written =
-        store.write_webhook(change.clone(), act, StoredResponse::default(), context).await;
+    let written = store
+        .write_webhook(change.clone(), act, StoredResponse::default(), context)
+        .await;
     match (written.context("cannot store the webhook")?, change) {
         (Written::Done, WebhookChange::Test(test)) => print_attempt(store, &test).await,
         (Written::Full, WebhookChange::Test(_)) => {
-            bail!("{} test messages wait already; the first {SENT_LATER}", Webhook::MAX_TESTS)
+            bail!(
+                "{} test messages wait already; the first {SENT_LATER}",
+                Webhook::MAX_TESTS
+            )
         }
         (Written::Done, WebhookChange::Delete { id, .. }) => {
             super::output::print_message(&format!("Webhook {id} in {database} is removed."));
@@ -294,13 +346,18 @@ async fn write(
 
 /// Fails if the user of the database cannot read the key file.
 fn check_key_file(key: &Path, database: &DatabaseUrl) -> anyhow::Result<()> {
-    let DatabaseUrl::Sqlite(file) = database else { return Ok(()) };
+    let DatabaseUrl::Sqlite(file) = database else {
+        return Ok(());
+    };
     let message = format!(
         "the owner of {database} cannot read the key file {}; give the file to that user, and run the \
          command again",
         key.display()
     );
-    ensure!(Owner::of(&file.metadata()?).may_read(&key.metadata()?), BadSetting(message));
+    ensure!(
+        Owner::of(&file.metadata()?).may_read(&key.metadata()?),
+        BadSetting(message)
+    );
     Ok(())
 }
 
@@ -326,19 +383,27 @@ async fn print_attempt(store: &dyn Store, test: &TestMessage) -> anyhow::Result<
         if waited >= TAKEN_WITHIN && store.waiting_tests().await?.contains(test) {
             bail!("no running service has taken the test message yet; it {SENT_LATER}");
         }
-        ensure!(waited < 2 * ATTEMPT_LIMIT, "the service stored no result; see its log");
+        ensure!(
+            waited < 2 * ATTEMPT_LIMIT,
+            "the service stored no result; see its log"
+        );
         time::sleep(Duration::from_millis(100)).await;
     }
 }
 
 async fn find(store: &dyn Store, id: i64) -> anyhow::Result<StoredWebhook> {
-    let webhooks = store.list_webhooks().await.context("cannot read the webhooks")?;
+    let webhooks = store
+        .list_webhooks()
+        .await
+        .context("cannot read the webhooks")?;
     let found = webhooks.into_iter().find(|stored| stored.webhook.id == id);
     found.ok_or_else(|| absent(id).into())
 }
 
 fn absent(id: i64) -> BadSetting {
-    BadSetting(format!("webhook {id} does not exist; `petstore webhooks list` lists the webhooks"))
+    BadSetting(format!(
+        "webhook {id} does not exist; `petstore webhooks list` lists the webhooks"
+    ))
 }
 
 fn show(webhook: &Webhook, secret: Option<&str>) -> anyhow::Result<()> {

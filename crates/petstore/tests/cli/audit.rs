@@ -7,26 +7,58 @@ use super::program::{Service, client, create, directory, run};
 #[tokio::test(flavor = "multi_thread")]
 async fn audit_prints_the_trail_of_the_interface_as_text_or_ndjson() {
     let here = directory();
-    let new_key = ["keys", "create", "--create", "--name", "boss", "--scope", "store:admin"];
-    let key = run(here.path(), &new_key).expect_success().stdout.trim().to_owned();
+    let new_key = [
+        "keys",
+        "create",
+        "--create",
+        "--name",
+        "boss",
+        "--scope",
+        "store:admin",
+    ];
+    let key = run(here.path(), &new_key)
+        .expect_success()
+        .stdout
+        .trim()
+        .to_owned();
     let service = Service::start(here.path(), &[]);
     let client = client();
-    let created = create(&client, &service.url, &key, "Rex\u{7}").send().await.unwrap();
+    let created = create(&client, &service.url, &key, "Rex\u{7}")
+        .send()
+        .await
+        .unwrap();
     assert_eq!(created.status(), 201);
-    let request_id = created.headers()["x-request-id"].to_str().unwrap().to_owned();
+    let request_id = created.headers()["x-request-id"]
+        .to_str()
+        .unwrap()
+        .to_owned();
     let url = format!("{}/store/audit", service.url);
-    let served: Vec<Value> =
-        client.get(url).bearer_auth(&key).send().await.unwrap().json().await.unwrap();
+    let served: Vec<Value> = client
+        .get(url)
+        .bearer_auth(&key)
+        .send()
+        .await
+        .unwrap()
+        .json()
+        .await
+        .unwrap();
     assert_eq!(served.len(), 2);
 
-    let printed = run(here.path(), &["audit", "--format", "ndjson"]).expect_success().stdout;
-    let lines: Vec<Value> =
-        printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let printed = run(here.path(), &["audit", "--format", "ndjson"])
+        .expect_success()
+        .stdout;
+    let lines: Vec<Value> = printed
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(lines, served);
 
     let text = run(here.path(), &["audit"]).expect_success().stdout;
     let (first, second) = text.split_once('\n').unwrap();
-    assert!(first.contains("  key.created  key:1  by command"), "{first}");
+    assert!(
+        first.contains("  key.created  key:1  by command"),
+        "{first}"
+    );
     assert!(!text.contains(&key));
     let at = served[1]["at"].as_str().unwrap();
     let line =
@@ -40,7 +72,9 @@ async fn audit_prints_the_trail_of_the_interface_as_text_or_ndjson() {
         ("--since", at, 1),
         ("--until", "2020-01-01T00:00:00Z", 0),
     ] {
-        let printed = run(here.path(), &["audit", option, value]).expect_success().stdout;
+        let printed = run(here.path(), &["audit", option, value])
+            .expect_success()
+            .stdout;
         assert_eq!(printed.lines().count(), count, "{option} {value}");
     }
 }

@@ -15,9 +15,16 @@ fn lines(place: &str) -> String {
     let document = include_str!("../../../../docs/backup.md");
     let part = document.split("### A drill\n").nth(1).unwrap();
     let lines = part.lines().map(|line| line.strip_prefix("    "));
-    let lines: Vec<&str> = lines.skip_while(Option::is_none).map_while(|line| line).collect();
+    let lines: Vec<&str> = lines
+        .skip_while(Option::is_none)
+        .map_while(|line| line)
+        .collect();
     assert_eq!(lines.len(), 5, "{lines:?}");
-    assert_eq!(lines.iter().filter(|line| line.contains("/backup")).count(), 2, "{lines:?}");
+    assert_eq!(
+        lines.iter().filter(|line| line.contains("/backup")).count(),
+        2,
+        "{lines:?}"
+    );
     lines.join("\n").replace("/backup", place)
 }
 
@@ -31,10 +38,15 @@ pub(super) fn drill(
     let program = Path::new(env!("CARGO_BIN_EXE_petstore")).parent().unwrap();
     let path = format!("{}:{}", program.display(), env::var("PATH").unwrap());
     settle(&mut by, here);
-    by.args(["sh", "-e", "-c", &lines(place)]).env("PATH", path).env("TMPDIR", here);
+    by.args(["sh", "-e", "-c", &lines(place)])
+        .env("PATH", path)
+        .env("TMPDIR", here);
     let done = finish(by.envs(variables)).expect_success();
     assert_eq!(fs::read_dir(here).unwrap().count(), 0, "{done:?}");
-    assert!(done.stdout.contains("is valid: 1 animal, 1 key, 1 photo\n"), "{done:?}");
+    assert!(
+        done.stdout.contains("is valid: 1 animal, 1 key, 1 photo\n"),
+        "{done:?}"
+    );
     done
 }
 

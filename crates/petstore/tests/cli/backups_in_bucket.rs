@@ -22,7 +22,15 @@ fn with_bucket(bucket: &FakeBucket, here: &Path, arguments: &[&str]) -> Command 
 }
 
 fn serve(bucket: &FakeBucket, here: &Path, every: &str) -> Service {
-    let options = ["serve", "--listen", "127.0.0.1:0", "--backup", PLACE, "--backup-every", every];
+    let options = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--backup",
+        PLACE,
+        "--backup-every",
+        every,
+    ];
     Service::from(with_bucket(bucket, here, &options))
 }
 
@@ -38,13 +46,22 @@ async fn a_bucket_has_whole_backups_and_each_photo_once_and_gives_them_back() {
     let bucket = FakeBucket::start().await;
     let (here, url) = shop().await;
     let path = here.path();
-    bucket.replace("backups/petstore-20200101T000000Z.db.gz", Bytes::from_static(b"old"));
+    bucket.replace(
+        "backups/petstore-20200101T000000Z.db.gz",
+        Bytes::from_static(b"old"),
+    );
     bucket.replace(
         "backups/petstore-20200101T000000Z.photos",
         format!("1\n{}\n", "11".repeat(16)).into(),
     );
-    bucket.replace(&format!("backups/photos/11/{}-large.jpg", "11".repeat(16)), Bytes::new());
-    bucket.replace("backups/below/petstore-20200101T000000Z.db.gz", Bytes::from_static(b"mine"));
+    bucket.replace(
+        &format!("backups/photos/11/{}-large.jpg", "11".repeat(16)),
+        Bytes::new(),
+    );
+    bucket.replace(
+        "backups/below/petstore-20200101T000000Z.db.gz",
+        Bytes::from_static(b"mine"),
+    );
     bucket.replace("backupsmine", Bytes::from_static(b"mine"));
     let service = serve(&bucket, path, "1s");
     let old = "backups/petstore-20200101T000000Z.photos".to_owned();
@@ -55,40 +72,76 @@ async fn a_bucket_has_whole_backups_and_each_photo_once_and_gives_them_back() {
     let (names, uploads) = bucket.all();
     // One more was perhaps begun.
     assert!(uploads < 2, "{uploads}");
-    assert!(!names.contains(&"backups/petstore-20200101T000000Z.photos".to_owned()), "{names:?}");
-    assert!(!names.iter().any(|name| name.contains("photos/11/")), "{names:?}");
-    for of_others in ["backups/below/petstore-20200101T000000Z.db.gz", "backupsmine"] {
+    assert!(
+        !names.contains(&"backups/petstore-20200101T000000Z.photos".to_owned()),
+        "{names:?}"
+    );
+    assert!(
+        !names.iter().any(|name| name.contains("photos/11/")),
+        "{names:?}"
+    );
+    for of_others in [
+        "backups/below/petstore-20200101T000000Z.db.gz",
+        "backupsmine",
+    ] {
         assert_eq!(bucket.content(of_others), "mine");
     }
-    let photo = file(Path::new("backups/photos"), &url).display().to_string();
-    assert_eq!(bucket.content(&photo), fs::read(file(&path.join("photos"), &url)).unwrap());
+    let photo = file(Path::new("backups/photos"), &url)
+        .display()
+        .to_string();
+    assert_eq!(
+        bucket.content(&photo),
+        fs::read(file(&path.join("photos"), &url)).unwrap()
+    );
     // What is not finished is next to the database, and gone after the next one.
     let service = serve(&bucket, path, "1s");
     until(|| service.said().contains("made a backup")).await;
-    let unfinished = || super::backups::names(path, "").into_iter().filter(|n| n.starts_with('.'));
+    let unfinished = || {
+        super::backups::names(path, "")
+            .into_iter()
+            .filter(|n| n.starts_with('.'))
+    };
     until(|| unfinished().eq([".petstore.db-backup.lock"])).await;
     drop(service);
     let other = directory();
     let run = |arguments: &[&str]| finish(&mut with_bucket(&bucket, other.path(), arguments));
     let said = run(&["backups", PLACE]).expect_success().stdout;
-    let newest =
-        backups(&bucket).into_iter().filter(|name| name.starts_with("petstore-")).max().unwrap();
-    assert!(said.lines().any(|line| line.starts_with(&newest) && line.ends_with("  1")), "{said}");
+    let newest = backups(&bucket)
+        .into_iter()
+        .filter(|name| name.starts_with("petstore-"))
+        .max()
+        .unwrap();
+    assert!(
+        said.lines()
+            .any(|line| line.starts_with(&newest) && line.ends_with("  1")),
+        "{said}"
+    );
     // The second one of a second has the time of the next.
     until(|| Some(SystemClock.now()) >= time_of(&newest)).await;
     let said = run(&["restore", PLACE]).expect_success().stdout;
-    assert!(said.starts_with(&format!("Restoring {PLACE}/{newest} of ")), "{said}");
-    assert!(said.contains("Copied 1 photo from s3://shop/backups/photos to "), "{said}");
+    assert!(
+        said.starts_with(&format!("Restoring {PLACE}/{newest} of ")),
+        "{said}"
+    );
+    assert!(
+        said.contains("Copied 1 photo from s3://shop/backups/photos to "),
+        "{said}"
+    );
     run(&["check", "--photos-content"]).expect_success();
     assert!(is_there(&Service::start(other.path(), &[]), &url).await);
     let one = format!("{PLACE}/{newest}");
     run(&["restore", &one, "--force"]).expect_success();
     let content = bucket.content(&format!("backups/{newest}"));
-    bucket.replace(&format!("backups/{newest}"), content.slice(..content.len() - 1));
+    bucket.replace(
+        &format!("backups/{newest}"),
+        content.slice(..content.len() - 1),
+    );
     let done = run(&["restore", PLACE, "--force"]);
     assert!(
         done.stderr.contains("is damaged (")
-            && done.stderr.contains(&format!("petstore restore {PLACE}/petstore-"))
+            && done
+                .stderr
+                .contains(&format!("petstore restore {PLACE}/petstore-"))
     );
 }
 
@@ -97,16 +150,30 @@ async fn a_bucket_that_fails_hangs_or_lies_is_a_failure_and_gets_no_half_backup(
     let bucket = FakeBucket::start().await;
     let here = directory();
     let key = new_key(here.path());
-    for mood in [Mood::Fails, Mood::Forbids, Mood::Lies, Mood::Halves, Mood::Alters, Mood::Regrets]
-    {
+    for mood in [
+        Mood::Fails,
+        Mood::Forbids,
+        Mood::Lies,
+        Mood::Halves,
+        Mood::Alters,
+        Mood::Regrets,
+    ] {
         bucket.is(mood);
         let service = serve(&bucket, here.path(), "1s");
         until(|| service.said().contains("a background task failed")).await;
-        let added = create(&client(), &service.url, &key, "Luna").send().await.unwrap();
+        let added = create(&client(), &service.url, &key, "Luna")
+            .send()
+            .await
+            .unwrap();
         assert_eq!(added.status(), 201, "{mood:?}");
         assert_eq!(bucket.all(), (Vec::new(), 0), "{mood:?}");
         bucket.is(Mood::Works);
-        until(|| service.said().contains("the background task succeeds again")).await;
+        until(|| {
+            service
+                .said()
+                .contains("the background task succeeds again")
+        })
+        .await;
         let count = backups(&bucket).len();
         // Also after it worked, and never with a backup less.
         bucket.is(mood);
@@ -119,9 +186,17 @@ async fn a_bucket_that_fails_hangs_or_lies_is_a_failure_and_gets_no_half_backup(
     }
     bucket.is(Mood::Hangs);
     let service = serve(&bucket, here.path(), "1s");
-    let added = create(&client(), &service.url, &key, "Luna").send().await.unwrap();
+    let added = create(&client(), &service.url, &key, "Luna")
+        .send()
+        .await
+        .unwrap();
     assert_eq!(added.status(), 201);
-    until(|| service.said().contains("the backup before this one has not ended yet")).await;
+    until(|| {
+        service
+            .said()
+            .contains("the backup before this one has not ended yet")
+    })
+    .await;
     service.signal("TERM");
     assert!(service.wait().0.success());
 }
@@ -154,9 +229,14 @@ async fn a_second_service_on_one_bucket_is_refused() {
 async fn a_bucket_without_credentials_names_the_variables() {
     let here = directory();
     let mut list = command(here.path(), &["backups", PLACE]);
-    list.env_remove("AWS_ACCESS_KEY_ID").env_remove("AWS_SECRET_ACCESS_KEY");
+    list.env_remove("AWS_ACCESS_KEY_ID")
+        .env_remove("AWS_SECRET_ACCESS_KEY");
     // The machine of a cloud, which is not there.
-    list.env("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1").env("AWS_EC2_METADATA_DISABLED", "");
+    list.env("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1")
+        .env("AWS_EC2_METADATA_DISABLED", "");
     let line = finish(&mut list).expect_one_line();
-    assert!(line.contains("set the variables AWS_ACCESS_KEY_ID and"), "{line}");
+    assert!(
+        line.contains("set the variables AWS_ACCESS_KEY_ID and"),
+        "{line}"
+    );
 }

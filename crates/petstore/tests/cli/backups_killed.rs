@@ -25,17 +25,25 @@ fn fill(database: &Path) {
     let animals = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
          INSERT INTO pets (name, category_id, status) SELECT 'Frank ' || i, i, 'sold' FROM n";
     database.execute(animals, ()).unwrap();
-    database.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    database
+        .execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")
+        .unwrap();
 }
 
 /// Fails unless each backup is complete. Old ones that the test has put there are short.
 fn expect_complete(place: &Path, known: &mut BTreeSet<String>) {
-    for name in backups(place).into_iter().filter(|name| !name.starts_with("petstore-2020")) {
+    for name in backups(place)
+        .into_iter()
+        .filter(|name| !name.starts_with("petstore-2020"))
+    {
         if known.insert(name.clone()) {
             let mut content = GzDecoder::new(File::open(place.join(&name)).unwrap());
             let length = io::copy(&mut content, &mut io::sink()).unwrap();
             assert!(length > 1_000_000, "{name} has {length} bytes");
-            assert!(place.join(name.replace(".db.gz", ".photos")).exists(), "{name}");
+            assert!(
+                place.join(name.replace(".db.gz", ".photos")).exists(),
+                "{name}"
+            );
         }
     }
 }
@@ -72,7 +80,11 @@ async fn no_kill_leaves_a_half_backup_deletes_what_others_need_or_prevents_a_res
         // Retention deletes them, and their photos.
         for second in 0..3 {
             let name = format!("petstore-202001{:02}T00000{second}Z", kill % 28 + 1);
-            fs::write(place.join(format!("{name}.photos")), format!("1\n{second:032x}\n")).unwrap();
+            fs::write(
+                place.join(format!("{name}.photos")),
+                format!("1\n{second:032x}\n"),
+            )
+            .unwrap();
             fs::write(place.join(format!("{name}.db.gz")), "old").unwrap();
         }
         let planted = format!("petstore-202001{:02}T000000Z.db.gz", kill % 28 + 1);
@@ -92,12 +104,22 @@ async fn no_kill_leaves_a_half_backup_deletes_what_others_need_or_prevents_a_res
         if known.is_empty() {
             continue;
         }
-        let restore = ["restore", "place", "--database", "sqlite:trial/petstore.db", "--force"];
+        let restore = [
+            "restore",
+            "place",
+            "--database",
+            "sqlite:trial/petstore.db",
+            "--force",
+        ];
         fs::create_dir_all(path.join("trial")).unwrap();
         let mut killed: Child = command(path, &restore).spawn().unwrap();
         let is_unpacked =
             || fs::read_dir(path.join("trial")).unwrap().count() > usize::from(what % 2 == 0);
-        wait_for(&mut random, &mut || killed.try_wait().unwrap().is_none(), is_unpacked);
+        wait_for(
+            &mut random,
+            &mut || killed.try_wait().unwrap().is_none(),
+            is_unpacked,
+        );
         let _ = killed.kill();
         killed.wait().unwrap();
         if path.join("trial/petstore.db").exists() {
@@ -105,8 +127,16 @@ async fn no_kill_leaves_a_half_backup_deletes_what_others_need_or_prevents_a_res
         }
         let said = run(path, &restore).expect_success().stdout;
         let newest = known.last().unwrap();
-        assert!(said.starts_with(&format!("Restoring place/{newest} of ")), "{said}");
-        let check = ["check", "--database", "sqlite:trial/petstore.db", "--photos-content"];
+        assert!(
+            said.starts_with(&format!("Restoring place/{newest} of ")),
+            "{said}"
+        );
+        let check = [
+            "check",
+            "--database",
+            "sqlite:trial/petstore.db",
+            "--photos-content",
+        ];
         let said = run(path, &check).expect_success().stdout;
         assert!(said.contains("is valid: 20001 animals"), "{said}");
         assert!(file(&path.join("trial/photos"), &url).exists());

@@ -33,44 +33,104 @@ async fn a_wrong_place_or_name_is_an_error_that_says_what_is_wrong() {
     let one = format!("place/{name}");
     let before = fs::read(path.join("petstore.db")).unwrap();
     for (arguments, says) in [
-        ("backups nowhere", "nowhere is no folder and no bucket; name the place"),
-        ("backups petstore.db", "petstore.db is no folder and no bucket; name the place"),
-        (&format!("backups {one}"), "is no folder and no bucket; name the place"),
-        ("backups link", "link is no folder and no bucket; name the place"),
-        ("backups pipe", "pipe is no folder and no bucket; name the place"),
+        (
+            "backups nowhere",
+            "nowhere is no folder and no bucket; name the place",
+        ),
+        (
+            "backups petstore.db",
+            "petstore.db is no folder and no bucket; name the place",
+        ),
+        (
+            &format!("backups {one}"),
+            "is no folder and no bucket; name the place",
+        ),
+        (
+            "backups link",
+            "link is no folder and no bucket; name the place",
+        ),
+        (
+            "backups pipe",
+            "pipe is no folder and no bucket; name the place",
+        ),
         ("backups off", "name a folder or a bucket"),
-        ("backups ftp://host/place", "ftp:// is not known; write s3://BUCKET/PREFIX"),
-        ("backups s3://", "the URL names no bucket; write s3://BUCKET/PREFIX"),
-        ("backups s3://shop/x?y", "only a bucket and a prefix are allowed"),
-        ("restore nowhere --force", "the file nowhere does not exist; name a copy"),
-        ("restore link --force", "the file link does not exist; name a copy"),
-        ("restore other --force", "other has no backup that `petstore serve` made"),
-        ("restore place/petstore-20200101T000000.db.gz --force", "does not exist; name a copy"),
+        (
+            "backups ftp://host/place",
+            "ftp:// is not known; write s3://BUCKET/PREFIX",
+        ),
+        (
+            "backups s3://",
+            "the URL names no bucket; write s3://BUCKET/PREFIX",
+        ),
+        (
+            "backups s3://shop/x?y",
+            "only a bucket and a prefix are allowed",
+        ),
+        (
+            "restore nowhere --force",
+            "the file nowhere does not exist; name a copy",
+        ),
+        (
+            "restore link --force",
+            "the file link does not exist; name a copy",
+        ),
+        (
+            "restore other --force",
+            "other has no backup that `petstore serve` made",
+        ),
+        (
+            "restore place/petstore-20200101T000000.db.gz --force",
+            "does not exist; name a copy",
+        ),
         (
             "restore other/petstore-20200101T000000Z.db.gz --force",
             "other has no backup petstore-20200101T000000Z.db.gz; petstore backups other lists",
         ),
-        ("restore renamed.gz", "petstore.db already exists; --force replaces it"),
+        (
+            "restore renamed.gz",
+            "petstore.db already exists; --force replaces it",
+        ),
         ("restore cut.gz --force", "cut.gz is damaged"),
         ("restore empty.db --force", "the database empty.db is empty"),
-        ("restore place/petstore-backups.mark --force", "is not a SQLite database"),
-        (&format!("restore {one}"), "petstore.db already exists; --force replaces it"),
+        (
+            "restore place/petstore-backups.mark --force",
+            "is not a SQLite database",
+        ),
+        (
+            &format!("restore {one}"),
+            "petstore.db already exists; --force replaces it",
+        ),
         (
             &format!("restore {one} --database sqlite:none/new.db"),
             "the folder none does not exist; create it",
         ),
-        (&format!("restore {one} --database sqlite:folder.db --force"), "is not a regular file"),
-        (&format!("restore {one} --database postgres://db/pets"), "for PostgreSQL, use pg_restore"),
-        ("serve --backup petstore.db/x --backup-every 0s", "from 1s to 365d"),
+        (
+            &format!("restore {one} --database sqlite:folder.db --force"),
+            "is not a regular file",
+        ),
+        (
+            &format!("restore {one} --database postgres://db/pets"),
+            "for PostgreSQL, use pg_restore",
+        ),
+        (
+            "serve --backup petstore.db/x --backup-every 0s",
+            "from 1s to 365d",
+        ),
     ] {
         let done = run(path, &arguments.split(' ').collect::<Vec<_>>());
         assert!(!done.status.success(), "{arguments}: {done:?}");
         assert_eq!(done.stderr.lines().count(), 1, "{arguments}: {done:?}");
         assert!(done.stderr.contains(says), "{arguments}: {done:?}");
-        assert_eq!(fs::read(path.join("petstore.db")).unwrap(), before, "{arguments}");
+        assert_eq!(
+            fs::read(path.join("petstore.db")).unwrap(),
+            before,
+            "{arguments}"
+        );
     }
     run(path, &["restore", &format!("{one}/"), "--force"]).expect_success();
-    let said = run(path, &["restore", "renamed.gz", "--force"]).expect_success().stdout;
+    let said = run(path, &["restore", "renamed.gz", "--force"])
+        .expect_success()
+        .stdout;
     assert!(said.starts_with("Restoring renamed.gz ("), "{said}");
 }
 
@@ -92,11 +152,20 @@ fn a_place_that_can_never_work_ends_the_start_with_what_to_do() {
     for (place, advice) in [
         ("file", "cannot use file: "),
         ("file/below", "it is a file, or below a file: name a folder"),
-        ("/proc/place", "no folder can be made there: name another one"),
+        (
+            "/proc/place",
+            "no folder can be made there: name another one",
+        ),
     ] {
-        let done = run(here.path(), &["serve", "--listen", "127.0.0.1:0", "--backup", place]);
+        let done = run(
+            here.path(),
+            &["serve", "--listen", "127.0.0.1:0", "--backup", place],
+        );
         assert_eq!(done.status.code(), Some(2), "{place}: {done:?}");
-        assert!(done.stderr.contains("--backup: cannot use "), "{place}: {done:?}");
+        assert!(
+            done.stderr.contains("--backup: cannot use "),
+            "{place}: {done:?}"
+        );
         assert!(done.stderr.contains(advice), "{place}: {done:?}");
     }
 }
@@ -112,13 +181,21 @@ fn a_restore_never_writes_where_a_variable_names_the_photos_of_another_database(
     };
     let drill = ["--database", "sqlite:drill.db"];
     let line = restore(&drill).expect_one_line();
-    assert!(line.contains("PETSTORE_PHOTOS names production, which is perhaps"), "{line}");
+    assert!(
+        line.contains("PETSTORE_PHOTOS names production, which is perhaps"),
+        "{line}"
+    );
     assert!(!here.path().join("drill.db").exists());
     restore(&[&drill[..], &["--photos", "drill-photos"]].concat()).expect_success();
     restore(&[]).expect_success();
     let mut check = command(here.path(), &["check", "--database", "sqlite:drill.db"]);
-    let said = finish(check.env("PETSTORE_PHOTOS", "production")).expect_success().stderr;
-    assert!(said.contains("production, which PETSTORE_PHOTOS names"), "{said}");
+    let said = finish(check.env("PETSTORE_PHOTOS", "production"))
+        .expect_success()
+        .stderr;
+    assert!(
+        said.contains("production, which PETSTORE_PHOTOS names"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -128,10 +205,22 @@ fn empty_variables_of_a_bucket_do_not_count_and_an_endpoint_that_is_no_url_is_an
     let open = |name: &str, value: &str| {
         let mut variables = bucket.variables();
         variables.push((name.to_owned(), value.to_owned()));
-        Place::bucket(&"s3://shop/x".parse().unwrap(), &variables, Path::new("petstore.db"))
+        Place::bucket(
+            &"s3://shop/x".parse().unwrap(),
+            &variables,
+            Path::new("petstore.db"),
+        )
     };
-    for name in ["AWS_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_REGION", "AWS_SESSION_TOKEN"] {
-        assert!(open(name, "").unwrap().own().unwrap().backups.is_empty(), "{name}");
+    for name in [
+        "AWS_ENDPOINT",
+        "AWS_ENDPOINT_URL_S3",
+        "AWS_REGION",
+        "AWS_SESSION_TOKEN",
+    ] {
+        assert!(
+            open(name, "").unwrap().own().unwrap().backups.is_empty(),
+            "{name}"
+        );
     }
     for value in ["localhost:9000", "127.0.0.1", "ftp://host", "http://"] {
         let why = open("AWS_ENDPOINT_URL", value).err().unwrap();

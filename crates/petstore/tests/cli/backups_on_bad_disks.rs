@@ -38,7 +38,10 @@ fn with_place(here: &Path, script: &str) -> (Service, PathBuf) {
 }
 
 async fn expect_create(service: &Service, key: &str) {
-    let added = create(&client(), &service.url, key, "Luna").send().await.unwrap();
+    let added = create(&client(), &service.url, key, "Luna")
+        .send()
+        .await
+        .unwrap();
     assert_eq!(added.status(), 201);
 }
 
@@ -60,7 +63,9 @@ async fn a_full_place_gets_no_half_backup_and_the_next_one_succeeds_when_there_i
         let done = ["a background task failed", "made a backup"];
         until(|| done.iter().any(|text| service.said().contains(text))).await;
         if service.said().contains("a background task failed") {
-            let half = names(&place).into_iter().filter(|name| name.ends_with(".db.gz"));
+            let half = names(&place)
+                .into_iter()
+                .filter(|name| name.ends_with(".db.gz"));
             assert_eq!(half.count(), 0, "{size}: {:?}", names(&place));
             expect_create(&service, &key).await;
             fs::remove_file(place.join("filler")).unwrap();
@@ -68,11 +73,20 @@ async fn a_full_place_gets_no_half_backup_and_the_next_one_succeeds_when_there_i
         }
         let copy = here.path().join("copied");
         fs::create_dir_all(&copy).unwrap();
-        let name = names(&place).into_iter().find(|name| name.ends_with(".db.gz")).unwrap();
+        let name = names(&place)
+            .into_iter()
+            .find(|name| name.ends_with(".db.gz"))
+            .unwrap();
         fs::copy(place.join(&name), copy.join(&name)).unwrap();
         run(
             here.path(),
-            &["restore", &format!("copied/{name}"), "--database", "sqlite:new.db", "--force"],
+            &[
+                "restore",
+                &format!("copied/{name}"),
+                "--database",
+                "sqlite:new.db",
+                "--force",
+            ],
         )
         .expect_success();
         expect_create(&service, &key).await;
@@ -90,7 +104,11 @@ async fn a_place_that_is_read_only_from_the_start_ends_it() {
     settle(&mut command, here.path());
     let done = finish(&mut command);
     assert_eq!(done.status.code(), Some(2), "{done:?}");
-    assert!(done.stderr.contains("the file system is read-only there: name another"), "{done:?}");
+    assert!(
+        done.stderr
+            .contains("the file system is read-only there: name another"),
+        "{done:?}"
+    );
 }
 
 /// A folder whose file system never responds, because nobody reads what it asks this descriptor.
@@ -102,7 +120,12 @@ async fn a_hanging_place_is_a_failure_that_is_counted_and_the_service_continues_
     let here = directory();
     let key = new_key(here.path());
     let (service, _) = with_place(here.path(), HANGING);
-    until(|| service.said().contains("the backup before this one has not ended yet")).await;
+    until(|| {
+        service
+            .said()
+            .contains("the backup before this one has not ended yet")
+    })
+    .await;
     let failures = "petstore_backup_failures_total";
     while Page::of(&client(), &service).await.value(failures, &[]) < 2 {
         tokio::task::yield_now().await;
@@ -117,7 +140,11 @@ async fn pipes_and_links_in_a_place_hold_nobody_and_lead_nobody_elsewhere() {
     let here = directory();
     let key = new_key(here.path());
     let place = here.path().join("place");
-    for name in ["petstore-backups.mark", ".petstore-backup.part", ".petstore-backup.db"] {
+    for name in [
+        "petstore-backups.mark",
+        ".petstore-backup.part",
+        ".petstore-backup.db",
+    ] {
         fs::create_dir_all(&place).unwrap();
         mknodat(CWD, place.join(name), FileType::Fifo, Mode::RWXU, 0).unwrap();
         fs::write(here.path().join("mine"), "mine").unwrap();
@@ -125,10 +152,19 @@ async fn pipes_and_links_in_a_place_hold_nobody_and_lead_nobody_elsewhere() {
             .unwrap();
         let mut service =
             Service::start(here.path(), &["--backup", "place", "--backup-every", "1s"]);
-        until(|| ["made a backup", "failed"].iter().any(|text| service.said().contains(text)))
-            .await;
+        until(|| {
+            ["made a backup", "failed"]
+                .iter()
+                .any(|text| service.said().contains(text))
+        })
+        .await;
         let is_mark = name == "petstore-backups.mark";
-        assert_eq!(service.said().contains("is not a regular file"), is_mark, "{}", service.said());
+        assert_eq!(
+            service.said().contains("is not a regular file"),
+            is_mark,
+            "{}",
+            service.said()
+        );
         expect_create(&service, &key).await;
         assert!(service.is_running());
         service.signal("TERM");

@@ -13,11 +13,16 @@ use super::{
 };
 
 fn backups(here: &Path) -> Vec<Timestamp> {
-    super::backup::files(&here.join("place")).iter().filter_map(|name| time_of(name)).collect()
+    super::backup::files(&here.join("place"))
+        .iter()
+        .filter_map(|name| time_of(name))
+        .collect()
 }
 
 async fn value(service: &Service, metric: &str) -> u64 {
-    Page::of(&client(), service).await.value(&format!("petstore_backup_{metric}"), &[])
+    Page::of(&client(), service)
+        .await
+        .value(&format!("petstore_backup_{metric}"), &[])
 }
 
 #[tokio::test]
@@ -42,13 +47,22 @@ async fn backups_are_off_until_a_place_is_named_and_then_every_24_hours_and_kept
         looks.tick().await;
     }
     let found = backups(path);
-    let has = |at: Timestamp| found.iter().any(|found| found.as_second() == at.as_second());
+    let has = |at: Timestamp| {
+        found
+            .iter()
+            .any(|found| found.as_second() == at.as_second())
+    };
     assert!(has(kept) && !has(old), "{found:?}");
     let newest = found.into_iter().max().unwrap();
     assert_eq!(value(&service, "interval_seconds").await, 24 * 60 * 60);
     let last = u64::try_from(newest.as_second()).unwrap();
-    assert_eq!(value(&service, "last_success_timestamp_seconds").await, last);
-    let length = fs::metadata(path.join("place").join(name(newest))).unwrap().len();
+    assert_eq!(
+        value(&service, "last_success_timestamp_seconds").await,
+        last
+    );
+    let length = fs::metadata(path.join("place").join(name(newest)))
+        .unwrap()
+        .len();
     assert_eq!(value(&service, "bytes").await, length);
     assert_eq!(value(&service, "failures_total").await, 0);
 }

@@ -17,7 +17,9 @@ fn database(directory: &Path) -> Connection {
     let animals = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
          INSERT INTO pets (name, category_id, status) SELECT 'animal ' || i, i, 'sold' FROM n";
     database.execute(animals, []).unwrap();
-    database.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    database
+        .execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")
+        .unwrap();
     database
 }
 
@@ -26,14 +28,20 @@ fn problems(directory: &Path) -> Vec<String> {
     let done = run(directory, &["check"]);
     assert_eq!(done.status.code(), Some(1), "{done:?}");
     let restore = "; to replace it with a backup, use `petstore restore`\n";
-    assert!(done.stderr.contains("/petstore.db is damaged (found "), "{done:?}");
+    assert!(
+        done.stderr.contains("/petstore.db is damaged (found "),
+        "{done:?}"
+    );
     assert!(done.stderr.ends_with(restore), "{done:?}");
     assert_eq!(done.stderr.lines().count(), 1, "{done:?}");
     done.stdout.lines().map(str::to_owned).collect()
 }
 
 fn overwrite(directory: &Path, at: u64, with: &[u8]) {
-    let file = OpenOptions::new().write(true).open(directory.join("petstore.db")).unwrap();
+    let file = OpenOptions::new()
+        .write(true)
+        .open(directory.join("petstore.db"))
+        .unwrap();
     file.write_all_at(with, at).unwrap();
 }
 
@@ -44,7 +52,13 @@ fn a_valid_database_is_reported_as_valid_and_stays_unchanged() {
     let before = fs::read(here.path().join("petstore.db")).unwrap();
     let said = run(here.path(), &["check"]).expect_success().stdout;
     let database = here.path().join("petstore.db");
-    assert_eq!(said, format!("sqlite:{} is valid: 5000 animals, 1 key\n", database.display()));
+    assert_eq!(
+        said,
+        format!(
+            "sqlite:{} is valid: 5000 animals, 1 key\n",
+            database.display()
+        )
+    );
     assert!(fs::read(here.path().join("petstore.db")).unwrap() == before);
 }
 
@@ -60,7 +74,10 @@ fn check_works_while_the_service_runs() {
 fn an_absent_database_and_one_of_another_program_are_one_line() {
     let here = directory();
     let line = run(here.path(), &["check"]).expect_one_line();
-    assert!(line.contains("/petstore.db; name the right one with --database"), "{line}");
+    assert!(
+        line.contains("/petstore.db; name the right one with --database"),
+        "{line}"
+    );
     assert_eq!(fs::read_dir(here.path()).unwrap().count(), 0);
     Connection::open(here.path().join("petstore.db"))
         .unwrap()
@@ -91,14 +108,19 @@ fn impossible_animals_are_named() {
         "animal 8 has a name that is not Unicode text",
         "CHECK constraint failed in pets",
     ] {
-        assert!(found.iter().any(|line| line == problem), "{problem}: {found:?}");
+        assert!(
+            found.iter().any(|line| line == problem),
+            "{problem}: {found:?}"
+        );
     }
 }
 
 #[test]
 fn many_impossible_animals_are_counted() {
     let here = directory();
-    database(here.path()).execute("UPDATE pets SET name = char(0)", []).unwrap();
+    database(here.path())
+        .execute("UPDATE pets SET name = char(0)", [])
+        .unwrap();
     let found = problems(here.path());
     assert_eq!(found.len(), 21);
     assert_eq!(found[20], "more invalid animals: 4980");
@@ -110,7 +132,10 @@ fn an_id_that_would_be_reused_is_found() {
     database(here.path())
         .execute("UPDATE sqlite_sequence SET seq = 7 WHERE name = 'pets'", [])
         .unwrap();
-    assert_eq!(problems(here.path()), ["sqlite_sequence does not contain the last id of pets"]);
+    assert_eq!(
+        problems(here.path()),
+        ["sqlite_sequence does not contain the last id of pets"]
+    );
 }
 
 #[test]
@@ -127,7 +152,9 @@ fn a_key_with_a_missing_successor_is_found() {
 #[test]
 fn a_table_without_its_index_is_found_by_check_and_at_start() {
     let here = directory();
-    database(here.path()).execute("DROP INDEX pets_sold", []).unwrap();
+    database(here.path())
+        .execute("DROP INDEX pets_sold", [])
+        .unwrap();
     assert_eq!(problems(here.path())[0], "pets_sold is missing");
     for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["keys", "list"]] {
         let line = run(here.path(), command).expect_one_line();
@@ -150,7 +177,10 @@ fn a_damaged_database_is_told_by_its_problems_only_and_by_what_to_do() {
         let found = problems(here.path());
         assert!(!found.is_empty());
         for problem in &found {
-            assert!(!problem.contains("***") && !problem.contains("petstore check"), "{found:?}");
+            assert!(
+                !problem.contains("***") && !problem.contains("petstore check"),
+                "{found:?}"
+            );
         }
         not_opened += usize::from(found == ["database disk image is malformed"]);
     }
@@ -183,13 +213,19 @@ fn each_page_that_is_overwritten_is_found_by_check() {
 fn a_truncated_file_is_one_line_at_start() {
     let here = directory();
     drop(database(here.path()));
-    let file = OpenOptions::new().write(true).open(here.path().join("petstore.db")).unwrap();
+    let file = OpenOptions::new()
+        .write(true)
+        .open(here.path().join("petstore.db"))
+        .unwrap();
     let length = file.metadata().unwrap().len();
     for left in [length - 4096, length / 2, 4096] {
         file.set_len(left).unwrap();
         let mut serve = command(here.path(), &["serve", "--listen", "127.0.0.1:0"]);
         let line = finish(&mut serve).expect_one_line();
-        assert!(line.starts_with("error: the database petstore.db is damaged ("), "{line}");
+        assert!(
+            line.starts_with("error: the database petstore.db is damaged ("),
+            "{line}"
+        );
         assert_eq!(run(here.path(), &["check"]).status.code(), Some(1));
     }
 }

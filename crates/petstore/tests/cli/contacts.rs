@@ -42,9 +42,17 @@ async fn start_receiver() -> (String, Arc<Mutex<Vec<u8>>>) {
 async fn respond(mut stream: TcpStream, all: Arc<Mutex<Vec<u8>>>) {
     let mut bytes = Vec::new();
     while !matches!(stream.read_buf(&mut bytes).await, Ok(0) | Err(_)) {
-        let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
+            continue;
+        };
         let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase() + "\r";
-        let length = head.split("content-length: ").nth(1).unwrap().split('\r').next().unwrap();
+        let length = head
+            .split("content-length: ")
+            .nth(1)
+            .unwrap()
+            .split('\r')
+            .next()
+            .unwrap();
         if bytes.len() == end + 4 + length.parse::<usize>().unwrap() {
             all.lock().unwrap().append(&mut bytes);
             let response = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
@@ -54,7 +62,9 @@ async fn respond(mut stream: TcpStream, all: Arc<Mutex<Vec<u8>>>) {
 }
 
 fn contains(place: &[u8], part: &str) -> bool {
-    place.windows(part.len()).any(|found| found == part.as_bytes())
+    place
+        .windows(part.len())
+        .any(|found| found == part.as_bytes())
 }
 
 /// The rows of each table.
@@ -62,7 +72,9 @@ async fn tables(here: &Path, database: &str) -> HashMap<String, Vec<u8>> {
     let mut content = HashMap::new();
     if let Some(path) = database.strip_prefix("sqlite:") {
         let on = Connection::open(here.join(path)).unwrap();
-        let mut tables = on.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").unwrap();
+        let mut tables = on
+            .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+            .unwrap();
         let tables = tables.query_map([], |row| row.get::<_, String>(0)).unwrap();
         for table in tables.map(Result::unwrap) {
             let mut select = on.prepare(&format!("SELECT * FROM {table}")).unwrap();
@@ -87,10 +99,19 @@ async fn tables(here: &Path, database: &str) -> HashMap<String, Vec<u8>> {
         // Also what is in a column of bytes.
         let rows = format!(
             "SELECT convert_to(t::text, 'UTF8') || coalesce({}, '') FROM {table} t",
-            if table == "requests" { "body" } else { "NULL::bytea" }
+            if table == "requests" {
+                "body"
+            } else {
+                "NULL::bytea"
+            }
         );
         let rows = on.query(&rows, &[]).await.unwrap();
-        content.insert(table, rows.iter().flat_map(|row| row.get::<_, Vec<u8>>(0)).collect());
+        content.insert(
+            table,
+            rows.iter()
+                .flat_map(|row| row.get::<_, Vec<u8>>(0))
+                .collect(),
+        );
     }
     content
 }
@@ -132,22 +153,58 @@ async fn carry_out_each_operation(program: &Program<'_>) {
     for (method, path, body, status) in [
         (Method::POST, "/store/orders", place, 201),
         (Method::POST, "/store/batch", batch, 200),
-        (Method::PATCH, "/store/orders/1", json!({ "contact": marked(4) }), 200),
-        (Method::PATCH, "/store/orders/1", json!({ "note": "n", "price": "1" }), 200),
+        (
+            Method::PATCH,
+            "/store/orders/1",
+            json!({ "contact": marked(4) }),
+            200,
+        ),
+        (
+            Method::PATCH,
+            "/store/orders/1",
+            json!({ "note": "n", "price": "1" }),
+            200,
+        ),
         (Method::POST, "/store/orders/1/complete", json!({}), 200),
-        (Method::POST, "/store/orders/1/return", json!({ "reason": "r" }), 200),
+        (
+            Method::POST,
+            "/store/orders/1/return",
+            json!({ "reason": "r" }),
+            200,
+        ),
         (Method::POST, "/store/orders/2/cancel", json!({}), 200),
         (Method::POST, "/store/orders", sale, 201),
         // Rejected for the value, and for the state.
-        (Method::PATCH, "/store/orders/1", json!({ "contact": [marked(5)] }), 400),
-        (Method::PATCH, "/store/orders/1", json!({ "contact": marked(6).repeat(50) }), 400),
-        (Method::PATCH, "/store/orders/1", json!({ (marked(7)): 1 }), 400),
+        (
+            Method::PATCH,
+            "/store/orders/1",
+            json!({ "contact": [marked(5)] }),
+            400,
+        ),
+        (
+            Method::PATCH,
+            "/store/orders/1",
+            json!({ "contact": marked(6).repeat(50) }),
+            400,
+        ),
+        (
+            Method::PATCH,
+            "/store/orders/1",
+            json!({ (marked(7)): 1 }),
+            400,
+        ),
         (Method::POST, "/store/orders/2/complete", json!({}), 409),
     ] {
         for _ in 0..2 {
             let retry = format!("{} {path} {body}", method.as_str());
-            let retry: String = retry.bytes().map(|byte| format!("{byte:x}")).take(120).collect();
-            let (found, text) = program.send(method.clone(), path, &retry, body.clone()).await;
+            let retry: String = retry
+                .bytes()
+                .map(|byte| format!("{byte:x}"))
+                .take(120)
+                .collect();
+            let (found, text) = program
+                .send(method.clone(), path, &retry, body.clone())
+                .await;
             assert_eq!(found, status, "{path}: {text}");
             seen += &text;
         }
@@ -155,7 +212,10 @@ async fn carry_out_each_operation(program: &Program<'_>) {
     for read in ["/store/orders", "/store/orders/1"] {
         seen += &program.send(Method::GET, read, "r", json!({})).await.1;
     }
-    assert!((1..=4).all(|number| seen.contains(&marked(number))), "{seen}");
+    assert!(
+        (1..=4).all(|number| seen.contains(&marked(number))),
+        "{seen}"
+    );
 }
 
 async fn expect_contact_nowhere(database: &str) {
@@ -165,24 +225,60 @@ async fn expect_contact_nowhere(database: &str) {
         command(here.path(), &all)
     };
     let run = |of: &[&str]| finish(&mut arguments(of)).expect_success().stdout;
-    let create = ["keys", "create", "--create", "--name", "a", "--scope", "store:admin"];
+    let create = [
+        "keys",
+        "create",
+        "--create",
+        "--name",
+        "a",
+        "--scope",
+        "store:admin",
+    ];
     let key = run(&create);
     let (receiver, messages) = start_receiver().await;
     let serve = [
-        &["serve", "--listen", "127.0.0.1:0", "--log-level", "trace", "--log-format", "json"][..],
-        &["--access-log", "--webhook-allow", "127.0.0.1", "--secret-key-file", "key"],
+        &[
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--log-level",
+            "trace",
+            "--log-format",
+            "json",
+        ][..],
+        &[
+            "--access-log",
+            "--webhook-allow",
+            "127.0.0.1",
+            "--secret-key-file",
+            "key",
+        ],
         &["--otlp-endpoint", &receiver],
         &MANAGED,
     ];
     let service = Service::from(arguments(&serve.concat()));
-    let program = Program { client: client(), url: &service.url, key: key.trim_end() };
+    let program = Program {
+        client: client(),
+        url: &service.url,
+        key: key.trim_end(),
+    };
     let webhook = json!({ "url": format!("{receiver}/hook") });
-    assert_eq!(program.send(Method::POST, "/store/webhooks", "w", webhook).await.0, 201);
+    assert_eq!(
+        program
+            .send(Method::POST, "/store/webhooks", "w", webhook)
+            .await
+            .0,
+        201
+    );
 
     carry_out_each_operation(&program).await;
 
     let mut places: HashMap<String, Vec<u8>> = HashMap::new();
-    for read in ["/store/changes?after=start", "/store/audit", "/store/webhooks/1/attempts"] {
+    for read in [
+        "/store/changes?after=start",
+        "/store/audit",
+        "/store/webhooks/1/attempts",
+    ] {
         let (status, text) = program.send(Method::GET, read, "r", json!({})).await;
         assert_eq!(status, 200, "{read}: {text}");
         places.insert(read.to_owned(), text.into());
@@ -192,8 +288,13 @@ async fn expect_contact_nowhere(database: &str) {
     while !is_sent() {
         tokio::task::yield_now().await;
     }
-    let metrics = program.client.get(format!("{}/metrics", management_url(&service)));
-    places.insert("metrics".into(), metrics.send().await.unwrap().bytes().await.unwrap().into());
+    let metrics = program
+        .client
+        .get(format!("{}/metrics", management_url(&service)));
+    places.insert(
+        "metrics".into(),
+        metrics.send().await.unwrap().bytes().await.unwrap().into(),
+    );
     for (what, of) in [
         ("audit", &["audit"][..]),
         ("export", &["export"]),
@@ -209,12 +310,20 @@ async fn expect_contact_nowhere(database: &str) {
         finish(&mut command(here.path(), &arguments)).expect_success();
         let copied = tables(here.path(), &to).await;
         let contacts = &copied["order_contacts"];
-        assert_eq!(String::from_utf8_lossy(contacts).matches(MARK).count(), expected);
-        let others = copied.into_iter().filter(|(table, _)| table != "order_contacts");
+        assert_eq!(
+            String::from_utf8_lossy(contacts).matches(MARK).count(),
+            expected
+        );
+        let others = copied
+            .into_iter()
+            .filter(|(table, _)| table != "order_contacts");
         places.extend(others.map(|(table, rows)| (format!("{table} of {to}"), rows)));
     }
     let mut of_database = tables(here.path(), database).await;
-    assert!(contains(&of_database.remove("order_contacts").unwrap(), MARK));
+    assert!(contains(
+        &of_database.remove("order_contacts").unwrap(),
+        MARK
+    ));
     places.extend(of_database);
 
     for order in 1..=3 {
@@ -231,7 +340,10 @@ async fn expect_contact_nowhere(database: &str) {
     let (_, log) = service.wait();
     assert!(log.contains("order.changed"), "{log}");
     places.insert("log".into(), (first_lines + &log).into());
-    places.insert("messages and traces".into(), messages.lock().unwrap().clone());
+    places.insert(
+        "messages and traces".into(),
+        messages.lock().unwrap().clone(),
+    );
     if database.starts_with("sqlite:") {
         for file in fs::read_dir(here.path()).unwrap().map(Result::unwrap) {
             let name = file.file_name().into_string().unwrap();

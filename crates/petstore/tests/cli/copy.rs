@@ -28,7 +28,11 @@ async fn a_hundred_thousand_animals_are_copied_to_postgresql_on_to_another_and_b
     let here = directory();
     let shelter = include_str!("../../../../tests/data/shelter-animals.csv");
     let (header, animals) = shelter.split_once('\n').unwrap();
-    fs::write(here.path().join("many.csv"), format!("{header}\n{}", animals.repeat(10))).unwrap();
+    fs::write(
+        here.path().join("many.csv"),
+        format!("{header}\n{}", animals.repeat(10)),
+    )
+    .unwrap();
     let original = "sqlite:petstore.db";
     run(here.path(), &["import", "many.csv", "--create"]).expect_success();
     let created =
@@ -39,7 +43,13 @@ async fn a_hundred_thousand_animals_are_copied_to_postgresql_on_to_another_and_b
     let service = Service::start(here.path(), &[]);
     let client = client();
     let create = |url: &str| create(&client, url, key, "Frank").header("Idempotency-Key", "k");
-    let animal: Value = create(&service.url).send().await.unwrap().json().await.unwrap();
+    let animal: Value = create(&service.url)
+        .send()
+        .await
+        .unwrap()
+        .json()
+        .await
+        .unwrap();
     service.kill();
 
     let (there, further, back) = (fresh_url().await, fresh_url().await, "sqlite:back.db");
@@ -67,9 +77,18 @@ async fn a_hundred_thousand_animals_are_copied_to_postgresql_on_to_another_and_b
         assert!(exports(here.path(), copy) == expected, "{copy}");
         assert_eq!(keys(copy), keys(original));
         let service = Service::start(here.path(), &["--database", copy]);
-        let again: Value = create(&service.url).send().await.unwrap().json().await.unwrap();
+        let again: Value = create(&service.url)
+            .send()
+            .await
+            .unwrap()
+            .json()
+            .await
+            .unwrap();
         assert_eq!(again, animal);
-        let next = super::program::create(&client, &service.url, key, "Zoe").send().await.unwrap();
+        let next = super::program::create(&client, &service.url, key, "Zoe")
+            .send()
+            .await
+            .unwrap();
         assert_eq!(next.json::<Value>().await.unwrap()["id"], 100_002);
     }
     run(here.path(), &["check", "--database", back]).expect_success();
@@ -82,18 +101,57 @@ async fn a_missing_identical_or_non_empty_database_is_rejected_and_stays_unchang
     run(here.path(), &["import", "one.csv", "--create"]).expect_success();
     std::os::unix::fs::symlink("petstore.db", here.path().join("link.db")).unwrap();
     let postgres = fresh_url().await;
-    run(here.path(), &["keys", "create", "--create", "--name", "me", "--database", &postgres])
-        .expect_success();
+    run(
+        here.path(),
+        &[
+            "keys",
+            "create",
+            "--create",
+            "--name",
+            "me",
+            "--database",
+            &postgres,
+        ],
+    )
+    .expect_success();
     let before = exports(here.path(), "sqlite:petstore.db");
     for (from, to, says) in [
-        ("sqlite:petstore.db", "sqlite:petstore.db", "must be different databases"),
-        ("sqlite:petstore.db", "sqlite:link.db", "must be different databases"),
-        ("sqlite:petstore.db", &postgres, "is not empty; nothing was copied"),
-        (&postgres, "sqlite:petstore.db", "is not empty; nothing was copied"),
+        (
+            "sqlite:petstore.db",
+            "sqlite:petstore.db",
+            "must be different databases",
+        ),
+        (
+            "sqlite:petstore.db",
+            "sqlite:link.db",
+            "must be different databases",
+        ),
+        (
+            "sqlite:petstore.db",
+            &postgres,
+            "is not empty; nothing was copied",
+        ),
+        (
+            &postgres,
+            "sqlite:petstore.db",
+            "is not empty; nothing was copied",
+        ),
         (&postgres, &postgres, "must be different databases"),
-        ("sqlite:absent.db", "sqlite:new.db", "/absent.db; name the one to copy with --from"),
-        ("absent.db", "sqlite:new.db", "invalid value for '--from <URL>': "),
-        ("sqlite:petstore.db", "new.db", "invalid value for '--to <URL>': "),
+        (
+            "sqlite:absent.db",
+            "sqlite:new.db",
+            "/absent.db; name the one to copy with --from",
+        ),
+        (
+            "absent.db",
+            "sqlite:new.db",
+            "invalid value for '--from <URL>': ",
+        ),
+        (
+            "sqlite:petstore.db",
+            "new.db",
+            "invalid value for '--to <URL>': ",
+        ),
     ] {
         let line = run(here.path(), &["copy", "--from", from, "--to", to]).expect_one_line();
         assert!(line.contains(says), "{line}");
@@ -119,7 +177,11 @@ fn rows(here: &Path, file: &str, select: &str) -> Vec<Vec<types::Value>> {
     let mut statement = database.prepare(select).unwrap();
     let columns = statement.column_count();
     let row = |row: &rusqlite::Row<'_>| (0..columns).map(|at| row.get(at)).collect();
-    statement.query_map([], row).unwrap().collect::<Result<_, _>>().unwrap()
+    statement
+        .query_map([], row)
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap()
 }
 
 #[tokio::test]
@@ -129,11 +191,17 @@ async fn the_log_the_audit_trail_staff_and_webhooks_are_copied_between_all_store
     let key = new_key(here);
     let service = Service::start(here, &[]);
     for name in ["Frank", "Zoe", "Ö"] {
-        create(&client(), &service.url, &key, name).send().await.unwrap();
+        create(&client(), &service.url, &key, name)
+            .send()
+            .await
+            .unwrap();
     }
     service.kill();
     run(here, &["staff", "add", "Ana"]).expect_success();
-    Connection::open(here.join("petstore.db")).unwrap().execute_batch(ROWS).unwrap();
+    Connection::open(here.join("petstore.db"))
+        .unwrap()
+        .execute_batch(ROWS)
+        .unwrap();
 
     let (there, further) = (fresh_url().await, fresh_url().await);
     let copy = |from: &str, to: &str| {
@@ -145,18 +213,31 @@ async fn the_log_the_audit_trail_staff_and_webhooks_are_copied_between_all_store
     let unnumbered = "DELETE FROM change_numbers WHERE seq > 1;
         UPDATE change_numbers SET length = 1;
         UPDATE change_log SET last = 1, open_from = '{2}'";
-    connect(&there).await.batch_execute(unnumbered).await.unwrap();
+    connect(&there)
+        .await
+        .batch_execute(unnumbered)
+        .await
+        .unwrap();
     copy(&there, &further);
     copy(&further, "sqlite:back.db");
 
-    for table in ["changes", "webhooks", "webhook_waiting", "webhook_attempts", "webhook_ids"] {
+    for table in [
+        "changes",
+        "webhooks",
+        "webhook_waiting",
+        "webhook_attempts",
+        "webhook_ids",
+    ] {
         let all = |file| rows(here, file, &format!("SELECT * FROM {table} "));
         assert_eq!(all("back.db"), all("petstore.db"), "{table}");
         assert!(!all("back.db").is_empty(), "{table}");
     }
     let staff = "SELECT id, name, name_key, role, created_at, disabled_at, password, totp_secret,
         totp_last_period, recovery, version, passkeys FROM staff";
-    assert_eq!(rows(here, "back.db", staff), rows(here, "petstore.db", staff));
+    assert_eq!(
+        rows(here, "back.db", staff),
+        rows(here, "petstore.db", staff)
+    );
     let open = "SELECT link FROM staff WHERE link IS NOT NULL UNION ALL
         SELECT digest FROM staff_sessions";
     assert_eq!(rows(here, "petstore.db", open).len(), 2);
@@ -167,10 +248,17 @@ async fn the_log_the_audit_trail_staff_and_webhooks_are_copied_between_all_store
     assert_eq!(after.len(), before.len() + 4, "one of each copy");
     // What is made next has the next number.
     run(here, &["staff", "add", "Eva", "--database", &further]).expect_success();
-    run(here, &["copy", "--from", &further, "--to", "sqlite:last.db"]).expect_success();
+    run(
+        here,
+        &["copy", "--from", &further, "--to", "sqlite:last.db"],
+    )
+    .expect_success();
     let ids = "SELECT max(id) FROM staff UNION ALL SELECT max(seq) FROM changes";
     let service = Service::start(here, &["--database", "sqlite:last.db"]);
-    create(&client(), &service.url, &key, "Ida").send().await.unwrap();
+    create(&client(), &service.url, &key, "Ida")
+        .send()
+        .await
+        .unwrap();
     service.kill();
     assert_eq!(
         rows(here, "last.db", ids),
@@ -185,16 +273,24 @@ impl Mirror {
     fn start(here: &Path, service: &Service, key: &str) -> Self {
         let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/mirror");
         let mut mirror = Command::new(example);
-        mirror.current_dir(here).args(["mirror.db", "--url", &service.url]);
-        let mut mirror =
-            mirror.env("PETSTORE_STORE_KEY", key).stdout(Stdio::piped()).spawn().unwrap();
+        mirror
+            .current_dir(here)
+            .args(["mirror.db", "--url", &service.url]);
+        let mut mirror = mirror
+            .env("PETSTORE_STORE_KEY", key)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         let lines = BufReader::new(mirror.stdout.take().unwrap()).lines();
         Self(mirror, lines)
     }
 
     /// Waits until it says that it did this.
     fn wait_for(&mut self, what: &str) {
-        assert!(self.1.any(|line| line.unwrap().contains(what)), "it ended before {what}");
+        assert!(
+            self.1.any(|line| line.unwrap().contains(what)),
+            "it ended before {what}"
+        );
     }
 }
 
@@ -209,44 +305,83 @@ impl Drop for Mirror {
 async fn a_cursor_is_not_valid_for_a_copy_and_a_mirror_lists_the_copy_again() {
     let here = directory();
     let here = here.path();
-    let made = ["keys", "create", "--name", "shop", "--scope", "store:write", "--create"];
-    let key = run(here, &made).expect_success().stdout.trim_end().to_owned();
+    let made = [
+        "keys",
+        "create",
+        "--name",
+        "shop",
+        "--scope",
+        "store:write",
+        "--create",
+    ];
+    let key = run(here, &made)
+        .expect_success()
+        .stdout
+        .trim_end()
+        .to_owned();
     let (there, further) = (fresh_url().await, fresh_url().await);
     // From each kind of store to each kind.
-    let databases = ["sqlite:petstore.db", &there, &further, "sqlite:back.db", "sqlite:last.db"];
+    let databases = [
+        "sqlite:petstore.db",
+        &there,
+        &further,
+        "sqlite:back.db",
+        "sqlite:last.db",
+    ];
     let (client, mut service) = (client(), Service::start(here, &[]));
     let get = async |service: &Service, target: &str| {
         let url = format!("{}/store/{target}", service.url);
         client.get(url).bearer_auth(&key).send().await.unwrap()
     };
-    create(&client, &service.url, &key, "Frank").send().await.unwrap();
+    create(&client, &service.url, &key, "Frank")
+        .send()
+        .await
+        .unwrap();
     Mirror::start(here, &service, &key).wait_for("listed");
     for pair in databases.windows(2) {
         let [from, to] = pair else { unreachable!() };
         let page = get(&service, "changes").await;
         let link = page.headers()["link"].to_str().unwrap();
-        let cursor = link.split(['=', '>']).find(|part| part.len() == 39).unwrap().to_owned();
+        let cursor = link
+            .split(['=', '>'])
+            .find(|part| part.len() == 39)
+            .unwrap()
+            .to_owned();
         run(here, &["copy", "--from", from, "--to", to]).expect_success();
         // The next change of the source, which the mirror sees, is another one than that of the copy.
-        create(&client, &service.url, &key, "Zoe").send().await.unwrap();
+        create(&client, &service.url, &key, "Zoe")
+            .send()
+            .await
+            .unwrap();
         Mirror::start(here, &service, &key).wait_for("pet.added");
         service.kill();
         service = Service::start(here, &["--database", to]);
-        create(&client, &service.url, &key, "Ida").send().await.unwrap();
+        create(&client, &service.url, &key, "Ida")
+            .send()
+            .await
+            .unwrap();
         let expired = get(&service, &format!("changes?after={cursor}")).await;
         assert_eq!(expired.status(), 410, "{from} to {to}");
-        assert_eq!(expired.json::<Value>().await.unwrap()["code"], "cursor_expired");
+        assert_eq!(
+            expired.json::<Value>().await.unwrap()["code"],
+            "cursor_expired"
+        );
 
         let mut mirror = Mirror::start(here, &service, &key);
         mirror.wait_for("listed");
-        create(&client, &service.url, &key, "Leo").send().await.unwrap();
+        create(&client, &service.url, &key, "Leo")
+            .send()
+            .await
+            .unwrap();
         mirror.wait_for("pet.added");
         let pets: Vec<Value> = get(&service, "pets?limit=100").await.json().await.unwrap();
         let copied = rows(here, "mirror.db", "SELECT content FROM copy ORDER BY id");
         let copied: Vec<Value> = copied
             .into_iter()
             .map(|row| {
-                let [types::Value::Text(content)] = &row[..] else { panic!("{row:?}") };
+                let [types::Value::Text(content)] = &row[..] else {
+                    panic!("{row:?}")
+                };
                 serde_json::from_str(content).unwrap()
             })
             .collect();

@@ -16,7 +16,10 @@ struct Starting(Child);
 impl Starting {
     fn new(temporary: &Path) -> Self {
         let mut command = command(temporary, &["demo"]);
-        command.env("TMPDIR", temporary).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .env("TMPDIR", temporary)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         Self(command.spawn().unwrap())
     }
 
@@ -35,7 +38,13 @@ impl Starting {
     /// Ends it by a signal, and returns its exit status.
     fn end(mut self, signal: &str) -> Option<i32> {
         let pid = self.0.id().to_string();
-        assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args(["-s", signal, &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
         self.0.wait().unwrap().code()
     }
 }
@@ -49,9 +58,12 @@ impl Drop for Starting {
 
 /// The folders of demos, without links.
 fn folders(temporary: &Path) -> Vec<PathBuf> {
-    let all = fs::read_dir(temporary).unwrap().map(|entry| entry.unwrap().path());
+    let all = fs::read_dir(temporary)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let is_of_demo = |path: &PathBuf| path.to_str().unwrap().contains("/.petstore-demo-");
-    all.filter(|path| is_of_demo(path) && !path.is_symlink()).collect()
+    all.filter(|path| is_of_demo(path) && !path.is_symlink())
+        .collect()
 }
 
 #[test]
@@ -60,7 +72,10 @@ fn the_folder_of_a_demo_is_only_for_its_user_and_gone_after_each_signal_however_
         let temporary = directory();
         let mut demo = Starting::new(temporary.path());
         let found = demo.folders(temporary.path(), &[], 1);
-        assert_eq!(fs::metadata(&found[0]).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(
+            fs::metadata(&found[0]).unwrap().permissions().mode() & 0o777,
+            0o700
+        );
         assert_eq!(demo.end(signal), Some(0), "{signal}");
         assert!(folders(temporary.path()).is_empty(), "{signal}");
     }

@@ -29,7 +29,10 @@ const DISK: &str = "160m";
 
 /// Adds an animal; returns its id or the error code.
 async fn add(client: &Client, service: &Service, key: &str, name: &str) -> Result<i64, String> {
-    let reply = create(client, &service.url, key, name).send().await.unwrap();
+    let reply = create(client, &service.url, key, name)
+        .send()
+        .await
+        .unwrap();
     let status = reply.status();
     let body: Value = reply.json().await.unwrap();
     match status.as_u16() {
@@ -49,11 +52,15 @@ async fn add_soon(client: &Client, service: &Service, key: &str, name: &str) -> 
             tokio::task::yield_now().await;
         }
     };
-    timeout(RECOVERY, added).await.unwrap_or_else(|_| panic!("it did not recover within 5 seconds"))
+    timeout(RECOVERY, added)
+        .await
+        .unwrap_or_else(|_| panic!("it did not recover within 5 seconds"))
 }
 
 async fn found(client: &Client, service: &Service, key: &str, id: i64) -> bool {
-    let request = client.get(format!("{}/pets/{id}", service.url)).bearer_auth(key);
+    let request = client
+        .get(format!("{}/pets/{id}", service.url))
+        .bearer_auth(key);
     request.send().await.unwrap().status() == 200
 }
 
@@ -61,7 +68,9 @@ async fn found(client: &Client, service: &Service, key: &str, id: i64) -> bool {
 pub(crate) fn with_private_mounts() -> Command {
     let may = |flags: &str| {
         let mut mount = Command::new("unshare");
-        mount.args([flags, "mount", "-t", "tmpfs", "none"]).arg(env::temp_dir());
+        mount
+            .args([flags, "mount", "-t", "tmpfs", "none"])
+            .arg(env::temp_dir());
         let tried = mount.output();
         tried.is_ok_and(|output| output.status.success())
     };
@@ -81,8 +90,11 @@ impl SmallDisk {
     fn of(service: &Service, path: &Path) -> Self {
         let root = PathBuf::from(format!("/proc/{}/root", service.pid()));
         let folder = root.join(path.strip_prefix("/").unwrap());
-        let filler =
-            OpenOptions::new().create_new(true).append(true).open(folder.join("filler")).unwrap();
+        let filler = OpenOptions::new()
+            .create_new(true)
+            .append(true)
+            .open(folder.join("filler"))
+            .unwrap();
         Self { folder, filler }
     }
 
@@ -120,7 +132,10 @@ async fn a_full_disk_is_503_until_there_is_space_again() {
     settle(&mut command, here.path());
     let service = Service::from(command);
     let mut disk = SmallDisk::of(&service, here.path());
-    let key = fs::read_to_string(disk.folder.join("key")).unwrap().trim_end().to_owned();
+    let key = fs::read_to_string(disk.folder.join("key"))
+        .unwrap()
+        .trim_end()
+        .to_owned();
     let client = client();
     let long = "n".repeat(20_000);
     let mut acknowledged = Vec::new();
@@ -134,9 +149,15 @@ async fn a_full_disk_is_503_until_there_is_space_again() {
             }
         };
         assert_eq!(code, "unavailable");
-        assert!(acknowledged.len() < 100 * (round + 1), "the disk is not full");
+        assert!(
+            acknowledged.len() < 100 * (round + 1),
+            "the disk is not full"
+        );
         if let Some(last) = acknowledged.last() {
-            assert!(found(&client, &service, &key, *last).await, "reads continue");
+            assert!(
+                found(&client, &service, &key, *last).await,
+                "reads continue"
+            );
         }
         disk.free();
         for _ in 0..10 {
@@ -146,32 +167,54 @@ async fn a_full_disk_is_503_until_there_is_space_again() {
     for id in &acknowledged {
         assert!(found(&client, &service, &key, *id).await, "{id} was lost");
     }
-    assert!(acknowledged.is_sorted_by(|one, next| one < next), "an id was given twice");
+    assert!(
+        acknowledged.is_sorted_by(|one, next| one < next),
+        "an id was given twice"
+    );
     // The disk is not visible here, so the files are copied. Nothing writes to them now.
     for file in ["petstore.db", "petstore.db-wal"] {
         fs::copy(disk.folder.join(file), here.path().join(file)).unwrap();
     }
     run(here.path(), &["check"]).expect_success();
-    eprintln!("{ROUNDS} times full, {} acknowledged, none lost", acknowledged.len());
+    eprintln!(
+        "{ROUNDS} times full, {} acknowledged, none lost",
+        acknowledged.len()
+    );
 }
 
 /// The number of the next file descriptor.
 fn next_file(service: &Service) -> usize {
     let folder = format!("/proc/{}/fd", service.pid());
-    (0..1024).find(|number| fs::symlink_metadata(format!("{folder}/{number}")).is_err()).unwrap()
+    (0..1024)
+        .find(|number| fs::symlink_metadata(format!("{folder}/{number}")).is_err())
+        .unwrap()
 }
 
 /// Sets the limit of open files of a running process.
 fn limit_open_files(service: &Service, limit: usize) {
     let (id, limit) = (service.pid().to_string(), format!("--nofile={limit}:"));
-    assert!(Command::new("prlimit").args(["--pid", &id, &limit]).status().unwrap().success());
+    assert!(
+        Command::new("prlimit")
+            .args(["--pid", &id, &limit])
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 /// Connections of strangers, which wait for a file descriptor before all later ones. The service itself
 /// opens files for a moment, such as the folder of photos; what it closes goes to one of them.
 fn queue(service: &Service) -> Vec<TcpStream> {
-    let address = service.url.strip_prefix("http://").unwrap().split('/').next().unwrap();
-    (0..8).map(|_| TcpStream::connect(address).unwrap()).collect()
+    let address = service
+        .url
+        .strip_prefix("http://")
+        .unwrap()
+        .split('/')
+        .next()
+        .unwrap();
+    (0..8)
+        .map(|_| TcpStream::connect(address).unwrap())
+        .collect()
 }
 
 #[tokio::test]
@@ -195,8 +238,10 @@ async fn without_free_file_descriptors_connected_clients_continue_and_others_wai
             last = id;
         }
         limit_open_files(&service, 1024);
-        let id =
-            timeout(RECOVERY, waiting).await.expect("it did not recover within 5 seconds").unwrap();
+        let id = timeout(RECOVERY, waiting)
+            .await
+            .expect("it did not recover within 5 seconds")
+            .unwrap();
         assert!(id > last);
         last = id;
     }
@@ -207,7 +252,13 @@ async fn without_free_file_descriptors_connected_clients_continue_and_others_wai
 /// Sets the limit of file sizes of a running process, in bytes.
 fn limit_file_sizes(service: &Service, limit: &str) {
     let (id, limit) = (service.pid().to_string(), format!("--fsize={limit}:"));
-    assert!(Command::new("prlimit").args(["--pid", &id, &limit]).status().unwrap().success());
+    assert!(
+        Command::new("prlimit")
+            .args(["--pid", &id, &limit])
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 #[tokio::test]
@@ -240,7 +291,10 @@ async fn at_the_limit_of_file_sizes_creates_are_503_until_it_is_raised() {
             service.signal("KILL");
             service.wait();
             service = Service::start(here.path(), &[]);
-            assert!(found(&client, &service, &key, last).await, "{last} was lost");
+            assert!(
+                found(&client, &service, &key, last).await,
+                "{last} was lost"
+            );
         } else {
             limit_file_sizes(&service, "unlimited");
             acknowledged.push(add_soon(&client, &service, &key, &long).await);
@@ -249,9 +303,15 @@ async fn at_the_limit_of_file_sizes_creates_are_503_until_it_is_raised() {
     for id in &acknowledged {
         assert!(found(&client, &service, &key, *id).await, "{id} was lost");
     }
-    assert!(acknowledged.is_sorted_by(|one, next| one < next), "an id was given twice");
+    assert!(
+        acknowledged.is_sorted_by(|one, next| one < next),
+        "an id was given twice"
+    );
     run(here.path(), &["check"]).expect_success();
-    eprintln!("{ROUNDS} limits, {} acknowledged, none lost", acknowledged.len());
+    eprintln!(
+        "{ROUNDS} limits, {} acknowledged, none lost",
+        acknowledged.len()
+    );
 }
 
 #[tokio::test]
@@ -260,9 +320,14 @@ async fn a_service_at_the_limit_of_file_sizes_logs_what_to_do() {
     let key = new_key(here.path());
     let service = Service::start(here.path(), &[]);
     limit_file_sizes(&service, "0");
-    assert_eq!(add(&client(), &service, &key, "Max").await.unwrap_err(), "unavailable");
+    assert_eq!(
+        add(&client(), &service, &key, "Max").await.unwrap_err(),
+        "unavailable"
+    );
     let logged = async {
-        while !service.said().contains("the limit of file sizes; raise it (ulimit -f, LimitFSIZE)")
+        while !service
+            .said()
+            .contains("the limit of file sizes; raise it (ulimit -f, LimitFSIZE)")
         {
             tokio::task::yield_now().await;
         }
@@ -276,13 +341,19 @@ async fn a_service_at_the_limit_of_file_sizes_logs_what_to_do() {
 fn a_command_that_reaches_the_limit_of_file_sizes_says_so_and_leaves_no_file() {
     let here = directory();
     new_key(here.path());
-    let rows =
-        |status| format!("name,categoryId,status\n{}", format!("Max,1,{status}\n").repeat(9_000));
+    let rows = |status| {
+        format!(
+            "name,categoryId,status\n{}",
+            format!("Max,1,{status}\n").repeat(9_000)
+        )
+    };
     fs::write(here.path().join("valid.csv"), rows("sold")).unwrap();
     fs::write(here.path().join("invalid.csv"), rows("lost")).unwrap();
     run(here.path(), &["import", "valid.csv"]).expect_success();
     let files = || {
-        let entries = fs::read_dir(here.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let entries = fs::read_dir(here.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name());
         entries.collect::<BTreeSet<_>>()
     };
     let before = files();
@@ -296,18 +367,28 @@ fn a_command_that_reaches_the_limit_of_file_sizes_says_so_and_leaves_no_file() {
         ),
         ("export >exported.csv", "exported.csv"),
     ] {
-        let script = format!("ulimit -S -f 100; '{}' {arguments}", env!("CARGO_BIN_EXE_petstore"));
+        let script = format!(
+            "ulimit -S -f 100; '{}' {arguments}",
+            env!("CARGO_BIN_EXE_petstore")
+        );
         let mut command = Command::new("sh");
         command.args(["-c", &script]);
         settle(&mut command, here.path());
         let line = finish(&mut command).expect_one_line();
-        assert!(line.contains("beyond 51200 bytes, the limit of file sizes; raise it"), "{line}");
+        assert!(
+            line.contains("beyond 51200 bytes, the limit of file sizes; raise it"),
+            "{line}"
+        );
         // The shell made this file.
         if !written.is_empty() {
             fs::remove_file(here.path().join(written)).unwrap();
         }
         let of_database = |name: &&OsString| !name.to_string_lossy().starts_with("petstore.db-");
-        let left: Vec<_> = files().difference(&before).filter(of_database).cloned().collect();
+        let left: Vec<_> = files()
+            .difference(&before)
+            .filter(of_database)
+            .cloned()
+            .collect();
         assert_eq!(left, Vec::<OsString>::new(), "{arguments}");
     }
     run(here.path(), &["check"]).expect_success();

@@ -40,7 +40,9 @@ fn export_all(here: &Path, database: &str) -> String {
 }
 
 fn without_fields(all: &str) -> String {
-    let others = all.split_inclusive('\n').skip_while(|line| line.starts_with(r#"{"field""#));
+    let others = all
+        .split_inclusive('\n')
+        .skip_while(|line| line.starts_with(r#"{"field""#));
     others.collect()
 }
 
@@ -52,7 +54,14 @@ async fn everything_is_exported_as_it_was_imported_from_each_database_into_the_o
     for (number, backend) in ["sqlite", "postgres", "sqlite"].into_iter().enumerate() {
         let database = fresh(backend, &number.to_string()).await;
         let file = format!("{number}.ndjson");
-        let import = ["import", &file, "--keep-ids", "--create", "--database", &database];
+        let import = [
+            "import",
+            &file,
+            "--keep-ids",
+            "--create",
+            "--database",
+            &database,
+        ];
         let said = run(here.path(), &import).expect_success().stderr;
         let expected = "Imported 4 animals, 4 orders, 1 category and 2 fields into ";
         assert!(said.starts_with(expected), "{said}");
@@ -63,9 +72,16 @@ async fn everything_is_exported_as_it_was_imported_from_each_database_into_the_o
         // The animals of the contract, and those that come next.
         let csv = "id,name,categoryId\n10,Bo,1\n";
         fs::write(here.path().join("more.csv"), csv).unwrap();
-        run(here.path(), &["import", "more.csv", "--database", &database]).expect_success();
+        run(
+            here.path(),
+            &["import", "more.csv", "--database", &database],
+        )
+        .expect_success();
         let animals = export(here.path(), &database, "csv");
-        let ids: Vec<_> = animals.lines().map(|line| line.split(',').next().unwrap()).collect();
+        let ids: Vec<_> = animals
+            .lines()
+            .map(|line| line.split(',').next().unwrap())
+            .collect();
         assert_eq!(ids, ["id", "3", "5", "6", "9"]);
     }
 }
@@ -75,24 +91,52 @@ async fn contacts_are_exported_on_demand_imported_and_copied_with_the_orders_of_
     let here = directory();
     // More than are added at once, and a line of an order from before it had a price and a contact.
     let lines = (1..=1_200).map(|id| {
-        let order = EVERYTHING.lines().nth(6).unwrap().replace("\"id\":7", &format!("\"id\":{id}"));
-        order.replace("\"contact\":null", &format!("\"contact\":\"Anna \\\"{id}\\\"\""))
+        let order = EVERYTHING
+            .lines()
+            .nth(6)
+            .unwrap()
+            .replace("\"id\":7", &format!("\"id\":{id}"));
+        order.replace(
+            "\"contact\":null",
+            &format!("\"contact\":\"Anna \\\"{id}\\\"\""),
+        )
     });
-    let pet = EVERYTHING.lines().next().unwrap().replace("\"id\":3", "\"id\":5");
+    let pet = EVERYTHING
+        .lines()
+        .next()
+        .unwrap()
+        .replace("\"id\":3", "\"id\":5");
     let lines: Vec<_> = std::iter::once(pet).chain(lines).collect();
     let with = lines.join("\n") + "\n";
-    let earlier = lines[1].split(",\"price\"").next().unwrap().replace("\"id\":1,", "\"id\":1201,");
+    let earlier = lines[1]
+        .split(",\"price\"")
+        .next()
+        .unwrap()
+        .replace("\"id\":1,", "\"id\":1201,");
     let earlier = earlier + ",\"holds\":false}}\n";
     fs::write(here.path().join("with.ndjson"), format!("{with}{earlier}")).unwrap();
     let without = earlier.replace(",\"holds\"", ",\"price\":null,\"contact\":null,\"holds\"");
     for backend in BACKENDS {
         let database = fresh(backend, backend).await;
-        let import = ["import", "with.ndjson", "--keep-ids", "--create", "--database", &database];
+        let import = [
+            "import",
+            "with.ndjson",
+            "--keep-ids",
+            "--create",
+            "--database",
+            &database,
+        ];
         run(here.path(), &import).expect_success();
         let all = ["export", "--all", "--with-contacts", "--database"];
         let exported = run(here.path(), &[&all[..], &[&database]].concat()).expect_success();
-        assert!(without_fields(&exported.stdout) == format!("{with}{without}"), "{backend}");
-        assert!(!export_all(here.path(), &database).contains("Anna"), "{backend}");
+        assert!(
+            without_fields(&exported.stdout) == format!("{with}{without}"),
+            "{backend}"
+        );
+        assert!(
+            !export_all(here.path(), &database).contains("Anna"),
+            "{backend}"
+        );
         for (number, other) in BACKENDS.into_iter().enumerate() {
             let to = fresh(other, &format!("{backend}-{number}")).await;
             let copy = ["copy", "--with-contacts", "--from", &database, "--to", &to];
@@ -123,8 +167,14 @@ async fn times_at_each_end_of_their_range_are_imported_used_and_exported() {
                 })
             };
             fs::write(here.path().join("all.ndjson"), with(end)).unwrap();
-            let import =
-                ["import", "all.ndjson", "--keep-ids", "--create", "--database", &database];
+            let import = [
+                "import",
+                "all.ndjson",
+                "--keep-ids",
+                "--create",
+                "--database",
+                &database,
+            ];
             run(here.path(), &import).expect_success();
             assert_eq!(export_all(here.path(), &database), with(kept), "{backend}");
             run(here.path(), &["check", "--database", &database]).expect_success();
@@ -148,7 +198,11 @@ fn an_id_or_version_that_would_leave_too_few_is_rejected_also_in_a_dry_run() {
         (6, "version", "2"),
         (9, "version", "3"),
     ] {
-        for too_high in ["9006099743113217", "9007199254740991", "9223372036854775807"] {
+        for too_high in [
+            "9006099743113217",
+            "9007199254740991",
+            "9223372036854775807",
+        ] {
             let mut lines: Vec<String> = EVERYTHING.lines().map(str::to_owned).collect();
             let [given, other] = [number, too_high].map(|number| format!(r#""{name}":{number}"#));
             assert!(lines[line - 1].contains(&given), "{given}");
@@ -176,13 +230,27 @@ async fn a_store_goes_on_after_an_import_of_the_highest_ids_and_versions() {
             .replace(r#""orderId":9,"#, r#""orderId":9006099743113216,"#)
             .replace(r#""version":3"#, r#""version":9006099743113216"#);
         fs::write(here.path().join("all.ndjson"), &highest).unwrap();
-        let import = ["import", "all.ndjson", "--keep-ids", "--create", "--database", &database];
+        let import = [
+            "import",
+            "all.ndjson",
+            "--keep-ids",
+            "--create",
+            "--database",
+            &database,
+        ];
         run(here.path(), &import).expect_success();
         assert_eq!(export_all(here.path(), &database), highest);
         fs::write(here.path().join("more.csv"), "name,categoryId\nBo,1\n").unwrap();
-        run(here.path(), &["import", "more.csv", "--database", &database]).expect_success();
+        run(
+            here.path(),
+            &["import", "more.csv", "--database", &database],
+        )
+        .expect_success();
         let animals = export(here.path(), &database, "csv");
-        assert!(animals.ends_with("9006099743113217,Bo,1,available\n"), "{animals}");
+        assert!(
+            animals.ends_with("9006099743113217,Bo,1,available\n"),
+            "{animals}"
+        );
         run(here.path(), &["check", "--database", &database]).expect_success();
     }
 }
@@ -197,7 +265,13 @@ fn a_file_of_the_store_area_needs_keep_ids_and_cannot_be_imported_in_part() {
                         --keep-ids";
         assert_eq!(said, [expected]);
     }
-    let options = ["--keep-ids", "--skip-invalid", "--rejects", "bad.csv", "--create"];
+    let options = [
+        "--keep-ids",
+        "--skip-invalid",
+        "--rejects",
+        "bad.csv",
+        "--create",
+    ];
     let import = [&["import", "all.ndjson"][..], &options].concat();
     let line = run(here.path(), &import).expect_one_line();
     let expected = "error: --skip-invalid cannot be used with an export with --all, because its \
@@ -209,7 +283,11 @@ fn a_file_of_the_store_area_needs_keep_ids_and_cannot_be_imported_in_part() {
 fn an_export_of_everything_is_only_ndjson_and_has_animals_with_each_status() {
     let here = directory();
     fs::write(here.path().join("all.ndjson"), EVERYTHING).unwrap();
-    run(here.path(), &["import", "all.ndjson", "--keep-ids", "--create"]).expect_success();
+    run(
+        here.path(),
+        &["import", "all.ndjson", "--keep-ids", "--create"],
+    )
+    .expect_success();
     for options in [["--format", "csv"], ["--status", "sold"]] {
         let line = run(here.path(), &[&["export", "--all"][..], &options].concat());
         let expected = "error: --all needs --format ndjson, and cannot be combined with --status\n";
@@ -222,12 +300,37 @@ fn each_line_of_the_store_area_that_is_invalid_or_does_not_agree_with_others_is_
     let here = directory();
     // The line number, a part of the line and its replacement; and what is reported.
     for (line, part, other, expected) in [
-        (1, r#"{"pet""#, r#"{"extra":1,"pet""#, "not a valid JSON animal"),
-        (1, r"[]}}", r#"[]},"order":{}}"#, "the line must have one member: profile, field, pet,"),
+        (
+            1,
+            r#"{"pet""#,
+            r#"{"extra":1,"pet""#,
+            "not a valid JSON animal",
+        ),
+        (
+            1,
+            r"[]}}",
+            r#"[]},"order":{}}"#,
+            "the line must have one member: profile, field, pet,",
+        ),
         (1, r"[]}}", r"[]}", "The line is not valid JSON, at byte "),
-        (1, r#""id":3"#, r#""id":0"#, "id must be an integer from 1 to 9006099743113216"),
-        (1, r#""id":3,"#, "", "id is missing; it must be an integer from 1"),
-        (1, r#""version":1"#, r#""version":0"#, "version must be an integer from 1"),
+        (
+            1,
+            r#""id":3"#,
+            r#""id":0"#,
+            "id must be an integer from 1 to 9006099743113216",
+        ),
+        (
+            1,
+            r#""id":3,"#,
+            "",
+            "id is missing; it must be an integer from 1",
+        ),
+        (
+            1,
+            r#""version":1"#,
+            r#""version":0"#,
+            "version must be an integer from 1",
+        ),
         (
             1,
             r#""version":1"#,
@@ -240,11 +343,36 @@ fn each_line_of_the_store_area_that_is_invalid_or_does_not_agree_with_others_is_
             r#""created""#,
             "The animal has the unknown member \"created\". Allowed members: id, name",
         ),
-        (1, r#""createdAt":null,"#, "", "createdAt is missing; it must be an RFC 3339 time"),
-        (1, "available", "lost", "status must be one of available, pending and sold"),
-        (1, r#""orderId":null"#, r#""orderId":4"#, "orderId must be null, except for a pending"),
-        (2, r#""id":5"#, r#""id":3"#, "id 3 is the id of an earlier row; each id must occur once"),
-        (2, r#""orderId":9"#, r#""orderId":7"#, "orderId 7 is the id of no reserved order in the"),
+        (
+            1,
+            r#""createdAt":null,"#,
+            "",
+            "createdAt is missing; it must be an RFC 3339 time",
+        ),
+        (
+            1,
+            "available",
+            "lost",
+            "status must be one of available, pending and sold",
+        ),
+        (
+            1,
+            r#""orderId":null"#,
+            r#""orderId":4"#,
+            "orderId must be null, except for a pending",
+        ),
+        (
+            2,
+            r#""id":5"#,
+            r#""id":3"#,
+            "id 3 is the id of an earlier row; each id must occur once",
+        ),
+        (
+            2,
+            r#""orderId":9"#,
+            r#""orderId":7"#,
+            "orderId 7 is the id of no reserved order in the",
+        ),
         (
             4,
             r#""updatedAt":"2026-11-21T08:00:00.000Z""#,
@@ -257,7 +385,12 @@ fn each_line_of_the_store_area_that_is_invalid_or_does_not_agree_with_others_is_
             "eaten",
             "withdrawn must be null, or an object with a valid at, reason and note",
         ),
-        (5, r#""petId":6"#, r#""petId":7"#, "petId 7 is the id of no animal on an earlier line"),
+        (
+            5,
+            r#""petId":6"#,
+            r#""petId":7"#,
+            "petId 7 is the id of no animal on an earlier line",
+        ),
         (
             5,
             r#""petId":6"#,
@@ -270,9 +403,24 @@ fn each_line_of_the_store_area_that_is_invalid_or_does_not_agree_with_others_is_
             "\\u0000",
             "reference must be a string of at most 255 characters without U+0000",
         ),
-        (5, "completed", "paid", "status must be one of reserved, completed, cancelled, expired"),
-        (6, r#""holds":false"#, r#""holds":0"#, "holds must be true or false"),
-        (7, r#""holds":false"#, r#""holds":true"#, "holds must be true for a reserved order, and"),
+        (
+            5,
+            "completed",
+            "paid",
+            "status must be one of reserved, completed, cancelled, expired",
+        ),
+        (
+            6,
+            r#""holds":false"#,
+            r#""holds":0"#,
+            "holds must be true or false",
+        ),
+        (
+            7,
+            r#""holds":false"#,
+            r#""holds":true"#,
+            "holds must be true for a reserved order, and",
+        ),
         (
             7,
             r#""closedAt":"2026-11-21T08:00:00.000Z""#,
@@ -291,17 +439,39 @@ fn each_line_of_the_store_area_that_is_invalid_or_does_not_agree_with_others_is_
             r#""petId":3"#,
             "a reserved order must be the orderId of its animal, but",
         ),
-        (8, r#""id":9"#, r#""id":7"#, "id 7 is the id of an earlier row"),
-        (9, r#""cats""#, r#""""#, "label must be a string of 1 to 255 characters without U+0000"),
+        (
+            8,
+            r#""id":9"#,
+            r#""id":7"#,
+            "id 7 is the id of an earlier row",
+        ),
+        (
+            9,
+            r#""cats""#,
+            r#""""#,
+            "label must be a string of 1 to 255 characters without U+0000",
+        ),
     ] {
         let mut lines: Vec<String> = EVERYTHING.lines().map(str::to_owned).collect();
         assert!(lines[line - 1].contains(part), "{part}");
         lines[line - 1] = lines[line - 1].replacen(part, other, 1);
         let content = lines.join("\n");
-        let told = expect_rejected(here.path(), "bad.ndjson", content.as_bytes(), &["--keep-ids"]);
+        let told = expect_rejected(
+            here.path(),
+            "bad.ndjson",
+            content.as_bytes(),
+            &["--keep-ids"],
+        );
         let expected = format!("line {line}: {expected}");
-        assert!(told.iter().any(|told| told.starts_with(&expected)), "{expected}: {told:?}");
-        assert!(told.last().unwrap().ends_with("; nothing was imported; correct them"));
+        assert!(
+            told.iter().any(|told| told.starts_with(&expected)),
+            "{expected}: {told:?}"
+        );
+        assert!(
+            told.last()
+                .unwrap()
+                .ends_with("; nothing was imported; correct them")
+        );
     }
 }
 
@@ -324,7 +494,11 @@ fn two_orders_cannot_hold_one_animal_and_at_most_20_invalid_rows_are_shown() {
     let many = (1..=30).map(|id| waiting.replace(r#""id":5"#, &format!(r#""id":{id}"#)));
     let many = many.collect::<Vec<_>>().join("\n");
     let told = expect_rejected(here.path(), "bad.ndjson", many.as_bytes(), &["--keep-ids"]);
-    assert_eq!((told.len(), told[20].as_str()), (22, "and 10 more rows"), "{told:?}");
+    assert_eq!(
+        (told.len(), told[20].as_str()),
+        (22, "and 10 more rows"),
+        "{told:?}"
+    );
     assert!(told[21].contains("invalid rows: 30 of 30"), "{told:?}");
 }
 
@@ -338,18 +512,41 @@ async fn a_database_with_animals_keeps_its_fields_and_gets_those_that_it_does_no
         run(here.path(), &first).expect_success();
         let before = export_with_fields(here.path(), &database);
         fs::write(here.path().join("fields.ndjson"), FIELDS).unwrap();
-        let import = ["import", "fields.ndjson", "--keep-ids", "--database", &database];
+        let import = [
+            "import",
+            "fields.ndjson",
+            "--keep-ids",
+            "--database",
+            &database,
+        ];
         let said = run(here.path(), &import).expect_success().stderr;
         let expected = "Imported 0 animals, 0 orders, 0 categories and 2 fields into ";
         assert!(said.starts_with(expected), "{said}");
         let new = FIELDS.split_inclusive('\n').next().unwrap();
-        assert_eq!(export_with_fields(here.path(), &database), [new, &before].concat());
+        assert_eq!(
+            export_with_fields(here.path(), &database),
+            [new, &before].concat()
+        );
         let audit = ["audit", "--format", "ndjson", "--database", &database];
         let audit = run(here.path(), &audit).expect_success().stdout;
-        assert_eq!(audit.matches(r#""type":"field.added""#).count(), 1, "{audit}");
+        assert_eq!(
+            audit.matches(r#""type":"field.added""#).count(),
+            1,
+            "{audit}"
+        );
         let other = new.replace("temper", "breed");
-        fs::write(here.path().join("other.ndjson"), [&other, new, new].concat()).unwrap();
-        let import = ["import", "other.ndjson", "--keep-ids", "--database", &database];
+        fs::write(
+            here.path().join("other.ndjson"),
+            [&other, new, new].concat(),
+        )
+        .unwrap();
+        let import = [
+            "import",
+            "other.ndjson",
+            "--keep-ids",
+            "--database",
+            &database,
+        ];
         let done = run(here.path(), &import);
         for expected in [
             "line 1: name \"breed\" is a field of the database with another kind or unique; import \
@@ -367,7 +564,14 @@ async fn ids_of_orders_and_categories_must_be_free_too() {
         let here = directory();
         let database = fresh(backend, "petstore").await;
         fs::write(here.path().join("all.ndjson"), EVERYTHING).unwrap();
-        let import = ["import", "all.ndjson", "--keep-ids", "--create", "--database", &database];
+        let import = [
+            "import",
+            "all.ndjson",
+            "--keep-ids",
+            "--create",
+            "--database",
+            &database,
+        ];
         run(here.path(), &import).expect_success();
         let done = run(here.path(), &import);
         assert_eq!(done.status.code(), Some(1), "{done:?}");

@@ -54,16 +54,23 @@ impl Writers {
         let client = client();
         let task = |writer: usize| {
             let (client, url, key) = (client.clone(), service.url.clone(), key.to_owned());
-            let (acknowledged, phase, stop) =
-                (Arc::clone(&acknowledged), Arc::clone(&phase), Arc::clone(&stop));
+            let (acknowledged, phase, stop) = (
+                Arc::clone(&acknowledged),
+                Arc::clone(&phase),
+                Arc::clone(&stop),
+            );
             let who = who.to_owned();
             tokio::spawn(async move {
                 for number in 0.. {
                     let name = format!("{who} {writer}, animal {number} {}", "-".repeat(200));
                     let sent_in = phase.load(Ordering::SeqCst);
-                    let Ok(reply) = create(&client, &url, &key, &name).send().await else { return };
+                    let Ok(reply) = create(&client, &url, &key, &name).send().await else {
+                        return;
+                    };
                     let status = reply.status().as_u16();
-                    let Ok(body) = reply.json::<Value>().await else { return };
+                    let Ok(body) = reply.json::<Value>().await else {
+                        return;
+                    };
                     match status {
                         201 if sent_in == HARMED => panic!("acknowledged too late: {body}"),
                         201 => {
@@ -83,12 +90,20 @@ impl Writers {
             })
         };
         let tasks = (0..WRITERS).map(task).collect();
-        Self { acknowledged, phase, stop, tasks }
+        Self {
+            acknowledged,
+            phase,
+            stop,
+            tasks,
+        }
     }
 
     async fn until(&self, count: usize) {
         while self.acknowledged.lock().unwrap().len() < count {
-            assert!(self.tasks.iter().any(|task| !task.is_finished()), "all writers failed");
+            assert!(
+                self.tasks.iter().any(|task| !task.is_finished()),
+                "all writers failed"
+            );
             tokio::task::yield_now().await;
         }
     }
@@ -102,7 +117,10 @@ impl Writers {
         for task in self.tasks {
             task.await.unwrap();
         }
-        Arc::try_unwrap(self.acknowledged).unwrap().into_inner().unwrap()
+        Arc::try_unwrap(self.acknowledged)
+            .unwrap()
+            .into_inner()
+            .unwrap()
     }
 }
 
@@ -141,7 +159,11 @@ async fn harm_by(here: &Path, touch: impl FnOnce(&Service)) -> Aftermath {
     let (status, log) = service.wait();
     assert_eq!(status.code(), Some(2), "{log}");
     assert!(log.contains("error: the service ended"), "{log}");
-    Aftermath { key, acknowledged, log }
+    Aftermath {
+        key,
+        acknowledged,
+        log,
+    }
 }
 
 impl Aftermath {
@@ -169,8 +191,16 @@ impl Aftermath {
 #[tokio::test]
 async fn when_the_log_is_removed_everything_acknowledged_is_in_the_database() {
     let here = directory();
-    let left = harm(here.path(), |here| fs::remove_file(path(here, "-wal")).unwrap()).await;
-    assert!(left.line().contains("petstore.db-wal was removed or replaced"), "{}", left.line());
+    let left = harm(here.path(), |here| {
+        fs::remove_file(path(here, "-wal")).unwrap()
+    })
+    .await;
+    assert!(
+        left.line()
+            .contains("petstore.db-wal was removed or replaced"),
+        "{}",
+        left.line()
+    );
     left.expect_all_animals(here.path()).await;
 }
 
@@ -183,7 +213,12 @@ async fn when_the_log_is_replaced_everything_acknowledged_is_in_the_database() {
         fs::rename(copy, path(here, "-wal")).unwrap();
     })
     .await;
-    assert!(left.line().contains("petstore.db-wal was removed or replaced"), "{}", left.line());
+    assert!(
+        left.line()
+            .contains("petstore.db-wal was removed or replaced"),
+        "{}",
+        left.line()
+    );
     left.expect_all_animals(here.path()).await;
 }
 
@@ -192,15 +227,24 @@ async fn when_the_log_is_truncated_nothing_more_is_acknowledged_and_check_tells(
     for keep in [0, 20_000] {
         let here = directory();
         let left = harm(here.path(), |here| {
-            let log = OpenOptions::new().write(true).open(path(here, "-wal")).unwrap();
+            let log = OpenOptions::new()
+                .write(true)
+                .open(path(here, "-wal"))
+                .unwrap();
             log.set_len(keep).unwrap();
         })
         .await;
         let line = left.line();
-        assert!(line.contains("petstore.db-wal was truncated or overwritten"), "{line}");
+        assert!(
+            line.contains("petstore.db-wal was truncated or overwritten"),
+            "{line}"
+        );
         let checked = run(here.path(), &["check"]);
         assert!(!checked.status.success(), "{checked:?}");
-        assert!(checked.stdout.contains("was truncated or removed"), "{checked:?}");
+        assert!(
+            checked.stdout.contains("was truncated or removed"),
+            "{checked:?}"
+        );
     }
 }
 
@@ -216,28 +260,47 @@ async fn check_finds_a_hole_that_a_commit_leaves_in_a_log_truncated_under_it() {
     writers.end().await;
     service.signal("KILL");
     service.wait();
-    let log = OpenOptions::new().write(true).open(path(here.path(), "-wal")).unwrap();
-    log.write_all_at(&[0; FRAME], HEADER + 4 * FRAME as u64).unwrap();
+    let log = OpenOptions::new()
+        .write(true)
+        .open(path(here.path(), "-wal"))
+        .unwrap();
+    log.write_all_at(&[0; FRAME], HEADER + 4 * FRAME as u64)
+        .unwrap();
     let checked = run(here.path(), &["check"]);
     assert!(!checked.status.success(), "{checked:?}");
-    assert!(checked.stdout.contains("was truncated or removed"), "{checked:?}");
+    assert!(
+        checked.stdout.contains("was truncated or removed"),
+        "{checked:?}"
+    );
 }
 
 #[tokio::test]
 async fn when_the_database_is_truncated_nothing_more_is_acknowledged() {
     let here = directory();
     let left = harm(here.path(), |here| {
-        OpenOptions::new().write(true).open(path(here, "")).unwrap().set_len(8192).unwrap();
+        OpenOptions::new()
+            .write(true)
+            .open(path(here, ""))
+            .unwrap()
+            .set_len(8192)
+            .unwrap();
     })
     .await;
     let line = left.line();
-    assert!(line.contains("petstore.db was truncated or overwritten"), "{line}");
+    assert!(
+        line.contains("petstore.db was truncated or overwritten"),
+        "{line}"
+    );
 }
 
 #[tokio::test]
 async fn when_an_old_backup_is_copied_over_the_database_nothing_more_is_acknowledged() {
     let here = directory();
-    run(here.path(), &["keys", "create", "--create", "--name", "old"]).expect_success();
+    run(
+        here.path(),
+        &["keys", "create", "--create", "--name", "old"],
+    )
+    .expect_success();
     run(here.path(), &["backup", "old.db"]).expect_success();
     let left = harm(here.path(), |here| {
         let before = File::open(path(here, "")).unwrap();
@@ -247,7 +310,10 @@ async fn when_an_old_backup_is_copied_over_the_database_nothing_more_is_acknowle
     })
     .await;
     let line = left.line();
-    assert!(line.contains("petstore.db was truncated or overwritten"), "{line}");
+    assert!(
+        line.contains("petstore.db was truncated or overwritten"),
+        "{line}"
+    );
     run(here.path(), &["restore", "old.db", "--force"]).expect_success();
     run(here.path(), &["check"]).expect_success();
 }
@@ -264,7 +330,10 @@ async fn while_the_database_is_missing_nothing_is_acknowledged_and_it_may_come_b
     writers.phase.store(HARMED, Ordering::SeqCst);
     let not_ready = wait_for(&Client::new(), &service, 503).await;
     let reason = not_ready["notReady"][0]["reason"].as_str().unwrap();
-    assert!(reason.contains("petstore.db was removed or replaced"), "{reason}");
+    assert!(
+        reason.contains("petstore.db was removed or replaced"),
+        "{reason}"
+    );
     while !service.said().contains("Put the file back") {
         tokio::task::yield_now().await;
     }
@@ -276,8 +345,16 @@ async fn while_the_database_is_missing_nothing_is_acknowledged_and_it_may_come_b
     acknowledged.extend(writers.end().await);
     service.signal("KILL");
     let (_, log) = service.wait();
-    let left = Aftermath { key, acknowledged, log };
-    assert!(left.line().contains("petstore.db was removed or replaced"), "{}", left.line());
+    let left = Aftermath {
+        key,
+        acknowledged,
+        log,
+    };
+    assert!(
+        left.line().contains("petstore.db was removed or replaced"),
+        "{}",
+        left.line()
+    );
     assert!(left.log.contains("petstore.db is back"), "{}", left.log);
     left.expect_all_animals(here.path()).await;
 }
@@ -285,14 +362,21 @@ async fn while_the_database_is_missing_nothing_is_acknowledged_and_it_may_come_b
 #[tokio::test]
 async fn when_the_database_is_replaced_the_service_ends_and_says_what_is_lost() {
     let here = directory();
-    run(here.path(), &["keys", "create", "--create", "--name", "old"]).expect_success();
+    run(
+        here.path(),
+        &["keys", "create", "--create", "--name", "old"],
+    )
+    .expect_success();
     run(here.path(), &["backup", "old.db"]).expect_success();
     let left = harm(here.path(), |here| {
         fs::rename(here.join("old.db"), path(here, "")).unwrap();
     })
     .await;
     let line = left.line();
-    assert!(line.contains("petstore.db was removed or replaced"), "{line}");
+    assert!(
+        line.contains("petstore.db was removed or replaced"),
+        "{line}"
+    );
     assert!(line.contains("Acknowledged animals may be lost"), "{line}");
 }
 
@@ -314,14 +398,22 @@ async fn when_the_index_of_the_log_is_removed_no_second_process_writes() {
         // So that it does not end before the others look.
         service.signal("STOP");
         fs::remove_file(path(here.path(), "-shm")).unwrap();
-        for command in [&["keys", "create", "--name", "second"][..], &["backup", "copy.db"]] {
+        for command in [
+            &["keys", "create", "--name", "second"][..],
+            &["backup", "copy.db"],
+        ] {
             let rejected = run(here.path(), command).expect_one_line();
             assert!(rejected.contains("petstore.db-shm"), "{rejected}");
         }
         service.signal("CONT");
     })
     .await;
-    assert!(left.line().contains("petstore.db-shm was removed or replaced"), "{}", left.line());
+    assert!(
+        left.line()
+            .contains("petstore.db-shm was removed or replaced"),
+        "{}",
+        left.line()
+    );
     left.expect_all_animals(here.path()).await;
 }
 
@@ -334,12 +426,21 @@ async fn when_the_index_of_the_log_is_truncated_the_process_ends_and_nothing_is_
     let writers = Writers::start(&service, &key, "writer");
     writers.until(ENOUGH).await;
     writers.phase.store(TOUCHED, Ordering::SeqCst);
-    let index = OpenOptions::new().write(true).open(path(here.path(), "-shm")).unwrap();
+    let index = OpenOptions::new()
+        .write(true)
+        .open(path(here.path(), "-shm"))
+        .unwrap();
     index.set_len(0).unwrap();
     let (status, log) = service.wait();
     assert_eq!(status.signal(), Some(SIGBUS));
     let acknowledged = writers.end().await;
-    Aftermath { key, acknowledged, log }.expect_all_animals(here.path()).await;
+    Aftermath {
+        key,
+        acknowledged,
+        log,
+    }
+    .expect_all_animals(here.path())
+    .await;
 }
 
 /// Runs checkpoints, backups and `VACUUM` continuously, with new connections each time.
@@ -389,6 +490,15 @@ async fn processes_that_write_and_checkpoint_at_full_speed_raise_no_false_alarm(
         assert!(status.success() && !log.contains("ERROR"), "{log}");
         assert!(!log.contains("the checkpoint"), "{log}");
     }
-    eprintln!("{} acknowledged, {rounds} rounds of checkpoints, no alarm", acknowledged.len());
-    Aftermath { key, acknowledged, log: String::new() }.expect_all_animals(here.path()).await;
+    eprintln!(
+        "{} acknowledged, {rounds} rounds of checkpoints, no alarm",
+        acknowledged.len()
+    );
+    Aftermath {
+        key,
+        acknowledged,
+        log: String::new(),
+    }
+    .expect_all_animals(here.path())
+    .await;
 }

@@ -14,7 +14,9 @@ use super::{
 /// A picture that does not become short.
 fn noise() -> Vec<u8> {
     let picture = RgbImage::from_fn(400, 300, |x, y| {
-        let value = (x * 7919 + y * 104_729).wrapping_mul(2_654_435_761).to_le_bytes();
+        let value = (x * 7919 + y * 104_729)
+            .wrapping_mul(2_654_435_761)
+            .to_le_bytes();
         image::Rgb([value[1], value[2], value[3]])
     });
     let mut out = Cursor::new(Vec::new());
@@ -24,7 +26,9 @@ fn noise() -> Vec<u8> {
 
 /// Sends a picture; returns the path of the large size, or the error code.
 async fn send(client: &Client, service: &Service, key: &str) -> Result<String, String> {
-    let request = client.post(format!("{}/store/pets/1/photos", service.url)).bearer_auth(key);
+    let request = client
+        .post(format!("{}/store/pets/1/photos", service.url))
+        .bearer_auth(key);
     let request = request.header("content-type", "image/png").body(noise());
     let reply: Value = request.send().await.unwrap().json().await.unwrap();
     match reply["urls"]["large"].as_str() {
@@ -46,9 +50,14 @@ async fn a_full_disk_adds_no_photo_and_keeps_those_that_are_there() {
     command.args(["sh", "-c", &script]);
     settle(&mut command, here.path());
     let service = Service::from(command);
-    let key = fs::read_to_string(here.path().join("key")).unwrap().trim_end().to_owned();
+    let key = fs::read_to_string(here.path().join("key"))
+        .unwrap()
+        .trim_end()
+        .to_owned();
     let client = client();
-    let animal = client.post(format!("{}/store/pets", service.url)).bearer_auth(&key);
+    let animal = client
+        .post(format!("{}/store/pets", service.url))
+        .bearer_auth(&key);
     let animal = animal.json(&json!({ "name": "Luna", "categoryId": 1 }));
     assert_eq!(animal.send().await.unwrap().status(), 201);
     let mut urls = Vec::new();
@@ -60,18 +69,30 @@ async fn a_full_disk_adds_no_photo_and_keeps_those_that_are_there() {
     };
     assert_eq!(code, "unavailable");
     assert!((1..20).contains(&urls.len()), "{urls:?}");
-    let pet = client.get(format!("{}/store/pets/1", service.url)).bearer_auth(&key);
+    let pet = client
+        .get(format!("{}/store/pets/1", service.url))
+        .bearer_auth(&key);
     let pet: Value = pet.send().await.unwrap().json().await.unwrap();
     assert_eq!(pet["photos"].as_array().unwrap().len(), urls.len());
     let origin = service.url.trim_end_matches("/v1");
     for url in &urls {
-        assert_eq!(client.get(format!("{origin}{url}")).send().await.unwrap().status(), 200);
+        assert_eq!(
+            client
+                .get(format!("{origin}{url}"))
+                .send()
+                .await
+                .unwrap()
+                .status(),
+            200
+        );
     }
     // What was written of the others is gone, so there is space for what is smaller.
     let root = PathBuf::from(format!("/proc/{}/root", service.pid()));
     let folder = root.join(here.path().join("photos").strip_prefix("/").unwrap());
     let files = fs::read_dir(folder).unwrap().flat_map(|shard| {
-        fs::read_dir(shard.unwrap().path()).unwrap().map(|file| file.unwrap().file_name())
+        fs::read_dir(shard.unwrap().path())
+            .unwrap()
+            .map(|file| file.unwrap().file_name())
     });
     // The mark of the database is no file of a photo.
     let of_photos = files.filter(|name| name.to_string_lossy().contains('-'));

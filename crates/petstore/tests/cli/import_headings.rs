@@ -11,15 +11,25 @@ const FILE: &str =
 fn a_column_with_another_heading_is_the_one_that_the_map_says_and_others_are_ignored_on_request() {
     let here = directory();
     fs::write(here.path().join("animals.csv"), FILE).unwrap();
-    let import = ["import", "animals.csv", "--create", "--ignore-unknown-columns"];
+    let import = [
+        "import",
+        "animals.csv",
+        "--create",
+        "--ignore-unknown-columns",
+    ];
     let map = ["--map", "Animal Name=name", "--map", "Status = now=status"];
-    let said = run(here.path(), &[&import[..], &map].concat()).expect_success().stderr;
+    let said = run(here.path(), &[&import[..], &map].concat())
+        .expect_success()
+        .stderr;
     assert!(
         said.starts_with("Columns that are left out: \"Kind\".\nImported 2 animals "),
         "{said}"
     );
     let exported = run(here.path(), &["export"]).expect_success().stdout;
-    assert_eq!(exported, "id,name,categoryId,status\n1,Luna,1,available\n2,Frank,2,pending\n");
+    assert_eq!(
+        exported,
+        "id,name,categoryId,status\n1,Luna,1,available\n2,Frank,2,pending\n"
+    );
 }
 
 #[test]
@@ -29,9 +39,15 @@ fn unknown_columns_are_listed_with_the_closest_names() {
         fs::write(here.path().join("animals.csv"), content).unwrap();
         let import = ["import", "animals.csv", "--create"];
         let line = run(here.path(), &[&import, options].concat()).expect_one_line();
-        assert!(!here.path().join("petstore.db").exists(), "a bad file makes no database");
+        assert!(
+            !here.path().join("petstore.db").exists(),
+            "a bad file makes no database"
+        );
         let reason = line.strip_prefix("error: nothing was imported: animals.csv: line 1: ");
-        reason.unwrap_or_else(|| panic!("{line}")).trim_end().to_owned()
+        reason
+            .unwrap_or_else(|| panic!("{line}"))
+            .trim_end()
+            .to_owned()
     };
     let rest = "; petstore reads name, categoryId, status, id, species, breed, sex, born, colour, size, \
                 description, price, microchip, category. Name each column with --map 'HEADING=NAME', or leave them out with --ignore-unknown-columns";
@@ -76,19 +92,34 @@ fn a_map_must_name_a_column_and_is_for_csv_only() {
     let here = directory();
     fs::write(here.path().join("animals.ndjson"), "{}\n").unwrap();
     for (arguments, says) in [
-        (&["animals.csv", "--map", "Name"][..], "write HEADING=NAME, such as 'Animal Name=name'"),
+        (
+            &["animals.csv", "--map", "Name"][..],
+            "write HEADING=NAME, such as 'Animal Name=name'",
+        ),
         (
             &["animals.csv", "--map", "Name=Nam"],
             "\"Nam\" is not one of the names: name, categoryId",
         ),
-        (&["animals.csv", "--map", "Name"], "status, id, and those of the store's fields"),
+        (
+            &["animals.csv", "--map", "Name"],
+            "status, id, and those of the store's fields",
+        ),
         (
             &["animals.csv", "--map", "A=name", "--map", "B=Name"],
             "--map has \"name\" twice; a column has one name, and a name has one column",
         ),
-        (&["animals.csv", "--map", "A=name", "--map", "A=breed"], "--map has \"A\" twice"),
-        (&["animals.ndjson", "--map", "Name=name"], "--map and --ignore-unknown-columns are for"),
-        (&["animals.ndjson", "--ignore-unknown-columns"], "are for CSV files"),
+        (
+            &["animals.csv", "--map", "A=name", "--map", "A=breed"],
+            "--map has \"A\" twice",
+        ),
+        (
+            &["animals.ndjson", "--map", "Name=name"],
+            "--map and --ignore-unknown-columns are for",
+        ),
+        (
+            &["animals.ndjson", "--ignore-unknown-columns"],
+            "are for CSV files",
+        ),
     ] {
         let done = run(here.path(), &[&["import"], arguments].concat());
         assert_eq!(done.status.code(), Some(2), "{done:?}");
@@ -107,14 +138,28 @@ fn a_member_counts_in_any_case_and_with_any_space_so_that_it_is_never_left_out()
     ]) {
         let file = format!("{name},{category},{status},Kind\nLuna,1,Sold,Dog\n");
         fs::write(here.path().join("animals.csv"), file).unwrap();
-        let import = ["import", "animals.csv", "--create", "--ignore-unknown-columns"];
+        let import = [
+            "import",
+            "animals.csv",
+            "--create",
+            "--ignore-unknown-columns",
+        ];
         run(here.path(), &import).expect_success();
         let exported = run(here.path(), &["export"]).expect_success().stdout;
         assert_eq!(exported.lines().last(), Some(&*format!("{id},Luna,1,sold")));
     }
     let file = "name,categoryId,Status,State\nLuna,1,sold,sold\n";
     fs::write(here.path().join("animals.csv"), file).unwrap();
-    let import = ["import", "animals.csv", "--map", "State=status", "--ignore-unknown-columns"];
+    let import = [
+        "import",
+        "animals.csv",
+        "--map",
+        "State=status",
+        "--ignore-unknown-columns",
+    ];
     let told = run(here.path(), &import).expect_one_line();
-    assert!(told.contains("both \"Status\" and \"State\" are the column status"), "{told}");
+    assert!(
+        told.contains("both \"Status\" and \"State\" are the column status"),
+        "{told}"
+    );
 }

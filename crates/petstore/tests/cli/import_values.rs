@@ -15,10 +15,23 @@ use super::{
 
 /// The lines of the animals in an export of everything: each from its name on.
 fn animals(exported: &str) -> Vec<String> {
-    let lines = exported.lines().filter(|line| line.starts_with(r#"{"pet""#));
+    let lines = exported
+        .lines()
+        .filter(|line| line.starts_with(r#"{"pet""#));
     let parts = lines.map(|line| {
-        let name = line.split(r#""name":""#).nth(1).unwrap().split('"').next().unwrap();
-        let fields = line.split(r#""fields":"#).nth(1).unwrap().split(r#","photos""#).next();
+        let name = line
+            .split(r#""name":""#)
+            .nth(1)
+            .unwrap()
+            .split('"')
+            .next()
+            .unwrap();
+        let fields = line
+            .split(r#""fields":"#)
+            .nth(1)
+            .unwrap()
+            .split(r#","photos""#)
+            .next();
         format!("{name} {}", fields.unwrap().trim_end_matches('}'))
     });
     parts.collect()
@@ -35,9 +48,23 @@ async fn values_are_imported_from_columns_with_the_name_or_label_of_a_field_and_
         let ndjson = "{\"name\":\"Zoe\",\"categoryId\":2,\"fields\":{\"species\":\"Cat\"}}\n\
             {\"name\":\"Mia\",\"categoryId\":2}\n";
         fs::write(here.path().join("more.ndjson"), ndjson).unwrap();
-        let map = ["--map", "Chip No.=microchip", "--create", "--database", &database];
-        run(here.path(), &[&["import", "animals.csv"], &map[..]].concat()).expect_success();
-        run(here.path(), &["import", "more.ndjson", "--database", &database]).expect_success();
+        let map = [
+            "--map",
+            "Chip No.=microchip",
+            "--create",
+            "--database",
+            &database,
+        ];
+        run(
+            here.path(),
+            &[&["import", "animals.csv"], &map[..]].concat(),
+        )
+        .expect_success();
+        run(
+            here.path(),
+            &["import", "more.ndjson", "--database", &database],
+        )
+        .expect_success();
         let export = ["export", "--all", "--database", &database];
         let exported = run(here.path(), &export).expect_success().stdout;
         let expected = [
@@ -72,23 +99,48 @@ async fn values_are_imported_from_columns_with_the_name_or_label_of_a_field_and_
 fn an_invalid_value_and_two_columns_for_one_field_are_named() {
     let here = directory();
     let csv = "name,categoryId,Gender\nBo,1,m\n";
-    let told = expect_rejected(here.path(), "bad.csv", csv.as_bytes(), &["--map", "Gender=sex"]);
+    let told = expect_rejected(
+        here.path(),
+        "bad.csv",
+        csv.as_bytes(),
+        &["--map", "Gender=sex"],
+    );
     let expected = "line 2: Gender is of the kind choice and must be one of Female, Male, Unknown, \
                     but was \"m\"";
     assert_eq!(told[0], expected);
     let csv = "name,categoryId,born,price\nBo,1,2999-01-01,5\nMo,1,2024-01-01,-5\n";
     let told = expect_rejected(here.path(), "bad.csv", csv.as_bytes(), &[]);
-    let [born, price] =
-        ["not later than tomorrow in UTC, but was", "without a minus, with at most"];
-    assert!(told[0].starts_with("line 2: fields.born") && told[0].contains(born), "{told:?}");
-    assert!(told[1].starts_with("line 3: price") && told[1].contains(price), "{told:?}");
+    let [born, price] = [
+        "not later than tomorrow in UTC, but was",
+        "without a minus, with at most",
+    ];
+    assert!(
+        told[0].starts_with("line 2: fields.born") && told[0].contains(born),
+        "{told:?}"
+    );
+    assert!(
+        told[1].starts_with("line 3: price") && told[1].contains(price),
+        "{told:?}"
+    );
     let csv = "name,categoryId,sex,Sex\nBo,1,Male,Male\n";
     let told = expect_rejected(here.path(), "bad.csv", csv.as_bytes(), &[]);
-    assert!(told[0].contains("both \"sex\" and \"Sex\" are the column sex"), "{told:?}");
+    assert!(
+        told[0].contains("both \"sex\" and \"Sex\" are the column sex"),
+        "{told:?}"
+    );
     for (fields, expected) in [
-        ("null", "fields must be an object with values that are not null"),
-        (r#"{"sex":null}"#, "fields must be an object with values that are not null"),
-        (r#"{"color":"red"}"#, "fields are invalid: No field has the name \"color\""),
+        (
+            "null",
+            "fields must be an object with values that are not null",
+        ),
+        (
+            r#"{"sex":null}"#,
+            "fields must be an object with values that are not null",
+        ),
+        (
+            r#"{"color":"red"}"#,
+            "fields are invalid: No field has the name \"color\"",
+        ),
         (
             r#"{"sex":"m","born":7}"#,
             "fields are invalid: fields.born is of the kind date and must be a date as a string of the form \
@@ -98,17 +150,29 @@ fn an_invalid_value_and_two_columns_for_one_field_are_named() {
     ] {
         let line = format!("{{\"name\":\"Bo\",\"categoryId\":1,\"fields\":{fields}}}\n");
         let told = expect_rejected(here.path(), "bad.ndjson", line.as_bytes(), &[]);
-        assert!(told[0].starts_with(&format!("line 1: {expected}")), "{told:?}");
+        assert!(
+            told[0].starts_with(&format!("line 1: {expected}")),
+            "{told:?}"
+        );
     }
 }
 
 /// How many animals the first page of a search by a value has.
 async fn found(database: &str) -> usize {
     let (one, random) = (NonZeroU32::MIN, &mut StdRng::seed_from_u64(1));
-    let store =
-        databases::open(&database.parse().unwrap(), OpenMode::AsIs, one, random).await.unwrap();
-    let dogs = store.fields().await.unwrap().searched("species", "dog").unwrap();
-    let query = PetQuery { values: vec![dogs], ..PetQuery::default() };
+    let store = databases::open(&database.parse().unwrap(), OpenMode::AsIs, one, random)
+        .await
+        .unwrap();
+    let dogs = store
+        .fields()
+        .await
+        .unwrap()
+        .searched("species", "dog")
+        .unwrap();
+    let query = PetQuery {
+        values: vec![dogs],
+        ..PetQuery::default()
+    };
     store.list_store_pets(&query).await.unwrap().0.len()
 }
 
@@ -116,10 +180,16 @@ async fn found(database: &str) -> usize {
 async fn the_search_has_the_values_of_many_animals_right_after_an_import_and_a_copy() {
     for backend in BACKENDS {
         let here = directory();
-        let [database, other] = [fresh(backend, "petstore").await, fresh(backend, "other").await];
+        let [database, other] = [
+            fresh(backend, "petstore").await,
+            fresh(backend, "other").await,
+        ];
         let rows = "Rex,1,Dog\n".repeat(9_000);
-        fs::write(here.path().join("dogs.csv"), format!("name,categoryId,species\n{rows}"))
-            .unwrap();
+        fs::write(
+            here.path().join("dogs.csv"),
+            format!("name,categoryId,species\n{rows}"),
+        )
+        .unwrap();
         let import = ["import", "dogs.csv", "--create", "--database", &database];
         run(here.path(), &import).expect_success();
         let at = |database: &str| {
@@ -134,24 +204,42 @@ async fn the_search_has_the_values_of_many_animals_right_after_an_import_and_a_c
 #[test]
 fn a_choice_is_accepted_in_any_case_and_kept_as_the_field_has_it() {
     let here = directory();
-    fs::write(here.path().join("animals.csv"), "name,categoryId,Sex\nBo,1,MALE\n").unwrap();
+    fs::write(
+        here.path().join("animals.csv"),
+        "name,categoryId,Sex\nBo,1,MALE\n",
+    )
+    .unwrap();
     run(here.path(), &["import", "animals.csv", "--create"]).expect_success();
     let line = r#"{"name":"Luna","categoryId":1,"fields":{"sex":"female"}}"#;
     fs::write(here.path().join("animals.ndjson"), line).unwrap();
     run(here.path(), &["import", "animals.ndjson"]).expect_success();
-    let exported = run(here.path(), &["export", "--all"]).expect_success().stdout;
-    assert_eq!(animals(&exported), [r#"Bo {"sex":"Male""#, r#"Luna {"sex":"Female""#]);
+    let exported = run(here.path(), &["export", "--all"])
+        .expect_success()
+        .stdout;
+    assert_eq!(
+        animals(&exported),
+        [r#"Bo {"sex":"Male""#, r#"Luna {"sex":"Female""#]
+    );
     // Or its label; but a value before a label.
     let labels = r#"UPDATE fields SET choice_labels = '{"Female":"Queen"}' WHERE name = 'sex'"#;
     let database = rusqlite::Connection::open(here.path().join("petstore.db")).unwrap();
     assert_eq!(database.execute(labels, []).unwrap(), 1);
-    fs::write(here.path().join("animals.csv"), "name,categoryId,sex\nMia,1,QUEEN\n").unwrap();
+    fs::write(
+        here.path().join("animals.csv"),
+        "name,categoryId,sex\nMia,1,QUEEN\n",
+    )
+    .unwrap();
     run(here.path(), &["import", "animals.csv"]).expect_success();
     let line = r#"{"name":"Kim","categoryId":1,"fields":{"sex":"queen"}}"#;
     fs::write(here.path().join("animals.ndjson"), line).unwrap();
     run(here.path(), &["import", "animals.ndjson"]).expect_success();
-    let exported = run(here.path(), &["export", "--all"]).expect_success().stdout;
-    assert_eq!(animals(&exported)[2..], [r#"Mia {"sex":"Female""#, r#"Kim {"sex":"Female""#]);
+    let exported = run(here.path(), &["export", "--all"])
+        .expect_success()
+        .stdout;
+    assert_eq!(
+        animals(&exported)[2..],
+        [r#"Mia {"sex":"Female""#, r#"Kim {"sex":"Female""#]
+    );
 }
 
 #[test]
@@ -166,7 +254,10 @@ fn a_microchip_that_a_spreadsheet_has_shortened_is_rejected_with_the_way_to_undo
              and save the file again"
         )
     });
-    assert_eq!(told[..2], [format!("line 2: {bo}"), format!("line 3: {mo}")]);
+    assert_eq!(
+        told[..2],
+        [format!("line 2: {bo}"), format!("line 3: {mo}")]
+    );
 }
 
 #[test]
@@ -182,23 +273,50 @@ fn all_problems_of_a_row_are_named_by_the_headings_of_the_file_with_their_values
          \"gone\"; Sex {sex} \"m\"; Date of Birth is of the kind date and must be a date as a string \
          of the form YYYY-MM-DD, not later than tomorrow in UTC, but was \"3.4.2024\""
     );
-    assert_eq!(told[..2], [format!("line 2: {four}"), format!("line 3: Sex {sex} \"f\"")]);
-    let skip = ["import", "bad.csv", "--create", "--skip-invalid", "--rejects", "rejects.csv"];
+    assert_eq!(
+        told[..2],
+        [
+            format!("line 2: {four}"),
+            format!("line 3: Sex {sex} \"f\"")
+        ]
+    );
+    let skip = [
+        "import",
+        "bad.csv",
+        "--create",
+        "--skip-invalid",
+        "--rejects",
+        "rejects.csv",
+    ];
     let done = run(here.path(), &[&skip[..], &map].concat());
     assert_eq!(done.status.code(), Some(3), "{done:?}");
     let rejects = csv::Reader::from_path(here.path().join("rejects.csv")).unwrap();
     let rejects: Vec<_> = rejects.into_records().map(Result::unwrap).collect();
     let columns: Vec<_> = rejects.iter().map(|row| (&row[1], &row[2])).collect();
     let of_one = format!("Sex {sex} \"f\"");
-    let all = [("categoryId, STATUS, Sex, Date of Birth", &*four), ("Sex", &of_one)];
+    let all = [
+        ("categoryId, STATUS, Sex, Date of Birth", &*four),
+        ("Sex", &of_one),
+    ];
     assert_eq!(columns, all);
 }
 
 /// Adds fields and categories to a new database.
 fn prepare(here: &Path, database: &str, lines: &[Value]) {
-    let lines = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
+    let lines = lines
+        .iter()
+        .map(Value::to_string)
+        .collect::<Vec<_>>()
+        .join("\n");
     fs::write(here.join("store.ndjson"), lines).unwrap();
-    let import = ["import", "store.ndjson", "--keep-ids", "--create", "--database", database];
+    let import = [
+        "import",
+        "store.ndjson",
+        "--keep-ids",
+        "--create",
+        "--database",
+        database,
+    ];
     run(here, &import).expect_success();
 }
 
@@ -211,32 +329,59 @@ async fn a_column_category_has_the_label_of_a_category_in_any_case() {
             |id: i64, label: &str| json!({"category": {"id": id, "label": label, "version": 1}});
         let import = |file: &str, more: &[&str]| {
             fs::write(here.path().join("animals.csv"), file).unwrap();
-            run(here.path(), &[&["import", "animals.csv", "--database", &database], more].concat())
+            run(
+                here.path(),
+                &[&["import", "animals.csv", "--database", &database], more].concat(),
+            )
         };
-        let labels = [category(-4, "Cats"), category(7, "Small Dogs"), category(8, "cats ")];
+        let labels = [
+            category(-4, "Cats"),
+            category(7, "Small Dogs"),
+            category(8, "cats "),
+        ];
         prepare(here.path(), &database, &labels[..2]);
         import("name,Category\nLuna,CATS\nBo,small dogs\n", &[]).expect_success();
         import("name,Kind\nMo, Cats\n", &["--map", "Kind=category"]).expect_success();
         let animals = "1,Luna,-4,available\n2,Bo,7,available\n3,Mo,-4,available\n";
         let exported = export(here.path(), &database, "csv");
-        assert_eq!(exported, format!("id,name,categoryId,status\n{animals}"), "{backend}");
+        assert_eq!(
+            exported,
+            format!("id,name,categoryId,status\n{animals}"),
+            "{backend}"
+        );
         let done = import("name,Category\nLuna,Dogs\n", &[]);
         let expected = "line 2: Category must be a label of a category, such as \"cats\", \"small dogs\", but was \
                         \"Dogs\"\n";
         assert!(done.stderr.starts_with(expected), "{done:?}");
         // The number counts if a file has both.
         let both = "name,Category,categoryId\nTom,Cats,7\n";
-        assert!(import(both, &[]).stderr.contains("unknown columns: \"Category\""));
+        assert!(
+            import(both, &[])
+                .stderr
+                .contains("unknown columns: \"Category\"")
+        );
         let done = import(both, &["--ignore-unknown-columns"]).expect_success();
-        assert!(done.stderr.starts_with("Columns that are left out: \"Category\"."), "{done:?}");
+        assert!(
+            done.stderr
+                .starts_with("Columns that are left out: \"Category\"."),
+            "{done:?}"
+        );
         prepare(here.path(), &database, &labels[2..]);
         let done = import("name,Category\nLuna,Cats\n", &[]);
         let expected = "line 2: Category \"Cats\" is the label of the categories -4 and 8; use a column \
                         categoryId with numbers\n";
         assert!(done.stderr.starts_with(expected), "{done:?}");
     }
-    let told = expect_rejected(directory().path(), "bad.csv", b"name,category\nLuna,Cats\n", &[]);
-    assert!(told[0].contains("but there are none, or too many; use a column"), "{told:?}");
+    let told = expect_rejected(
+        directory().path(),
+        "bad.csv",
+        b"name,category\nLuna,Cats\n",
+        &[],
+    );
+    assert!(
+        told[0].contains("but there are none, or too many; use a column"),
+        "{told:?}"
+    );
 }
 
 #[test]

@@ -17,11 +17,17 @@ use super::{
 fn write_animals(path: &Path, count: usize) {
     let animals = include_str!("../../../../tests/data/shelter-animals.csv");
     let (header, animals) = animals.split_once('\n').unwrap();
-    fs::write(path, format!("{header}\n{}", animals.repeat(count / 10_000))).unwrap();
+    fs::write(
+        path,
+        format!("{header}\n{}", animals.repeat(count / 10_000)),
+    )
+    .unwrap();
 }
 
 fn signal(process: u32, name: &str) {
-    let sent = Command::new("kill").args(["-s", name, &process.to_string()]).status();
+    let sent = Command::new("kill")
+        .args(["-s", name, &process.to_string()])
+        .status();
     assert!(sent.unwrap().success());
 }
 
@@ -29,7 +35,9 @@ fn signal(process: u32, name: &str) {
 /// may ignore SIGINT.
 fn interruptible(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("env");
-    command.args(["--default-signal=INT", env!("CARGO_BIN_EXE_petstore")]).args(arguments);
+    command
+        .args(["--default-signal=INT", env!("CARGO_BIN_EXE_petstore")])
+        .args(arguments);
     settle(&mut command, directory);
     command
 }
@@ -45,16 +53,25 @@ fn an_import_that_is_interrupted_while_it_writes_leaves_nothing() {
     write_animals(&here.path().join("many.csv"), 300_000);
     let opened = here.path().join("petstore.db-shm");
     for name in ["INT", "TERM", "KILL"] {
-        let mut import = interruptible(here.path(), &["import", "many.csv"]).spawn().unwrap();
+        let mut import = interruptible(here.path(), &["import", "many.csv"])
+            .spawn()
+            .unwrap();
         // The import opens the database after it has validated the file.
         while !opened.exists() {
             assert!(is_running(&mut import), "it has ended too early");
             thread::yield_now();
         }
         signal(import.id(), name);
-        assert_eq!(import.wait().unwrap().code(), None, "it was not interrupted");
+        assert_eq!(
+            import.wait().unwrap().code(),
+            None,
+            "it was not interrupted"
+        );
         let report = run(here.path(), &["check"]).expect_success().stdout;
-        assert!(report.ends_with("/petstore.db is valid: 0 animals, 1 key\n"), "{report}");
+        assert!(
+            report.ends_with("/petstore.db is valid: 0 animals, 1 key\n"),
+            "{report}"
+        );
         // Closes the database properly, so its files are final.
         run(here.path(), &["keys", "list"]).expect_success();
         assert!(!opened.exists());
@@ -65,8 +82,19 @@ fn an_import_that_is_interrupted_while_it_writes_leaves_nothing() {
 async fn an_import_into_postgresql_that_is_interrupted_leaves_nothing() {
     let here = directory();
     let database = fresh_url().await;
-    run(here.path(), &["keys", "create", "--create", "--name", "me", "--database", &database])
-        .expect_success();
+    run(
+        here.path(),
+        &[
+            "keys",
+            "create",
+            "--create",
+            "--name",
+            "me",
+            "--database",
+            &database,
+        ],
+    )
+    .expect_success();
     write_animals(&here.path().join("many.csv"), 200_000);
     let import = ["import", "many.csv", "--database", &database];
     let mut import = interruptible(here.path(), &import).spawn().unwrap();
@@ -76,7 +104,11 @@ async fn an_import_into_postgresql_that_is_interrupted_leaves_nothing() {
         assert!(is_running(&mut import), "it has ended too early");
     }
     signal(import.id(), "INT");
-    assert_eq!(import.wait().unwrap().code(), None, "it was not interrupted");
+    assert_eq!(
+        import.wait().unwrap().code(),
+        None,
+        "it was not interrupted"
+    );
     let export = run(here.path(), &["export", "--database", &database]).expect_success();
     assert_eq!(export.stdout, "id,name,categoryId,status\n");
 }
@@ -100,8 +132,10 @@ fn on_a_small_disk(here: &Path, script: &str) -> Done {
 #[test]
 fn a_first_import_that_fills_the_disk_leaves_no_file_behind() {
     let here = directory();
-    let done =
-        on_a_small_disk(here.path(), "{ $0 import --create ../many.csv; echo status $?; ls -A; }");
+    let done = on_a_small_disk(
+        here.path(),
+        "{ $0 import --create ../many.csv; echo status $?; ls -A; }",
+    );
     assert_eq!(done.stdout, "status 1\n", "{done:?}");
 }
 
@@ -129,14 +163,29 @@ fn an_import_that_fills_the_disk_leaves_the_database_that_was_there() {
 fn rejected_rows_that_cannot_be_written_leave_nothing() {
     let here = directory();
     fs::write(here.path().join("some.csv"), "name,categoryId\na,x\nb,1\n").unwrap();
-    let import =
-        ["import", "some.csv", "--create", "--skip-invalid", "--rejects", "absent/bad.csv"];
+    let import = [
+        "import",
+        "some.csv",
+        "--create",
+        "--skip-invalid",
+        "--rejects",
+        "absent/bad.csv",
+    ];
     let line = run(here.path(), &import).expect_one_line();
     assert!(line.contains("cannot create absent/bad.csv"), "{line}");
     assert!(!here.path().join("petstore.db").exists());
     // Without a database, no file of rejected rows is created either.
-    let import = ["--create", "--rejects", "bad.csv", "--database", "sqlite:absent/petstore.db"];
-    let done = run(here.path(), &[&["import", "some.csv", "--skip-invalid"], &import[..]].concat());
+    let import = [
+        "--create",
+        "--rejects",
+        "bad.csv",
+        "--database",
+        "sqlite:absent/petstore.db",
+    ];
+    let done = run(
+        here.path(),
+        &[&["import", "some.csv", "--skip-invalid"], &import[..]].concat(),
+    );
     assert_eq!(done.status.code(), Some(2), "{done:?}");
     assert!(!here.path().join("bad.csv").exists());
 }

@@ -17,8 +17,15 @@ fn create_prints_only_the_key_and_writes_messages_to_standard_error() {
     let done = run(here.path(), &["keys", "create", "--create", "--name", "me"]).expect_success();
     let key = done.stdout.strip_suffix('\n').unwrap();
     assert_eq!(key.len(), 46);
-    assert!(key.starts_with("pets_live_") && !key.contains(char::is_whitespace), "{key}");
-    assert!(done.stderr.contains("me") && !done.stderr.contains(key), "{}", done.stderr);
+    assert!(
+        key.starts_with("pets_live_") && !key.contains(char::is_whitespace),
+        "{key}"
+    );
+    assert!(
+        done.stderr.contains("me") && !done.stderr.contains(key),
+        "{}",
+        done.stderr
+    );
 }
 
 #[test]
@@ -42,14 +49,30 @@ fn create_takes_scope_expiry_rate_limit_and_deployment() {
     let done = run(here.path(), &arguments).expect_success();
     assert!(done.stdout.starts_with("pets_test_"));
     assert!(
-        done.stderr.contains(": scope read, staging, at most 60/min, valid until "),
+        done.stderr
+            .contains(": scope read, staging, at most 60/min, valid until "),
         "{done:?}"
     );
     let key = &listed(here.path())[0];
-    assert_eq!((&key["name"], &key["scope"]), (&"robot".into(), &"read".into()));
-    assert_eq!((&key["deployment"], &key["rateLimit"]), (&"staging".into(), &"60/min".into()));
-    let time = |member: &str| key[member].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
-    assert_eq!(time("expires").duration_since(time("created")).as_hours(), 90 * 24);
+    assert_eq!(
+        (&key["name"], &key["scope"]),
+        (&"robot".into(), &"read".into())
+    );
+    assert_eq!(
+        (&key["deployment"], &key["rateLimit"]),
+        (&"staging".into(), &"60/min".into())
+    );
+    let time = |member: &str| {
+        key[member]
+            .as_str()
+            .unwrap()
+            .parse::<jiff::Timestamp>()
+            .unwrap()
+    };
+    assert_eq!(
+        time("expires").duration_since(time("created")).as_hours(),
+        90 * 24
+    );
 }
 
 #[test]
@@ -75,7 +98,10 @@ fn list_shows_every_member_and_never_a_secret() {
         ]
     );
     let table = run(here.path(), &["keys", "list"]).expect_success().stdout;
-    assert!(table.starts_with("ID  NAME  SCOPE  DEPLOYMENT  CREATED"), "{table}");
+    assert!(
+        table.starts_with("ID  NAME  SCOPE  DEPLOYMENT  CREATED"),
+        "{table}"
+    );
     assert_eq!(table.lines().count(), 2);
     let secret = &key["pets_live_".len()..];
     assert!(!table.contains(secret) && !format!("{keys:?}").contains(secret));
@@ -87,7 +113,11 @@ fn the_secret_is_never_on_disk() {
     let key = new_key(here.path());
     for entry in fs::read_dir(here.path()).unwrap() {
         let bytes = fs::read(entry.unwrap().path()).unwrap();
-        assert!(!bytes.windows(key.len()).any(|window| window == key.as_bytes()));
+        assert!(
+            !bytes
+                .windows(key.len())
+                .any(|window| window == key.as_bytes())
+        );
     }
 }
 
@@ -102,7 +132,9 @@ fn a_key_has_one_of_five_scopes_which_list_shows_and_rotate_keeps() {
         assert!(message.contains(&format!("scope {scope},")), "{message}");
         run(here.path(), &["keys", "rotate", id]).expect_success();
     }
-    let list = run(here.path(), &["keys", "list", "--format", "json"]).expect_success().stdout;
+    let list = run(here.path(), &["keys", "list", "--format", "json"])
+        .expect_success()
+        .stdout;
     let keys: Vec<Value> = serde_json::from_str(&list).unwrap();
     assert_eq!(keys.len(), 11);
     for key in &keys[1..] {
@@ -121,14 +153,35 @@ fn every_error_is_one_line() {
             "values: read, write, store:read, store:write, store:admin]",
         ),
         (&["keys", "create", "--name", "two\nlines"], "--name"),
-        (&["keys", "create", "--name", "x", "--expires", "0s"], "at least 1s"),
+        (
+            &["keys", "create", "--name", "x", "--expires", "0s"],
+            "at least 1s",
+        ),
         (&["keys", "create", "--name", "x", "--expires", "90"], "90d"),
-        (&["keys", "create", "--name", "x", "--expires", "99999999y"], "too far"),
-        (&["keys", "create", "--name", "x", "--rate-limit", "60"], "600/min"),
-        (&["keys", "create", "--name", "x", "--database", "petstore.db"], "sqlite:"),
-        (&["keys", "list"], "/petstore.db; name the right one with --database"),
-        (&["keys", "revoke", "1"], "/petstore.db; name the right one with --database"),
-        (&["keys", "rotate", "1"], "/petstore.db; name the right one with --database"),
+        (
+            &["keys", "create", "--name", "x", "--expires", "99999999y"],
+            "too far",
+        ),
+        (
+            &["keys", "create", "--name", "x", "--rate-limit", "60"],
+            "600/min",
+        ),
+        (
+            &["keys", "create", "--name", "x", "--database", "petstore.db"],
+            "sqlite:",
+        ),
+        (
+            &["keys", "list"],
+            "/petstore.db; name the right one with --database",
+        ),
+        (
+            &["keys", "revoke", "1"],
+            "/petstore.db; name the right one with --database",
+        ),
+        (
+            &["keys", "rotate", "1"],
+            "/petstore.db; name the right one with --database",
+        ),
         (&["keys", "revoke", "one"], "one"),
     ] {
         let line = run(here.path(), arguments).expect_one_line();
@@ -178,7 +231,10 @@ fn a_key_that_cannot_be_printed_is_an_error_that_names_it() {
     let here = directory();
     let mut command =
         super::program::command(here.path(), &["keys", "create", "--create", "--name", "me"]);
-    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let full = fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
     let output = command.stdout(full).output().unwrap();
     assert!(!output.status.success());
     let words = String::from_utf8(output.stderr).unwrap();
@@ -208,7 +264,9 @@ async fn keys_can_be_managed_while_the_service_runs_and_a_revocation_takes_effec
     let service = Service::start(here.path(), &[]);
     let key = new_key(here.path());
     assert_eq!(status(&service.url, &key).await, 200);
-    let rotated = run(here.path(), &["keys", "rotate", "1"]).expect_success().stdout;
+    let rotated = run(here.path(), &["keys", "rotate", "1"])
+        .expect_success()
+        .stdout;
     assert_eq!(status(&service.url, rotated.trim_end()).await, 200);
     assert_eq!(status(&service.url, &key).await, 200);
 
@@ -219,12 +277,17 @@ async fn keys_can_be_managed_while_the_service_runs_and_a_revocation_takes_effec
             pace.tick().await;
         }
     };
-    tokio::time::timeout(Duration::from_mins(1), rejected).await.expect("it is still accepted");
+    tokio::time::timeout(Duration::from_mins(1), rejected)
+        .await
+        .expect("it is still accepted");
     assert_eq!(status(&service.url, rotated.trim_end()).await, 200);
 
     // Saved at shutdown at the latest.
     service.signal("TERM");
     assert!(service.wait().0.success());
     let keys = listed(here.path());
-    assert!(keys.iter().all(|key| key["lastUsed"] != Value::Null), "{keys:?}");
+    assert!(
+        keys.iter().all(|key| key["lastUsed"] != Value::Null),
+        "{keys:?}"
+    );
 }

@@ -7,8 +7,12 @@ use super::program::{Service, client, directory, free_address};
 /// The lines about logout tokens so far.
 fn lines(service: &Service) -> Vec<Value> {
     let said = service.said();
-    let lines = said.lines().filter(|line| line.contains("a logout token was rejected"));
-    lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
+    let lines = said
+        .lines()
+        .filter(|line| line.contains("a logout token was rejected"));
+    lines
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
 }
 
 #[tokio::test]
@@ -36,7 +40,10 @@ async fn of_many_logout_tokens_that_are_rejected_the_log_has_a_few_and_the_numbe
         reject().await;
     }
     // The next line comes within seconds, and says how many there were.
-    while !lines(&service).iter().any(|line| line["left_out"].as_u64() > Some(0)) {
+    while !lines(&service)
+        .iter()
+        .any(|line| line["left_out"].as_u64() > Some(0))
+    {
         reject().await;
     }
     assert!(lines(&service).len() < 20, "{}", service.said());

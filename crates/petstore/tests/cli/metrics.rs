@@ -28,17 +28,23 @@ impl Page {
         let reply = client.get(format!("{}/metrics", management_url(service)));
         let reply = reply.send().await.unwrap();
         assert_eq!(reply.status(), 200);
-        assert_eq!(reply.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+        assert_eq!(
+            reply.headers()["content-type"],
+            "text/plain; version=0.0.4; charset=utf-8"
+        );
         Self(reply.text().await.unwrap())
     }
 
     /// Name, labels and value of each sample.
     fn samples(&self) -> impl Iterator<Item = (&str, &str, &str)> {
-        self.0.lines().filter(|line| !line.starts_with('#')).map(|line| {
-            let (series, value) = line.rsplit_once(' ').unwrap();
-            let (name, labels) = series.split_once('{').unwrap_or((series, ""));
-            (name, labels.trim_end_matches('}'), value)
-        })
+        self.0
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .map(|line| {
+                let (series, value) = line.rsplit_once(' ').unwrap();
+                let (name, labels) = series.split_once('{').unwrap_or((series, ""));
+                (name, labels.trim_end_matches('}'), value)
+            })
     }
 
     /// The sum of the samples with this name and all of these labels.
@@ -47,7 +53,9 @@ impl Page {
         self.samples()
             .filter(|(found, _, _)| *found == name)
             .filter(|(_, found, _)| {
-                labels.iter().all(|label| found.split(',').any(|l| l == *label))
+                labels
+                    .iter()
+                    .all(|label| found.split(',').any(|l| l == *label))
             })
             .map(|(_, _, value)| value.parse::<T>().unwrap())
             .sum()
@@ -79,8 +87,16 @@ impl Watched {
         let database = ["--database", database];
         let service = Service::start(here, &[&MANAGED[..], &database, options].concat());
         let key = [&["keys", "create", "--name", "secretive"][..], &database].concat();
-        let key = run(here, &key).expect_success().stdout.trim_end().to_owned();
-        Self { service, client: client(), key }
+        let key = run(here, &key)
+            .expect_success()
+            .stdout
+            .trim_end()
+            .to_owned();
+        Self {
+            service,
+            client: client(),
+            key,
+        }
     }
 
     async fn page(&self) -> Page {
@@ -98,11 +114,16 @@ impl Watched {
                 yield_now().await;
             }
         };
-        timeout(Duration::from_mins(1), rest).await.expect("writes wait for a minute")
+        timeout(Duration::from_mins(1), rest)
+            .await
+            .expect("writes wait for a minute")
     }
 
     async fn get(&self, target: &str, key: &str) -> u16 {
-        let request = self.client.get(format!("{}{target}", self.service.url)).bearer_auth(key);
+        let request = self
+            .client
+            .get(format!("{}{target}", self.service.url))
+            .bearer_auth(key);
         request.send().await.unwrap().status().as_u16()
     }
 
@@ -115,15 +136,25 @@ impl Watched {
     async fn load(&self) {
         let mut creating = JoinSet::new();
         for number in 0..64 {
-            let (client, url, key) =
-                (self.client.clone(), self.service.url.clone(), self.key.clone());
+            let (client, url, key) = (
+                self.client.clone(),
+                self.service.url.clone(),
+                self.key.clone(),
+            );
             creating.spawn(async move {
                 let created = create(&client, &url, &key, &format!("Animal {number}"));
                 assert_eq!(created.send().await.unwrap().status(), 201);
             });
         }
         creating.join_all().await;
-        for target in ["/pets", "/pets", "/pets/17", "/pets/4711", "/pets?limit=0", "/nothing"] {
+        for target in [
+            "/pets",
+            "/pets",
+            "/pets/17",
+            "/pets/4711",
+            "/pets?limit=0",
+            "/nothing",
+        ] {
             self.get(target, &self.key).await;
         }
         self.get("/pets", "pets_live_wrong").await;
@@ -147,16 +178,25 @@ async fn requests_are_counted_by_operation_and_status_with_their_duration() {
         ("none", "none", 404, 1),
         ("none", "none", 401, 1),
     ] {
-        let (operation, route) =
-            (format!("operation=\"{operation}\""), format!("http_route=\"{route}\""));
+        let (operation, route) = (
+            format!("operation=\"{operation}\""),
+            format!("http_route=\"{route}\""),
+        );
         let status = format!("http_response_status_code=\"{status}\"");
         let labels = [&*operation, &route, &status];
-        assert_eq!(page.value("http_server_requests_total", &labels), count, "{labels:?}");
+        assert_eq!(
+            page.value("http_server_requests_total", &labels),
+            count,
+            "{labels:?}"
+        );
     }
     let creates = ["operation=\"createPet\""];
     let name = "http_server_request_duration_seconds";
     assert_eq!(page.value(&format!("{name}_count"), &creates), 64);
-    assert_eq!(page.value(&format!("{name}_bucket"), &[creates[0], "le=\"+Inf\""]), 64);
+    assert_eq!(
+        page.value(&format!("{name}_bucket"), &[creates[0], "le=\"+Inf\""]),
+        64
+    );
     let sum: f64 = page.sum(&format!("{name}_sum"), &creates);
     assert!(sum > 0.0 && sum < 64.0 * 30.0, "{sum}");
     assert_eq!(page.value("http_server_active_requests", &[]), 0);
@@ -179,10 +219,17 @@ async fn writes_and_the_log_are_counted() {
     assert_eq!(page.value("petstore_writer_batch_size_count", &[]), commits);
     assert!(page.sum::<f64>("petstore_commit_duration_seconds_sum", &[]) > 0.0);
     assert_eq!(page.value("petstore_writer_queue_limit", &[]), 1024);
-    let log_size = || fs::metadata(here.path().join("petstore.db-wal")).unwrap().len();
+    let log_size = || {
+        fs::metadata(here.path().join("petstore.db-wal"))
+            .unwrap()
+            .len()
+    };
     let smallest = log_size();
     let shown = watched.page().await.value("petstore_wal_size_bytes", &[]);
-    assert!((smallest..=log_size()).contains(&shown) && shown > 0, "{shown}");
+    assert!(
+        (smallest..=log_size()).contains(&shown) && shown > 0,
+        "{shown}"
+    );
 }
 
 #[tokio::test]
@@ -225,7 +272,10 @@ async fn commits_that_fail_are_counted() {
 async fn rejected_keys_are_counted_by_error_code() {
     let here = directory();
     let watched = Watched::start(here.path(), &[]);
-    let reader = run(here.path(), &["keys", "create", "--name", "reader", "--scope", "read"]);
+    let reader = run(
+        here.path(),
+        &["keys", "create", "--name", "reader", "--scope", "read"],
+    );
     let reader = reader.expect_success().stdout.trim_end().to_owned();
     let revoked = new_key(here.path());
     run(here.path(), &["keys", "revoke", "3"]).expect_success();
@@ -233,7 +283,10 @@ async fn rejected_keys_are_counted_by_error_code() {
     assert_eq!(rejected.send().await.unwrap().status(), 403);
     assert_eq!(watched.get("/pets", &revoked).await, 401);
     assert_eq!(watched.get("/pets", "wrong").await, 401);
-    let limited = run(here.path(), &["keys", "create", "--name", "limited", "--rate-limit", "1/h"]);
+    let limited = run(
+        here.path(),
+        &["keys", "create", "--name", "limited", "--rate-limit", "1/h"],
+    );
     let limited = limited.expect_success().stdout.trim_end().to_owned();
     assert_eq!(watched.get("/pets", &limited).await, 200);
     assert_eq!(watched.get("/pets", &limited).await, 429);
@@ -247,7 +300,11 @@ async fn rejected_keys_are_counted_by_error_code() {
         ("missing_api_key", 1),
     ] {
         let label = format!("code=\"{code}\"");
-        assert_eq!(page.value("petstore_rejected_keys_total", &[&label]), count, "{code}");
+        assert_eq!(
+            page.value("petstore_rejected_keys_total", &[&label]),
+            count,
+            "{code}"
+        );
     }
 }
 
@@ -267,7 +324,12 @@ async fn deprecated_calls_are_counted_by_key() {
     let getting = "operation=\"getPet\"";
     assert_eq!(page.value(name, &[getting, "key_id=\"2\""]), 3);
     assert_eq!(page.value(name, &[getting, "key_id=\"1\""]), 1);
-    assert_eq!(page.samples().filter(|(found, _, _)| *found == name).count(), 2);
+    assert_eq!(
+        page.samples()
+            .filter(|(found, _, _)| *found == name)
+            .count(),
+        2
+    );
 }
 
 #[tokio::test]
@@ -275,7 +337,13 @@ async fn rejected_connections_are_counted() {
     let here = directory();
     let watched = Watched::start(here.path(), &["--max-connections", "1"]);
     watched.get("/pets", &watched.key).await;
-    let address = watched.service.url.strip_prefix("http://").unwrap().strip_suffix("/v1").unwrap();
+    let address = watched
+        .service
+        .url
+        .strip_prefix("http://")
+        .unwrap()
+        .strip_suffix("/v1")
+        .unwrap();
     // The response arrives without a request, which some HTTP clients do not accept.
     let mut response = String::new();
     let mut turned_away = TcpStream::connect(address).await.unwrap();
@@ -292,13 +360,23 @@ async fn no_metric_contains_a_secret_a_name_or_an_animal_or_grows_with_what_clie
     let watched = Watched::start(here.path(), &[]);
     watched.load().await;
     let before = watched.page().await;
-    for secret in [&watched.key["pets_live_".len()..], "secretive", "Animal", "pets_live", "4711"] {
+    for secret in [
+        &watched.key["pets_live_".len()..],
+        "secretive",
+        "Animal",
+        "pets_live",
+        "4711",
+    ] {
         assert!(!before.0.contains(secret), "{secret}");
     }
     for number in 0..200 {
         watched.get(&format!("/pets/{number}"), &watched.key).await;
-        watched.get(&format!("/path-{number}?x={number}"), &watched.key).await;
-        watched.get(&format!("/pets/{number}"), &format!("pets_live_{number}")).await;
+        watched
+            .get(&format!("/path-{number}?x={number}"), &watched.key)
+            .await;
+        watched
+            .get(&format!("/pets/{number}"), &format!("pets_live_{number}"))
+            .await;
     }
     let after = watched.page().await;
     assert_eq!(after.0.lines().count(), before.0.lines().count());
@@ -323,7 +401,9 @@ fn names_in(expression: &str) -> BTreeSet<String> {
     expression
         .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
         .filter(|word| {
-            ["petstore_", "http_server_", "db_client_"].iter().any(|p| word.starts_with(p))
+            ["petstore_", "http_server_", "db_client_"]
+                .iter()
+                .any(|p| word.starts_with(p))
         })
         // These labels have the same prefixes.
         .filter(|word| !["http_response_status_code", "http_route"].contains(word))
@@ -354,9 +434,20 @@ async fn the_dashboard_and_the_alerts_name_existing_metrics() {
     let database = fresh_url().await;
     let postgres = Watched::over(&database, here.path(), &[]);
     // Nothing answers there, and the service tries only when something changes.
-    let add = ["webhooks", "add", "https://shop.invalid/", "--database", "sqlite:petstore.db"];
+    let add = [
+        "webhooks",
+        "add",
+        "https://shop.invalid/",
+        "--database",
+        "sqlite:petstore.db",
+    ];
     run(here.path(), &add).expect_success();
-    while !sqlite.page().await.names().contains("petstore_webhook_failing") {
+    while !sqlite
+        .page()
+        .await
+        .names()
+        .contains("petstore_webhook_failing")
+    {
         tokio::task::yield_now().await;
     }
     let mut exported = BTreeSet::new();
@@ -370,8 +461,10 @@ async fn the_dashboard_and_the_alerts_name_existing_metrics() {
     let dashboard: Value = serde_json::from_str(&read("grafana/petstore.json")).unwrap();
     let alerts: Value = serde_saphyr::from_str(&read("prometheus/alerts.yaml")).unwrap();
     for (what, document, least) in [("dashboard", &dashboard, 20), ("alerts", &alerts, 12)] {
-        let named: BTreeSet<String> =
-            expressions(document).iter().flat_map(|text| names_in(text)).collect();
+        let named: BTreeSet<String> = expressions(document)
+            .iter()
+            .flat_map(|text| names_in(text))
+            .collect();
         assert!(named.len() >= least, "the {what} names only {named:?}");
         let unknown: Vec<&String> = named.difference(&exported).collect();
         assert!(
@@ -385,8 +478,14 @@ async fn the_dashboard_and_the_alerts_name_existing_metrics() {
     for name in &exported {
         let family = ["_bucket", "_sum", "_count"]
             .iter()
-            .find_map(|part| name.strip_suffix(part).filter(|name| !name.ends_with("connection")))
+            .find_map(|part| {
+                name.strip_suffix(part)
+                    .filter(|name| !name.ends_with("connection"))
+            })
             .unwrap_or(name);
-        assert!(docs.contains(&format!("| `{family}` |")), "{family} is not explained");
+        assert!(
+            docs.contains(&format!("| `{family}` |")),
+            "{family} is not explained"
+        );
     }
 }

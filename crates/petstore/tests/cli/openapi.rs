@@ -20,9 +20,16 @@ fn openapi_prints_the_document_as_json_and_yaml_with_the_servers() {
     ];
     let document: Value =
         serde_json::from_str(&run(here.path(), &arguments).expect_success().stdout).unwrap();
-    let urls: Vec<&Value> =
-        document["servers"].as_array().unwrap().iter().map(|server| &server["url"]).collect();
-    assert_eq!(urls, ["https://pets.example/v1", "https://staging.pets.example/v1"]);
+    let urls: Vec<&Value> = document["servers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|server| &server["url"])
+        .collect();
+    assert_eq!(
+        urls,
+        ["https://pets.example/v1", "https://staging.pets.example/v1"]
+    );
     let yaml: Value = serde_saphyr::from_str(&plain).unwrap();
     assert_eq!(yaml["servers"][0]["url"], json!("/v1"));
     assert_eq!(yaml["paths"], document["paths"]);
@@ -33,7 +40,10 @@ fn openapi_prints_the_document_with_the_address_of_one_service() {
     let here = directory();
     let server = "http://[::1]:8080/v1";
     for (format, read) in [
-        ("json", (|text| serde_json::from_str(text).unwrap()) as fn(&str) -> Value),
+        (
+            "json",
+            (|text| serde_json::from_str(text).unwrap()) as fn(&str) -> Value,
+        ),
         ("yaml", |text| serde_saphyr::from_str(text).unwrap()),
     ] {
         let arguments = ["openapi", "--format", format, "--server", server];
@@ -43,7 +53,10 @@ fn openapi_prints_the_document_with_the_address_of_one_service() {
         assert_eq!(document["servers"].as_array().unwrap().len(), 1);
         assert_eq!(document["servers"][0]["url"], server);
     }
-    let rejected = run(here.path(), &["openapi", "--server", "http://127.0.0.1:8080"]);
+    let rejected = run(
+        here.path(),
+        &["openapi", "--server", "http://127.0.0.1:8080"],
+    );
     assert!(rejected.expect_one_line().contains("/v1"));
 }
 

@@ -23,7 +23,11 @@ use super::{
 
 /// The user of the service: root can run one as somebody else.
 fn user() -> (u32, u32) {
-    if geteuid().is_root() { (65534, 65534) } else { (geteuid().as_raw(), getegid().as_raw()) }
+    if geteuid().is_root() {
+        (65534, 65534)
+    } else {
+        (geteuid().as_raw(), getegid().as_raw())
+    }
 }
 
 /// A folder of the user of the service.
@@ -60,15 +64,32 @@ fn by_user() -> Command {
 /// `petstore serve` as that user.
 fn serve(here: &Path) -> Service {
     let mut command = by_user();
-    command.args([env!("CARGO_BIN_EXE_petstore"), "serve", "--listen", "127.0.0.1:0"]);
+    command.args([
+        env!("CARGO_BIN_EXE_petstore"),
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+    ]);
     settle(&mut command, here);
     Service::from(command)
 }
 
 /// Creates the database, and returns a key.
 fn key(here: &Path) -> String {
-    let create = ["keys", "create", "--name", "till", "--scope", "store:write", "--create"];
-    run(here, &create).expect_success().stdout.trim_end().to_owned()
+    let create = [
+        "keys",
+        "create",
+        "--name",
+        "till",
+        "--scope",
+        "store:write",
+        "--create",
+    ];
+    run(here, &create)
+        .expect_success()
+        .stdout
+        .trim_end()
+        .to_owned()
 }
 
 /// A folder with a database, in which there is an animal with a photo, and a key.
@@ -83,10 +104,20 @@ async fn home_with_photo() -> (TempDir, String) {
 async fn add_photo(service: &Service, key: &str) {
     let url = format!("{}/store/pets", service.url);
     let animal = json!({ "name": "Luna", "categoryId": 1 });
-    let added = client().post(&url).bearer_auth(key).json(&animal).send().await.unwrap();
+    let added = client()
+        .post(&url)
+        .bearer_auth(key)
+        .json(&animal)
+        .send()
+        .await
+        .unwrap();
     let added: Value = added.json().await.unwrap();
-    let photo = client().post(format!("{url}/{}/photos", added["id"])).bearer_auth(key);
-    let photo = photo.header("content-type", "image/png").body(pictures::png(64, 48));
+    let photo = client()
+        .post(format!("{url}/{}/photos", added["id"]))
+        .bearer_auth(key);
+    let photo = photo
+        .header("content-type", "image/png")
+        .body(pictures::png(64, 48));
     assert_eq!(photo.send().await.unwrap().status(), 201);
 }
 
@@ -99,10 +130,17 @@ async fn what_each_command_makes_belongs_to_the_user_of_the_database() {
     let service = serve(path);
     add_photo(&service, &key).await;
     // While the service has the database open.
-    let said = run(path, &["webhooks", "add", "https://shop.example/"]).expect_success().stderr;
+    let said = run(path, &["webhooks", "add", "https://shop.example/"])
+        .expect_success()
+        .stderr;
     let key_file = path.join("petstore.db.secret-key");
-    assert!(said.contains(&format!("Made the key file {}", key_file.display())), "{said}");
-    let again = run(path, &["webhooks", "rotate-secret", "1"]).expect_success().stderr;
+    assert!(
+        said.contains(&format!("Made the key file {}", key_file.display())),
+        "{said}"
+    );
+    let again = run(path, &["webhooks", "rotate-secret", "1"])
+        .expect_success()
+        .stderr;
     assert!(!again.contains("Made"), "{again}");
     drop(service);
     fs::write(path.join("some.csv"), "name,categoryId\nFrank,1\n").unwrap();
@@ -129,9 +167,17 @@ async fn a_service_serves_and_adds_photos_after_a_restore_into_an_empty_folder()
     let copy = old.path().join("copy.db").display().to_string();
     run(new.path(), &["restore", &copy]).expect_success();
     let service = serve(new.path());
-    let pet = client().get(format!("{}/store/pets/1", service.url)).bearer_auth(&key);
+    let pet = client()
+        .get(format!("{}/store/pets/1", service.url))
+        .bearer_auth(&key);
     let pet: Value = pet.send().await.unwrap().json().await.unwrap();
-    assert!(is_there(&service, pet["photos"][0]["urls"]["small"].as_str().unwrap()).await);
+    assert!(
+        is_there(
+            &service,
+            pet["photos"][0]["urls"]["small"].as_str().unwrap()
+        )
+        .await
+    );
     add_photo(&service, &key).await;
 }
 
@@ -158,11 +204,22 @@ async fn restores_as_root_and_as_the_user_from_a_folder_and_a_bucket_give_that_u
     let (here, key) = home_with_photo().await;
     let path = here.path();
     let bucket = FakeBucket::start().await;
-    let places = [path.join("place").display().to_string(), "s3://shop/backups".to_owned()];
+    let places = [
+        path.join("place").display().to_string(),
+        "s3://shop/backups".to_owned(),
+    ];
     for place in &places {
         let mut command = by_user();
-        command.args([env!("CARGO_BIN_EXE_petstore"), "serve", "--listen", "127.0.0.1:0"]);
-        settle(command.args(["--backup", place]).envs(bucket.variables()), path);
+        command.args([
+            env!("CARGO_BIN_EXE_petstore"),
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+        ]);
+        settle(
+            command.args(["--backup", place]).envs(bucket.variables()),
+            path,
+        );
         let service = Service::from(command);
         until(|| service.said().contains("made a backup")).await;
     }
@@ -172,18 +229,34 @@ async fn restores_as_root_and_as_the_user_from_a_folder_and_a_bucket_give_that_u
     } else {
         eprintln!("Not root: what root restores was not looked at.");
     }
-    for (place, by) in places.iter().flat_map(|place| users.iter().map(move |by| (place, by))) {
+    for (place, by) in places
+        .iter()
+        .flat_map(|place| users.iter().map(move |by| (place, by)))
+    {
         let new = home();
         drill(new.path(), by(), place, bucket.variables());
         let mut restore = by();
         restore.args([env!("CARGO_BIN_EXE_petstore"), "restore", place]);
         settle(restore.envs(bucket.variables()), new.path());
         finish(&mut restore).expect_success();
-        assert_eq!(strange(new.path()), [""; 0], "{place} by {:?}", by().get_program());
+        assert_eq!(
+            strange(new.path()),
+            [""; 0],
+            "{place} by {:?}",
+            by().get_program()
+        );
         let service = serve(new.path());
-        let pet = client().get(format!("{}/store/pets/1", service.url)).bearer_auth(&key);
+        let pet = client()
+            .get(format!("{}/store/pets/1", service.url))
+            .bearer_auth(&key);
         let pet: Value = pet.send().await.unwrap().json().await.unwrap();
-        assert!(is_there(&service, pet["photos"][0]["urls"]["large"].as_str().unwrap()).await);
+        assert!(
+            is_there(
+                &service,
+                pet["photos"][0]["urls"]["large"].as_str().unwrap()
+            )
+            .await
+        );
         add_photo(&service, &key).await;
     }
 }
@@ -218,7 +291,13 @@ fn a_key_file_that_the_user_of_the_database_cannot_read_is_an_error() {
     key(here.path());
     let file = here.path().join("key");
     fs::write(&file, format!("{}=\n", "A".repeat(43))).unwrap();
-    let add = ["webhooks", "add", "https://shop.example/", "--secret-key-file", "key"];
+    let add = [
+        "webhooks",
+        "add",
+        "https://shop.example/",
+        "--secret-key-file",
+        "key",
+    ];
     // Root can read everything, and others cannot make a file that they cannot read but open.
     let mode = if geteuid().is_root() { 0o600 } else { 0o000 };
     fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
@@ -229,7 +308,12 @@ fn a_key_file_that_the_user_of_the_database_cannot_read_is_an_error() {
         chown(&file, Some(65534), Some(65534)).unwrap();
     }
     fs::set_permissions(&file, Permissions::from_mode(0o400)).unwrap();
-    assert_eq!(run(here.path(), &["webhooks", "list"]).expect_success().stdout, "");
+    assert_eq!(
+        run(here.path(), &["webhooks", "list"])
+            .expect_success()
+            .stdout,
+        ""
+    );
     run(here.path(), &add).expect_success();
 }
 

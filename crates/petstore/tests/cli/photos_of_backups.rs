@@ -15,7 +15,10 @@ async fn a_backup_takes_no_damaged_file_of_another_one_and_no_file_of_the_servic
     let (here, url) = shop().await;
     let of = |night: &str| file(&here.path().join(format!("{night}.db.photos")), &url);
     let backup = |night: &str, photos: &str| {
-        run(here.path(), &["backup", &format!("{night}.db"), "--photos", photos])
+        run(
+            here.path(),
+            &["backup", &format!("{night}.db"), "--photos", photos],
+        )
     };
     backup("first", "photos").expect_success();
     let content = fs::read(of("first")).unwrap();
@@ -33,7 +36,10 @@ async fn a_backup_takes_no_damaged_file_of_another_one_and_no_file_of_the_servic
     fs::rename(here.path().join("photos"), here.path().join("pets.photos")).unwrap();
     let live = file(&here.path().join("pets.photos"), &url);
     backup("third", "pets.photos").expect_success();
-    assert_ne!(fs::metadata(of("third")).unwrap().ino(), fs::metadata(&live).unwrap().ino());
+    assert_ne!(
+        fs::metadata(of("third")).unwrap().ino(),
+        fs::metadata(&live).unwrap().ino()
+    );
     // The user of the service must not make root read what that user may not.
     fs::remove_dir_all(here.path().join("third.db.photos")).unwrap();
     fs::remove_file(&live).unwrap();

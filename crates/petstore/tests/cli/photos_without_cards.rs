@@ -21,7 +21,18 @@ async fn photos_with_three_files_are_checked_backed_up_and_restored() {
     run(other.path(), &["restore", &copy]).expect_success();
     run(other.path(), &check).expect_success();
     // A card that is there must be one.
-    fs::write(file(&other.path().join("photos"), &url.replace("-large", "-card")), "").unwrap();
+    fs::write(
+        file(
+            &other.path().join("photos"),
+            &url.replace("-large", "-card"),
+        ),
+        "",
+    )
+    .unwrap();
     let done = run(other.path(), &["check"]);
-    assert!(done.stdout.contains("-card.jpg of a photo is missing or empty"), "{done:?}");
+    assert!(
+        done.stdout
+            .contains("-card.jpg of a photo is missing or empty"),
+        "{done:?}"
+    );
 }

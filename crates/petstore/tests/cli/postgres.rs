@@ -34,8 +34,20 @@ fn start(here: &Path, database: &str) -> Service {
 }
 
 fn new_key(here: &Path, database: &str) -> String {
-    let arguments = ["keys", "create", "--name", "test", "--create", "--database", database];
-    run(here, &arguments).expect_success().stdout.trim_end().to_owned()
+    let arguments = [
+        "keys",
+        "create",
+        "--name",
+        "test",
+        "--create",
+        "--database",
+        database,
+    ];
+    run(here, &arguments)
+        .expect_success()
+        .stdout
+        .trim_end()
+        .to_owned()
 }
 
 async fn status(client: &Client, service: &Service, key: &str) -> u16 {
@@ -55,7 +67,10 @@ async fn ten_processes_that_start_at_once_on_an_empty_database_all_serve() {
     let key = new_key(here.path(), &database);
     let client = client();
     for service in &services {
-        let created = create(&client, &service.url, &key, "Frank").send().await.unwrap();
+        let created = create(&client, &service.url, &key, "Frank")
+            .send()
+            .await
+            .unwrap();
         assert_eq!(created.status(), 201);
     }
     let expected: BTreeMap<i64, String> = (1..=10).map(|id| (id, "Frank".to_owned())).collect();
@@ -69,22 +84,47 @@ async fn nobody_can_connect_and_commands_say_so_before_the_schema_is_there() {
     let (here, database) = setup().await;
     let (hand, watch) = (connect(&database).await, connect(&database).await);
     // As while another process prepares the database.
-    hand.batch_execute("BEGIN; CREATE TABLE petstore_schema (only_row BOOLEAN)").await.unwrap();
+    hand.batch_execute("BEGIN; CREATE TABLE petstore_schema (only_row BOOLEAN)")
+        .await
+        .unwrap();
     let address = free_address();
-    let arguments = ["serve", "--listen", &address.to_string(), "--database", &database];
-    let process = command(here.path(), &arguments).stderr(Stdio::piped()).spawn().unwrap();
+    let arguments = [
+        "serve",
+        "--listen",
+        &address.to_string(),
+        "--database",
+        &database,
+    ];
+    let process = command(here.path(), &arguments)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'
         AND application_name = current_setting('application_name')";
-    while watch.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) == 0 {}
+    while watch
+        .query_one(waiting, &[])
+        .await
+        .unwrap()
+        .get::<_, i64>(0)
+        == 0
+    {}
     let early = TcpStream::connect(address).map(drop);
-    let keys = run(here.path(), &["keys", "create", "--name", "me", "--database", &database]);
+    let keys = run(
+        here.path(),
+        &["keys", "create", "--name", "me", "--database", &database],
+    );
     hand.batch_execute("ROLLBACK").await.unwrap();
-    let _service = tokio::task::spawn_blocking(|| Service::of(process)).await.unwrap();
+    let _service = tokio::task::spawn_blocking(|| Service::of(process))
+        .await
+        .unwrap();
     assert_eq!(early.unwrap_err().kind(), ErrorKind::ConnectionRefused);
     TcpStream::connect(address).unwrap();
     assert_eq!(keys.status.code(), Some(1), "{keys:?}");
     let line = keys.expect_one_line();
-    assert!(line.contains("preparing the database: retry in a moment"), "{line}");
+    assert!(
+        line.contains("preparing the database: retry in a moment"),
+        "{line}"
+    );
 }
 
 // Within 5 seconds: `authentication::a_revoked_key_is_rejected_within_5_seconds`, with a clock of its own.
@@ -97,7 +137,11 @@ async fn in_every_process_a_new_key_works_at_once_and_a_revoked_one_is_rejected(
     for service in &services {
         assert_eq!(status(&client, service, &key).await, 200);
     }
-    run(here.path(), &["keys", "revoke", "1", "--database", &database]).expect_success();
+    run(
+        here.path(),
+        &["keys", "revoke", "1", "--database", &database],
+    )
+    .expect_success();
     let mut pace = interval(Duration::from_millis(100));
     let rejected = async {
         for service in &services {
@@ -106,8 +150,13 @@ async fn in_every_process_a_new_key_works_at_once_and_a_revoked_one_is_rejected(
             }
         }
     };
-    timeout(Duration::from_mins(1), rejected).await.expect("it still counts");
-    let list = run(here.path(), &["keys", "list", "--format", "json", "--database", &database]);
+    timeout(Duration::from_mins(1), rejected)
+        .await
+        .expect("it still counts");
+    let list = run(
+        here.path(),
+        &["keys", "list", "--format", "json", "--database", &database],
+    );
     let keys: Value = serde_json::from_str(&list.expect_success().stdout).unwrap();
     assert!(keys[0]["revoked"].is_string(), "{keys}");
 }
@@ -117,12 +166,19 @@ async fn a_rotated_key_stays_valid_along_with_its_successor() {
     let (here, database) = setup().await;
     let service = start(here.path(), &database);
     let old = new_key(here.path(), &database);
-    let rotated = run(here.path(), &["keys", "rotate", "1", "--database", &database]);
+    let rotated = run(
+        here.path(),
+        &["keys", "rotate", "1", "--database", &database],
+    );
     let new = rotated.expect_success().stdout.trim_end().to_owned();
     for key in [old, new] {
         assert_eq!(status(&client(), &service, &key).await, 200);
     }
-    run(here.path(), &["keys", "rotate", "1", "--database", &database]).expect_one_line();
+    run(
+        here.path(),
+        &["keys", "rotate", "1", "--database", &database],
+    )
+    .expect_one_line();
 }
 
 #[tokio::test]
@@ -145,17 +201,34 @@ async fn sigterm_ends_the_service_with_success_and_closes_its_connections() {
 async fn the_rights_in_the_document_suffice_for_everything() {
     let (here, database) = setup().await;
     let key = {
-        let create = ["keys", "create", "--create", "--name", "a", "--scope", "store:admin"];
-        let done = run(here.path(), &[&create[..], &["--database", &database]].concat());
+        let create = [
+            "keys",
+            "create",
+            "--create",
+            "--name",
+            "a",
+            "--scope",
+            "store:admin",
+        ];
+        let done = run(
+            here.path(),
+            &[&create[..], &["--database", &database]].concat(),
+        );
         done.expect_success().stdout.trim_end().to_owned()
     };
     // As the document says: the owner of the tables migrates.
     start(here.path(), &database).kill();
     let owner = connect(&database).await;
-    let schema: String = owner.query_one("SELECT current_schema()", &[]).await.unwrap().get(0);
+    let schema: String = owner
+        .query_one("SELECT current_schema()", &[])
+        .await
+        .unwrap()
+        .get(0);
     let role = format!("shop_{schema}");
     let document = include_str!("../../../../docs/postgres.md");
-    let grants = document.lines().filter_map(|line| line.strip_prefix("    GRANT "));
+    let grants = document
+        .lines()
+        .filter_map(|line| line.strip_prefix("    GRANT "));
     let grants: Vec<String> = grants
         .map(|rest| format!("GRANT {};", rest.trim_end_matches(';')))
         .map(|grant| grant.replace(" public ", &format!(" {schema} ")))
@@ -164,11 +237,23 @@ async fn the_rights_in_the_document_suffice_for_everything() {
     assert_eq!(grants.len(), 2);
     let grants = grants.concat();
     let role_of = format!("CREATE ROLE {role} LOGIN; GRANT USAGE ON SCHEMA {schema} TO {role}");
-    owner.batch_execute(&format!("{role_of}; {grants}")).await.unwrap();
+    owner
+        .batch_execute(&format!("{role_of}; {grants}"))
+        .await
+        .unwrap();
     let url = database.replacen("petstore@", &format!("{role}@"), 1);
-    let options =
-        ["--photos", "photos", "--secret-key-file", "key", "--webhook-allow", "127.0.0.1"];
-    let mut serve = command(here.path(), &["serve", "--listen", "127.0.0.1:0", "--database", &url]);
+    let options = [
+        "--photos",
+        "photos",
+        "--secret-key-file",
+        "key",
+        "--webhook-allow",
+        "127.0.0.1",
+    ];
+    let mut serve = command(
+        here.path(),
+        &["serve", "--listen", "127.0.0.1:0", "--database", &url],
+    );
     let service = Service::from({
         serve.args(options);
         serve
@@ -176,19 +261,59 @@ async fn the_rights_in_the_document_suffice_for_everything() {
     let send = async |method: Method, path: &str, body: Value| {
         let is_put = method == Method::PUT;
         let request = client().request(method, format!("{}/store/{path}", service.url));
-        let request = if is_put { request.header("If-None-Match", "*") } else { request };
-        let request = request.bearer_auth(&key).header("Idempotency-Key", path).json(&body);
+        let request = if is_put {
+            request.header("If-None-Match", "*")
+        } else {
+            request
+        };
+        let request = request
+            .bearer_auth(&key)
+            .header("Idempotency-Key", path)
+            .json(&body);
         let reply = request.send().await.unwrap();
-        assert!(reply.status().is_success(), "{path}: {}", reply.text().await.unwrap());
+        assert!(
+            reply.status().is_success(),
+            "{path}: {}",
+            reply.text().await.unwrap()
+        );
     };
     let fields = json!({ "species": "Dog", "microchip": "276098106234567" });
-    send(Method::POST, "pets", json!({ "name": "Rex", "categoryId": 1, "fields": fields })).await;
-    send(Method::POST, "orders", json!({ "petId": 1, "contact": "Anna, 0171" })).await;
+    send(
+        Method::POST,
+        "pets",
+        json!({ "name": "Rex", "categoryId": 1, "fields": fields }),
+    )
+    .await;
+    send(
+        Method::POST,
+        "orders",
+        json!({ "petId": 1, "contact": "Anna, 0171" }),
+    )
+    .await;
     send(Method::POST, "orders/1/complete", json!({})).await;
-    send(Method::PUT, "fields/house", json!({ "label": "House", "kind": "text" })).await;
-    send(Method::POST, "webhooks", json!({ "url": "http://127.0.0.1:9/" })).await;
-    for path in ["pets?field.species=dog", "pets?name=re", "orders", "fields", "changes", "audit"] {
-        let reply = client().get(format!("{}/store/{path}", service.url)).bearer_auth(&key);
+    send(
+        Method::PUT,
+        "fields/house",
+        json!({ "label": "House", "kind": "text" }),
+    )
+    .await;
+    send(
+        Method::POST,
+        "webhooks",
+        json!({ "url": "http://127.0.0.1:9/" }),
+    )
+    .await;
+    for path in [
+        "pets?field.species=dog",
+        "pets?name=re",
+        "orders",
+        "fields",
+        "changes",
+        "audit",
+    ] {
+        let reply = client()
+            .get(format!("{}/store/{path}", service.url))
+            .bearer_auth(&key);
         let reply = reply.send().await.unwrap();
         assert!(
             reply.status() == 200 || path.starts_with("pets") && reply.status() == 503,
@@ -196,10 +321,18 @@ async fn the_rights_in_the_document_suffice_for_everything() {
         );
     }
     let mut picture = Cursor::new(Vec::new());
-    RgbImage::new(4, 3).write_to(&mut picture, ImageFormat::Png).unwrap();
-    let photo = client().post(format!("{}/store/pets/1/photos", service.url)).bearer_auth(&key);
-    let photo =
-        photo.header("Content-Type", "image/png").body(picture.into_inner()).send().await.unwrap();
+    RgbImage::new(4, 3)
+        .write_to(&mut picture, ImageFormat::Png)
+        .unwrap();
+    let photo = client()
+        .post(format!("{}/store/pets/1/photos", service.url))
+        .bearer_auth(&key);
+    let photo = photo
+        .header("Content-Type", "image/png")
+        .body(picture.into_inner())
+        .send()
+        .await
+        .unwrap();
     assert_eq!(photo.status(), 201, "{}", photo.text().await.unwrap());
     for act in [
         &["staff", "add", "Ana"][..],
@@ -223,7 +356,11 @@ async fn a_command_names_the_right_that_its_role_lacks() {
     let (here, database) = setup().await;
     new_key(here.path(), &database);
     let owner = connect(&database).await;
-    let schema: String = owner.query_one("SELECT current_schema()", &[]).await.unwrap().get(0);
+    let schema: String = owner
+        .query_one("SELECT current_schema()", &[])
+        .await
+        .unwrap()
+        .get(0);
     let role = format!("reader_{schema}");
     let rights = format!(
         "CREATE ROLE {role} LOGIN;
@@ -233,13 +370,23 @@ async fn a_command_names_the_right_that_its_role_lacks() {
     owner.batch_execute(&rights).await.unwrap();
     let url = database.replacen("petstore@", &format!("{role}@"), 1);
     for (revoked, command, lacks) in [
-        ("SELECT ON SEQUENCE pets_ids", &["check"][..], "sequence pets_ids"),
+        (
+            "SELECT ON SEQUENCE pets_ids",
+            &["check"][..],
+            "sequence pets_ids",
+        ),
         ("SELECT ON api_keys", &["keys", "list"], "table api_keys"),
         ("SELECT ON etag_key", &["keys", "list"], "table etag_key"),
     ] {
-        owner.batch_execute(&format!("REVOKE {revoked} FROM {role}")).await.unwrap();
+        owner
+            .batch_execute(&format!("REVOKE {revoked} FROM {role}"))
+            .await
+            .unwrap();
         let line = run(here.path(), &[command, &["--database", &url]].concat()).expect_one_line();
-        assert!(line.contains(&format!("permission denied for {lacks}")), "{line}");
+        assert!(
+            line.contains(&format!("permission denied for {lacks}")),
+            "{line}"
+        );
     }
 }
 
@@ -248,14 +395,28 @@ async fn a_password_is_shown_nowhere() {
     let (here, database) = setup().await;
     let with_password = database.replacen("petstore@", "petstore:s3cret@", 1);
     let service = start(here.path(), &with_password);
-    assert!(service.first_lines.iter().any(|line| line["database"].is_string()));
+    assert!(
+        service
+            .first_lines
+            .iter()
+            .any(|line| line["database"].is_string())
+    );
     assert!(!format!("{:?}", service.first_lines).contains("s3cret"));
     service.signal("TERM");
     assert!(!service.wait().1.contains("s3cret"));
     for (database, arguments) in [
-        ("postgres://me:s3cret@127.0.0.1:1/pets", &["keys", "list"][..]),
-        ("postgres://me:s3cret@127.0.0.1:1/pets", &["serve", "--listen", "127.0.0.1:0"]),
-        ("postgres://me:s3cret@127.0.0.1:1/pets?colour=s3cret", &["keys", "list"]),
+        (
+            "postgres://me:s3cret@127.0.0.1:1/pets",
+            &["keys", "list"][..],
+        ),
+        (
+            "postgres://me:s3cret@127.0.0.1:1/pets",
+            &["serve", "--listen", "127.0.0.1:0"],
+        ),
+        (
+            "postgres://me:s3cret@127.0.0.1:1/pets?colour=s3cret",
+            &["keys", "list"],
+        ),
         ("postgres://me:s3cret@/pets", &["check"]),
         ("pg://me:s3cret@127.0.0.1/pets", &["keys", "list"]),
     ] {
@@ -274,7 +435,12 @@ async fn a_password_is_shown_nowhere() {
 #[tokio::test]
 async fn what_an_operator_must_correct_at_postgresql_is_exit_status_2_with_what_to_do() {
     let here = directory();
-    let (folder, port) = cluster().split(['@', '/']).nth(3).unwrap().split_once(':').unwrap();
+    let (folder, port) = cluster()
+        .split(['@', '/'])
+        .nth(3)
+        .unwrap()
+        .split_once(':')
+        .unwrap();
     let folder = folder.replace("%2F", "/");
     let password = fs::read_to_string(format!("{folder}/password")).unwrap();
     let owner = connect(cluster()).await;
@@ -288,11 +454,31 @@ async fn what_an_operator_must_correct_at_postgresql_is_exit_status_2_with_what_
         owner.batch_execute(sql).await.unwrap();
     }
     for (login, name, says) in [
-        ("petstore:wrong".to_owned(), "postgres", "correct the user and the password in the URL"),
-        ("nobody:wrong".to_owned(), "postgres", "correct the user and the password in the URL"),
-        (format!("petstore:{}", password.trim()), "nowhere", "create the database with createdb"),
-        ("without_rights:own".to_owned(), "postgres", "GRANT the role what it needs"),
-        (format!("petstore:{}", password.trim()), "of_bytes", "createdb --encoding UTF8"),
+        (
+            "petstore:wrong".to_owned(),
+            "postgres",
+            "correct the user and the password in the URL",
+        ),
+        (
+            "nobody:wrong".to_owned(),
+            "postgres",
+            "correct the user and the password in the URL",
+        ),
+        (
+            format!("petstore:{}", password.trim()),
+            "nowhere",
+            "create the database with createdb",
+        ),
+        (
+            "without_rights:own".to_owned(),
+            "postgres",
+            "GRANT the role what it needs",
+        ),
+        (
+            format!("petstore:{}", password.trim()),
+            "of_bytes",
+            "createdb --encoding UTF8",
+        ),
     ] {
         let url = format!("postgres://{login}@localhost:{port}/{name}");
         let serve = ["serve", "--listen", "127.0.0.1:0", "--database", &url];
@@ -301,7 +487,10 @@ async fn what_an_operator_must_correct_at_postgresql_is_exit_status_2_with_what_
         assert!(done.stderr.contains(says), "{name}: {done:?}");
     }
     // That a server is down may pass.
-    let url = format!("postgres://petstore:wrong@localhost:{}/postgres", free_address().port());
+    let url = format!(
+        "postgres://petstore:wrong@localhost:{}/postgres",
+        free_address().port()
+    );
     let serve = ["serve", "--listen", "127.0.0.1:0", "--database", &url];
     assert_eq!(run(here.path(), &serve).status.code(), Some(1));
 }

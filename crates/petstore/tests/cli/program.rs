@@ -33,7 +33,10 @@ impl Done {
     /// returns that line.
     #[track_caller]
     pub(crate) fn expect_one_line(self) -> String {
-        assert!(!self.status.success() && self.status.code().is_some(), "{self:?}");
+        assert!(
+            !self.status.success() && self.status.code().is_some(),
+            "{self:?}"
+        );
         assert_eq!(self.stdout, "", "{self:?}");
         assert_eq!(self.stderr.lines().count(), 1, "{self:?}");
         assert!(self.stderr.starts_with("error: "), "{self:?}");
@@ -57,7 +60,9 @@ pub(crate) fn settle(command: &mut Command, directory: &Path) {
         command.env_remove(name);
     }
     // Several services run at once, and only one can have the default addresses.
-    command.env("PETSTORE_CONSOLE_LISTEN", "off").env("PETSTORE_WINDOW_LISTEN", "off");
+    command
+        .env("PETSTORE_CONSOLE_LISTEN", "off")
+        .env("PETSTORE_WINDOW_LISTEN", "off");
 }
 
 pub(crate) fn run(directory: &Path, arguments: &[&str]) -> Done {
@@ -82,7 +87,10 @@ pub(crate) fn new_key(directory: &Path) -> String {
 
 /// An address on which nothing listens.
 pub(crate) fn free_address() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
 }
 
 /// A running `petstore serve` on a free port; killed on drop.
@@ -113,9 +121,15 @@ impl Service {
         let mut first_lines = Vec::new();
         let url = loop {
             let mut line = String::new();
-            assert_ne!(log.read_line(&mut line).unwrap(), 0, "it ended: {first_lines:?}");
+            assert_ne!(
+                log.read_line(&mut line).unwrap(),
+                0,
+                "it ended: {first_lines:?}"
+            );
             let line: Value = serde_json::from_str(&line).unwrap_or(json!(line));
-            let url = line["message"].as_str().and_then(|text| text.strip_prefix("serving "));
+            let url = line["message"]
+                .as_str()
+                .and_then(|text| text.strip_prefix("serving "));
             let url = url.map(str::to_owned);
             first_lines.push(line);
             if let Some(url) = url {
@@ -131,7 +145,13 @@ impl Service {
                 rest.push('\n');
             }
         });
-        Self { process, url, first_lines, rest, reader: Some(reader) }
+        Self {
+            process,
+            url,
+            first_lines,
+            rest,
+            reader: Some(reader),
+        }
     }
 
     /// Its process id.
@@ -142,7 +162,13 @@ impl Service {
     /// Sends a signal by name, such as `TERM`.
     pub(crate) fn signal(&self, name: &str) {
         let pid = self.pid().to_string();
-        assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args(["-s", name, &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
     }
 
     /// Waits for its end; returns the exit status and the rest of its log.
@@ -187,7 +213,10 @@ pub(crate) fn client() -> Client {
 /// A request that adds an animal.
 pub(crate) fn create(client: &Client, url: &str, key: &str, name: &str) -> RequestBuilder {
     let body = json!({ "name": name, "categoryId": 1 });
-    client.post(format!("{url}/pets")).bearer_auth(key).json(&body)
+    client
+        .post(format!("{url}/pets"))
+        .bearer_auth(key)
+        .json(&body)
 }
 
 /// All animals in the catalogue, by a walk.
@@ -196,8 +225,16 @@ pub(crate) async fn walk(client: &Client, service: &Service, key: &str) -> BTree
     let mut found = BTreeMap::new();
     let mut target = Some("/v1/pets?limit=100".to_owned());
     while let Some(page) = target {
-        let reply = client.get(format!("{origin}{page}")).bearer_auth(key).send().await.unwrap();
-        let link = reply.headers().get("link").map(|link| link.to_str().unwrap().to_owned());
+        let reply = client
+            .get(format!("{origin}{page}"))
+            .bearer_auth(key)
+            .send()
+            .await
+            .unwrap();
+        let link = reply
+            .headers()
+            .get("link")
+            .map(|link| link.to_str().unwrap().to_owned());
         target = link.map(|link| link.split(['<', '>']).nth(1).unwrap().to_owned());
         for pet in reply.json::<Vec<Value>>().await.unwrap() {
             let (id, name) = (pet["id"].as_i64().unwrap(), pet["name"].as_str().unwrap());

@@ -56,7 +56,10 @@ fn text_from_files_and_names_is_escaped_on_the_terminal() {
     expect_plain(&run(here.path(), &import));
     let mut reader = csv::Reader::from_path(here.path().join("rejects.csv")).unwrap();
     let record = reader.records().next().unwrap().unwrap();
-    assert!(record[2].contains(SHOWN) && record[3].contains(&member), "{record:?}");
+    assert!(
+        record[2].contains(SHOWN) && record[3].contains(&member),
+        "{record:?}"
+    );
 }
 
 #[test]
@@ -64,11 +67,16 @@ fn names_of_keys_and_files_are_shown_without_control_characters() {
     let here = directory();
     new_key(here.path());
     let database = Connection::open(here.path().join("petstore.db")).unwrap();
-    database.execute("UPDATE api_keys SET name = ?1", [HOSTILE]).unwrap();
+    database
+        .execute("UPDATE api_keys SET name = ?1", [HOSTILE])
+        .unwrap();
     drop(database);
     let table = run(here.path(), &["keys", "list"]).expect_success();
     expect_plain(&table);
-    assert!(table.stdout.contains(SHOWN) && table.stdout.lines().count() == 2, "{table:?}");
+    assert!(
+        table.stdout.contains(SHOWN) && table.stdout.lines().count() == 2,
+        "{table:?}"
+    );
     let json = run(here.path(), &["keys", "list", "--format", "json"]).expect_success();
     expect_plain(&json);
     let keys: Value = serde_json::from_str(&json.stdout).unwrap();
@@ -90,10 +98,21 @@ fn an_export_for_spreadsheets_has_no_formulas_and_other_exports_are_exact() {
                    2,Rex;@x,1,sold\n3,Mary-Ann,1,sold\n";
     fs::write(here.path().join("some.csv"), animals).unwrap();
     run(here.path(), &["import", "some.csv", "--create"]).expect_success();
-    assert_eq!(run(here.path(), &["export"]).expect_success().stdout, animals);
-    let changed = run(here.path(), &["export", "--spreadsheet"]).expect_success().stdout;
+    assert_eq!(
+        run(here.path(), &["export"]).expect_success().stdout,
+        animals
+    );
+    let changed = run(here.path(), &["export", "--spreadsheet"])
+        .expect_success()
+        .stdout;
     let expected = animals.replace("\"=H", "\"'=H").replace(";@x", ";'@x");
     assert_eq!(changed, expected);
-    let line = run(here.path(), &["export", "--spreadsheet", "--format", "ndjson"]);
-    assert_eq!(line.expect_one_line(), "error: --spreadsheet needs --format csv\n");
+    let line = run(
+        here.path(),
+        &["export", "--spreadsheet", "--format", "ndjson"],
+    );
+    assert_eq!(
+        line.expect_one_line(),
+        "error: --spreadsheet needs --format csv\n"
+    );
 }

@@ -45,12 +45,27 @@ async fn with_a_read_only_root_all_animals_are_added_imported_and_found() {
     let key = fs::read_to_string(format!("{root}/data/key")).unwrap();
     let client = client();
     for number in 0..40 {
-        let added = create(&client, &service.url, key.trim_end(), &format!("new {number}"));
-        assert_eq!(added.send().await.unwrap().status(), 201, "{number}: {}", service.said());
+        let added = create(
+            &client,
+            &service.url,
+            key.trim_end(),
+            &format!("new {number}"),
+        );
+        assert_eq!(
+            added.send().await.unwrap().status(),
+            201,
+            "{number}: {}",
+            service.said()
+        );
     }
     let is_found = async |name: &str| {
         let url = format!("{}/store/pets?q={name}&limit=1", service.url);
-        let reply = client.get(url).bearer_auth(key.trim_end()).send().await.unwrap();
+        let reply = client
+            .get(url)
+            .bearer_auth(key.trim_end())
+            .send()
+            .await
+            .unwrap();
         let page: Value = reply.json().await.unwrap();
         page.as_array().is_some_and(|pets| !pets.is_empty())
     };
@@ -62,6 +77,8 @@ async fn with_a_read_only_root_all_animals_are_added_imported_and_found() {
             }
         }
     };
-    timeout(Duration::from_mins(1), all_found).await.expect("the search does not catch up");
+    timeout(Duration::from_mins(1), all_found)
+        .await
+        .expect("the search does not catch up");
     assert!(!service.said().contains("failed"), "{}", service.said());
 }

@@ -23,16 +23,28 @@ fn of_releases(store: &str) -> BTreeMap<usize, Vec<Statement>> {
     let folder = petstore_testing::root().join("tests/data/statements");
     let of_release = |entry: io::Result<fs::DirEntry>| {
         let path = entry.unwrap().path();
-        let (of, version) = path.file_stem().unwrap().to_str().unwrap().split_once('-').unwrap();
+        let (of, version) = path
+            .file_stem()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .split_once('-')
+            .unwrap();
         let text = fs::read_to_string(&path).unwrap();
         let statements = text.split("\n\n").skip(1).map(|part| {
             let (values, text) = part.strip_prefix("--").unwrap().split_once('\n').unwrap();
             let text = text.trim().strip_suffix(';').unwrap().to_owned();
-            Statement { values: values.trim().to_owned(), text }
+            Statement {
+                values: values.trim().to_owned(),
+                text,
+            }
         });
         (of == store).then(|| (version.parse().unwrap(), statements.collect()))
     };
-    let releases: BTreeMap<_, _> = fs::read_dir(folder).unwrap().filter_map(of_release).collect();
+    let releases: BTreeMap<_, _> = fs::read_dir(folder)
+        .unwrap()
+        .filter_map(of_release)
+        .collect();
     assert_eq!(releases.len(), 2, "{store}");
     releases
 }
@@ -45,11 +57,16 @@ fn of_0_2_0(store: &str) -> (usize, Vec<Statement>) {
 /// The schema of a store at a version, from `migrations`.
 fn schema(store: &str, version: usize) -> String {
     let folder = petstore_testing::root().join(format!("crates/store-{store}/migrations"));
-    let mut paths: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|step| step.unwrap().path()).collect();
+    let mut paths: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|step| step.unwrap().path())
+        .collect();
     paths.sort();
     assert!(paths.len() >= version);
-    paths[..version].iter().map(|path| fs::read_to_string(path).unwrap()).collect()
+    paths[..version]
+        .iter()
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect()
 }
 
 /// The PostgreSQL schema at a version, with the table that names it.
@@ -75,12 +92,15 @@ fn continues_on_sqlite(version: usize, statements: &[Statement]) {
     let old = Connection::open(here.path().join("petstore.db")).unwrap();
     for (name, columns) in [("goes_on_page", 3), ("goes_on_page", 4), ("unseparated", 1)] {
         let no = |_: &rusqlite::functions::Context<'_>| Ok(false);
-        old.create_scalar_function(name, columns, FunctionFlags::empty(), no).unwrap();
+        old.create_scalar_function(name, columns, FunctionFlags::empty(), no)
+            .unwrap();
     }
     old.execute_batch(&schema("sqlite", version)).unwrap();
     old.pragma_update(None, "journal_mode", "WAL").unwrap();
-    old.pragma_update(None, "application_id", 0x7065_7473).unwrap();
-    old.pragma_update(None, "user_version", u32::try_from(version).unwrap()).unwrap();
+    old.pragma_update(None, "application_id", 0x7065_7473)
+        .unwrap();
+    old.pragma_update(None, "user_version", u32::try_from(version).unwrap())
+        .unwrap();
     let prepared: Vec<_> = statements
         .iter()
         .map(|Statement { values, text }| {
@@ -88,9 +108,12 @@ fn continues_on_sqlite(version: usize, statements: &[Statement]) {
                 Vec::new()
             } else {
                 let list = |row: &rusqlite::Row<'_>| {
-                    (0..row.as_ref().column_count()).map(|column| row.get(column)).collect()
+                    (0..row.as_ref().column_count())
+                        .map(|column| row.get(column))
+                        .collect()
                 };
-                old.query_row(&format!("SELECT {values}"), [], list).unwrap()
+                old.query_row(&format!("SELECT {values}"), [], list)
+                    .unwrap()
             };
             (values, text, old.prepare(text).unwrap())
         })
@@ -105,7 +128,10 @@ fn continues_on_sqlite(version: usize, statements: &[Statement]) {
                 .query(params_from_iter(values))
                 .and_then(|mut rows| Ok(usize::from(rows.next()?.is_some())))
         };
-        assert!(rows.as_ref().is_ok_and(|&rows| rows > 0), "{text}: {rows:?}");
+        assert!(
+            rows.as_ref().is_ok_and(|&rows| rows > 0),
+            "{text}: {rows:?}"
+        );
     }
 }
 
@@ -122,13 +148,21 @@ async fn continues_on_postgresql(version: usize, statements: &[Statement]) {
     let old = connect(&url).await;
     old.batch_execute(&with_version(version)).await.unwrap();
     for (number, Statement { text, .. }) in statements.iter().enumerate() {
-        old.batch_execute(&format!("PREPARE s{number} AS {text}")).await.unwrap();
+        old.batch_execute(&format!("PREPARE s{number} AS {text}"))
+            .await
+            .unwrap();
     }
 
     let _newer = Service::start(here.path(), &["--database", &url]);
     for (number, Statement { values, text }) in statements.iter().enumerate() {
-        let values = if values.is_empty() { String::new() } else { format!("({values})") };
-        let done = old.simple_query(&format!("EXECUTE s{number}{values}")).await;
+        let values = if values.is_empty() {
+            String::new()
+        } else {
+            format!("({values})")
+        };
+        let done = old
+            .simple_query(&format!("EXECUTE s{number}{values}"))
+            .await;
         let done = done.unwrap_or_else(|error| panic!("{text}: {error:?}"));
         let rows = done.iter().find_map(|message| match message {
             SimpleQueryMessage::CommandComplete(rows) => Some(*rows),
@@ -151,7 +185,11 @@ async fn a_command_next_to_an_older_service_does_not_migrate_and_names_the_comma
     .unwrap();
     drop(old);
     let postgres = fresh_url().await;
-    connect(&postgres).await.batch_execute(&with_version(1)).await.unwrap();
+    connect(&postgres)
+        .await
+        .batch_execute(&with_version(1))
+        .await
+        .unwrap();
 
     run(here.path(), &["import", "some.csv", "--create"]).expect_success();
     for database in ["sqlite:old.db", &postgres] {
@@ -184,8 +222,11 @@ async fn a_command_next_to_an_older_service_does_not_migrate_and_names_the_comma
         }
         assert!(done["duration_us"].as_u64() > Some(0), "{done}");
         service.kill();
-        run(here.path(), &["keys", "create", "--name", "me", "--database", database])
-            .expect_success();
+        run(
+            here.path(),
+            &["keys", "create", "--name", "me", "--database", database],
+        )
+        .expect_success();
     }
     assert!(!here.path().join("new.db").exists());
 }
@@ -194,8 +235,14 @@ async fn a_command_next_to_an_older_service_does_not_migrate_and_names_the_comma
 /// in the SQL of the store.
 fn remember(pet: i64, retry: &str, bytes: fn(&str) -> String) -> String {
     let name = PetName::new("Frank".to_owned()).unwrap();
-    let frank = NewPet { name, category_id: 1, status: PetStatus::Available };
-    let digits = fingerprint(&frank).map(|byte| format!("{byte:02x}")).concat();
+    let frank = NewPet {
+        name,
+        category_id: 1,
+        status: PetStatus::Available,
+    };
+    let digits = fingerprint(&frank)
+        .map(|byte| format!("{byte:02x}"))
+        .concat();
     let fingerprint = bytes(&digits);
     format!(
         "INSERT INTO pets (id, name, category_id, status) VALUES ({pet}, 'Frank', 1, 'available');
@@ -212,9 +259,16 @@ fn bytea(digits: &str) -> String {
 /// Sends a create to a newer service.
 async fn repeat(service: &Service, key: &str, retry: &str) -> (String, String) {
     let request = create(&client(), &service.url, key, "Frank");
-    let reply = request.header("idempotency-key", format!("of-{retry}")).send().await.unwrap();
+    let reply = request
+        .header("idempotency-key", format!("of-{retry}"))
+        .send()
+        .await
+        .unwrap();
     assert_eq!(reply.status(), 201);
-    (reply.headers()["location"].to_str().unwrap().to_owned(), reply.text().await.unwrap())
+    (
+        reply.headers()["location"].to_str().unwrap().to_owned(),
+        reply.text().await.unwrap(),
+    )
 }
 
 /// Repeats creates of the previous release at the newer one, which has migrated `database`, and
@@ -226,7 +280,10 @@ async fn both_know_each_request(
     bytes: fn(&str) -> String,
 ) {
     let service = Service::start(here, &["--database", database]);
-    let created = run(here, &["keys", "create", "--name", "me", "--database", database]);
+    let created = run(
+        here,
+        &["keys", "create", "--name", "me", "--database", database],
+    );
     let key = created.expect_success().stdout.trim().to_owned();
     // This one came after the migration.
     execute(&remember(2, "during", bytes)).await;
@@ -258,7 +315,10 @@ async fn each_release_replays_what_the_other_remembers_on_sqlite() {
     let bytes = |digits: &str| format!("x'{digits}'");
     execute(&schema("sqlite", version)).await;
     execute(&remember(1, "before", bytes)).await;
-    execute(&format!("PRAGMA application_id = 0x70657473; PRAGMA user_version = {version}")).await;
+    execute(&format!(
+        "PRAGMA application_id = 0x70657473; PRAGMA user_version = {version}"
+    ))
+    .await;
     both_know_each_request(here.path(), "sqlite:petstore.db", execute, bytes).await;
 }
 
@@ -269,14 +329,22 @@ async fn each_release_replays_what_the_other_remembers_on_postgresql() {
     let (version, _) = of_0_2_0("postgres");
     let other = connect(&url).await;
     let execute = async |sql: &str| other.batch_execute(sql).await.unwrap();
-    execute(&format!("{}; SELECT setval('pets_ids', 2)", with_version(version))).await;
+    execute(&format!(
+        "{}; SELECT setval('pets_ids', 2)",
+        with_version(version)
+    ))
+    .await;
     execute(&remember(1, "before", bytea)).await;
     both_know_each_request(here.path(), &url, execute, bytea).await;
 }
 
 /// Waits until another session waits for a lock of `holder`.
 async fn until_blocked_by(holder: &tokio_postgres::Client, watcher: &tokio_postgres::Client) {
-    let holder: i32 = holder.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
+    let holder: i32 = holder
+        .query_one("SELECT pg_backend_pid()", &[])
+        .await
+        .unwrap()
+        .get(0);
     let blocked = "SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))";
     while watcher.query(blocked, &[&holder]).await.unwrap().is_empty() {
         tokio::task::yield_now().await;
@@ -289,37 +357,68 @@ async fn a_migration_loses_and_doubles_no_animal_that_the_previous_release_creat
     let url = fresh_url().await;
     let (version, statements) = of_0_2_0("postgres");
     let watcher = connect(&url).await;
-    let [holder, old, crossing, in_flight] =
-        [connect(&url).await, connect(&url).await, connect(&url).await, connect(&url).await];
+    let [holder, old, crossing, in_flight] = [
+        connect(&url).await,
+        connect(&url).await,
+        connect(&url).await,
+        connect(&url).await,
+    ];
     old.batch_execute(&with_version(version)).await.unwrap();
     let begin = |pet, retry| format!("BEGIN; {}", remember(pet, retry, bytea));
     // A step of the migration waits for this table, which no create uses.
-    holder.batch_execute("BEGIN; LOCK TABLE idempotency_marks").await.unwrap();
-    crossing.batch_execute(&begin(101, "crossing")).await.unwrap();
+    holder
+        .batch_execute("BEGIN; LOCK TABLE idempotency_marks")
+        .await
+        .unwrap();
+    crossing
+        .batch_execute(&begin(101, "crossing"))
+        .await
+        .unwrap();
     let (folder, database) = (here.path().to_owned(), url.clone());
     let starting =
         tokio::task::spawn_blocking(move || Service::start(&folder, &["--database", &database]));
     until_blocked_by(&holder, &watcher).await;
 
     // No create waits for the migration, which tries for a second at a time to lock a table.
-    old.batch_execute("SET lock_timeout = '500ms'").await.unwrap();
-    let is_of_creates =
-        |text: &str| ["INTO pets", "FROM petstore_schema"].iter().any(|part| text.contains(part));
-    let of_creates = statements.iter().filter(|statement| is_of_creates(&statement.text));
+    old.batch_execute("SET lock_timeout = '500ms'")
+        .await
+        .unwrap();
+    let is_of_creates = |text: &str| {
+        ["INTO pets", "FROM petstore_schema"]
+            .iter()
+            .any(|part| text.contains(part))
+    };
+    let of_creates = statements
+        .iter()
+        .filter(|statement| is_of_creates(&statement.text));
     for (number, Statement { values, text }) in of_creates.enumerate() {
-        let values = if values.is_empty() { String::new() } else { format!("({values})") };
+        let values = if values.is_empty() {
+            String::new()
+        } else {
+            format!("({values})")
+        };
         let statement = format!("PREPARE s{number} AS {text}; EXECUTE s{number}{values}");
-        old.batch_execute(&statement).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));
+        old.batch_execute(&statement)
+            .await
+            .unwrap_or_else(|error| panic!("{text}: {error:?}"));
     }
-    old.batch_execute(&format!("{}; COMMIT", begin(102, "during"))).await.unwrap();
+    old.batch_execute(&format!("{}; COMMIT", begin(102, "during")))
+        .await
+        .unwrap();
 
     holder.batch_execute("COMMIT").await.unwrap();
     // A step that changes the table of animals waits for the creates that have begun.
     until_blocked_by(&crossing, &watcher).await;
     crossing.batch_execute("COMMIT").await.unwrap();
     let service = starting.await.unwrap();
-    in_flight.batch_execute(&begin(103, "in-flight")).await.unwrap();
-    let key = run(here.path(), &["keys", "create", "--name", "me", "--database", &url]);
+    in_flight
+        .batch_execute(&begin(103, "in-flight"))
+        .await
+        .unwrap();
+    let key = run(
+        here.path(),
+        &["keys", "create", "--name", "me", "--database", &url],
+    );
     let key = key.expect_success().stdout.trim().to_owned();
     assert_eq!(repeat(&service, &key, "crossing").await.0, "/v1/pets/101");
     assert_eq!(repeat(&service, &key, "during").await.0, "/v1/pets/102");
@@ -329,7 +428,19 @@ async fn a_migration_loses_and_doubles_no_animal_that_the_previous_release_creat
     };
     let (repeated, ()) = tokio::join!(repeat(&service, &key, "in-flight"), commit);
     assert_eq!(repeated.0, "/v1/pets/103");
-    let pets = old.query("SELECT id, name FROM pets ORDER BY id", &[]).await.unwrap();
+    let pets = old
+        .query("SELECT id, name FROM pets ORDER BY id", &[])
+        .await
+        .unwrap();
     let pets: Vec<(i64, &str)> = pets.iter().map(|row| (row.get(0), row.get(1))).collect();
-    assert_eq!(pets, [(1, "Frank"), (2, "Zoe"), (101, "Frank"), (102, "Frank"), (103, "Frank")]);
+    assert_eq!(
+        pets,
+        [
+            (1, "Frank"),
+            (2, "Zoe"),
+            (101, "Frank"),
+            (102, "Frank"),
+            (103, "Frank")
+        ]
+    );
 }

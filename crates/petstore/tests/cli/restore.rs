@@ -20,11 +20,18 @@ fn a_restored_database_is_as_it_was_when_it_was_backed_up() {
     let then = animals(&database);
     fill(&database, "since", 100);
     let line = run(here.path(), &["restore", "backup.db"]).expect_one_line();
-    assert_eq!(line, "error: petstore.db already exists; --force replaces it\n");
+    assert_eq!(
+        line,
+        "error: petstore.db already exists; --force replaces it\n"
+    );
     assert_eq!(animals(&database).len(), 200);
-    let said = run(here.path(), &["restore", "--force", "backup.db"]).expect_success().stdout;
-    let expected =
-        format!("sqlite:{} is a valid copy of backup.db: 100 animals\n", database.display());
+    let said = run(here.path(), &["restore", "--force", "backup.db"])
+        .expect_success()
+        .stdout;
+    let expected = format!(
+        "sqlite:{} is a valid copy of backup.db: 100 animals\n",
+        database.display()
+    );
     assert_eq!(said, expected);
     assert_eq!(animals(&database), then);
     assert_eq!(files(here.path()), ["backup.db", "petstore.db"]);
@@ -42,7 +49,10 @@ fn a_restored_database_and_a_copy_have_another_epoch_and_a_backup_has_the_same()
         let database = Connection::open(here.path().join(file)).unwrap();
         let epoch = database.query_row("SELECT epoch FROM change_log", [], |row| row.get(0));
         let newest = "SELECT max(type) FROM acts WHERE type LIKE 'database.%'";
-        (epoch.unwrap(), database.query_row(newest, [], |row| row.get(0)).unwrap())
+        (
+            epoch.unwrap(),
+            database.query_row(newest, [], |row| row.get(0)).unwrap(),
+        )
     };
     let before = look("petstore.db");
     assert_eq!(before.1, None);
@@ -51,12 +61,24 @@ fn a_restored_database_and_a_copy_have_another_epoch_and_a_backup_has_the_same()
     run(here.path(), &["restore", "--force", "backup.db"]).expect_success();
     let restored = look("petstore.db");
     assert_eq!(restored.1.as_deref(), Some("database.restored"));
-    run(here.path(), &["copy", "--from", "sqlite:backup.db", "--to", "sqlite:copy.db"])
-        .expect_success();
+    run(
+        here.path(),
+        &[
+            "copy",
+            "--from",
+            "sqlite:backup.db",
+            "--to",
+            "sqlite:copy.db",
+        ],
+    )
+    .expect_success();
     let copied = look("copy.db");
     assert_eq!(copied.1.as_deref(), Some("database.copied"));
     let different = [before.0, restored.0, copied.0];
-    assert!((0..3).all(|one| different[one] != different[(one + 1) % 3]), "{different:?}");
+    assert!(
+        (0..3).all(|one| different[one] != different[(one + 1) % 3]),
+        "{different:?}"
+    );
 }
 
 /// One that was ended after the backup would otherwise be there again.
@@ -85,8 +107,14 @@ async fn while_the_service_runs_its_database_is_not_replaced() {
     run(here.path(), &["backup", "backup.db"]).expect_success();
     let service = Service::start(here.path(), &[]);
     let line = run(here.path(), &["restore", "--force", "backup.db"]).expect_one_line();
-    assert_eq!(line, "error: petstore.db is in use; stop the service first\n");
-    let reply = create(&client(), &service.url, &key, "Frank").send().await.unwrap();
+    assert_eq!(
+        line,
+        "error: petstore.db is in use; stop the service first\n"
+    );
+    let reply = create(&client(), &service.url, &key, "Frank")
+        .send()
+        .await
+        .unwrap();
     assert_eq!(reply.status(), 201);
     service.kill();
     assert_eq!(animals(&here.path().join("petstore.db")).len(), 1);
@@ -103,7 +131,10 @@ fn a_damaged_database_that_another_process_has_open_is_not_replaced() {
     let open = fs::File::open(&database).unwrap();
     rustix::fs::fcntl_lock(&open, FlockOperation::NonBlockingLockShared).unwrap();
     let line = run(here.path(), &["restore", "--force", "backup.db"]).expect_one_line();
-    assert_eq!(line, "error: petstore.db is in use; stop the service first\n");
+    assert_eq!(
+        line,
+        "error: petstore.db is in use; stop the service first\n"
+    );
     assert_eq!(fs::read(&database).unwrap(), b"no database");
     drop(open);
     run(here.path(), &["restore", "--force", "backup.db"]).expect_success();
@@ -116,7 +147,10 @@ async fn the_wal_of_the_old_database_is_not_applied_to_the_new_one() {
     let key = new_key(here.path());
     run(here.path(), &["backup", "backup.db"]).expect_success();
     let service = Service::start(here.path(), &[]);
-    let reply = create(&client(), &service.url, &key, "Frank").send().await.unwrap();
+    let reply = create(&client(), &service.url, &key, "Frank")
+        .send()
+        .await
+        .unwrap();
     assert_eq!(reply.status(), 201);
     service.kill();
     assert!(here.path().join("petstore.db-wal").exists());
@@ -128,10 +162,15 @@ async fn the_wal_of_the_old_database_is_not_applied_to_the_new_one() {
         }
         run(here.path(), &["restore", "--force", "backup.db"]).expect_success();
         let left = files(here.path());
-        let (aside, left): (Vec<_>, Vec<_>) =
-            left.into_iter().partition(|name| name.contains(".replaced-"));
+        let (aside, left): (Vec<_>, Vec<_>) = left
+            .into_iter()
+            .partition(|name| name.contains(".replaced-"));
         assert_eq!(left, ["backup.db", "petstore.db", "photos"]);
-        assert_eq!(aside.iter().any(|name| name.ends_with("-wal")), damaged, "{aside:?}");
+        assert_eq!(
+            aside.iter().any(|name| name.ends_with("-wal")),
+            damaged,
+            "{aside:?}"
+        );
         assert!(animals(&here.path().join("petstore.db")).is_empty());
         expect_sound(here.path(), "petstore.db");
         fs::write(here.path().join("petstore.db-wal"), wal.unwrap()).unwrap();
@@ -188,14 +227,17 @@ fn a_restore_that_is_killed_leaves_the_old_database_or_the_new_one() {
     new_key(here.path());
     fill(&database, "old", 3_000);
     fs::rename(&database, here.path().join("old.db")).unwrap();
-    let (old, new) =
-        (animals(&here.path().join("old.db")), animals(&here.path().join("backup.db")));
+    let (old, new) = (
+        animals(&here.path().join("old.db")),
+        animals(&here.path().join("backup.db")),
+    );
     let (mut was_old, mut was_new) = (0, 0);
     // Later and later, until the restore completes before the kill.
     for patience in (0..).map(|round: u64| round * round) {
         fs::copy(here.path().join("old.db"), &database).unwrap();
-        let mut restore =
-            command(here.path(), &["restore", "--force", "backup.db"]).spawn().unwrap();
+        let mut restore = command(here.path(), &["restore", "--force", "backup.db"])
+            .spawn()
+            .unwrap();
         for _ in 0..patience * 100 {
             thread::yield_now();
         }
@@ -221,9 +263,15 @@ fn a_service_that_waited_for_a_restore_does_not_serve_the_old_file() {
     new_key(here.path());
     run(here.path(), &["backup", "backup.db"]).expect_success();
     let restoring = Connection::open(&database).unwrap();
-    restoring.execute_batch("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE").unwrap();
+    restoring
+        .execute_batch("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE")
+        .unwrap();
     let mut serve = command(here.path(), &["serve", "--listen", "127.0.0.1:0"]);
-    let service = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let service = serve
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let open_files = format!("/proc/{}/fd", service.id());
     let has_it_open = || {
         let files = fs::read_dir(&open_files).unwrap();
@@ -239,6 +287,9 @@ fn a_service_that_waited_for_a_restore_does_not_serve_the_old_file() {
     let ended = service.wait_with_output().unwrap();
     let said = String::from_utf8(ended.stderr).unwrap();
     assert!(!ended.status.success());
-    assert!(said.starts_with("error: cannot open the database petstore.db: "), "{said}");
+    assert!(
+        said.starts_with("error: cannot open the database petstore.db: "),
+        "{said}"
+    );
     assert_eq!(said.lines().count(), 1, "{said}");
 }

@@ -42,10 +42,18 @@ async fn the_service_has_stopped_when_it_says_so() {
 async fn sigterm_and_sigint_end_the_service_with_success() {
     for signal in ["TERM", "INT"] {
         let here = directory();
-        let listeners = ["--console-listen", "127.0.0.1:0", "--management-listen", "127.0.0.1:0"];
+        let listeners = [
+            "--console-listen",
+            "127.0.0.1:0",
+            "--management-listen",
+            "127.0.0.1:0",
+        ];
         let service = Service::start(here.path(), &listeners);
         let key = new_key(here.path());
-        let created = create(&client(), &service.url, &key, "Frank").send().await.unwrap();
+        let created = create(&client(), &service.url, &key, "Frank")
+            .send()
+            .await
+            .unwrap();
         assert_eq!(created.status(), 201);
         service.signal(signal);
         let (status, log) = service.wait();
@@ -75,12 +83,25 @@ fn the_start_message_names_the_docs_and_the_console_where_a_browser_reaches_them
     for (listen, options, root) in [
         ("127.0.0.1:0", &[][..], "http://127.0.0.1:PORT"),
         (all, &[], "http://127.0.0.1:PORT"),
-        (all, &["--base-url", "https://shop.example/pets/v1"], "https://shop.example/pets"),
-        (all, &["--staging-base-url", "https://staging.example/v1"], "http://127.0.0.1:PORT"),
+        (
+            all,
+            &["--base-url", "https://shop.example/pets/v1"],
+            "https://shop.example/pets",
+        ),
+        (
+            all,
+            &["--staging-base-url", "https://staging.example/v1"],
+            "http://127.0.0.1:PORT",
+        ),
     ] {
         let arguments = ["serve", "--listen", listen, "--console-listen", all];
         let service = Service::from(command(here.path(), &[&arguments[..], options].concat()));
-        let (_, port) = service.url.strip_suffix("/v1").unwrap().rsplit_once(':').unwrap();
+        let (_, port) = service
+            .url
+            .strip_suffix("/v1")
+            .unwrap()
+            .rsplit_once(':')
+            .unwrap();
         let docs = format!("{}/docs", root.replace("PORT", port));
         let line = service.first_lines.last().unwrap();
         assert_eq!(line["docs"], docs);
@@ -89,7 +110,10 @@ fn the_start_message_names_the_docs_and_the_console_where_a_browser_reaches_them
         assert!(log.contains("console at http://127.0.0.1:"), "{log}");
         // The command as printed gives a link to this console.
         let manager = "petstore staff add NAME --role manager --database sqlite:";
-        assert!(log.contains(manager) && log.contains(" --console-url http://127.0.0.1:"), "{log}");
+        assert!(
+            log.contains(manager) && log.contains(" --console-url http://127.0.0.1:"),
+            "{log}"
+        );
     }
 }
 
@@ -102,14 +126,22 @@ async fn with_the_access_log_every_request_is_logged_without_secrets() {
     let client = client();
     let traced = create(&client, &service.url, &key, "Frank")
         .header("x-request-id", "mine-1")
-        .header("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+        .header(
+            "traceparent",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+        );
     assert_eq!(traced.send().await.unwrap().status(), 201);
     let secret = format!("{key}x");
-    let rejected = client.get(format!("{}/pets/1?token={key}", service.url)).bearer_auth(&secret);
+    let rejected = client
+        .get(format!("{}/pets/1?token={key}", service.url))
+        .bearer_auth(&secret);
     assert_eq!(rejected.send().await.unwrap().status(), 401);
     service.signal("TERM");
     let (_, log) = service.wait();
-    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let is_request = |line: &&Value| line["message"].as_str().unwrap().starts_with("request");
     let requests: Vec<&Value> = lines.iter().filter(is_request).collect();
     assert_eq!(requests.len(), 2, "{log}");
@@ -134,10 +166,24 @@ async fn with_the_access_log_every_request_is_logged_without_secrets() {
 async fn each_change_of_the_store_area_is_logged_once_without_names_and_notes() {
     let here = directory();
     let service = Service::start(here.path(), &[]);
-    let create_key = ["keys", "create", "--name", "reception", "--scope", "store:write"];
-    let key = run(here.path(), &create_key).expect_success().stdout.trim().to_owned();
+    let create_key = [
+        "keys",
+        "create",
+        "--name",
+        "reception",
+        "--scope",
+        "store:write",
+    ];
+    let key = run(here.path(), &create_key)
+        .expect_success()
+        .stdout
+        .trim()
+        .to_owned();
     let client = client();
-    create(&client, &service.url, &key, "Frank").send().await.unwrap();
+    create(&client, &service.url, &key, "Frank")
+        .send()
+        .await
+        .unwrap();
     let place = || {
         client
             .post(format!("{}/store/orders", service.url))
@@ -151,15 +197,30 @@ async fn each_change_of_the_store_area_is_logged_once_without_names_and_notes() 
     for _ in 0..2 {
         assert_eq!(place().send().await.unwrap().status(), 201);
     }
-    let refused = place().header("idempotency-key", "other").send().await.unwrap();
+    let refused = place()
+        .header("idempotency-key", "other")
+        .send()
+        .await
+        .unwrap();
     assert!(refused.status().is_client_error());
     service.signal("TERM");
     let (_, log) = service.wait();
-    let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines = log
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
     let changes: Vec<Value> = lines.filter(|line| line["message"] == "change").collect();
-    let fields = ["level", "principal", "request_id", "type", "subject", "version"];
-    let seen: Vec<Vec<&Value>> =
-        changes.iter().map(|change| fields.map(|field| &change[field]).to_vec()).collect();
+    let fields = [
+        "level",
+        "principal",
+        "request_id",
+        "type",
+        "subject",
+        "version",
+    ];
+    let seen: Vec<Vec<&Value>> = changes
+        .iter()
+        .map(|change| fields.map(|field| &change[field]).to_vec())
+        .collect();
     assert_eq!(
         json!(seen),
         json!([
@@ -187,9 +248,15 @@ async fn a_request_with_an_invalid_key_is_logged_with_its_address_and_a_flood_on
     }
     service.signal("TERM");
     let (_, log) = service.wait();
-    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let logged = "request with an invalid API key";
-    let logged: Vec<&Value> = lines.iter().filter(|line| line["message"] == logged).collect();
+    let logged: Vec<&Value> = lines
+        .iter()
+        .filter(|line| line["message"] == logged)
+        .collect();
     assert_eq!(logged[0]["client"], "127.0.0.1", "{log}");
     assert_eq!(logged[0]["code"], "invalid_api_key");
     assert_eq!(logged[0]["route"], "none");
@@ -211,13 +278,19 @@ async fn slow_requests_of_strangers_are_logged_only_in_part_and_those_with_a_key
         assert_eq!(stranger.send().await.unwrap().status(), 200);
     }
     for _ in 0..30 {
-        let request = client.get(format!("{}/pets", service.url)).bearer_auth(&key);
+        let request = client
+            .get(format!("{}/pets", service.url))
+            .bearer_auth(&key);
         assert_eq!(request.send().await.unwrap().status(), 200);
     }
     service.signal("TERM");
     let (_, log) = service.wait();
-    let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let slow: Vec<Value> = lines.filter(|line| line["message"] == "slow request").collect();
+    let lines = log
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let slow: Vec<Value> = lines
+        .filter(|line| line["message"] == "slow request")
+        .collect();
     let of_strangers = slow.iter().filter(|line| line["key_id"].is_null()).count();
     assert!((10..100).contains(&of_strangers), "{of_strangers}");
     assert_eq!(slow.len() - of_strangers, 30);
@@ -227,18 +300,32 @@ async fn slow_requests_of_strangers_are_logged_only_in_part_and_those_with_a_key
 async fn the_log_names_a_key_that_was_revoked() {
     let here = directory();
     let create = ["keys", "create", "--name", "till", "--scope", "store:read"];
-    let key = run(here.path(), &[&create[..], &["--create"]].concat()).expect_success().stdout;
+    let key = run(here.path(), &[&create[..], &["--create"]].concat())
+        .expect_success()
+        .stdout;
     run(here.path(), &["keys", "revoke", "1"]).expect_success();
     let service = Service::start(here.path(), &[]);
-    let request = client().get(format!("{}/pets", service.url)).bearer_auth(key.trim_end());
+    let request = client()
+        .get(format!("{}/pets", service.url))
+        .bearer_auth(key.trim_end());
     assert_eq!(request.send().await.unwrap().status(), 401);
     service.signal("TERM");
     let (_, log) = service.wait();
-    let mut lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let line = lines.find(|line| line["message"] == "request with an invalid API key").unwrap();
+    let mut lines = log
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let line = lines
+        .find(|line| line["message"] == "request with an invalid API key")
+        .unwrap();
     let cause = line["cause"].as_str().unwrap();
-    assert!(cause.starts_with("the key 1 (\"till\") was revoked at 20"), "{line}");
-    assert!(!log.contains(&key.trim_end()["pets_live_".len()..]), "{log}");
+    assert!(
+        cause.starts_with("the key 1 (\"till\") was revoked at 20"),
+        "{line}"
+    );
+    assert!(
+        !log.contains(&key.trim_end()["pets_live_".len()..]),
+        "{log}"
+    );
 }
 
 /// The client address in the access log for a request with these header fields.
@@ -252,7 +339,9 @@ async fn logged_client(arguments: &[&str], fields: &[(&str, &str)]) -> Value {
     assert_eq!(request.send().await.unwrap().status(), 401);
     service.signal("TERM");
     let (_, log) = service.wait();
-    let mut lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut lines = log
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
     let line = lines.find(|line| line["message"] == "request").unwrap();
     assert_eq!(line["code"], "missing_api_key");
     line["client"].clone()
@@ -264,7 +353,10 @@ async fn the_log_has_the_address_of_the_client_only_behind_trusted_proxies() {
     assert_eq!(logged_client(&[], &fields).await, "127.0.0.1");
     let trusted = ["--trusted-proxy", "127.0.0.1,10.0.0.0/8"];
     assert_eq!(logged_client(&trusted, &fields).await, "192.0.2.7");
-    let fields = [("forwarded", "for=203.0.113.9, for=\"[2001:db8::7]:4711\";proto=https")];
+    let fields = [(
+        "forwarded",
+        "for=203.0.113.9, for=\"[2001:db8::7]:4711\";proto=https",
+    )];
     assert_eq!(logged_client(&trusted, &fields).await, "2001:db8::7");
     assert_eq!(logged_client(&trusted, &[]).await, "127.0.0.1");
 }
@@ -274,16 +366,27 @@ async fn the_log_has_the_address_of_the_client_only_behind_trusted_proxies() {
 async fn a_request_for_changes_is_not_logged_as_slow_because_it_waits() {
     let here = directory();
     let service = Service::start(here.path(), &["--slow-request", "0s"]);
-    let made = run(here.path(), &["keys", "create", "--name", "till", "--scope", "store:read"]);
+    let made = run(
+        here.path(),
+        &["keys", "create", "--name", "till", "--scope", "store:read"],
+    );
     let key = made.expect_success().stdout;
     for path in ["store/changes", "pets"] {
         let url = format!("{}/{path}", service.url);
-        let reply = client().get(url).bearer_auth(key.trim_end()).send().await.unwrap();
+        let reply = client()
+            .get(url)
+            .bearer_auth(key.trim_end())
+            .send()
+            .await
+            .unwrap();
         assert_eq!(reply.status(), 200);
     }
     service.signal("TERM");
     let (_, log) = service.wait();
-    let slow: Vec<&str> = log.lines().filter(|line| line.contains("slow request")).collect();
+    let slow: Vec<&str> = log
+        .lines()
+        .filter(|line| line.contains("slow request"))
+        .collect();
     assert!(slow.len() == 1 && slow[0].contains("/v1/pets"), "{log}");
 }
 
@@ -296,23 +399,43 @@ async fn warnings_about_a_proxy(
 ) -> Vec<Value> {
     let here = directory();
     let free_address = free_address().to_string();
-    let listeners = if listener == "--listen" { vec![] } else { vec![listener, &free_address] };
+    let listeners = if listener == "--listen" {
+        vec![]
+    } else {
+        vec![listener, &free_address]
+    };
     let service = Service::start(here.path(), &[&listeners, proxies].concat());
-    let own_address = service.url.trim_start_matches("http://").trim_end_matches("/v1");
-    let address = if listener == "--listen" { own_address } else { &free_address };
+    let own_address = service
+        .url
+        .trim_start_matches("http://")
+        .trim_end_matches("/v1");
+    let address = if listener == "--listen" {
+        own_address
+    } else {
+        &free_address
+    };
     for _ in 0..2 {
-        let request = client().get(format!("http://{address}/")).header(field.0, field.1);
+        let request = client()
+            .get(format!("http://{address}/"))
+            .header(field.0, field.1);
         request.send().await.unwrap();
     }
     service.signal("TERM");
     let (_, log) = service.wait();
-    let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    lines.filter(|line| line["proxy"] == "127.0.0.1" && line["level"] == "WARN").collect()
+    let lines = log
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines
+        .filter(|line| line["proxy"] == "127.0.0.1" && line["level"] == "WARN")
+        .collect()
 }
 
 #[tokio::test]
 async fn the_log_warns_once_of_a_proxy_that_is_not_named() {
-    let fields = [("x-forwarded-for", "192.0.2.7"), ("forwarded", "for=192.0.2.7")];
+    let fields = [
+        ("x-forwarded-for", "192.0.2.7"),
+        ("forwarded", "for=192.0.2.7"),
+    ];
     for (listener, field) in [
         ("--listen", fields[0]),
         ("--window-listen", fields[0]),
@@ -320,14 +443,27 @@ async fn the_log_warns_once_of_a_proxy_that_is_not_named() {
         ("--console-listen", fields[1]),
     ] {
         let warnings = warnings_about_a_proxy(listener, &[], field).await;
-        let [warning] = &warnings[..] else { panic!("{listener}: {warnings:?}") };
+        let [warning] = &warnings[..] else {
+            panic!("{listener}: {warnings:?}")
+        };
         let message = warning["message"].as_str().unwrap();
-        assert!(message.contains("set --trusted-proxy 127.0.0.1 (PETSTORE_"), "{message}");
+        assert!(
+            message.contains("set --trusted-proxy 127.0.0.1 (PETSTORE_"),
+            "{message}"
+        );
     }
     let named = ["--trusted-proxy", "127.0.0.1"];
-    assert!(warnings_about_a_proxy("--window-listen", &named, fields[0]).await.is_empty());
+    assert!(
+        warnings_about_a_proxy("--window-listen", &named, fields[0])
+            .await
+            .is_empty()
+    );
     let other = ("x-forwarded", "for=192.0.2.7");
-    assert!(warnings_about_a_proxy("--window-listen", &[], other).await.is_empty());
+    assert!(
+        warnings_about_a_proxy("--window-listen", &[], other)
+            .await
+            .is_empty()
+    );
 }
 
 #[tokio::test]
@@ -335,7 +471,10 @@ async fn without_the_access_log_a_successful_request_is_not_logged() {
     let here = directory();
     let service = Service::start(here.path(), &[]);
     let key = new_key(here.path());
-    let created = create(&client(), &service.url, &key, "Frank").send().await.unwrap();
+    let created = create(&client(), &service.url, &key, "Frank")
+        .send()
+        .await
+        .unwrap();
     assert_eq!(created.status(), 201);
     service.signal("TERM");
     let (_, log) = service.wait();
@@ -349,7 +488,9 @@ async fn keys_have_the_configured_rate_limit() {
     let service = Service::start(here.path(), &["--rate-limit", "1/h"]);
     let key = new_key(here.path());
     let status = async |key: &str| {
-        let request = client().get(format!("{}/pets", service.url)).bearer_auth(key);
+        let request = client()
+            .get(format!("{}/pets", service.url))
+            .bearer_auth(key);
         request.send().await.unwrap().status().as_u16()
     };
     assert_eq!((status(&key).await, status(&key).await), (200, 429));

@@ -12,13 +12,31 @@ async fn a_link_of_the_command_line_lets_a_member_choose_a_password_in_the_runni
     while !service.said().contains("console at ") {
         tokio::task::yield_now().await;
     }
-    let add = ["staff", "add", "Ana", "--role", "manager", "--console-url", "http://localhost"];
+    let add = [
+        "staff",
+        "add",
+        "Ana",
+        "--role",
+        "manager",
+        "--console-url",
+        "http://localhost",
+    ];
     let added = run(here.path(), &add).expect_success();
     assert!(added.stderr.contains("valid for 24 hours"), "{added:?}");
-    let path = added.stdout.trim_end().strip_prefix("http://localhost").unwrap();
+    let path = added
+        .stdout
+        .trim_end()
+        .strip_prefix("http://localhost")
+        .unwrap();
     let (client, secret) = (client(), path.strip_prefix("/link/").unwrap());
     let log = service.said();
-    let console = log.split("console at ").nth(1).unwrap().split('"').next().unwrap();
+    let console = log
+        .split("console at ")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
     let url = format!("{console}{path}");
     let page = client.get(&url).send().await.unwrap();
     assert_eq!(page.status(), 200);
@@ -55,21 +73,42 @@ fn members_are_listed_changed_disabled_and_let_in_again() {
     let list = staff(&["list"]).expect_success().stdout;
     assert!(list.contains("1   Ána   viewer  disabled since"), "{list}");
     let reset = staff(&["reset", "ana", "--console-listen", "[::1]:9000"]).expect_success();
-    assert!(reset.stdout.starts_with("http://[::1]:9000/link/"), "{reset:?}");
-    assert!(reset.stderr.contains("The link works only on this machine"), "{reset:?}");
+    assert!(
+        reset.stdout.starts_with("http://[::1]:9000/link/"),
+        "{reset:?}"
+    );
+    assert!(
+        reset.stderr.contains("The link works only on this machine"),
+        "{reset:?}"
+    );
     let reset = staff(&["reset", "ana", "--console-url", "https://a.example"]).expect_success();
     assert!(!reset.stderr.contains("--console-url"), "{reset:?}");
     let list = staff(&["list"]).expect_success().stdout;
     assert!(list.contains("has a link"), "{list}");
-    for arguments in [&["role", "Bo", "viewer"][..], &["disable", "Bo"], &["reset", "Bo"]] {
+    for arguments in [
+        &["role", "Bo", "viewer"][..],
+        &["disable", "Bo"],
+        &["reset", "Bo"],
+    ] {
         let line = staff(arguments).expect_one_line();
-        assert!(line.contains("`petstore staff list` lists the staff"), "{line}");
+        assert!(
+            line.contains("`petstore staff list` lists the staff"),
+            "{line}"
+        );
     }
     let line = staff(&["add", "a\nb"]).expect_one_line();
     assert!(line.contains("one line of 1 to 64 characters"), "{line}");
     let audit = run(here.path(), &["audit"]).expect_success().stdout;
-    for act in ["staff.added", "staff.role_changed", "staff.disabled", "staff.reset"] {
-        assert!(audit.contains(&format!("{act}  staff:1  by command")), "{audit}");
+    for act in [
+        "staff.added",
+        "staff.role_changed",
+        "staff.disabled",
+        "staff.reset",
+    ] {
+        assert!(
+            audit.contains(&format!("{act}  staff:1  by command")),
+            "{audit}"
+        );
     }
 }
 
@@ -88,11 +127,18 @@ fn a_link_has_the_address_of_the_console() {
         if !listen.is_empty() {
             reset.args(["--console-listen", listen]);
         }
-        let done = if tls { reset.env(certificate.0, certificate.1) } else { &mut reset };
+        let done = if tls {
+            reset.env(certificate.0, certificate.1)
+        } else {
+            &mut reset
+        };
         let done = done.output().unwrap();
         let [link, message] =
             [done.stdout, done.stderr].map(|text| String::from_utf8(text).unwrap());
-        assert!(link.starts_with(&format!("{address}/link/")), "{link} {message}");
+        assert!(
+            link.starts_with(&format!("{address}/link/")),
+            "{link} {message}"
+        );
     }
 }
 
@@ -119,9 +165,15 @@ fn an_operator_links_a_member_to_a_provider() {
     let link = |name, subject| staff(&[&["link", name, subject][..], &issuer].concat());
     link("ana", "1234").expect_success();
     let list = staff(&["list"]).expect_success().stdout;
-    assert!(list.contains("active, signs in at https://login.shop.example"), "{list}");
+    assert!(
+        list.contains("active, signs in at https://login.shop.example"),
+        "{list}"
+    );
     let taken = link("bo", "1234").expect_one_line();
-    assert!(taken.contains("Ana signs in with this subject already"), "{taken}");
+    assert!(
+        taken.contains("Ana signs in with this subject already"),
+        "{taken}"
+    );
     let without = staff(&["link", "bo", "5"]).expect_one_line();
     assert!(without.contains("--oidc-issuer"), "{without}");
     staff(&["reset", "ana"]).expect_success();

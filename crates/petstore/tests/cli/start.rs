@@ -27,55 +27,147 @@ fn invalid_settings_are_one_line() {
     for (arguments, says) in [
         (&["serve", "--database", "mysql://x"][..], "sqlite:PATH"),
         (&["serve", "--database", "sqlite:"], "missing"),
-        (&["serve", "--database", "sqlite:nowhere/petstore.db"], "nowhere/petstore.db"),
+        (
+            &["serve", "--database", "sqlite:nowhere/petstore.db"],
+            "nowhere/petstore.db",
+        ),
         (&["serve", "--listen", "localhost"], "--listen"),
         (&["serve", "--base-url", "https://pets.example"], "/v1"),
-        (&["serve", "--staging-base-url", "pets.example/v1"], "--staging-base-url"),
+        (
+            &["serve", "--staging-base-url", "pets.example/v1"],
+            "--staging-base-url",
+        ),
         (&["serve", "--deployment", "test"], "production, staging"),
         (&["serve", "--max-connections", "0"], "--max-connections"),
-        (&["serve", "--shutdown-timeout", "soon"], "--shutdown-timeout"),
-        (&["serve", "--rate-limit", "600"], "600/min or 5000/h"),
-        (&["serve", "--trusted-proxy", "10.0.0.0/33"], "use the form 10.0.0.0/8"),
-        (&["serve", "--log-format", "xml"], "text, json"),
-        (&["serve", "--otlp-endpoint", "127.0.0.1:4318"], "http://127.0.0.1:4318"),
-        (&["serve", "--tls-cert", "x.pem", "--tls-key", "x.pem"], "x.pem"),
-        (&["serve", "--window-url", "https://animals.example/shop"], "https://animals.example;"),
-        (&["serve", "--window-embed", "shop.example"], "https://shop.example"),
-        (&["serve", "--store-contact", "http://shop.example"], "https, mailto or tel"),
-        (&["serve", "--store-contact", "mailto:hello"], "mailto:hello@shop.example"),
-        (&["serve", "--backup", "place", "--backup-every", "999ms"], "from 1s to 365d"),
-        (&["serve", "--backup", "place", "--backup-keep", "23h"], "at least 1d"),
-        (&["serve", "--backup-every", "1h"], "need --backup, the place of the backups"),
-        (&["serve", "--backup-keep", "3d"], "need --backup, the place of the backups"),
-        (&["serve", "--backup", "ftp://place"], "s3://BUCKET/PREFIX"),
-        (&["serve", "--backup", "s3://shop/place?x"], "only a bucket and a prefix are allowed"),
         (
-            &["serve", "--backup", "place", "--database", "postgres://db/petstore"],
+            &["serve", "--shutdown-timeout", "soon"],
+            "--shutdown-timeout",
+        ),
+        (&["serve", "--rate-limit", "600"], "600/min or 5000/h"),
+        (
+            &["serve", "--trusted-proxy", "10.0.0.0/33"],
+            "use the form 10.0.0.0/8",
+        ),
+        (&["serve", "--log-format", "xml"], "text, json"),
+        (
+            &["serve", "--otlp-endpoint", "127.0.0.1:4318"],
+            "http://127.0.0.1:4318",
+        ),
+        (
+            &["serve", "--tls-cert", "x.pem", "--tls-key", "x.pem"],
+            "x.pem",
+        ),
+        (
+            &["serve", "--window-url", "https://animals.example/shop"],
+            "https://animals.example;",
+        ),
+        (
+            &["serve", "--window-embed", "shop.example"],
+            "https://shop.example",
+        ),
+        (
+            &["serve", "--store-contact", "http://shop.example"],
+            "https, mailto or tel",
+        ),
+        (
+            &["serve", "--store-contact", "mailto:hello"],
+            "mailto:hello@shop.example",
+        ),
+        (
+            &["serve", "--backup", "place", "--backup-every", "999ms"],
+            "from 1s to 365d",
+        ),
+        (
+            &["serve", "--backup", "place", "--backup-keep", "23h"],
+            "at least 1d",
+        ),
+        (
+            &["serve", "--backup-every", "1h"],
+            "need --backup, the place of the backups",
+        ),
+        (
+            &["serve", "--backup-keep", "3d"],
+            "need --backup, the place of the backups",
+        ),
+        (&["serve", "--backup", "ftp://place"], "s3://BUCKET/PREFIX"),
+        (
+            &["serve", "--backup", "s3://shop/place?x"],
+            "only a bucket and a prefix are allowed",
+        ),
+        (
+            &[
+                "serve",
+                "--backup",
+                "place",
+                "--database",
+                "postgres://db/petstore",
+            ],
             "for PostgreSQL, use pg_dump or pg_basebackup",
         ),
-        (&["serve", "--window-style", "nowhere.css"], "cannot read the style sheet nowhere.css"),
+        (
+            &["serve", "--window-style", "nowhere.css"],
+            "cannot read the style sheet nowhere.css",
+        ),
         (&["serve", ISSUER, CLIENT, ROLE], "--console-url"),
         (&["serve", ISSUER, CLIENT, CONSOLE], "--oidc-role"),
         (&["serve", ISSUER, ROLE, CONSOLE], "--oidc-client-id"),
         (&["serve", CLIENT, ROLE, CONSOLE], "--oidc-issuer"),
         (&["serve", "--oidc-only"], "--oidc-issuer"),
         (&["serve", "--oidc-redirect"], "--oidc-issuer"),
-        (&["serve", "--oidc-issuer", "http://login.example"], "https://login.shop.example"),
-        (&["serve", "--oidc-issuer", "https://login.example/?x"], "without query"),
-        (&["serve", "--oidc-role", "groups:clerk"], "CLAIM=VALUE:ROLE"),
         (
-            &["serve", ISSUER, CLIENT, ROLE, CONSOLE, "--oidc-client-secret-file", "no"],
+            &["serve", "--oidc-issuer", "http://login.example"],
+            "https://login.shop.example",
+        ),
+        (
+            &["serve", "--oidc-issuer", "https://login.example/?x"],
+            "without query",
+        ),
+        (
+            &["serve", "--oidc-role", "groups:clerk"],
+            "CLAIM=VALUE:ROLE",
+        ),
+        (
+            &[
+                "serve",
+                ISSUER,
+                CLIENT,
+                ROLE,
+                CONSOLE,
+                "--oidc-client-secret-file",
+                "no",
+            ],
             "cannot read the file no, which --oidc-client-secret-file names",
         ),
         (&["serve", "--unknown"], "--unknown"),
-        (&["healthcheck", "--url", "ftp://127.0.0.1/"], "http:// or https://"),
-        (&["healthcheck", "--url", "127.0.0.1:8080"], "http:// or https://"),
-        (&["copy", "--from", "sqlite:a.db", "--to", "sqlite:b.db"], "to copy with --from"),
-        (&["keys", "create", "--name", "x", "--expires", "9999y"], "--expires leads too far"),
-        (&["webhooks", "show", "one"], "by its number, as `petstore webhooks list` shows it"),
+        (
+            &["healthcheck", "--url", "ftp://127.0.0.1/"],
+            "http:// or https://",
+        ),
+        (
+            &["healthcheck", "--url", "127.0.0.1:8080"],
+            "http:// or https://",
+        ),
+        (
+            &["copy", "--from", "sqlite:a.db", "--to", "sqlite:b.db"],
+            "to copy with --from",
+        ),
+        (
+            &["keys", "create", "--name", "x", "--expires", "9999y"],
+            "--expires leads too far",
+        ),
+        (
+            &["webhooks", "show", "one"],
+            "by its number, as `petstore webhooks list` shows it",
+        ),
         (&["sell"], "sell"),
         (
-            &["serve", "--base-url", "https://a/v1", "--staging-base-url", "https://a/v1"],
+            &[
+                "serve",
+                "--base-url",
+                "https://a/v1",
+                "--staging-base-url",
+                "https://a/v1",
+            ],
             "must differ",
         ),
     ] {
@@ -94,12 +186,18 @@ fn invalid_settings_are_one_line() {
 fn a_variable_sets_its_option_and_is_validated_alike() {
     let here = directory();
     let mut command = super::program::command(here.path(), &["keys", "create", "--create"]);
-    command.env("PETSTORE_KEY_NAME", "me").env("PETSTORE_DATABASE", "sqlite:other.db");
+    command
+        .env("PETSTORE_KEY_NAME", "me")
+        .env("PETSTORE_DATABASE", "sqlite:other.db");
     assert!(command.output().unwrap().status.success());
     assert!(here.path().join("other.db").exists());
     let mut command = super::program::command(here.path(), &["serve"]);
     let output = command.env("PETSTORE_BASE_URL", "x").output().unwrap();
-    assert!(String::from_utf8(output.stderr).unwrap().contains("--base-url"));
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("--base-url")
+    );
 }
 
 #[test]
@@ -138,8 +236,14 @@ fn a_port_in_use_names_the_option_and_is_worth_another_start() {
         let done = run(here.path(), &[&["serve", option, &address], rest].concat());
         assert_eq!(done.status.code(), Some(1), "{done:?}");
         let line = done.expect_one_line();
-        assert!(line.contains(&format!("cannot listen on {address}")), "{line}");
-        assert!(line.contains(&format!("set another port with {option}\n")), "{line}");
+        assert!(
+            line.contains(&format!("cannot listen on {address}")),
+            "{line}"
+        );
+        assert!(
+            line.contains(&format!("set another port with {option}\n")),
+            "{line}"
+        );
     }
 }
 
@@ -147,9 +251,15 @@ fn a_port_in_use_names_the_option_and_is_worth_another_start() {
 fn a_postgresql_that_is_away_has_its_cause_once_and_is_worth_another_start() {
     let here = directory();
     // Nobody listens there any more.
-    let away = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let away = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
     let database = format!("postgres://me:secret@{away}/pets");
-    let done = run(here.path(), &["serve", "--listen", "127.0.0.1:0", "--database", &database]);
+    let done = run(
+        here.path(),
+        &["serve", "--listen", "127.0.0.1:0", "--database", &database],
+    );
     assert_eq!(done.status.code(), Some(1), "{done:?}");
     let line = done.expect_one_line();
     assert_eq!(line.matches("refused").count(), 1, "{line}");
@@ -165,9 +275,15 @@ fn a_folder_a_missing_folder_and_a_missing_permission_have_a_message_each() {
     for (place, says) in [
         (
             "folder",
-            format!("it is a folder; name a file in it, such as {}", path("folder/petstore.db")),
+            format!(
+                "it is a folder; name a file in it, such as {}",
+                path("folder/petstore.db")
+            ),
         ),
-        ("absent/petstore.db", format!("the folder {} does not exist; create it", path("absent"))),
+        (
+            "absent/petstore.db",
+            format!("the folder {} does not exist; create it", path("absent")),
+        ),
         ("file/petstore.db", "Not a directory".to_owned()),
     ] {
         let database = format!("sqlite:{}", path(place));
@@ -191,7 +307,8 @@ fn a_folder_a_missing_folder_and_a_missing_permission_have_a_message_each() {
     }
     list.args([env!("CARGO_BIN_EXE_petstore"), "keys", "list"]);
     settle(&mut list, here.path());
-    list.current_dir("/").args(["--database", &format!("sqlite:{}", path("petstore.db"))]);
+    list.current_dir("/")
+        .args(["--database", &format!("sqlite:{}", path("petstore.db"))]);
     let line = finish(&mut list).expect_one_line();
     assert!(
         line.contains("no permission to read and write it; run the command as the user"),
@@ -215,7 +332,10 @@ fn a_folder_that_the_user_of_the_database_cannot_write_is_named() {
     fs::set_permissions(here.path(), Permissions::from_mode(0o755)).unwrap();
     assert_eq!(done.status.code(), Some(WRONG_SETTING));
     let line = done.expect_one_line();
-    assert!(line.contains("no file can be created in the folder"), "{line}");
+    assert!(
+        line.contains("no file can be created in the folder"),
+        "{line}"
+    );
     assert!(!line.contains("readonly"), "{line}");
 }
 
@@ -224,9 +344,11 @@ fn a_port_in_use_hides_no_wrong_setting() {
     let here = directory();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap().to_string();
-    for (option, value) in
-        [("--tls-cert", "absent"), ("--window-style", "absent"), ("--photos", "s3://")]
-    {
+    for (option, value) in [
+        ("--tls-cert", "absent"),
+        ("--window-style", "absent"),
+        ("--photos", "s3://"),
+    ] {
         let mut serve = vec!["serve", "--listen", &listen, option, value];
         if option == "--tls-cert" {
             serve.extend(["--tls-key", "absent"]);
@@ -241,7 +363,11 @@ fn a_port_in_use_hides_no_wrong_setting() {
 #[test]
 fn a_file_that_is_not_a_database_is_one_line() {
     let here = directory();
-    fs::write(here.path().join("petstore.db"), "these are notes".repeat(100)).unwrap();
+    fs::write(
+        here.path().join("petstore.db"),
+        "these are notes".repeat(100),
+    )
+    .unwrap();
     let line = run(here.path(), &["serve", "--listen", "127.0.0.1:0"]).expect_one_line();
     assert_eq!(
         line,
@@ -277,21 +403,34 @@ fn a_folder_that_cannot_be_written_is_one_line() {
     };
     let arguments = ["serve", "--listen", "127.0.0.1:0", "--database", &database];
     let line = run(here.path(), &arguments).expect_one_line();
-    assert!(line.contains("no file can be created in the folder"), "{line}");
+    assert!(
+        line.contains("no file can be created in the folder"),
+        "{line}"
+    );
 }
 
 #[test]
 fn help_is_complete_and_goes_to_standard_output() {
     let here = directory();
     let help = run(here.path(), &["--help"]).expect_success();
-    for word in ["serve", "keys", "import", "export", "copy", "check", "openapi"] {
+    for word in [
+        "serve", "keys", "import", "export", "copy", "check", "openapi",
+    ] {
         assert!(help.stdout.contains(word), "{}", help.stdout);
     }
-    assert!(help.stdout.contains("/usr/share/doc/petstore"), "{}", help.stdout);
+    assert!(
+        help.stdout.contains("/usr/share/doc/petstore"),
+        "{}",
+        help.stdout
+    );
     assert_eq!(help.stderr, "");
-    let serve = run(here.path(), &["serve", "--help"]).expect_success().stdout;
-    let groups: Vec<&str> =
-        serve.lines().filter(|line| line.ends_with(':') && !line.starts_with(' ')).collect();
+    let serve = run(here.path(), &["serve", "--help"])
+        .expect_success()
+        .stdout;
+    let groups: Vec<&str> = serve
+        .lines()
+        .filter(|line| line.ends_with(':') && !line.starts_with(' '))
+        .collect();
     let expected = [
         "Options",
         "Database",
@@ -310,7 +449,10 @@ fn help_is_complete_and_goes_to_standard_output() {
     ];
     assert_eq!(groups, expected.map(|group| format!("{group}:")));
     let version = run(here.path(), &["--version"]).expect_success();
-    assert_eq!(version.stdout, format!("petstore {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(
+        version.stdout,
+        format!("petstore {}\n", env!("CARGO_PKG_VERSION"))
+    );
 }
 
 /// The file contains the digests of keys.
@@ -318,11 +460,22 @@ fn help_is_complete_and_goes_to_standard_output() {
 fn a_new_database_is_private_and_an_existing_one_keeps_its_mode() {
     let here = directory();
     fs::write(here.path().join("some.csv"), "name,categoryId\nFrank,1\n").unwrap();
-    let mode =
-        |name: &str| fs::metadata(here.path().join(name)).unwrap().permissions().mode() & 0o777;
+    let mode = |name: &str| {
+        fs::metadata(here.path().join(name))
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777
+    };
     for (name, arguments) in [
-        ("key.db", "keys create --create --name me --database sqlite:key.db"),
-        ("import.db", "import some.csv --create --database sqlite:import.db"),
+        (
+            "key.db",
+            "keys create --create --name me --database sqlite:key.db",
+        ),
+        (
+            "import.db",
+            "import some.csv --create --database sqlite:import.db",
+        ),
         ("copy.db", "copy --from sqlite:key.db --to sqlite:copy.db"),
         ("backup.db", "backup backup.db --database sqlite:key.db"),
     ] {
@@ -339,7 +492,11 @@ fn a_new_database_is_private_and_an_existing_one_keeps_its_mode() {
     }
     service.signal("TERM");
     assert!(service.wait().0.success());
-    fs::set_permissions(here.path().join("petstore.db"), Permissions::from_mode(0o640)).unwrap();
+    fs::set_permissions(
+        here.path().join("petstore.db"),
+        Permissions::from_mode(0o640),
+    )
+    .unwrap();
     let _service = Service::start(here.path(), &[]);
     for name in ["petstore.db", "petstore.db-wal", "petstore.db-shm"] {
         assert_eq!(mode(name), 0o640, "{name}");
@@ -351,7 +508,9 @@ fn nobody_can_connect_before_the_schema_is_there() {
     let here = directory();
     // As while another process prepares the database.
     let database = Connection::open(here.path().join("petstore.db")).unwrap();
-    database.execute_batch("BEGIN EXCLUSIVE; CREATE TABLE pets (id)").unwrap();
+    database
+        .execute_batch("BEGIN EXCLUSIVE; CREATE TABLE pets (id)")
+        .unwrap();
     let address = free_address();
     let mut serve = command(here.path(), &["serve", "--listen", &address.to_string()]);
     let process = serve.stderr(Stdio::piped()).spawn().unwrap();
@@ -359,7 +518,10 @@ fn nobody_can_connect_before_the_schema_is_there() {
     let is_database = |file: fs::DirEntry| {
         fs::read_link(file.path()).is_ok_and(|file| file.ends_with("petstore.db"))
     };
-    while !fs::read_dir(&files).unwrap().any(|file| is_database(file.unwrap())) {}
+    while !fs::read_dir(&files)
+        .unwrap()
+        .any(|file| is_database(file.unwrap()))
+    {}
     let early = TcpStream::connect(address).map(drop);
     database.execute_batch("ROLLBACK").unwrap();
     let _service = Service::of(process);
@@ -371,7 +533,9 @@ fn nobody_can_connect_before_the_schema_is_there() {
 fn a_command_next_to_a_first_start_says_that_the_database_is_being_prepared() {
     let here = directory();
     let database = Connection::open(here.path().join("petstore.db")).unwrap();
-    database.execute_batch("BEGIN IMMEDIATE; CREATE TABLE pets (id)").unwrap();
+    database
+        .execute_batch("BEGIN IMMEDIATE; CREATE TABLE pets (id)")
+        .unwrap();
     for arguments in [
         &["keys", "create", "--name", "me"][..],
         &["keys", "list"],
@@ -382,6 +546,9 @@ fn a_command_next_to_a_first_start_says_that_the_database_is_being_prepared() {
         let done = run(here.path(), arguments);
         assert_eq!(done.status.code(), Some(1), "{done:?}");
         let line = done.expect_one_line();
-        assert!(line.contains("preparing the database: retry in a moment"), "{line}");
+        assert!(
+            line.contains("preparing the database: retry in a moment"),
+            "{line}"
+        );
     }
 }

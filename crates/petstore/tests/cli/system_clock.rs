@@ -31,7 +31,10 @@ impl FakedClock {
             library.exists().then_some(library)
         });
         let library = library.expect("no libfaketime: install the Debian package faketime");
-        let clock = Self { library, file: directory.join("now") };
+        let clock = Self {
+            library,
+            file: directory.join("now"),
+        };
         clock.set(now);
         clock
     }
@@ -75,7 +78,12 @@ impl FakedClock {
 }
 
 async fn get(client: &Client, url: &str, path: &str, key: &str) -> Response {
-    client.get(format!("{url}{path}")).bearer_auth(key).send().await.unwrap()
+    client
+        .get(format!("{url}{path}"))
+        .bearer_auth(key)
+        .send()
+        .await
+        .unwrap()
 }
 
 async fn code(response: Response) -> (u16, String) {
@@ -104,10 +112,17 @@ async fn reading_by_id_ends_on_5_december_2030_as_announced() {
     let gone = code(get(&client, url, "/pets/1", &key).await).await;
     assert_eq!(gone, (410, "operation_removed".to_owned()));
     // The other operations continue, and no link leads to the removed one.
-    let list = get(&client, url, "/pets", &key).await.json::<Value>().await.unwrap();
+    let list = get(&client, url, "/pets", &key)
+        .await
+        .json::<Value>()
+        .await
+        .unwrap();
     assert_eq!(list.as_array().unwrap().len(), 1);
     let created = create(&client, url, &key, "Frank").send().await.unwrap();
-    assert_eq!((created.status().as_u16(), created.headers().get("location")), (201, None));
+    assert_eq!(
+        (created.status().as_u16(), created.headers().get("location")),
+        (201, None)
+    );
 
     // A clock that was wrong and is right again had no lasting effect.
     clock.set("2030-12-04 23:59:59");
@@ -123,7 +138,10 @@ fn the_service_does_not_start_at_a_time_that_no_response_can_name() {
         clock.set(now);
         let done = finish(&mut clock.command(here.path(), &serve));
         assert_eq!(done.status.code(), Some(1), "{done:?}");
-        assert!(done.stderr.contains("set the clock of this machine"), "{done:?}");
+        assert!(
+            done.stderr.contains("set the clock of this machine"),
+            "{done:?}"
+        );
     }
 }
 
@@ -154,7 +172,11 @@ async fn a_create_that_is_retried_after_the_clock_was_an_hour_off_adds_nothing()
     let key = clock.new_key(here.path(), &[]);
     let service = clock.serve(here.path());
     let (client, url) = (client(), &service.url);
-    for now in ["2027-02-28 12:00:00", "2027-02-28 13:00:00", "2027-02-28 11:00:00"] {
+    for now in [
+        "2027-02-28 12:00:00",
+        "2027-02-28 13:00:00",
+        "2027-02-28 11:00:00",
+    ] {
         clock.set(now);
         let request = create(&client, url, &key, "Frank").header("idempotency-key", "\"retry\"");
         let created = request.send().await.unwrap();
@@ -171,16 +193,28 @@ async fn left(
     here: &Path,
     database: &str,
 ) -> (usize, String) {
-    let order = get(client, url, "/store/orders/1", key).await.json::<Value>().await.unwrap();
-    let trail = run(here, &["audit", "--database", database]).expect_success().stdout;
-    (trail.lines().count(), order["status"].as_str().unwrap().to_owned())
+    let order = get(client, url, "/store/orders/1", key)
+        .await
+        .json::<Value>()
+        .await
+        .unwrap();
+    let trail = run(here, &["audit", "--database", database])
+        .expect_success()
+        .stdout;
+    (
+        trail.lines().count(),
+        order["status"].as_str().unwrap().to_owned(),
+    )
 }
 
 async fn a_start_with_the_clock_500_days_ahead(database: &str) {
     let here = directory();
     let clock = FakedClock::at(here.path(), "2027-02-28 12:00:00");
     let options = ["--database", database];
-    let key = clock.new_key(here.path(), &[&["--scope", "store:write"], &options[..]].concat());
+    let key = clock.new_key(
+        here.path(),
+        &[&["--scope", "store:write"], &options[..]].concat(),
+    );
     let start = || clock.serve_with(here.path(), &[&MANAGED[..], &options].concat());
     let has_run = async |service: &Service| {
         let label = ["task=\"expire_orders\"", "task=\"forget_old_changes\""];
@@ -190,12 +224,19 @@ async fn a_start_with_the_clock_500_days_ahead(database: &str) {
                 tokio::task::yield_now().await;
             }
         }
-        Page::of(&client(), service).await.value("petstore_clock_confirmed", &[])
+        Page::of(&client(), service)
+            .await
+            .value("petstore_clock_confirmed", &[])
     };
     let (client, service) = (client(), start());
-    create(&client, &service.url, &key, "Frank").send().await.unwrap();
+    create(&client, &service.url, &key, "Frank")
+        .send()
+        .await
+        .unwrap();
     let order = json!({ "petId": 1, "expiresAt": "2027-03-01T12:00:00Z" });
-    let place = client.post(format!("{}/store/orders", service.url)).bearer_auth(&key);
+    let place = client
+        .post(format!("{}/store/orders", service.url))
+        .bearer_auth(&key);
     let placed = place.header("idempotency-key", "\"one\"").json(&order);
     assert_eq!(placed.send().await.unwrap().status(), 201);
     assert_eq!(has_run(&service).await, 1);
@@ -219,12 +260,19 @@ async fn a_start_with_the_clock_500_days_ahead(database: &str) {
     assert!(shown.stderr.contains("petstore clock confirm"), "{shown:?}");
     let service = start();
     clock.run(here.path(), &[&["clock", "confirm"], &options[..]].concat());
-    let trail = run(here.path(), &[&["audit"], &options[..]].concat()).expect_success().stdout;
+    let trail = run(here.path(), &[&["audit"], &options[..]].concat())
+        .expect_success()
+        .stdout;
     assert!(trail.contains("database.time_confirmed"), "{trail}");
     drop(service);
     let service = start();
     assert_eq!(has_run(&service).await, 1);
-    assert_eq!(left(&client, &service.url, &key, here.path(), database).await.1, "expired");
+    assert_eq!(
+        left(&client, &service.url, &key, here.path(), database)
+            .await
+            .1,
+        "expired"
+    );
 }
 
 #[tokio::test]
@@ -245,14 +293,19 @@ async fn a_clock_that_jumps_both_ways_deletes_no_backup_and_gives_no_name_twice(
     clock.new_key(here.path(), &[]);
     let service = clock.serve_with(here.path(), &["--backup", "place", "--backup-every", "1s"]);
     let names = || -> Vec<String> {
-        let folder = fs::read_dir(here.path().join("place")).into_iter().flatten();
+        let folder = fs::read_dir(here.path().join("place"))
+            .into_iter()
+            .flatten();
         let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         names.filter(|name| name.ends_with(".db.gz")).collect()
     };
     let (mut made, mut looks) = (0, tokio::time::interval(Duration::from_millis(20)));
-    for now in
-        ["2027-02-28 12:00:00", "2036-01-01 00:00:00", "2020-01-01 00:00:00", "2027-02-28 12:00:00"]
-    {
+    for now in [
+        "2027-02-28 12:00:00",
+        "2036-01-01 00:00:00",
+        "2020-01-01 00:00:00",
+        "2027-02-28 12:00:00",
+    ] {
         clock.set(now);
         made += 3;
         while service.said().matches("made a backup").count() < made {
@@ -265,6 +318,11 @@ async fn a_clock_that_jumps_both_ways_deletes_no_backup_and_gives_no_name_twice(
     service.signal("TERM");
     assert!(service.wait().0.success());
     // The one of 2036 is not the newest, because the clock cannot have made it.
-    let said = clock.run(here.path(), &["restore", "place", "--force"]).stdout;
-    assert!(said.starts_with("Restoring place/petstore-20270228T1200"), "{said}");
+    let said = clock
+        .run(here.path(), &["restore", "place", "--force"])
+        .stdout;
+    assert!(
+        said.starts_with("Restoring place/petstore-20270228T1200"),
+        "{said}"
+    );
 }

@@ -21,7 +21,9 @@ fn serve(directory: &Path, socket: &str) -> Service {
 }
 
 fn next(socket: &UnixDatagram) -> String {
-    socket.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+    socket
+        .set_read_timeout(Some(Duration::from_mins(1)))
+        .unwrap();
     let mut text = [0; 100];
     let length = socket.recv(&mut text).unwrap();
     String::from_utf8(text[..length].to_vec()).unwrap()
@@ -35,12 +37,21 @@ fn systemd_hears_when_the_service_accepts_connections_and_when_it_stops() {
     let name = format!("petstore-{}", std::process::id());
     let address = SocketAddr::from_abstract_name(&name).unwrap();
     for (socket, listening) in [
-        (path.display().to_string(), UnixDatagram::bind(&path).unwrap()),
-        (format!("@{name}"), UnixDatagram::bind_addr(&address).unwrap()),
+        (
+            path.display().to_string(),
+            UnixDatagram::bind(&path).unwrap(),
+        ),
+        (
+            format!("@{name}"),
+            UnixDatagram::bind_addr(&address).unwrap(),
+        ),
     ] {
         let service = serve(here.path(), &socket);
         assert_eq!(next(&listening), "READY=1");
-        let address = service.url.trim_start_matches("http://").trim_end_matches("/v1");
+        let address = service
+            .url
+            .trim_start_matches("http://")
+            .trim_end_matches("/v1");
         TcpStream::connect(address).unwrap();
         service.signal("TERM");
         assert_eq!(next(&listening), "STOPPING=1");
@@ -55,7 +66,10 @@ fn a_service_that_cannot_tell_systemd_serves_and_warns() {
     service.signal("TERM");
     let (status, log) = service.wait();
     assert!(status.success());
-    assert!(log.contains("cannot send READY=1 to NOTIFY_SOCKET"), "{log}");
+    assert!(
+        log.contains("cannot send READY=1 to NOTIFY_SOCKET"),
+        "{log}"
+    );
 }
 
 #[test]

@@ -21,9 +21,17 @@ async fn every_task_shows_its_last_success_and_ends_at_shutdown() {
     let (certificates, collector) = (Certificates::new(), Collector::start().await);
     let files = [certificates.certificate(), certificates.key()];
     let files = files.each_ref().map(|file| file.to_str().unwrap());
-    let options = ["--tls-cert", files[0], "--tls-key", files[1], "--otlp-endpoint"];
-    let service =
-        Service::start(here.path(), &[&MANAGED[..], &options, &[&collector.url()]].concat());
+    let options = [
+        "--tls-cert",
+        files[0],
+        "--tls-key",
+        files[1],
+        "--otlp-endpoint",
+    ];
+    let service = Service::start(
+        here.path(),
+        &[&MANAGED[..], &options, &[&collector.url()]].concat(),
+    );
     // A request, which leaves a span.
     let docs = service.url.replace("/v1", "/docs/");
     run(here.path(), &["healthcheck", "--url", &docs]).expect_success();
@@ -44,13 +52,23 @@ async fn every_task_shows_its_last_success_and_ends_at_shutdown() {
     ] {
         let label = format!("task=\"{task}\"");
         let succeeded = async {
-            while Page::of(&client(), &service).await.value(LAST_SUCCESS, &[&label]) == 0 {
+            while Page::of(&client(), &service)
+                .await
+                .value(LAST_SUCCESS, &[&label])
+                == 0
+            {
                 tokio::task::yield_now().await;
             }
         };
-        timeout(Duration::from_secs(30), succeeded).await.expect(task);
+        timeout(Duration::from_secs(30), succeeded)
+            .await
+            .expect(task);
         let page = Page::of(&client(), &service).await;
-        assert_eq!(page.value("petstore_task_failures_total", &[&label]), 0, "{task}");
+        assert_eq!(
+            page.value("petstore_task_failures_total", &[&label]),
+            0,
+            "{task}"
+        );
     }
     service.signal("TERM");
     let (status, log) = service.wait();
@@ -69,15 +87,23 @@ async fn a_task_that_fails_is_counted_and_logged_by_name_once_until_it_succeeds_
     let label = ["task=\"renew_tls_certificate\""];
     std::fs::remove_file(certificates.key()).unwrap();
     let failed_twice = async {
-        while Page::of(&client(), &service).await.value("petstore_task_failures_total", &label) < 2
+        while Page::of(&client(), &service)
+            .await
+            .value("petstore_task_failures_total", &label)
+            < 2
         {
             tokio::task::yield_now().await;
         }
     };
-    timeout(Duration::from_secs(30), failed_twice).await.unwrap();
+    timeout(Duration::from_secs(30), failed_twice)
+        .await
+        .unwrap();
     certificates.renew(2);
     let recovered = async {
-        while !service.said().contains("the background task succeeds again") {
+        while !service
+            .said()
+            .contains("the background task succeeds again")
+        {
             tokio::task::yield_now().await;
         }
     };
@@ -85,9 +111,14 @@ async fn a_task_that_fails_is_counted_and_logged_by_name_once_until_it_succeeds_
     service.signal("TERM");
     let (status, log) = service.wait();
     assert!(status.success());
-    let failures: Vec<&str> =
-        log.lines().filter(|l| l.contains("a background task failed")).collect();
+    let failures: Vec<&str> = log
+        .lines()
+        .filter(|l| l.contains("a background task failed"))
+        .collect();
     assert_eq!(failures.len(), 1, "{log}");
-    assert!(failures[0].contains("\"task\":\"renew_tls_certificate\""), "{log}");
+    assert!(
+        failures[0].contains("\"task\":\"renew_tls_certificate\""),
+        "{log}"
+    );
     assert!(failures[0].contains("the old one stays in use"), "{log}");
 }

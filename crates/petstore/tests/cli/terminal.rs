@@ -53,12 +53,25 @@ fn the_first_start_at_a_terminal_shows_a_key_once_with_a_working_curl_command() 
     let here = directory();
     let (shown, ended_well) = at_a_terminal(here.path(), "curl");
     assert!(ended_well, "{shown}");
-    let key = shown.lines().map(str::trim).find(|line| line.starts_with("pets_live_")).unwrap();
+    let key = shown
+        .lines()
+        .map(str::trim)
+        .find(|line| line.starts_with("pets_live_"))
+        .unwrap();
     assert_eq!(key.len(), 46);
-    let curl = shown.lines().map(str::trim).find(|line| line.starts_with("curl")).unwrap();
-    assert!(curl.starts_with(&format!("curl -H 'Authorization: Bearer {key}' http://127.0.0.1:")));
+    let curl = shown
+        .lines()
+        .map(str::trim)
+        .find(|line| line.starts_with("curl"))
+        .unwrap();
+    assert!(curl.starts_with(&format!(
+        "curl -H 'Authorization: Bearer {key}' http://127.0.0.1:"
+    )));
     assert!(curl.ends_with("/v1/pets"), "{curl}");
-    assert!(shown.lines().any(|line| line.trim().ends_with("/docs")), "{shown}");
+    assert!(
+        shown.lines().any(|line| line.trim().ends_with("/docs")),
+        "{shown}"
+    );
 
     let (shown, _) = at_a_terminal(here.path(), "serving");
     assert!(!shown.contains("pets_live_"), "{shown}");
@@ -75,8 +88,19 @@ fn the_first_start_at_a_terminal_shows_a_link_for_a_manager_once() {
     let here = directory();
     let (shown, ended_well) = at_a_terminal(here.path(), "petstore staff reset manager");
     assert!(ended_well, "{shown}");
-    let link = shown.lines().map(str::trim).find(|line| line.contains("/link/")).unwrap();
-    let console = shown.split("console at ").nth(1).unwrap().lines().next().unwrap().trim();
+    let link = shown
+        .lines()
+        .map(str::trim)
+        .find(|line| line.contains("/link/"))
+        .unwrap();
+    let console = shown
+        .split("console at ")
+        .nth(1)
+        .unwrap()
+        .lines()
+        .next()
+        .unwrap()
+        .trim();
     assert!(link.starts_with(&format!("{console}/link/")), "{shown}");
     let list = run(here.path(), &["staff", "list"]).expect_success().stdout;
     assert!(list.contains("manager  manager  has a link"), "{list}");
@@ -89,16 +113,37 @@ fn a_start_at_a_terminal_shows_the_addresses_of_interface_console_and_window_in_
     let here = directory();
     let (shown, _) = at_a_terminal(here.path(), "window at");
     let lines: Vec<&str> = shown.lines().collect();
-    let first = lines.iter().position(|line| line.contains("serving http://")).unwrap();
-    assert!(lines[first + 1].contains("console at http://127.0.0.1:"), "{shown}");
-    assert!(lines[first + 2].contains("window at http://127.0.0.1:"), "{shown}");
+    let first = lines
+        .iter()
+        .position(|line| line.contains("serving http://"))
+        .unwrap();
+    assert!(
+        lines[first + 1].contains("console at http://127.0.0.1:"),
+        "{shown}"
+    );
+    assert!(
+        lines[first + 2].contains("window at http://127.0.0.1:"),
+        "{shown}"
+    );
 }
 
 #[test]
 fn at_a_terminal_changes_are_logged_only_on_request() {
     let here = directory();
-    let new = ["keys", "create", "--name", "me", "--scope", "store:write", "--create"];
-    let key = run(here.path(), &new).expect_success().stdout.trim().to_owned();
+    let new = [
+        "keys",
+        "create",
+        "--name",
+        "me",
+        "--scope",
+        "store:write",
+        "--create",
+    ];
+    let key = run(here.path(), &new)
+        .expect_success()
+        .stdout
+        .trim()
+        .to_owned();
     for (category, options, is_logged) in [(1, "", false), (2, "--log-level info", true)] {
         let name = |shown: &str| {
             // What is no log line can stand before the log.
@@ -106,7 +151,15 @@ fn at_a_terminal_changes_are_logged_only_on_request() {
             let url = url.split_whitespace().next().unwrap();
             let label = format!(r#"{{"label":"Dog {category}"}}"#);
             Command::new("curl")
-                .args(["-sf", "-X", "PUT", "--oauth2-bearer", &key, "--json", &label])
+                .args([
+                    "-sf",
+                    "-X",
+                    "PUT",
+                    "--oauth2-bearer",
+                    &key,
+                    "--json",
+                    &label,
+                ])
                 .args(["-H", "If-None-Match: *"])
                 .arg(format!("http://{url}/store/categories/{category}"))
                 .output()

@@ -19,7 +19,12 @@ use super::{
 
 fn serve_with(here: &Path, certificates: &Certificates) -> Service {
     let (certificate, key) = (certificates.certificate(), certificates.key());
-    let files = ["--tls-cert", certificate.to_str().unwrap(), "--tls-key", key.to_str().unwrap()];
+    let files = [
+        "--tls-cert",
+        certificate.to_str().unwrap(),
+        "--tls-key",
+        key.to_str().unwrap(),
+    ];
     Service::start(here, &files)
 }
 
@@ -33,11 +38,20 @@ async fn a_renewed_certificate_is_used_without_a_signal() {
     let here = directory();
     let certificates = Certificates::new();
     let service = serve_with(here.path(), &certificates);
-    assert!(service.url.starts_with("https://127.0.0.1:"), "{}", service.url);
+    assert!(
+        service.url.starts_with("https://127.0.0.1:"),
+        "{}",
+        service.url
+    );
     let renewed = certificates.renew(2);
     let seen = async || {
         let stream = TcpStream::connect(address(&service)).await.unwrap();
-        shown(&certificates.connect(stream, ALL_VERSIONS, &["h2"]).await.unwrap())
+        shown(
+            &certificates
+                .connect(stream, ALL_VERSIONS, &["h2"])
+                .await
+                .unwrap(),
+        )
     };
     while seen().await != renewed {
         tokio::task::yield_now().await;
@@ -45,7 +59,10 @@ async fn a_renewed_certificate_is_used_without_a_signal() {
     service.signal("TERM");
     let (status, log) = service.wait();
     assert!(status.success());
-    assert!(log.contains("the renewed TLS certificate is in use"), "{log}");
+    assert!(
+        log.contains("the renewed TLS certificate is in use"),
+        "{log}"
+    );
     assert!(!log.contains("may read the private key"), "{log}");
 }
 
@@ -56,7 +73,10 @@ fn a_private_key_that_every_user_may_read_is_a_warning() {
     fs::set_permissions(certificates.key(), fs::Permissions::from_mode(0o644)).unwrap();
     let service = serve_with(here.path(), &certificates);
     let log = format!("{:?}", service.first_lines);
-    assert!(log.contains("every user of this machine may read the private key"), "{log}");
+    assert!(
+        log.contains("every user of this machine may read the private key"),
+        "{log}"
+    );
 }
 
 #[test]
@@ -67,15 +87,25 @@ fn an_invalid_certificate_or_key_is_one_line() {
     fs::write(&nothing, "nothing").unwrap();
     let absent = here.path().join("absent.pem");
     for (certificate, key, says) in [
-        (one.certificate(), other.key(), "does not match the certificate"),
+        (
+            one.certificate(),
+            other.key(),
+            "does not match the certificate",
+        ),
         (absent.clone(), one.key(), "absent.pem: No such file"),
         (one.certificate(), absent, "absent.pem: No such file"),
         (nothing.clone(), one.key(), "contains no certificate"),
-        (one.certificate(), nothing, "contains no unencrypted private key"),
+        (
+            one.certificate(),
+            nothing,
+            "contains no unencrypted private key",
+        ),
         (one.key(), one.certificate(), "contains no certificate"),
     ] {
         let mut command = command(here.path(), &["serve", "--listen", "127.0.0.1:0"]);
-        command.env("PETSTORE_TLS_CERT", certificate).env("PETSTORE_TLS_KEY", key);
+        command
+            .env("PETSTORE_TLS_CERT", certificate)
+            .env("PETSTORE_TLS_KEY", key);
         let line = finish(&mut command).expect_one_line();
         assert!(line.contains(says), "{line}");
     }
@@ -90,7 +120,10 @@ fn an_invalid_certificate_or_key_is_one_line() {
 fn healthcheck_finds_the_service_by_its_settings_and_says_what_is_wrong() {
     let here = directory();
     let certificates = Certificates::new();
-    for service in [Service::start(here.path(), &[]), serve_with(here.path(), &certificates)] {
+    for service in [
+        Service::start(here.path(), &[]),
+        serve_with(here.path(), &certificates),
+    ] {
         let is_secure = service.url.starts_with("https:");
         let healthcheck = |is_secure: bool| {
             let mut command = command(here.path(), &["healthcheck"]);
@@ -108,7 +141,10 @@ fn healthcheck_finds_the_service_by_its_settings_and_says_what_is_wrong() {
         } else {
             "if this port uses no TLS, leave out --tls-cert (PETSTORE_TLS_CERT)"
         };
-        assert!(line.contains("cannot reach http") && line.contains(remedy), "{line}");
+        assert!(
+            line.contains("cannot reach http") && line.contains(remedy),
+            "{line}"
+        );
         // The health check has no key.
         let pets = format!("{}/pets", service.url);
         let line = run(here.path(), &["healthcheck", "--url", &pets]).expect_one_line();
@@ -124,7 +160,9 @@ fn healthcheck_finds_the_service_by_its_settings_and_says_what_is_wrong() {
     let answering = thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         assert!(stream.read(&mut [0; 1 << 10]).unwrap() > 0);
-        stream.write_all(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n").unwrap();
+        stream
+            .write_all(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n")
+            .unwrap();
     });
     run(here.path(), &["healthcheck", "--url", &url]).expect_success();
     answering.join().unwrap();
@@ -139,10 +177,20 @@ fn healthcheck_uses_the_management_address() {
     let managed = service
         .first_lines
         .iter()
-        .find_map(|line| line["message"].as_str()?.strip_prefix("management listener at http://"))
+        .find_map(|line| {
+            line["message"]
+                .as_str()?
+                .strip_prefix("management listener at http://")
+        })
         .unwrap();
     // The public address is unreachable.
-    let arguments = ["healthcheck", "--listen", "127.0.0.1:1", "--management-listen", managed];
+    let arguments = [
+        "healthcheck",
+        "--listen",
+        "127.0.0.1:1",
+        "--management-listen",
+        managed,
+    ];
     run(here.path(), &arguments).expect_success();
 }
 

@@ -49,7 +49,11 @@ impl Collector {
     }
 
     async fn accept(&self) -> TcpStream {
-        timeout(PATIENCE, self.0.accept()).await.expect("it sends nothing").unwrap().0
+        timeout(PATIENCE, self.0.accept())
+            .await
+            .expect("it sends nothing")
+            .unwrap()
+            .0
     }
 
     /// Waits for this many spans.
@@ -61,7 +65,12 @@ impl Collector {
                 let service = attributes(&service.attributes);
                 assert_eq!(service["service.name"], "petstore");
                 assert_eq!(service["deployment.environment.name"], "production");
-                spans.extend(resource.scope_spans.into_iter().flat_map(|scope| scope.spans));
+                spans.extend(
+                    resource
+                        .scope_spans
+                        .into_iter()
+                        .flat_map(|scope| scope.spans),
+                );
             }
         }
         assert_eq!(spans.len(), count, "{spans:?}");
@@ -73,7 +82,10 @@ impl Collector {
 async fn take(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> ExportTraceServiceRequest {
     let (head, body) = read(stream).await;
     assert!(head.starts_with("POST /v1/traces HTTP/1.1\r\n"), "{head}");
-    assert!(head.contains("content-type: application/json\r\n"), "{head}");
+    assert!(
+        head.contains("content-type: application/json\r\n"),
+        "{head}"
+    );
     let response =
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}";
     stream.write_all(response.as_bytes()).await.unwrap();
@@ -86,9 +98,19 @@ async fn read(stream: &mut (impl AsyncRead + Unpin)) -> (String, Vec<u8>) {
     let mut bytes = Vec::new();
     loop {
         assert_ne!(stream.read_buf(&mut bytes).await.unwrap(), 0);
-        let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
-        let head = String::from_utf8(bytes[..end + 2].to_vec()).unwrap().to_lowercase();
-        let length = head.split("content-length: ").nth(1).unwrap().split('\r').next().unwrap();
+        let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
+            continue;
+        };
+        let head = String::from_utf8(bytes[..end + 2].to_vec())
+            .unwrap()
+            .to_lowercase();
+        let length = head
+            .split("content-length: ")
+            .nth(1)
+            .unwrap()
+            .split('\r')
+            .next()
+            .unwrap();
         if bytes.len() == end + 4 + length.parse::<usize>().unwrap() {
             let head = String::from_utf8(bytes[..end + 2].to_vec()).unwrap();
             return (head, bytes.split_off(end + 4));
@@ -102,14 +124,19 @@ pub(super) fn attributes(attributes: &[KeyValue]) -> HashMap<&str, String> {
         Value::IntValue(number) => number.to_string(),
         other => panic!("{other:?}"),
     };
-    attributes.iter().map(|attribute| (attribute.key.as_str(), text(attribute))).collect()
+    attributes
+        .iter()
+        .map(|attribute| (attribute.key.as_str(), text(attribute)))
+        .collect()
 }
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+    bytes
+        .iter()
+        .fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
 // The collector runs as a task of the test, which blocks on the program.
@@ -124,18 +151,27 @@ async fn each_request_is_a_span_in_the_trace_of_the_client() {
         .header("traceparent", format!("00-{TRACE}-{PARENT}-01"))
         .header("x-request-id", "mine-1");
     assert_eq!(created.send().await.unwrap().status(), 201);
-    let read = client.get(format!("{}/pets/4711?secret=1", service.url)).bearer_auth(&key);
+    let read = client
+        .get(format!("{}/pets/4711?secret=1", service.url))
+        .bearer_auth(&key);
     assert_eq!(read.send().await.unwrap().status(), 400);
     // Its trace is not sampled.
-    let left_out = client.get(format!("{}/pets", service.url)).bearer_auth(&key);
+    let left_out = client
+        .get(format!("{}/pets", service.url))
+        .bearer_auth(&key);
     let left_out = left_out.header("traceparent", format!("00-{TRACE}-{PARENT}-00"));
     assert_eq!(left_out.send().await.unwrap().status(), 200);
     let unknown = client.request("BREW".parse().unwrap(), &service.url);
     assert_eq!(unknown.send().await.unwrap().status(), 401);
 
     let spans = collector.spans(3).await;
-    let [create, read, unknown] = &spans[..] else { panic!("{spans:?}") };
-    assert_eq!((hex(&create.trace_id), hex(&create.parent_span_id)), (TRACE.into(), PARENT.into()));
+    let [create, read, unknown] = &spans[..] else {
+        panic!("{spans:?}")
+    };
+    assert_eq!(
+        (hex(&create.trace_id), hex(&create.parent_span_id)),
+        (TRACE.into(), PARENT.into())
+    );
     assert_eq!(create.name, "POST /v1/pets");
     assert_eq!(create.kind(), SpanKind::Server);
     // Sampled, one with a remote parent; the other has no parent.
@@ -153,13 +189,25 @@ async fn each_request_is_a_span_in_the_trace_of_the_client() {
     }
     assert_eq!(read.name, "GET /v1/pets/{petId}");
     assert_eq!((read.trace_id.len(), read.parent_span_id.len()), (16, 0));
-    assert_eq!(read.status.as_ref().map(Status::code), Some(StatusCode::Unset));
+    assert_eq!(
+        read.status.as_ref().map(Status::code),
+        Some(StatusCode::Unset)
+    );
     assert_eq!(unknown.name, "HTTP");
-    assert_eq!(attributes(&unknown.attributes)["http.request.method"], "_OTHER");
+    assert_eq!(
+        attributes(&unknown.attributes)["http.request.method"],
+        "_OTHER"
+    );
     let ids: Vec<&[u8]> = spans.iter().map(|span| span.span_id.as_slice()).collect();
     assert!(ids.iter().all(|id| id.len() == 8) && ids[0] != ids[1] && ids[1] != ids[2]);
     let all = format!("{spans:?}");
-    for secret in [&key["pets_live_".len()..], "Frank", "4711", "secret", "BREW"] {
+    for secret in [
+        &key["pets_live_".len()..],
+        "Frank",
+        "4711",
+        "secret",
+        "BREW",
+    ] {
         assert!(!all.contains(secret), "{secret}");
     }
 }
@@ -173,11 +221,17 @@ async fn a_500_is_an_error_in_the_span_and_shutdown_sends_the_remaining_spans() 
     let service = Service::from(command);
     let key = new_key(here.path());
     std::fs::remove_file(here.path().join("petstore.db")).unwrap();
-    let lost = create(&client(), &service.url, &key, "lost").send().await.unwrap();
+    let lost = create(&client(), &service.url, &key, "lost")
+        .send()
+        .await
+        .unwrap();
     assert_eq!(lost.status(), 503);
     service.signal("TERM");
     let spans = collector.spans(1).await;
-    assert_eq!(spans[0].status.as_ref().map(Status::code), Some(StatusCode::Error));
+    assert_eq!(
+        spans[0].status.as_ref().map(Status::code),
+        Some(StatusCode::Error)
+    );
     assert_eq!(attributes(&spans[0].attributes)["error.type"], "503");
     assert!(service.wait().0.success());
 }
@@ -189,20 +243,35 @@ async fn the_collector_gets_the_headers_of_the_environment_which_no_log_line_sho
     let arguments = ["serve", "--log-level", "trace", "--listen", "127.0.0.1:0"];
     let mut command = command(here.path(), &arguments);
     command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url());
-    command.env("OTEL_EXPORTER_OTLP_HEADERS", "api-key=s3cret,authorization=Basic%20s3cret,s3cret");
+    command.env(
+        "OTEL_EXPORTER_OTLP_HEADERS",
+        "api-key=s3cret,authorization=Basic%20s3cret,s3cret",
+    );
     let service = Service::from(command);
-    assert_eq!(client().get(&service.url).send().await.unwrap().status(), 401);
+    assert_eq!(
+        client().get(&service.url).send().await.unwrap().status(),
+        401
+    );
     let mut stream = collector.accept().await;
     let (head, _) = read(&mut stream).await;
-    assert!(head.contains("api-key: s3cret\r\nauthorization: Basic s3cret\r\n"), "{head}");
+    assert!(
+        head.contains("api-key: s3cret\r\nauthorization: Basic s3cret\r\n"),
+        "{head}"
+    );
     // Also what is sent again at shutdown is rejected, and does not wait for a response.
     drop((stream, collector));
     service.signal("TERM");
     let first_lines = format!("{:?}", service.first_lines);
     let (_, log) = service.wait();
     let log = first_lines + &log;
-    assert!(log.contains("OTEL_EXPORTER_OTLP_HEADERS") && log.contains("item 3"), "{log}");
-    assert!(log.contains("traces are dropped") && !log.contains("s3cret"), "{log}");
+    assert!(
+        log.contains("OTEL_EXPORTER_OTLP_HEADERS") && log.contains("item 3"),
+        "{log}"
+    );
+    assert!(
+        log.contains("traces are dropped") && !log.contains("s3cret"),
+        "{log}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -219,7 +288,9 @@ async fn the_sampler_of_the_environment_decides_which_requests_leave_a_span() {
         let collector = Collector::start().await;
         let mut command = command(here.path(), &["serve", "--listen", "127.0.0.1:0"]);
         command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url());
-        command.env("OTEL_TRACES_SAMPLER", sampler).env("OTEL_TRACES_SAMPLER_ARG", argument);
+        command
+            .env("OTEL_TRACES_SAMPLER", sampler)
+            .env("OTEL_TRACES_SAMPLER_ARG", argument);
         let service = Service::from(command);
         for parent in [Some(format!("00-{TRACE}-{PARENT}-00")), None] {
             let mut request = client().get(&service.url);
@@ -235,7 +306,10 @@ async fn the_sampler_of_the_environment_decides_which_requests_leave_a_span() {
         assert!(status.success());
         // More spans would have had no response.
         assert!(!log.contains("dropped"), "{sampler}: {log}");
-        assert_eq!(has_warned || log.contains("OTEL_TRACES_SAMPLER must"), sampler == "unknown");
+        assert_eq!(
+            has_warned || log.contains("OTEL_TRACES_SAMPLER must"),
+            sampler == "unknown"
+        );
     }
 }
 
@@ -246,8 +320,10 @@ async fn without_a_collector_requests_succeed_and_dropped_spans_are_counted() {
     let taken = TcpSocket::new_v4().unwrap();
     taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let gone = format!("http://{}", taken.local_addr().unwrap());
-    let service =
-        Service::start(here.path(), &[&MANAGED[..], &["--otlp-endpoint", &gone]].concat());
+    let service = Service::start(
+        here.path(),
+        &[&MANAGED[..], &["--otlp-endpoint", &gone]].concat(),
+    );
     let key = new_key(here.path());
     let client = client();
     for number in 0..10 {
@@ -255,7 +331,11 @@ async fn without_a_collector_requests_succeed_and_dropped_spans_are_counted() {
         assert_eq!(created.send().await.unwrap().status(), 201);
     }
     let dropped = async {
-        while Page::of(&client, &service).await.value("petstore_spans_dropped_total", &[]) != 10 {
+        while Page::of(&client, &service)
+            .await
+            .value("petstore_spans_dropped_total", &[])
+            != 10
+        {
             tokio::task::yield_now().await;
         }
     };
@@ -272,7 +352,10 @@ async fn a_collector_that_never_responds_does_not_delay_the_shutdown() {
     let collector = Collector::start().await;
     let service = Service::start(here.path(), &["--otlp-endpoint", &collector.url()]);
     let key = new_key(here.path());
-    let created = create(&client(), &service.url, &key, "Frank").send().await.unwrap();
+    let created = create(&client(), &service.url, &key, "Frank")
+        .send()
+        .await
+        .unwrap();
     assert_eq!(created.status(), 201);
     // Reads the request, and sends no response during the test.
     let mut stream = collector.accept().await;
@@ -296,15 +379,23 @@ async fn over_tls_only_a_trusted_collector_gets_spans() {
         .unwrap();
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let collector = Collector::start().await;
-    let url = collector.url().replace("http://127.0.0.1", "https://localhost");
+    let url = collector
+        .url()
+        .replace("http://127.0.0.1", "https://localhost");
     for (trusted, is_trusted) in [(&certificates, true), (&others, false)] {
         let here = directory();
         let arguments = ["serve", "--listen", "127.0.0.1:0", "--otlp-endpoint", &url];
         let mut command = command(here.path(), &arguments);
         // Replaces the trusted roots of the system.
-        command.env("SSL_CERT_FILE", trusted.certificate().with_file_name("root.pem"));
+        command.env(
+            "SSL_CERT_FILE",
+            trusted.certificate().with_file_name("root.pem"),
+        );
         let service = Service::from(command);
-        assert_eq!(client().get(&service.url).send().await.unwrap().status(), 401);
+        assert_eq!(
+            client().get(&service.url).send().await.unwrap().status(),
+            401
+        );
         let connected = acceptor.accept(collector.accept().await).await;
         assert_eq!(connected.is_ok(), is_trusted);
         if let Ok(mut stream) = connected {

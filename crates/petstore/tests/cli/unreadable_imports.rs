@@ -9,7 +9,14 @@ fn a_folder_or_a_file_in_utf_16_is_rejected_with_what_to_do() {
     let here = directory();
     new_key(here.path());
     let utf16 = |text: &str, bom: &[u8]| {
-        [bom, &text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>()].concat()
+        [
+            bom,
+            &text
+                .encode_utf16()
+                .flat_map(u16::to_le_bytes)
+                .collect::<Vec<u8>>(),
+        ]
+        .concat()
     };
     let csv = "name,categoryId\nRex,1\n";
     fs::write(here.path().join("bom.csv"), utf16(csv, &[0xFF, 0xFE])).unwrap();
@@ -25,9 +32,16 @@ fn a_folder_or_a_file_in_utf_16_is_rejected_with_what_to_do() {
     ] {
         let done = run(here.path(), &["import", name]);
         assert_eq!(done.status.code(), Some(2), "{done:?}");
-        assert_eq!(done.expect_one_line(), format!("error: cannot read {name}: {says}\n"));
+        assert_eq!(
+            done.expect_one_line(),
+            format!("error: cannot read {name}: {says}\n")
+        );
     }
     fs::write(here.path().join("seven.csv"), "name,categoryId\nRex,07\n").unwrap();
     let done = run(here.path(), &["import", "seven.csv"]);
-    assert!(done.stderr.contains("without leading zeros"), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("without leading zeros"),
+        "{}",
+        done.stderr
+    );
 }

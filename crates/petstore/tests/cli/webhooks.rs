@@ -44,7 +44,12 @@ struct Machine<'m> {
 
 impl Machine<'_> {
     fn arguments<'a>(&'a self, arguments: &[&'a str]) -> Vec<&'a str> {
-        let common = ["--database", self.database, "--secret-key-file", self.key_file];
+        let common = [
+            "--database",
+            self.database,
+            "--secret-key-file",
+            self.key_file,
+        ];
         [arguments, &common, &["--webhook-allow", "127.0.0.1"]].concat()
     }
 
@@ -59,8 +64,20 @@ impl Machine<'_> {
     }
 
     fn new_key(&self) -> String {
-        let create = ["keys", "create", "--create", "--name", "a", "--scope", "store:admin"];
-        self.run(&create).expect_success().stdout.trim_end().to_owned()
+        let create = [
+            "keys",
+            "create",
+            "--create",
+            "--name",
+            "a",
+            "--scope",
+            "store:admin",
+        ];
+        self.run(&create)
+            .expect_success()
+            .stdout
+            .trim_end()
+            .to_owned()
     }
 
     fn serve(&self, options: &[&str]) -> Service {
@@ -80,8 +97,12 @@ async fn send(
     path: &str,
     body: Value,
 ) -> (StatusCode, String) {
-    let request = client.request(method, format!("{url}/store/{path}")).bearer_auth(key);
-    let request = request.header("Idempotency-Key", format!("\"{path}\"")).json(&body);
+    let request = client
+        .request(method, format!("{url}/store/{path}"))
+        .bearer_auth(key);
+    let request = request
+        .header("Idempotency-Key", format!("\"{path}\""))
+        .json(&body);
     let response = request.send().await.unwrap();
     (response.status(), response.text().await.unwrap())
 }
@@ -92,10 +113,19 @@ fn forms(secret: &str) -> Vec<Vec<u8>> {
     let text = secret.strip_prefix("whsec_").unwrap();
     let bytes = STANDARD.decode(text).unwrap();
     let text = text.trim_end_matches('=').as_bytes();
-    let hex =
-        |bytes: &[u8]| bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+    let hex = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+    };
     let (of_text, of_bytes) = (hex(text), hex(&bytes));
-    vec![text.to_vec(), of_bytes.to_uppercase().into(), of_bytes.into(), of_text.into(), bytes]
+    vec![
+        text.to_vec(),
+        of_bytes.to_uppercase().into(),
+        of_bytes.into(),
+        of_text.into(),
+        bytes,
+    ]
 }
 
 fn contains(place: &[u8], form: &[u8]) -> bool {
@@ -123,10 +153,20 @@ async fn content(here: &Path, database: &str) -> Vec<u8> {
 
 async fn expect_secrets_nowhere(database: &str) {
     let here = directory();
-    let machine = Machine { here: here.path(), database, key_file: "secret-key" };
+    let machine = Machine {
+        here: here.path(),
+        database,
+        key_file: "secret-key",
+    };
     let key = machine.new_key();
-    let service =
-        machine.serve(&["--log-level", "trace", "--log-format", "json", MANAGED[0], MANAGED[1]]);
+    let service = machine.serve(&[
+        "--log-level",
+        "trace",
+        "--log-format",
+        "json",
+        MANAGED[0],
+        MANAGED[1],
+    ]);
     let (client, url) = (client(), service.url.clone());
     let send = async |method, path: &str, body| send(&client, &url, &key, method, path, body).await;
     let receiver = start_receiver(500).await;
@@ -136,20 +176,40 @@ async fn expect_secrets_nowhere(database: &str) {
     let added = send(Method::POST, "webhooks", new.clone()).await;
     assert_eq!(send(Method::POST, "webhooks", new).await, added);
     let rotated = send(Method::POST, "webhooks/1/rotate-secret", json!({})).await;
-    assert_eq!(send(Method::POST, "webhooks/1/rotate-secret", json!({})).await, rotated);
-    let by_command = machine.webhooks(&["add", &receiver]).expect_success().stdout;
-    let rotated_by_command = machine.webhooks(&["rotate-secret", "2"]).expect_success().stdout;
+    assert_eq!(
+        send(Method::POST, "webhooks/1/rotate-secret", json!({})).await,
+        rotated
+    );
+    let by_command = machine
+        .webhooks(&["add", &receiver])
+        .expect_success()
+        .stdout;
+    let rotated_by_command = machine
+        .webhooks(&["rotate-secret", "2"])
+        .expect_success()
+        .stdout;
     let shown = [added.1, rotated.1, by_command, rotated_by_command];
     let secrets = shown.clone().map(|text| {
         let webhook: Value = serde_json::from_str(&text).unwrap();
         webhook["secret"].as_str().unwrap().to_owned()
     });
     for (secret, shown) in secrets.iter().zip(&shown) {
-        assert!(forms(secret).iter().any(|form| contains(shown.as_bytes(), form)));
+        assert!(
+            forms(secret)
+                .iter()
+                .any(|form| contains(shown.as_bytes(), form))
+        );
     }
 
     // Messages that fail, and errors that could repeat a secret.
-    assert_eq!(create(&client, &url, &key, "Rex").send().await.unwrap().status(), 201);
+    assert_eq!(
+        create(&client, &url, &key, "Rex")
+            .send()
+            .await
+            .unwrap()
+            .status(),
+        201
+    );
     assert!(!machine.webhooks(&["test", "1"]).status.success());
     while machine.webhooks(&["attempts", "2"]).stdout.is_empty() {
         tokio::task::yield_now().await;
@@ -163,16 +223,32 @@ async fn expect_secrets_nowhere(database: &str) {
             "webhooks",
             json!({ "url": "https://a.example/", "secret": secret }),
         ),
-        ("an error of a value", Method::PATCH, "webhooks/1", json!({ "types": [secret] })),
+        (
+            "an error of a value",
+            Method::PATCH,
+            "webhooks/1",
+            json!({ "types": [secret] }),
+        ),
         ("an error of a path", Method::GET, "webhooks/9", json!({})),
     ] {
         let (status, text) = send(method, path, body).await;
         assert!(status.is_client_error(), "{what}: {status}");
         places.insert(what, text.into());
     }
-    let wrong_key = client.get(format!("{url}/store/webhooks")).bearer_auth(secret);
-    places
-        .insert("an error of a key", wrong_key.send().await.unwrap().bytes().await.unwrap().into());
+    let wrong_key = client
+        .get(format!("{url}/store/webhooks"))
+        .bearer_auth(secret);
+    places.insert(
+        "an error of a key",
+        wrong_key
+            .send()
+            .await
+            .unwrap()
+            .bytes()
+            .await
+            .unwrap()
+            .into(),
+    );
     for (what, path) in [
         ("the list", "webhooks"),
         ("a webhook", "webhooks/1"),
@@ -185,8 +261,14 @@ async fn expect_secrets_nowhere(database: &str) {
         places.insert(what, text.into());
     }
     let metrics = client.get(format!("{}/metrics", management_url(&service)));
-    places.insert("the metrics", metrics.send().await.unwrap().bytes().await.unwrap().into());
-    places.insert("the audit of the command", machine.run(&["audit"]).stdout.into());
+    places.insert(
+        "the metrics",
+        metrics.send().await.unwrap().bytes().await.unwrap().into(),
+    );
+    places.insert(
+        "the audit of the command",
+        machine.run(&["audit"]).stdout.into(),
+    );
     let export = machine.run(&["export", "--all"]).expect_success().stdout;
     places.insert("an export", export.into());
     let pid = service.pid();
@@ -228,11 +310,20 @@ async fn over_postgresql_secrets_are_in_no_table_log_export_error_or_process_lis
 async fn a_machine_without_the_key_file_makes_no_other_and_says_what_to_do() {
     for database in ["sqlite:petstore.db", &fresh_url().await] {
         let here = directory();
-        let machine = Machine { here: here.path(), database, key_file: "first" };
+        let machine = Machine {
+            here: here.path(),
+            database,
+            key_file: "first",
+        };
         let key = machine.new_key();
         machine.serve(&[]).kill();
-        machine.webhooks(&["add", "http://127.0.0.1:9/"]).expect_success();
-        let other = Machine { key_file: "other", ..machine };
+        machine
+            .webhooks(&["add", "http://127.0.0.1:9/"])
+            .expect_success();
+        let other = Machine {
+            key_file: "other",
+            ..machine
+        };
         let add = ["add", "http://127.0.0.1:9/"];
         for arguments in [&add[..], &["rotate-secret", "1"]] {
             let line = other.webhooks(arguments).expect_one_line();
@@ -263,16 +354,31 @@ async fn over_postgresql_a_command_makes_no_key_file_that_the_service_does_not_k
     let service_folder = directory();
     let common = ["--webhook-allow", "127.0.0.1", "--database", &database];
     let run = |arguments: &[&str]| run(here.path(), &[arguments, &common].concat());
-    let machine = Machine { here: here.path(), database: &database, key_file: "" };
+    let machine = Machine {
+        here: here.path(),
+        database: &database,
+        key_file: "",
+    };
     machine.new_key();
     let add = ["webhooks", "add", "http://127.0.0.1:9/"];
     let rejected = run(&add);
     assert_eq!(rejected.status.code(), Some(2));
-    assert!(rejected.expect_one_line().contains("name it with --secret-key-file"));
+    assert!(
+        rejected
+            .expect_one_line()
+            .contains("name it with --secret-key-file")
+    );
     assert!(files(here.path()).is_empty());
-    let key = service_folder.path().join("petstore.secret-key").display().to_string();
+    let key = service_folder
+        .path()
+        .join("petstore.secret-key")
+        .display()
+        .to_string();
     let added = run(&[&add[..], &["--secret-key-file", &key]].concat()).expect_success();
-    assert!(added.stderr.contains(&format!("Made the key file {key}")), "{added:?}");
+    assert!(
+        added.stderr.contains(&format!("Made the key file {key}")),
+        "{added:?}"
+    );
     let id = serde_json::from_str::<Value>(&added.stdout).unwrap()["id"].to_string();
     // A service without the option still finds the file where it stands.
     let mut serve = command(service_folder.path(), &["serve", "--listen", "127.0.0.1:0"]);
@@ -286,16 +392,28 @@ async fn over_postgresql_a_command_makes_no_key_file_that_the_service_does_not_k
 #[tokio::test(flavor = "multi_thread")]
 async fn a_delivery_is_a_span_with_the_id_of_the_request_that_made_the_change() {
     let here = directory();
-    let machine = Machine { here: here.path(), database: "sqlite:petstore.db", key_file: "key" };
+    let machine = Machine {
+        here: here.path(),
+        database: "sqlite:petstore.db",
+        key_file: "key",
+    };
     let (key, collector) = (machine.new_key(), Collector::start().await);
     let service = machine.serve(&["--otlp-endpoint", &collector.url()]);
-    machine.webhooks(&["add", &start_receiver(500).await]).expect_success();
+    machine
+        .webhooks(&["add", &start_receiver(500).await])
+        .expect_success();
     let request = create(&client(), &service.url, &key, "Rex").header("X-Request-Id", "mine-7");
     assert_eq!(request.send().await.unwrap().status(), 201);
     let mut spans = collector.spans(2).await;
     spans.sort_by_key(|span| span.name.clone());
-    let (caused, delivery) = (attributes(&spans[0].attributes), attributes(&spans[1].attributes));
-    assert_eq!((&*spans[0].name, &*spans[1].name), ("POST /v1/pets", "deliver webhook"));
+    let (caused, delivery) = (
+        attributes(&spans[0].attributes),
+        attributes(&spans[1].attributes),
+    );
+    assert_eq!(
+        (&*spans[0].name, &*spans[1].name),
+        ("POST /v1/pets", "deliver webhook")
+    );
     for (name, value) in [
         ("petstore.request_id", "mine-7"),
         ("petstore.webhook_id", "1"),
@@ -311,7 +429,15 @@ async fn a_delivery_is_a_span_with_the_id_of_the_request_that_made_the_change() 
 /// A folder with the database `petstore.db`.
 fn here() -> TempDir {
     let here = directory();
-    let keys = ["keys", "create", "--create", "--name", "a", "--scope", "store:admin"];
+    let keys = [
+        "keys",
+        "create",
+        "--create",
+        "--name",
+        "a",
+        "--scope",
+        "store:admin",
+    ];
     run(here.path(), &keys).expect_success();
     here
 }
@@ -319,7 +445,11 @@ fn here() -> TempDir {
 #[test]
 fn add_names_the_option_that_permits_a_network() {
     let here = here();
-    for url in ["http://127.0.0.1:9/", "http://localhost:9/", "https://10.0.0.1/"] {
+    for url in [
+        "http://127.0.0.1:9/",
+        "http://localhost:9/",
+        "https://10.0.0.1/",
+    ] {
         let line = run(here.path(), &["webhooks", "add", url]).expect_one_line();
         assert!(line.contains("with --webhook-allow."), "{line}");
     }
@@ -339,12 +469,20 @@ async fn a_test_message_is_sent_by_the_service_with_its_settings_and_not_by_the_
         let done = webhooks(&[&["test", id], options].concat());
         let attempt: Value = serde_json::from_str(&done.stdout).unwrap();
         assert_eq!(done.stderr.is_empty(), done.status.success());
-        (done.status.code(), attempt["status"].clone(), attempt["error"].clone(), done.stderr)
+        (
+            done.status.code(),
+            attempt["status"].clone(),
+            attempt["error"].clone(),
+            done.stderr,
+        )
     };
     let service = Service::start(here.path(), &[]);
     let (code, _, class, line) = test("1", &permitted);
     assert_eq!((code, class), (Some(1), json!("address")));
-    assert!(line.contains("start the service (petstore serve) with --webhook-allow"), "{line}");
+    assert!(
+        line.contains("start the service (petstore serve) with --webhook-allow"),
+        "{line}"
+    );
     service.kill();
 
     let _service = Service::start(here.path(), &permitted);
@@ -353,7 +491,10 @@ async fn a_test_message_is_sent_by_the_service_with_its_settings_and_not_by_the_
     assert!(!line.contains("--webhook-allow"), "{line}");
     assert_eq!(test("2", &[]).0, Some(0));
     let (code, status, class, _) = test("3", &[]);
-    assert_eq!((code, status, class), (Some(1), json!(500), json!("status")));
+    assert_eq!(
+        (code, status, class),
+        (Some(1), json!(500), json!("status"))
+    );
     let absent = webhooks(&["test", "4"]);
     assert_eq!((absent.status.code(), &*absent.stdout), (Some(2), ""));
 }
@@ -364,7 +505,10 @@ async fn without_a_service_a_test_message_waits_and_the_command_says_so() {
     let webhooks = |arguments: &[&str]| run(here.path(), &[&["webhooks"], arguments].concat());
     webhooks(&["add", &url, "--webhook-allow", "127.0.0.1"]).expect_success();
     let line = webhooks(&["test", "1"]).expect_one_line();
-    assert!(line.contains("no running service has taken the test message yet"), "{line}");
+    assert!(
+        line.contains("no running service has taken the test message yet"),
+        "{line}"
+    );
     let _service = Service::start(here.path(), &["--webhook-allow", "127.0.0.1"]);
     let sent = loop {
         let attempts = webhooks(&["attempts", "1"]).expect_success().stdout;

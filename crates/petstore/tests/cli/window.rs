@@ -15,17 +15,31 @@ async fn url_of(face: &str, service: &Service) -> String {
         tokio::task::yield_now().await;
     }
     let log = service.said();
-    log.split(&before).nth(1).unwrap().split('"').next().unwrap().to_owned()
+    log.split(&before)
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap()
+        .to_owned()
 }
 
 #[tokio::test]
 async fn a_service_speaks_the_language_of_the_store_on_every_listener_for_people() {
     let here = directory();
-    let options = ["--language=de", "--window-listen=127.0.0.1:0", "--console-listen=127.0.0.1:0"];
+    let options = [
+        "--language=de",
+        "--window-listen=127.0.0.1:0",
+        "--console-listen=127.0.0.1:0",
+    ];
     let service = Service::start(here.path(), &options);
     let (client, window) = (client(), url_of("window", &service).await);
     let console = url_of("console", &service).await;
-    for url in [format!("{window}/"), format!("{window}/x"), format!("{console}/sign-in")] {
+    for url in [
+        format!("{window}/"),
+        format!("{window}/x"),
+        format!("{console}/sign-in"),
+    ] {
         let page = client.get(&url).send().await.unwrap().text().await.unwrap();
         assert!(page.contains("<html lang=\"de"), "{url}: {page}");
     }
@@ -46,20 +60,45 @@ async fn a_service_shows_its_animals_without_a_key_with_the_address_and_the_styl
     let service = Service::start(here.path(), &options);
     assert_eq!(url_of_window(&service).await, "https://animals.example");
     service.kill();
-    let service = Service::start(here.path(), &[options[0], options[1], options[3], options[4]]);
+    let service = Service::start(
+        here.path(),
+        &[options[0], options[1], options[3], options[4]],
+    );
     let (client, window) = (client(), url_of_window(&service).await);
     for name in ["Luna", "Mia"] {
-        create(&client, &service.url, &key, name).send().await.unwrap().error_for_status().unwrap();
+        create(&client, &service.url, &key, name)
+            .send()
+            .await
+            .unwrap()
+            .error_for_status()
+            .unwrap();
     }
     let page = client.get(&window).send().await.unwrap();
     assert_eq!(page.headers()["x-content-type-options"], "nosniff");
     let page = page.text().await.unwrap();
-    assert!(page.contains(&format!("<link rel=\"canonical\" href=\"{window}/\">")), "{page}");
-    let sheet = page.split("<link rel=\"stylesheet\" href=\"").nth(2).unwrap();
+    assert!(
+        page.contains(&format!("<link rel=\"canonical\" href=\"{window}/\">")),
+        "{page}"
+    );
+    let sheet = page
+        .split("<link rel=\"stylesheet\" href=\"")
+        .nth(2)
+        .unwrap();
     let sheet = format!("{window}{}", sheet.split('"').next().unwrap());
-    let sheet = client.get(sheet).send().await.unwrap().text().await.unwrap();
+    let sheet = client
+        .get(sheet)
+        .send()
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
     assert_eq!(sheet, "h1 { color: red }");
-    let file = client.get(format!("{window}/animals.csv")).send().await.unwrap();
+    let file = client
+        .get(format!("{window}/animals.csv"))
+        .send()
+        .await
+        .unwrap();
     assert_eq!(file.text().await.unwrap().lines().count(), 3);
     service.signal("TERM");
     let (status, log) = service.wait();
@@ -85,8 +124,11 @@ fn only_a_database_that_serve_makes_has_labels_in_the_language_of_the_option() {
     let serve = |language: &str| Service::start(here.path(), &[language]).kill();
     serve("--language=fr");
     let database = format!("sqlite:{}", here.path().join("petstore.db").display());
-    let export =
-        || run(here.path(), &["export", "--all", "--database", &database]).expect_success().stdout;
+    let export = || {
+        run(here.path(), &["export", "--all", "--database", &database])
+            .expect_success()
+            .stdout
+    };
     let fields = export();
     assert!(
         fields.contains("\"choiceLabels\":{\"Female\":\"Femelle\",\"Male\":\"Mâle\""),

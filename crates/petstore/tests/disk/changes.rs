@@ -19,12 +19,19 @@ pub(crate) type AnyStore = Arc<dyn Store>;
 
 /// Every fourth name is so long that it needs its own pages.
 pub(crate) fn name(number: usize) -> String {
-    format!("{number}{}", "-".repeat(if number % 4 == 3 { 9_000 } else { 20 }))
+    format!(
+        "{number}{}",
+        "-".repeat(if number % 4 == 3 { 9_000 } else { 20 })
+    )
 }
 
 pub(crate) fn pet(name: &str) -> NewPet {
     let name = PetName::new(name.to_owned()).unwrap();
-    NewPet { name, category_id: 1, status: PetStatus::Available }
+    NewPet {
+        name,
+        category_id: 1,
+        status: PetStatus::Available,
+    }
 }
 
 /// What the script does with an animal, or with its newest order.
@@ -50,17 +57,30 @@ impl Act {
         number: usize,
     ) -> Option<Command> {
         let id = PetId::new(pet.id).unwrap();
-        let preconditions = Preconditions { if_match: Some(IfMatch::Any), if_absent: false };
+        let preconditions = Preconditions {
+            if_match: Some(IfMatch::Any),
+            if_absent: false,
+        };
         let place = |terms| NewOrder::of(id, terms);
         let until = "2027-01-01T00:00:00Z".parse().unwrap();
         Some(match self {
             Self::Reserve => Command::PlaceOrder(place(OrderTerms::ReservedUntil(until))),
             Self::Sell => Command::PlaceOrder(place(OrderTerms::Completed)),
-            Self::Complete => {
-                Command::CompleteOrder { id: order?, price: Patch::Keep, preconditions }
-            }
-            Self::Cancel => Command::CancelOrder { id: order?, reason: None, preconditions },
-            Self::Return => Command::ReturnOrder { id: order?, reason: None, preconditions },
+            Self::Complete => Command::CompleteOrder {
+                id: order?,
+                price: Patch::Keep,
+                preconditions,
+            },
+            Self::Cancel => Command::CancelOrder {
+                id: order?,
+                reason: None,
+                preconditions,
+            },
+            Self::Return => Command::ReturnOrder {
+                id: order?,
+                reason: None,
+                preconditions,
+            },
             Self::Reopen => Command::ReopenOrder {
                 id: order?,
                 expires_at: None,
@@ -71,13 +91,21 @@ impl Act {
                 let name = PetName::new(name(number));
                 Command::PatchPet {
                     id,
-                    patch: PetPatch { name, ..PetPatch::default() },
+                    patch: PetPatch {
+                        name,
+                        ..PetPatch::default()
+                    },
                     preconditions,
                 }
             }
             Self::Withdraw => {
                 let reason = WithdrawalReason::Other;
-                Command::WithdrawPet { id, reason, note: None, preconditions }
+                Command::WithdrawPet {
+                    id,
+                    reason,
+                    note: None,
+                    preconditions,
+                }
             }
             Self::Restore => Command::RestorePet { id, preconditions },
         })
@@ -112,17 +140,26 @@ impl Change {
             key: IdempotencyKey::new(self.number.to_string()).unwrap(),
             fingerprint: [0; 32],
         };
-        let context = WriteContext { idempotency: Some(request), ..act() };
+        let context = WriteContext {
+            idempotency: Some(request),
+            ..act()
+        };
         match &self.what {
             What::Create(name) => {
-                match store.create_pet(pet(name), context, respond_to_create).await? {
+                match store
+                    .create_pet(pet(name), context, respond_to_create)
+                    .await?
+                {
                     Created::New(pet) => Ok(Some((respond_to_create(&pet).body, false))),
                     Created::Replayed(response) => Ok(Some((response.body, true))),
                     Created::Conflict => panic!("it was the same animal"),
                 }
             }
             What::Command(_, command) => {
-                match store.execute(vec![command.clone()], context, respond).await? {
+                match store
+                    .execute(vec![command.clone()], context, respond)
+                    .await?
+                {
                     Executed::Done { response, .. } => Ok(Some((response.body, false))),
                     Executed::Replayed(response) => Ok(Some((response.body, true))),
                     Executed::Refused { .. } => Ok(None),
@@ -142,7 +179,12 @@ impl Change {
 
 /// How many of these changes are about an animal.
 pub(crate) fn about(changes: &[Change], pet: &Pet) -> i64 {
-    changes.iter().filter(|change| change.is_about(pet)).count().try_into().unwrap()
+    changes
+        .iter()
+        .filter(|change| change.is_about(pet))
+        .count()
+        .try_into()
+        .unwrap()
 }
 
 pub(crate) fn act() -> WriteContext {
@@ -158,7 +200,12 @@ pub(crate) enum Shown {
 
 pub(crate) fn respond_to_create(pet: &domain::Pet) -> StoredResponse {
     let text = format!("{}, {}", pet.name.as_str(), pet.status.as_str());
-    let pet = Pet { id: pet.id.get(), version: 1, order: None, text };
+    let pet = Pet {
+        id: pet.id.get(),
+        version: 1,
+        order: None,
+        text,
+    };
     stored(&Shown::Pet(pet))
 }
 
@@ -172,13 +219,23 @@ fn respond(decisions: &[Decision]) -> StoredResponse {
 
 fn stored(shown: &Shown) -> StoredResponse {
     let body = serde_json::to_vec(shown).unwrap();
-    StoredResponse { status: 201, location: None, etag: None, body }
+    StoredResponse {
+        status: 201,
+        location: None,
+        etag: None,
+        body,
+    }
 }
 
 fn shown_pet(pet: &StorePet) -> Pet {
     let text = format!("{}, {}", pet.name.as_str(), pet.status.as_str());
     let order = pet.order_id.map(OrderId::get);
-    Pet { id: pet.id.get(), version: pet.version, order, text }
+    Pet {
+        id: pet.id.get(),
+        version: pet.version,
+        order,
+        text,
+    }
 }
 
 fn shown_order(order: &area::Order) -> Order {
@@ -196,19 +253,35 @@ pub(crate) async fn there(store: &AnyStore) -> Result<There, StoreError> {
     let mut there = There::default();
     let limit = Limit::new(10).unwrap();
     for withdrawn in [false, true] {
-        let mut query = PetQuery { withdrawn, limit, ..PetQuery::default() };
+        let mut query = PetQuery {
+            withdrawn,
+            limit,
+            ..PetQuery::default()
+        };
         loop {
             let (pets, next) = store.list_store_pets(&query).await?;
-            there.pets.extend(pets.iter().map(|pet| (pet.id.get(), shown_pet(pet))));
+            there
+                .pets
+                .extend(pets.iter().map(|pet| (pet.id.get(), shown_pet(pet))));
             let Some(next) = next else { break };
-            assert!(query.after.is_none_or(|after| after < next), "the walk does not advance");
+            assert!(
+                query.after.is_none_or(|after| after < next),
+                "the walk does not advance"
+            );
             query.after = Some(next);
         }
     }
-    let mut query = OrderQuery { limit, ..OrderQuery::default() };
+    let mut query = OrderQuery {
+        limit,
+        ..OrderQuery::default()
+    };
     loop {
         let (orders, next) = store.list_orders(&query).await?;
-        there.orders.extend(orders.iter().map(|order| (order.id.get(), shown_order(order))));
+        there.orders.extend(
+            orders
+                .iter()
+                .map(|order| (order.id.get(), shown_order(order))),
+        );
         if next.is_none() {
             break;
         }

@@ -33,7 +33,9 @@ fn content(path: &Path) -> Option<Vec<String>> {
 }
 
 fn folder() -> TempDir {
-    TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
+    TempDir::new_in("/dev/shm")
+        .or_else(|_| TempDir::new())
+        .unwrap()
 }
 
 fn write(folder: &Path, files: &Files) {
@@ -68,7 +70,9 @@ fn killed_service() -> Files {
         database
     };
     let backup = fill("backup.db", "new");
-    backup.execute_batch("PRAGMA journal_mode = DELETE").unwrap();
+    backup
+        .execute_batch("PRAGMA journal_mode = DELETE")
+        .unwrap();
     drop(backup);
     let database = fill(DATABASE, "old");
     database
@@ -117,7 +121,9 @@ impl Expected {
                 now == self.before.get(&format!("{DATABASE}{end}"))
             })
         };
-        let mut aside = left.keys().filter(|name| name.starts_with("petstore.db.replaced-"));
+        let mut aside = left
+            .keys()
+            .filter(|name| name.starts_with("petstore.db.replaced-"));
         match () {
             () if !left.contains_key(DATABASE) => Err("there is none"),
             () if found != self.old && found != self.new => Err("it is neither"),
@@ -151,9 +157,17 @@ fn a_power_cut_during_a_restore_leaves_the_old_database_or_the_new_one() {
         let recording = restore_into(&before);
         let expected = Expected::of(before, is_damaged);
         let cuts = recording.each_power_cut(|left, has_ended| {
-            assert_eq!(expected.check(left, false, has_ended), Ok(()), "{:?}", left.keys());
+            assert_eq!(
+                expected.check(left, false, has_ended),
+                Ok(()),
+                "{:?}",
+                left.keys()
+            );
         });
-        eprintln!("{cuts} different ends of {} changes", recording.changes.len());
+        eprintln!(
+            "{cuts} different ends of {} changes",
+            recording.changes.len()
+        );
         assert!(cuts > 50);
     }
 }
@@ -183,10 +197,17 @@ fn a_power_cut_during_a_backup_leaves_a_complete_backup_or_none() {
     let old = content(&folder_of(&before).path().join(DATABASE));
     let cuts = recording.each_power_cut(|left, has_ended| {
         let here = folder_of(left);
-        assert_eq!(content(&here.path().join(DATABASE)), old, "the database itself");
+        assert_eq!(
+            content(&here.path().join(DATABASE)),
+            old,
+            "the database itself"
+        );
         let is_there = left.contains_key("copy.db");
         assert!(is_there || !has_ended, "it was said to be there");
-        assert!(!is_there || content(&here.path().join("copy.db")) == old, "it is not whole");
+        assert!(
+            !is_there || content(&here.path().join("copy.db")) == old,
+            "it is not whole"
+        );
     });
     assert!(cuts > 20, "{cuts}");
 }
@@ -201,22 +222,32 @@ fn a_restore_without_a_sync_or_in_another_order_is_detected() {
         let expected = Expected::of(before, is_damaged);
         assert_eq!(harm(&recording, &expected), 0);
         let rename = recording.find(is_rename);
-        let Change::Rename { file: copy, .. } = recording.changes[rename] else { unreachable!() };
+        let Change::Rename { file: copy, .. } = recording.changes[rename] else {
+            unreachable!()
+        };
         let is_sync_of_copy = |change: &Change| *change == Change::SyncFile { file: copy };
         let without = |which: &dyn Fn(usize, &Change) -> bool| {
             let mut less = recording.clone();
             let numbered = recording.changes.iter().enumerate();
-            less.changes =
-                numbered.filter(|(at, c)| !which(*at, c)).map(|(_, c)| c.clone()).collect();
+            less.changes = numbered
+                .filter(|(at, c)| !which(*at, c))
+                .map(|(_, c)| c.clone())
+                .collect();
             assert!(less.changes.len() < recording.changes.len());
             harm(&less, &expected)
         };
-        assert!(without(&|_, change| is_sync_of_copy(change)) > 0, "the file");
+        assert!(
+            without(&|_, change| is_sync_of_copy(change)) > 0,
+            "the file"
+        );
         assert!(
             without(&|at, change| at > rename && is_sync(change)) > 0,
             "the folder, at the end"
         );
-        assert!(without(&|at, change| at < rename && is_sync(change)) > 0, "the folder, before");
+        assert!(
+            without(&|at, change| at < rename && is_sync(change)) > 0,
+            "the folder, before"
+        );
         // Removes the WAL of the old file only after the rename.
         let mut late = recording.clone();
         let log = recording.find(
@@ -249,7 +280,10 @@ fn a_restore_whose_system_calls_fail_reports_it_and_leaves_the_old_database_comp
                 let report = tempfile::NamedTempFile::new().unwrap();
                 let inject = format!("inject={fault}:when={at}");
                 let done = traced(here.path(), report.path(), &["-e", &inject], &RESTORE);
-                if !fs::read_to_string(report.path()).unwrap().contains("(INJECTED)") {
+                if !fs::read_to_string(report.path())
+                    .unwrap()
+                    .contains("(INJECTED)")
+                {
                     assert!(at > 1 || expected.old.is_some(), "{fault} came nowhere");
                     break;
                 }
@@ -261,13 +295,23 @@ fn a_restore_whose_system_calls_fail_reports_it_and_leaves_the_old_database_comp
                 assert_eq!(said.starts_with("error: "), has_failed, "{inject}: {said}");
                 let is_new = !has_failed || said.contains("is the copy now");
                 let left = files(here.path());
-                assert_eq!(expected.check(&left, !is_new, is_new), Ok(()), "{inject}: {said}");
+                assert_eq!(
+                    expected.check(&left, !is_new, is_new),
+                    Ok(()),
+                    "{inject}: {said}"
+                );
                 // A second name remains only for files that SQLite could not remove after its
                 // checkpoint.
                 let is_kept = left.keys().any(|name| name.contains(".replaced-"));
-                assert!(is_damaged || fault.contains("unlink") || !is_kept, "{inject}: {said}");
+                assert!(
+                    is_damaged || fault.contains("unlink") || !is_kept,
+                    "{inject}: {said}"
+                );
                 // A failed attempt removes its second names.
-                assert!(is_new || fault.contains("unlink") || !is_kept, "{inject}: {said}");
+                assert!(
+                    is_new || fault.contains("unlink") || !is_kept,
+                    "{inject}: {said}"
+                );
                 failed += u32::from(has_failed);
             }
         }

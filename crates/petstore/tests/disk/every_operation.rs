@@ -27,13 +27,21 @@ async fn at_each(kind: Kind, persistent: bool, mut then: impl AsyncFnMut(&mut Ru
     for at in 1.. {
         let _said = PrintOnFailure(kind, at);
         let mut run = Run::new();
-        run.disk.set(Fault { kind, at, persistent });
+        run.disk.set(Fault {
+            kind,
+            at,
+            persistent,
+        });
         run.everything().await;
         let fired = run.disk.fired();
         then(&mut run, seed() + at as u64).await;
         if !fired {
             let lasts = if persistent { "for good" } else { "once" };
-            eprintln!("{kind:?} {lasts}: failed at {} operations, DISK_SEED={}", at - 1, seed());
+            eprintln!(
+                "{kind:?} {lasts}: failed at {} operations, DISK_SEED={}",
+                at - 1,
+                seed()
+            );
             assert!(at > 10);
             return;
         }
@@ -115,9 +123,11 @@ async fn the_wal_of_a_killed_process_is_on_disk_before_it_is_acknowledged() {
 
 #[tokio::test]
 async fn rejected_changes_are_not_there_even_after_a_kill() {
-    for (kind, can_be_unknown) in
-        [(Kind::IoError, true), (Kind::LostSync, true), (Kind::ShortWrite, false)]
-    {
+    for (kind, can_be_unknown) in [
+        (Kind::IoError, true),
+        (Kind::LostSync, true),
+        (Kind::ShortWrite, false),
+    ] {
         let mut unknown = 0;
         at_each(kind, true, async |run, _| {
             run.reported_correctly().await;

@@ -4,7 +4,11 @@
 //! The tests run on the VFS of `tests/faulty-vfs`, the default VFS of this process. The store
 //! itself is the released code.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod changes;
 mod every_operation;

@@ -14,10 +14,16 @@ async fn losses(sabotage: fn(&mut Run)) -> (usize, usize) {
     for at in 1.. {
         let mut run = Run::new();
         sabotage(&mut run);
-        run.disk.set(Fault { kind: Kind::PowerCut, at, persistent: false });
+        run.disk.set(Fault {
+            kind: Kind::PowerCut,
+            at,
+            persistent: false,
+        });
         run.everything().await;
         let fired = run.disk.fired();
-        let survived = AssertUnwindSafe(run.survives_a_power_cut(at as u64)).catch_unwind().await;
+        let survived = AssertUnwindSafe(run.survives_a_power_cut(at as u64))
+            .catch_unwind()
+            .await;
         lost += usize::from(survived.is_err());
         if !fired {
             return (lost, at);

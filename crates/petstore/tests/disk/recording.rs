@@ -26,18 +26,40 @@ const ALL_CHOICES: usize = 6;
 /// A change. Files have numbers, because a name can later belong to another file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Change {
-    Link { file: usize, name: String },
-    Unlink { file: usize, name: String },
-    Rename { file: usize, from: String, to: String },
-    Write { file: usize, at: usize, data: Vec<u8> },
-    Truncate { file: usize, size: usize },
-    SyncFile { file: usize },
+    Link {
+        file: usize,
+        name: String,
+    },
+    Unlink {
+        file: usize,
+        name: String,
+    },
+    Rename {
+        file: usize,
+        from: String,
+        to: String,
+    },
+    Write {
+        file: usize,
+        at: usize,
+        data: Vec<u8>,
+    },
+    Truncate {
+        file: usize,
+        size: usize,
+    },
+    SyncFile {
+        file: usize,
+    },
     SyncFolder,
 }
 
 impl Change {
     fn is_of_names(&self) -> bool {
-        matches!(self, Self::Link { .. } | Self::Unlink { .. } | Self::Rename { .. })
+        matches!(
+            self,
+            Self::Link { .. } | Self::Unlink { .. } | Self::Rename { .. }
+        )
     }
 }
 
@@ -48,19 +70,33 @@ pub(crate) fn files(folder: &Path) -> Files {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
     entries
         .filter(|entry| entry.path().is_file())
-        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
+        .map(|entry| {
+            (
+                entry.file_name().into_string().unwrap(),
+                fs::read(entry.path()).unwrap(),
+            )
+        })
         .collect()
 }
 
 /// Runs `petstore` in a directory, under strace with these options. strace writes to `report`.
 pub(crate) fn traced(folder: &Path, report: &Path, options: &[&str], arguments: &[&str]) -> Output {
     let mut strace = Command::new("strace");
-    strace.args(["-f", "-o"]).arg(report).args(options).arg(env!("CARGO_BIN_EXE_petstore"));
-    strace.args(arguments).current_dir(folder).stdin(Stdio::null());
+    strace
+        .args(["-f", "-o"])
+        .arg(report)
+        .args(options)
+        .arg(env!("CARGO_BIN_EXE_petstore"));
+    strace
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null());
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("PETSTORE_")) {
         strace.env_remove(name);
     }
-    strace.output().unwrap_or_else(|error| panic!("strace cannot run: {error}"))
+    strace
+        .output()
+        .unwrap_or_else(|error| panic!("strace cannot run: {error}"))
 }
 
 /// Everything that a command did.
@@ -80,16 +116,27 @@ impl Recording {
             names.insert(name, contents.len());
             contents.push(content);
         }
-        let mut reader =
-            Reader { names: names.clone(), folder, count: contents.len(), ..Reader::default() };
+        let mut reader = Reader {
+            names: names.clone(),
+            folder,
+            count: contents.len(),
+            ..Reader::default()
+        };
         let report = tempfile::NamedTempFile::new().unwrap();
         let calls = format!("trace={CALLS}");
         let options = [&["-xx", "-s", "10000000", "-e", &calls], options].concat();
         let done = traced(&reader.folder, report.path(), &options, arguments);
         assert!(done.status.code().is_some(), "{done:?}");
-        fs::read_to_string(report.path()).unwrap().lines().for_each(|line| reader.read(line));
+        fs::read_to_string(report.path())
+            .unwrap()
+            .lines()
+            .for_each(|line| reader.read(line));
         contents.resize(reader.count, Vec::new());
-        Self { names, contents, changes: reader.changes }
+        Self {
+            names,
+            contents,
+            changes: reader.changes,
+        }
     }
 
     /// Calls `check` with the files that each power cut may leave, and whether the command had
@@ -101,8 +148,16 @@ impl Recording {
             let has_ended = done == self.changes.len();
             let disk = Disk::after(self, done);
             let is_all_of_names = disk.pending.iter().all(|change| change.is_of_names());
-            let sectors: &[f64] = if is_all_of_names { &[0.0] } else { &[0.0, 0.5, 1.0] };
-            let count = disk.pending.iter().filter(|change| change.is_of_names()).count();
+            let sectors: &[f64] = if is_all_of_names {
+                &[0.0]
+            } else {
+                &[0.0, 0.5, 1.0]
+            };
+            let count = disk
+                .pending
+                .iter()
+                .filter(|change| change.is_of_names())
+                .count();
             let choices: Vec<u64> = if count <= ALL_CHOICES {
                 (0..1 << count).collect()
             } else {
@@ -147,12 +202,22 @@ impl Reader {
     fn read(&mut self, line: &str) {
         let (_, call) = line.split_once(' ').unwrap();
         let call = call.trim_start();
-        assert!(!call.contains("unfinished") && !call.contains("resumed"), "two threads: {line}");
-        let Some((call, result)) = call.rsplit_once(" = ") else { return };
+        assert!(
+            !call.contains("unfinished") && !call.contains("resumed"),
+            "two threads: {line}"
+        );
+        let Some((call, result)) = call.rsplit_once(" = ") else {
+            return;
+        };
         if result.starts_with('-') {
             return;
         }
-        let (call, arguments) = call.trim_end().strip_suffix(')').unwrap().split_once('(').unwrap();
+        let (call, arguments) = call
+            .trim_end()
+            .strip_suffix(')')
+            .unwrap()
+            .split_once('(')
+            .unwrap();
         let arguments: Vec<&str> = arguments.split(", ").collect();
         let number = |at: usize| arguments[at].parse::<usize>().unwrap();
         // The open file of the call; `None` if it is not in the directory.
@@ -167,10 +232,17 @@ impl Reader {
             ("pwrite64", Some(Some(file))) => {
                 let mut data = bytes(arguments[1]);
                 data.truncate(result.split(' ').next().unwrap().parse().unwrap());
-                self.changes.push(Change::Write { file, at: number(3), data });
+                self.changes.push(Change::Write {
+                    file,
+                    at: number(3),
+                    data,
+                });
             }
             ("ftruncate", Some(Some(file))) => {
-                self.changes.push(Change::Truncate { file, size: number(1) });
+                self.changes.push(Change::Truncate {
+                    file,
+                    size: number(1),
+                });
             }
             ("unlink", _) => self.unlink(arguments[0]),
             ("unlinkat", _) => self.unlink(arguments[1]),
@@ -186,8 +258,14 @@ impl Reader {
 
     /// The name of a file in the directory; `.` for the directory itself.
     fn name(&self, argument: &str) -> Option<String> {
-        let path = self.folder.join(String::from_utf8(bytes(argument)).unwrap());
-        let path = if path.ends_with(".") { path.parent().unwrap().to_owned() } else { path };
+        let path = self
+            .folder
+            .join(String::from_utf8(bytes(argument)).unwrap());
+        let path = if path.ends_with(".") {
+            path.parent().unwrap().to_owned()
+        } else {
+            path
+        };
         if path == self.folder || path == self.folder.join(".") {
             return Some(".".to_owned());
         }
@@ -196,7 +274,9 @@ impl Reader {
     }
 
     fn open(&mut self, arguments: &[&str], descriptor: &str) {
-        let Some(name) = self.name(arguments[1]) else { return };
+        let Some(name) = self.name(arguments[1]) else {
+            return;
+        };
         let descriptor = descriptor.to_owned();
         if name == "." {
             self.open.insert(descriptor, None);
@@ -217,7 +297,9 @@ impl Reader {
     }
 
     fn unlink(&mut self, argument: &str) {
-        let Some(name) = self.name(argument) else { return };
+        let Some(name) = self.name(argument) else {
+            return;
+        };
         let file = self.names.remove(&name).unwrap();
         self.changes.push(Change::Unlink { file, name });
     }
@@ -241,7 +323,11 @@ impl Reader {
 fn bytes(argument: &str) -> Vec<u8> {
     let digits = argument.trim_matches('"');
     assert!(!digits.contains('.'), "it is cut off");
-    digits.split("\\x").skip(1).map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
+    digits
+        .split("\\x")
+        .skip(1)
+        .map(|byte| u8::from_str_radix(byte, 16).unwrap())
+        .collect()
 }
 
 /// The state of the disk, and the changes that have not reached it.
@@ -255,7 +341,11 @@ impl<'r> Disk<'r> {
     /// How many changes came before.
     fn after(recording: &'r Recording, done: usize) -> Self {
         let (names, contents) = (recording.names.clone(), recording.contents.clone());
-        let mut disk = Self { names, contents, pending: Vec::new() };
+        let mut disk = Self {
+            names,
+            contents,
+            pending: Vec::new(),
+        };
         for change in &recording.changes[..done] {
             match change {
                 Change::SyncFile { file } => disk.settle(|of| {
@@ -307,7 +397,11 @@ impl<'r> Disk<'r> {
     /// sectors of the other changes that `keep` selects.
     fn salvage(&self, names: u64, mut keep: impl FnMut() -> bool) -> Files {
         let (durable, contents) = (self.names.clone(), self.contents.clone());
-        let mut left = Self { names: durable, contents, pending: Vec::new() };
+        let mut left = Self {
+            names: durable,
+            contents,
+            pending: Vec::new(),
+        };
         let mut bit = 0;
         for change in &self.pending {
             match change {
@@ -315,7 +409,11 @@ impl<'r> Disk<'r> {
                     for (number, sector) in data.chunks(SECTOR).enumerate() {
                         if keep() {
                             let (at, data) = (at + number * SECTOR, sector.to_vec());
-                            left.apply(&Change::Write { file: *file, at, data });
+                            left.apply(&Change::Write {
+                                file: *file,
+                                at,
+                                data,
+                            });
                         }
                     }
                 }
@@ -332,6 +430,9 @@ impl<'r> Disk<'r> {
                 }
             }
         }
-        left.names.iter().map(|(name, file)| (name.clone(), left.contents[*file].clone())).collect()
+        left.names
+            .iter()
+            .map(|(name, file)| (name.clone(), left.contents[*file].clone()))
+            .collect()
     }
 }

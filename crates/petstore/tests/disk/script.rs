@@ -23,7 +23,10 @@ use crate::changes::{
 };
 
 fn open(path: &Path) -> Result<AnyStore, OpenError> {
-    Ok(Arc::new(SqliteStore::open(path, OpenMode::CreateAndMigrate)?))
+    Ok(Arc::new(SqliteStore::open(
+        path,
+        OpenMode::CreateAndMigrate,
+    )?))
 }
 
 /// One run: a store that is used, closed, reopened and used again.
@@ -76,15 +79,18 @@ impl Run {
         self.create(1).await;
         self.keys().await;
         self.create(6).await;
-        self.change(&[Act::Reserve, Act::Sell, Act::Rename, Act::Withdraw]).await;
+        self.change(&[Act::Reserve, Act::Sell, Act::Rename, Act::Withdraw])
+            .await;
         self.checkpoint().await;
-        self.change(&[Act::Complete, Act::Return, Act::Reserve, Act::Restore]).await;
+        self.change(&[Act::Complete, Act::Return, Act::Reserve, Act::Restore])
+            .await;
         self.create(3).await;
         self.close().await;
         self.open().await;
         self.change(&[Act::Return, Act::Reopen]).await;
         self.keys().await;
-        self.change(&[Act::Withdraw, Act::Reserve, Act::Cancel, Act::Rename]).await;
+        self.change(&[Act::Withdraw, Act::Reserve, Act::Cancel, Act::Rename])
+            .await;
         self.create(4).await;
         if let Some(store) = &self.store {
             let _ = there(store).await;
@@ -113,7 +119,10 @@ impl Run {
     pub(crate) async fn create(&mut self, count: usize) {
         let numbers = self.next_number..self.next_number + count;
         self.next_number += count;
-        let create = |number| Change { number, what: What::Create(name(number)) };
+        let create = |number| Change {
+            number,
+            what: What::Create(name(number)),
+        };
         self.carry_out(numbers.map(create).collect()).await;
     }
 
@@ -122,11 +131,17 @@ impl Run {
     async fn change(&mut self, acts: &[Act]) {
         let mut changes = Vec::new();
         for (act, pet) in acts.iter().zip(self.ledger.newest_pets()) {
-            let order = self.ledger.newest_orders().rfind(|order| order.pet == pet.id);
+            let order = self
+                .ledger
+                .newest_orders()
+                .rfind(|order| order.pet == pet.id);
             let order = order.map(|order| OrderId::new(order.id).unwrap());
             let number = self.next_number;
             if let Some(command) = act.command(pet, order, number) {
-                changes.push(Change { number, what: What::Command(pet.id, command) });
+                changes.push(Change {
+                    number,
+                    what: What::Command(pet.id, command),
+                });
                 self.next_number += 1;
             }
         }
@@ -135,7 +150,9 @@ impl Run {
 
     /// Carries out changes concurrently, and records the results.
     async fn carry_out(&mut self, changes: Vec<Change>) {
-        let Some(store) = self.store.clone() else { return };
+        let Some(store) = self.store.clone() else {
+            return;
+        };
         let done = join_all(changes.iter().map(|change| change.carry_out(&store))).await;
         for (change, done) in changes.into_iter().zip(done) {
             match done {
@@ -168,11 +185,17 @@ impl Run {
     /// Creates, rotates and uses a key.
     async fn keys(&mut self) {
         let Some(store) = &self.store else { return };
-        let Ok(key) = store.create_key(new_key(self.next_number), act()).await else { return };
+        let Ok(key) = store.create_key(new_key(self.next_number), act()).await else {
+            return;
+        };
         let (successor, until) = (new_key(self.next_number + 1), Timestamp::UNIX_EPOCH);
         let _ = store.rotate_key(key.id, successor, until, act()).await;
         let (id, used_at) = (KeyId(1), Timestamp::UNIX_EPOCH);
-        let used = KeyUse { id, used_at, deprecated_call_at: Some(used_at) };
+        let used = KeyUse {
+            id,
+            used_at,
+            deprecated_call_at: Some(used_at),
+        };
         let _ = store.record_key_uses(vec![used]).await;
         self.next_number += 2;
     }
@@ -208,7 +231,9 @@ impl Run {
         self.create(1).await;
         assert_eq!(self.rejected.len(), rejected, "it does not recover");
         let store = self.store.clone().unwrap();
-        self.ledger.compare(&there(&store).await.unwrap(), |pet| about(&self.uncertain, pet));
+        self.ledger.compare(&there(&store).await.unwrap(), |pet| {
+            about(&self.uncertain, pet)
+        });
         for change in [take(&mut self.uncertain), take(&mut self.rejected)].concat() {
             if let Some((body, _)) = change.carry_out(&store).await.unwrap() {
                 self.acknowledge(change, body);
@@ -275,14 +300,20 @@ impl Run {
         self.disk.salvage(directory.path(), keep).unwrap();
         let path = directory.path().join("petstore.db");
         let store = open(&path).unwrap();
-        let problems =
-            check(&format!("sqlite:{}", path.display()).parse().unwrap()).unwrap().problems;
+        let problems = check(&format!("sqlite:{}", path.display()).parse().unwrap())
+            .unwrap()
+            .problems;
         assert!(problems.is_empty(), "{problems:?}");
         let there = there(&store).await.unwrap();
         let unknown = [&self.uncertain[..], &self.rejected].concat();
         self.ledger.compare(&there, |pet| about(&unknown, pet));
-        let next = store.create_pet(pet("next"), act(), respond_to_create).await.unwrap();
-        let Created::New(next) = next else { panic!("{next:?}") };
+        let next = store
+            .create_pet(pet("next"), act(), respond_to_create)
+            .await
+            .unwrap();
+        let Created::New(next) = next else {
+            panic!("{next:?}")
+        };
         assert!(there.pets.keys().all(|id| *id < next.id.get()));
         self.are_replayed(&store).await;
     }
@@ -292,7 +323,11 @@ impl Run {
 struct Directory(TempDir);
 
 fn directory() -> Directory {
-    Directory(TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap())
+    Directory(
+        TempDir::new_in("/dev/shm")
+            .or_else(|_| TempDir::new())
+            .unwrap(),
+    )
 }
 
 impl Directory {

@@ -29,21 +29,23 @@ fn exists_order(left: &[&Event], world: &World, order: Order) -> bool {
         return true;
     }
     let first_return = left.iter().map(|event| event.returned).min().unwrap();
-    (0..left.len()).filter(|&at| left[at].called < first_return).any(|at| {
-        let mut rest = left.to_vec();
-        let event = rest.remove(at);
-        let known = world.ids_like(&event.operation);
-        let highest = known.iter().max().copied().unwrap_or(0);
-        let is_free = |id: i64| id > highest || order == Order::Any && !known.contains(&id);
-        let adds = world.can_add(&event.operation);
-        let ids = 1..=if adds { IDS } else { 1 };
-        ids.filter(|&id| !adds || is_free(id)).any(|id| {
-            let mut world = world.clone();
-            let executed = world.execute(&event.operation, id);
-            let has_response = is_unknown(event) || executed == event.operation;
-            has_response && exists_order(&rest, &world, order)
+    (0..left.len())
+        .filter(|&at| left[at].called < first_return)
+        .any(|at| {
+            let mut rest = left.to_vec();
+            let event = rest.remove(at);
+            let known = world.ids_like(&event.operation);
+            let highest = known.iter().max().copied().unwrap_or(0);
+            let is_free = |id: i64| id > highest || order == Order::Any && !known.contains(&id);
+            let adds = world.can_add(&event.operation);
+            let ids = 1..=if adds { IDS } else { 1 };
+            ids.filter(|&id| !adds || is_free(id)).any(|id| {
+                let mut world = world.clone();
+                let executed = world.execute(&event.operation, id);
+                let has_response = is_unknown(event) || executed == event.operation;
+                has_response && exists_order(&rest, &world, order)
+            })
         })
-    })
 }
 
 /// A command. The same `number` gives no two requests the same name.
@@ -56,18 +58,37 @@ fn any_command(random: &mut StdRng, number: usize) -> Command {
     match random.random_range(0..17) {
         0..3 => {
             let name = random.random_bool(0.3).then(|| format!("changed {number}"));
-            let patch = Patch { name, category_id: None, status: Some(status) };
+            let patch = Patch {
+                name,
+                category_id: None,
+                status: Some(status),
+            };
             Command::PatchPet { id, version, patch }
         }
-        3 => Command::Withdraw { id, version, reason: "other" },
+        3 => Command::Withdraw {
+            id,
+            version,
+            reason: "other",
+        },
         4 => Command::Restore { id, version },
         5..8 => {
             let until = random.random_bool(0.6).then_some(until);
-            Command::Place { pet_id: id, note: format!("order {number}"), until }
+            Command::Place {
+                pet_id: id,
+                note: format!("order {number}"),
+                until,
+            }
         }
         8 => {
-            let reference = random.random_bool(0.5).then(|| format!("reference {number}"));
-            Command::PatchOrder { id, version, reference, until: Some(until) }
+            let reference = random
+                .random_bool(0.5)
+                .then(|| format!("reference {number}"));
+            Command::PatchOrder {
+                id,
+                version,
+                reference,
+                until: Some(until),
+            }
         }
         9 => Command::Complete { id, version },
         10 => Command::Cancel { id, version },
@@ -85,54 +106,107 @@ fn any_operation(random: &mut StdRng, number: usize, earlier: &[(i64, Event)]) -
     let id = random.random_range(1..=2);
     let status = *STATUSES.choose(random).unwrap();
     // Something is there from the beginning.
-    let kind = if number == 0 { 0 } else { random.random_range(0..18) };
+    let kind = if number == 0 {
+        0
+    } else {
+        random.random_range(0..18)
+    };
     match kind {
         0..3 => {
-            let number = if random.random_bool(0.8) { number } else { number / 2 };
+            let number = if random.random_bool(0.8) {
+                number
+            } else {
+                number / 2
+            };
             let name = format!("created {number}");
             let status = STATUSES[number % 2];
-            Operation::Create { name, category_id: 1, status, response: None }
+            Operation::Create {
+                name,
+                category_id: 1,
+                status,
+                response: None,
+            }
         }
         3 => Operation::Get { id, found: None },
         4..6 => {
             let status = random.random_bool(0.6).then_some(status);
             let (limit, after) = (random.random_range(1..=2), random.random_range(0..=1));
-            Operation::List { status, limit, after, page: vec![], more: false }
+            Operation::List {
+                status,
+                limit,
+                after,
+                page: vec![],
+                more: false,
+            }
         }
         6 => {
-            let filter = Filter { withdrawn: random.random_bool(0.5), ..Filter::default() };
-            Operation::StorePets { filter, limit: 2, after: 0, page: vec![], more: false }
+            let filter = Filter {
+                withdrawn: random.random_bool(0.5),
+                ..Filter::default()
+            };
+            Operation::StorePets {
+                filter,
+                limit: 2,
+                after: 0,
+                page: vec![],
+                more: false,
+            }
         }
         7 => {
             let pet_id = random.random_bool(0.5).then_some(id);
             let (limit, after) = (random.random_range(1..=2), random.random_range(0..=1));
-            Operation::Orders { status: None, pet_id, limit, after, page: vec![], more: false }
+            Operation::Orders {
+                status: None,
+                pet_id,
+                limit,
+                after,
+                page: vec![],
+                more: false,
+            }
         }
         8 => {
             let earlier: Vec<&Operation> = earlier.iter().map(|(_, one)| &one.operation).collect();
-            let repeated = earlier.choose(random).copied().filter(|earlier| match earlier {
-                Operation::Store { key, .. } => key.is_some(),
-                Operation::Batch { .. } => true,
-                _ => false,
-            });
-            repeated.cloned().unwrap_or(Operation::Get { id, found: None })
+            let repeated = earlier
+                .choose(random)
+                .copied()
+                .filter(|earlier| match earlier {
+                    Operation::Store { key, .. } => key.is_some(),
+                    Operation::Batch { .. } => true,
+                    _ => false,
+                });
+            repeated
+                .cloned()
+                .unwrap_or(Operation::Get { id, found: None })
         }
         9..11 => {
             let commands = vec![any_command(random, number), any_command(random, number)];
             let commands = Command::batch_of(commands);
-            Operation::Batch { commands, key: format!("key {number}"), outcome: None }
+            Operation::Batch {
+                commands,
+                key: format!("key {number}"),
+                outcome: None,
+            }
         }
         11 | 12 => {
             let label = random.random_bool(0.7).then(|| format!("label {number}"));
             let version = random.random_range(i64::from(label.is_none())..=2);
-            Operation::Label { id: 1, version, label, outcome: None }
+            Operation::Label {
+                id: 1,
+                version,
+                label,
+                outcome: None,
+            }
         }
         13 => Operation::Categories { page: vec![] },
         _ => {
             let command = any_command(random, number);
             let has_key = command.is_write() && random.random_bool(0.4);
             let key = has_key.then(|| format!("key {number}"));
-            Operation::Store { command, key, outcome: None }
+            Operation::Store {
+                command,
+                key,
+                outcome: None,
+            }
         }
     }
 }
@@ -141,13 +215,21 @@ fn any_operation(random: &mut StdRng, number: usize, earlier: &[(i64, Event)]) -
 fn spoil(operation: &mut Operation, random: &mut StdRng) {
     let kind = random.random_range(0..3);
     match operation {
-        Operation::Get { found: Some(animal), .. } => animal.status = STATUSES[0].to_owned(),
+        Operation::Get {
+            found: Some(animal),
+            ..
+        } => animal.status = STATUSES[0].to_owned(),
         Operation::List { page, more, .. } => match kind {
             0 => *more = !*more,
             1 => drop(page.pop()),
-            _ => page.iter_mut().for_each(|animal| animal.status = STATUSES[1].to_owned()),
+            _ => page
+                .iter_mut()
+                .for_each(|animal| animal.status = STATUSES[1].to_owned()),
         },
-        Operation::Store { outcome: Some(outcome), .. } => match (&mut outcome.shown, kind) {
+        Operation::Store {
+            outcome: Some(outcome),
+            ..
+        } => match (&mut outcome.shown, kind) {
             (Shown::Pet(pet), 0) => pet.version += 1,
             (Shown::Pet(pet), 1) => pet.status = STATUSES[0].to_owned(),
             (Shown::Order(order), 0) => order.version += 1,
@@ -155,11 +237,17 @@ fn spoil(operation: &mut Operation, random: &mut StdRng) {
             (Shown::Nothing, _) => outcome.status = 200,
             _ => outcome.code = "invalid_transition".to_owned(),
         },
-        Operation::Batch { outcome: Some(outcome), .. } => match outcome {
+        Operation::Batch {
+            outcome: Some(outcome),
+            ..
+        } => match outcome {
             Ok(shown) => drop(shown.pop()),
             Err((index, _)) => *index += 1,
         },
-        Operation::Label { outcome: Some((status, _)), .. } => *status = 200,
+        Operation::Label {
+            outcome: Some((status, _)),
+            ..
+        } => *status = 200,
         Operation::Categories { page } => drop(page.pop()),
         Operation::StorePets { page, .. } => drop(page.pop()),
         Operation::Orders { page, .. } => drop(page.pop()),
@@ -188,8 +276,19 @@ fn any_history(random: &mut StdRng, order: Order) -> Vec<Event> {
             returned = Moment::MAX;
         }
         let is_done_in_time = random.random_bool(0.8);
-        let done_at = if is_done_in_time { at } else { at + random.random_range(-60..60) };
-        events.push((done_at, Event { called, returned, operation }));
+        let done_at = if is_done_in_time {
+            at
+        } else {
+            at + random.random_range(-60..60)
+        };
+        events.push((
+            done_at,
+            Event {
+                called,
+                returned,
+                operation,
+            },
+        ));
     }
     events.sort_by_key(|(done_at, _)| *done_at);
     let mut world = World::default();
@@ -208,19 +307,45 @@ fn any_history(random: &mut StdRng, order: Order) -> Vec<Event> {
     }
     let (limit, more) = (100, false);
     let store_pets = |withdrawn| {
-        let filter = Filter { withdrawn, ..Filter::default() };
-        Operation::StorePets { filter, limit, after: 0, page: vec![], more }
+        let filter = Filter {
+            withdrawn,
+            ..Filter::default()
+        };
+        Operation::StorePets {
+            filter,
+            limit,
+            after: 0,
+            page: vec![],
+            more,
+        }
     };
     let everything = [
-        Operation::List { status: None, limit, after: 0, page: vec![], more },
+        Operation::List {
+            status: None,
+            limit,
+            after: 0,
+            page: vec![],
+            more,
+        },
         store_pets(false),
         store_pets(true),
-        Operation::Orders { status: None, pet_id: None, limit, after: 0, page: vec![], more },
+        Operation::Orders {
+            status: None,
+            pet_id: None,
+            limit,
+            after: 0,
+            page: vec![],
+            more,
+        },
         Operation::Categories { page: vec![] },
     ];
     for (operation, called) in everything.iter().zip((1_000_000..).step_by(2)) {
         let operation = world.execute(operation, 0);
-        history.push(Event { called, returned: called + 1, operation });
+        history.push(Event {
+            called,
+            returned: called + 1,
+            operation,
+        });
     }
     history
 }
@@ -230,7 +355,11 @@ fn the_checker_agrees_with_the_exhaustive_search() {
     let seed = number("HISTORIES_SEED").unwrap_or(1);
     let mut bad = 0;
     for seed in seed..seed + 2_000 {
-        let order = if seed % 2 == 0 { Order::OfIds } else { Order::Any };
+        let order = if seed % 2 == 0 {
+            Order::OfIds
+        } else {
+            Order::Any
+        };
         let history = any_history(&mut StdRng::seed_from_u64(seed), order);
         let checked = checker::check(&history, order);
         let all: Vec<&Event> = history.iter().collect();
@@ -243,7 +372,10 @@ fn the_checker_agrees_with_the_exhaustive_search() {
         bad += u32::from(!exists_order);
     }
     eprintln!("2000 small histories, from seed {seed}: the searches agree, {bad} are bad");
-    assert!((400..1_600).contains(&bad), "{bad} of 2,000 histories are bad");
+    assert!(
+        (400..1_600).contains(&bad),
+        "{bad} of 2,000 histories are bad"
+    );
 }
 
 #[test]
@@ -257,7 +389,11 @@ fn the_rules_of_the_model_are_those_of_the_service() {
             let id = i64::try_from(world.ids_like(&operation).len()).unwrap() + 1;
             let operation = world.execute(&operation, id);
             let called = 2 * number as Moment;
-            history.push(Event { called, returned: called + 1, operation });
+            history.push(Event {
+                called,
+                returned: called + 1,
+                operation,
+            });
         }
         checker::check(&history, Order::OfIds).unwrap();
     }

@@ -45,7 +45,11 @@ impl Ask {
         let order = random.random_range(0..usize::try_from(last).unwrap());
         // Most animals are for sale again.
         let status = *STATUSES.choose(random).unwrap();
-        let offered = if random.random_bool(0.5) { STATUSES[0] } else { status };
+        let offered = if random.random_bool(0.5) {
+            STATUSES[0]
+        } else {
+            status
+        };
         let hours = [24, 48].choose(random).copied().unwrap();
         let limit = *LIMITS.choose(random).unwrap();
         let version = match random.random_range(0..5) {
@@ -75,7 +79,14 @@ impl Ask {
                 let status = random.random_bool(0.5).then_some(status);
                 let name = random.random_bool(0.5);
                 let name = ["0", "1", "2"].choose(random).copied().filter(|_| name);
-                Self::Pets(Filter { status, name, withdrawn: random.random_bool(0.3) }, limit)
+                Self::Pets(
+                    Filter {
+                        status,
+                        name,
+                        withdrawn: random.random_bool(0.3),
+                    },
+                    limit,
+                )
             }
             _ => {
                 let status = ORDER_STATUSES.choose(random).copied();
@@ -108,8 +119,14 @@ impl Known {
                 *newest = (order.version, order.status.clone());
             }
         }
-        if let Operation::Label { id, outcome: Some((_, shown)), .. } = operation {
-            self.categories.insert(*id, shown.as_ref().map_or(0, |shown| shown.version));
+        if let Operation::Label {
+            id,
+            outcome: Some((_, shown)),
+            ..
+        } = operation
+        {
+            self.categories
+                .insert(*id, shown.as_ref().map_or(0, |shown| shown.version));
         }
     }
 
@@ -125,14 +142,19 @@ impl Known {
 
     /// The last withdrawn animal, or else `id`.
     pub(super) fn withdrawn_pet(&self, id: i64) -> i64 {
-        let withdrawn = self.pets.iter().rfind(|(_, (_, is_withdrawn))| *is_withdrawn);
+        let withdrawn = self
+            .pets
+            .iter()
+            .rfind(|(_, (_, is_withdrawn))| *is_withdrawn);
         withdrawn.map_or(id, |(&id, _)| id)
     }
 
     /// An order with the status, if there is one, and its version.
     pub(super) fn order(&self, from_newest: usize, status: &str) -> (i64, i64) {
         let with_status = || self.orders.iter().rev().filter(|(_, (_, of))| of == status);
-        let with_status = with_status().nth(from_newest).or_else(|| with_status().next());
+        let with_status = with_status()
+            .nth(from_newest)
+            .or_else(|| with_status().next());
         let order = with_status.or_else(|| self.orders.iter().nth_back(from_newest));
         order.map_or((1, 1), |(&id, &(version, _))| (id, version))
     }

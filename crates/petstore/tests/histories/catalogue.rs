@@ -23,8 +23,11 @@ pub(crate) struct Catalogue<'h> {
 
 impl Entry<'_> {
     fn is_shown_by_contract(&self, animal: &Animal) -> bool {
-        (animal.name.as_str(), animal.category_id, animal.status.as_str())
-            == (self.name, self.category_id, self.status)
+        (
+            animal.name.as_str(),
+            animal.category_id,
+            animal.status.as_str(),
+        ) == (self.name, self.category_id, self.status)
     }
 }
 
@@ -37,7 +40,9 @@ fn is_page<I, T>(
     is_shown_by: impl Fn(&I, &T) -> bool,
 ) -> bool {
     page.len() <= limit
-        && page.iter().all(|shown| due.next().is_some_and(|due| is_shown_by(&due, shown)))
+        && page
+            .iter()
+            .all(|shown| due.next().is_some_and(|due| is_shown_by(&due, shown)))
         && due.next().is_some() == more
         && (!more || page.len() == limit)
 }
@@ -46,21 +51,30 @@ impl<'h> Catalogue<'h> {
     /// Whether `operation` can happen now with its response, and changes nothing.
     pub(crate) fn explains(&self, operation: &'h Operation) -> bool {
         match operation {
-            Operation::Create { name, category_id, status, response } => {
-                response.as_ref().is_some_and(|animal| {
-                    let is_of_create = (&animal.name, animal.category_id, animal.status.as_str())
-                        == (name, *category_id, status);
-                    let added = self.pets.get(&animal.id);
-                    is_of_create && added.is_some_and(|entry| entry.created_as == name)
-                })
-            }
+            Operation::Create {
+                name,
+                category_id,
+                status,
+                response,
+            } => response.as_ref().is_some_and(|animal| {
+                let is_of_create = (&animal.name, animal.category_id, animal.status.as_str())
+                    == (name, *category_id, status);
+                let added = self.pets.get(&animal.id);
+                is_of_create && added.is_some_and(|entry| entry.created_as == name)
+            }),
             Operation::Get { id, found } => match (self.there(*id), found) {
                 (Some(entry), Some(animal)) => {
                     animal.id == *id && entry.is_shown_by_contract(animal)
                 }
                 (there, found) => there.is_none() && found.is_none(),
             },
-            Operation::List { status, limit, after, page, more } => {
+            Operation::List {
+                status,
+                limit,
+                after,
+                page,
+                more,
+            } => {
                 let due = self.pets.range(after + 1..).filter(|(_, entry)| {
                     entry.withdrawn.is_none() && status.is_none_or(|status| status == entry.status)
                 });
@@ -68,7 +82,11 @@ impl<'h> Catalogue<'h> {
                     **id == animal.id && entry.is_shown_by_contract(animal)
                 })
             }
-            Operation::Store { command, key, outcome } => outcome.as_ref().is_some_and(|outcome| {
+            Operation::Store {
+                command,
+                key,
+                outcome,
+            } => outcome.as_ref().is_some_and(|outcome| {
                 let known = key.as_deref().and_then(|key| self.responses.get(key));
                 known.map_or_else(
                     || {
@@ -79,7 +97,11 @@ impl<'h> Catalogue<'h> {
                     |known| known.is(outcome),
                 )
             }),
-            Operation::Batch { commands, key, outcome } => {
+            Operation::Batch {
+                commands,
+                key,
+                outcome,
+            } => {
                 outcome.as_ref().is_some_and(|outcome| {
                     match (self.batches.get(key.as_str()), outcome) {
                         (Some(known), Ok(shown)) => are(known, shown),
@@ -91,7 +113,12 @@ impl<'h> Catalogue<'h> {
                     }
                 })
             }
-            Operation::Label { id, version, label, outcome } => {
+            Operation::Label {
+                id,
+                version,
+                label,
+                outcome,
+            } => {
                 let present = self.categories.get(id);
                 let decided = rules::label(present.copied(), *version, label.as_deref());
                 let told = decided.err().zip(outcome.as_ref());
@@ -100,20 +127,37 @@ impl<'h> Catalogue<'h> {
                     *told == status && is_category(*id, current, shown.as_ref())
                 })
             }
-            Operation::Categories { page } => {
-                is_page(page, page.len(), false, self.categories.iter(), |(id, entry), shown| {
-                    is_category(**id, Some(entry), Some(shown))
-                })
-            }
-            Operation::StorePets { filter, limit, after, page, more } => {
+            Operation::Categories { page } => is_page(
+                page,
+                page.len(),
+                false,
+                self.categories.iter(),
+                |(id, entry), shown| is_category(**id, Some(entry), Some(shown)),
+            ),
+            Operation::StorePets {
+                filter,
+                limit,
+                after,
+                page,
+                more,
+            } => {
                 let due = self.pets.range(after + 1..).filter(|(_, entry)| {
                     entry.withdrawn.is_some() == filter.withdrawn
                         && filter.status.is_none_or(|status| status == entry.status)
                         && filter.name.is_none_or(|part| is_found(entry.name, part))
                 });
-                is_page(page, *limit, *more, due, |(id, entry), pet| entry.is_shown_by(**id, pet))
+                is_page(page, *limit, *more, due, |(id, entry), pet| {
+                    entry.is_shown_by(**id, pet)
+                })
             }
-            Operation::Orders { status, pet_id, limit, after, page, more } => {
+            Operation::Orders {
+                status,
+                pet_id,
+                limit,
+                after,
+                page,
+                more,
+            } => {
                 let due = self.orders.range(after + 1..).filter(|(_, entry)| {
                     status.is_none_or(|status| status == entry.status)
                         && pet_id.is_none_or(|pet_id| pet_id == entry.pet_id)
@@ -134,7 +178,11 @@ impl<'h> Catalogue<'h> {
         order: Order,
     ) -> Option<Self> {
         let (id, entry) = match operation {
-            Operation::Store { command, key, outcome } => {
+            Operation::Store {
+                command,
+                key,
+                outcome,
+            } => {
                 let key = key.as_deref();
                 let places = operation.placed().is_some();
                 if key.is_some_and(|key| self.responses.contains_key(key))
@@ -153,7 +201,11 @@ impl<'h> Catalogue<'h> {
                 after.remember(key, response);
                 return Some(after);
             }
-            Operation::Batch { commands, key, outcome } => {
+            Operation::Batch {
+                commands,
+                key,
+                outcome,
+            } => {
                 let places = operation.placed().is_some();
                 if self.batches.contains_key(key.as_str())
                     || places && !is_new(&self.orders, added?, order)
@@ -167,7 +219,12 @@ impl<'h> Catalogue<'h> {
                 after.batches.insert(key, shows);
                 return is_told.then_some(after);
             }
-            Operation::Label { id, version, label, outcome } => {
+            Operation::Label {
+                id,
+                version,
+                label,
+                outcome,
+            } => {
                 let present = self.categories.get(id).copied();
                 let (status, entry) = rules::label(present, *version, label.as_deref()).ok()?;
                 let is_told = outcome.as_ref().is_none_or(|(told, shown)| {
@@ -178,7 +235,12 @@ impl<'h> Catalogue<'h> {
                 after.categories.extend(entry.map(|entry| (*id, entry)));
                 return is_told.then_some(after);
             }
-            Operation::Create { name, category_id, status, response } => {
+            Operation::Create {
+                name,
+                category_id,
+                status,
+                response,
+            } => {
                 let id = added?;
                 let entry = Entry {
                     created_as: name,
@@ -191,8 +253,9 @@ impl<'h> Catalogue<'h> {
                     withdrawn: None,
                 };
                 let is_first = self.pets.values().all(|entry| entry.created_as != name);
-                let is_shown =
-                    response.as_ref().is_none_or(|animal| entry.is_shown_by_contract(animal));
+                let is_shown = response
+                    .as_ref()
+                    .is_none_or(|animal| entry.is_shown_by_contract(animal));
                 if !(is_new(&self.pets, id, order) && is_first && is_shown) {
                     return None;
                 }
@@ -221,7 +284,11 @@ impl<'h> Catalogue<'h> {
         for (index, command) in commands.iter().enumerate() {
             let (response, effect) = after.decide(command, new_order);
             if !response.is_success() {
-                let shows = if index == 0 { response.shows } else { Shows::Nothing };
+                let shows = if index == 0 {
+                    response.shows
+                } else {
+                    Shows::Nothing
+                };
                 return Err((index, Box::new(Response { shows, ..response })));
             }
             after.write(effect);
@@ -241,7 +308,10 @@ impl<'h> Catalogue<'h> {
 
     /// Errors are not remembered.
     pub(super) fn remember(&mut self, key: Option<&'h str>, response: Response<'h>) {
-        self.responses.extend(key.filter(|_| response.is_success()).map(|key| (key, response)));
+        self.responses.extend(
+            key.filter(|_| response.is_success())
+                .map(|key| (key, response)),
+        );
     }
 
     fn there(&self, id: i64) -> Option<&Entry<'h>> {
@@ -270,11 +340,30 @@ fn is_new<T>(entries: &BTreeMap<i64, T>, id: i64, order: Order) -> bool {
 impl fmt::Display for Catalogue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (id, entry) in &self.pets {
-            let Entry { name, category_id, status, version, withdrawn, .. } = entry;
+            let Entry {
+                name,
+                category_id,
+                status,
+                version,
+                withdrawn,
+                ..
+            } = entry;
             let withdrawn = withdrawn.map_or(String::new(), |reason| format!(" ({reason})"));
-            writeln!(f, "  {id}: {name}, {category_id}, {status}, version {version}{withdrawn}")?;
+            writeln!(
+                f,
+                "  {id}: {name}, {category_id}, {status}, version {version}{withdrawn}"
+            )?;
         }
-        for (id, OrderEntry { pet_id, status, version, .. }) in &self.orders {
+        for (
+            id,
+            OrderEntry {
+                pet_id,
+                status,
+                version,
+                ..
+            },
+        ) in &self.orders
+        {
             writeln!(f, "  order {id}: for {pet_id}, {status}, version {version}")?;
         }
         for (id, (label, version)) in &self.categories {

@@ -75,7 +75,10 @@ impl<'h> Situation<'h> {
         let works = works.flat_map(|(at, &work)| ids[work].iter().map(move |&id| (at, work, id)));
         let after = works.filter_map(|(at, work, id)| {
             let catalogue = Rc::new(self.catalogue.after(&history[work].operation, id, order)?);
-            let mut next = Self { catalogue, ..self.clone() };
+            let mut next = Self {
+                catalogue,
+                ..self.clone()
+            };
             next.in_progress.remove(at);
             Some(next)
         });
@@ -148,14 +151,25 @@ fn possible_ids(history: &[Event]) -> Vec<Vec<Option<i64>>> {
     }
     let orders = possible_order_ids(history);
     let ids = history.iter().map(|event| match &event.operation {
-        Operation::Create { response: Some(animal), .. } => vec![Some(animal.id)],
+        Operation::Create {
+            response: Some(animal),
+            ..
+        } => vec![Some(animal.id)],
         Operation::Create { name, .. } => {
             let ids = seen_as.get(name.as_str()).unwrap_or(&worked_on);
             ids.iter().copied().map(Some).collect()
         }
         operation => operation.placed().map_or_else(
             || vec![None],
-            |(_, note)| orders.get(note).into_iter().flatten().copied().map(Some).collect(),
+            |(_, note)| {
+                orders
+                    .get(note)
+                    .into_iter()
+                    .flatten()
+                    .copied()
+                    .map(Some)
+                    .collect()
+            },
         ),
     });
     ids.collect()
@@ -166,13 +180,22 @@ fn possible_ids(history: &[Event]) -> Vec<Vec<Option<i64>>> {
 fn possible_order_ids(history: &[Event]) -> HashMap<&str, BTreeSet<i64>> {
     let mut seen_as: HashMap<&str, BTreeSet<i64>> = HashMap::new();
     for order in history.iter().flat_map(|event| event.operation.orders()) {
-        seen_as.entry(order.note.as_deref().unwrap_or_default()).or_default().insert(order.id);
+        seen_as
+            .entry(order.note.as_deref().unwrap_or_default())
+            .or_default()
+            .insert(order.id);
     }
     let known: BTreeSet<i64> = seen_as.values().flatten().copied().collect();
-    let pets = || history.iter().flat_map(|event| event.operation.store_pets());
+    let pets = || {
+        history
+            .iter()
+            .flat_map(|event| event.operation.store_pets())
+    };
     for event in history {
         if let Some((pet_id, note)) = event.operation.placed() {
-            let of_pet = pets().filter(|pet| pet.id == pet_id).filter_map(|pet| pet.order_id);
+            let of_pet = pets()
+                .filter(|pet| pet.id == pet_id)
+                .filter_map(|pet| pet.order_id);
             seen_as
                 .entry(note)
                 .or_insert_with(|| of_pet.filter(|id| !known.contains(id)).collect());
@@ -189,25 +212,41 @@ fn check_repeated(history: &[Event]) -> Result<(), String> {
     for event in history {
         let operation = &event.operation;
         let pets = operation.store_pets().into_iter().map(|pet| {
-            (format!("version {} of the animal {}", pet.version, pet.id), format!("{pet:?}"))
+            (
+                format!("version {} of the animal {}", pet.version, pet.id),
+                format!("{pet:?}"),
+            )
         });
         let orders = operation.orders().into_iter().map(|order| {
-            (format!("version {} of the order {}", order.version, order.id), format!("{order:?}"))
+            (
+                format!("version {} of the order {}", order.version, order.id),
+                format!("{order:?}"),
+            )
         });
         let response = match operation {
-            Operation::Store { key: Some(key), outcome: Some(outcome), .. }
-                if outcome.status < 300 =>
-            {
-                Some((format!("the response to the request {key}"), format!("{outcome:?}")))
-            }
-            Operation::Batch { key, outcome: Some(Ok(shown)), .. } => {
-                Some((format!("the response to the request {key}"), format!("{shown:?}")))
-            }
+            Operation::Store {
+                key: Some(key),
+                outcome: Some(outcome),
+                ..
+            } if outcome.status < 300 => Some((
+                format!("the response to the request {key}"),
+                format!("{outcome:?}"),
+            )),
+            Operation::Batch {
+                key,
+                outcome: Some(Ok(shown)),
+                ..
+            } => Some((
+                format!("the response to the request {key}"),
+                format!("{shown:?}"),
+            )),
             _ => None,
         };
         for (what, shown) in pets.chain(orders).chain(response) {
             if let Some(before) = first.get(&what).filter(|before| **before != shown) {
-                return Err(format!("{what} was shown as\n  {before}\nand as\n  {shown}"));
+                return Err(format!(
+                    "{what} was shown as\n  {before}\nand as\n  {shown}"
+                ));
             }
             first.insert(what, shown);
         }
@@ -217,8 +256,13 @@ fn check_repeated(history: &[Event]) -> Result<(), String> {
 
 fn explanation(history: &[Event], edge: Edge, furthest: &Situation<'_>) -> String {
     let (Edge::Call(number) | Edge::Return(number)) = edge;
-    let others = furthest.in_progress.iter().filter(|&&other| other != number);
-    let others: Vec<String> = others.map(|&other| format!("\n  {:?}", history[other])).collect();
+    let others = furthest
+        .in_progress
+        .iter()
+        .filter(|&&other| other != number);
+    let others: Vec<String> = others
+        .map(|&other| format!("\n  {:?}", history[other]))
+        .collect();
     format!(
         "no order of the operations leads to this response:\n  {:?}\n\
          One order of those that returned before leads to this catalogue:\n{}\

@@ -29,7 +29,11 @@ impl Client {
                 return self.walk_orders(status, pet_id, limit).await;
             }
             ask => {
-                let known = self.record.known.lock().unwrap_or_else(PoisonError::into_inner);
+                let known = self
+                    .record
+                    .known
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
                 let name = format!("{}.{number}", self.name);
                 ask.command(&known, name, self.place.now).unwrap()
             }
@@ -39,7 +43,9 @@ impl Client {
         }
         let needs_key = matches!(command, Command::Place { .. });
         let key = (has_key || needs_key).then(|| format!("{}.{number}", self.name));
-        let mut is_told = self.send(&self.service, &command, key.as_deref(), turns).await;
+        let mut is_told = self
+            .send(&self.service, &command, key.as_deref(), turns)
+            .await;
         is_told &= !number.is_multiple_of(LOST);
         while has_key && !is_told {
             is_told = self.send(&self.other, &command, key.as_deref(), None).await;
@@ -56,15 +62,22 @@ impl Client {
     ) {
         let name = format!("{}.{number}", self.name);
         let commands = {
-            let known = self.record.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = self
+                .record
+                .known
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             let asks = asks.into_iter();
-            asks.filter_map(|ask| ask.command(&known, name.clone(), self.place.now)).collect()
+            asks.filter_map(|ask| ask.command(&known, name.clone(), self.place.now))
+                .collect()
         };
         let commands = Command::batch_of(commands);
         if commands.is_empty() {
             return;
         }
-        let mut is_told = self.send_batch(&self.service, &commands, &name, turns).await;
+        let mut is_told = self
+            .send_batch(&self.service, &commands, &name, turns)
+            .await;
         is_told &= !number.is_multiple_of(LOST);
         while is_repeated && !is_told {
             is_told = self.send_batch(&self.other, &commands, &name, None).await;
@@ -84,9 +97,21 @@ impl Client {
         let response = within(turns, sending).await.flatten();
         let outcome = response.and_then(|response| batch_outcome(commands, &response));
         let is_told = outcome.is_some();
-        let returned = if is_told { self.record.now() } else { Moment::MAX };
+        let returned = if is_told {
+            self.record.now()
+        } else {
+            Moment::MAX
+        };
         let (commands, key) = (commands.to_vec(), key.to_owned());
-        self.record.add(called, returned, Operation::Batch { commands, key, outcome });
+        self.record.add(
+            called,
+            returned,
+            Operation::Batch {
+                commands,
+                key,
+                outcome,
+            },
+        );
         is_told
     }
 
@@ -94,7 +119,11 @@ impl Client {
     pub(super) async fn label(&self, number: usize, puts: bool) {
         let id = 1;
         let version = {
-            let known = self.record.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = self
+                .record
+                .known
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             known.category(id).max(i64::from(!puts))
         };
         let label = puts.then(|| format!("{}.{number}", self.name));
@@ -102,15 +131,31 @@ impl Client {
         let called = self.record.now();
         let response = self.service.send(request).await;
         let outcome = response.map(|response| label_outcome(&response));
-        let returned = if outcome.is_some() { self.record.now() } else { Moment::MAX };
-        self.record.add(called, returned, Operation::Label { id, version, label, outcome });
+        let returned = if outcome.is_some() {
+            self.record.now()
+        } else {
+            Moment::MAX
+        };
+        self.record.add(
+            called,
+            returned,
+            Operation::Label {
+                id,
+                version,
+                label,
+                outcome,
+            },
+        );
     }
 
     pub(super) async fn categories(&self) {
         let read = self.read("/v1/store/categories?limit=100").await;
-        let Some((called, response, returned)) = read else { return };
+        let Some((called, response, returned)) = read else {
+            return;
+        };
         let page = content(&response, StatusCode::OK);
-        self.record.add(called, returned, Operation::Categories { page });
+        self.record
+            .add(called, returned, Operation::Categories { page });
     }
 
     async fn read_one(&self, command: Command) {
@@ -119,9 +164,19 @@ impl Client {
             Command::ReadOrder { id } => format!("/v1/store/orders/{id}"),
             _ => unreachable!("a write"),
         };
-        let Some((called, response, returned)) = self.read(&target).await else { return };
+        let Some((called, response, returned)) = self.read(&target).await else {
+            return;
+        };
         let outcome = command.outcome(&response);
-        self.record.add(called, returned, Operation::Store { command, key: None, outcome });
+        self.record.add(
+            called,
+            returned,
+            Operation::Store {
+                command,
+                key: None,
+                outcome,
+            },
+        );
     }
 
     /// Sends a write, and returns whether the client got a response.
@@ -138,37 +193,72 @@ impl Client {
         let response = within(turns, sending).await.flatten();
         let outcome = response.and_then(|response| command.outcome(&response));
         let is_told = outcome.is_some();
-        let returned = if is_told { self.record.now() } else { Moment::MAX };
+        let returned = if is_told {
+            self.record.now()
+        } else {
+            Moment::MAX
+        };
         let (command, key) = (command.clone(), key.map(str::to_owned));
-        self.record.add(called, returned, Operation::Store { command, key, outcome });
+        self.record.add(
+            called,
+            returned,
+            Operation::Store {
+                command,
+                key,
+                outcome,
+            },
+        );
         is_told
     }
 
     /// Reads all animals, orders and categories.
     pub(super) async fn walk_store(&self) {
         for withdrawn in [false, true] {
-            self.walk_pets(Filter { withdrawn, ..Filter::default() }, 100).await;
+            self.walk_pets(
+                Filter {
+                    withdrawn,
+                    ..Filter::default()
+                },
+                100,
+            )
+            .await;
         }
         self.walk_orders(None, None, 100).await;
         self.categories().await;
     }
 
     async fn walk_pets(&self, filter: Filter, limit: usize) {
-        let Filter { status, name, withdrawn } = filter;
+        let Filter {
+            status,
+            name,
+            withdrawn,
+        } = filter;
         let status = status.map_or(String::new(), |status| format!("&status={status}"));
         let name = name.map_or(String::new(), |name| format!("&name={name}"));
-        let mut next =
-            Some(format!("/v1/store/pets?limit={limit}&withdrawn={withdrawn}{status}{name}"));
+        let mut next = Some(format!(
+            "/v1/store/pets?limit={limit}&withdrawn={withdrawn}{status}{name}"
+        ));
         let mut after = 0;
         while let Some(target) = next {
-            let Some((called, response, returned)) = self.read(&target).await else { return };
+            let Some((called, response, returned)) = self.read(&target).await else {
+                return;
+            };
             next = response.next();
             let page: Vec<StorePet> = content(&response, StatusCode::OK);
             let last = page.last().map(|pet| pet.id);
             let more = next.is_some();
-            let page = Operation::StorePets { filter, limit, after, page, more };
+            let page = Operation::StorePets {
+                filter,
+                limit,
+                after,
+                page,
+                more,
+            };
             self.record.add(called, returned, page);
-            assert!(!more || last.is_some(), "an empty page is followed by another: {target}");
+            assert!(
+                !more || last.is_some(),
+                "an empty page is followed by another: {target}"
+            );
             after = last.unwrap_or(after);
         }
     }
@@ -179,14 +269,26 @@ impl Client {
         let mut next = Some(format!("/v1/store/orders?limit={limit}{of_status}{of_pet}"));
         let mut after = 0;
         while let Some(target) = next {
-            let Some((called, response, returned)) = self.read(&target).await else { return };
+            let Some((called, response, returned)) = self.read(&target).await else {
+                return;
+            };
             next = response.next();
             let page: Vec<Order> = content(&response, StatusCode::OK);
             let last = page.last().map(|order| order.id);
             let more = next.is_some();
-            let page = Operation::Orders { status, pet_id, limit, after, page, more };
+            let page = Operation::Orders {
+                status,
+                pet_id,
+                limit,
+                after,
+                page,
+                more,
+            };
             self.record.add(called, returned, page);
-            assert!(!more || last.is_some(), "an empty page is followed by another: {target}");
+            assert!(
+                !more || last.is_some(),
+                "an empty page is followed by another: {target}"
+            );
             after = last.unwrap_or(after);
         }
     }
@@ -198,10 +300,18 @@ impl Client {
         let ahead = SignedDuration::from_millis(called.cast_signed());
         let at = in_hours(self.place.now, hours) + ahead;
         let confirmed = self.place.store.confirmed_time(at).await.unwrap();
-        self.place.store.confirm_time(confirmed, at, None).await.unwrap();
+        self.place
+            .store
+            .confirm_time(confirmed, at, None)
+            .await
+            .unwrap();
         self.place.app_at(at).expire_orders().await.unwrap();
         let returned = self.record.now();
-        let mut sweeps = self.record.sweeps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sweeps = self
+            .record
+            .sweeps
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         sweeps.push((called, returned, text(at)));
     }
 }
@@ -219,9 +329,20 @@ pub(super) fn add_expiries(events: &mut Vec<Event>, sweeps: &Mutex<Vec<(Moment, 
         let sweep = sweeps.iter().find(|(.., time)| *time == at);
         let &(called, returned, _) =
             sweep.unwrap_or_else(|| panic!("{id} expired without a sweep, at {at}"));
-        let outcome = Some(Outcome { status: 200, code: String::new(), shown: Shown::Nothing });
-        let operation =
-            Operation::Store { command: Command::Expire { id, at }, key: None, outcome };
-        events.push(Event { called, returned, operation });
+        let outcome = Some(Outcome {
+            status: 200,
+            code: String::new(),
+            shown: Shown::Nothing,
+        });
+        let operation = Operation::Store {
+            command: Command::Expire { id, at },
+            key: None,
+            outcome,
+        };
+        events.push(Event {
+            called,
+            returned,
+            operation,
+        });
     }
 }

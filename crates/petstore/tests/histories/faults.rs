@@ -34,7 +34,10 @@ fn first_objection(count: u64, fault: Fault) -> Option<String> {
 #[track_caller]
 fn expect_objection(fault: Fault) {
     let objection = first_objection(MOST, fault);
-    assert!(objection.is_some(), "{MOST} histories with the fault {fault:?}, and no objection");
+    assert!(
+        objection.is_some(),
+        "{MOST} histories with the fault {fault:?}, and no objection"
+    );
 }
 
 #[test]

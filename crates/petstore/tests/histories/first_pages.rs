@@ -26,7 +26,10 @@ fn a_page_is_not_cached_under_a_version_newer_than_its_content() {
         for there_before in 0..5 {
             let request = Request::get("/v1/pets")
                 .header(header::AUTHORIZATION, format!("Bearer {}", place.key));
-            let page = place.services[0].send(request.body(Bytes::new()).unwrap()).await.unwrap();
+            let page = place.services[0]
+                .send(request.body(Bytes::new()).unwrap())
+                .await
+                .unwrap();
             let page: Vec<serde_json::Value> = serde_json::from_slice(&page.body).unwrap();
             assert_eq!(
                 page.len(),

@@ -133,7 +133,10 @@ impl Operation {
             _ => &[],
         };
         let of_contract = of_contract.iter().map(|pet| (pet.id, pet.name.as_str()));
-        let of_store = self.store_pets().into_iter().map(|pet| (pet.id, pet.name.as_str()));
+        let of_store = self
+            .store_pets()
+            .into_iter()
+            .map(|pet| (pet.id, pet.name.as_str()));
         of_contract.chain(of_store).collect()
     }
 
@@ -156,26 +159,45 @@ impl Operation {
 
     /// The animals that the operation was about, if they can have been there.
     pub(crate) fn changed_pets(&self) -> impl Iterator<Item = i64> {
-        let is_missing =
-            matches!(self, Self::Store { outcome: Some(Outcome { status: 404, .. }), .. });
-        self.commands().iter().filter_map(Command::pet).filter(move |_| !is_missing)
+        let is_missing = matches!(
+            self,
+            Self::Store {
+                outcome: Some(Outcome { status: 404, .. }),
+                ..
+            }
+        );
+        self.commands()
+            .iter()
+            .filter_map(Command::pet)
+            .filter(move |_| !is_missing)
     }
 
     /// What the response to commands of the store area shows.
     fn shown(&self) -> &[Shown] {
         match self {
-            Self::Store { outcome: Some(Outcome { shown, .. }), .. }
-            | Self::Batch { outcome: Some(Err((_, Outcome { shown, .. }))), .. } => {
-                slice::from_ref(shown)
+            Self::Store {
+                outcome: Some(Outcome { shown, .. }),
+                ..
             }
-            Self::Batch { outcome: Some(Ok(shown)), .. } => shown,
+            | Self::Batch {
+                outcome: Some(Err((_, Outcome { shown, .. }))),
+                ..
+            } => slice::from_ref(shown),
+            Self::Batch {
+                outcome: Some(Ok(shown)),
+                ..
+            } => shown,
             _ => &[],
         }
     }
 
     /// Every animal of the store area in the response.
     pub(crate) fn store_pets(&self) -> Vec<&StorePet> {
-        let page: &[StorePet] = if let Self::StorePets { page, .. } = self { page } else { &[] };
+        let page: &[StorePet] = if let Self::StorePets { page, .. } = self {
+            page
+        } else {
+            &[]
+        };
         let shown = self.shown().iter().filter_map(|shown| match shown {
             Shown::Pet(pet) => Some(&**pet),
             _ => None,
@@ -185,7 +207,11 @@ impl Operation {
 
     /// Every order in the response.
     pub(crate) fn orders(&self) -> Vec<&Order> {
-        let page: &[Order] = if let Self::Orders { page, .. } = self { page } else { &[] };
+        let page: &[Order] = if let Self::Orders { page, .. } = self {
+            page
+        } else {
+            &[]
+        };
         let shown = self.shown().iter().filter_map(|shown| match shown {
             Shown::Order(order) => Some(&**order),
             _ => None,

@@ -89,7 +89,9 @@ impl Place {
                 let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
                 ask.command(&known, name.clone(), self.now)
             };
-            let Some(mut command) = command.filter(Command::is_write) else { continue };
+            let Some(mut command) = command.filter(Command::is_write) else {
+                continue;
+            };
             // The ledger counts each success as a change.
             if let Command::PatchPet { patch, .. } = &mut command {
                 patch.name = Some(name.clone());
@@ -97,8 +99,15 @@ impl Place {
             let request = command.request(&self.authorization, Some(&name));
             let response = self.insist(&request, &mut random).await;
             let outcome = command.outcome(&response);
-            let operation = Operation::Store { command, key: None, outcome };
-            self.known.lock().unwrap_or_else(PoisonError::into_inner).see(&operation);
+            let operation = Operation::Store {
+                command,
+                key: None,
+                outcome,
+            };
+            self.known
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .see(&operation);
             if response.status.is_success() {
                 self.acknowledge((request, response));
             }
@@ -110,7 +119,9 @@ impl Place {
             .header(header::AUTHORIZATION, &self.authorization)
             .header(header::CONTENT_TYPE, "application/json")
             .header("idempotency-key", &name)
-            .body(Bytes::from(json!({ "name": name, "categoryId": 1 }).to_string()));
+            .body(Bytes::from(
+                json!({ "name": name, "categoryId": 1 }).to_string(),
+            ));
         let request = request.unwrap();
         let response = self.insist(&request, random).await;
         assert_eq!(response.status, StatusCode::CREATED, "{response:?}");
@@ -118,13 +129,20 @@ impl Place {
     }
 
     fn acknowledge(&self, told: Told) {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).push(told);
-        self.acknowledged.send_modify(|acknowledged| *acknowledged += 1);
+        self.told
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(told);
+        self.acknowledged
+            .send_modify(|acknowledged| *acknowledged += 1);
     }
 
     async fn read(&self, target: &str) -> Response {
         let request = Request::get(target).header(header::AUTHORIZATION, &self.authorization);
-        self.services[0].send(request.body(Bytes::new()).unwrap()).await.unwrap()
+        self.services[0]
+            .send(request.body(Bytes::new()).unwrap())
+            .await
+            .unwrap()
     }
 
     /// Walks from a page to the last one, which it notes.
@@ -133,7 +151,9 @@ impl Place {
         loop {
             let response = self.read(page).await;
             all.append(&mut content(&response, StatusCode::OK));
-            let Some(next) = response.next() else { return all };
+            let Some(next) = response.next() else {
+                return all;
+            };
             *page = next;
         }
     }
@@ -141,23 +161,51 @@ impl Place {
 
 impl From<StorePet> for ledger::Pet {
     fn from(pet: StorePet) -> Self {
-        let StorePet { id, version, order_id: order, .. } = pet;
+        let StorePet {
+            id,
+            version,
+            order_id: order,
+            ..
+        } = pet;
         let text = format!("{}, {}, {}", pet.name, pet.category_id, pet.status);
-        Self { id, version, order, text }
+        Self {
+            id,
+            version,
+            order,
+            text,
+        }
     }
 }
 
 impl From<Animal> for ledger::Pet {
     /// A new animal.
-    fn from(Animal { id, name, category_id, status }: Animal) -> Self {
-        Self { id, version: 1, order: None, text: format!("{name}, {category_id}, {status}") }
+    fn from(
+        Animal {
+            id,
+            name,
+            category_id,
+            status,
+        }: Animal,
+    ) -> Self {
+        Self {
+            id,
+            version: 1,
+            order: None,
+            text: format!("{name}, {category_id}, {status}"),
+        }
     }
 }
 
 impl From<Order> for ledger::Order {
     fn from(order: Order) -> Self {
         let text = format!("{order:?}");
-        Self { id: order.id, version: order.version, pet: order.pet_id, status: order.status, text }
+        Self {
+            id: order.id,
+            version: order.version,
+            pet: order.pet_id,
+            status: order.status,
+            text,
+        }
     }
 }
 
@@ -187,11 +235,15 @@ fn first_pages() -> [String; 2] {
 }
 
 fn see_pets(there: &mut There, pets: impl IntoIterator<Item = StorePet>) {
-    there.pets.extend(pets.into_iter().map(|pet| (pet.id, pet.into())));
+    there
+        .pets
+        .extend(pets.into_iter().map(|pet| (pet.id, pet.into())));
 }
 
 fn see_orders(there: &mut There, orders: impl IntoIterator<Item = Order>) {
-    there.orders.extend(orders.into_iter().map(|order| (order.id, order.into())));
+    there
+        .orders
+        .extend(orders.into_iter().map(|order| (order.id, order.into())));
 }
 
 impl Books {
@@ -217,7 +269,8 @@ impl Books {
                     self.ledger.add_pet(&(*pet).into());
                 }
                 Shown::Nothing => {
-                    self.ledger.add_pet(&content::<Animal>(&told.1, StatusCode::CREATED).into());
+                    self.ledger
+                        .add_pet(&content::<Animal>(&told.1, StatusCode::CREATED).into());
                 }
             }
         }
@@ -245,7 +298,9 @@ impl Books {
         assert!(there.pets.keys().eq(&listed), "the contract lists others");
         see_pets(
             &mut there,
-            place.walk(&mut "/v1/store/pets?withdrawn=true&limit=100".to_owned()).await,
+            place
+                .walk(&mut "/v1/store/pets?withdrawn=true&limit=100".to_owned())
+                .await,
         );
         see_orders(&mut there, place.walk(&mut orders).await);
         assert!(there == self.there, "the walks differ");
@@ -255,12 +310,19 @@ impl Books {
 /// Each request gets its first response again.
 async fn is_replayed(place: &Place, told: &[Told]) {
     for some in told.chunks(CLIENTS) {
-        let replays = some.iter().map(|(request, _)| place.services[0].send(request.clone()));
+        let replays = some
+            .iter()
+            .map(|(request, _)| place.services[0].send(request.clone()));
         for ((request, first), again) in some.iter().zip(join_all(replays).await) {
             let again = again.unwrap();
             let parts = |response: &Response| {
                 let Response { status, body, .. } = response.clone();
-                (status, response.tag().to_owned(), response.location().map(str::to_owned), body)
+                (
+                    status,
+                    response.tag().to_owned(),
+                    response.location().map(str::to_owned),
+                    body,
+                )
             };
             assert_eq!(parts(first), parts(&again), "{request:?}");
         }
@@ -273,7 +335,9 @@ async fn kills(directory: &Path, url: &str, processes_: usize, kills: u64, seed:
     let (processes, key) = processes(directory, url, processes_);
     // Now and then, a request that is sent while the process dies waits forever in the client,
     // without a connection.
-    let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_mins(1));
+    let client = reqwest::Client::builder()
+        .no_proxy()
+        .timeout(Duration::from_mins(1));
     let client = client.build().unwrap();
     let there = |process: &Arc<Process>| Service::There(client.clone(), Arc::clone(process));
     let place = Arc::new(Place {
@@ -299,7 +363,12 @@ async fn kills(directory: &Path, url: &str, processes_: usize, kills: u64, seed:
             clients.spawn(Arc::clone(&place).work(format!("{kill}.{client}"), random));
         }
         let after = random.random_range(0..CHANGES);
-        place.acknowledged.subscribe().wait_for(|count| *count >= after).await.unwrap();
+        place
+            .acknowledged
+            .subscribe()
+            .wait_for(|count| *count >= after)
+            .await
+            .unwrap();
         let killed = Arc::clone(processes.choose(&mut random).unwrap());
         let place_ = Arc::clone(&place);
         let restart = move || {
@@ -347,6 +416,13 @@ fn after_kill_9_of_one_of_two_processes_over_postgres_every_acknowledged_change_
     let directory = TempDir::new().unwrap();
     runtime().block_on(async {
         let url = postgres_cluster::fresh_url().await;
-        kills(directory.path(), &url, 2, count.div_ceil(FOR_ONE_OF_PROCESSES), seed).await;
+        kills(
+            directory.path(),
+            &url,
+            2,
+            count.div_ceil(FOR_ONE_OF_PROCESSES),
+            seed,
+        )
+        .await;
     });
 }

@@ -46,53 +46,105 @@ impl Ask {
         Some(match self {
             Ask::ReadPet(id) => Command::ReadPet { id },
             Ask::Rename(id, version) => {
-                let patch = Patch { name: Some(name), ..Patch::default() };
-                Command::PatchPet { id, version: of_pet(id, version), patch }
+                let patch = Patch {
+                    name: Some(name),
+                    ..Patch::default()
+                };
+                Command::PatchPet {
+                    id,
+                    version: of_pet(id, version),
+                    patch,
+                }
             }
             Ask::SetStatus(id, status, version) => {
-                let patch = Patch { status: Some(status), ..Patch::default() };
-                Command::PatchPet { id, version: of_pet(id, version), patch }
+                let patch = Patch {
+                    status: Some(status),
+                    ..Patch::default()
+                };
+                Command::PatchPet {
+                    id,
+                    version: of_pet(id, version),
+                    patch,
+                }
             }
-            Ask::Withdraw(id, version) => {
-                Command::Withdraw { id, version: of_pet(id, version), reason: "other" }
-            }
+            Ask::Withdraw(id, version) => Command::Withdraw {
+                id,
+                version: of_pet(id, version),
+                reason: "other",
+            },
             Ask::Restore(id, version) => {
                 let id = known.withdrawn_pet(id);
-                Command::Restore { id, version: of_pet(id, version) }
+                Command::Restore {
+                    id,
+                    version: of_pet(id, version),
+                }
             }
             Ask::Reserve(pet_id, hours) => {
                 let until = Some(text(in_hours(now, hours)));
-                Command::Place { pet_id, note: name, until }
+                Command::Place {
+                    pet_id,
+                    note: name,
+                    until,
+                }
             }
-            Ask::Sell(pet_id) => Command::Place { pet_id, note: name, until: None },
-            Ask::ReadOrder(from_newest) => Command::ReadOrder { id: order(from_newest) },
+            Ask::Sell(pet_id) => Command::Place {
+                pet_id,
+                note: name,
+                until: None,
+            },
+            Ask::ReadOrder(from_newest) => Command::ReadOrder {
+                id: order(from_newest),
+            },
             Ask::Refer(from_newest, version) => {
                 let (id, newest) = known.order(from_newest, "");
                 let version = of(newest, version);
-                Command::PatchOrder { id, version, reference: Some(name), until: None }
+                Command::PatchOrder {
+                    id,
+                    version,
+                    reference: Some(name),
+                    until: None,
+                }
             }
             Ask::Extend(from_newest, hours, version) => {
                 let (id, newest) = known.order(from_newest, "reserved");
                 let until = Some(text(in_hours(now, hours)));
-                Command::PatchOrder { id, version: of(newest, version), reference: None, until }
+                Command::PatchOrder {
+                    id,
+                    version: of(newest, version),
+                    reference: None,
+                    until,
+                }
             }
             Ask::Complete(from_newest, version) => {
                 let (id, newest) = known.order(from_newest, "reserved");
-                Command::Complete { id, version: of(newest, version) }
+                Command::Complete {
+                    id,
+                    version: of(newest, version),
+                }
             }
             Ask::Cancel(from_newest, version) => {
                 let (id, newest) = known.order(from_newest, "reserved");
-                Command::Cancel { id, version: of(newest, version) }
+                Command::Cancel {
+                    id,
+                    version: of(newest, version),
+                }
             }
             Ask::Return(from_newest, version) => {
                 let (id, newest) = known.order(from_newest, "completed");
-                Command::Return { id, version: of(newest, version) }
+                Command::Return {
+                    id,
+                    version: of(newest, version),
+                }
             }
             Ask::Reopen(from_newest, status, hours, version) => {
                 let (id, newest) = known.order(from_newest, status);
                 // With a version, so that somebody saw an order that expired before it was reopened.
                 let version = of(newest, version.or(Some(0)));
-                Command::Reopen { id, version, until: text(in_hours(now, hours)) }
+                Command::Reopen {
+                    id,
+                    version,
+                    until: text(in_hours(now, hours)),
+                }
             }
             Ask::Pets(..) | Ask::Orders(..) => return None,
         })
@@ -105,7 +157,16 @@ impl Command {
         let pet = |id: &i64, what: &str| format!("/v1/store/pets/{id}{what}");
         let order = |id: &i64, what: &str| format!("/v1/store/orders/{id}{what}");
         let (target, body) = match self {
-            Command::PatchPet { id, patch: Patch { name, category_id, status }, .. } => {
+            Command::PatchPet {
+                id,
+                patch:
+                    Patch {
+                        name,
+                        category_id,
+                        status,
+                    },
+                ..
+            } => {
                 let fields = json!({ "breed": name });
                 let fields = name.is_some().then_some(fields);
                 let body = json!({
@@ -117,15 +178,29 @@ impl Command {
                 (pet(id, "/withdraw"), json!({ "reason": reason }))
             }
             Command::Restore { id, .. } => (pet(id, "/restore"), json!({})),
-            Command::Place { pet_id, note, until } => {
-                let status = if until.is_some() { "reserved" } else { "completed" };
+            Command::Place {
+                pet_id,
+                note,
+                until,
+            } => {
+                let status = if until.is_some() {
+                    "reserved"
+                } else {
+                    "completed"
+                };
                 let body =
                     json!({ "petId": pet_id, "note": note, "status": status, "expiresAt": until });
                 ("/v1/store/orders".to_owned(), body)
             }
-            Command::PatchOrder { id, reference, until, .. } => {
-                (order(id, ""), json!({ "reference": reference, "expiresAt": until }))
-            }
+            Command::PatchOrder {
+                id,
+                reference,
+                until,
+                ..
+            } => (
+                order(id, ""),
+                json!({ "reference": reference, "expiresAt": until }),
+            ),
             Command::Complete { id, .. } => (order(id, "/complete"), json!({})),
             Command::Cancel { id, .. } => (order(id, "/cancel"), json!({})),
             Command::Return { id, .. } => (order(id, "/return"), json!({})),
@@ -134,7 +209,9 @@ impl Command {
             }
             other => unreachable!("{other:?} is no write of a client"),
         };
-        let Value::Object(mut body) = body else { unreachable!() };
+        let Value::Object(mut body) = body else {
+            unreachable!()
+        };
         body.retain(|_, value| !value.is_null());
         (target, body)
     }
@@ -155,7 +232,11 @@ impl Command {
     pub(super) fn request(&self, authorization: &str, key: Option<&str>) -> Request<Bytes> {
         let (target, body) = self.target_and_body();
         let is_patch = matches!(self, Command::PatchPet { .. } | Command::PatchOrder { .. });
-        let method = if is_patch { Method::PATCH } else { Method::POST };
+        let method = if is_patch {
+            Method::PATCH
+        } else {
+            Method::POST
+        };
         let mut request = request(method, &target, authorization);
         if let Some(tag) = self.condition() {
             request = request.header(header::IF_MATCH, tag);
@@ -163,7 +244,9 @@ impl Command {
         if let Some(key) = key {
             request = request.header(IDEMPOTENCY_KEY, key);
         }
-        request.body(Bytes::from(Value::Object(body).to_string())).unwrap()
+        request
+            .body(Bytes::from(Value::Object(body).to_string()))
+            .unwrap()
     }
 
     /// The element of a batch.
@@ -183,7 +266,10 @@ impl Command {
         element.insert("command".to_owned(), command.into());
         element.extend(self.pet().map(|id| ("petId".to_owned(), id.into())));
         element.extend(self.order().map(|id| ("orderId".to_owned(), id.into())));
-        element.extend(self.condition().map(|tag| ("ifMatch".to_owned(), tag.into())));
+        element.extend(
+            self.condition()
+                .map(|tag| ("ifMatch".to_owned(), tag.into())),
+        );
         Value::Object(element)
     }
 
@@ -210,7 +296,11 @@ impl Command {
             assert_eq!(response.tag(), format!("\"{version}\""), "{response:?}");
             let location = (status == 201).then(|| format!("/v1/store/orders/{id}"));
             assert_eq!(response.location(), location.as_deref(), "{response:?}");
-            return Some(Outcome { status, code: String::new(), shown });
+            return Some(Outcome {
+                status,
+                code: String::new(),
+                shown,
+            });
         }
         self.refusal(content(response, response.status))
     }
@@ -222,8 +312,14 @@ impl Command {
             other => panic!("{other} for {self:?}"),
         }
         let is_pet = self.is_of_pet() || matches!(self, Command::Place { .. });
-        let shown = rejection.current.map_or(Shown::Nothing, |current| shown(current, is_pet));
-        Some(Outcome { status: rejection.status, code: rejection.code, shown })
+        let shown = rejection
+            .current
+            .map_or(Shown::Nothing, |current| shown(current, is_pet));
+        Some(Outcome {
+            status: rejection.status,
+            code: rejection.code,
+            shown,
+        })
     }
 }
 
@@ -250,9 +346,16 @@ pub(super) fn batch_request(
     authorization: &str,
     key: &str,
 ) -> Request<Bytes> {
-    let body = commands.iter().map(Command::element).collect::<Value>().to_string();
+    let body = commands
+        .iter()
+        .map(Command::element)
+        .collect::<Value>()
+        .to_string();
     let request = request(Method::POST, "/v1/store/batch", authorization);
-    request.header(IDEMPOTENCY_KEY, key).body(Bytes::from(body)).unwrap()
+    request
+        .header(IDEMPOTENCY_KEY, key)
+        .body(Bytes::from(body))
+        .unwrap()
 }
 
 /// What a response to a batch means; `None` if the same request is still in progress elsewhere.
@@ -261,7 +364,9 @@ pub(super) fn batch_outcome(commands: &[Command], response: &Response) -> Option
         let results: Vec<Value> = content(response, response.status);
         assert_eq!(results.len(), commands.len(), "{response:?}");
         let results = results.into_iter().zip(commands);
-        return Some(Ok(results.map(|(body, command)| shown(body, command.is_of_pet())).collect()));
+        return Some(Ok(results
+            .map(|(body, command)| shown(body, command.is_of_pet()))
+            .collect()));
     }
     let rejection: Rejection = content(response, response.status);
     let Some(index) = rejection.failed_index else {
@@ -269,7 +374,11 @@ pub(super) fn batch_outcome(commands: &[Command], response: &Response) -> Option
         return None;
     };
     let mut refusal = commands[index].refusal(rejection).unwrap();
-    refusal.shown = if index == 0 { refusal.shown } else { Shown::Nothing };
+    refusal.shown = if index == 0 {
+        refusal.shown
+    } else {
+        Shown::Nothing
+    };
     Some(Err((index, refusal)))
 }
 
@@ -280,14 +389,20 @@ pub(super) fn label_request(
     label: Option<&str>,
     authorization: &str,
 ) -> Request<Bytes> {
-    let method = if label.is_some() { Method::PUT } else { Method::DELETE };
+    let method = if label.is_some() {
+        Method::PUT
+    } else {
+        Method::DELETE
+    };
     let request = request(method, &format!("/v1/store/categories/{id}"), authorization);
     let request = if version == 0 {
         request.header(header::IF_NONE_MATCH, "*")
     } else {
         request.header(header::IF_MATCH, format!("\"{version}\""))
     };
-    let body = label.map(|label| json!({ "label": label }).to_string()).unwrap_or_default();
+    let body = label
+        .map(|label| json!({ "label": label }).to_string())
+        .unwrap_or_default();
     request.body(Bytes::from(body)).unwrap()
 }
 
@@ -298,10 +413,15 @@ pub(super) fn label_outcome(response: &Response) -> (u16, Option<Category>) {
         StatusCode::OK | StatusCode::CREATED => Some(content(response, response.status)),
         status => {
             let rejection: Rejection = content(response, status);
-            let code =
-                if status == StatusCode::NOT_FOUND { "not_found" } else { "precondition_failed" };
+            let code = if status == StatusCode::NOT_FOUND {
+                "not_found"
+            } else {
+                "precondition_failed"
+            };
             assert_eq!(rejection.code, code, "{response:?}");
-            rejection.current.map(|current| serde_json::from_value(current).unwrap())
+            rejection
+                .current
+                .map(|current| serde_json::from_value(current).unwrap())
         }
     };
     (response.status.as_u16(), shown)

@@ -44,7 +44,11 @@ const FOR_ONE_OF_PROCESSES: u64 = 10;
 
 /// More threads than the machine has: the system may stop one anywhere.
 fn runtime() -> Runtime {
-    Builder::new_multi_thread().worker_threads(6).enable_all().build().unwrap()
+    Builder::new_multi_thread()
+        .worker_threads(6)
+        .enable_all()
+        .build()
+        .unwrap()
 }
 
 fn number(variable: &str) -> Option<u64> {
@@ -78,36 +82,54 @@ fn sqlite_url(directory: &Path) -> String {
 
 #[test]
 fn histories_of_concurrent_clients_are_linearizable() {
-    histories("in one process", 1, Order::OfIds, &async |seed, directory| {
-        let path = directory.join("petstore.db");
-        let url = sqlite_url(directory);
-        // One store, or two on the same file.
-        let mut stores = vec![open(&url).await, open(&url).await];
-        stores.truncate(if seed.is_multiple_of(2) { 1 } else { 2 });
-        Place::here(&stores, Some(&path)).await
-    });
+    histories(
+        "in one process",
+        1,
+        Order::OfIds,
+        &async |seed, directory| {
+            let path = directory.join("petstore.db");
+            let url = sqlite_url(directory);
+            // One store, or two on the same file.
+            let mut stores = vec![open(&url).await, open(&url).await];
+            stores.truncate(if seed.is_multiple_of(2) { 1 } else { 2 });
+            Place::here(&stores, Some(&path)).await
+        },
+    );
 }
 
 #[test]
 fn histories_of_concurrent_clients_over_postgres_are_linearizable() {
-    histories("in one process over PostgreSQL", 1, Order::Any, &async |_, _| {
-        let url = postgres_cluster::fresh_url().await;
-        Place::here(&[open(&url).await, open(&url).await], None).await
-    });
+    histories(
+        "in one process over PostgreSQL",
+        1,
+        Order::Any,
+        &async |_, _| {
+            let url = postgres_cluster::fresh_url().await;
+            Place::here(&[open(&url).await, open(&url).await], None).await
+        },
+    );
 }
 
 #[test]
 fn histories_of_two_processes_on_one_file_are_linearizable() {
     let kind = "of two processes on a SQLite file";
-    histories(kind, FOR_ONE_OF_PROCESSES, Order::OfIds, &async |_, directory| {
-        Place::processes(directory, &sqlite_url(directory)).await
-    });
+    histories(
+        kind,
+        FOR_ONE_OF_PROCESSES,
+        Order::OfIds,
+        &async |_, directory| Place::processes(directory, &sqlite_url(directory)).await,
+    );
 }
 
 #[test]
 fn histories_of_two_processes_over_postgres_are_linearizable() {
     let kind = "of two processes over PostgreSQL";
-    histories(kind, FOR_ONE_OF_PROCESSES, Order::Any, &async |_, directory| {
-        Place::processes(directory, &postgres_cluster::fresh_url().await).await
-    });
+    histories(
+        kind,
+        FOR_ONE_OF_PROCESSES,
+        Order::Any,
+        &async |_, directory| {
+            Place::processes(directory, &postgres_cluster::fresh_url().await).await
+        },
+    );
 }

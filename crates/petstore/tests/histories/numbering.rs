@@ -151,7 +151,9 @@ async fn add(
     mut is_over: watch::Receiver<bool>,
 ) -> Vec<i64> {
     // Now and then, a request waits forever in the client, without a connection.
-    let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(20));
+    let client = reqwest::Client::builder()
+        .no_proxy()
+        .timeout(Duration::from_secs(20));
     let service = Service::There(client.build().unwrap(), process);
     let mut added = Vec::new();
     while !*is_over.borrow_and_update() {
@@ -182,7 +184,11 @@ async fn follow(url: Arc<str>, is_committed: watch::Receiver<bool>) -> Result<Ve
     let mut subjects = Vec::new();
     loop {
         let is_last = *is_committed.borrow()
-            && client.query_one(is_numbered, &[]).await.unwrap().get::<_, bool>(0);
+            && client
+                .query_one(is_numbered, &[])
+                .await
+                .unwrap()
+                .get::<_, bool>(0);
         let last = i64::try_from(subjects.len()).unwrap();
         let rows = client.query(&page, &[&last]).await.unwrap();
         if is_last && rows.is_empty() {
@@ -227,7 +233,10 @@ async fn numbered(
     let reading = tokio::spawn(follow(url, committed_all));
     let client = program::client();
     conduct(begun, changes, random, async |any| {
-        let service = Service::There(client.clone(), Arc::clone(&processes[any % processes.len()]));
+        let service = Service::There(
+            client.clone(),
+            Arc::clone(&processes[any % processes.len()]),
+        );
         let read = Request::get("/v1/store/changes")
             .header(header::AUTHORIZATION, format!("Bearer {key}"))
             .body(Bytes::new());
@@ -243,7 +252,9 @@ async fn numbered(
     let logged = reading.await.unwrap()?;
     let mut latest = HashMap::new();
     for &subject in logged.iter().filter(|subject| **subject >= SUBJECTS) {
-        if let Some(before) = latest.insert(subject / SUBJECTS, subject).filter(|it| *it > subject)
+        if let Some(before) = latest
+            .insert(subject / SUBJECTS, subject)
+            .filter(|it| *it > subject)
         {
             return Err(format!("{before} was made after {subject}"));
         }
@@ -251,7 +262,11 @@ async fn numbered(
     let mut sorted = logged.clone();
     sorted.sort_unstable();
     subjects.sort_unstable();
-    if sorted == subjects { Ok(logged.len()) } else { Err("other changes than committed".into()) }
+    if sorted == subjects {
+        Ok(logged.len())
+    } else {
+        Err("other changes than committed".into())
+    }
 }
 
 /// `CHANGES` sets the number of changes, `CHANGES_PROCESSES` that of processes, `CHANGES_SEED` the
@@ -280,7 +295,9 @@ fn fault_found(fault: &str) -> String {
         let url = fresh_url().await;
         processes(directory.path(), &url, 1);
         connect(&url).await.batch_execute(fault).await.unwrap();
-        numbered(directory.path(), &url, 1, CHANGES, 1).await.unwrap_err()
+        numbered(directory.path(), &url, 1, CHANGES, 1)
+            .await
+            .unwrap_err()
     })
 }
 

@@ -8,7 +8,11 @@ use super::{
 };
 
 fn event(called: Moment, returned: Moment, operation: Operation) -> Event {
-    Event { called, returned, operation }
+    Event {
+        called,
+        returned,
+        operation,
+    }
 }
 
 fn pet(version: i64, status: &str, order_id: Option<i64>) -> Shown {
@@ -28,9 +32,18 @@ fn pet(version: i64, status: &str, order_id: Option<i64>) -> Shown {
 }
 
 fn withdrawn(version: i64, status: &str) -> StorePet {
-    let Shown::Pet(pet) = pet(version, status, None) else { unreachable!() };
+    let Shown::Pet(pet) = pet(version, status, None) else {
+        unreachable!()
+    };
     let (at, reason) = ("then".to_owned(), "died".to_owned());
-    StorePet { withdrawn: Some(Withdrawal { at, reason, note: None }), ..*pet }
+    StorePet {
+        withdrawn: Some(Withdrawal {
+            at,
+            reason,
+            note: None,
+        }),
+        ..*pet
+    }
 }
 
 /// An order with the note `note`.
@@ -63,8 +76,20 @@ fn told(called: Moment, returned: Moment, command: Command, status: &str, shown:
         "invalid_transition" | "open_order" => (409, status),
         success => (success.parse().unwrap(), ""),
     };
-    let outcome = Some(Outcome { status, code: code.to_owned(), shown });
-    event(called, returned, Operation::Store { command, key: None, outcome })
+    let outcome = Some(Outcome {
+        status,
+        code: code.to_owned(),
+        shown,
+    });
+    event(
+        called,
+        returned,
+        Operation::Store {
+            command,
+            key: None,
+            outcome,
+        },
+    )
 }
 
 /// Two moments that follow each other.
@@ -84,7 +109,10 @@ fn left(mut event: Event) -> Event {
     if let Operation::Store { outcome, .. } = &mut event.operation {
         *outcome = None;
     }
-    Event { returned: Moment::MAX, ..event }
+    Event {
+        returned: Moment::MAX,
+        ..event
+    }
 }
 
 /// What the contract shows of the animal.
@@ -95,27 +123,46 @@ fn get(called: Moment, status: Option<&str>) -> Event {
         category_id: 1,
         status: status.to_owned(),
     };
-    event(called, called + 1, Operation::Get { id: 1, found: status.map(animal) })
+    event(
+        called,
+        called + 1,
+        Operation::Get {
+            id: 1,
+            found: status.map(animal),
+        },
+    )
 }
 
 /// The animal 1, created from 0 to 1 and reserved from 2 to 3.
 fn reserved() -> Vec<Event> {
-    vec![event(0, 1, create("available")), at(2, reserve("a"), "201", order(1, "reserved"))]
+    vec![
+        event(0, 1, create("available")),
+        at(2, reserve("a"), "201", order(1, "reserved")),
+    ]
 }
 
 /// Each of the events is good after `history`, if `is_good`, or else bad.
 #[track_caller]
 fn expect_of_each(history: &[Event], is_good: bool, events: impl IntoIterator<Item = Event>) {
     for event in events {
-        let checked = checker::check(&[history, std::slice::from_ref(&event)].concat(), Ids::OfIds);
+        let checked = checker::check(
+            &[history, std::slice::from_ref(&event)].concat(),
+            Ids::OfIds,
+        );
         assert_eq!(checked.is_ok(), is_good, "{event:?}: {checked:?}");
     }
 }
 
 const READ_PET: Command = Command::ReadPet { id: 1 };
 const READ_ORDER: Command = Command::ReadOrder { id: 1 };
-const COMPLETE: Command = Command::Complete { id: 1, version: None };
-const CANCEL: Command = Command::Cancel { id: 1, version: None };
+const COMPLETE: Command = Command::Complete {
+    id: 1,
+    version: None,
+};
+const CANCEL: Command = Command::Cancel {
+    id: 1,
+    version: None,
+};
 
 #[test]
 fn of_two_reservations_of_one_animal_one_is_made() {
@@ -124,16 +171,31 @@ fn of_two_reservations_of_one_animal_one_is_made() {
     let taken = second(pet(2, "pending", Some(1)), "invalid_transition");
     let both = second(Shown::Order(Box::new(one(2, "b", 1, "reserved"))), "201");
     for called in [2, 10] {
-        let first = told(called, called + 10, reserve("a"), "201", order(1, "reserved"));
+        let first = told(
+            called,
+            called + 10,
+            reserve("a"),
+            "201",
+            order(1, "reserved"),
+        );
         let history = [created.clone(), vec![first]].concat();
         // The one that is rejected must be in progress after the other one began.
         expect_of_each(&history, called == 2, [taken.clone()]);
-        expect_of_each(&history, false, [both.clone(), second(pet(1, "available", None), "409")]);
+        expect_of_each(
+            &history,
+            false,
+            [both.clone(), second(pet(1, "available", None), "409")],
+        );
     }
     expect_of_each(
         &reserved(),
         false,
-        [at(4, sell("b"), "201", Shown::Order(Box::new(one(2, "b", 1, "completed"))))],
+        [at(
+            4,
+            sell("b"),
+            "201",
+            Shown::Order(Box::new(one(2, "b", 1, "completed"))),
+        )],
     );
 }
 
@@ -181,7 +243,10 @@ fn an_order_that_is_completed_does_not_expire_and_one_that_expired_is_not_comple
     expect_of_each(
         &history,
         true,
-        [get(6, Some("sold")), at(6, COMPLETE, "200", order(2, "completed"))],
+        [
+            get(6, Some("sold")),
+            at(6, COMPLETE, "200", order(2, "completed")),
+        ],
     );
     expect_of_each(
         &history,
@@ -194,11 +259,23 @@ fn an_order_that_is_completed_does_not_expire_and_one_that_expired_is_not_comple
         ],
     );
     // Its time alone changes nothing.
-    let during = [reserved(), vec![told(4, 20, expire(LATER), "200", Shown::Nothing)]].concat();
+    let during = [
+        reserved(),
+        vec![told(4, 20, expire(LATER), "200", Shown::Nothing)],
+    ]
+    .concat();
     let late = at(6, COMPLETE, "invalid_transition", order(2, "expired"));
-    expect_of_each(&during, true, [late.clone(), at(6, READ_ORDER, "200", order(1, "reserved"))]);
+    expect_of_each(
+        &during,
+        true,
+        [late.clone(), at(6, READ_ORDER, "200", order(1, "reserved"))],
+    );
     expect_of_each(&reserved(), false, [late]);
-    expect_of_each(&during, false, [at(6, COMPLETE, "200", order(2, "completed"))]);
+    expect_of_each(
+        &during,
+        false,
+        [at(6, COMPLETE, "200", order(2, "completed"))],
+    );
     let early = at(4, expire("2026-01-01T00:00:00.000Z"), "200", Shown::Nothing);
     expect_of_each(&reserved(), false, [early]);
 }
@@ -206,7 +283,16 @@ fn an_order_that_is_completed_does_not_expire_and_one_that_expired_is_not_comple
 #[test]
 fn a_repeated_request_gets_the_first_response() {
     let placed = || with_key("k", at(2, reserve("a"), "201", order(1, "reserved")));
-    let again = |event: Event| with_key("k", Event { called: 6, returned: 7, ..event });
+    let again = |event: Event| {
+        with_key(
+            "k",
+            Event {
+                called: 6,
+                returned: 7,
+                ..event
+            },
+        )
+    };
     let created = event(0, 1, create("available"));
     let completed = at(4, COMPLETE, "200", order(2, "completed"));
     for first in [placed(), left(placed())] {
@@ -223,17 +309,45 @@ fn a_repeated_request_gets_the_first_response() {
                     "201",
                     Shown::Order(Box::new(one(2, "a", 1, "reserved"))),
                 )),
-                again(at(6, reserve("a"), "invalid_transition", pet(3, "sold", None))),
+                again(at(
+                    6,
+                    reserve("a"),
+                    "invalid_transition",
+                    pet(3, "sold", None),
+                )),
             ],
         );
     }
-    let other_time = Order { created_at: "later".to_owned(), ..one(1, "a", 1, "reserved") };
-    let other_time = again(at(6, reserve("a"), "201", Shown::Order(Box::new(other_time))));
+    let other_time = Order {
+        created_at: "later".to_owned(),
+        ..one(1, "a", 1, "reserved")
+    };
+    let other_time = again(at(
+        6,
+        reserve("a"),
+        "201",
+        Shown::Order(Box::new(other_time)),
+    ));
     expect_of_each(&[created.clone(), placed(), completed], false, [other_time]);
     // An error is not remembered.
-    let taken = with_key("l", at(4, sell("b"), "invalid_transition", pet(2, "pending", Some(1))));
-    let history = [reserved(), vec![taken, at(6, CANCEL, "200", order(2, "cancelled"))]].concat();
-    let sold = Order { expires_at: None, ..one(2, "b", 1, "completed") };
+    let taken = with_key(
+        "l",
+        at(
+            4,
+            sell("b"),
+            "invalid_transition",
+            pet(2, "pending", Some(1)),
+        ),
+    );
+    let history = [
+        reserved(),
+        vec![taken, at(6, CANCEL, "200", order(2, "cancelled"))],
+    ]
+    .concat();
+    let sold = Order {
+        expires_at: None,
+        ..one(2, "b", 1, "completed")
+    };
     let again = with_key("l", at(8, sell("b"), "201", Shown::Order(Box::new(sold))));
     expect_of_each(&history, true, [again]);
 }
@@ -241,16 +355,33 @@ fn a_repeated_request_gets_the_first_response() {
 #[test]
 fn a_change_of_an_old_version_is_rejected_with_the_present_one() {
     let named = |version, name: &str| {
-        let Shown::Pet(pet) = pet(version, "available", None) else { unreachable!() };
+        let Shown::Pet(pet) = pet(version, "available", None) else {
+            unreachable!()
+        };
         let fields = values("Max", name);
-        Shown::Pet(Box::new(StorePet { name: name.to_owned(), fields, ..*pet }))
+        Shown::Pet(Box::new(StorePet {
+            name: name.to_owned(),
+            fields,
+            ..*pet
+        }))
     };
-    let Shown::Pet(without_value) = named(2, "A") else { unreachable!() };
-    let without_value = StorePet { fields: values("Max", "Max"), ..*without_value };
-    let history =
-        [event(0, 1, create("available")), told(2, 9, rename(1, "A"), "200", named(2, "A"))];
+    let Shown::Pet(without_value) = named(2, "A") else {
+        unreachable!()
+    };
+    let without_value = StorePet {
+        fields: values("Max", "Max"),
+        ..*without_value
+    };
+    let history = [
+        event(0, 1, create("available")),
+        told(2, 9, rename(1, "A"), "200", named(2, "A")),
+    ];
     let other = |status, shown| told(3, 8, rename(1, "B"), status, shown);
-    expect_of_each(&history, true, [other("precondition_failed", named(2, "A"))]);
+    expect_of_each(
+        &history,
+        true,
+        [other("precondition_failed", named(2, "A"))],
+    );
     expect_of_each(
         &history,
         false,
@@ -267,12 +398,28 @@ fn a_change_of_an_old_version_is_rejected_with_the_present_one() {
 #[test]
 fn a_withdrawn_animal_is_only_in_the_store_area() {
     let list = |is_withdrawn, page: Vec<StorePet>| {
-        let filter = Filter { withdrawn: is_withdrawn, ..Filter::default() };
-        event(6, 7, Operation::StorePets { filter, limit: 9, after: 0, page, more: false })
+        let filter = Filter {
+            withdrawn: is_withdrawn,
+            ..Filter::default()
+        };
+        event(
+            6,
+            7,
+            Operation::StorePets {
+                filter,
+                limit: 9,
+                after: 0,
+                page,
+                more: false,
+            },
+        )
     };
     let gone = withdrawn(2, "available");
     let shown = || Shown::Pet(Box::new(withdrawn(2, "available")));
-    let history = [event(0, 1, create("available")), at(2, withdraw(1), "200", shown())];
+    let history = [
+        event(0, 1, create("available")),
+        at(2, withdraw(1), "200", shown()),
+    ];
     expect_of_each(
         &history,
         true,
@@ -282,7 +429,15 @@ fn a_withdrawn_animal_is_only_in_the_store_area() {
             list(false, vec![]),
             at(6, READ_PET, "200", shown()),
             at(6, reserve("a"), "invalid_transition", shown()),
-            at(6, Command::Restore { id: 1, version: Some(2) }, "200", pet(3, "available", None)),
+            at(
+                6,
+                Command::Restore {
+                    id: 1,
+                    version: Some(2),
+                },
+                "200",
+                pet(3, "available", None),
+            ),
         ],
     );
     expect_of_each(
@@ -294,7 +449,15 @@ fn a_withdrawn_animal_is_only_in_the_store_area() {
             list(false, vec![gone]),
             at(6, READ_PET, "not_found", Shown::Nothing),
             at(6, reserve("a"), "201", order(1, "reserved")),
-            at(6, Command::Restore { id: 1, version: Some(2) }, "200", pet(3, "sold", None)),
+            at(
+                6,
+                Command::Restore {
+                    id: 1,
+                    version: Some(2),
+                },
+                "200",
+                pet(3, "sold", None),
+            ),
         ],
     );
 }
@@ -305,7 +468,14 @@ fn an_order_whose_client_left_is_placed_at_any_time_or_never() {
     let history = [event(0, 1, create("available")), unknown];
     let orders = |called, page: Vec<Order>| {
         let (status, pet_id) = (Some("reserved"), Some(1));
-        let orders = Operation::Orders { status, pet_id, limit: 9, after: 0, page, more: false };
+        let orders = Operation::Orders {
+            status,
+            pet_id,
+            limit: 9,
+            after: 0,
+            page,
+            more: false,
+        };
         event(called, called + 1, orders)
     };
     let placed = || one(1, "a", 1, "reserved");
@@ -323,33 +493,69 @@ fn an_order_whose_client_left_is_placed_at_any_time_or_never() {
     let seen = [history.to_vec(), vec![orders(4, vec![placed()])]].concat();
     expect_of_each(&seen, true, [get(6, Some("pending"))]);
     expect_of_each(&seen, false, [orders(6, vec![]), get(6, Some("available"))]);
-    expect_of_each(&reserved(), false, [orders(4, vec![one(1, "a", 1, "expired")])]);
+    expect_of_each(
+        &reserved(),
+        false,
+        [orders(4, vec![one(1, "a", 1, "expired")])],
+    );
 }
 
 #[test]
 fn a_list_by_name_is_in_the_order_of_ids() {
     let named = |id: i64, name: &str| {
-        let Shown::Pet(pet) = pet(1, "available", None) else { unreachable!() };
-        StorePet { id, name: name.to_owned(), ..*pet }
+        let Shown::Pet(pet) = pet(1, "available", None) else {
+            unreachable!()
+        };
+        StorePet {
+            id,
+            name: name.to_owned(),
+            ..*pet
+        }
     };
     let created = |(id, name): (i64, &str)| {
-        let animal =
-            Animal { id, name: name.to_owned(), category_id: 1, status: "available".into() };
+        let animal = Animal {
+            id,
+            name: name.to_owned(),
+            category_id: 1,
+            status: "available".into(),
+        };
         let (name, status) = (name.to_owned(), "available");
-        let create = Operation::Create { name, category_id: 1, status, response: Some(animal) };
+        let create = Operation::Create {
+            name,
+            category_id: 1,
+            status,
+            response: Some(animal),
+        };
         event(2 * id.unsigned_abs(), 2 * id.unsigned_abs() + 1, create)
     };
-    let history: Vec<Event> =
-        [(1, "Maya"), (2, "Max"), (3, "Leo"), (4, "Maxi")].map(created).into();
+    let history: Vec<Event> = [(1, "Maya"), (2, "Max"), (3, "Leo"), (4, "Maxi")]
+        .map(created)
+        .into();
     let list = |after, page: &[(i64, &str)], more| {
-        let filter = Filter { name: Some("Ma"), ..Filter::default() };
+        let filter = Filter {
+            name: Some("Ma"),
+            ..Filter::default()
+        };
         let page = page.iter().map(|(id, name)| named(*id, name)).collect();
-        event(20, 21, Operation::StorePets { filter, limit: 2, after, page, more })
+        event(
+            20,
+            21,
+            Operation::StorePets {
+                filter,
+                limit: 2,
+                after,
+                page,
+                more,
+            },
+        )
     };
     expect_of_each(
         &history,
         true,
-        [list(0, &[(1, "Maya"), (2, "Max")], true), list(2, &[(4, "Maxi")], false)],
+        [
+            list(0, &[(1, "Maya"), (2, "Max")], true),
+            list(2, &[(4, "Maxi")], false),
+        ],
     );
     expect_of_each(
         &history,

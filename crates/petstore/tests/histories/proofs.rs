@@ -12,23 +12,41 @@ pub(super) fn check(history: &[Event]) -> Result<(), String> {
 }
 
 pub(super) fn status(id: i64) -> &'static str {
-    if id % 2 == 1 { STATUSES[0] } else { STATUSES[1] }
+    if id % 2 == 1 {
+        STATUSES[0]
+    } else {
+        STATUSES[1]
+    }
 }
 
 /// The animal with this id, as it was added. Odd ones are available, even ones
 /// sold.
 pub(super) fn animal(id: i64) -> Animal {
-    Animal { id, name: format!("n{id}"), category_id: id, status: status(id).to_owned() }
+    Animal {
+        id,
+        name: format!("n{id}"),
+        category_id: id,
+        status: status(id).to_owned(),
+    }
 }
 
 pub(super) fn event((called, returned): (Moment, Moment), operation: Operation) -> Event {
-    Event { called, returned, operation }
+    Event {
+        called,
+        returned,
+        operation,
+    }
 }
 
 pub(super) fn create(called: Moment, returned: Moment, id: i64) -> Event {
     let response = (returned < Moment::MAX).then(|| animal(id));
     let name = format!("n{id}");
-    let create = Operation::Create { name, category_id: id, status: status(id), response };
+    let create = Operation::Create {
+        name,
+        category_id: id,
+        status: status(id),
+        response,
+    };
     event((called, returned), create)
 }
 
@@ -39,7 +57,16 @@ pub(super) fn get(called: Moment, returned: Moment, id: i64, found: Option<Anima
 /// A page of two at most.
 pub(super) fn list(called: Moment, returned: Moment, after: i64, ids: &[i64], more: bool) -> Event {
     let page = ids.iter().copied().map(animal).collect();
-    event((called, returned), Operation::List { status: None, limit: 2, after, page, more })
+    event(
+        (called, returned),
+        Operation::List {
+            status: None,
+            limit: 2,
+            after,
+            page,
+            more,
+        },
+    )
 }
 
 /// A page of the animals with this status.
@@ -50,7 +77,13 @@ pub(super) fn list_of(
     page: Vec<Animal>,
 ) -> Event {
     let status = Some(status);
-    let page = Operation::List { status, limit: 9, after: 0, page, more: false };
+    let page = Operation::List {
+        status,
+        limit: 9,
+        after: 0,
+        page,
+        more: false,
+    };
     event((called, returned), page)
 }
 
@@ -92,8 +125,14 @@ fn a_good_history_passes() {
 fn what_is_stale_half_there_of_another_or_gone_is_recognized() {
     let [one, two] = [create(0, 1, 1), create(2, 3, 2)];
     let history = [one, two, list(4, 5, 0, &[1, 2], false)];
-    let half = Animal { category_id: 0, ..animal(1) };
-    let never = Animal { name: "never".to_owned(), ..animal(1) };
+    let half = Animal {
+        category_id: 0,
+        ..animal(1)
+    };
+    let never = Animal {
+        name: "never".to_owned(),
+        ..animal(1)
+    };
     expect_of_each(
         &history,
         true,
@@ -124,14 +163,22 @@ fn what_is_stale_half_there_of_another_or_gone_is_recognized() {
 fn an_animal_that_was_seen_stays_whether_or_not_it_was_acknowledged() {
     let seen = [create(0, 9, 1), get(1, 2, 1, Some(animal(1)))];
     expect_of_each(&seen, false, [get(3, 4, 1, None)]);
-    let acknowledged = [create(0, 1, 1), get(2, 3, 1, None), get(4, 5, 1, Some(animal(1)))];
+    let acknowledged = [
+        create(0, 1, 1),
+        get(2, 3, 1, None),
+        get(4, 5, 1, Some(animal(1))),
+    ];
     check(&acknowledged).unwrap_err();
 }
 
 #[test]
 fn an_id_for_two_animals_and_two_animals_of_one_create_are_recognized() {
     let under = |id: i64, mut create: Event| {
-        let Operation::Create { response: Some(animal), .. } = &mut create.operation else {
+        let Operation::Create {
+            response: Some(animal),
+            ..
+        } = &mut create.operation
+        else {
             unreachable!()
         };
         animal.id = id;
@@ -139,9 +186,17 @@ fn an_id_for_two_animals_and_two_animals_of_one_create_are_recognized() {
     };
     let history = [create(0, 1, 1)];
     expect_of_each(&history, true, [create(2, 3, 1), create(2, 3, 2)]);
-    expect_of_each(&history, false, [under(1, create(2, 3, 2)), under(2, create(2, 3, 1))]);
+    expect_of_each(
+        &history,
+        false,
+        [under(1, create(2, 3, 2)), under(2, create(2, 3, 1))],
+    );
     let doubled = Animal { id: 2, ..animal(1) };
-    expect_of_each(&history, false, [list_of(2, 3, STATUSES[0], vec![animal(1), doubled])]);
+    expect_of_each(
+        &history,
+        false,
+        [list_of(2, 3, STATUSES[0], vec![animal(1), doubled])],
+    );
 }
 
 #[test]
@@ -168,10 +223,16 @@ fn ids_against_the_order_of_creation_are_recognized_where_that_is_the_order() {
 
 #[test]
 fn a_page_that_skips_doubles_disorders_or_links_wrongly_is_recognized() {
-    let five: Vec<Event> =
-        (1..=5).zip((2..).step_by(2)).map(|(id, at)| create(at, at + 1, id)).collect();
+    let five: Vec<Event> = (1..=5)
+        .zip((2..).step_by(2))
+        .map(|(id, at)| create(at, at + 1, id))
+        .collect();
     let page = |ids: &[i64], more| list(20, 21, 2, ids, more);
-    expect_of_each(&five, true, [page(&[3, 4], true), list(20, 21, 3, &[4, 5], false)]);
+    expect_of_each(
+        &five,
+        true,
+        [page(&[3, 4], true), list(20, 21, 3, &[4, 5], false)],
+    );
     expect_of_each(
         &five,
         false,

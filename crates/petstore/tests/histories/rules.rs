@@ -58,8 +58,13 @@ pub(super) type Decision<'h> = (Response<'h>, Effect<'h>);
 impl Entry<'_> {
     pub(super) fn is_shown_by(&self, id: i64, pet: &StorePet) -> bool {
         let withdrawn = pet.withdrawn.as_ref();
-        (pet.id, pet.name.as_str(), pet.category_id, pet.status.as_str(), pet.version)
-            == (id, self.name, self.category_id, self.status, self.version)
+        (
+            pet.id,
+            pet.name.as_str(),
+            pet.category_id,
+            pet.status.as_str(),
+            pet.version,
+        ) == (id, self.name, self.category_id, self.status, self.version)
             && pet.order_id == self.reserved_by
             && pet.fields == values(self.created_as, self.name)
             && withdrawn.map(|withdrawn| withdrawn.reason.as_str()) == self.withdrawn
@@ -121,7 +126,14 @@ pub(super) fn label<'h>(
 }
 
 fn response<'h>(status: u16, code: &'static str, shows: Shows<'h>) -> Decision<'h> {
-    (Response { status, code, shows }, Effect::default())
+    (
+        Response {
+            status,
+            code,
+            shows,
+        },
+        Effect::default(),
+    )
 }
 
 /// What an animal becomes, unless its state does not allow that.
@@ -131,7 +143,9 @@ fn of_pet<'h>(
     version: Option<i64>,
     change: impl FnOnce(Entry<'h>) -> Result<Entry<'h>, &'static str>,
 ) -> Decision<'h> {
-    let Some(&pet) = pet else { return response(404, "not_found", Shows::Nothing) };
+    let Some(&pet) = pet else {
+        return response(404, "not_found", Shows::Nothing);
+    };
     if version.is_some_and(|version| version != pet.version) {
         return response(412, "precondition_failed", Shows::Pet(id, pet));
     }
@@ -139,9 +153,18 @@ fn of_pet<'h>(
         Err(code) => response(409, code, Shows::Pet(id, pet)),
         Ok(after) if after == pet => response(200, "", Shows::Pet(id, pet)),
         Ok(after) => {
-            let after = Entry { version: pet.version + 1, ..after };
+            let after = Entry {
+                version: pet.version + 1,
+                ..after
+            };
             let (response, _) = response(200, "", Shows::Pet(id, after));
-            (response, Effect { pet: Some((id, after)), order: None })
+            (
+                response,
+                Effect {
+                    pet: Some((id, after)),
+                    order: None,
+                },
+            )
         }
     }
 }
@@ -155,7 +178,9 @@ fn of_order<'h>(
     version: Option<i64>,
     change: impl FnOnce(OrderEntry<'h>, Entry<'h>) -> Option<Pair<'h>>,
 ) -> Decision<'h> {
-    let Some((order, pet)) = found else { return response(404, "not_found", Shows::Nothing) };
+    let Some((order, pet)) = found else {
+        return response(404, "not_found", Shows::Nothing);
+    };
     if version.is_some_and(|version| version != order.version) {
         return response(412, "precondition_failed", Shows::Order(id, order));
     }
@@ -163,19 +188,35 @@ fn of_order<'h>(
         None => response(409, "invalid_transition", Shows::Order(id, order)),
         Some((after, _)) if after == order => response(200, "", Shows::Order(id, order)),
         Some((order_after, pet_after)) => {
-            let order = OrderEntry { version: order.version + 1, ..order_after };
+            let order = OrderEntry {
+                version: order.version + 1,
+                ..order_after
+            };
             let is_changed = pet_after != pet;
-            let pet = Entry { version: pet.version + 1, ..pet_after };
+            let pet = Entry {
+                version: pet.version + 1,
+                ..pet_after
+            };
             let (response, _) = response(200, "", Shows::Order(id, order));
             let pet = is_changed.then_some((order.pet_id, pet));
-            (response, Effect { pet, order: Some((id, order)) })
+            (
+                response,
+                Effect {
+                    pet,
+                    order: Some((id, order)),
+                },
+            )
         }
     }
 }
 
 /// The reservation is over, and the animal available.
 fn ended<'h>(status: &'h str, (order, pet): Pair<'h>) -> Option<Pair<'h>> {
-    let pet = Entry { status: "available", reserved_by: None, ..pet };
+    let pet = Entry {
+        status: "available",
+        reserved_by: None,
+        ..pet
+    };
     (order.status == "reserved").then_some((OrderEntry { status, ..order }, pet))
 }
 
@@ -205,39 +246,68 @@ pub(super) fn decide<'h>(
                     (Some(_), _, _) => Err("invalid_transition"),
                     (None, true, _) => Ok(after),
                     (None, false, Some(_)) => Err("open_order"),
-                    (None, false, None) => Ok(Entry { sold_by: None, ..after }),
+                    (None, false, None) => Ok(Entry {
+                        sold_by: None,
+                        ..after
+                    }),
                 }
             })
         }
-        Command::Withdraw { id, version, reason } => {
-            of_pet(*id, pet(*id).as_ref(), *version, |pet| match (pet.withdrawn, pet.reserved_by) {
+        Command::Withdraw {
+            id,
+            version,
+            reason,
+        } => of_pet(*id, pet(*id).as_ref(), *version, |pet| {
+            match (pet.withdrawn, pet.reserved_by) {
                 (Some(_), _) => Err("invalid_transition"),
                 (None, Some(_)) => Err("open_order"),
-                (None, None) => Ok(Entry { withdrawn: Some(reason), ..pet }),
-            })
-        }
+                (None, None) => Ok(Entry {
+                    withdrawn: Some(reason),
+                    ..pet
+                }),
+            }
+        }),
         Command::Restore { id, version } => of_pet(*id, pet(*id).as_ref(), *version, |pet| {
             pet.withdrawn.ok_or("invalid_transition")?;
-            Ok(Entry { withdrawn: None, ..pet })
-        }),
-        Command::Place { pet_id, note, until } => {
-            place(*pet_id, pet(*pet_id), note, until.as_deref(), new)
-        }
-        Command::PatchOrder { id, version, reference, until } => {
-            of_order(*id, pair(*id), *version, |order, pet| {
-                let after = OrderEntry {
-                    reference: reference.as_deref().or(order.reference),
-                    until: until.as_deref().or(order.until),
-                    ..order
-                };
-                (order.status == "reserved" || after.until == order.until).then_some((after, pet))
+            Ok(Entry {
+                withdrawn: None,
+                ..pet
             })
-        }
+        }),
+        Command::Place {
+            pet_id,
+            note,
+            until,
+        } => place(*pet_id, pet(*pet_id), note, until.as_deref(), new),
+        Command::PatchOrder {
+            id,
+            version,
+            reference,
+            until,
+        } => of_order(*id, pair(*id), *version, |order, pet| {
+            let after = OrderEntry {
+                reference: reference.as_deref().or(order.reference),
+                until: until.as_deref().or(order.until),
+                ..order
+            };
+            (order.status == "reserved" || after.until == order.until).then_some((after, pet))
+        }),
         Command::Complete { id, version } => of_order(*id, pair(*id), *version, |order, pet| {
-            let sold = Entry { status: "sold", reserved_by: None, sold_by: Some(*id), ..pet };
+            let sold = Entry {
+                status: "sold",
+                reserved_by: None,
+                sold_by: Some(*id),
+                ..pet
+            };
             match order.status {
                 "completed" => Some((order, pet)),
-                "reserved" => Some((OrderEntry { status: "completed", ..order }, sold)),
+                "reserved" => Some((
+                    OrderEntry {
+                        status: "completed",
+                        ..order
+                    },
+                    sold,
+                )),
                 _ => None,
             }
         }),
@@ -249,10 +319,20 @@ pub(super) fn decide<'h>(
         }
         Command::Return { id, version } => of_order(*id, pair(*id), *version, |order, pet| {
             let holds = pet.sold_by == Some(*id) && pet.withdrawn.is_none();
-            let back = Entry { status: "available", sold_by: None, ..pet };
+            let back = Entry {
+                status: "available",
+                sold_by: None,
+                ..pet
+            };
             match order.status {
                 "returned" => Some((order, pet)),
-                "completed" if holds => Some((OrderEntry { status: "returned", ..order }, back)),
+                "completed" if holds => Some((
+                    OrderEntry {
+                        status: "returned",
+                        ..order
+                    },
+                    back,
+                )),
                 _ => None,
             }
         }),
@@ -263,8 +343,17 @@ pub(super) fn decide<'h>(
                     "completed" => pet.sold_by == Some(*id),
                     _ => pet.status == "available",
                 };
-                let order = OrderEntry { status: "reserved", until: Some(until), ..order };
-                let pet = Entry { status: "pending", reserved_by: Some(*id), sold_by: None, ..pet };
+                let order = OrderEntry {
+                    status: "reserved",
+                    until: Some(until),
+                    ..order
+                };
+                let pet = Entry {
+                    status: "pending",
+                    reserved_by: Some(*id),
+                    sold_by: None,
+                    ..pet
+                };
                 (is_free && pet.withdrawn.is_none()).then_some((order, pet))
             })
         }
@@ -275,7 +364,14 @@ pub(super) fn decide<'h>(
                 ended("expired", (order, pet)).filter(|_| is_due(order))
             });
             let status = if effect.order.is_some() { 200 } else { 409 };
-            (Response { status, code: "", shows: Shows::Nothing }, effect)
+            (
+                Response {
+                    status,
+                    code: "",
+                    shows: Shows::Nothing,
+                },
+                effect,
+            )
         }
     }
 }
@@ -287,7 +383,9 @@ fn place<'h>(
     until: Option<&'h str>,
     id: i64,
 ) -> Decision<'h> {
-    let Some(pet) = pet else { return response(404, "not_found", Shows::Nothing) };
+    let Some(pet) = pet else {
+        return response(404, "not_found", Shows::Nothing);
+    };
     let is_free = match until {
         Some(_) => pet.status == "available",
         None => pet.status != "sold" && pet.reserved_by.is_none(),
@@ -296,11 +394,44 @@ fn place<'h>(
         return response(409, "invalid_transition", Shows::Pet(pet_id, pet));
     }
     let (status, after) = match until {
-        Some(_) => ("reserved", Entry { status: "pending", reserved_by: Some(id), ..pet }),
-        None => ("completed", Entry { status: "sold", sold_by: Some(id), ..pet }),
+        Some(_) => (
+            "reserved",
+            Entry {
+                status: "pending",
+                reserved_by: Some(id),
+                ..pet
+            },
+        ),
+        None => (
+            "completed",
+            Entry {
+                status: "sold",
+                sold_by: Some(id),
+                ..pet
+            },
+        ),
     };
-    let order = OrderEntry { pet_id, status, note, reference: None, until, version: 1 };
-    let pet = Some((pet_id, Entry { version: pet.version + 1, ..after }));
+    let order = OrderEntry {
+        pet_id,
+        status,
+        note,
+        reference: None,
+        until,
+        version: 1,
+    };
+    let pet = Some((
+        pet_id,
+        Entry {
+            version: pet.version + 1,
+            ..after
+        },
+    ));
     let (response, _) = response(201, "", Shows::Order(id, order));
-    (response, Effect { pet, order: Some((id, order)) })
+    (
+        response,
+        Effect {
+            pet,
+            order: Some((id, order)),
+        },
+    )
 }

@@ -12,63 +12,125 @@ pub(super) const SOON: &str = "2027-01-01T00:00:00.000Z";
 pub(super) const LATER: &str = "2027-02-01T00:00:00.000Z";
 
 pub(super) fn create(status: &'static str) -> Operation {
-    let animal = Animal { id: 1, name: "Max".into(), category_id: 1, status: status.to_owned() };
-    Operation::Create { name: "Max".into(), category_id: 1, status, response: Some(animal) }
+    let animal = Animal {
+        id: 1,
+        name: "Max".into(),
+        category_id: 1,
+        status: status.to_owned(),
+    };
+    Operation::Create {
+        name: "Max".into(),
+        category_id: 1,
+        status,
+        response: Some(animal),
+    }
 }
 
 pub(super) fn reserve(note: &str) -> Command {
-    Command::Place { pet_id: 1, note: note.to_owned(), until: Some(SOON.to_owned()) }
+    Command::Place {
+        pet_id: 1,
+        note: note.to_owned(),
+        until: Some(SOON.to_owned()),
+    }
 }
 
 pub(super) fn sell(note: &str) -> Command {
-    Command::Place { pet_id: 1, note: note.to_owned(), until: None }
+    Command::Place {
+        pet_id: 1,
+        note: note.to_owned(),
+        until: None,
+    }
 }
 
 pub(super) fn rename(version: i64, name: &str) -> Command {
-    let patch = Patch { name: Some(name.to_owned()), ..Patch::default() };
-    Command::PatchPet { id: 1, version: Some(version), patch }
+    let patch = Patch {
+        name: Some(name.to_owned()),
+        ..Patch::default()
+    };
+    Command::PatchPet {
+        id: 1,
+        version: Some(version),
+        patch,
+    }
 }
 
 pub(super) fn set(version: i64, status: &'static str) -> Command {
-    let patch = Patch { status: Some(status), ..Patch::default() };
-    Command::PatchPet { id: 1, version: Some(version), patch }
+    let patch = Patch {
+        status: Some(status),
+        ..Patch::default()
+    };
+    Command::PatchPet {
+        id: 1,
+        version: Some(version),
+        patch,
+    }
 }
 
 pub(super) fn withdraw(version: i64) -> Command {
-    Command::Withdraw { id: 1, version: Some(version), reason: "died" }
+    Command::Withdraw {
+        id: 1,
+        version: Some(version),
+        reason: "died",
+    }
 }
 
 pub(super) fn refer(version: i64, reference: Option<&str>, until: Option<&str>) -> Command {
     let [reference, until] = [reference, until].map(|text| text.map(str::to_owned));
-    Command::PatchOrder { id: 1, version: Some(version), reference, until }
+    Command::PatchOrder {
+        id: 1,
+        version: Some(version),
+        reference,
+        until,
+    }
 }
 
-const CANCEL: Command = Command::Cancel { id: 1, version: None };
-const RETURN: Command = Command::Return { id: 1, version: None };
+const CANCEL: Command = Command::Cancel {
+    id: 1,
+    version: None,
+};
+const RETURN: Command = Command::Return {
+    id: 1,
+    version: None,
+};
 
 pub(super) fn reopen(version: Option<i64>) -> Command {
-    Command::Reopen { id: 1, version, until: LATER.to_owned() }
+    Command::Reopen {
+        id: 1,
+        version,
+        until: LATER.to_owned(),
+    }
 }
 
 pub(super) fn expire(at: &str) -> Command {
-    Command::Expire { id: 1, at: at.to_owned() }
+    Command::Expire {
+        id: 1,
+        at: at.to_owned(),
+    }
 }
 
 fn store(command: Command) -> Operation {
-    Operation::Store { command, key: None, outcome: None }
+    Operation::Store {
+        command,
+        key: None,
+        outcome: None,
+    }
 }
 
 /// The response to `command` after others, and the statuses that it leads to.
 fn result(status: &'static str, before: Vec<Command>, command: &Command) -> String {
-    let operations: Vec<Operation> =
-        std::iter::once(create(status)).chain(before.into_iter().map(store)).collect();
+    let operations: Vec<Operation> = std::iter::once(create(status))
+        .chain(before.into_iter().map(store))
+        .collect();
     let mut catalogue = Catalogue::default();
     for (id, operation) in [1, 1, 2].into_iter().zip(&operations) {
         catalogue = catalogue.after(operation, Some(id), Order::OfIds).unwrap();
     }
     let (response, effect) = catalogue.decide(command, 1);
     if !response.code.is_empty() {
-        assert!(matches!(response.shows, Shows::Pet(1, _) | Shows::Order(1, _)));
+        assert!(matches!(
+            response.shows,
+            Shows::Pet(1, _) | Shows::Order(1, _)
+        ));
         return format!("{} {}", response.status, response.code);
     }
     let order = effect.order.map(|(_, order)| format!(" {}", order.status));
@@ -76,7 +138,12 @@ fn result(status: &'static str, before: Vec<Command>, command: &Command) -> Stri
         let withdrawn = pet.withdrawn.map_or("", |_| ", withdrawn");
         format!(", {} {}{withdrawn}", pet.name, pet.status)
     });
-    format!("{}{}{}", response.status, order.unwrap_or_default(), pet.unwrap_or_default())
+    format!(
+        "{}{}{}",
+        response.status,
+        order.unwrap_or_default(),
+        pet.unwrap_or_default()
+    )
 }
 
 const NO_TRANSITION: &str = "409 invalid_transition";
@@ -95,8 +162,24 @@ fn each_command_on_an_animal_in_each_state_leads_where_the_store_area_says() {
     ];
     let none = NO_TRANSITION;
     let expected = [
-        ["201 reserved, Max pending", none, none, none, none, none, none],
-        ["201 completed, Max sold", "201 completed, Max sold", none, none, none, none, none],
+        [
+            "201 reserved, Max pending",
+            none,
+            none,
+            none,
+            none,
+            none,
+            none,
+        ],
+        [
+            "201 completed, Max sold",
+            "201 completed, Max sold",
+            none,
+            none,
+            none,
+            none,
+            none,
+        ],
         [
             "200, New available",
             "200, New pending",
@@ -115,7 +198,15 @@ fn each_command_on_an_animal_in_each_state_leads_where_the_store_area_says() {
             none,
             none,
         ],
-        ["200, Max pending", "200", "200", "200, Max pending", "200, Max pending", none, none],
+        [
+            "200, Max pending",
+            "200",
+            "200",
+            "200, Max pending",
+            "200, Max pending",
+            none,
+            none,
+        ],
         [
             "200, Max available, withdrawn",
             "200, Max pending, withdrawn",
@@ -125,7 +216,15 @@ fn each_command_on_an_animal_in_each_state_leads_where_the_store_area_says() {
             none,
             none,
         ],
-        [none, none, none, none, none, "200, Max available", "200, Max sold"],
+        [
+            none,
+            none,
+            none,
+            none,
+            none,
+            "200, Max available",
+            "200, Max sold",
+        ],
     ];
     for (state, (status, before, version)) in states.into_iter().enumerate() {
         let commands = [
@@ -135,14 +234,26 @@ fn each_command_on_an_animal_in_each_state_leads_where_the_store_area_says() {
             set(version, "available"),
             set(version, "pending"),
             withdraw(version),
-            Command::Restore { id: 1, version: Some(version) },
+            Command::Restore {
+                id: 1,
+                version: Some(version),
+            },
         ];
         for (command, expected) in commands.into_iter().zip(expected) {
             let found = result(status, before.clone(), &command);
-            assert_eq!(found, expected[state], "{status}, {before:?}, then {command:?}");
+            assert_eq!(
+                found, expected[state],
+                "{status}, {before:?}, then {command:?}"
+            );
         }
-        for command in [rename(0, "New"), withdraw(9), Command::Restore { id: 1, version: Some(9) }]
-        {
+        for command in [
+            rename(0, "New"),
+            withdraw(9),
+            Command::Restore {
+                id: 1,
+                version: Some(9),
+            },
+        ] {
             let found = result(status, before.clone(), &command);
             assert_eq!(found, "412 precondition_failed");
         }
@@ -162,9 +273,33 @@ fn each_command_on_an_order_in_each_state_leads_where_the_store_area_says() {
     ];
     let (none, again) = (NO_TRANSITION, "200 reserved, Max pending");
     let expected = [
-        ["200 completed, Max sold", "200", "200", "200", none, none, none],
-        ["200 cancelled, Max available", none, none, none, "200", none, none],
-        [none, "200 returned, Max available", none, none, none, none, "200"],
+        [
+            "200 completed, Max sold",
+            "200",
+            "200",
+            "200",
+            none,
+            none,
+            none,
+        ],
+        [
+            "200 cancelled, Max available",
+            none,
+            none,
+            none,
+            "200",
+            none,
+            none,
+        ],
+        [
+            none,
+            "200 returned, Max available",
+            none,
+            none,
+            none,
+            none,
+            "200",
+        ],
         [
             "200 reserved",
             "200 completed",
@@ -176,12 +311,23 @@ fn each_command_on_an_order_in_each_state_leads_where_the_store_area_says() {
         ],
         ["200 reserved", none, none, none, none, none, none],
         [none, again, none, none, again, again, again],
-        ["200 expired, Max available", "409", "409", "409", "409", "409", "409"],
+        [
+            "200 expired, Max available",
+            "409",
+            "409",
+            "409",
+            "409",
+            "409",
+            "409",
+        ],
         ["409", "409", "409", "409", "409", "409", "409"],
     ];
     for (state, (before, version)) in states.into_iter().enumerate() {
         let commands = [
-            Command::Complete { id: 1, version: None },
+            Command::Complete {
+                id: 1,
+                version: None,
+            },
             CANCEL,
             RETURN,
             refer(version, Some("R-1"), None),
@@ -193,7 +339,11 @@ fn each_command_on_an_order_in_each_state_leads_where_the_store_area_says() {
         for (command, expected) in commands.into_iter().zip(expected) {
             let found = result("available", before.clone(), &command);
             let expected = expected[state];
-            let found = if expected == "409" { found.trim_end() } else { &found };
+            let found = if expected == "409" {
+                found.trim_end()
+            } else {
+                &found
+            };
             assert_eq!(found, expected, "{before:?}, then {command:?}");
         }
         let version = Some(9);
@@ -204,7 +354,10 @@ fn each_command_on_an_order_in_each_state_leads_where_the_store_area_says() {
             Command::Return { id: 1, version },
             reopen(version),
         ] {
-            assert_eq!(result("available", before.clone(), &stale), "412 precondition_failed");
+            assert_eq!(
+                result("available", before.clone(), &stale),
+                "412 precondition_failed"
+            );
         }
     }
 }
@@ -212,8 +365,12 @@ fn each_command_on_an_order_in_each_state_leads_where_the_store_area_says() {
 #[test]
 fn a_sale_cannot_be_returned_after_its_animal_was_sold_again() {
     let mut catalogue = Catalogue::default();
-    let operations =
-        [create("available"), store(sell("a")), store(set(2, "available")), store(sell("b"))];
+    let operations = [
+        create("available"),
+        store(sell("a")),
+        store(set(2, "available")),
+        store(sell("b")),
+    ];
     for (id, operation) in [1, 1, 1, 2].into_iter().zip(&operations) {
         catalogue = catalogue.after(operation, Some(id), Order::OfIds).unwrap();
     }

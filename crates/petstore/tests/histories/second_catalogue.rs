@@ -61,7 +61,9 @@ impl World {
                 self.pets.iter().all(|(added, _)| added.name != *name)
             }
             Operation::Store { key, .. } => {
-                let is_known = key.as_ref().is_some_and(|key| self.remembered.contains_key(key));
+                let is_known = key
+                    .as_ref()
+                    .is_some_and(|key| self.remembered.contains_key(key));
                 operation.placed().is_some() && !is_known
             }
             Operation::Batch { key, .. } => {
@@ -75,7 +77,12 @@ impl World {
     pub(super) fn execute(&mut self, operation: &Operation, id: i64) -> Operation {
         let mut executed = operation.clone();
         match &mut executed {
-            Operation::Create { name, category_id, status, response } => {
+            Operation::Create {
+                name,
+                category_id,
+                status,
+                response,
+            } => {
                 let known = self.pets.iter().find(|(added, _)| added.name == *name);
                 let known = known.map(|(added, _)| added.clone());
                 *response = Some(known.unwrap_or_else(|| self.add(id, name, *category_id, status)));
@@ -84,7 +91,13 @@ impl World {
                 let mut shown = self.pets_by_id().filter(|pet| pet.withdrawn.is_none());
                 *found = shown.find(|pet| pet.id.get() == *id).map(animal);
             }
-            Operation::List { status, limit, after, page, more } => {
+            Operation::List {
+                status,
+                limit,
+                after,
+                page,
+                more,
+            } => {
                 let due = self.pets_by_id().filter(|pet| {
                     pet.withdrawn.is_none()
                         && pet.id.get() > *after
@@ -93,12 +106,25 @@ impl World {
                 (*page, *more) = page_of(due.map(animal), *limit);
             }
             Operation::StorePets {
-                filter: Filter { withdrawn, .. }, limit, page, more, ..
+                filter: Filter { withdrawn, .. },
+                limit,
+                page,
+                more,
+                ..
             } => {
-                let due = self.pets_by_id().filter(|pet| pet.withdrawn.is_some() == *withdrawn);
+                let due = self
+                    .pets_by_id()
+                    .filter(|pet| pet.withdrawn.is_some() == *withdrawn);
                 (*page, *more) = page_of(due.map(shown_pet), *limit);
             }
-            Operation::Orders { pet_id, limit, after, page, more, .. } => {
+            Operation::Orders {
+                pet_id,
+                limit,
+                after,
+                page,
+                more,
+                ..
+            } => {
                 let mut due: Vec<&Order> = self.orders.iter().collect();
                 due.sort_by_key(|order| order.id);
                 let due = due.into_iter().filter(|order| {
@@ -106,22 +132,39 @@ impl World {
                 });
                 (*page, *more) = page_of(due.map(shown_order), *limit);
             }
-            Operation::Batch { commands, key, outcome } => {
+            Operation::Batch {
+                commands,
+                key,
+                outcome,
+            } => {
                 let known = self.batches.get(key).cloned().map(Ok);
                 *outcome = Some(known.unwrap_or_else(|| self.run_batch(commands, key, id)));
             }
-            Operation::Label { id, version, label, outcome } => {
+            Operation::Label {
+                id,
+                version,
+                label,
+                outcome,
+            } => {
                 *outcome = Some(self.label(*id, *version, label.as_ref()));
             }
             Operation::Categories { page } => {
                 *page = self.categories.values().map(shown_category).collect();
             }
-            Operation::Store { command, key, outcome } => {
-                let known = key.as_ref().and_then(|key| self.remembered.get(key)).cloned();
+            Operation::Store {
+                command,
+                key,
+                outcome,
+            } => {
+                let known = key
+                    .as_ref()
+                    .and_then(|key| self.remembered.get(key))
+                    .cloned();
                 *outcome = Some(known.unwrap_or_else(|| {
                     let outcome = self.carry_out(command, id);
                     let key = key.clone().filter(|_| outcome.status < 300);
-                    self.remembered.extend(key.map(|key| (key, outcome.clone())));
+                    self.remembered
+                        .extend(key.map(|key| (key, outcome.clone())));
                     outcome
                 }));
             }
@@ -136,7 +179,11 @@ impl World {
             let mut outcome = self.carry_out(command, id);
             if outcome.status >= 300 {
                 *self = before;
-                outcome.shown = if index == 0 { outcome.shown } else { Shown::Nothing };
+                outcome.shown = if index == 0 {
+                    outcome.shown
+                } else {
+                    Shown::Nothing
+                };
                 return Err((index, outcome));
             }
             shown.push(outcome.shown);
@@ -152,18 +199,28 @@ impl World {
         label: Option<&String>,
     ) -> (u16, Option<store_area::Category>) {
         let preconditions = match version {
-            0 => Preconditions { if_match: None, if_absent: true },
+            0 => Preconditions {
+                if_match: None,
+                if_absent: true,
+            },
             version => Preconditions::version(version),
         };
         let asked = match label {
             Some(label) => {
                 let label = Label::new(label.clone()).unwrap();
-                Asked::PutCategory { id, label, preconditions }
+                Asked::PutCategory {
+                    id,
+                    label,
+                    preconditions,
+                }
             }
             None => Asked::DeleteCategory { id, preconditions },
         };
         let category = self.categories.get(&id).cloned();
-        let present = Present { category, ..Present::default() };
+        let present = Present {
+            category,
+            ..Present::default()
+        };
         match decide(&asked, &present, Timestamp::UNIX_EPOCH) {
             Ok(decision) => {
                 let is_new = self.categories.remove(&id).is_none();
@@ -194,24 +251,46 @@ impl World {
 
     fn add(&mut self, id: i64, name: &str, category_id: i64, status: &str) -> Animal {
         let name = PetName::new(name.to_owned()).unwrap();
-        let new = NewPet { name, category_id, status: status.parse().unwrap() };
-        let present = Present { next_pet: PetId::new(id), ..Present::default() };
+        let new = NewPet {
+            name,
+            category_id,
+            status: status.parse().unwrap(),
+        };
+        let present = Present {
+            next_pet: PetId::new(id),
+            ..Present::default()
+        };
         let decision = decide(&Asked::add(new), &present, Timestamp::UNIX_EPOCH).unwrap();
-        let Some(Resource::Pet(pet)) = decision.result else { unreachable!() };
+        let Some(Resource::Pet(pet)) = decision.result else {
+            unreachable!()
+        };
         let added = animal(&pet);
         self.pets.push((added.clone(), pet));
         added
     }
 
     fn present(&self, command: &Command, new: i64) -> Present {
-        let find = |id: i64| self.orders.iter().find(|order| order.id.get() == id).cloned();
+        let find = |id: i64| {
+            self.orders
+                .iter()
+                .find(|order| order.id.get() == id)
+                .cloned()
+        };
         let order = command.order().and_then(find);
-        let pet_id = command.pet().or(order.as_ref().map(|order| order.pet_id.get()));
-        let pet = self.pets.iter().map(|(_, pet)| pet).find(|pet| Some(pet.id.get()) == pet_id);
+        let pet_id = command
+            .pet()
+            .or(order.as_ref().map(|order| order.pet_id.get()));
+        let pet = self
+            .pets
+            .iter()
+            .map(|(_, pet)| pet)
+            .find(|pet| Some(pet.id.get()) == pet_id);
         let mut holders = self.orders.iter();
         Present {
             pet: pet.cloned(),
-            holder: holders.find(|one| Some(one.pet_id.get()) == pet_id && one.holds).cloned(),
+            holder: holders
+                .find(|one| Some(one.pet_id.get()) == pet_id && one.holds)
+                .cloned(),
             order,
             next_order: OrderId::new(new),
             fields: Arc::clone(&FIELDS),
@@ -221,7 +300,11 @@ impl World {
 
     fn carry_out(&mut self, command: &Command, new: i64) -> Outcome {
         let present = self.present(command, new);
-        let told = |status, code: &str, shown| Outcome { status, code: code.to_owned(), shown };
+        let told = |status, code: &str, shown| Outcome {
+            status,
+            code: code.to_owned(),
+            shown,
+        };
         let Some((asked, now)) = asked(command) else {
             let shown = match command {
                 Command::ReadPet { .. } => present.pet.map(Resource::Pet),
@@ -249,7 +332,10 @@ impl World {
                 }
             }
             let released = |order: &&mut Order| Some(order.id) == decision.releases;
-            self.orders.iter_mut().filter(released).for_each(|order| order.holds = false);
+            self.orders
+                .iter_mut()
+                .filter(released)
+                .for_each(|order| order.holds = false);
         }
         match decided {
             result if matches!(command, Command::Expire { .. }) => {
@@ -257,7 +343,11 @@ impl World {
                 told(if is_done { 200 } else { 409 }, "", Shown::Nothing)
             }
             Ok(decision) => {
-                let status = if matches!(command, Command::Place { .. }) { 201 } else { 200 };
+                let status = if matches!(command, Command::Place { .. }) {
+                    201
+                } else {
+                    200
+                };
                 told(status, "", shown_resource(&decision.result.unwrap()))
             }
             Err(Refusal::NotFound(_)) => told(404, "not_found", Shown::Nothing),
@@ -277,7 +367,12 @@ impl World {
 
 fn animal(pet: &StorePet) -> Animal {
     let (name, status) = (pet.name.as_str().to_owned(), pet.status.to_string());
-    Animal { id: pet.id.get(), name, category_id: pet.category_id, status }
+    Animal {
+        id: pet.id.get(),
+        name,
+        category_id: pet.category_id,
+        status,
+    }
 }
 
 fn shown_resource(resource: &Resource) -> Shown {
@@ -290,12 +385,21 @@ fn shown_resource(resource: &Resource) -> Shown {
 
 fn shown_category(category: &Category) -> store_area::Category {
     let Category { id, label, version } = category;
-    store_area::Category { id: *id, label: label.as_str().to_owned(), version: *version }
+    store_area::Category {
+        id: *id,
+        label: label.as_str().to_owned(),
+        version: *version,
+    }
 }
 
 /// Without times.
 fn shown_pet(pet: &StorePet) -> store_area::StorePet {
-    let Animal { id, name, category_id, status } = animal(pet);
+    let Animal {
+        id,
+        name,
+        category_id,
+        status,
+    } = animal(pet);
     store_area::StorePet {
         id,
         name,
@@ -305,11 +409,14 @@ fn shown_pet(pet: &StorePet) -> store_area::StorePet {
         created_at: None,
         updated_at: None,
         order_id: pet.order_id.map(OrderId::get),
-        withdrawn: pet.withdrawn.as_ref().map(|withdrawal| store_area::Withdrawal {
-            at: String::new(),
-            reason: withdrawal.reason.to_string(),
-            note: None,
-        }),
+        withdrawn: pet
+            .withdrawn
+            .as_ref()
+            .map(|withdrawal| store_area::Withdrawal {
+                at: String::new(),
+                reason: withdrawal.reason.to_string(),
+                note: None,
+            }),
         fields: serde_json::from_str(pet.fields.as_json()).unwrap(),
         photos: Vec::new(),
     }
@@ -321,7 +428,10 @@ fn shown_order(order: &Order) -> store_area::Order {
         id: order.id.get(),
         pet_id: order.pet_id.get(),
         status: order.status.to_string(),
-        reference: order.reference.as_ref().map(|text| text.as_str().to_owned()),
+        reference: order
+            .reference
+            .as_ref()
+            .map(|text| text.as_str().to_owned()),
         note: order.note.as_ref().map(|text| text.as_str().to_owned()),
         reason: None,
         expires_at: order.expires_at.map(|time| format!("{time:.3}")),

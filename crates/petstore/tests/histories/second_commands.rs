@@ -16,7 +16,10 @@ pub(super) fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
     let pet = |id: &i64| PetId::new(*id).unwrap();
     let order = |id: &i64| OrderId::new(*id).unwrap();
     let if_match = |version: Option<i64>| {
-        let any = Preconditions { if_match: Some(IfMatch::Any), if_absent: false };
+        let any = Preconditions {
+            if_match: Some(IfMatch::Any),
+            if_absent: false,
+        };
         version.map_or(any, Preconditions::version)
     };
     let time = |text: &String| text.parse::<Timestamp>().unwrap();
@@ -25,26 +28,51 @@ pub(super) fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
     let preconditions = preconditions.unwrap_or_default();
     let asked = match command {
         Command::ReadPet { .. } | Command::ReadOrder { .. } => return None,
-        Command::PatchPet { id, version, patch: history::Patch { name, category_id, status } } => {
+        Command::PatchPet {
+            id,
+            version,
+            patch:
+                history::Patch {
+                    name,
+                    category_id,
+                    status,
+                },
+        } => {
             let value = |name: &String| Given::Set(FieldValue::Text(name.clone()));
             let patch = PetPatch {
                 name: name.clone().map(|name| PetName::new(name).unwrap()),
                 category_id: *category_id,
                 status: status.map(|status| status.parse().unwrap()),
-                fields: name.iter().map(|name| ("breed".to_owned(), value(name))).collect(),
+                fields: name
+                    .iter()
+                    .map(|name| ("breed".to_owned(), value(name)))
+                    .collect(),
             };
-            Asked::PatchPet { id: pet(id), patch, preconditions: if_match(*version) }
+            Asked::PatchPet {
+                id: pet(id),
+                patch,
+                preconditions: if_match(*version),
+            }
         }
-        Command::Withdraw { id, version, reason } => Asked::WithdrawPet {
+        Command::Withdraw {
+            id,
+            version,
+            reason,
+        } => Asked::WithdrawPet {
             id: pet(id),
             reason: reason.parse().unwrap(),
             note: None,
             preconditions: if_match(*version),
         },
-        Command::Restore { id, version } => {
-            Asked::RestorePet { id: pet(id), preconditions: if_match(*version) }
-        }
-        Command::Place { pet_id, note, until } => {
+        Command::Restore { id, version } => Asked::RestorePet {
+            id: pet(id),
+            preconditions: if_match(*version),
+        },
+        Command::Place {
+            pet_id,
+            note,
+            until,
+        } => {
             let until = until.as_ref().map(time);
             Asked::PlaceOrder(NewOrder {
                 note: Note::new(note.clone()),
@@ -54,20 +82,39 @@ pub(super) fn asked(command: &Command) -> Option<(Asked, Timestamp)> {
                 )
             })
         }
-        Command::PatchOrder { id, version, reference, until } => {
+        Command::PatchOrder {
+            id,
+            version,
+            reference,
+            until,
+        } => {
             let set = |text: &String| Patch::Set(Reference::new(text.clone()).unwrap());
             let patch = OrderPatch {
                 reference: reference.as_ref().map_or(Patch::Keep, set),
                 expires_at: until.as_ref().map(time),
                 ..OrderPatch::default()
             };
-            Asked::PatchOrder { id: order(id), patch, preconditions: if_match(*version) }
+            Asked::PatchOrder {
+                id: order(id),
+                patch,
+                preconditions: if_match(*version),
+            }
         }
-        Command::Complete { id, .. } => {
-            Asked::CompleteOrder { id: order(id), price: Patch::Keep, preconditions }
-        }
-        Command::Cancel { id, .. } => Asked::CancelOrder { id: order(id), reason, preconditions },
-        Command::Return { id, .. } => Asked::ReturnOrder { id: order(id), reason, preconditions },
+        Command::Complete { id, .. } => Asked::CompleteOrder {
+            id: order(id),
+            price: Patch::Keep,
+            preconditions,
+        },
+        Command::Cancel { id, .. } => Asked::CancelOrder {
+            id: order(id),
+            reason,
+            preconditions,
+        },
+        Command::Return { id, .. } => Asked::ReturnOrder {
+            id: order(id),
+            reason,
+            preconditions,
+        },
         Command::Reopen { id, until, .. } => {
             let end = time(until);
             Asked::ReopenOrder {

@@ -43,13 +43,18 @@ pub(crate) struct Process {
 impl Process {
     pub(crate) fn start(&self) {
         let started = program::Service::start(&self.directory, &["--database", &self.database]);
-        self.origin.send_replace(Some(started.url.trim_end_matches("/v1").to_owned()));
+        self.origin
+            .send_replace(Some(started.url.trim_end_matches("/v1").to_owned()));
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(started);
     }
 
     pub(crate) fn kill(&self) {
         self.origin.send_replace(None);
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let running = self
+            .running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         running.unwrap().kill();
     }
 }
@@ -68,8 +73,16 @@ pub(crate) fn processes(directory: &Path, url: &str, count: usize) -> (Vec<Arc<P
         Arc::new(process)
     };
     let processes = (0..count).map(start).collect();
-    let make =
-        ["keys", "create", "--name", "histories", "--scope", "store:write", "--database", url];
+    let make = [
+        "keys",
+        "create",
+        "--name",
+        "histories",
+        "--scope",
+        "store:write",
+        "--database",
+        url,
+    ];
     let key = program::run(directory, &make).expect_success().stdout;
     (processes, key.trim_end().to_owned())
 }
@@ -111,7 +124,9 @@ impl Service {
         let (head, body) = match self {
             Self::Here(app) => {
                 let from = IpAddr::from([127, 0, 0, 1]).into();
-                request.headers_mut().insert(header::HOST, header::HeaderValue::from_static("x"));
+                request
+                    .headers_mut()
+                    .insert(header::HOST, header::HeaderValue::from_static("x"));
                 let response = app.handle(&from, request.map(Full::from)).await;
                 let (head, body) = response.into_parts();
                 (head, body.collect().await.unwrap().to_bytes())
@@ -120,7 +135,12 @@ impl Service {
                 let target = request.uri().clone();
                 let response = loop {
                     let mut origin = process.origin.subscribe();
-                    let origin = origin.wait_for(Option::is_some).await.unwrap().clone().unwrap();
+                    let origin = origin
+                        .wait_for(Option::is_some)
+                        .await
+                        .unwrap()
+                        .clone()
+                        .unwrap();
                     *request.uri_mut() = format!("{origin}{target}").parse::<Uri>().unwrap();
                     match client.execute(request.clone().try_into().unwrap()).await {
                         Err(error) if error.is_connect() => tokio::task::yield_now().await,
@@ -131,7 +151,11 @@ impl Service {
                 (head, body.collect().await.ok()?.to_bytes())
             }
         };
-        Some(Response { status: head.status, headers: head.headers, body })
+        Some(Response {
+            status: head.status,
+            headers: head.headers,
+            body,
+        })
     }
 
     /// Kills a process, and starts it again.
@@ -170,7 +194,9 @@ const CONNECTIONS: NonZeroU32 = NonZeroU32::new(4).unwrap();
 pub(crate) async fn open(url: &str) -> Arc<dyn Store> {
     let mut random = StdRng::seed_from_u64(1);
     let (url, mode) = (url.parse().unwrap(), OpenMode::CreateAndMigrate);
-    databases::open(&url, mode, CONNECTIONS, &mut random).await.unwrap()
+    databases::open(&url, mode, CONNECTIONS, &mut random)
+        .await
+        .unwrap()
 }
 
 /// Where a history takes place: services on one database, which is empty.
@@ -205,7 +231,10 @@ impl Place {
         let context = WriteContext::new(Actor::Command, now);
         stores[0].create_key(new, context).await.unwrap();
         Self {
-            services: stores.iter().map(|store| Service::Here(api(store, now))).collect(),
+            services: stores
+                .iter()
+                .map(|store| Service::Here(api(store, now)))
+                .collect(),
             key: key.reveal().to_owned(),
             store: Arc::clone(&stores[0]),
             now,

@@ -74,7 +74,11 @@ pub(super) fn history(seed: u64, fault: Option<Fault>) -> Vec<Event> {
     for _ in 0..TURNS {
         simulation.turn();
     }
-    while let Some(at) = simulation.requests.iter().position(|request| request.client.is_some()) {
+    while let Some(at) = simulation
+        .requests
+        .iter()
+        .position(|request| request.client.is_some())
+    {
         simulation.advance(at);
     }
     simulation.read_all();
@@ -97,17 +101,33 @@ impl Simulation {
 
     fn record(&mut self, called: Moment, operation: Operation) {
         let returned = self.moment();
-        self.history.push(Event { called, returned, operation });
+        self.history.push(Event {
+            called,
+            returned,
+            operation,
+        });
     }
 
     fn create(&mut self, id: i64) {
         let called = self.moment();
         let name = format!("created {id}");
         let status = STATUSES[0];
-        let animal = Animal { id, name: name.clone(), category_id: id, status: status.to_owned() };
-        let create = Operation::Create { name, category_id: id, status, response: Some(animal) };
-        self.catalogue =
-            self.catalogue.after(kept(create.clone()), Some(id), Order::OfIds).unwrap();
+        let animal = Animal {
+            id,
+            name: name.clone(),
+            category_id: id,
+            status: status.to_owned(),
+        };
+        let create = Operation::Create {
+            name,
+            category_id: id,
+            status,
+            response: Some(animal),
+        };
+        self.catalogue = self
+            .catalogue
+            .after(kept(create.clone()), Some(id), Order::OfIds)
+            .unwrap();
         self.record(called, create);
     }
 
@@ -134,18 +154,33 @@ impl Simulation {
         let called = self.moment();
         let leaves = command.is_write() && self.one_in(6);
         if leaves {
-            let store =
-                Operation::Store { command: command.clone(), key: key.cloned(), outcome: None };
-            self.history.push(Event { called, returned: Moment::MAX, operation: store });
+            let store = Operation::Store {
+                command: command.clone(),
+                key: key.cloned(),
+                outcome: None,
+            };
+            self.history.push(Event {
+                called,
+                returned: Moment::MAX,
+                operation: store,
+            });
             self.left.extend(key.map(|key| (command, key)));
         }
         let client = (!leaves).then_some(client);
-        self.requests.push(Request { client, called, command, key, stage: Stage::Called });
+        self.requests.push(Request {
+            client,
+            called,
+            command,
+            key,
+            stage: Stage::Called,
+        });
     }
 
     fn any_command(&mut self) -> Command {
         let id = self.random.random_range(1..=PETS);
-        let order = self.random.random_range((self.last_order - 3).max(1)..=self.last_order + 1);
+        let order = self
+            .random
+            .random_range((self.last_order - 3).max(1)..=self.last_order + 1);
         let is_stale = i64::from(self.random.random_bool(0.2));
         let [version, order_version] = [Command::ReadPet { id }, Command::ReadOrder { id: order }]
             .map(|read| match self.catalogue.decide(&read, 0).0.shows {
@@ -163,32 +198,77 @@ impl Simulation {
             3..5 => {
                 let has_name = self.random.random_bool(0.5);
                 let name = has_name.then(|| format!("changed {}", self.now));
-                let patch = Patch { name, category_id: None, status: Some(status) };
-                Command::PatchPet { id, version: Some(version), patch }
+                let patch = Patch {
+                    name,
+                    category_id: None,
+                    status: Some(status),
+                };
+                Command::PatchPet {
+                    id,
+                    version: Some(version),
+                    patch,
+                }
             }
-            5 => Command::Withdraw { id, version: Some(version), reason: "other" },
-            6 => Command::Restore { id, version: Some(version) },
+            5 => Command::Withdraw {
+                id,
+                version: Some(version),
+                reason: "other",
+            },
+            6 => Command::Restore {
+                id,
+                version: Some(version),
+            },
             7..10 => {
                 let note = format!("order {}", self.now);
                 let until = self.random.random_bool(0.7).then_some(soon);
-                Command::Place { pet_id: id, note, until }
+                Command::Place {
+                    pet_id: id,
+                    note,
+                    until,
+                }
             }
             10 => {
                 let reference = Some(format!("reference {}", self.now));
                 let until = self.random.random_bool(0.5).then_some(later);
-                Command::PatchOrder { id: order, version: Some(order_version), reference, until }
+                Command::PatchOrder {
+                    id: order,
+                    version: Some(order_version),
+                    reference,
+                    until,
+                }
             }
-            11 | 12 => Command::Complete { id: order, version: seen },
-            13 => Command::Cancel { id: order, version: seen },
-            14 => Command::Return { id: order, version: seen },
-            15 => Command::Reopen { id: order, version: seen, until: later },
+            11 | 12 => Command::Complete {
+                id: order,
+                version: seen,
+            },
+            13 => Command::Cancel {
+                id: order,
+                version: seen,
+            },
+            14 => Command::Return {
+                id: order,
+                version: seen,
+            },
+            15 => Command::Reopen {
+                id: order,
+                version: seen,
+                until: later,
+            },
             _ => Command::Expire { id: order, at },
         }
     }
 
     fn advance(&mut self, at: usize) {
-        let Request { called, command, key, stage, client } = self.requests[at];
-        let decides_before = self.fault.is_some_and(|fault| fault.decides_before(command));
+        let Request {
+            called,
+            command,
+            key,
+            stage,
+            client,
+        } = self.requests[at];
+        let decides_before = self
+            .fault
+            .is_some_and(|fault| fault.decides_before(command));
         self.requests[at].stage = match stage {
             Stage::Called if decides_before && !self.is_known(key) => {
                 Stage::Decided(self.decide(command))
@@ -198,10 +278,20 @@ impl Simulation {
             Stage::Decided((response, effect)) => {
                 let effect = self.now_with(effect);
                 let shows = match (response.shows, effect) {
-                    (Shows::Pet(..), Effect { pet: Some((id, pet)), .. }) => Shows::Pet(id, pet),
-                    (Shows::Order(..), Effect { order: Some((id, order)), .. }) => {
-                        Shows::Order(id, order)
-                    }
+                    (
+                        Shows::Pet(..),
+                        Effect {
+                            pet: Some((id, pet)),
+                            ..
+                        },
+                    ) => Shows::Pet(id, pet),
+                    (
+                        Shows::Order(..),
+                        Effect {
+                            order: Some((id, order)),
+                            ..
+                        },
+                    ) => Shows::Order(id, order),
                     (shows, _) => shows,
                 };
                 let response = Response { shows, ..response };
@@ -219,7 +309,14 @@ impl Simulation {
                 if client.is_some() {
                     let outcome = Some(outcome(&response));
                     let (command, key) = (command.clone(), key.cloned());
-                    self.record(called, Operation::Store { command, key, outcome });
+                    self.record(
+                        called,
+                        Operation::Store {
+                            command,
+                            key,
+                            outcome,
+                        },
+                    );
                 }
                 return;
             }
@@ -343,7 +440,14 @@ impl Simulation {
             let called = self.moment();
             let (response, _) = self.decide(kept(command.clone()));
             let outcome = Some(outcome(&response));
-            self.record(called, Operation::Store { command, key: None, outcome });
+            self.record(
+                called,
+                Operation::Store {
+                    command,
+                    key: None,
+                    outcome,
+                },
+            );
         }
     }
 }
@@ -384,5 +488,9 @@ fn outcome(response: &Response<'_>) -> Outcome {
             contact: None,
         })),
     };
-    Outcome { status: response.status, code: response.code.to_owned(), shown }
+    Outcome {
+        status: response.status,
+        code: response.code.to_owned(),
+        shown,
+    }
 }

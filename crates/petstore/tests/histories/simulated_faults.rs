@@ -46,7 +46,10 @@ impl Fault {
         matches!(
             (self, command),
             (Self::NoIndex, Command::Place { .. })
-                | (Self::IndexOfReservations, Command::Place { until: None, .. })
+                | (
+                    Self::IndexOfReservations,
+                    Command::Place { until: None, .. }
+                )
                 | (
                     Self::VersionComparedBefore,
                     Command::PatchPet { .. }

@@ -27,7 +27,10 @@ pub(crate) struct StorePet {
 /// The values of an animal's fields: each change of its name gives the new name to `breed`, too.
 pub(crate) fn values(created_as: &str, name: &str) -> BTreeMap<String, String> {
     let is_changed = name != created_as;
-    is_changed.then(|| ("breed".to_owned(), name.to_owned())).into_iter().collect()
+    is_changed
+        .then(|| ("breed".to_owned(), name.to_owned()))
+        .into_iter()
+        .collect()
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

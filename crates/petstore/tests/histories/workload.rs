@@ -122,16 +122,27 @@ impl Record {
     }
 
     pub(super) fn add(&self, called: Moment, returned: Moment, operation: Operation) {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).see(&operation);
+        self.known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .see(&operation);
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        events.push(Event { called, returned, operation });
+        events.push(Event {
+            called,
+            returned,
+            operation,
+        });
     }
 
     /// The tags of all responses from `target` so far, as a client sends them.
     fn known(&self, target: &str) -> String {
         let tagged = self.tagged.lock().unwrap_or_else(PoisonError::into_inner);
         let known = tagged.get(target).map_or(&[][..], Vec::as_slice);
-        known.iter().map(Response::tag).collect::<Vec<_>>().join(", ")
+        known
+            .iter()
+            .map(Response::tag)
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// What `response` stands for: the earlier one with the same tag, if it is a
@@ -180,7 +191,10 @@ impl Client {
         if called.is_multiple_of(2) {
             request = request.header(header::IF_NONE_MATCH, self.record.known(target));
         }
-        let response = self.service.send(request.body(Bytes::new()).unwrap()).await?;
+        let response = self
+            .service
+            .send(request.body(Bytes::new()).unwrap())
+            .await?;
         let returned = self.record.now();
         Some((called, self.record.resolve(target, response), returned))
     }
@@ -201,10 +215,12 @@ impl Client {
                     self.create(&self.service, number, status, None).await;
                 }
                 Step::Abandon(status, turns) => {
-                    self.create(&self.service, number, status, Some(turns)).await;
+                    self.create(&self.service, number, status, Some(turns))
+                        .await;
                 }
                 Step::Insist(status, turns) => {
-                    self.create(&self.service, number, status, Some(turns)).await;
+                    self.create(&self.service, number, status, Some(turns))
+                        .await;
                     while !self.create(&self.other, number, status, None).await {}
                 }
                 Step::Get(id) => self.get(id).await,
@@ -255,7 +271,12 @@ impl Client {
             None => (None, Moment::MAX),
         };
         let told = response.is_some();
-        let operation = Operation::Create { name, category_id, status, response };
+        let operation = Operation::Create {
+            name,
+            category_id,
+            status,
+            response,
+        };
         self.record.add(called, returned, operation);
         told
     }
@@ -268,7 +289,8 @@ impl Client {
             StatusCode::NOT_FOUND => None,
             _ => Some(content(&response, StatusCode::OK)),
         };
-        self.record.add(called, returned, Operation::Get { id, found });
+        self.record
+            .add(called, returned, Operation::Get { id, found });
     }
 
     async fn walk(&self, status: Option<&'static str>, limit: usize) {
@@ -294,7 +316,17 @@ impl Client {
         let page: Vec<Animal> = content(&response, StatusCode::OK);
         let last = page.last().map_or(after, |animal| animal.id);
         let more = next.is_some();
-        self.record.add(called, returned, Operation::List { status, limit, after, page, more });
+        self.record.add(
+            called,
+            returned,
+            Operation::List {
+                status,
+                limit,
+                after,
+                page,
+                more,
+            },
+        );
         next.map(|next| (next, last))
     }
 }
@@ -304,7 +336,9 @@ pub(super) async fn within<T>(
     turns: Option<usize>,
     mut future: Pin<&mut impl Future<Output = T>>,
 ) -> Option<T> {
-    let Some(turns) = turns else { return Some(future.await) };
+    let Some(turns) = turns else {
+        return Some(future.await);
+    };
     for _ in 0..turns {
         if let Poll::Ready(ready) = futures_util::poll!(future.as_mut()) {
             return Some(ready);
@@ -320,7 +354,12 @@ fn first_page(status: Option<&str>, limit: usize) -> String {
 }
 
 pub(super) fn content<T: DeserializeOwned>(response: &Response, expected: StatusCode) -> T {
-    assert_eq!(response.status, expected, "{}", String::from_utf8_lossy(&response.body));
+    assert_eq!(
+        response.status,
+        expected,
+        "{}",
+        String::from_utf8_lossy(&response.body)
+    );
     serde_json::from_slice(&response.body).unwrap()
 }
 
@@ -339,9 +378,14 @@ pub(crate) async fn history(seed: u64, place: Place) -> Vec<Event> {
         record: Arc::clone(&record),
         place: Arc::clone(&place),
     };
-    let first = Client { name: "first".to_owned(), ..client(0) };
+    let first = Client {
+        name: "first".to_owned(),
+        ..client(0)
+    };
     for number in 0..usize::try_from(CHANGED).unwrap() {
-        first.create(&first.service, number, STATUSES[0], None).await;
+        first
+            .create(&first.service, number, STATUSES[0], None)
+            .await;
     }
     let clients = random.random_range(2..=CLIENTS);
     let mut running = JoinSet::new();
@@ -360,7 +404,12 @@ pub(crate) async fn history(seed: u64, place: Place) -> Vec<Event> {
     }
     // Afterwards everybody sees the same.
     for number in 0..services.len() {
-        for status in [None, Some(STATUSES[0]), Some(STATUSES[1]), Some(STATUSES[2])] {
+        for status in [
+            None,
+            Some(STATUSES[0]),
+            Some(STATUSES[1]),
+            Some(STATUSES[2]),
+        ] {
             client(number).walk(status, 10).await;
         }
         client(number).walk_store().await;

@@ -48,7 +48,10 @@ impl Attack {
     /// the server.
     fn crowd(self, clients: usize, target: &Arc<Target>, begun: &Arc<Barrier>) -> JoinHandle<()> {
         let (target, begun) = (Arc::clone(target), Arc::clone(begun));
-        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
         task::spawn_blocking(move || {
             let clients = u32::try_from(clients).unwrap();
             let attacks =
@@ -67,7 +70,10 @@ impl Attack {
                 assert!(Target::is_closed(stream).await.is_empty());
             }
             SlowHead => {
-                stream.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\nx: ").await.unwrap();
+                stream
+                    .write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\nx: ")
+                    .await
+                    .unwrap();
                 begun.wait().await;
                 assert!(trickle(stream, &[b'x'; 10_000], later).await.is_empty());
             }
@@ -85,28 +91,42 @@ impl Attack {
             SlowReader => {
                 // A megabyte and a half each, which is more than the buffers.
                 let request = "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost: x\r\n\r\n";
-                stream.write_all(request.repeat(8).as_bytes()).await.unwrap();
+                stream
+                    .write_all(request.repeat(8).as_bytes())
+                    .await
+                    .unwrap();
                 begun.wait().await;
                 // Waits until the server has aborted: then there is an error, or the response is
                 // incomplete.
-                eventually(stream.ready(tokio::io::Interest::ERROR)).await.unwrap();
+                eventually(stream.ready(tokio::io::Interest::ERROR))
+                    .await
+                    .unwrap();
             }
             Reset => {
                 begun.wait().await;
                 let mut pace = pace(RESET_PACE, later);
                 for _ in 0..10 {
                     pace.tick().await;
-                    stream.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n").await.unwrap();
+                    stream
+                        .write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n")
+                        .await
+                        .unwrap();
                     stream.set_zero_linger().unwrap();
                     stream = target.connect().await;
                 }
             }
             HalfClose => {
-                stream.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n").await.unwrap();
+                stream
+                    .write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n")
+                    .await
+                    .unwrap();
                 stream.shutdown().await.unwrap();
                 assert!(!Target::is_closed(stream).await.starts_with(b"HTTP/1.1 2"));
                 let mut whole = target.connect().await;
-                whole.write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+                whole
+                    .write_all(b"GET /v1/pets HTTP/1.1\r\nhost: x\r\n\r\n")
+                    .await
+                    .unwrap();
                 whole.shutdown().await.unwrap();
                 begun.wait().await;
                 let response = Target::is_closed(whole).await;

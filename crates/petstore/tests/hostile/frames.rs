@@ -66,7 +66,12 @@ pub(crate) fn request_fields(method: &str, path: &str, key: &str) -> Vec<u8> {
 /// A request without a body, or the head of one with a body.
 pub(crate) fn request(stream: u32, method: &str, path: &str, key: &str) -> Vec<u8> {
     let end = if method == "GET" { END_STREAM } else { 0 };
-    frame(HEADERS, END_HEADERS | end, stream, &request_fields(method, path, key))
+    frame(
+        HEADERS,
+        END_HEADERS | end,
+        stream,
+        &request_fields(method, path, key),
+    )
 }
 
 /// The ids of a client's streams.
@@ -77,8 +82,14 @@ pub(crate) fn streams() -> impl Iterator<Item = u32> {
 /// An HTTP/2 connection with these settings.
 pub(crate) async fn connect(target: &Target, settings: &[u8]) -> TcpStream {
     let mut stream = target.connect().await;
-    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.unwrap();
-    stream.write_all(&frame(SETTINGS, 0, 0, settings)).await.unwrap();
+    stream
+        .write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        .await
+        .unwrap();
+    stream
+        .write_all(&frame(SETTINGS, 0, 0, settings))
+        .await
+        .unwrap();
     stream
 }
 
@@ -88,7 +99,9 @@ pub(crate) fn parse(mut bytes: &[u8]) -> Vec<(u8, u32, Vec<u8>)> {
     while let Some((head, rest)) = bytes.split_first_chunk::<9>() {
         let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
         let stream = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
-        let Some((payload, rest)) = rest.split_at_checked(length) else { break };
+        let Some((payload, rest)) = rest.split_at_checked(length) else {
+            break;
+        };
         frames.push((head[3], stream, payload.to_vec()));
         bytes = rest;
     }

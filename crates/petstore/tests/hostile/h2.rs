@@ -70,7 +70,9 @@ async fn flood(
 
 /// Whether the server ended the connection because of the client.
 fn ended_for_client_error(frames: &[(u8, u32, Vec<u8>)]) -> bool {
-    frames.iter().any(|(kind, _, payload)| *kind == GOAWAY && payload[4..8] != [0; 4])
+    frames
+        .iter()
+        .any(|(kind, _, payload)| *kind == GOAWAY && payload[4..8] != [0; 4])
 }
 
 #[tokio::test]
@@ -108,7 +110,12 @@ async fn too_many_streams_reset_by_the_server_end_the_connection() {
 async fn an_endless_head_in_continuation_frames_ends_the_connection() {
     attack("CONTINUATION flood", async |target| {
         let stream = connect(target, &[]).await;
-        let begin = frame(HEADERS, END_STREAM, 1, &request_fields("GET", "/v1/pets", &target.key));
+        let begin = frame(
+            HEADERS,
+            END_STREAM,
+            1,
+            &request_fields("GET", "/v1/pets", &target.key),
+        );
         // Fields with a value of 3,700 bytes, whose length takes three bytes (RFC 7541, 5.1).
         let field = [&[0, 1, b'a', 0x7f, 0xf5, 0x1b], &*vec![b'b'; 3700]].concat();
         let more = frame(CONTINUATION, 0, 1, &field.repeat(4));
@@ -123,11 +130,21 @@ async fn an_endless_head_in_continuation_frames_ends_the_connection() {
 async fn empty_continuations_end_the_connection() {
     attack("empty CONTINUATION flood", async |target| {
         let stream = connect(target, &[]).await;
-        let begin = frame(HEADERS, END_STREAM, 1, &request_fields("GET", "/v1/pets", &target.key));
-        let frames = std::iter::once(begin)
-            .chain(std::iter::repeat_n(frame(CONTINUATION, 0, 1, &[]), 10 * FLOOD));
+        let begin = frame(
+            HEADERS,
+            END_STREAM,
+            1,
+            &request_fields("GET", "/v1/pets", &target.key),
+        );
+        let frames = std::iter::once(begin).chain(std::iter::repeat_n(
+            frame(CONTINUATION, 0, 1, &[]),
+            10 * FLOOD,
+        ));
         let (came, sent) = flood(stream, frames).await;
-        assert!(ended_for_client_error(&came) || sent < 10 * FLOOD, "{sent} sent");
+        assert!(
+            ended_for_client_error(&came) || sent < 10 * FLOOD,
+            "{sent} sent"
+        );
     })
     .await;
 }
@@ -136,8 +153,14 @@ async fn empty_continuations_end_the_connection() {
 async fn a_flood_of_pings_settings_and_window_updates_harms_no_other_client() {
     for (name, frame) in [
         ("ping flood", frame(PING, 0, 0, &[7; 8])),
-        ("settings flood", frame(SETTINGS, 0, 0, &setting(INITIAL_WINDOW_SIZE, 1000))),
-        ("window update flood", frame(WINDOW_UPDATE, 0, 0, &[0, 0, 0, 1])),
+        (
+            "settings flood",
+            frame(SETTINGS, 0, 0, &setting(INITIAL_WINDOW_SIZE, 1000)),
+        ),
+        (
+            "window update flood",
+            frame(WINDOW_UPDATE, 0, 0, &[0, 0, 0, 1]),
+        ),
     ] {
         attack(name, async |target| {
             let stream = connect(target, &[]).await;
@@ -187,7 +210,10 @@ async fn only_32_of_many_concurrent_streams_are_served() {
             .chain(std::iter::once(body));
         let (came, _) = flood(stream, requests).await;
         let refused = came.iter().filter(|(kind, ..)| *kind == RST_STREAM).count();
-        assert!(refused >= 900 || ended_for_client_error(&came), "{refused} refused");
+        assert!(
+            refused >= 900 || ended_for_client_error(&came),
+            "{refused} refused"
+        );
     })
     .await;
 }
@@ -236,7 +262,10 @@ async fn a_connection_with_many_unread_responses_takes_little_memory() {
     for _ in 0..connections {
         let mut stream = connect(&target, &setting(INITIAL_WINDOW_SIZE, 0)).await;
         for id in streams().take(32) {
-            stream.write_all(&request(id, "GET", "/nothing", &target.key)).await.unwrap();
+            stream
+                .write_all(&request(id, "GET", "/nothing", &target.key))
+                .await
+                .unwrap();
         }
         let mut heads = Vec::new();
         let is_done = |frame: &&(u8, u32, Vec<u8>)| [HEADERS, RST_STREAM].contains(&frame.0);
@@ -281,7 +310,12 @@ async fn responses_blocked_by_flow_control_are_bounded_and_aborted() {
                 stream.write_all(&get).await.unwrap();
             }
             let mut heads = Vec::new();
-            while parse(&heads).iter().filter(|(kind, ..)| *kind == HEADERS).count() < 32 {
+            while parse(&heads)
+                .iter()
+                .filter(|(kind, ..)| *kind == HEADERS)
+                .count()
+                < 32
+            {
                 // On a busy machine, it may already be aborted.
                 if stream.read_buf(&mut heads).await.unwrap_or(0) == 0 {
                     break;

@@ -44,9 +44,13 @@ async fn write(
         if stream.write_all(request.as_bytes()).await.is_err() {
             return;
         }
-        let Some((head, body)) = next_response(&mut stream).await else { return };
+        let Some((head, body)) = next_response(&mut stream).await else {
+            return;
+        };
         assert!(head.starts_with("HTTP/1.1 201 "), "{head}");
-        let id = serde_json::from_slice::<Value>(&body).unwrap()["id"].as_i64().unwrap();
+        let id = serde_json::from_slice::<Value>(&body).unwrap()["id"]
+            .as_i64()
+            .unwrap();
         acknowledged.send((id, name)).unwrap();
         if head.contains("Connection: close") {
             assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
@@ -60,10 +64,16 @@ async fn next_response(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
     let mut bytes = Vec::new();
     loop {
         if stream.read_buf(&mut bytes).await.unwrap() == 0 {
-            assert!(bytes.is_empty(), "broken: {:?}", String::from_utf8_lossy(&bytes));
+            assert!(
+                bytes.is_empty(),
+                "broken: {:?}",
+                String::from_utf8_lossy(&bytes)
+            );
             return None;
         }
-        let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
+            continue;
+        };
         let head = String::from_utf8(bytes[..end + 2].to_vec()).unwrap();
         let (_, length) = head.split_once("Content-Length: ").unwrap();
         let length: usize = length.split("\r\n").next().unwrap().parse().unwrap();
@@ -94,7 +104,10 @@ async fn open_stuck_connections(address: &str, key: &str) -> Vec<TcpStream> {
             let mut stream = TcpStream::connect(address).await.unwrap();
             stream.write_all(said.as_bytes()).await.unwrap();
             if said.starts_with("PRI") {
-                stream.write_all(&frames::frame(frames::SETTINGS, 0, 0, &[])).await.unwrap();
+                stream
+                    .write_all(&frames::frame(frames::SETTINGS, 0, 0, &[]))
+                    .await
+                    .unwrap();
             }
             stuck.push(stream);
         }
@@ -140,14 +153,25 @@ async fn on_sigterm_every_response_is_complete_and_exactly_the_acknowledged_anim
     for round in 0..rounds {
         let service = Service::start(here.path(), &["--shutdown-timeout", DEADLINE]);
         // Exactly the animals acknowledged in earlier rounds.
-        assert_eq!(catalogue(&service.url, &key).await, promised, "before round {round}");
-        let address = service.url["http://".len()..].trim_end_matches("/v1").to_owned();
+        assert_eq!(
+            catalogue(&service.url, &key).await,
+            promised,
+            "before round {round}"
+        );
+        let address = service.url["http://".len()..]
+            .trim_end_matches("/v1")
+            .to_owned();
         let stuck = open_stuck_connections(&address, &key).await;
         let (acknowledged, mut heard) = mpsc::unbounded_channel();
         let mut writers = JoinSet::new();
         for writer in 0..WRITERS {
             let names = format!("round {round}, writer {writer}");
-            writers.spawn(write(address.clone(), key.clone(), names, acknowledged.clone()));
+            writers.spawn(write(
+                address.clone(),
+                key.clone(),
+                names,
+                acknowledged.clone(),
+            ));
         }
         drop(acknowledged);
         let until = promised.len() + random.random_range(1..1000);
@@ -171,5 +195,8 @@ async fn on_sigterm_every_response_is_complete_and_exactly_the_acknowledged_anim
     }
     let service = Service::start(here.path(), &[]);
     assert_eq!(catalogue(&service.url, &key).await, promised);
-    eprintln!("{rounds} rounds, {} animals, the longest end took {longest:.1?}", promised.len());
+    eprintln!(
+        "{rounds} rounds, {} animals, the longest end took {longest:.1?}",
+        promised.len()
+    );
 }

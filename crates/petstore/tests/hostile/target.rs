@@ -26,7 +26,9 @@ pub(crate) fn count(variable: &str, usual: usize) -> usize {
 
 /// Waits for something that must happen, and fails after a timeout.
 pub(crate) async fn eventually<T>(happens: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_mins(2), happens).await.unwrap()
+    tokio::time::timeout(Duration::from_mins(2), happens)
+        .await
+        .unwrap()
 }
 
 /// A running service with a key.
@@ -43,8 +45,18 @@ impl Target {
         let directory = program::directory();
         let service = Service::start(directory.path(), arguments);
         let key = program::new_key(directory.path());
-        let address = service.url.strip_prefix("http://").unwrap().strip_suffix("/v1").unwrap();
-        Self { address: address.parse().unwrap(), service, key, _directory: directory }
+        let address = service
+            .url
+            .strip_prefix("http://")
+            .unwrap()
+            .strip_suffix("/v1")
+            .unwrap();
+        Self {
+            address: address.parse().unwrap(),
+            service,
+            key,
+            _directory: directory,
+        }
     }
 
     pub(crate) async fn connect(&self) -> TcpStream {
@@ -53,14 +65,22 @@ impl Target {
 
     /// The number of open files of the process.
     pub(crate) fn open_files(&self) -> usize {
-        fs::read_dir(format!("/proc/{}/fd", self.service.pid())).unwrap().count()
+        fs::read_dir(format!("/proc/{}/fd", self.service.pid()))
+            .unwrap()
+            .count()
     }
 
     /// Its current or highest memory (`VmRSS`, `VmHWM`), in MiB.
     pub(crate) fn memory(&self, what: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.service.pid())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix(what)).unwrap();
-        let kib: u64 = line.trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap();
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix(what))
+            .unwrap();
+        let kib: u64 = line
+            .trim_matches(|c: char| !c.is_ascii_digit())
+            .parse()
+            .unwrap();
         kib >> 10
     }
 
@@ -91,7 +111,11 @@ pub(crate) struct Healthy {
 
 impl Healthy {
     pub(crate) fn of(target: &Target) -> Self {
-        Self { client: program::client(), url: target.service.url.clone(), key: target.key.clone() }
+        Self {
+            client: program::client(),
+            url: target.service.url.clone(),
+            key: target.key.clone(),
+        }
     }
 
     /// Adds an animal, reads it back, and reads a page.
@@ -108,7 +132,10 @@ impl Healthy {
     }
 
     pub(crate) async fn get(&self, path: &str) -> Value {
-        let request = self.client.get(format!("{}{path}", self.url)).bearer_auth(&self.key);
+        let request = self
+            .client
+            .get(format!("{}{path}", self.url))
+            .bearer_auth(&self.key);
         let response = request.send().await.unwrap();
         assert_eq!(response.status(), StatusCode::OK, "{path}");
         response.json().await.unwrap()

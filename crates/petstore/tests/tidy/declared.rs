@@ -18,7 +18,11 @@ pub(super) fn put_declared(
     bodies: &[DeclaredObject],
     resources: &[DeclaredObject],
 ) {
-    let usual = document.as_object_mut().unwrap().shift_remove("members").unwrap();
+    let usual = document
+        .as_object_mut()
+        .unwrap()
+        .shift_remove("members")
+        .unwrap();
     let schemas = document["components"]["schemas"].as_object_mut().unwrap();
     let mut completion = Completion {
         usual: usual.as_object().unwrap(),
@@ -30,14 +34,22 @@ pub(super) fn put_declared(
     completion.complete_all(schemas, Kind::Resource, resources);
 
     for name in completion.usual.keys() {
-        assert!(completion.used_names.contains(name), "members: no body needs {name}");
+        assert!(
+            completion.used_names.contains(name),
+            "members: no body needs {name}"
+        );
     }
     for (name, keywords) in &completion.keywords {
-        let schema = schemas.get_mut(name).unwrap_or_else(|| panic!("no schema is named {name}"));
+        let schema = schemas
+            .get_mut(name)
+            .unwrap_or_else(|| panic!("no schema is named {name}"));
         let is_nullable = completion.nullable.contains(name);
         *schema = with_keywords(name, schema, keywords, is_nullable);
     }
-    let without = completion.nullable.iter().find(|name| !completion.keywords.contains_key(*name));
+    let without = completion
+        .nullable
+        .iter()
+        .find(|name| !completion.keywords.contains_key(*name));
     assert_eq!(without, None, "no member has this nullable schema");
 }
 
@@ -45,7 +57,12 @@ pub(super) fn put_declared(
 fn take_nullable(schemas: &mut Map<String, Value>) -> BTreeSet<String> {
     let mut nullable = BTreeSet::new();
     for (name, schema) in schemas {
-        if schema.as_object_mut().unwrap().shift_remove("nullable").is_some() {
+        if schema
+            .as_object_mut()
+            .unwrap()
+            .shift_remove("nullable")
+            .is_some()
+        {
             nullable.insert(name.clone());
         }
     }
@@ -95,7 +112,9 @@ impl Completion<'_> {
         let mut used_names = BTreeSet::new();
         for (name, schema) in schemas.iter_mut() {
             let members = schema.as_object_mut().unwrap();
-            let Some(Value::String(object)) = members.shift_remove(short_form) else { continue };
+            let Some(Value::String(object)) = members.shift_remove(short_form) else {
+                continue;
+            };
             let declared = objects.iter().find(|declared| declared.name == object);
             let declared =
                 declared.unwrap_or_else(|| panic!("{name}: no {short_form} is named {object}"));
@@ -104,7 +123,10 @@ impl Completion<'_> {
         }
         for object in objects {
             let name = object.name;
-            assert!(used_names.contains(name), "no schema is that of the {short_form} {name}");
+            assert!(
+                used_names.contains(name),
+                "no schema is that of the {short_form} {name}"
+            );
         }
     }
 
@@ -135,7 +157,10 @@ impl Completion<'_> {
                 required.push(member.name.into());
             }
         }
-        assert!(kind == Kind::Body || members.is_empty(), "{name} has none of {members:?}");
+        assert!(
+            kind == Kind::Body || members.is_empty(),
+            "{name} has none of {members:?}"
+        );
         members.append(&mut declared_members);
 
         object_schema(kind, rest, required, std::mem::take(members))
@@ -145,7 +170,9 @@ impl Completion<'_> {
         assert!(kind == Kind::Body, "{path} has no schema");
         self.used_names.insert(name.to_owned());
         let schema = self.usual.get(name);
-        schema.unwrap_or_else(|| panic!("{path} has no schema, here or below members")).clone()
+        schema
+            .unwrap_or_else(|| panic!("{path} has no schema, here or below members"))
+            .clone()
     }
 
     /// Returns the schema of a member: the one by hand, with what the code says.
@@ -158,8 +185,14 @@ impl Completion<'_> {
             }
             return with_keywords(path, &by_hand, &keywords, member.is_nullable);
         };
-        let known = self.keywords.entry(name.clone()).or_insert_with(|| member.keywords.clone());
-        assert_eq!(*known, member.keywords, "{name} of {path} and another member");
+        let known = self
+            .keywords
+            .entry(name.clone())
+            .or_insert_with(|| member.keywords.clone());
+        assert_eq!(
+            *known, member.keywords,
+            "{name} of {path} and another member"
+        );
 
         match (member.is_nullable, self.nullable.contains(&name)) {
             (true, false) => json!({ "oneOf": [name, null] }),
@@ -210,12 +243,18 @@ fn with_keywords(path: &str, by_hand: &Value, keywords: &Value, is_nullable: boo
     }
     for (keyword, value) in by_hand.as_object().unwrap() {
         let former = all.insert(keyword.clone(), value.clone());
-        assert_eq!(former, None, "{path}: {keyword} follows from the code; remove it");
+        assert_eq!(
+            former, None,
+            "{path}: {keyword} follows from the code; remove it"
+        );
     }
 
     let mut schema = Map::new();
     for keyword in FIRST_KEYWORDS {
-        schema.extend(all.shift_remove(keyword).map(|value| (keyword.to_owned(), value)));
+        schema.extend(
+            all.shift_remove(keyword)
+                .map(|value| (keyword.to_owned(), value)),
+        );
     }
     schema.append(&mut all);
     schema.into()

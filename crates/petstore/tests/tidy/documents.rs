@@ -20,9 +20,16 @@ fn json(document: &Value) -> String {
 #[test]
 fn the_documents_in_the_repository_are_those_of_their_sources() {
     let mut source = read("openapi/openapi-store.source.yaml");
-    put_declared(&mut source, &petstore_api::declared_bodies(), &declared_resources());
+    put_declared(
+        &mut source,
+        &petstore_api::declared_bodies(),
+        &declared_resources(),
+    );
     let store = in_full(source);
-    let text = format!("# Written from openapi-store.source.yaml.\n\n{}", yaml(&store));
+    let text = format!(
+        "# Written from openapi-store.source.yaml.\n\n{}",
+        yaml(&store)
+    );
     assert_eq!(json(&serde_saphyr::from_str(&text).unwrap()), json(&store));
     let mut stale = vec![
         ("openapi/openapi.json", json(&read("openapi/openapi.yaml"))),
@@ -35,5 +42,8 @@ fn the_documents_in_the_repository_are_those_of_their_sources() {
         fs::write(root.join(path), text).unwrap();
     }
     let names: Vec<_> = stale.iter().map(|(path, _)| *path).collect();
-    assert!(names.is_empty(), "{names:?} were not those of the sources; they are now: commit them");
+    assert!(
+        names.is_empty(),
+        "{names:?} were not those of the sources; they are now: commit them"
+    );
 }

@@ -13,12 +13,18 @@ const OF_ALL: [(&str, &str); 3] = [
 ];
 
 /// The header fields of every response that is no error, before those of all.
-const OF_SUCCESSES: [(&str, &str); 2] =
-    [("RateLimit", "RateLimit"), ("RateLimit-Policy", "RateLimitPolicy")];
+const OF_SUCCESSES: [(&str, &str); 2] = [
+    ("RateLimit", "RateLimit"),
+    ("RateLimit-Policy", "RateLimitPolicy"),
+];
 
 /// The document in full.
 pub(super) fn in_full(mut document: Value) -> Value {
-    let samples = document.as_object_mut().unwrap().shift_remove("samples").unwrap();
+    let samples = document
+        .as_object_mut()
+        .unwrap()
+        .shift_remove("samples")
+        .unwrap();
     put_samples(&mut document, &samples);
     let operations = Operations::of(&document);
     let mut uses: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
@@ -43,7 +49,9 @@ pub(super) fn in_full(mut document: Value) -> Value {
     }
     let components = &mut document["components"];
     for (name, response) in components["responses"].as_object_mut().unwrap() {
-        let (status, variables) = uses.get(name).unwrap_or_else(|| panic!("{name} has no use"));
+        let (status, variables) = uses
+            .get(name)
+            .unwrap_or_else(|| panic!("{name} has no use"));
         complete(response, status, &operations, variables);
     }
     for (_, body) in components["requestBodies"].as_object_mut().unwrap() {
@@ -80,7 +88,9 @@ fn children(value: &mut Value) -> Vec<&mut Value> {
 /// The names of the variables in a path.
 fn variables(path: &str) -> Vec<String> {
     let named = path.split('{').skip(1);
-    named.map(|rest| rest.split('}').next().unwrap().to_owned()).collect()
+    named
+        .map(|rest| rest.split('}').next().unwrap().to_owned())
+        .collect()
 }
 
 /// What links need to know of the operations.
@@ -93,7 +103,10 @@ struct Operations {
 
 impl Operations {
     fn of(document: &Value) -> Self {
-        let mut all = Self { variables: BTreeMap::new(), conditional: BTreeSet::new() };
+        let mut all = Self {
+            variables: BTreeMap::new(),
+            conditional: BTreeSet::new(),
+        };
         for (path, methods) in document["paths"].as_object().unwrap() {
             for operation in methods.as_object().unwrap().values() {
                 if let Some(id) = operation.get("operationId") {
@@ -113,7 +126,10 @@ impl Operations {
     fn link(&self, name: &str, description: &Value, in_path: &[String]) -> Value {
         let id = name[..1].to_lowercase() + &name[1..];
         let mut link = json!({ "operationId": id, "description": description });
-        let wanted = self.variables.get(&id).unwrap_or_else(|| panic!("no operation is {id}"));
+        let wanted = self
+            .variables
+            .get(&id)
+            .unwrap_or_else(|| panic!("no operation is {id}"));
         let mut parameters = Map::new();
         for variable in wanted {
             let source = if in_path.contains(variable) {
@@ -147,7 +163,11 @@ fn add_responses(method: &str, operation: &mut Value) {
             "store:write" => "InsufficientScopeToWrite",
             _ => "InsufficientScopeToAdminister",
         },
-        if method == "get" { "UnavailableRead" } else { "UnavailableWrite" },
+        if method == "get" {
+            "UnavailableRead"
+        } else {
+            "UnavailableWrite"
+        },
     );
     let mut all = Map::new();
     let mut add = |status: &str, name: &str| all.insert(status.to_owned(), name.into());
@@ -160,8 +180,17 @@ fn add_responses(method: &str, operation: &mut Value) {
     if let Some(body) = operation.get("requestBody") {
         add("408", "BodyTimeout");
         add("413", "BodyTooLarge");
-        let is_patch = body.pointer("/content/application~1merge-patch+json").is_some();
-        add("415", if is_patch { "UnsupportedPatchType" } else { "UnsupportedMediaType" });
+        let is_patch = body
+            .pointer("/content/application~1merge-patch+json")
+            .is_some();
+        add(
+            "415",
+            if is_patch {
+                "UnsupportedPatchType"
+            } else {
+                "UnsupportedMediaType"
+            },
+        );
     }
     if has(operation, "IdempotencyKey") || has(operation, "RequiredIdempotencyKey") {
         add("409", "IdempotencyInProgress");
@@ -187,10 +216,16 @@ fn add_responses(method: &str, operation: &mut Value) {
 
 /// Adds the scope to the description of an operation that needs more than the least.
 fn add_scope(operation: &mut Value) {
-    let (scope, description) = (&operation["x-scope"], operation["description"].as_str().unwrap());
+    let (scope, description) = (
+        &operation["x-scope"],
+        operation["description"].as_str().unwrap(),
+    );
     let sentence = format!("Needs a key with the scope `{}`", scope.as_str().unwrap());
     if scope != "store:read" && !description.contains(&sentence) {
-        assert!(description.ends_with('\n'), "no block of text: {description}");
+        assert!(
+            description.ends_with('\n'),
+            "no block of text: {description}"
+        );
         operation["description"] = format!("{description}\n{sentence}.\n").into();
     }
 }
@@ -210,7 +245,10 @@ fn complete(response: &mut Value, status: &str, operations: &Operations, in_path
     let errors = response.shift_remove("errors");
     let links = response.shift_remove("links");
     let mut all = Map::new();
-    all.insert("description".to_owned(), response.shift_remove("description").unwrap());
+    all.insert(
+        "description".to_owned(),
+        response.shift_remove("description").unwrap(),
+    );
     all.insert("headers".to_owned(), headers.into());
     all.append(response);
     if let Some(Value::Object(errors)) = errors {
@@ -235,8 +273,12 @@ fn complete(response: &mut Value, status: &str, operations: &Operations, in_path
 fn examples_of(mut errors: Map<String, Value>, status: &str) -> Value {
     if status == "400" {
         let example = |name| json!({ "$ref": name });
-        errors.entry("unknown_parameter").or_insert(example("unknown_parameter_none"));
-        errors.entry("invalid_request").or_insert(example("invalid_request"));
+        errors
+            .entry("unknown_parameter")
+            .or_insert(example("unknown_parameter_none"));
+        errors
+            .entry("invalid_request")
+            .or_insert(example("invalid_request"));
     }
     for (code, error) in &mut errors {
         if error.get("$ref").is_some() {
@@ -248,7 +290,10 @@ fn examples_of(mut errors: Map<String, Value>, status: &str) -> Value {
         };
         let summary = rest.shift_remove("summary");
         let mut body = Map::new();
-        body.insert("code".to_owned(), rest.shift_remove("code").unwrap_or(code.clone().into()));
+        body.insert(
+            "code".to_owned(),
+            rest.shift_remove("code").unwrap_or(code.clone().into()),
+        );
         body.insert("message".to_owned(), rest.shift_remove("message").unwrap());
         body.insert("status".to_owned(), status.parse::<u16>().unwrap().into());
         body.append(&mut rest);
@@ -262,13 +307,19 @@ fn examples_of(mut errors: Map<String, Value>, status: &str) -> Value {
 
 /// Makes the schema and the examples of a response or a request body those of its JSON.
 fn put_content(value: &mut Value) {
-    let Some(members) = value.as_object_mut().filter(|members| members.contains_key("schema"))
+    let Some(members) = value
+        .as_object_mut()
+        .filter(|members| members.contains_key("schema"))
     else {
         return;
     };
     let mut content = Map::new();
     for name in ["schema", "examples"] {
-        content.extend(members.shift_remove(name).map(|within| (name.to_owned(), within)));
+        content.extend(
+            members
+                .shift_remove(name)
+                .map(|within| (name.to_owned(), within)),
+        );
     }
     members.insert("content".to_owned(), json!({ "application/json": content }));
 }

@@ -22,7 +22,10 @@ struct Names {
 }
 
 fn parts(path: &str) -> Vec<String> {
-    path.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    path.split("::")
+        .filter(|part| !part.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The paths of a tree such as `a::{b, c::{d as e}}`, each with the name that it gets.
@@ -35,7 +38,11 @@ fn expand(before: &[String], tree: &str, found: &mut Vec<(Vec<String>, String)>)
         let (path, name) = tree.split_once(" as ").unwrap_or((tree, ""));
         let mut path = [before, &parts(path.trim())].concat();
         path.pop_if(|last| last == "self" && !before.is_empty());
-        let name = if name.is_empty() { path.last().cloned() } else { Some(name.trim().into()) };
+        let name = if name.is_empty() {
+            path.last().cloned()
+        } else {
+            Some(name.trim().into())
+        };
         found.extend(name.map(|name| (path, name)));
         return;
     };
@@ -43,8 +50,10 @@ fn expand(before: &[String], tree: &str, found: &mut Vec<(Vec<String>, String)>)
     let (mut depth, mut begun) = (0, 0);
     let list = list.trim_end().trim_end_matches('}');
     // The braces of the inner lists that were removed with the last one.
-    let list =
-        format!("{list}{}", "}".repeat(list.matches('{').count() - list.matches('}').count()));
+    let list = format!(
+        "{list}{}",
+        "}".repeat(list.matches('{').count() - list.matches('}').count())
+    );
     for (at, character) in list.char_indices() {
         match character {
             '{' => depth += 1,
@@ -62,14 +71,19 @@ fn expand(before: &[String], tree: &str, found: &mut Vec<(Vec<String>, String)>)
 /// The code of a file, without comments, tests, the text of literals, and restrictions of visibility.
 fn code_of(text: &str) -> String {
     let code = text.split("\n#[cfg(test)]\n").next().unwrap();
-    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let lines = code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
     let code = lines.collect::<Vec<_>>().join("\n");
-    let code =
-        ["\\\\", "\\\"", "'\"'"].into_iter().fold(code, |code, quoted| code.replace(quoted, ""));
+    let code = ["\\\\", "\\\"", "'\"'"]
+        .into_iter()
+        .fold(code, |code, quoted| code.replace(quoted, ""));
     let code: String = code.split('"').step_by(2).collect::<Vec<_>>().join("\"\"");
     let mut pieces = code.split("pub(in ");
     let first = pieces.next().unwrap().to_owned();
-    pieces.fold(first, |code, piece| code + "pub " + piece.split_once(')').unwrap().1)
+    pieces.fold(first, |code, piece| {
+        code + "pub " + piece.split_once(')').unwrap().1
+    })
 }
 
 fn names_of(text: &str) -> Names {
@@ -86,8 +100,17 @@ fn names_of(text: &str) -> Names {
         };
         rest.push_str(&statement[..begin]);
         let mut found = Vec::new();
-        expand(&[], statement[begin + 4..].trim_end_matches(';'), &mut found);
-        let is_export = statement[..begin].rsplit('\n').next().unwrap().trim().starts_with("pub");
+        expand(
+            &[],
+            statement[begin + 4..].trim_end_matches(';'),
+            &mut found,
+        );
+        let is_export = statement[..begin]
+            .rsplit('\n')
+            .next()
+            .unwrap()
+            .trim()
+            .starts_with("pub");
         for (path, name) in found {
             if is_export {
                 names.exports.insert(name, path);
@@ -97,7 +120,9 @@ fn names_of(text: &str) -> Names {
         }
     }
     let is_of_path = |c: char| c.is_alphanumeric() || "_:".contains(c);
-    let paths = rest.split(|c| !is_of_path(c)).filter(|path| path.trim_matches(':').contains("::"));
+    let paths = rest
+        .split(|c| !is_of_path(c))
+        .filter(|path| path.trim_matches(':').contains("::"));
     names.imports.extend(paths.map(parts));
     names
 }
@@ -108,9 +133,17 @@ impl Modules {
     fn of(sources: impl IntoIterator<Item = (String, String)>) -> Self {
         let module = |path: &str| -> Module {
             let path = path.trim_end_matches(".rs").trim_end_matches("/mod");
-            path.split('/').filter(|part| *part != "lib").map(str::to_owned).collect()
+            path.split('/')
+                .filter(|part| *part != "lib")
+                .map(str::to_owned)
+                .collect()
         };
-        Self(sources.into_iter().map(|(path, text)| (module(&path), names_of(&text))).collect())
+        Self(
+            sources
+                .into_iter()
+                .map(|(path, text)| (module(&path), names_of(&text)))
+                .collect(),
+        )
     }
 
     /// The module that has what `path` names in `from`; `None` if it is in another crate.
@@ -146,7 +179,10 @@ impl Modules {
     fn imports(&self) -> BTreeSet<(Module, Module)> {
         let mut imports = BTreeSet::new();
         for (from, names) in &self.0 {
-            let to = names.imports.iter().filter_map(|path| self.resolve(from, path, 0));
+            let to = names
+                .imports
+                .iter()
+                .filter_map(|path| self.resolve(from, path, 0));
             imports.extend(to.filter(|to| to != from).map(|to| (from.clone(), to)));
         }
         imports
@@ -167,7 +203,9 @@ fn knots(modules: &Modules) -> Vec<String> {
             let rest = module.strip_prefix(folder)?;
             Some([folder, &rest[..rest.len().min(1)]].concat())
         };
-        let between = imports.iter().filter_map(|(from, to)| Some((child(from)?, child(to)?)));
+        let between = imports
+            .iter()
+            .filter_map(|(from, to)| Some((child(from)?, child(to)?)));
         let between: BTreeSet<_> = between.filter(|(from, to)| from != to).collect();
         knots.extend(circle(&between).iter().map(|(a, b)| named(a, b)));
     }
@@ -193,7 +231,11 @@ fn circle(imports: &BTreeSet<(Module, Module)>) -> BTreeSet<(Module, Module)> {
         }
         reached.contains(from)
     };
-    imports.iter().filter(|(from, to)| leads_back(from, to)).cloned().collect()
+    imports
+        .iter()
+        .filter(|(from, to)| leads_back(from, to))
+        .cloned()
+        .collect()
 }
 
 #[test]
@@ -221,14 +263,22 @@ fn no_two_files_or_folders_of_a_crate_import_each_other() {
 #[test]
 fn a_knot_is_found_through_what_a_folder_gives_out_and_not_where_it_only_gives_out() {
     let knots_of = |files: &[(&str, &str)]| {
-        let sources = files.iter().map(|&(path, text)| (path.to_owned(), text.to_owned()));
+        let sources = files
+            .iter()
+            .map(|&(path, text)| (path.to_owned(), text.to_owned()));
         knots(&Modules::of(sources))
     };
-    let gives_out = ("a/mod.rs", "mod b;\nmod c;\npub use self::{b::B, c::{self, C as D}};\n");
+    let gives_out = (
+        "a/mod.rs",
+        "mod b;\nmod c;\npub use self::{b::B, c::{self, C as D}};\n",
+    );
     let b = ("a/b.rs", "use crate::a::D;\npub struct B;\n");
     let c = ("a/c.rs", "pub struct C;\n");
     assert_eq!(knots_of(&[gives_out, b, c]), [""; 0]);
-    let knotted = ("a/c.rs", "pub(in super::super) struct C;\nfn f() { super::B }\n");
+    let knotted = (
+        "a/c.rs",
+        "pub(in super::super) struct C;\nfn f() { super::B }\n",
+    );
     assert_eq!(knots_of(&[gives_out, b, knotted]).len(), 4);
     // What the folder has itself.
     let has = ("a/mod.rs", "mod b;\nuse self::b::B;\npub struct D;\n");

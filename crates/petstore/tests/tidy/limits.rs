@@ -20,7 +20,9 @@ fn declared() -> Value {
 
 fn has_label(value: &str, label: &str) -> bool {
     let choices = Choices::new(vec!["Calm".to_owned()]).unwrap();
-    choices.labelled([(value.to_owned(), label.to_owned())].into()).is_some()
+    choices
+        .labelled([(value.to_owned(), label.to_owned())].into())
+        .is_some()
 }
 
 /// Whether the code takes a text.
@@ -39,18 +41,26 @@ const TEXTS: [(&str, Takes); 16] = [
     ("ProfileAddress", |text| Address::new(text).is_some()),
     ("ProfileHours", |text| Address::new(text).is_some()),
     ("ProfileAbout", |text| About::new(text).is_some()),
-    ("ProfileLink/properties/label", |text| LinkLabel::new(text).is_some()),
+    ("ProfileLink/properties/label", |text| {
+        LinkLabel::new(text).is_some()
+    }),
     ("WebhookDescription", |text| Label::new(text).is_some()),
     ("Choices/items", |text| Choices::new(vec![text]).is_some()),
-    ("ChoiceLabels/propertyNames", |text| has_label(&text, "Quiet")),
-    ("ChoiceLabels/additionalProperties", |text| has_label("Calm", &text)),
+    ("ChoiceLabels/propertyNames", |text| {
+        has_label(&text, "Quiet")
+    }),
+    ("ChoiceLabels/additionalProperties", |text| {
+        has_label("Calm", &text)
+    }),
 ];
 
 #[test]
 fn the_longest_text_of_each_type_is_the_longest_in_the_document() {
     let declared = declared();
     for (path, is_valid) in TEXTS {
-        let schema = declared.pointer(&format!("/components/schemas/{path}")).unwrap();
+        let schema = declared
+            .pointer(&format!("/components/schemas/{path}"))
+            .unwrap();
         let longest = usize::try_from(schema["maxLength"].as_u64().unwrap()).unwrap();
         assert!(is_valid("é".repeat(longest)), "{path}");
         assert!(!is_valid("é".repeat(longest + 1)), "{path}");
@@ -75,7 +85,10 @@ fn constant(name: &str) -> u64 {
 /// Every upper limit in the document, by its path below the components.
 fn upper_limits(value: &Value, path: &str, found: &mut BTreeMap<String, u64>) {
     let children: Vec<(String, &Value)> = match value {
-        Value::Object(members) => members.iter().map(|(key, value)| (key.clone(), value)).collect(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(key, value)| (key.clone(), value))
+            .collect(),
         Value::Array(elements) => (0..).map(|i: u8| i.to_string()).zip(elements).collect(),
         _ => vec![],
     };
@@ -97,7 +110,10 @@ fn every_highest_number_in_the_document_is_that_of_the_code() {
     upper_limits(&declared()["components"], "", &mut declared_limits);
     let size = |number: usize| u64::try_from(number).unwrap();
     let (page, commands) = (u64::from(Limit::MAX), constant("MAX_COMMANDS"));
-    let (changes, longer_side) = (constant("MAX_LIMIT"), u64::from(PhotoSize::Large.longer_side()));
+    let (changes, longer_side) = (
+        constant("MAX_LIMIT"),
+        u64::from(PhotoSize::Large.longer_side()),
+    );
     let of_code = BTreeMap::from([
         ("/parameters/Limit/schema/maximum", page),
         ("/schemas/StorePets/maxItems", page),
@@ -109,18 +125,42 @@ fn every_highest_number_in_the_document_is_that_of_the_code() {
         ("/schemas/Changes/maxItems", changes),
         ("/schemas/Batch/maxItems", commands),
         ("/schemas/BatchResults/maxItems", commands),
-        ("/schemas/BatchError/properties/failedIndex/maximum", commands - 1),
-        ("/parameters/NameFilter/schema/maxLength", size(NAME_KEY_LENGTH)),
-        ("/parameters/PhraseFilter/schema/maxLength", size(Phrase::LENGTH)),
+        (
+            "/schemas/BatchError/properties/failedIndex/maximum",
+            commands - 1,
+        ),
+        (
+            "/parameters/NameFilter/schema/maxLength",
+            size(NAME_KEY_LENGTH),
+        ),
+        (
+            "/parameters/PhraseFilter/schema/maxLength",
+            size(Phrase::LENGTH),
+        ),
         // Both ends of a range.
         ("/parameters/DateFilter/schema/maxProperties", 2),
-        ("/parameters/FieldFilter/schema/maxProperties", size(PetQuery::MOST_VALUES)),
-        ("/schemas/FieldValues/maxProperties", size(FieldDefinition::MAX)),
+        (
+            "/parameters/FieldFilter/schema/maxProperties",
+            size(PetQuery::MOST_VALUES),
+        ),
+        (
+            "/schemas/FieldValues/maxProperties",
+            size(FieldDefinition::MAX),
+        ),
         ("/schemas/Fields/maxItems", size(FieldDefinition::MAX)),
-        ("/schemas/FieldPosition/maximum", FieldDefinition::HIGHEST_POSITION.cast_unsigned()),
-        ("/schemas/StorePet/properties/photos/maxItems", size(Photos::MAX)),
+        (
+            "/schemas/FieldPosition/maximum",
+            FieldDefinition::HIGHEST_POSITION.cast_unsigned(),
+        ),
+        (
+            "/schemas/StorePet/properties/photos/maxItems",
+            size(Photos::MAX),
+        ),
         ("/schemas/PhotoOrder/maxItems", size(Photos::MAX)),
-        ("/schemas/Photo/properties/position/maximum", size(Photos::MAX - 1)),
+        (
+            "/schemas/Photo/properties/position/maximum",
+            size(Photos::MAX - 1),
+        ),
         // Two numbers, which are shares of a side.
         ("/schemas/Focus/maxItems", 2),
         ("/schemas/Focus/items/maximum", 1),
@@ -128,8 +168,14 @@ fn every_highest_number_in_the_document_is_that_of_the_code() {
         ("/schemas/Photo/properties/height/maximum", longer_side),
         ("/schemas/Webhooks/maxItems", Webhook::MAX.cast_unsigned()),
         ("/schemas/ProfileLinks/maxItems", size(Links::MAX)),
-        ("/schemas/ProfilePatch/properties/links/maxItems", size(Links::MAX)),
-        ("/schemas/WebhookTypes/maxItems", size(ChangeType::ALL.len())),
+        (
+            "/schemas/ProfilePatch/properties/links/maxItems",
+            size(Links::MAX),
+        ),
+        (
+            "/schemas/WebhookTypes/maxItems",
+            size(ChangeType::ALL.len()),
+        ),
     ]);
     // Of these, the lengths of texts and the choices are compared with what the types take.
     let of_texts = TEXTS.map(|(path, _)| format!("/schemas/{path}/maxLength"));
@@ -200,16 +246,34 @@ fn the_limits_in_the_table_for_users_are_those_of_the_code() {
         ("Commands of a batch", constant("MAX_COMMANDS")),
         ("Note of an order or a withdrawal", longest("Note")),
         ("Contact of an order", longest("Contact")),
-        ("Reference and reason of an order, label of a category", longest("Reference")),
-        ("Reference and reason of an order, label of a category", longest("ReasonText")),
-        ("Reference and reason of an order, label of a category", longest("CategoryLabel")),
+        (
+            "Reference and reason of an order, label of a category",
+            longest("Reference"),
+        ),
+        (
+            "Reference and reason of an order, label of a category",
+            longest("ReasonText"),
+        ),
+        (
+            "Reference and reason of an order, label of a category",
+            longest("CategoryLabel"),
+        ),
         ("Fields", size(FieldDefinition::MAX)),
         ("Label of a field", longest("FieldLabel")),
-        ("Choices of a field", schemas["Choices"]["maxItems"].as_u64().unwrap()),
-        ("Values of all fields of an animal, as JSON", size(FieldValues::MAX_LENGTH)),
+        (
+            "Choices of a field",
+            schemas["Choices"]["maxItems"].as_u64().unwrap(),
+        ),
+        (
+            "Values of all fields of an animal, as JSON",
+            size(FieldValues::MAX_LENGTH),
+        ),
         ("Fields in a search", size(PetQuery::MOST_VALUES)),
         ("Photos of an animal", size(Photos::MAX)),
-        ("A picture that is sent", size(petstore_photos::Photos::MAX_SIZE)),
+        (
+            "A picture that is sent",
+            size(petstore_photos::Photos::MAX_SIZE),
+        ),
         ("Text of a photo", longest("Alt")),
         ("Name to search for", size(NAME_KEY_LENGTH)),
         ("Changes on a page of the feed", constant("MAX_LIMIT")),
@@ -219,6 +283,9 @@ fn the_limits_in_the_table_for_users_are_those_of_the_code() {
         let start = format!("| {what} | {}", written(limit));
         let row = table.lines().find(|row| row.starts_with(&start));
         let rest = row.unwrap_or_else(|| panic!("no row of the table begins with {start}"));
-        assert!(!rest[start.len()..].starts_with(|next: char| next.is_ascii_digit()), "{rest}");
+        assert!(
+            !rest[start.len()..].starts_with(|next: char| next.is_ascii_digit()),
+            "{rest}"
+        );
     }
 }

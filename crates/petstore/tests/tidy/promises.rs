@@ -14,9 +14,13 @@ fn test_names() -> BTreeSet<String> {
             .unwrap_or_else(|| path.parent().and_then(Path::file_name).unwrap());
         let file = own.to_str().unwrap();
         for line in text.lines() {
-            let line =
-                line.trim_start().trim_start_matches("pub(crate) ").trim_start_matches("async ");
-            let name = line.strip_prefix("fn ").and_then(|rest| rest.split('(').next());
+            let line = line
+                .trim_start()
+                .trim_start_matches("pub(crate) ")
+                .trim_start_matches("async ");
+            let name = line
+                .strip_prefix("fn ")
+                .and_then(|rest| rest.split('(').next());
             names.extend(name.map(|name| format!("{file}::{name}")));
         }
     }
@@ -31,7 +35,11 @@ fn rows_with_tests_that_exist(document: &str) -> usize {
     let mut rows = 0;
     let mut in_table_with_tests = false;
     for line in text.lines() {
-        let last = line.trim_end_matches(" |").rsplit("| ").next().unwrap_or_default();
+        let last = line
+            .trim_end_matches(" |")
+            .rsplit("| ")
+            .next()
+            .unwrap_or_default();
         match (line.starts_with("| "), last) {
             (false, _) => in_table_with_tests &= line.starts_with('|'),
             (true, "Test") => in_table_with_tests = true,

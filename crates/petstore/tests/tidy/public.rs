@@ -8,9 +8,15 @@ const READ: [(&str, &[&str]); 6] = [
     ("animal_page.rs", &["name", "status", "withdrawn"]),
     ("csv.rs", &["category_id"]),
     ("feed.rs", &["created_at"]),
-    ("selection.rs", &["category_id", "fields", "id", "name", "status", "withdrawn"]),
+    (
+        "selection.rs",
+        &["category_id", "fields", "id", "name", "status", "withdrawn"],
+    ),
     ("shop.rs", &["category_id"]),
-    ("sitemap.rs", &["and_then", "created_at", "id", "updated_at"]),
+    (
+        "sitemap.rs",
+        &["and_then", "created_at", "id", "updated_at"],
+    ),
 ];
 
 #[test]
@@ -18,7 +24,10 @@ fn the_window_makes_its_pages_of_what_is_public_of_an_animal() {
     for (path, text) in files(&["crates/window/src"], ".rs") {
         assert!(!text.contains("Animal::whole"), "{}", path.display());
         let name = path.file_name().unwrap().to_str().unwrap();
-        let allowed = READ.iter().find(|(file, _)| *file == name).map_or(&[][..], |(_, read)| read);
+        let allowed = READ
+            .iter()
+            .find(|(file, _)| *file == name)
+            .map_or(&[][..], |(_, read)| read);
         let is_in_word = |c: char| c.is_alphanumeric() || c == '_';
         for (at, _) in text.match_indices("pet.") {
             if text[..at].ends_with(is_in_word) {
@@ -36,9 +45,16 @@ const WRITERS: [&str; 3] = ["App", "Photos", "Store"];
 #[test]
 fn the_window_names_no_type_through_which_it_could_write() {
     for (path, text) in files(&["crates/window/src"], ".rs") {
-        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+        for line in text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+        {
             let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
-            assert!(!words.any(|word| WRITERS.contains(&word)), "{}: {line}", path.display());
+            assert!(
+                !words.any(|word| WRITERS.contains(&word)),
+                "{}: {line}",
+                path.display()
+            );
         }
     }
 }

@@ -9,19 +9,28 @@ use std::{
 use super::files;
 
 /// The beginnings of the declarations that are looked at.
-const DECLARATIONS: [&str; 5] =
-    ["pub fn ", "pub async fn ", "pub const fn ", "pub const ", "pub static "];
+const DECLARATIONS: [&str; 5] = [
+    "pub fn ",
+    "pub async fn ",
+    "pub const fn ",
+    "pub const ",
+    "pub static ",
+];
 
 /// Returns the words of a text.
 fn words(text: &str) -> BTreeSet<&str> {
-    text.split(|character: char| !character.is_alphanumeric() && character != '_').collect()
+    text.split(|character: char| !character.is_alphanumeric() && character != '_')
+        .collect()
 }
 
 /// Returns the name that a line declares for other crates.
 fn declared_name(line: &str) -> Option<&str> {
     let line = line.trim_start();
-    let rest = DECLARATIONS.iter().find_map(|declaration| line.strip_prefix(declaration))?;
-    rest.split(|character: char| !character.is_alphanumeric() && character != '_').next()
+    let rest = DECLARATIONS
+        .iter()
+        .find_map(|declaration| line.strip_prefix(declaration))?;
+    rest.split(|character: char| !character.is_alphanumeric() && character != '_')
+        .next()
 }
 
 /// Returns the text of the macros in a file that other crates may use: what they name is used there.
@@ -41,7 +50,11 @@ fn every_public_function_and_constant_of_a_crate_is_used_by_another_crate_or_a_t
     let mut used: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     let crate_of = |path: &Path| {
         let path = path.strip_prefix(&root).unwrap_or(path);
-        let parts: Vec<_> = path.iter().take(2).map(|part| part.to_str().unwrap()).collect();
+        let parts: Vec<_> = path
+            .iter()
+            .take(2)
+            .map(|part| part.to_str().unwrap())
+            .collect();
         parts.join("/")
     };
     for (path, text) in &all {
@@ -57,7 +70,9 @@ fn every_public_function_and_constant_of_a_crate_is_used_by_another_crate_or_a_t
         let macros = exported_macros(text);
         let in_macros = words(&macros);
         for name in text.lines().filter_map(declared_name) {
-            let is_used = used.iter().any(|(other, words)| *other != own && words.contains(name));
+            let is_used = used
+                .iter()
+                .any(|(other, words)| *other != own && words.contains(name));
             assert!(
                 is_used || in_macros.contains(name),
                 "{}: only its crate uses {name}",

@@ -14,7 +14,8 @@ pub(super) fn yaml(document: &Value) -> String {
         }
         put_member(&mut text, 0, name, part);
     }
-    text.replace("\n  /", "\n\n  /").replace("paths:\n\n", "paths:\n")
+    text.replace("\n  /", "\n\n  /")
+        .replace("paths:\n\n", "paths:\n")
 }
 
 fn put_member(text: &mut String, depth: usize, name: &str, value: &Value) {
@@ -96,7 +97,9 @@ fn line(elements: &[Value]) -> Option<String> {
             other => Some(other.to_string()),
         })
         .collect();
-    texts.map(|texts| format!("[{}]", texts.join(", "))).filter(|line| line.len() <= LINE)
+    texts
+        .map(|texts| format!("[{}]", texts.join(", ")))
+        .filter(|line| line.len() <= LINE)
 }
 
 /// A text of one line: as it is if no reader can take it for anything else, otherwise in quotes.
@@ -113,7 +116,11 @@ fn scalar(text: &str) -> String {
         && !text.contains(" #")
         && !text.ends_with([':', ' '])
         && !text.contains('\n');
-    if is_plain && !is_number && !is_word { text.to_owned() } else { quoted(text) }
+    if is_plain && !is_number && !is_word {
+        text.to_owned()
+    } else {
+        quoted(text)
+    }
 }
 
 fn quoted(text: &str) -> String {

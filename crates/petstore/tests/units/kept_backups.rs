@@ -63,7 +63,12 @@ fn all_of_the_last_day_are_kept_then_the_newest_of_each_day() {
     let now = at("2026-11-26T12:00:00Z");
     // One each six hours for 20 days.
     let all: Vec<Timestamp> = (0..80).map(|count| now - (6 * count).hours()).collect();
-    let kept = kept(all.iter().copied(), now, Duration::from_hours(14 * 24), &Copies::default());
+    let kept = kept(
+        all.iter().copied(),
+        now,
+        Duration::from_hours(14 * 24),
+        &Copies::default(),
+    );
     let mut expected: BTreeSet<Timestamp> = all[..=4].iter().copied().collect();
     expected.extend((12..=25).map(|day| at(&format!("2026-11-{day:02}T18:00:00Z"))));
     assert_eq!(kept, expected);
@@ -80,7 +85,12 @@ fn a_clock_that_was_ahead_does_not_hide_what_was_made_since() {
     }
     assert_eq!(own.newest(now), Some(before[1]));
     assert_eq!(own.newest(at("2020-01-01T00:00:00Z")), Some(ahead[1]));
-    let kept = kept(own.backups.into_keys(), now, Duration::from_hours(24), &Copies::default());
+    let kept = kept(
+        own.backups.into_keys(),
+        now,
+        Duration::from_hours(24),
+        &Copies::default(),
+    );
     assert_eq!(kept.len(), 4, "the last two of each: {kept:?}");
 }
 
@@ -91,15 +101,22 @@ async fn a_backup_that_hangs_is_given_up_and_counted_and_no_other_begins_until_i
     drop(SqliteStore::open(&database, OpenMode::CreateAndMigrate).unwrap());
     let (ends, end) = mpsc::channel::<()>();
     let (end, place, at) = (Mutex::new(end), here.path().join("place"), database.clone());
-    let (metrics, clock) =
-        (Arc::new(BackupMetrics::default()), ManualClock::at("2026-11-26T04:00:00Z"));
+    let (metrics, clock) = (
+        Arc::new(BackupMetrics::default()),
+        ManualClock::at("2026-11-26T04:00:00Z"),
+    );
     let backups = Arc::new(Backups {
         place: Box::new(move || {
             let _ = end.lock().unwrap().recv();
             Place::folder(place.clone(), &at)
         }),
         database,
-        photos: Arc::new(Photos::new(None, 0, Arc::clone(&clock) as _, StdRng::seed_from_u64(1))),
+        photos: Arc::new(Photos::new(
+            None,
+            0,
+            Arc::clone(&clock) as _,
+            StdRng::seed_from_u64(1),
+        )),
         keep: Duration::from_hours(24),
         limit: Duration::from_secs(1),
         clock,
@@ -112,11 +129,18 @@ async fn a_backup_that_hangs_is_given_up_and_counted_and_no_other_begins_until_i
     assert_eq!(error.to_string(), "it took longer than 1s");
     assert_eq!(metrics.failures.get(), 1);
     let error = backups.make(None, Duration::ZERO).await.unwrap_err();
-    assert_eq!(error.to_string(), "the backup before this one has not ended yet");
+    assert_eq!(
+        error.to_string(),
+        "the backup before this one has not ended yet"
+    );
     assert_eq!(metrics.failures.get(), 2);
     drop(ends);
     while backups.make(None, Duration::ZERO).await.is_err() {}
-    assert!(here.path().join("place/petstore-20261126T040000Z.db.gz").exists());
+    assert!(
+        here.path()
+            .join("place/petstore-20261126T040000Z.db.gz")
+            .exists()
+    );
 }
 
 /// The backups of one copy of a database, in a place next to it.
@@ -157,7 +181,12 @@ fn made(database: &Path) -> Vec<String> {
 async fn a_service_that_starts_again_and_again_makes_a_backup_only_when_the_newest_is_old_enough() {
     let (_here, database, clock) = shop();
     let day = Duration::from_hours(24);
-    let start = async || backups_of_copy(&database, "copy", &clock).make(None, day).await.unwrap();
+    let start = async || {
+        backups_of_copy(&database, "copy", &clock)
+            .make(None, day)
+            .await
+            .unwrap()
+    };
     assert_eq!(start().await, None);
     for hour in 1..24 {
         clock.advance(Duration::from_hours(1));
@@ -174,11 +203,24 @@ async fn a_service_that_finds_the_backups_of_another_one_is_refused_at_every_tur
     let (_here, database, clock) = shop();
     let backups = backups_of_copy(&database, "copy", &clock);
     backups.make(None, Duration::ZERO).await.unwrap();
-    fs::write(database.with_file_name("place").join(name(at("2026-11-26T03:00:00Z"))), "").unwrap();
+    fs::write(
+        database
+            .with_file_name("place")
+            .join(name(at("2026-11-26T03:00:00Z"))),
+        "",
+    )
+    .unwrap();
     for _ in 0..3 {
         clock.advance(Duration::from_hours(1));
-        let error = backups.make(Some(clock.now()), Duration::ZERO).await.unwrap_err();
-        assert!(error.to_string().contains("petstore-20261126T030000Z.db.gz is not of this one"));
+        let error = backups
+            .make(Some(clock.now()), Duration::ZERO)
+            .await
+            .unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("petstore-20261126T030000Z.db.gz is not of this one")
+        );
     }
 }
 
@@ -194,13 +236,21 @@ async fn a_restored_copy_takes_the_place_over_and_nothing_of_the_one_before_is_d
     clock.advance(Duration::from_hours(1));
     // It has no young backup of its own.
     let restored = backups_of_copy(&database, "restored", &clock);
-    assert_eq!(restored.make(None, Duration::from_hours(24)).await.unwrap(), None);
+    assert_eq!(
+        restored.make(None, Duration::from_hours(24)).await.unwrap(),
+        None
+    );
     drop(restored);
     // At every turn, after each start.
     for _ in 0..3 {
         let error = make("first").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ResourceBusy);
-        assert!(error.to_string().contains("delete petstore-backups.copies there if"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("delete petstore-backups.copies there if"),
+            "{error}"
+        );
     }
     for _ in 0..5 {
         clock.advance(Duration::from_hours(24));

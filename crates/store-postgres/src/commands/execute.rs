@@ -88,7 +88,9 @@ pub(crate) fn carry_out(
 ) -> BoxFuture<'static, ()> {
     async move {
         let mut group = Group(requests);
-        let done = runner.run(access, &mut group, |on, group| group.attempt(on).boxed()).await;
+        let done = runner
+            .run(access, &mut group, |on, group| group.attempt(on).boxed())
+            .await;
         let mut rest = group.0;
         match done {
             Ok(()) if rest.is_empty() => {}
@@ -113,7 +115,9 @@ impl Group {
     async fn attempt(&mut self, connection: &mut Connection) -> Result<(), Failure> {
         let mut attempts = 0;
         while !self.0.is_empty() {
-            let Err(failure) = self.once(connection).await else { continue };
+            let Err(failure) = self.once(connection).await else {
+                continue;
+            };
             attempts += 1;
             let may_be_of_one = failure.is_certain() && failure.remedy() != Remedy::Reconnect;
             match self.0.len() {
@@ -147,7 +151,10 @@ impl Group {
         };
         let (mut read, about) = self.gather(&rows)?;
         let commands: Vec<&Command> = self.requests().flat_map(|one| &one.commands).collect();
-        if commands.iter().any(|command| read.state.needs_fields(command)) {
+        if commands
+            .iter()
+            .any(|command| read.state.needs_fields(command))
+        {
             fields::read(connection, &mut read, &commands).await?;
         }
         let outcomes = self.decide(&mut read, about, seen);
@@ -155,8 +162,9 @@ impl Group {
         let carried_out = self.requests().take(outcomes.len());
         let of_fields = FieldWrites::of(&mut read.state, carried_out.flat_map(|one| &one.commands));
         let differences = write::differences(read, is_batch);
-        let mut writes =
-            write::writes(&differences).chain(self.notes(&outcomes)).collect::<Vec<_>>();
+        let mut writes = write::writes(&differences)
+            .chain(self.notes(&outcomes))
+            .collect::<Vec<_>>();
         if !writes.is_empty() {
             writes.splice(0..0, of_fields.writes());
         }
@@ -200,7 +208,10 @@ impl Group {
         let recall = connection.prepared(RECALL_ALL).await?;
         let client: &Client = connection;
         if self.idempotent().all(|request| request.is_none()) {
-            return Ok((self.present(client, &read).await?, self.0.iter().map(|_| None).collect()));
+            return Ok((
+                self.present(client, &read).await?,
+                self.0.iter().map(|_| None).collect(),
+            ));
         }
         // The first one is sent first.
         let recalled = requests::recall(client, &recall, self.idempotent());
@@ -210,7 +221,9 @@ impl Group {
     async fn present(&self, client: &Client, read: &Statement) -> Result<Vec<Row>, Failure> {
         let commands = self.requests().flat_map(|one| {
             let request = one.context.idempotency.as_ref();
-            one.commands.iter().map(move |command| state::parameters(command, request))
+            one.commands
+                .iter()
+                .map(move |command| state::parameters(command, request))
         });
         let commands = columns(commands);
         Ok(client.query(read, &parameters(&commands)).await?)
@@ -244,7 +257,10 @@ impl Group {
                 break;
             }
             let outcome = match seen {
-                Some(seen) => Outcome { executed: seen.into(), entries: Vec::new() },
+                Some(seen) => Outcome {
+                    executed: seen.into(),
+                    entries: Vec::new(),
+                },
                 None => one.decide(read, &about),
             };
             bytes += outcome.entries.iter().map(Entry::length).sum::<usize>();
@@ -262,7 +278,12 @@ impl Group {
             {
                 remembered.push((request, response, to_milliseconds(one.context.now)));
             }
-            entries.extend(outcome.entries.iter().map(|entry| (entry, (&one.context).into())));
+            entries.extend(
+                outcome
+                    .entries
+                    .iter()
+                    .map(|entry| (entry, (&one.context).into())),
+            );
         }
         let remembered = requests::remember(remembered);
         remembered.into_iter().chain(append(entries))
@@ -274,8 +295,14 @@ impl Group {
         writes: &[Write<'_>],
     ) -> Result<(), Failure> {
         let prepared = prepare(connection, writes).await?;
-        let begin = if self.0.len() > 1 { BEGIN_GROUP } else { "BEGIN" };
-        in_transaction(connection, begin, writes, &prepared).await.map_err(Failure::from)
+        let begin = if self.0.len() > 1 {
+            BEGIN_GROUP
+        } else {
+            "BEGIN"
+        };
+        in_transaction(connection, begin, writes, &prepared)
+            .await
+            .map_err(Failure::from)
     }
 
     /// What is to be done after a failed commit. If its outcome is unknown, only a request that is
@@ -287,11 +314,15 @@ impl Group {
         if failure.is_certain() {
             return failure;
         }
-        let Failure::Database(error) = failure else { return failure };
+        let Failure::Database(error) = failure else {
+            return failure;
+        };
         let error = Arc::new(error);
         let mut outcomes = outcomes.iter();
         let cannot_repeat = |(one, _): &mut (Execution, Caller<Executed>)| {
-            let has_changed = outcomes.next().is_some_and(|outcome| !outcome.entries.is_empty());
+            let has_changed = outcomes
+                .next()
+                .is_some_and(|outcome| !outcome.entries.is_empty());
             has_changed && one.context.idempotency.is_none()
         };
         for (_, caller) in self.0.extract_if(.., cannot_repeat) {
@@ -318,15 +349,24 @@ impl Execution {
         for (index, (command, about)) in self.commands.iter().zip(about).enumerate() {
             if let Err(refusal) = state.decide(command, about.new, now) {
                 let executed = Executed::Refused { index, refusal };
-                return Outcome { executed, entries: Vec::new() };
+                return Outcome {
+                    executed,
+                    entries: Vec::new(),
+                };
             }
         }
         let decisions = mem::take(&mut state.decisions);
         let entries = mem::take(&mut state.entries);
         read.keep(state);
         let response = (self.respond)(&decisions);
-        let changes = decisions.into_iter().flat_map(|decision| decision.changes).collect();
-        Outcome { executed: Executed::Done { response, changes }, entries }
+        let changes = decisions
+            .into_iter()
+            .flat_map(|decision| decision.changes)
+            .collect();
+        Outcome {
+            executed: Executed::Done { response, changes },
+            entries,
+        }
     }
 
     /// All identifiers of animals or orders were given.
@@ -335,6 +375,9 @@ impl Execution {
             command.subject() == Subject::New || matches!(command, Command::PlaceOrder(_))
         };
         let index = self.commands.iter().position(needs_one).unwrap_or_default();
-        Executed::Refused { index, refusal: Refusal::NoIdentifierLeft }
+        Executed::Refused {
+            index,
+            refusal: Refusal::NoIdentifierLeft,
+        }
     }
 }

@@ -51,13 +51,17 @@ pub(super) async fn read(
     let client: &Client = connection;
     let state = &mut read.state;
     state.fields = Arc::new(set(&client.query(&list, &[]).await?)?);
-    let keys: BTreeSet<UniqueKey> =
-        commands.iter().flat_map(|command| state.keys_to_read(command)).collect();
+    let keys: BTreeSet<UniqueKey> = commands
+        .iter()
+        .flat_map(|command| state.keys_to_read(command))
+        .collect();
     if keys.is_empty() {
         return Ok(());
     }
-    let (names, values): (Vec<&str>, Vec<&str>) =
-        keys.iter().map(|(field, key)| (field.as_str(), key.as_str())).unzip();
+    let (names, values): (Vec<&str>, Vec<&str>) = keys
+        .iter()
+        .map(|(field, key)| (field.as_str(), key.as_str()))
+        .unzip();
     let rows = client.query(&owners, &[&names, &values]).await?;
     let mut found = Vec::with_capacity(rows.len());
     for row in &rows {
@@ -87,16 +91,26 @@ pub(super) struct FieldWrites {
 impl FieldWrites {
     pub(super) fn of<'c>(state: &mut State, commands: impl Iterator<Item = &'c Command>) -> Self {
         let used = state.examined(commands);
-        Self { version: state.fields.version, owners: mem::take(&mut state.owners), used }
+        Self {
+            version: state.fields.version,
+            owners: mem::take(&mut state.owners),
+            used,
+        }
     }
 
     /// The statements. They come first, so that all transactions lock the fields before the animals.
     pub(super) fn writes(&self) -> Vec<Write<'_>> {
         let with = |wanted| {
-            let with =
-                self.owners.iter().filter(move |(_, Versions { read, now })| (read, now) == wanted);
+            let with = self
+                .owners
+                .iter()
+                .filter(move |(_, Versions { read, now })| (read, now) == wanted);
             with.map(|(((field, key), id), _)| {
-                vec![Value::Text(field), Value::Text(key), Value::Integer(id.get())]
+                vec![
+                    Value::Text(field),
+                    Value::Text(key),
+                    Value::Integer(id.get()),
+                ]
             })
         };
         if self.version == 0 {

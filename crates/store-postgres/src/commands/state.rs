@@ -73,7 +73,10 @@ pub(super) fn parameters<'v>(
     };
     let new_pet = Value::Boolean(subject == Subject::New);
     let new_order = Value::Boolean(matches!(command, Command::PlaceOrder(_)));
-    [pet, order, category, new_pet, new_order].into_iter().chain(requests::name(request)).collect()
+    [pet, order, category, new_pet, new_order]
+        .into_iter()
+        .chain(requests::name(request))
+        .collect()
 }
 
 /// The parameters of [`READ`] for an animal.
@@ -103,7 +106,10 @@ pub(super) struct About {
 impl Read {
     /// Adds what is in a row of [`READ`], which is for this command.
     pub(super) fn add(&mut self, row: &Row, command: &Command) -> Result<About, Failure> {
-        let mut about = About { pet: self.add_pet(row)?, ..About::default() };
+        let mut about = About {
+            pet: self.add_pet(row)?,
+            ..About::default()
+        };
         if let Some(own) = tables::order(row, OWN)? {
             about.order = Some(own.id);
             self.state.add(own);
@@ -116,15 +122,22 @@ impl Read {
         }
         let pet: Option<i64> = row.try_get(NEW_PET)?;
         let order: Option<i64> = row.try_get(NEW_ORDER)?;
-        about.new = NewIds { pet: pet.and_then(PetId::new), order: order.and_then(OrderId::new) };
+        about.new = NewIds {
+            pet: pet.and_then(PetId::new),
+            order: order.and_then(OrderId::new),
+        };
         Ok(about)
     }
 
     /// Adds the animal in a row of [`READ`], and the order that holds it.
     pub(super) fn add_pet(&mut self, row: &Row) -> Result<Option<PetId>, Failure> {
         let holder = tables::order(row, HOLDER)?;
-        let Some(mut pet) = tables::pet(row, PET)? else { return Ok(None) };
-        let open = holder.as_ref().filter(|order| order.status == OrderStatus::Reserved);
+        let Some(mut pet) = tables::pet(row, PET)? else {
+            return Ok(None);
+        };
+        let open = holder
+            .as_ref()
+            .filter(|order| order.status == OrderStatus::Reserved);
         pet.order_id = open.map(|order| order.id);
         let id = pet.id;
         if row.try_get(WAS_ADDED_BY_REQUEST)? {
@@ -141,17 +154,33 @@ impl Read {
     pub(super) fn present(&self, commands: &[About]) -> State {
         let mut present = State::default();
         present.fields = Arc::clone(&self.state.fields);
-        for ((key, id), _) in self.state.owners.iter().filter(|(_, owner)| owner.now.is_some()) {
+        for ((key, id), _) in self
+            .state
+            .owners
+            .iter()
+            .filter(|(_, owner)| owner.now.is_some())
+        {
             present.add_owner(key.clone(), *id);
             if let Some(pet) = self.state.pets.get(id).and_then(|pet| pet.now.clone()) {
                 present.add(pet);
             }
         }
-        for &About { pet, order, category, .. } in commands {
+        for &About {
+            pet,
+            order,
+            category,
+            ..
+        } in commands
+        {
             let resources = [
-                pet.and_then(|id| self.state.pets.get(&id)?.now.clone()).map(Resource::Pet),
-                pet.and_then(|id| self.state.holder(id)).cloned().map(Resource::Order),
-                order.and_then(|id| self.state.orders.get(&id)?.now.clone()).map(Resource::Order),
+                pet.and_then(|id| self.state.pets.get(&id)?.now.clone())
+                    .map(Resource::Pet),
+                pet.and_then(|id| self.state.holder(id))
+                    .cloned()
+                    .map(Resource::Order),
+                order
+                    .and_then(|id| self.state.orders.get(&id)?.now.clone())
+                    .map(Resource::Order),
                 category
                     .and_then(|id| self.state.categories.get(&id)?.now.clone())
                     .map(Resource::Category),

@@ -49,7 +49,10 @@ impl Statements {
             let values = names.iter().map(|name| format!("{prefix}new.{name}"));
             values.collect::<Vec<_>>().join(", ")
         };
-        let set = names.iter().skip(1).map(|name| format!("{name} = new.{name}"));
+        let set = names
+            .iter()
+            .skip(1)
+            .map(|name| format!("{name} = new.{name}"));
         let set = set.collect::<Vec<_>>().join(", ");
         let (values, rows) = (of_new(""), rows_of(&parameters));
         let as_read =
@@ -119,13 +122,22 @@ pub(super) struct Row {
 ///
 /// A command of a batch that changes nothing depends on rows that the batch does not write. They
 /// must not change before the others are written, or the batch would take effect at two moments.
-pub(super) fn differences(Read { state, added_by_requests }: Read, is_batch: bool) -> Vec<Row> {
+pub(super) fn differences(
+    Read {
+        state,
+        added_by_requests,
+    }: Read,
+    is_batch: bool,
+) -> Vec<Row> {
     let must_stay = is_batch && state.is_changed();
     let pets = state.pets.into_iter().filter_map(|(id, pet)| {
         let is_first_change =
             pet.read != pet.now && pet.read.as_ref().is_some_and(|pet| pet.version == 1);
         let row = Row::of(pet, must_stay)?;
-        Some(Row { has_response: is_first_change && added_by_requests.contains(&id), ..row })
+        Some(Row {
+            has_response: is_first_change && added_by_requests.contains(&id),
+            ..row
+        })
     });
     // An order that lets its animal go comes before the one that takes it: at most one holds it.
     let mut orders: Vec<_> = state.orders.into_values().collect();
@@ -133,8 +145,13 @@ pub(super) fn differences(Read { state, added_by_requests }: Read, is_batch: boo
         let holds = |order: &Option<Order>| order.as_ref().is_some_and(|order| order.holds);
         holds(&order.now) && !holds(&order.read)
     });
-    let orders = orders.into_iter().filter_map(|order| Row::of(order, must_stay));
-    let categories = state.categories.into_values().filter_map(|of| Row::of(of, must_stay));
+    let orders = orders
+        .into_iter()
+        .filter_map(|order| Row::of(order, must_stay));
+    let categories = state
+        .categories
+        .into_values()
+        .filter_map(|of| Row::of(of, must_stay));
     pets.chain(orders).chain(categories).collect()
 }
 
@@ -158,12 +175,18 @@ fn contacts(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
     let changed = rows.iter().filter(|row| row.has_new_contact);
     let orders = changed.filter_map(|row| row.resource.order());
     let orders = orders.map(|order| (Value::Integer(order.id.get()), order.contact.as_ref()));
-    let set =
-        orders.clone().filter_map(|(id, contact)| Some(vec![id, Value::Text(contact?.as_str())]));
-    let erased = orders.filter(|(_, contact)| contact.is_none()).map(|(id, _)| vec![id]);
-    [Write::of_rows(SET_CONTACTS, set), Write::of_rows(ERASE_CONTACTS, erased)]
-        .into_iter()
-        .flatten()
+    let set = orders
+        .clone()
+        .filter_map(|(id, contact)| Some(vec![id, Value::Text(contact?.as_str())]));
+    let erased = orders
+        .filter(|(_, contact)| contact.is_none())
+        .map(|(id, _)| vec![id]);
+    [
+        Write::of_rows(SET_CONTACTS, set),
+        Write::of_rows(ERASE_CONTACTS, erased),
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The statements for the photos of these rows.
@@ -171,12 +194,17 @@ fn photos(rows: &[Row]) -> impl Iterator<Item = Write<'_>> {
     let photos = |at: usize| {
         rows.iter().flat_map(move |row| {
             let id = tables::values(&row.resource)[0];
-            row.photos[at].iter().map(move |photo| vec![id, Value::Text(photo)])
+            row.photos[at]
+                .iter()
+                .map(move |photo| vec![id, Value::Text(photo)])
         })
     };
-    [Write::of_rows(DROP_PHOTOS, photos(0)), Write::of_rows(ADD_PHOTOS, photos(1))]
-        .into_iter()
-        .flatten()
+    [
+        Write::of_rows(DROP_PHOTOS, photos(0)),
+        Write::of_rows(ADD_PHOTOS, photos(1)),
+    ]
+    .into_iter()
+    .flatten()
 }
 
 impl Row {
@@ -193,9 +221,12 @@ impl Row {
             (Some(read), Some(now)) if Table::of(read) == Table::of(now) => &statements(now).update,
             (Some(_), Some(now)) => &statements(now).take,
         };
-        let as_read = read
-            .as_ref()
-            .map(|read| (read.version(), read.order().is_some_and(|order| order.holds)));
+        let as_read = read.as_ref().map(|read| {
+            (
+                read.version(),
+                read.order().is_some_and(|order| order.holds),
+            )
+        });
         let contact = |of: &Option<Resource>| of.as_ref()?.order()?.contact.clone();
         let has_new_contact = contact(&read) != contact(&now);
         let [(_, before), (_, after)] = [&read, &now].map(|of| tables::photos(of.as_ref()));
@@ -203,7 +234,14 @@ impl Row {
             .map(|(of, other)| of.missing_in(other).map(|id| id.to_string()).collect());
         let resource = now.or(read)?;
         let has_response = false;
-        Some(Self { sql, resource, read: as_read, has_response, has_new_contact, photos })
+        Some(Self {
+            sql,
+            resource,
+            read: as_read,
+            has_response,
+            has_new_contact,
+            photos,
+        })
     }
 
     fn values(&self) -> Vec<Value<'_>> {

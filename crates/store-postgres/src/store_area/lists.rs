@@ -36,7 +36,10 @@ pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
         };
         let conditions = match statuses {
             [] => vec![String::new()],
-            _ => statuses.iter().map(|status| format!(" AND status = '{status}'")).collect(),
+            _ => statuses
+                .iter()
+                .map(|status| format!(" AND status = '{status}'"))
+                .collect(),
         };
         let of = |condition| {
             format!(
@@ -49,7 +52,10 @@ pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
         format!("SELECT page.*, {ORDER} FROM ({ranges}) AS page ORDER BY {order} LIMIT $2")
     }),
     search: [Table::Pets, Table::WithdrawnPets].map(|table| {
-        let page = format!("(SELECT {} FROM {table} WHERE {{}}) AS page", table.selected());
+        let page = format!(
+            "(SELECT {} FROM {table} WHERE {{}}) AS page",
+            table.selected()
+        );
         Search::of(table, &format!("SELECT page.*, {ORDER} FROM {page}"))
     }),
     on_offer: [("<", "DESC NULLS LAST"), (">", "NULLS FIRST")].map(|(behind, order)| {
@@ -71,9 +77,16 @@ pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
         .to_owned(),
     orders: Plans::orders(|by, filter, newest_first| {
         // NULLS FIRST is the order of only the index on the status.
-        let orders =
-            if by == 1 { ["id NULLS FIRST", "id DESC NULLS LAST"] } else { ["id", "id DESC"] };
-        let (behind, order) = if newest_first { ("<", orders[1]) } else { (">", orders[0]) };
+        let orders = if by == 1 {
+            ["id NULLS FIRST", "id DESC NULLS LAST"]
+        } else {
+            ["id", "id DESC"]
+        };
+        let (behind, order) = if newest_first {
+            ("<", orders[1])
+        } else {
+            (">", orders[0])
+        };
         format!(
             "SELECT * FROM (SELECT {} FROM orders WHERE id {behind} $1{filter}
                 ORDER BY {order} LIMIT 101) AS page ORDER BY {order} LIMIT $2",

@@ -32,20 +32,34 @@ impl StoreArea for PostgresStore {
         respond: RespondTo,
     ) -> Result<Executed, StoreError> {
         let is_single = commands.len() == 1;
-        let execution = Execution { commands, context, respond };
+        let execution = Execution {
+            commands,
+            context,
+            respond,
+        };
         if is_single {
             return self.commands.add(execution).await;
         }
         let (caller, done) = oneshot::channel();
-        carry_out(Arc::clone(&self.runner), Access::Batch, vec![(execution, caller)]).await;
+        carry_out(
+            Arc::clone(&self.runner),
+            Access::Batch,
+            vec![(execution, caller)],
+        )
+        .await;
         done.await.unwrap_or_else(|_| Err(stopped()))
     }
 
     async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
-        self.runner.run(Access::Read, (), |on, ()| lists::get_pet(on, id).boxed()).await
+        self.runner
+            .run(Access::Read, (), |on, ()| lists::get_pet(on, id).boxed())
+            .await
     }
 
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
-        Ok(self.read(few, search_sets::is_due).await? && self.write((), search_sets::merge).await?)
+        Ok(
+            self.read(few, search_sets::is_due).await?
+                && self.write((), search_sets::merge).await?,
+        )
     }
 }

@@ -16,7 +16,10 @@ static INSERT: LazyLock<[String; 4]> = LazyLock::new(|| {
     Table::ALL.map(|table| {
         let columns = table.columns();
         let parameters = vec!["?"; columns.len()].join(", ");
-        format!("INSERT INTO {table} ({}) VALUES ({parameters})", columns.join(", "))
+        format!(
+            "INSERT INTO {table} ({}) VALUES ({parameters})",
+            columns.join(", ")
+        )
     })
 });
 const SET_CONTACT: &str = "INSERT INTO order_contacts (order_id, contact) VALUES (?1, ?2)
@@ -93,8 +96,12 @@ fn write_contact(
     before: Option<&Resource>,
     after: &Resource,
 ) -> rusqlite::Result<()> {
-    let Resource::Order(order) = after else { return Ok(()) };
-    let former = before.and_then(Resource::order).and_then(|order| order.contact.as_ref());
+    let Resource::Order(order) = after else {
+        return Ok(());
+    };
+    let former = before
+        .and_then(Resource::order)
+        .and_then(|order| order.contact.as_ref());
     if former == order.contact.as_ref() {
         return Ok(());
     }
@@ -127,17 +134,28 @@ fn update(connection: &Connection, before: &Resource, after: &Resource) -> rusql
     let columns = columns.join(" = ?, ");
     let update = format!("UPDATE OR FAIL {table} SET {columns} = ? WHERE id = ? AND version = ?");
     written.extend([id, Value::Integer(before.version())]);
-    expect_one(connection.prepare_cached(&update)?.execute(params_from_iter(written))?)?;
+    expect_one(
+        connection
+            .prepare_cached(&update)?
+            .execute(params_from_iter(written))?,
+    )?;
     write_contact(connection, Some(before), after)
 }
 
 fn delete(connection: &Connection, before: &Resource) -> rusqlite::Result<()> {
-    let delete = format!("DELETE FROM {} WHERE id = ?1 AND version = ?2", Table::of(before));
+    let delete = format!(
+        "DELETE FROM {} WHERE id = ?1 AND version = ?2",
+        Table::of(before)
+    );
     let values = [values(before)[0], Value::Integer(before.version())];
     expect_one(connection.prepare_cached(&delete)?.execute(values)?)
 }
 
 /// Only one process writes at a time, so no other number is possible.
 pub(in super::super) fn expect_one(written: usize) -> rusqlite::Result<()> {
-    if written == 1 { Ok(()) } else { Err(rusqlite::Error::StatementChangedRows(written)) }
+    if written == 1 {
+        Ok(())
+    } else {
+        Err(rusqlite::Error::StatementChangedRows(written))
+    }
 }

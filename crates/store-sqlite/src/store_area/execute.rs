@@ -59,7 +59,11 @@ pub(super) fn execute(
     if let Some((id, _)) = state.orders.last_key_value() {
         newest.has_order(id.get());
     }
-    let changes = state.decisions.into_iter().flat_map(|decision| decision.changes).collect();
+    let changes = state
+        .decisions
+        .into_iter()
+        .flat_map(|decision| decision.changes)
+        .collect();
     Ok(Executed::Done { response, changes })
 }
 
@@ -78,7 +82,9 @@ pub(super) fn refused(
 
 /// The remembered result of the request.
 fn recall(connection: &Connection, context: &WriteContext) -> rusqlite::Result<Option<Executed>> {
-    let Some(request) = &context.idempotency else { return Ok(None) };
+    let Some(request) = &context.idempotency else {
+        return Ok(None);
+    };
     Ok(requests::recall(connection, request)?.map(Executed::from))
 }
 
@@ -112,7 +118,9 @@ fn read(
     match command.subject() {
         Subject::New => {
             let added = state.pets.last_key_value().map(|(id, _)| id.get());
-            let last = connection.prepare_cached(LAST_PET)?.query_row([], |row| row.get(0))?;
+            let last = connection
+                .prepare_cached(LAST_PET)?
+                .query_row([], |row| row.get(0))?;
             new.pet = PetId::new(added.max(Some(last)).unwrap_or_default() + 1);
         }
         Subject::Pet(id) => read_pet(connection, id, state)?,
@@ -150,8 +158,12 @@ fn read(
     }
     if matches!(command, Command::PlaceOrder(_)) {
         let added = state.orders.last_key_value().map(|(id, _)| id.get());
-        new.order =
-            OrderId::new(added.max(Some(newest.order(connection)?)).unwrap_or_default() + 1);
+        new.order = OrderId::new(
+            added
+                .max(Some(newest.order(connection)?))
+                .unwrap_or_default()
+                + 1,
+        );
     }
     Ok(new)
 }

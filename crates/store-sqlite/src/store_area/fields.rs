@@ -30,7 +30,9 @@ pub(super) fn owners(
 ) -> rusqlite::Result<Vec<PetId>> {
     let mut owners = connection.prepare_cached(OWNERS)?;
     let found = owners.query_map([field, key], |row| row.get(0))?;
-    found.filter_map(|id| id.map(PetId::new).transpose()).collect()
+    found
+        .filter_map(|id| id.map(PetId::new).transpose())
+        .collect()
 }
 
 /// Writes the present owners of unique values, and which of the examined fields got values.
@@ -40,14 +42,19 @@ pub(super) fn write(
     used: &BTreeSet<String>,
 ) -> rusqlite::Result<()> {
     let with = |wanted| {
-        state.owners.iter().filter(move |(_, Versions { read, now })| (read, now) == wanted)
+        state
+            .owners
+            .iter()
+            .filter(move |(_, Versions { read, now })| (read, now) == wanted)
     };
     for (((field, key), id), _) in with((&Some(()), &None)) {
         let mut remove = connection.prepare_cached(REMOVE)?;
         expect_one(remove.execute((field, key, id.get()))?)?;
     }
     for (((field, key), id), _) in with((&None, &Some(()))) {
-        connection.prepare_cached(PUT)?.execute((field, key, id.get()))?;
+        connection
+            .prepare_cached(PUT)?
+            .execute((field, key, id.get()))?;
     }
     for name in used {
         connection.prepare_cached(USED)?.execute([name])?;
@@ -61,9 +68,18 @@ pub(in super::super) fn insert(
     fields: &FieldSet,
     resource: &Resource,
 ) -> rusqlite::Result<()> {
-    let Resource::Pet(pet @ StorePet { withdrawn: None, .. }) = resource else { return Ok(()) };
+    let Resource::Pet(
+        pet @ StorePet {
+            withdrawn: None, ..
+        },
+    ) = resource
+    else {
+        return Ok(());
+    };
     for (field, key) in fields.unique_keys(&pet.fields) {
-        connection.prepare_cached(PUT)?.execute((field, key, pet.id.get()))?;
+        connection
+            .prepare_cached(PUT)?
+            .execute((field, key, pet.id.get()))?;
     }
     Ok(())
 }

@@ -54,13 +54,17 @@ impl StoreArea for SqliteStore {
     }
 
     async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
-        self.readers.read(|connection| rows::get_pet(connection, id))
+        self.readers
+            .read(|connection| rows::get_pet(connection, id))
     }
 
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
         let count = |on: &mut Connection| on.query_row(UNMERGED, [], |row| row.get(0));
         let unmerged = self.readers.read(count).map(i64::unsigned_abs)?;
         self.unmerged.store(unmerged, Ordering::Relaxed);
-        Ok(self.read(few, search_sets::is_due).await? && self.write((), search_sets::merge).await?)
+        Ok(
+            self.read(few, search_sets::is_due).await?
+                && self.write((), search_sets::merge).await?,
+        )
     }
 }

@@ -11,11 +11,18 @@ use rusqlite::{OptionalExtension, Row};
 
 use crate::{connection::Connection, plans::SELECT};
 
-static GET: LazyLock<[String; 4]> =
-    LazyLock::new(|| SELECT.each_ref().map(|select| format!("{select} WHERE id = ?1")));
+static GET: LazyLock<[String; 4]> = LazyLock::new(|| {
+    SELECT
+        .each_ref()
+        .map(|select| format!("{select} WHERE id = ?1"))
+});
 static GET_ORDER_WITH_PET: LazyLock<String> = LazyLock::new(|| {
-    let orders = Order::COLUMNS.iter().map(|column| format!("orders.{column}"));
-    let pets = StorePet::COLUMNS.iter().map(|column| format!("pets.{column}"));
+    let orders = Order::COLUMNS
+        .iter()
+        .map(|column| format!("orders.{column}"));
+    let pets = StorePet::COLUMNS
+        .iter()
+        .map(|column| format!("pets.{column}"));
     let columns: Vec<_> = orders.chain([CONTACT.to_owned()]).chain(pets).collect();
     format!(
         "SELECT {}, NULL, NULL, NULL FROM orders LEFT JOIN pets ON pets.id = pet_id
@@ -23,14 +30,20 @@ static GET_ORDER_WITH_PET: LazyLock<String> = LazyLock::new(|| {
         columns.join(", ")
     )
 });
-static GET_HOLDER: LazyLock<String> =
-    LazyLock::new(|| format!("{} WHERE pet_id = ?1 AND holds = 1", SELECT[Table::Orders as usize]));
+static GET_HOLDER: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{} WHERE pet_id = ?1 AND holds = 1",
+        SELECT[Table::Orders as usize]
+    )
+});
 
 /// The animal with this identifier, withdrawn or not.
 pub(super) fn get_pet(connection: &Connection, id: PetId) -> rusqlite::Result<Option<StorePet>> {
     for table in [Table::Pets, Table::WithdrawnPets] {
         let mut get = connection.prepare_cached(&GET[table as usize])?;
-        let found = get.query_row([id.get()], |row| pet_with_order(row)).optional()?;
+        let found = get
+            .query_row([id.get()], |row| pet_with_order(row))
+            .optional()?;
         if found.is_some() {
             return Ok(found);
         }
@@ -45,12 +58,16 @@ pub(super) fn get_order_with_pet(
 ) -> rusqlite::Result<Option<(Order, Option<StorePet>)>> {
     let mut get = connection.prepare_cached(&GET_ORDER_WITH_PET)?;
     let read = |row: &Row<'_>| Ok(order(row, 0)?.zip(Some(pet(row, ORDER_WIDTH)?)));
-    get.query_row([id.get()], read).optional().map(Option::flatten)
+    get.query_row([id.get()], read)
+        .optional()
+        .map(Option::flatten)
 }
 
 pub(super) fn get_holder(connection: &Connection, pet: PetId) -> rusqlite::Result<Option<Order>> {
     let mut get = connection.prepare_cached(&GET_HOLDER)?;
-    get.query_row([pet.get()], |row| order(row, 0)).optional().map(Option::flatten)
+    get.query_row([pet.get()], |row| order(row, 0))
+        .optional()
+        .map(Option::flatten)
 }
 
 pub(super) fn get_category(connection: &Connection, id: i64) -> rusqlite::Result<Option<Category>> {

@@ -20,14 +20,18 @@ const CONFIRMED: &str = "SELECT at FROM confirmed_time WHERE at IS NOT NULL";
 const CONFIRM: &str = "UPDATE confirmed_time SET at = $2 WHERE at = $1";
 
 pub(super) async fn confirmed<S: Sql>(on: &mut S) -> Result<Option<Timestamp>, S::Error> {
-    on.row(CONFIRMED, &[]).await?.map(|row| row.time(0)).transpose()
+    on.row(CONFIRMED, &[])
+        .await?
+        .map(|row| row.time(0))
+        .transpose()
 }
 
 pub(super) async fn confirm_first<S: Sql>(
     on: &mut S,
     now: Timestamp,
 ) -> Result<Timestamp, S::Error> {
-    on.execute(S::CONFIRM_FIRST, &[&now.as_millisecond()]).await?;
+    on.execute(S::CONFIRM_FIRST, &[&now.as_millisecond()])
+        .await?;
     confirmed(on).await?.ok_or_else(S::no_row)
 }
 
@@ -50,8 +54,16 @@ pub(super) async fn list<S: Sql>(
     on: &mut S,
     query: &AuditQuery,
 ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), S::Error> {
-    let Selection { kind, subject_kind, subject, actor, actor_id, since, until, limit } =
-        query.into();
+    let Selection {
+        kind,
+        subject_kind,
+        subject,
+        actor,
+        actor_id,
+        since,
+        until,
+        limit,
+    } = query.into();
     let bounds = on.row(S::LOG_BOUNDS, &[]).await?.ok_or_else(S::no_row)?;
     let (first, last): (i64, i64) = (bounds.value(0)?, bounds.value(1)?);
     let mut from = first - 1;
@@ -59,12 +71,16 @@ pub(super) async fn list<S: Sql>(
         from = from.max(after.seq);
     }
     if let Some(since) = since {
-        from = on.number(S::LAST_OLDER, &[&from, &(last + 1), &since]).await?;
+        from = on
+            .number(S::LAST_OLDER, &[&from, &(last + 1), &since])
+            .await?;
     }
     let part = match until {
         Some(until) if query.newest_first => {
             let until = journal_rows::with_clock_set_back(until);
-            let newest = on.number(S::NEWEST_OLDER, &[&from, &(last + 1), &until]).await?;
+            let newest = on
+                .number(S::NEWEST_OLDER, &[&from, &(last + 1), &until])
+                .await?;
             Part::newest(query, from, newest)
         }
         None if query.newest_first => Part::newest(query, from, last),
@@ -78,19 +94,36 @@ pub(super) async fn list<S: Sql>(
         }
     };
     let [of_changes, of_acts] = part.statements(S::AUDITED);
-    let selected: [&dyn Parameter; 7] =
-        [&kind, &subject_kind, &subject, &actor, &actor_id, &since, &until];
+    let selected: [&dyn Parameter; 7] = [
+        &kind,
+        &subject_kind,
+        &subject,
+        &actor,
+        &actor_id,
+        &since,
+        &until,
+    ];
     let bounds: [&dyn Parameter; 2] = [&part.changes[0], &part.changes[1]];
-    let rows = on.rows(of_changes, &[&bounds[..], &selected, &[&limit]].concat()).await?;
+    let rows = on
+        .rows(of_changes, &[&bounds[..], &selected, &[&limit]].concat())
+        .await?;
     let changes = rows.iter().map(change).collect::<Result<_, _>>()?;
     let bounds: [&dyn Parameter; 2] = [&part.acts[0], &part.acts[1]];
-    let rows = on.rows(of_acts, &[&bounds[..], &selected, &[&part.act, &limit]].concat()).await?;
+    let rows = on
+        .rows(
+            of_acts,
+            &[&bounds[..], &selected, &[&part.act, &limit]].concat(),
+        )
+        .await?;
     let acts = rows.iter().map(act).collect::<Result<_, _>>()?;
     Ok(journal_rows::merged(&part, changes, acts, query.limit))
 }
 
 fn act<R: Columns>(row: &R) -> Result<(AuditPosition, AuditEntry), R::Error> {
-    let position = AuditPosition { seq: row.value(0)?, act: row.value(4)? };
+    let position = AuditPosition {
+        seq: row.value(0)?,
+        act: row.value(4)?,
+    };
     let (subject, details) = (row.value(3)?, row.text(5)?.unwrap_or_default());
     let entry = AuditEntry::Act {
         id: position.act,
@@ -108,7 +141,9 @@ pub(super) fn change<R: Columns>(row: &R) -> Result<JournalEntry, R::Error> {
     let subject: JournalSubject = row.parsed(2, |kind| JournalSubject::of_type(kind, id))?;
     let is_of_order = subject.kind == SubjectKind::Order;
     let representation = |at| -> Result<Option<Box<str>>, R::Error> {
-        let Some(mut shown) = text::<R, String>(row, at)? else { return Ok(None) };
+        let Some(mut shown) = text::<R, String>(row, at)? else {
+            return Ok(None);
+        };
         if is_of_order {
             complete_order(&mut shown);
         }
@@ -143,7 +178,10 @@ fn complete_order(order: &mut String) {
 fn actor<R: Columns>(row: &R, at: usize) -> Result<NamedActor, R::Error> {
     let id = row.value(at + 1)?;
     let actor = row.parsed(at, |kind| Actor::of(kind, id))?;
-    Ok(NamedActor { actor, name: text(row, at + 2)? })
+    Ok(NamedActor {
+        actor,
+        name: text(row, at + 2)?,
+    })
 }
 
 fn text<R: Columns, T: for<'r> From<&'r str>>(row: &R, at: usize) -> Result<Option<T>, R::Error> {

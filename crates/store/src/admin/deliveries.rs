@@ -56,9 +56,17 @@ pub(super) async fn save<S: Sql>(
     let mut in_order: Vec<_> = updates.iter().enumerate().collect();
     // So that two processes cannot wait for each other.
     in_order.sort_by_key(|(_, update)| update.webhook);
-    let renewals = in_order.iter().map(|(_, DeliveryUpdate { webhook, seen, lease, .. })| {
-        values![*webhook, seen.holder, seen.beat, lease.holder, lease.beat]
-    });
+    let renewals = in_order.iter().map(
+        |(
+            _,
+            DeliveryUpdate {
+                webhook,
+                seen,
+                lease,
+                ..
+            },
+        )| { values![*webhook, seen.holder, seen.beat, lease.holder, lease.beat] },
+    );
     let renewed = on.execute_each(RENEW, renewals.collect()).await?;
     let mut saved = vec![true; updates.len()];
     for ((position, update), renewed) in in_order.into_iter().zip(renewed) {
@@ -67,14 +75,26 @@ pub(super) async fn save<S: Sql>(
             continue;
         }
         let Lease { holder, beat } = update.lease;
-        let own = on.row(HAS_LEASE, &[&update.webhook, &holder, &beat]).await?;
+        let own = on
+            .row(HAS_LEASE, &[&update.webhook, &holder, &beat])
+            .await?;
         saved[position] = own.is_some();
         let changed = update.seen.beat + 1;
         if own.is_none()
             && update.progress.is_some()
-            && on.execute(CHANGED_ONCE, &[&update.webhook, &changed]).await? == 1
+            && on
+                .execute(CHANGED_ONCE, &[&update.webhook, &changed])
+                .await?
+                == 1
         {
-            save_one(on, &DeliveryUpdate { disable: None, ..update.clone() }).await?;
+            save_one(
+                on,
+                &DeliveryUpdate {
+                    disable: None,
+                    ..update.clone()
+                },
+            )
+            .await?;
         }
     }
     Ok(saved)
@@ -82,23 +102,48 @@ pub(super) async fn save<S: Sql>(
 
 async fn save_one<S: Sql>(on: &mut S, update: &DeliveryUpdate) -> Result<(), S::Error> {
     let id = update.webhook;
-    if let Some(Progress { cursor, last, failing_since }) = &update.progress {
+    if let Some(Progress {
+        cursor,
+        last,
+        failing_since,
+    }) = &update.progress
+    {
         let failing_since = failing_since.map(Timestamp::as_millisecond);
-        on.execute(PROGRESS, &[cursor, last, &failing_since, &id]).await?;
+        on.execute(PROGRESS, &[cursor, last, &failing_since, &id])
+            .await?;
     }
     let done = update.done.iter().map(|seq| values![id, *seq]);
     on.execute_each(DONE, done.collect()).await?;
-    let waiting = update.waiting.iter().map(|Waiting { seq, previous, lane, failures, due_at }| {
-        let due_at = due_at.map(Timestamp::as_millisecond);
-        values![id, *seq, *previous, lane.as_deref(), i64::from(*failures), due_at]
-    });
+    let waiting = update.waiting.iter().map(
+        |Waiting {
+             seq,
+             previous,
+             lane,
+             failures,
+             due_at,
+         }| {
+            let due_at = due_at.map(Timestamp::as_millisecond);
+            values![
+                id,
+                *seq,
+                *previous,
+                lane.as_deref(),
+                i64::from(*failures),
+                due_at
+            ]
+        },
+    );
     on.execute_each(WAIT, waiting.collect()).await?;
     add_attempts(on, id, &update.attempts).await?;
     if let Some(before) = update.forget_before {
-        on.execute(FORGET_OLD, &[&id, &before.as_millisecond()]).await?;
+        on.execute(FORGET_OLD, &[&id, &before.as_millisecond()])
+            .await?;
     }
     if let Some((reason, at)) = update.disable
-        && on.execute(DISABLE, &[&reason.as_str(), &at.as_millisecond(), &id]).await? == 1
+        && on
+            .execute(DISABLE, &[&reason.as_str(), &at.as_millisecond(), &id])
+            .await?
+            == 1
     {
         record(on, &reason.act(id), &WriteContext::new(Actor::Clock, at)).await?;
     }
@@ -124,9 +169,23 @@ async fn add_attempts<S: Sql>(on: &mut S, id: i64, attempts: &[Attempt]) -> Resu
     }
     let last = on.number(LAST_ATTEMPT, &[&id]).await?;
     let rows = attempts.iter().zip(last + 1..).map(|(attempt, number)| {
-        let Attempt { message_id, at, status, duration_ms, error } = attempt;
+        let Attempt {
+            message_id,
+            at,
+            status,
+            duration_ms,
+            error,
+        } = attempt;
         let (at, status) = (at.as_millisecond(), status.map(i64::from));
-        values![id, number, message_id.as_str(), at, status, *duration_ms, error.as_deref()]
+        values![
+            id,
+            number,
+            message_id.as_str(),
+            at,
+            status,
+            *duration_ms,
+            error.as_deref()
+        ]
     });
     on.execute_each(ADD_ATTEMPT, rows.collect()).await?;
     on.execute(FORGET_FIRST, &[&id, &KEPT_ATTEMPTS]).await?;
@@ -139,21 +198,31 @@ pub(super) fn waiting<R: Columns>(row: &R) -> Result<Waiting, R::Error> {
         seq: row.value(0)?,
         previous: row.value(1)?,
         lane: row.value(2)?,
-        failures: row.value::<i64>(3)?.try_into().map_err(|_| row.invalid(3))?,
+        failures: row
+            .value::<i64>(3)?
+            .try_into()
+            .map_err(|_| row.invalid(3))?,
         due_at: row.optional_time(4)?,
     })
 }
 
 /// The message in a row of [`TESTS`].
 pub(super) fn test<R: Columns>(row: &R) -> Result<TestMessage, R::Error> {
-    Ok(TestMessage { webhook: row.value(0)?, message_id: row.value(1)? })
+    Ok(TestMessage {
+        webhook: row.value(0)?,
+        message_id: row.value(1)?,
+    })
 }
 
 pub(super) async fn take_test<S: Sql>(
     on: &mut S,
     message_id: &str,
 ) -> Result<Result<i64, ()>, S::Error> {
-    Ok(if on.execute(TAKE_TEST, &[&message_id]).await? == 1 { Ok(0) } else { Err(()) })
+    Ok(if on.execute(TAKE_TEST, &[&message_id]).await? == 1 {
+        Ok(0)
+    } else {
+        Err(())
+    })
 }
 
 /// The attempt in a row of [`ATTEMPTS`], with its number.

@@ -122,7 +122,9 @@ pub fn set<R: Columns>(rows: &[R]) -> Result<FieldSet, R::Error> {
 
 /// The field in a row of [`LIST`], if it has one.
 fn field<R: Columns>(row: &R) -> Result<Option<FieldDefinition>, R::Error> {
-    let Some(name) = row.optional_parsed(1, FieldName::new)? else { return Ok(None) };
+    let Some(name) = row.optional_parsed(1, FieldName::new)? else {
+        return Ok(None);
+    };
     let choices = |text: &str| Choices::new(serde_json::from_str(text).ok()?);
     let choices = row.optional_parsed(4, choices)?;
     let labels = row.optional_parsed(10, |text| serde_json::from_str(text).ok())?;
@@ -157,7 +159,9 @@ async fn examine<S: Sql>(
 
 /// Whether each change has seen the version that the change before it makes.
 fn have_successive_versions(changes: &[FieldChange]) -> bool {
-    changes.windows(2).all(|pair| pair[1].seen == pair[0].seen + 1)
+    changes
+        .windows(2)
+        .all(|pair| pair[1].seen == pair[0].seen + 1)
 }
 
 async fn write<S: Sql>(on: &mut S, changes: &[FieldChange]) -> Result<Option<Written>, S::Error> {
@@ -165,7 +169,13 @@ async fn write<S: Sql>(on: &mut S, changes: &[FieldChange]) -> Result<Option<Wri
     if !have_successive_versions(changes) {
         return Ok(Some(Written::Stale));
     }
-    for FieldChange { seen, name, after, must_be_unused } in changes {
+    for FieldChange {
+        seen,
+        name,
+        after,
+        must_be_unused,
+    } in changes
+    {
         if on.execute(CHANGE, &[seen]).await? != 1
             || (*must_be_unused && on.execute(UNUSED, &[&name.as_str(), seen]).await? != 1)
         {
@@ -180,8 +190,15 @@ async fn write<S: Sql>(on: &mut S, changes: &[FieldChange]) -> Result<Option<Wri
 }
 
 pub async fn put<S: Sql>(on: &mut S, field: &FieldDefinition) -> Result<u64, S::Error> {
-    let choices = field.choices.as_ref().map(|of| serde_json::json!(of.all()).to_string());
-    let labels = field.choices.as_ref().map(Choices::labels).filter(|labels| !labels.is_empty());
+    let choices = field
+        .choices
+        .as_ref()
+        .map(|of| serde_json::json!(of.all()).to_string());
+    let labels = field
+        .choices
+        .as_ref()
+        .map(Choices::labels)
+        .filter(|labels| !labels.is_empty());
     let labels = labels.map(|labels| serde_json::json!(labels).to_string());
     let values: Values<'_> = values![
         field.name.as_str(),
@@ -194,5 +211,9 @@ pub async fn put<S: Sql>(on: &mut S, field: &FieldDefinition) -> Result<u64, S::
         field.version,
         labels
     ];
-    on.execute(PUT, &values.iter().map(|value| &**value).collect::<Vec<_>>()).await
+    on.execute(
+        PUT,
+        &values.iter().map(|value| &**value).collect::<Vec<_>>(),
+    )
+    .await
 }

@@ -129,10 +129,18 @@ async fn read_after<S: Sql>(
     let most = kind.map_or(i64::from(limit), |_| SCAN);
     let read_to = after.saturating_add(most).min(last).max(after);
     let kind = kind.map(ChangeType::as_str);
-    let (mut page, mut bytes) = (ChangePage { changes: Vec::new(), read_to }, 0);
-    on.visit(S::CHANGES, &[&after, &read_to, &kind, &i64::from(limit)], &mut |row| {
-        Ok(add(&mut page, &mut bytes, change(row)?, limit))
-    })
+    let (mut page, mut bytes) = (
+        ChangePage {
+            changes: Vec::new(),
+            read_to,
+        },
+        0,
+    );
+    on.visit(
+        S::CHANGES,
+        &[&after, &read_to, &kind, &i64::from(limit)],
+        &mut |row| Ok(add(&mut page, &mut bytes, change(row)?, limit)),
+    )
     .await?;
     Ok(page)
 }

@@ -158,7 +158,12 @@ async fn create<S: Sql>(
     context: &WriteContext,
 ) -> Result<Result<i64, Infallible>, S::Error> {
     let id = insert(on, key, context.now).await?;
-    record(on, &act_on_key(ActType::KeyCreated, KeyId(id), details_of(key)), context).await?;
+    record(
+        on,
+        &act_on_key(ActType::KeyCreated, KeyId(id), details_of(key)),
+        context,
+    )
+    .await?;
     Ok(Ok(id))
 }
 
@@ -171,8 +176,17 @@ async fn revoke<S: Sql>(
     id: KeyId,
     context: &WriteContext,
 ) -> Result<Result<i64, Infallible>, S::Error> {
-    if on.execute(REVOKE, &[&id.0, &context.now.as_second()]).await? > 0 {
-        record(on, &act_on_key(ActType::KeyRevoked, id, Vec::new()), context).await?;
+    if on
+        .execute(REVOKE, &[&id.0, &context.now.as_second()])
+        .await?
+        > 0
+    {
+        record(
+            on,
+            &act_on_key(ActType::KeyRevoked, id, Vec::new()),
+            context,
+        )
+        .await?;
     }
     Ok(Ok(id.0))
 }
@@ -185,11 +199,18 @@ async fn rotate<S: Sql>(
     until: Timestamp,
     context: &WriteContext,
 ) -> Result<Result<i64, ()>, S::Error> {
-    if get(on, id.0).await?.is_none_or(|key| key.successor.is_some()) {
+    if get(on, id.0)
+        .await?
+        .is_none_or(|key| key.successor.is_some())
+    {
         return Ok(Err(()));
     }
     let successor = insert(on, successor, context.now).await?;
-    if on.execute(ROTATE, &[&id.0, &until.as_second(), &successor]).await? == 0 {
+    if on
+        .execute(ROTATE, &[&id.0, &until.as_second(), &successor])
+        .await?
+        == 0
+    {
         return Ok(Err(()));
     }
     let details = vec![("successor".into(), successor.to_string())];
@@ -201,10 +222,16 @@ async fn record_uses<S: Sql>(on: &mut S, uses: &[KeyUse]) -> Result<(), S::Error
     let mut uses: Vec<&KeyUse> = uses.iter().collect();
     // So that two processes cannot wait for each other.
     uses.sort_by_key(|used| used.id.0);
-    let uses = uses.into_iter().map(|KeyUse { id, used_at, deprecated_call_at }| {
-        let called_at = deprecated_call_at.map(Timestamp::as_second);
-        values![id.0, used_at.as_second(), called_at]
-    });
+    let uses = uses.into_iter().map(
+        |KeyUse {
+             id,
+             used_at,
+             deprecated_call_at,
+         }| {
+            let called_at = deprecated_call_at.map(Timestamp::as_second);
+            values![id.0, used_at.as_second(), called_at]
+        },
+    );
     on.execute_each(RECORD_USE, uses.collect()).await?;
     Ok(())
 }

@@ -21,8 +21,12 @@ use crate::{
     tables::{Record, Table, order, pet, pet_with_order},
 };
 
-static GET_ORDER: LazyLock<String> =
-    LazyLock::new(|| format!("SELECT {} FROM orders WHERE id = $1", Table::Orders.selected()));
+static GET_ORDER: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {} FROM orders WHERE id = $1",
+        Table::Orders.selected()
+    )
+});
 static CATEGORIES: LazyLock<String> = LazyLock::new(|| {
     let columns = Table::Categories.selected();
     format!("SELECT {columns} FROM categories WHERE id >= $1 ORDER BY id LIMIT $2")
@@ -195,7 +199,11 @@ async fn read_up_to<S: Sql, T: Send>(
         let one = read(row)?;
         length += length_of(&one);
         found.push(one);
-        Ok(if length > longest { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        Ok(if length > longest {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
     })
     .await?;
     Ok((length <= longest).then_some(found))
@@ -224,11 +232,22 @@ async fn pets<S: Sql>(
     longest: usize,
 ) -> Result<Option<Vec<StorePet>>, S::Error> {
     let first = if query.newest_first { i64::MAX } else { 0 };
-    let values: Parameters<'_> = &[&query.after.map_or(first, PetId::get), &one_more(query.limit)];
+    let values: Parameters<'_> = &[
+        &query.after.map_or(first, PetId::get),
+        &one_more(query.limit),
+    ];
     let of_table = &S::plans().pets[usize::from(query.withdrawn)];
     let of_status = &of_table[Plans::of_status(query.status, query.on_offer)];
     let sql = &of_status[usize::from(query.newest_first)];
-    read_up_to(on, longest, sql, values, |row| pet_with_order(row), StorePet::length).await
+    read_up_to(
+        on,
+        longest,
+        sql,
+        values,
+        |row| pet_with_order(row),
+        StorePet::length,
+    )
+    .await
 }
 
 pub(super) async fn on_offer<S: Sql>(
@@ -251,8 +270,13 @@ pub(super) async fn count_on_offer<S: Sql>(on: &mut S, most: usize) -> Result<us
 }
 
 async fn inventory<S: Sql>(on: &mut S, now: Timestamp) -> Result<Inventory, S::Error> {
-    let mut inventory =
-        Inventory { available: 0, pending: 0, sold: 0, withdrawn: 0, counted_at: now };
+    let mut inventory = Inventory {
+        available: 0,
+        pending: 0,
+        sold: 0,
+        withdrawn: 0,
+        counted_at: now,
+    };
     for row in &on.rows(&S::plans().inventory, &[]).await? {
         let count = row.value::<i64>(1)?.unsigned_abs();
         let status: Option<PetStatus> = row.parsed(0, |status| match status {
@@ -270,7 +294,10 @@ async fn inventory<S: Sql>(on: &mut S, now: Timestamp) -> Result<Inventory, S::E
 }
 
 async fn get_order<S: Sql>(on: &mut S, id: i64) -> Result<Option<Order>, S::Error> {
-    Ok(read_all(on, &GET_ORDER, &[&id], |row| order(row, 0)).await?.pop().flatten())
+    Ok(read_all(on, &GET_ORDER, &[&id], |row| order(row, 0))
+        .await?
+        .pop()
+        .flatten())
 }
 
 /// The orders of a page, and one more if more follow.
@@ -280,7 +307,14 @@ async fn orders<S: Sql>(
     longest: usize,
 ) -> Result<Option<Vec<Order>>, S::Error> {
     // All members, so that the compiler asks what a new one does here.
-    let &OrderQuery { status, pet_id, ref reference, limit, newest_first, after } = query;
+    let &OrderQuery {
+        status,
+        pet_id,
+        ref reference,
+        limit,
+        newest_first,
+        after,
+    } = query;
     let first = if newest_first { i64::MAX } else { 0 };
     let (after, limit) = (after.map_or(first, OrderId::get), one_more(limit));
     let status = status.map(OrderStatus::as_str);
@@ -296,20 +330,40 @@ async fn orders<S: Sql>(
     let values: [&dyn Parameter; 2] = [&after, &limit];
     let sql = &S::plans().orders[by][usize::from(newest_first)];
     let read = |row: &S::Shown<'_>| order(row, 0)?.ok_or_else(|| row.invalid(0));
-    read_up_to(on, longest, sql, &[&values, filters].concat(), read, Order::length).await
+    read_up_to(
+        on,
+        longest,
+        sql,
+        &[&values, filters].concat(),
+        read,
+        Order::length,
+    )
+    .await
 }
 
 async fn names_of_orders<S: Sql>(
     on: &mut S,
     (status, limit): (Option<OrderStatus>, usize),
 ) -> Result<Vec<(OrderId, PetName)>, S::Error> {
-    let values: Parameters<'_> =
-        &[&i64::try_from(limit).unwrap_or(i64::MAX), &status.map(OrderStatus::as_str)];
-    read_all(on, NAMES, values, |row| Ok((Cell::read(row, 0)?, Cell::read(row, 1)?))).await
+    let values: Parameters<'_> = &[
+        &i64::try_from(limit).unwrap_or(i64::MAX),
+        &status.map(OrderStatus::as_str),
+    ];
+    read_all(on, NAMES, values, |row| {
+        Ok((Cell::read(row, 0)?, Cell::read(row, 1)?))
+    })
+    .await
 }
 
 fn has_one_filter_at_most(query: &OrderQuery) -> bool {
-    let OrderQuery { status, pet_id, reference, limit: _, newest_first: _, after: _ } = query;
+    let OrderQuery {
+        status,
+        pet_id,
+        reference,
+        limit: _,
+        newest_first: _,
+        after: _,
+    } = query;
     let filters = [status.is_some(), pet_id.is_some(), reference.is_some()];
     filters.into_iter().filter(|&is_there| is_there).count() <= 1
 }
@@ -319,17 +373,24 @@ async fn due<S: Sql>(
     (after, now, limit): (Option<(OrderId, Timestamp)>, Timestamp, u32),
 ) -> Result<Vec<(OrderId, Timestamp)>, S::Error> {
     // Rows with an earlier time than the year 0 have a value that the service never writes.
-    let (end, id) =
-        after.map_or((-62_167_219_200_000, 0), |(id, end)| (end.as_millisecond(), id.get()));
+    let (end, id) = after.map_or((-62_167_219_200_000, 0), |(id, end)| {
+        (end.as_millisecond(), id.get())
+    });
     let values: Parameters<'_> = &[&now.as_millisecond(), &end, &id, &i64::from(limit)];
     let read = |row: &S::Shown<'_>| Ok((Cell::read(row, 0)?, Cell::read(row, 1)?));
     read_all(on, &S::plans().due, values, read).await
 }
 
 async fn reservations<S: Sql>(on: &mut S) -> Result<Reservations, S::Error> {
-    let row = on.row(&S::plans().reservations, &[]).await?.ok_or_else(S::no_row)?;
+    let row = on
+        .row(&S::plans().reservations, &[])
+        .await?
+        .ok_or_else(S::no_row)?;
     let open = row.value::<i64>(0)?.unsigned_abs();
-    Ok(Reservations { open, first_end: row.optional_time(1)? })
+    Ok(Reservations {
+        open,
+        first_end: row.optional_time(1)?,
+    })
 }
 
 async fn contacts_until<S: Sql>(
@@ -344,11 +405,17 @@ async fn categories<S: Sql>(
     on: &mut S,
     [first, limit]: [i64; 2],
 ) -> Result<Vec<Category>, S::Error> {
-    read_all(on, &CATEGORIES, &[&first, &limit], |row| Category::read(row, 0)).await
+    read_all(on, &CATEGORIES, &[&first, &limit], |row| {
+        Category::read(row, 0)
+    })
+    .await
 }
 
 async fn has_values<S: Sql>(on: &mut S, member: &str) -> Result<bool, S::Error> {
-    on.row(S::plans().has_values, &[&member]).await?.ok_or_else(S::no_row)?.value(0)
+    on.row(S::plans().has_values, &[&member])
+        .await?
+        .ok_or_else(S::no_row)?
+        .value(0)
 }
 
 fn one_more(limit: Limit) -> i64 {

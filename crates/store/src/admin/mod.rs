@@ -191,12 +191,16 @@ pub trait Sql: Send + Sized + 'static {
         sql: &'static str,
         values: Parameters<'t>,
     ) -> Doing<'t, Self, Option<Self::Row>> {
-        self.rows(sql, values).map(|rows| Ok(rows?.into_iter().next())).boxed()
+        self.rows(sql, values)
+            .map(|rows| Ok(rows?.into_iter().next()))
+            .boxed()
     }
 
     /// The number in the first column of the only row.
     fn number<'t>(&'t mut self, sql: &'static str, values: Parameters<'t>) -> Doing<'t, Self, i64> {
-        self.row(sql, values).map(|row| row?.ok_or_else(Self::no_row)?.value(0)).boxed()
+        self.row(sql, values)
+            .map(|row| row?.ok_or_else(Self::no_row)?.value(0))
+            .boxed()
     }
 }
 
@@ -295,7 +299,9 @@ pub trait Database: Send + Sync {
         values: Values<'static>,
         make: Make<Self::Sql, T>,
     ) -> Done<'_, Option<T>> {
-        self.list(sql, values, make).map(|found| Ok(found?.into_iter().next())).boxed()
+        self.list(sql, values, make)
+            .map(|found| Ok(found?.into_iter().next()))
+            .boxed()
     }
 
     /// Writes in one transaction. After a connection broke, the work may run again although it was
@@ -325,12 +331,25 @@ const ONE_ADDS: &str = "UPDATE confirmed_time SET at = at";
 /// Records an act of administration. It is in the audit trail behind the changes that have a number.
 /// So those before it get theirs first, by [`Database::number_changes`].
 pub async fn record<S: Sql>(on: &mut S, act: &Act, context: &WriteContext) -> Result<(), S::Error> {
-    let Origin { at, actor, request_id } = context.into();
+    let Origin {
+        at,
+        actor,
+        request_id,
+    } = context.into();
     let (kind, name, details) = (act.kind.as_str(), actor.name.as_deref(), written(act));
     let (by, number) = (actor.actor.kind(), actor.actor.id());
     on.execute(
         S::RECORD,
-        &[&at, &kind, &act.subject.id, &by, &number, &name, &request_id, &details],
+        &[
+            &at,
+            &kind,
+            &act.subject.id,
+            &by,
+            &number,
+            &name,
+            &request_id,
+            &details,
+        ],
     )
     .await?;
     Ok(())

@@ -114,7 +114,11 @@ async fn count_each<S: Sql>(
 async fn read_returns<S: Sql>(on: &mut S, bounds: [i64; 2]) -> Result<Vec<Return>, S::Error> {
     let [after, until] = bounds;
     lists::read_all(on, S::RETURNS, &[&after, &until], |row| {
-        Ok(Return { seq: row.value(0)?, pet: Cell::read(row, 1)?, at: Cell::read(row, 2)? })
+        Ok(Return {
+            seq: row.value(0)?,
+            pet: Cell::read(row, 1)?,
+            at: Cell::read(row, 2)?,
+        })
     })
     .await
 }

@@ -59,22 +59,34 @@ async fn incarnation<S: Sql>(on: &mut S) -> Result<String, S::Error> {
 
 /// The lowest text of an identifier that begins with this byte, and a text above all of them.
 fn bounds(shard: u8) -> [String; 2] {
-    let above = shard.checked_add(1).map_or("g".to_owned(), |next| format!("{next:02x}"));
+    let above = shard
+        .checked_add(1)
+        .map_or("g".to_owned(), |next| format!("{next:02x}"));
     [format!("{shard:02x}"), above]
 }
 
 async fn photos<S: Sql>(on: &mut S, shard: u8) -> Result<Vec<PhotoId>, S::Error> {
     let [from, to] = bounds(shard);
     let rows = on.rows(PHOTOS, &[&from, &to]).await?;
-    rows.iter().map(|row| row.parsed(0, PhotoId::parse)).collect()
+    rows.iter()
+        .map(|row| row.parsed(0, PhotoId::parse))
+        .collect()
 }
 
 async fn note<S: Sql>(on: &mut S, found: &Found) -> Result<Vec<PhotoId>, S::Error> {
-    let &Found { shard, ref present, now, until } = found;
+    let &Found {
+        shard,
+        ref present,
+        now,
+        until,
+    } = found;
     let [from, to] = bounds(shard);
     let needed: BTreeSet<PhotoId> = photos(on, shard).await?.into_iter().collect();
-    let orphans: BTreeSet<PhotoId> =
-        present.iter().copied().filter(|id| !needed.contains(id)).collect();
+    let orphans: BTreeSet<PhotoId> = present
+        .iter()
+        .copied()
+        .filter(|id| !needed.contains(id))
+        .collect();
     let mut due = Vec::new();
     let mut noted = BTreeSet::new();
     let mut gone: Vec<Values<'_>> = Vec::new();
@@ -88,7 +100,9 @@ async fn note<S: Sql>(on: &mut S, found: &Found) -> Result<Vec<PhotoId>, S::Erro
         noted.insert(id);
     }
     let new = orphans.difference(&noted);
-    let new = new.map(|id| values![id.to_string(), now.as_millisecond()]).collect::<Vec<_>>();
+    let new = new
+        .map(|id| values![id.to_string(), now.as_millisecond()])
+        .collect::<Vec<_>>();
     if !gone.is_empty() {
         on.execute_each(FORGET, gone).await?;
     }

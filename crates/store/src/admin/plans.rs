@@ -145,6 +145,9 @@ impl Search {
                 new("withdrawn_pets"),
             )
         });
-        Self { pets: select.replace("{}", &format!("id IN ({})", ids.join(", "))), unmerged }
+        Self {
+            pets: select.replace("{}", &format!("id IN ({})", ids.join(", "))),
+            unmerged,
+        }
     }
 }

@@ -88,7 +88,10 @@ pub async fn read<S: Sql>(on: &mut S) -> Result<Profile, S::Error> {
     let row = on.row(READ, &[]).await?.ok_or_else(S::no_row)?;
     let version = row.value(1)?;
     let profile = row.parsed(0, |text| json::stored_profile(text, version))?;
-    Ok(Profile { logo: row.optional_parsed(2, Logo::parse)?, ..profile })
+    Ok(Profile {
+        logo: row.optional_parsed(2, Logo::parse)?,
+        ..profile
+    })
 }
 
 pub async fn note_step<S: Sql>(on: &mut S, step: FirstStep) -> Result<(), S::Error> {
@@ -100,7 +103,9 @@ async fn write<S: Sql>(
     on: &mut S,
     change: Option<&(Profile, Option<Vec<u8>>, i64)>,
 ) -> Result<Option<Written>, S::Error> {
-    let Some((profile, png, now)) = change else { return Ok(None) };
+    let Some((profile, png, now)) = change else {
+        return Ok(None);
+    };
     if put(on, profile, profile.version - 1).await? != 1 {
         return Ok(Some(Written::Stale));
     }
@@ -120,14 +125,28 @@ pub async fn fill<S: Sql>(on: &mut S, by: &Profile) -> Result<bool, S::Error> {
         return Ok(false);
     }
     let logo = by.logo.map(|logo| logo.to_string());
-    on.execute("DELETE FROM logos WHERE name = $1", &[&logo]).await?;
+    on.execute("DELETE FROM logos WHERE name = $1", &[&logo])
+        .await?;
     // Nobody has seen this version.
     let version = by.version.max(present.version + 1);
-    Ok(put(on, &Profile { version, ..by.clone() }, present.version).await? == 1)
+    Ok(put(
+        on,
+        &Profile {
+            version,
+            ..by.clone()
+        },
+        present.version,
+    )
+    .await?
+        == 1)
 }
 
 /// Writes the profile, if the one in the store has this version. Returns how many rows.
 async fn put<S: Sql>(on: &mut S, profile: &Profile, seen: i64) -> Result<u64, S::Error> {
-    let (members, logo) = (json::store_profile(profile), profile.logo.map(|logo| logo.to_string()));
-    on.execute(WRITE, &[&members, &profile.version, &seen, &logo]).await
+    let (members, logo) = (
+        json::store_profile(profile),
+        profile.logo.map(|logo| logo.to_string()),
+    );
+    on.execute(WRITE, &[&members, &profile.version, &seen, &logo])
+        .await
 }

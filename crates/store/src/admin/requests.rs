@@ -67,7 +67,8 @@ impl From<Seen> for Written {
 async fn mark<S: Sql>(on: &mut S, seen: Option<i64>) -> Result<i64, S::Error> {
     if let Some(seen) = seen {
         on.execute(MARK, &[&seen]).await?;
-        on.execute(FORGET_MARKS, &[&(seen - REMEMBERED_FOR_MARKS)]).await?;
+        on.execute(FORGET_MARKS, &[&(seen - REMEMBERED_FOR_MARKS)])
+            .await?;
     }
     on.number(NEWEST_MARK, &[]).await
 }
@@ -84,7 +85,9 @@ pub(super) async fn recall<S: Sql>(
     request: &IdempotentRequest,
 ) -> Result<Option<Seen>, S::Error> {
     let (lineage, caller) = (request.lineage.number(), request.caller.number());
-    let row = on.row(RECALL, &[&lineage, &request.key.as_str(), &caller]).await?;
+    let row = on
+        .row(RECALL, &[&lineage, &request.key.as_str(), &caller])
+        .await?;
     row.map(|row| seen(&row, request)).transpose()
 }
 
@@ -95,7 +98,12 @@ pub(super) async fn remember<S: Sql>(
     now: Timestamp,
     response: &StoredResponse,
 ) -> Result<(), S::Error> {
-    let StoredResponse { status, location, etag, body } = response;
+    let StoredResponse {
+        status,
+        location,
+        etag,
+        body,
+    } = response;
     on.execute(
         REMEMBER,
         &[

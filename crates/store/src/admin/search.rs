@@ -45,7 +45,9 @@ pub(super) fn find<'t, S: Sql>(on: &'t mut S, query: &'t PetQuery) -> Doing<'t, 
         let next = found.last().filter(|_| has_more).copied();
         let mut pets: Vec<StorePet> = Vec::with_capacity(found.len());
         if let Some(last) = found.last() {
-            let ids: Vec<i64> = (0..PAGE).map(|at| found.get(at).unwrap_or(last).get()).collect();
+            let ids: Vec<i64> = (0..PAGE)
+                .map(|at| found.get(at).unwrap_or(last).get())
+                .collect();
             let ids: Vec<&dyn Parameter> = ids.iter().map(|id| id as _).collect();
             for row in on.rows(&reads_of::<S>(query).pets, &ids).await? {
                 pets.push(pet_with_order(&row)?);
@@ -98,7 +100,9 @@ async fn first<S: Sql>(
         for row in &rows {
             after = row.value(0)?;
             read.insert(after.unsigned_abs());
-            let Some(status) = Option::<PetStatus>::read(row, 1)? else { continue };
+            let Some(status) = Option::<PetStatus>::read(row, 1)? else {
+                continue;
+            };
             let name = PetName::read(row, 3)?;
             let fields = if query.looks_at_values() || sought.is_some() {
                 FieldValues::read(row, 4)?
@@ -126,7 +130,11 @@ async fn first<S: Sql>(
     let mut in_common = Wanted::of(query, sought.as_ref());
     found.extend(in_sets(on, &mut in_common, order, (wanted, end), &read).await?);
     found.sort_unstable_by_key(|&id| order.key(id));
-    Ok(found.into_iter().take(wanted).filter_map(PetId::new).collect())
+    Ok(found
+        .into_iter()
+        .take(wanted)
+        .filter_map(PetId::new)
+        .collect())
 }
 
 /// The order of a page, and the identifier behind which it begins.
@@ -140,7 +148,10 @@ impl Order {
     fn of(query: &PetQuery) -> Self {
         let is_descending = query.newest_first;
         let first = if is_descending { i64::MAX } else { 0 };
-        Self { is_descending, after: query.after.map_or(first, PetId::get) }
+        Self {
+            is_descending,
+            after: query.after.map_or(first, PetId::get),
+        }
     }
 
     /// By which identifiers and blocks are sorted.
@@ -168,7 +179,9 @@ async fn in_sets<S: Sql>(
         let next = wanted.next_block(on, order.is_descending, from).await?;
         let is_wanted =
             |block: &i64| end.is_none_or(|end| order.key(*block) <= order.key(end >> BLOCK_BITS));
-        let Some(next) = next.filter(is_wanted) else { break };
+        let Some(next) = next.filter(is_wanted) else {
+            break;
+        };
         let (lowest, until) = if order.is_descending {
             (next.saturating_sub(blocks - 1), next.saturating_add(1))
         } else {
@@ -191,7 +204,11 @@ async fn in_sets<S: Sql>(
         if found.len() == most {
             break;
         }
-        from = if order.is_descending { lowest - 1 } else { until };
+        from = if order.is_descending {
+            lowest - 1
+        } else {
+            until
+        };
     }
     Ok(found)
 }

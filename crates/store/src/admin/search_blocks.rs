@@ -44,8 +44,18 @@ impl<'q> Wanted<'q> {
             .collect();
         let all = query.values.iter().map(of_filter);
         let all = all.chain(query.category_id.map(of_category)).collect();
-        let words = sought.iter().flat_map(|sought| &sought.words).map(|word| (0, word)).collect();
-        Self { query, sought, words, lists, all }
+        let words = sought
+            .iter()
+            .flat_map(|sought| &sought.words)
+            .map(|word| (0, word))
+            .collect();
+        Self {
+            query,
+            sought,
+            words,
+            lists,
+            all,
+        }
     }
 
     /// The first block from this one on, in ascending or descending order, that may have animals.
@@ -57,11 +67,17 @@ impl<'q> Wanted<'q> {
     ) -> Result<Option<i64>, S::Error> {
         let sets = self.all.first().map_or(&self.lists[..], slice::from_ref);
         let sets = sets.iter().map(|&set| values![set, from]).collect();
-        let next = on.rows_each(NEXT_BLOCK[usize::from(is_descending)], sets).await?;
+        let next = on
+            .rows_each(NEXT_BLOCK[usize::from(is_descending)], sets)
+            .await?;
         let next: Result<Vec<Option<i64>>, _> =
             next.iter().flatten().map(|row| row.value(0)).collect();
         let next = next?.into_iter().flatten();
-        Ok(if is_descending { next.max() } else { next.min() })
+        Ok(if is_descending {
+            next.max()
+        } else {
+            next.min()
+        })
     }
 
     /// The animals from one block up to another one. Words that few animals have are read first, because
@@ -71,7 +87,11 @@ impl<'q> Wanted<'q> {
         on: &mut S,
         [lowest, until]: [i64; 2],
     ) -> Result<Blocks, S::Error> {
-        let sets = self.lists.iter().chain(&self.all).map(|&set| values![set, lowest, until]);
+        let sets = self
+            .lists
+            .iter()
+            .chain(&self.all)
+            .map(|&set| values![set, lowest, until]);
         let mut sets = on.rows_each(SET_OF, sets.collect()).await?.into_iter();
         let mut found = union_of::<S>(sets.by_ref().take(self.lists.len()))?;
         for of_value in sets {
@@ -83,12 +103,17 @@ impl<'q> Wanted<'q> {
             narrow(&mut found, &named);
         }
         if let Some(dates) = &self.query.dates {
-            let dated = Range::dates(dates).find(on, &blocks_of(&found), |_| true).await?;
+            let dated = Range::dates(dates)
+                .find(on, &blocks_of(&found), |_| true)
+                .await?;
             narrow(&mut found, &dated);
         }
         if let Some(sought) = self.sought {
             let mut with_unique = found.clone();
-            narrow(&mut with_unique, &in_sets(on, &sought.unique, [lowest, until]).await?);
+            narrow(
+                &mut with_unique,
+                &in_sets(on, &sought.unique, [lowest, until]).await?,
+            );
             for (count, word) in &mut self.words {
                 if let Some(have) = with_word(on, &found, sought, word).await? {
                     *count = have.values().map(RoaringBitmap::len).sum();
@@ -113,17 +138,23 @@ async fn with_word<S: Sql>(
     word: &Word,
 ) -> Result<Option<Blocks>, S::Error> {
     let blocks = blocks_of(found);
-    let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else { return Ok(None) };
+    let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
+        return Ok(None);
+    };
     if word.prefix.is_empty() {
         return Ok(None);
     }
     let range = Range::beginning(word.prefix.as_str());
-    let mut have = range.find(on, &blocks, |field| sought.looks_at(field, word)).await?;
+    let mut have = range
+        .find(on, &blocks, |field| sought.looks_at(field, word))
+        .await?;
     for (block, pets) in in_sets(on, &word.labelled, [*first, last + 1]).await? {
         *have.entry(block).or_default() |= pets;
     }
     if let Some(id) = word.id {
-        have.entry(id.get() >> BLOCK_BITS).or_default().insert(low(id.get()).into());
+        have.entry(id.get() >> BLOCK_BITS)
+            .or_default()
+            .insert(low(id.get()).into());
     }
     Ok(Some(have))
 }
@@ -134,7 +165,10 @@ async fn in_sets<S: Sql>(
     values: &[ValueFilter],
     [lowest, until]: [i64; 2],
 ) -> Result<Blocks, S::Error> {
-    let sets = values.iter().map(|value| values![of_filter(value), lowest, until]).collect();
+    let sets = values
+        .iter()
+        .map(|value| values![of_filter(value), lowest, until])
+        .collect();
     union_of::<S>(on.rows_each(SET_OF, sets).await?)
 }
 

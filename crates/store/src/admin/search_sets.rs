@@ -66,7 +66,10 @@ const REMOVE: &str = "DELETE FROM value_blocks WHERE value = $1 AND block = $2";
 pub fn is_due<'t, S: Sql>(on: &'t mut S, few: &'t u64) -> Doing<'t, S, bool> {
     async move {
         let few = i64::try_from(*few).unwrap_or(i64::MAX);
-        let row = on.row(UNMERGED, &[&few.saturating_add(1)]).await?.ok_or_else(S::no_row)?;
+        let row = on
+            .row(UNMERGED, &[&few.saturating_add(1)])
+            .await?
+            .ok_or_else(S::no_row)?;
         Ok(row.value::<i64>(0)? > few || row.value::<i64>(1)? >> 9 > few)
     }
     .boxed()
@@ -108,7 +111,12 @@ pub fn merge<'t, S: Sql>(on: &'t mut S, (): &'t ()) -> Doing<'t, S, bool> {
             let all: Vec<i64> = ids.keys().copied().collect();
             let ranges = all.chunk_by(|id, next| next - id == 1);
             let ranges = ranges.filter_map(|of| Some(values![*of.first()?, *of.last()?]));
-            for row in on.rows_each(PRESENT, ranges.collect()).await?.iter().flatten() {
+            for row in on
+                .rows_each(PRESENT, ranges.collect())
+                .await?
+                .iter()
+                .flatten()
+            {
                 let id = row.value(0)?;
                 let has_name = ids.get(&id).copied().unwrap_or_default();
                 changes.add(&fields, id, (row, 1), true, has_name)?;
@@ -140,29 +148,43 @@ impl Changes {
         is_in: bool,
         has_name: bool,
     ) -> Result<bool, R::Error> {
-        let Some(status) = Option::<PetStatus>::read(row, at)? else { return Ok(false) };
+        let Some(status) = Option::<PetStatus>::read(row, at)? else {
+            return Ok(false);
+        };
         // A damaged value must not stop the others.
         let values = FieldValues::read(row, at + 3).unwrap_or_default();
         let (block, low) = (id >> BLOCK_BITS, low(id));
         let list = of_list(status, row.value(at + 1)?);
-        for set in [list].into_iter().chain(sets_of(fields, row.value(at + 2)?, &values)) {
-            self.sets.entry((set, block)).or_default().push((low.into(), is_in));
+        for set in [list]
+            .into_iter()
+            .chain(sets_of(fields, row.value(at + 2)?, &values))
+        {
+            self.sets
+                .entry((set, block))
+                .or_default()
+                .push((low.into(), is_in));
         }
         let name = row.text(at + 4)?;
         self.bytes += row.text(at + 3)?.map_or(0, str::len) + name.map_or(0, str::len);
         for word in words_of(fields, name.filter(|_| has_name), &values) {
-            self.words.insert((block, word_blocks::entry(&word, low)), is_in);
+            self.words
+                .insert((block, word_blocks::entry(&word, low)), is_in);
         }
         Ok(name.is_some())
     }
 
     async fn write<S: Sql>(self, on: &mut S) -> Result<(), S::Error> {
-        let sets = self.sets.keys().map(|&(set, block)| values![set, block]).collect();
+        let sets = self
+            .sets
+            .keys()
+            .map(|&(set, block)| values![set, block])
+            .collect();
         let before = on.rows_each(SET, sets).await?;
         let (mut put, mut remove) = (Vec::new(), Vec::new());
         for (((set, block), changes), row) in self.sets.into_iter().zip(before) {
-            let before =
-                row.first().map_or_else(|| Ok(RoaringBitmap::new()), |row| pets(row, 0))?;
+            let before = row
+                .first()
+                .map_or_else(|| Ok(RoaringBitmap::new()), |row| pets(row, 0))?;
             let mut after = before.clone();
             for (low, is_in) in changes {
                 if is_in {
@@ -187,9 +209,14 @@ impl Changes {
 pub fn entries<'p>(
     fields: &'p FieldSet,
     pet: &'p StorePet,
-) -> (impl Iterator<Item = i64> + 'p, impl Iterator<Item = Vec<u8>> + 'p) {
+) -> (
+    impl Iterator<Item = i64> + 'p,
+    impl Iterator<Item = Vec<u8>> + 'p,
+) {
     let list = of_list(pet.status, pet.withdrawn.is_some());
-    let sets = [list].into_iter().chain(sets_of(fields, pet.category_id, &pet.fields));
+    let sets = [list]
+        .into_iter()
+        .chain(sets_of(fields, pet.category_id, &pet.fields));
     (sets, words_of(fields, Some(pet.name.as_str()), &pet.fields))
 }
 
@@ -199,11 +226,15 @@ fn words_of<'p>(
     name: Option<&'p str>,
     values: &'p FieldValues,
 ) -> impl Iterator<Item = Vec<u8>> + 'p {
-    let of_name = name.into_iter().flat_map(name_keys).map(|key| word_blocks::word(&key, ""));
+    let of_name = name
+        .into_iter()
+        .flat_map(name_keys)
+        .map(|key| word_blocks::word(&key, ""));
     let of_value = |(name, value): (&'p str, &FieldValue)| match (fields.find(name), value) {
-        (Some(field), FieldValue::Text(text)) if field.kind.has_words() => {
-            value_keys(text).iter().map(|key| word_blocks::word(key, name)).collect()
-        }
+        (Some(field), FieldValue::Text(text)) if field.kind.has_words() => value_keys(text)
+            .iter()
+            .map(|key| word_blocks::word(key, name))
+            .collect(),
         (Some(field), FieldValue::Text(text)) if field.kind == FieldKind::Date && is_date(text) => {
             vec![word_blocks::date(name, text)]
         }
@@ -219,7 +250,9 @@ fn sets_of<'p>(
     values: &'p FieldValues,
 ) -> impl Iterator<Item = i64> + 'p {
     let of_values = values.iter().filter_map(|(name, value)| {
-        let key = fields.find(name).and_then(|field| field.kind.key(field.is_unique, value));
+        let key = fields
+            .find(name)
+            .and_then(|field| field.kind.key(field.is_unique, value));
         key.map(|key| of_value(name, &key))
     });
     iter::once(of_category(category)).chain(of_values)

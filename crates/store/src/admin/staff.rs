@@ -38,8 +38,11 @@ const LIST: &str = concat!("SELECT ", columns!(), " FROM staff ORDER BY id");
 const BY_ID: &str = concat!("SELECT ", columns!(), " FROM staff WHERE id = $1");
 const BY_NAME: &str = concat!("SELECT ", columns!(), " FROM staff WHERE name_key = $1");
 const BY_LINK: &str = concat!("SELECT ", columns!(), " FROM staff WHERE link = $1");
-const BY_IDENTITY: &str =
-    concat!("SELECT ", columns!(), " FROM staff WHERE issuer = $1 AND subject = $2");
+const BY_IDENTITY: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM staff WHERE issuer = $1 AND subject = $2"
+);
 const COUNT: &str = "SELECT count(*) FROM staff";
 const INSERT: &str =
     "INSERT INTO staff (name, name_key, role, created_at, link, link_until, version, issuer, subject)
@@ -170,8 +173,18 @@ async fn write<S: Sql>(
     change: &StaffChange,
     context: &WriteContext,
 ) -> Result<Result<i64, StaffWritten>, S::Error> {
-    let StaffChange { seen, after, ends, begins, act } = change;
-    let written = if *seen == 0 { add(on, after).await? } else { update(on, *seen, after).await? };
+    let StaffChange {
+        seen,
+        after,
+        ends,
+        begins,
+        act,
+    } = change;
+    let written = if *seen == 0 {
+        add(on, after).await?
+    } else {
+        update(on, *seen, after).await?
+    };
     let id = match written {
         Ok(id) => id,
         Err(refused) => return Ok(Err(refused)),
@@ -235,7 +248,11 @@ async fn update<S: Sql>(
     let passkeys: Vec<_> = passkeys.iter().cloned().map(Stored).collect();
     let passkeys = (!passkeys.is_empty()).then(|| serde_json::json!(passkeys).to_string());
     let recovery = |second: &SecondFactor| -> Vec<u8> {
-        second.recovery.iter().flat_map(|digest| *digest.as_bytes()).collect()
+        second
+            .recovery
+            .iter()
+            .flat_map(|digest| *digest.as_bytes())
+            .collect()
     };
     let changed = on
         .execute(
@@ -243,7 +260,10 @@ async fn update<S: Sql>(
             &[
                 &member.role.as_str(),
                 &member.disabled_at.map(Timestamp::as_millisecond),
-                &member.password.as_ref().map(|hash| hash.as_bytes().to_vec()),
+                &member
+                    .password
+                    .as_ref()
+                    .map(|hash| hash.as_bytes().to_vec()),
                 &link,
                 &until,
                 &second.map(|second| &second.sealed_secret[..]),
@@ -259,13 +279,18 @@ async fn update<S: Sql>(
             ],
         )
         .await?;
-    Ok(if changed == 0 { Err(StaffWritten::Stale) } else { Ok(member.id.0) })
+    Ok(if changed == 0 {
+        Err(StaffWritten::Stale)
+    } else {
+        Ok(member.id.0)
+    })
 }
 
 /// The columns of the link.
 fn link(member: &StaffMember) -> (Option<&[u8]>, Option<i64>) {
     let link = member.link.as_ref();
-    link.map(|(digest, until)| (&digest.as_bytes()[..], until.as_millisecond())).unzip()
+    link.map(|(digest, until)| (&digest.as_bytes()[..], until.as_millisecond()))
+        .unzip()
 }
 
 /// A passkey as JSON.
@@ -290,7 +315,11 @@ struct Stored(#[serde(with = "AsJson")] Passkey);
 
 /// The columns of the identity.
 fn identity(member: &StaffMember) -> (Option<&str>, Option<&str>) {
-    member.identity.as_ref().map(|of| (&*of.issuer, &*of.subject)).unzip()
+    member
+        .identity
+        .as_ref()
+        .map(|of| (&*of.issuer, &*of.subject))
+        .unzip()
 }
 
 async fn begin<S: Sql>(on: &mut S, id: i64, session: &StaffSession) -> Result<(), S::Error> {
@@ -313,7 +342,8 @@ async fn begin<S: Sql>(on: &mut S, id: i64, session: &StaffSession) -> Result<()
 }
 
 async fn touch<S: Sql>(on: &mut S, digest: &TokenDigest, at: Timestamp) -> Result<(), S::Error> {
-    on.execute(TOUCH, &[&&digest.as_bytes()[..], &at.as_millisecond()]).await?;
+    on.execute(TOUCH, &[&&digest.as_bytes()[..], &at.as_millisecond()])
+        .await?;
     Ok(())
 }
 
@@ -326,9 +356,11 @@ async fn forget<S: Sql>(on: &mut S, (seen, begun): (i64, i64)) -> Result<usize, 
 fn member<R: Columns>(row: &R, at: usize) -> Result<StaffMember, R::Error> {
     let recovery = row.optional_decoded(at + 10, |all| all.chunks(32).map(digest).collect())?;
     let second_factor = match (row.value(at + 8)?, row.value(at + 9)?, recovery) {
-        (Some(sealed_secret), Some(last_period), Some(recovery)) => {
-            Some(SecondFactor { sealed_secret, last_period, recovery })
-        }
+        (Some(sealed_secret), Some(last_period), Some(recovery)) => Some(SecondFactor {
+            sealed_secret,
+            last_period,
+            recovery,
+        }),
         _ => None,
     };
     Ok(StaffMember {
@@ -338,15 +370,21 @@ fn member<R: Columns>(row: &R, at: usize) -> Result<StaffMember, R::Error> {
         created_at: row.time(at + 3)?,
         disabled_at: row.optional_time(at + 4)?,
         password: row.optional_decoded(at + 5, PasswordHash::from_bytes)?,
-        link: row.optional_decoded(at + 6, digest)?.zip(row.optional_time(at + 7)?),
+        link: row
+            .optional_decoded(at + 6, digest)?
+            .zip(row.optional_time(at + 7)?),
         second_factor,
         identity: row
             .value::<Option<String>>(at + 13)?
             .zip(row.value(at + 14)?)
             .map(|(issuer, subject)| Identity { issuer, subject }),
         passkeys: row
-            .optional_parsed(at + 15, |text| serde_json::from_str::<Vec<Stored>>(text).ok())?
-            .map_or_else(Vec::new, |all| all.into_iter().map(|Stored(passkey)| passkey).collect()),
+            .optional_parsed(at + 15, |text| {
+                serde_json::from_str::<Vec<Stored>>(text).ok()
+            })?
+            .map_or_else(Vec::new, |all| {
+                all.into_iter().map(|Stored(passkey)| passkey).collect()
+            }),
         version: row.value(at + 11)?,
         language: row.optional_parsed(at + 12, |code| code.parse().ok())?,
     })

@@ -145,7 +145,11 @@ async fn write<S: Sql>(on: &mut S, change: &WebhookChange) -> Result<Option<Writ
     }
     let changed = match change {
         WebhookChange::Add(new) => insert(on, new).await?,
-        WebhookChange::Change { after, secrets, restart } => {
+        WebhookChange::Change {
+            after,
+            secrets,
+            restart,
+        } => {
             let changed = update(on, after, secrets).await?;
             if changed == 1 {
                 restart_at(on, after.id, *restart).await?;
@@ -153,7 +157,10 @@ async fn write<S: Sql>(on: &mut S, change: &WebhookChange) -> Result<Option<Writ
             changed
         }
         WebhookChange::Delete { id, version } => on.execute(DELETE, &[id, version]).await?,
-        WebhookChange::Test(TestMessage { webhook, message_id }) => {
+        WebhookChange::Test(TestMessage {
+            webhook,
+            message_id,
+        }) => {
             if on.execute(LOCK, &[webhook]).await? == 0 {
                 return Ok(Some(Written::Stale));
             }
@@ -165,7 +172,12 @@ async fn write<S: Sql>(on: &mut S, change: &WebhookChange) -> Result<Option<Writ
 }
 
 async fn insert<S: Sql>(on: &mut S, new: &StoredWebhook) -> Result<u64, S::Error> {
-    let StoredWebhook { webhook, secrets, progress, .. } = new;
+    let StoredWebhook {
+        webhook,
+        secrets,
+        progress,
+        ..
+    } = new;
     let (previous, until) = previous(secrets);
     on.execute(
         INSERT,
@@ -215,7 +227,9 @@ async fn update<S: Sql>(
 /// The columns of the secret before the present one.
 fn previous(secrets: &SealedSecrets) -> (Option<&[u8]>, Option<i64>) {
     let previous = secrets.previous.as_ref();
-    previous.map(|(secret, until)| (secret.as_slice(), until.as_millisecond())).unzip()
+    previous
+        .map(|(secret, until)| (secret.as_slice(), until.as_millisecond()))
+        .unzip()
 }
 
 async fn restart_at<S: Sql>(on: &mut S, id: i64, restart: Option<Restart>) -> Result<(), S::Error> {
@@ -256,6 +270,9 @@ fn webhook<R: Columns>(row: &R) -> Result<StoredWebhook, R::Error> {
             last: row.value(12)?,
             failing_since: row.optional_time(13)?,
         },
-        lease: Lease { holder: row.value(14)?, beat: row.value(15)? },
+        lease: Lease {
+            holder: row.value(14)?,
+            beat: row.value(15)?,
+        },
     })
 }

@@ -56,7 +56,9 @@ pub(super) fn date(field: &str, date: &str) -> Vec<u8> {
 
 fn field_of(word: &[u8]) -> &str {
     let field = word.rsplit(|&byte| byte == 0).nth(1);
-    field.and_then(|field| str::from_utf8(field).ok()).unwrap_or_default()
+    field
+        .and_then(|field| str::from_utf8(field).ok())
+        .unwrap_or_default()
 }
 
 /// The entry of an animal with this word.
@@ -90,7 +92,10 @@ impl Range {
         let Self([from, until]) = self;
         let mut found = Blocks::new();
         for blocks in blocks.chunks(BLOCKS) {
-            let of = blocks.iter().map(|&block| values![block, &from[..], &until[..]]).collect();
+            let of = blocks
+                .iter()
+                .map(|&block| values![block, &from[..], &until[..]])
+                .collect();
             for (&block, rows) in blocks.iter().zip(on.rows_each(OF_RANGE, of).await?) {
                 let mut bits = vec![0_u8; 1 << (BLOCK_BITS - 3)];
                 for row in rows {
@@ -116,15 +121,24 @@ async fn rows_of<S: Sql>(
     changes: &[(Vec<u8>, bool)],
 ) -> Result<Vec<Vec<u8>>, S::Error> {
     if changes.len() < MANY {
-        let of = changes.iter().map(|(entry, _)| values![block, entry.clone()]).collect();
+        let of = changes
+            .iter()
+            .map(|(entry, _)| values![block, entry.clone()])
+            .collect();
         let rows = on.rows_each(ROW_OF, of).await?;
         let first = |rows: &Vec<S::Row>| rows.first().map_or(Ok(Vec::new()), |row| row.value(0));
         return rows.iter().map(first).collect();
     }
     let all = on.rows(ROWS, &[&block]).await?;
-    let all: Vec<Vec<u8>> = all.iter().map(|row| row.value(0)).collect::<Result<_, _>>()?;
+    let all: Vec<Vec<u8>> = all
+        .iter()
+        .map(|row| row.value(0))
+        .collect::<Result<_, _>>()?;
     let row_of = |entry| all[..all.partition_point(|first| first <= entry)].last();
-    Ok(changes.iter().map(|(entry, _)| row_of(entry).cloned().unwrap_or_default()).collect())
+    Ok(changes
+        .iter()
+        .map(|(entry, _)| row_of(entry).cloned().unwrap_or_default())
+        .collect())
 }
 
 /// Writes the rows whose entries change.
@@ -139,13 +153,18 @@ pub(super) async fn write<S: Sql>(on: &mut S, changes: Changes) -> Result<(), S:
             by_row.entry((block, first)).or_default().push(change);
         }
     }
-    let of = by_row.keys().map(|(block, first)| values![*block, first.clone()]).collect();
+    let of = by_row
+        .keys()
+        .map(|(block, first)| values![*block, first.clone()])
+        .collect();
     let before = on.rows_each(WORDS, of).await?;
     let (mut put, mut remove) = (Vec::new(), Vec::new());
     for (((block, first), changes), before) in by_row.into_iter().zip(before) {
         let mut words = BTreeMap::new();
         for row in &before {
-            each(row, 0, |word, lows| _ = words.insert(word.to_vec(), lows.to_vec()))?;
+            each(row, 0, |word, lows| {
+                _ = words.insert(word.to_vec(), lows.to_vec())
+            })?;
         }
         if !changed(&mut words, &changes) {
             continue;
@@ -159,7 +178,11 @@ pub(super) async fn write<S: Sql>(on: &mut S, changes: Changes) -> Result<(), S:
             rows = packed(&words, ROW * 2 / 3);
         }
         let names = iter::once(first).chain(rows.iter().skip(1).map(|(first, _)| first.clone()));
-        put.extend(names.zip(&rows).map(|(first, (_, row))| values![block, first, row.clone()]));
+        put.extend(
+            names
+                .zip(&rows)
+                .map(|(first, (_, row))| values![block, first, row.clone()]),
+        );
     }
     on.execute_each(PUT, put).await?;
     on.execute_each(REMOVE, remove).await?;
@@ -170,7 +193,9 @@ pub(super) async fn write<S: Sql>(on: &mut S, changes: Changes) -> Result<(), S:
 fn changed(words: &mut BTreeMap<Vec<u8>, Vec<u16>>, changes: &[(Vec<u8>, bool)]) -> bool {
     let mut is_other = false;
     for (entry, is_in) in changes {
-        let Some((word, low)) = entry.split_last_chunk() else { continue };
+        let Some((word, low)) = entry.split_last_chunk() else {
+            continue;
+        };
         let low = u16::from_be_bytes(*low);
         match (words.get_mut(word), is_in) {
             (None, false) => continue,
@@ -194,12 +219,21 @@ fn packed(words: &BTreeMap<Vec<u8>, Vec<u16>>, most: usize) -> Vec<(Vec<u8>, Vec
     for (word, lows) in words {
         let mut lows = &lows[..];
         while let Some(&first) = lows.first() {
-            if rows.last().is_none_or(|(_, row)| row.len() + word.len() > most) {
+            if rows
+                .last()
+                .is_none_or(|(_, row)| row.len() + word.len() > most)
+            {
                 rows.push((entry(word, first), Vec::new()));
                 before = &[];
             }
-            let Some((_, row)) = rows.last_mut() else { break };
-            let shared = before.iter().zip(word).take_while(|(one, other)| one == other).count();
+            let Some((_, row)) = rows.last_mut() else {
+                break;
+            };
+            let shared = before
+                .iter()
+                .zip(word)
+                .take_while(|(one, other)| one == other)
+                .count();
             let shared = u8::try_from(shared).unwrap_or(u8::MAX);
             let rest = &word[shared.into()..];
             row.push(shared);

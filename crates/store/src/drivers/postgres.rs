@@ -64,7 +64,11 @@ impl Failure {
             return remedy_of(error);
         }
         let broken = error.source().is_some_and(<dyn Error>::is::<io::Error>);
-        if error.is_closed() || broken { Remedy::Reconnect } else { Remedy::Report }
+        if error.is_closed() || broken {
+            Remedy::Reconnect
+        } else {
+            Remedy::Report
+        }
     }
 
     /// Whether the statement certainly had no effect. If the server reports an error and keeps the
@@ -102,7 +106,10 @@ impl Failure {
 
 fn remedy_of(error: &DbError) -> Remedy {
     let code = error.code();
-    let is_last = matches!(error.parsed_severity(), Some(Severity::Fatal | Severity::Panic));
+    let is_last = matches!(
+        error.parsed_severity(),
+        Some(Severity::Fatal | Severity::Panic)
+    );
     match &code.code()[..2] {
         // Serialization failures, deadlocks, and errors of distributed engines that do not know the
         // outcome of a commit.
@@ -148,7 +155,10 @@ impl Columns for Row {
     }
 
     fn invalid(&self, at: usize) -> Failure {
-        let name = self.columns().get(at).map(|column| column.name().to_owned());
+        let name = self
+            .columns()
+            .get(at)
+            .map(|column| column.name().to_owned());
         Failure::Column(name.unwrap_or_default())
     }
 }

@@ -22,9 +22,18 @@ use crate::retries::named;
 
 /// Changes by hand, and how the problem that each makes begins.
 pub(crate) const DISAGREEMENTS: [(&str, &str); 28] = [
-    ("DELETE FROM word_blocks", "word_blocks does not agree with the animals"),
-    ("DELETE FROM value_blocks", "value_blocks does not agree with the animals"),
-    ("DELETE FROM value_changes", "value_blocks does not agree with the animals"),
+    (
+        "DELETE FROM word_blocks",
+        "word_blocks does not agree with the animals",
+    ),
+    (
+        "DELETE FROM value_blocks",
+        "value_blocks does not agree with the animals",
+    ),
+    (
+        "DELETE FROM value_changes",
+        "value_blocks does not agree with the animals",
+    ),
     (
         "UPDATE pets SET status = 'sold' WHERE id = 1",
         "order 1 is reserved, but its animal is not pending in the catalogue",
@@ -57,23 +66,56 @@ pub(crate) const DISAGREEMENTS: [(&str, &str); 28] = [
         "UPDATE pets SET fields = '{\"microchip\":\"2\"}' WHERE id = 5",
         "unique_values does not agree with the animals",
     ),
-    ("UPDATE unique_values SET pet_id = 7", "unique_values does not agree with the animals"),
-    ("UPDATE pets SET fields = '{' WHERE id = 5", "animal 5 is invalid: "),
-    ("UPDATE pets SET version = 0 WHERE id = 5", "animal 5 has an invalid version"),
+    (
+        "UPDATE unique_values SET pet_id = 7",
+        "unique_values does not agree with the animals",
+    ),
+    (
+        "UPDATE pets SET fields = '{' WHERE id = 5",
+        "animal 5 is invalid: ",
+    ),
+    (
+        "UPDATE pets SET version = 0 WHERE id = 5",
+        "animal 5 has an invalid version",
+    ),
     (
         "UPDATE withdrawn_pets SET version = 0 WHERE id = 3",
         "withdrawn animal 3 has an invalid version",
     ),
-    ("UPDATE orders SET version = 0 WHERE id = 1", "order 1 has an invalid version"),
-    ("UPDATE categories SET version = 0", "category 7 has an invalid version"),
-    ("UPDATE pets SET created_at = 1000000000000000000 WHERE id = 5", "animal 5 "),
-    ("UPDATE withdrawn_pets SET reason = 'eaten' WHERE id = 3", "withdrawn animal 3 is invalid"),
-    ("UPDATE orders SET closed_at = 1000000000000000000 WHERE id = 2", "order 2 is invalid"),
+    (
+        "UPDATE orders SET version = 0 WHERE id = 1",
+        "order 1 has an invalid version",
+    ),
+    (
+        "UPDATE categories SET version = 0",
+        "category 7 has an invalid version",
+    ),
+    (
+        "UPDATE pets SET created_at = 1000000000000000000 WHERE id = 5",
+        "animal 5 ",
+    ),
+    (
+        "UPDATE withdrawn_pets SET reason = 'eaten' WHERE id = 3",
+        "withdrawn animal 3 is invalid",
+    ),
+    (
+        "UPDATE orders SET closed_at = 1000000000000000000 WHERE id = 2",
+        "order 2 is invalid",
+    ),
     ("UPDATE categories SET label = ''", "category 7 is invalid"),
     ("UPDATE pets SET id = 0 WHERE id = 5", "animal 0 "),
-    ("UPDATE changes SET at = 253402207201000", "change 1 has an invalid time"),
-    ("UPDATE requests SET created_at = 253402207201", "a remembered request of API key 1 has an"),
-    ("UPDATE api_keys SET created_at = 253402207201", "API key 1 is invalid: "),
+    (
+        "UPDATE changes SET at = 253402207201000",
+        "change 1 has an invalid time",
+    ),
+    (
+        "UPDATE requests SET created_at = 253402207201",
+        "a remembered request of API key 1 has an",
+    ),
+    (
+        "UPDATE api_keys SET created_at = 253402207201",
+        "API key 1 is invalid: ",
+    ),
     (
         "UPDATE pets SET version = 9223372036854775807 WHERE id = 5",
         "animal 5 has a version above 9006649498927104",
@@ -100,16 +142,26 @@ pub(crate) const POISON: &str =
 /// Reads and changes a database that has the result of [`fill`] and [`POISON`].
 pub(crate) async fn use_poisoned(url: &DatabaseUrl) {
     let (mode, mut random) = (OpenMode::AsIs, StdRng::seed_from_u64(1));
-    let store = databases::open(url, mode, NonZeroU32::MIN, &mut random).await.unwrap();
+    let store = databases::open(url, mode, NonZeroU32::MIN, &mut random)
+        .await
+        .unwrap();
     assert_eq!(pet(&store, pet_id(5)).await.created_at, Some(LATEST));
     change(&store, withdraw(pet_id(5))).await;
     let (pets, _) = store.list_store_pets(&PetQuery::default()).await.unwrap();
     assert_eq!(pets.len(), 8);
     let (orders, _) = store.list_orders(&OrderQuery::default()).await.unwrap();
-    assert!(orders.iter().all(|order| order.created_at == LATEST), "{orders:?}");
+    assert!(
+        orders.iter().all(|order| order.created_at == LATEST),
+        "{orders:?}"
+    );
     change(&store, cancel(orders[0].id)).await;
-    let (changes, _) =
-        store.list_audit(&AuditQuery { limit: 1, ..AuditQuery::default() }).await.unwrap();
+    let (changes, _) = store
+        .list_audit(&AuditQuery {
+            limit: 1,
+            ..AuditQuery::default()
+        })
+        .await
+        .unwrap();
     assert!(matches!(&changes[0], AuditEntry::Change(change) if change.at == LATEST));
 }
 
@@ -125,11 +177,32 @@ pub(crate) async fn fill(store: &AnyStore) {
     place(store, sell(pets[1])).await;
     place(store, sell(pets[2])).await;
     change(store, withdraw(pets[2])).await;
-    let preconditions = Preconditions { if_match: None, if_absent: true };
-    change(store, Command::PutCategory { id: 7, label: label("cats"), preconditions }).await;
+    let preconditions = Preconditions {
+        if_match: None,
+        if_absent: true,
+    };
+    change(
+        store,
+        Command::PutCategory {
+            id: 7,
+            label: label("cats"),
+            preconditions,
+        },
+    )
+    .await;
     let chip = Given::Set(FieldValue::Text("1".to_owned()));
     let fields = FieldPatch::from([("microchip".to_owned(), chip)]);
-    change(store, patch(pets[5], PetPatch { fields, ..PetPatch::default() })).await;
+    change(
+        store,
+        patch(
+            pets[5],
+            PetPatch {
+                fields,
+                ..PetPatch::default()
+            },
+        ),
+    )
+    .await;
     while store.tend_search(0).await.unwrap() {}
     change(store, withdraw(pets[3])).await;
     add(store, new_pet("Max", 7, Pending)).await;

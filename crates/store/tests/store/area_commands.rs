@@ -52,7 +52,10 @@ pub(crate) async fn what_a_command_changes_is_what_is_read_afterwards(store: Any
         status: Some(Sold),
         ..PetPatch::default()
     };
-    let name = PetPatch { name: PetName::new(String::new()), ..PetPatch::default() };
+    let name = PetPatch {
+        name: PetName::new(String::new()),
+        ..PetPatch::default()
+    };
     let note = Note::new("n".repeat(2_000));
     let withdraw = Command::WithdrawPet {
         id,
@@ -60,14 +63,23 @@ pub(crate) async fn what_a_command_changes_is_what_is_read_afterwards(store: Any
         note: note.clone(),
         preconditions: any(),
     };
-    let commands = [patch(id, all), patch(id, name), to_status(id, Pending), withdraw, restore(id)];
+    let commands = [
+        patch(id, all),
+        patch(id, name),
+        to_status(id, Pending),
+        withdraw,
+        restore(id),
+    ];
     for (version, command) in (2..).zip(commands) {
         let changes = check(&store, command).await;
         assert_eq!(changes.len(), 1);
         let after = pet(&store, id).await;
         assert_eq!((after.version, after.updated_at), (version, Some(kept())));
-        let withdrawal =
-            Withdrawal { at: kept(), reason: WithdrawalReason::Other, note: note.clone() };
+        let withdrawal = Withdrawal {
+            at: kept(),
+            reason: WithdrawalReason::Other,
+            note: note.clone(),
+        };
         assert_eq!(after.withdrawn, (version == 5).then_some(withdrawal));
     }
     let same = to_status(id, Pending);
@@ -78,11 +90,21 @@ pub(crate) async fn what_a_command_changes_is_what_is_read_afterwards(store: Any
 pub(crate) async fn an_animal_added_by_a_command_is_one_of_the_contract(store: AnyStore) {
     let created = create(&store, new_pet("first", 1, Sold)).await;
     let changes = check(&store, Command::add(new_pet("second", 2, Pending))).await;
-    let [Change { before: None, after: Some(Resource::Pet(added)), .. }] = &changes[..] else {
+    let [
+        Change {
+            before: None,
+            after: Some(Resource::Pet(added)),
+            ..
+        },
+    ] = &changes[..]
+    else {
         panic!("{changes:?}")
     };
     assert_eq!(added.id.get(), created.id.get() + 1);
-    assert_eq!((added.created_at, added.updated_at), (Some(kept()), Some(kept())));
+    assert_eq!(
+        (added.created_at, added.updated_at),
+        (Some(kept()), Some(kept()))
+    );
     let shown = store.get_pet(added.id).await.unwrap().unwrap();
     assert_eq!(shown, new_pet("second", 2, Pending).with_id(added.id));
     let next = create(&store, new_pet("third", 3, Sold)).await;
@@ -94,9 +116,18 @@ pub(crate) async fn an_animal_of_the_contract_has_version_1_and_the_time_of_its_
 ) {
     let id = add(&store, new_pet("Frank", 7, Sold)).await;
     let found = pet(&store, id).await;
-    assert_eq!((found.name.as_str(), found.category_id, found.status), ("Frank", 7, Sold));
-    assert_eq!((found.version, found.order_id, &found.withdrawn), (1, None, &None));
-    assert_eq!((found.created_at, found.updated_at), (Some(at(0)), Some(at(0))));
+    assert_eq!(
+        (found.name.as_str(), found.category_id, found.status),
+        ("Frank", 7, Sold)
+    );
+    assert_eq!(
+        (found.version, found.order_id, &found.withdrawn),
+        (1, None, &None)
+    );
+    assert_eq!(
+        (found.created_at, found.updated_at),
+        (Some(at(0)), Some(at(0)))
+    );
     assert_eq!(store.get_store_pet(pet_id(99)).await.unwrap(), None);
 }
 
@@ -107,7 +138,10 @@ pub(crate) async fn a_withdrawn_animal_leaves_the_catalogue_and_returns_as_it_wa
     assert_eq!(store.get_pet(id).await.unwrap(), None);
     assert_eq!(count(&store).await, 0);
     let refusal = refused(&store, withdraw(id)).await;
-    assert!(matches!(refusal, Refusal::InvalidTransition(_)), "{refusal:?}");
+    assert!(
+        matches!(refusal, Refusal::InvalidTransition(_)),
+        "{refusal:?}"
+    );
     let next = add(&store, new_pet("next", 7, Sold)).await;
     assert!(next > id);
     check(&store, restore(id)).await;
@@ -117,19 +151,42 @@ pub(crate) async fn a_withdrawn_animal_leaves_the_catalogue_and_returns_as_it_wa
 }
 
 pub(crate) async fn categories_are_put_deleted_and_made_again(store: AnyStore) {
-    let put =
-        |text, preconditions| Command::PutCategory { id: -7, label: label(text), preconditions };
-    let absent = Preconditions { if_match: None, if_absent: true };
+    let put = |text, preconditions| Command::PutCategory {
+        id: -7,
+        label: label(text),
+        preconditions,
+    };
+    let absent = Preconditions {
+        if_match: None,
+        if_absent: true,
+    };
     check(&store, put("cats", absent.clone())).await;
     check(&store, put("Cats", Preconditions::version(1))).await;
     let failed = refused(&store, put("dogs", Preconditions::version(1))).await;
-    let cats = Category { id: -7, label: label("Cats"), version: 2 };
-    assert_eq!(failed, Refusal::PreconditionFailed(Some(Box::new(Resource::Category(cats)))));
-    let delete = Command::DeleteCategory { id: -7, preconditions: Preconditions::version(2) };
+    let cats = Category {
+        id: -7,
+        label: label("Cats"),
+        version: 2,
+    };
+    assert_eq!(
+        failed,
+        Refusal::PreconditionFailed(Some(Box::new(Resource::Category(cats))))
+    );
+    let delete = Command::DeleteCategory {
+        id: -7,
+        preconditions: Preconditions::version(2),
+    };
     assert_eq!(change(&store, delete).await.len(), 1);
     check(&store, put("cats", absent)).await;
     let (found, _) = store.list_categories(None, Limit::default()).await.unwrap();
-    assert_eq!(found, [Category { id: -7, label: label("cats"), version: 1 }]);
+    assert_eq!(
+        found,
+        [Category {
+            id: -7,
+            label: label("cats"),
+            version: 1
+        }]
+    );
 }
 
 pub(crate) async fn the_commands_of_a_request_see_those_before_them(store: AnyStore) {
@@ -143,11 +200,16 @@ pub(crate) async fn the_commands_of_a_request_see_those_before_them(store: AnySt
         Command::PlaceOrder(sell(pet_id(1))),
     ];
     let done = execute(&store, sees_all).await;
-    let Executed::Done { changes, response } = done else { panic!("{done:?}") };
+    let Executed::Done { changes, response } = done else {
+        panic!("{done:?}")
+    };
     assert_eq!(changes.len(), 11);
     assert!(!response.body.is_empty());
     assert_eq!(pet(&store, pet_id(1)).await.version, 7);
-    assert_eq!(order(&store, order_id(2)).await.status, OrderStatus::Completed);
+    assert_eq!(
+        order(&store, order_id(2)).await.status,
+        OrderStatus::Completed
+    );
 }
 
 pub(crate) async fn a_refused_command_undoes_those_before_it(store: AnyStore) {
@@ -159,7 +221,11 @@ pub(crate) async fn a_refused_command_undoes_those_before_it(store: AnyStore) {
         withdraw(id),
     ];
     let refused = execute(&store, fails_last).await;
-    let Executed::Refused { index: 2, refusal: Refusal::OpenOrder(conflict) } = refused else {
+    let Executed::Refused {
+        index: 2,
+        refusal: Refusal::OpenOrder(conflict),
+    } = refused
+    else {
         panic!("{refused:?}")
     };
     assert_eq!(pet(&store, id).await, before);
@@ -177,8 +243,14 @@ pub(crate) async fn a_refused_command_undoes_those_before_it(store: AnyStore) {
 
 /// Gives an animal each of these categories in turn.
 fn patches(id: PetId, categories: impl IntoIterator<Item = i64>) -> Vec<Command> {
-    let to = |category| PetPatch { category_id: Some(category), ..PetPatch::default() };
-    categories.into_iter().map(|category| patch(id, to(category))).collect()
+    let to = |category| PetPatch {
+        category_id: Some(category),
+        ..PetPatch::default()
+    };
+    categories
+        .into_iter()
+        .map(|category| patch(id, to(category)))
+        .collect()
 }
 
 pub(crate) async fn an_animal_that_a_request_adds_or_restores_and_withdraws_is_withdrawn(
@@ -190,7 +262,9 @@ pub(crate) async fn an_animal_that_a_request_adds_or_restores_and_withdraws_is_w
     let add = Command::add(new_pet("Rex", 1, Sold));
     for (first, version) in [(add, 2), (restore(id), 4)] {
         let done = execute(&store, vec![first, withdraw(id)]).await;
-        let Executed::Done { changes, .. } = done else { panic!("{done:?}") };
+        let Executed::Done { changes, .. } = done else {
+            panic!("{done:?}")
+        };
         expect_stored(&store, &changes[1..]).await;
         assert_eq!(pet(&store, id).await.version, version);
         assert_eq!(store.get_pet(id).await.unwrap(), None);
@@ -204,8 +278,14 @@ pub(crate) async fn the_representations_of_a_batch_have_2_mib_and_one_byte_more_
     let batch = async |length: usize| {
         let long = add(&store, new_pet(&"n\u{1}".repeat(8_600), 1, Available)).await;
         let short = add(&store, new_pet("x", 1, Available)).await;
-        let name = PetPatch { name: PetName::new("n".repeat(length)), ..PetPatch::default() };
-        ([patches(long, 2..19), vec![patch(short, name)]].concat(), long)
+        let name = PetPatch {
+            name: PetName::new("n".repeat(length)),
+            ..PetPatch::default()
+        };
+        (
+            [patches(long, 2..19), vec![patch(short, name)]].concat(),
+            long,
+        )
     };
     let written = async || -> usize {
         let last = store.journal_state().await.unwrap().last;
@@ -217,7 +297,13 @@ pub(crate) async fn the_representations_of_a_batch_have_2_mib_and_one_byte_more_
     let rest = (2 << 20) - written().await + 1;
     let (too_long, id) = batch(rest + 1).await;
     let refused = execute(&store, too_long).await;
-    assert_eq!(refused, Executed::Refused { index: 17, refusal: Refusal::TooLong });
+    assert_eq!(
+        refused,
+        Executed::Refused {
+            index: 17,
+            refusal: Refusal::TooLong
+        }
+    );
     assert_eq!(pet(&store, id).await.version, 1);
     let done = execute(&store, batch(rest).await.0).await;
     assert!(matches!(done, Executed::Done { .. }));
@@ -227,7 +313,13 @@ pub(crate) async fn the_representations_of_a_batch_have_2_mib_and_one_byte_more_
 pub(crate) async fn what_a_batch_leaves_as_it_is_counts_as_if_it_had_changed(store: AnyStore) {
     let id = add(&store, new_pet(&"n".repeat(60_000), 1, Available)).await;
     let refused = execute(&store, patches(id, [1; 100])).await;
-    assert_eq!(refused, Executed::Refused { index: 17, refusal: Refusal::TooLong });
+    assert_eq!(
+        refused,
+        Executed::Refused {
+            index: 17,
+            refusal: Refusal::TooLong
+        }
+    );
     let done = execute(&store, patches(id, [1; 17])).await;
     assert!(matches!(done, Executed::Done { .. }), "{done:?}");
 }
@@ -237,11 +329,17 @@ pub(crate) async fn of_many_orders_for_one_animal_one_is_placed(store: AnyStore)
         let id = add(&store, new_pet("", 1, Available)).await;
         let placing = (0..20).map(|number| {
             let store = Arc::clone(&store);
-            let new = if number % 2 == 0 { reserve(id) } else { sell(id) };
+            let new = if number % 2 == 0 {
+                reserve(id)
+            } else {
+                sell(id)
+            };
             tokio::spawn(async move { execute(&store, vec![Command::PlaceOrder(new)]).await })
         });
         let ended = join_all(placing).await.into_iter().map(Result::unwrap);
-        let placed = ended.filter(|one| matches!(one, Executed::Done { .. })).count();
+        let placed = ended
+            .filter(|one| matches!(one, Executed::Done { .. }))
+            .count();
         assert_eq!(placed, 1, "{round}");
         assert_eq!(pet(&store, id).await.version, 2);
     }
@@ -251,14 +349,24 @@ pub(crate) async fn of_many_changes_of_one_version_one_is_made(store: AnyStore) 
     let id = add(&store, new_pet("", 1, Available)).await;
     let patching = (1..=20).map(|category_id| {
         let store = Arc::clone(&store);
-        let patch = PetPatch { category_id: Some(category_id + 1), ..PetPatch::default() };
-        let command = Command::PatchPet { id, patch, preconditions: Preconditions::version(1) };
+        let patch = PetPatch {
+            category_id: Some(category_id + 1),
+            ..PetPatch::default()
+        };
+        let command = Command::PatchPet {
+            id,
+            patch,
+            preconditions: Preconditions::version(1),
+        };
         tokio::spawn(async move { execute(&store, vec![command]).await })
     });
     let ended = join_all(patching).await.into_iter().map(Result::unwrap);
     let is_done = |one: &Executed| match one {
         Executed::Done { .. } => true,
-        Executed::Refused { refusal: Refusal::PreconditionFailed(Some(_)), .. } => false,
+        Executed::Refused {
+            refusal: Refusal::PreconditionFailed(Some(_)),
+            ..
+        } => false,
         other => panic!("{other:?}"),
     };
     assert_eq!(ended.filter(is_done).count(), 1);
@@ -294,7 +402,10 @@ pub(crate) async fn a_request_whose_future_is_dropped_is_done_completely_or_not_
 ) {
     for _ in 0..50 {
         let id = add(&store, new_pet("", 1, Available)).await;
-        let context = WriteContext { now: now(), ..act(0) };
+        let context = WriteContext {
+            now: now(),
+            ..act(0)
+        };
         let mut place = store.execute(vec![Command::PlaceOrder(reserve(id))], context, respond);
         let _ = futures_util::poll!(place.as_mut());
         drop(place);

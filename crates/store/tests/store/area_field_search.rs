@@ -36,7 +36,10 @@ const VALUES: [(&str, &str); 12] = [
 
 fn given(values: &[(&str, &str)]) -> FieldPatch {
     let given = |text: &str| Given::Set(FieldValue::Text(text.to_owned()));
-    values.iter().map(|&(name, text)| (name.to_owned(), given(text))).collect()
+    values
+        .iter()
+        .map(|&(name, text)| (name.to_owned(), given(text)))
+        .collect()
 }
 
 async fn filter(store: &AnyStore, (name, text): (&str, &str)) -> ValueFilter {
@@ -44,7 +47,10 @@ async fn filter(store: &AnyStore, (name, text): (&str, &str)) -> ValueFilter {
 }
 
 async fn found(store: &AnyStore, values: &[(&str, &str)]) -> Vec<i64> {
-    let mut query = PetQuery { limit: limit(100), ..PetQuery::default() };
+    let mut query = PetQuery {
+        limit: limit(100),
+        ..PetQuery::default()
+    };
     for value in values {
         query.values.push(filter(store, *value).await);
     }
@@ -64,9 +70,15 @@ pub(crate) async fn a_search_by_values_is_exact_while_animals_change_and_are_mer
     let prefix = |random: &mut StdRng| {
         NamePrefix::new(["max", "maxi", "l", "x"].choose(random).unwrap()).unwrap()
     };
-    let searched: Vec<_> = VALUES.into_iter().filter(|(name, _)| *name != "description").collect();
+    let searched: Vec<_> = VALUES
+        .into_iter()
+        .filter(|(name, _)| *name != "description")
+        .collect();
     for round in 0..120 {
-        let values: Vec<_> = VALUES.into_iter().filter(|_| random.random_bool(0.4)).collect();
+        let values: Vec<_> = VALUES
+            .into_iter()
+            .filter(|_| random.random_bool(0.4))
+            .collect();
         let name = ["Max", "Maxine", "Luna"].choose(&mut random).unwrap();
         let status = *PetStatus::ALL.choose(&mut random).unwrap();
         let new = new_pet(name, random.random_range(0..3), status);
@@ -81,14 +93,29 @@ pub(crate) async fn a_search_by_values_is_exact_while_animals_change_and_are_mer
             }
             // Some are refused, because the animal is withdrawn, or is not.
             let command = match random.random_range(0..5) {
-                0 => patch(id, PetPatch { fields, ..PetPatch::default() }),
-                1 => patch(id, PetPatch { category_id, ..PetPatch::default() }),
+                0 => patch(
+                    id,
+                    PetPatch {
+                        fields,
+                        ..PetPatch::default()
+                    },
+                ),
+                1 => patch(
+                    id,
+                    PetPatch {
+                        category_id,
+                        ..PetPatch::default()
+                    },
+                ),
                 2 => to_status(id, *PetStatus::ALL.choose(&mut random).unwrap()),
                 3 => withdraw(id),
                 _ => restore(id),
             };
             let done = execute(&store, vec![command]).await;
-            assert!(matches!(done, Executed::Done { .. } | Executed::Refused { .. }), "{done:?}");
+            assert!(
+                matches!(done, Executed::Done { .. } | Executed::Refused { .. }),
+                "{done:?}"
+            );
         }
         if random.random_bool(0.3) {
             store.tend_search(random.random_range(0..20)).await.unwrap();
@@ -97,7 +124,10 @@ pub(crate) async fn a_search_by_values_is_exact_while_animals_change_and_are_mer
             let mut values = Vec::new();
             for _ in 0..random.random_range(1..=3) {
                 let value = filter(&store, *searched.choose(&mut random).unwrap()).await;
-                if values.iter().all(|other: &ValueFilter| other.field != value.field) {
+                if values
+                    .iter()
+                    .all(|other: &ValueFilter| other.field != value.field)
+                {
                     values.push(value);
                 }
             }
@@ -122,16 +152,27 @@ pub(crate) async fn a_search_by_values_is_exact_while_animals_change_and_are_mer
 pub(crate) async fn texts_are_found_without_regard_to_case_and_accents_and_numbers_by_their_value(
     store: AnyStore,
 ) {
-    for values in [[("colour", "BLÁCK"), ("price", "10")], [("colour", "grey"), ("price", "9.99")]]
-    {
-        change(&store, Command::AddPet(new_pet("Rex", 1, Available), given(&values), Vec::new()))
-            .await;
+    for values in [
+        [("colour", "BLÁCK"), ("price", "10")],
+        [("colour", "grey"), ("price", "9.99")],
+    ] {
+        change(
+            &store,
+            Command::AddPet(new_pet("Rex", 1, Available), given(&values), Vec::new()),
+        )
+        .await;
     }
     for _ in 0..2 {
         assert_eq!(found(&store, &[("colour", "black")]).await, [1]);
         assert_eq!(found(&store, &[("price", "10.0000")]).await, [1]);
-        assert_eq!(found(&store, &[("price", "9.99"), ("colour", "Grey")]).await, [2]);
-        assert_eq!(found(&store, &[("price", "9.99"), ("colour", "black")]).await, [0_i64; 0]);
+        assert_eq!(
+            found(&store, &[("price", "9.99"), ("colour", "Grey")]).await,
+            [2]
+        );
+        assert_eq!(
+            found(&store, &[("price", "9.99"), ("colour", "black")]).await,
+            [0_i64; 0]
+        );
         merge(&store).await;
     }
 }
@@ -140,22 +181,50 @@ pub(crate) async fn values_of_a_field_that_gets_another_kind_are_not_mixed_up(st
     let clear = || FieldPatch::from([("price".to_owned(), Given::Clear)]);
     change(
         &store,
-        Command::AddPet(new_pet("Rex", 1, Available), given(&[("price", "1.0")]), Vec::new()),
+        Command::AddPet(
+            new_pet("Rex", 1, Available),
+            given(&[("price", "1.0")]),
+            Vec::new(),
+        ),
     )
     .await;
     merge(&store).await;
-    change(&store, patch(pet_id(1), PetPatch { fields: clear(), ..PetPatch::default() })).await;
+    change(
+        &store,
+        patch(
+            pet_id(1),
+            PetPatch {
+                fields: clear(),
+                ..PetPatch::default()
+            },
+        ),
+    )
+    .await;
     let fields = store.fields().await.unwrap();
     let field = fields.find("price").unwrap();
-    let after = FieldDefinition { kind: FieldKind::Text, ..field.clone() };
+    let after = FieldDefinition {
+        kind: FieldKind::Text,
+        ..field.clone()
+    };
     let name = FieldName::new("price").unwrap();
-    let change_kind =
-        FieldChange { seen: fields.version, name, after: Some(after), must_be_unused: false };
-    let written =
-        store.write_fields(vec![change_kind], Vec::new(), StoredResponse::default(), act(0));
+    let change_kind = FieldChange {
+        seen: fields.version,
+        name,
+        after: Some(after),
+        must_be_unused: false,
+    };
+    let written = store.write_fields(
+        vec![change_kind],
+        Vec::new(),
+        StoredResponse::default(),
+        act(0),
+    );
     assert_eq!(written.await.unwrap(), Written::Done);
     merge(&store).await;
-    let again = PetPatch { fields: given(&[("price", "1")]), ..PetPatch::default() };
+    let again = PetPatch {
+        fields: given(&[("price", "1")]),
+        ..PetPatch::default()
+    };
     change(&store, patch(pet_id(1), again)).await;
     for _ in 0..2 {
         assert_eq!(found(&store, &[("price", "1")]).await, [1]);
@@ -165,31 +234,57 @@ pub(crate) async fn values_of_a_field_that_gets_another_kind_are_not_mixed_up(st
 }
 
 pub(crate) async fn a_search_among_many_that_are_not_merged_fills_its_pages(store: AnyStore) {
-    let query = |newest_first, values| PetQuery { newest_first, values, ..PetQuery::default() };
+    let query = |newest_first, values| PetQuery {
+        newest_first,
+        values,
+        ..PetQuery::default()
+    };
     let male = vec![filter(&store, ("sex", "male")).await];
     for number in 0..9 {
         let add = |at: usize| {
             let name = if at == 7 { "Luna" } else { "Rex" };
-            Command::AddPet(new_pet(name, 1, Available), given(&[("sex", "Male")]), Vec::new())
+            Command::AddPet(
+                new_pet(name, 1, Available),
+                given(&[("sex", "Male")]),
+                Vec::new(),
+            )
         };
         let commands = (0..1_000).map(add).collect();
-        assert!(matches!(execute(&store, commands).await, Executed::Done { .. }));
+        assert!(matches!(
+            execute(&store, commands).await,
+            Executed::Done { .. }
+        ));
         if number == 5 {
             merge(&store).await;
         }
     }
     let ids = |page: Vec<StorePet>| page.iter().map(|pet| pet.id.get()).collect::<Vec<_>>();
     for _ in 0..2 {
-        let (page, next) = store.list_store_pets(&query(false, male.clone())).await.unwrap();
+        let (page, next) = store
+            .list_store_pets(&query(false, male.clone()))
+            .await
+            .unwrap();
         assert_eq!((ids(page), next), ((1..=20).collect(), Some(pet_id(20))));
-        let (page, next) = store.list_store_pets(&query(true, male.clone())).await.unwrap();
-        assert_eq!((ids(page), next), ((8_981..=9_000).rev().collect(), Some(pet_id(8_981))));
-        let last = PetQuery { after: Some(pet_id(8_990)), ..query(false, male.clone()) };
+        let (page, next) = store
+            .list_store_pets(&query(true, male.clone()))
+            .await
+            .unwrap();
+        assert_eq!(
+            (ids(page), next),
+            ((8_981..=9_000).rev().collect(), Some(pet_id(8_981)))
+        );
+        let last = PetQuery {
+            after: Some(pet_id(8_990)),
+            ..query(false, male.clone())
+        };
         assert_eq!(
             ids(store.list_store_pets(&last).await.unwrap().0),
             (8_991..=9_000).collect::<Vec<_>>()
         );
-        let rare = PetQuery { name: NamePrefix::new("lun"), ..query(true, male.clone()) };
+        let rare = PetQuery {
+            name: NamePrefix::new("lun"),
+            ..query(true, male.clone())
+        };
         let lunas: Vec<_> = (0..9).rev().map(|number| number * 1_000 + 8).collect();
         assert_eq!(ids(store.list_store_pets(&rare).await.unwrap().0), lunas);
         assert_eq!(store.count_on_offer(&rare, 100).await.unwrap(), 9);
@@ -207,18 +302,27 @@ pub(crate) async fn values_of_many_bytes_are_merged_in_small_steps_and_found_bef
         let done = execute(&store, (0..10).map(|_| add()).collect()).await;
         assert!(matches!(done, Executed::Done { .. }));
     }
-    let query =
-        PetQuery { values: vec![filter(&store, ("sex", "male")).await], ..Default::default() };
+    let query = PetQuery {
+        values: vec![filter(&store, ("sex", "male")).await],
+        ..Default::default()
+    };
     assert_eq!(store.list_store_pets(&query).await.unwrap().0.len(), 20);
     let has_more = store.tend_search(1_024).await.unwrap();
-    assert!(has_more, "no step began although they are long, or one step merged all of them");
+    assert!(
+        has_more,
+        "no step began although they are long, or one step merged all of them"
+    );
     merge(&store).await;
     assert_eq!(store.list_store_pets(&query).await.unwrap().0.len(), 20);
 }
 
 pub(crate) async fn the_animal_with_a_unique_value_is_found_without_the_search(store: AnyStore) {
     let chip = [("microchip", "Ä 1")];
-    change(&store, Command::AddPet(new_pet("Rex", 1, Available), given(&chip), Vec::new())).await;
+    change(
+        &store,
+        Command::AddPet(new_pet("Rex", 1, Available), given(&chip), Vec::new()),
+    )
+    .await;
     let key = |text: &str| ("microchip".to_owned(), text.to_owned());
     assert_eq!(store.owners(key("a1")).await.unwrap(), [pet_id(1)]);
     assert_eq!(store.owners(key("Ä 1")).await.unwrap(), []);

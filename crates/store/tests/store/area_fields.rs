@@ -36,7 +36,10 @@ pub(crate) fn with_chip(chip: &str) -> Command {
 
 pub(crate) async fn expect_taken_chip(store: &AnyStore) {
     let refusal = refused(store, with_chip("1")).await;
-    assert!(matches!(refusal, Refusal::DuplicateValue { .. }), "{refusal:?}");
+    assert!(
+        matches!(refusal, Refusal::DuplicateValue { .. }),
+        "{refusal:?}"
+    );
 }
 
 pub(crate) async fn a_value_that_is_written_while_its_field_is_examined_keeps_the_field(
@@ -44,7 +47,12 @@ pub(crate) async fn a_value_that_is_written_while_its_field_is_examined_keeps_th
 ) {
     let name = FieldName::new("breed").unwrap();
     let delete = |seen: i64| {
-        let change = FieldChange { seen, name: name.clone(), after: None, must_be_unused: true };
+        let change = FieldChange {
+            seen,
+            name: name.clone(),
+            after: None,
+            must_be_unused: true,
+        };
         store.write_fields(vec![change], Vec::new(), StoredResponse::default(), act(0))
     };
     for other in ["colour", "breed"] {
@@ -62,9 +70,15 @@ pub(crate) async fn a_value_that_is_written_while_its_field_is_examined_keeps_th
     let seen = store.fields().await.unwrap().version;
     let name = FieldName::new("size").unwrap();
     assert!(store.examine_field(name.clone(), seen).await.unwrap());
-    let change = FieldChange { seen: seen + 1, name, after: None, must_be_unused: true };
-    let written =
-        store.write_fields(vec![change], Vec::new(), StoredResponse::default(), act(0)).await;
+    let change = FieldChange {
+        seen: seen + 1,
+        name,
+        after: None,
+        must_be_unused: true,
+    };
+    let written = store
+        .write_fields(vec![change], Vec::new(), StoredResponse::default(), act(0))
+        .await;
     assert_eq!(written.unwrap(), Written::Done);
     assert!(store.fields().await.unwrap().find("size").is_none());
     // The command that comes next knows it.
@@ -77,9 +91,17 @@ pub(crate) async fn a_command_is_decided_with_the_fields_as_they_are(store: AnyS
         change(&store, with_value("breed", "Collie")).await;
         let fields = store.fields().await.unwrap();
         let field = fields.find("colour").unwrap();
-        let after = FieldDefinition { position: number, ..field.clone() };
+        let after = FieldDefinition {
+            position: number,
+            ..field.clone()
+        };
         let (name, after) = (after.name.clone(), Some(after));
-        let change = FieldChange { seen: fields.version, name, after, must_be_unused: false };
+        let change = FieldChange {
+            seen: fields.version,
+            name,
+            after,
+            must_be_unused: false,
+        };
         let written =
             store.write_fields(vec![change], Vec::new(), StoredResponse::default(), act(0));
         let added = execute(&store, vec![with_value("colour", "red")]);
@@ -95,23 +117,49 @@ pub(crate) async fn several_changes_of_fields_are_made_together_or_not_at_all(st
         let fields = store.fields().await.unwrap();
         let field = fields.find(name).unwrap();
         let label = Label::new(format!("{name} of {seen}")).unwrap();
-        let after = Some(FieldDefinition { label, ..field.clone() });
-        FieldChange { seen, name: field.name.clone(), after, must_be_unused: false }
+        let after = Some(FieldDefinition {
+            label,
+            ..field.clone()
+        });
+        FieldChange {
+            seen,
+            name: field.name.clone(),
+            after,
+            must_be_unused: false,
+        }
     };
     let label_of = async |name: &str| {
-        store.fields().await.unwrap().find(name).unwrap().label.as_str().to_owned()
+        store
+            .fields()
+            .await
+            .unwrap()
+            .find(name)
+            .unwrap()
+            .label
+            .as_str()
+            .to_owned()
     };
     let before = label_of("breed").await;
 
     // The second change was decided with other fields.
-    let changes = vec![labelled("breed", seen).await, labelled("colour", seen).await];
-    let written = store.write_fields(changes, Vec::new(), StoredResponse::default(), act(0)).await;
+    let changes = vec![
+        labelled("breed", seen).await,
+        labelled("colour", seen).await,
+    ];
+    let written = store
+        .write_fields(changes, Vec::new(), StoredResponse::default(), act(0))
+        .await;
     assert_eq!(written.unwrap(), Written::Stale);
     assert_eq!(label_of("breed").await, before);
     assert_eq!(store.fields().await.unwrap().version, seen);
 
-    let changes = vec![labelled("breed", seen).await, labelled("colour", seen + 1).await];
-    let written = store.write_fields(changes, Vec::new(), StoredResponse::default(), act(0)).await;
+    let changes = vec![
+        labelled("breed", seen).await,
+        labelled("colour", seen + 1).await,
+    ];
+    let written = store
+        .write_fields(changes, Vec::new(), StoredResponse::default(), act(0))
+        .await;
     assert_eq!(written.unwrap(), Written::Done);
     assert_eq!(label_of("breed").await, format!("breed of {seen}"));
     assert_eq!(label_of("colour").await, format!("colour of {}", seen + 1));
@@ -129,15 +177,32 @@ pub(crate) async fn expect_one_with_each_chip(stores: &[&AnyStore]) {
         let adds = (0..24).map(|at| {
             let store = stores[at % stores.len()];
             // Some are compared as equal.
-            let chip = if at % 3 == 0 { format!("{chip}Á") } else { format!("{chip}a") };
+            let chip = if at % 3 == 0 {
+                format!("{chip}Á")
+            } else {
+                format!("{chip}a")
+            };
             execute(store, vec![with_chip(&chip)])
         });
         let done = join_all(adds).await;
         let is_duplicate = |done: &&Executed| {
-            matches!(done, Executed::Refused { refusal: Refusal::DuplicateValue { .. }, .. })
+            matches!(
+                done,
+                Executed::Refused {
+                    refusal: Refusal::DuplicateValue { .. },
+                    ..
+                }
+            )
         };
-        let added = done.iter().filter(|done| matches!(done, Executed::Done { .. })).count();
-        assert_eq!((added, done.iter().filter(is_duplicate).count()), (1, 23), "{done:?}");
+        let added = done
+            .iter()
+            .filter(|done| matches!(done, Executed::Done { .. }))
+            .count();
+        assert_eq!(
+            (added, done.iter().filter(is_duplicate).count()),
+            (1, 23),
+            "{done:?}"
+        );
     }
 }
 
@@ -166,11 +231,17 @@ pub(crate) async fn expect_one_owner_of_each_chip(stores: &[&AnyStore]) {
                             commands = vec![withdraw(id), restore(id), withdraw(id)];
                         }
                     }
-                    Executed::Refused { refusal: Refusal::DuplicateValue { .. }, .. } => {
+                    Executed::Refused {
+                        refusal: Refusal::DuplicateValue { .. },
+                        ..
+                    } => {
                         refused += 1;
                     }
                     // It could not be restored, so it cannot be withdrawn.
-                    Executed::Refused { refusal: Refusal::InvalidTransition(_), .. } => {}
+                    Executed::Refused {
+                        refusal: Refusal::InvalidTransition(_),
+                        ..
+                    } => {}
                     other => panic!("{other:?}"),
                 }
             }
@@ -181,7 +252,14 @@ pub(crate) async fn expect_one_owner_of_each_chip(stores: &[&AnyStore]) {
     let [done, refused] = [done, refused].map(|counts| counts.iter().sum::<u32>());
     assert!(done > 10 && refused > 10, "{done} done, {refused} refused");
     let mut owners = HashMap::new();
-    for JournalEntry { seq, pet, before, after, .. } in log(stores[0]).await {
+    for JournalEntry {
+        seq,
+        pet,
+        before,
+        after,
+        ..
+    } in log(stores[0]).await
+    {
         let chip = |shown: Option<Box<str>>| {
             let shown: Value = serde_json::from_str(&shown?).unwrap();
             let chip = shown["fields"]["microchip"].as_str()?.to_owned();

@@ -93,8 +93,13 @@ fn expected(
     let matching = |pet: &&StorePet| {
         pet.withdrawn.is_some() == query.withdrawn
             && query.has(pet.status, pet.category_id, &pet.name, &pet.fields)
-            && query.name.as_ref().is_none_or(|name| name.finds(pet.name.as_str()))
-            && sought.as_ref().is_none_or(|sought| sought.has(pet.id, &pet.name, &pet.fields))
+            && query
+                .name
+                .as_ref()
+                .is_none_or(|name| name.finds(pet.name.as_str()))
+            && sought
+                .as_ref()
+                .is_none_or(|sought| sought.has(pet.id, &pet.name, &pet.fields))
             && query.after.is_none_or(|after| place(pet.id) > place(after))
     };
     let mut found: Vec<_> = all.iter().filter(matching).cloned().collect();
@@ -108,7 +113,9 @@ fn expected(
 
 fn random_query(random: &mut StdRng) -> PetQuery {
     let prefix = |random: &mut StdRng| NamePrefix::new(PREFIXES.choose(random).unwrap()).unwrap();
-    let status = random.random_bool(0.5).then(|| *PetStatus::ALL.choose(random).unwrap());
+    let status = random
+        .random_bool(0.5)
+        .then(|| *PetStatus::ALL.choose(random).unwrap());
     let withdrawn = random.random_bool(0.2);
     PetQuery {
         status,
@@ -162,8 +169,12 @@ pub(crate) async fn a_page_of_animals_is_what_the_filters_select(store: AnyStore
     let id = add(&store, new_pet("Reserved", 1, Available)).await;
     place(&store, reserve(id)).await;
     for name in [None, NamePrefix::new("reserved")] {
-        let query =
-            PetQuery { status: Some(Pending), limit: limit(100), name, ..PetQuery::default() };
+        let query = PetQuery {
+            status: Some(Pending),
+            limit: limit(100),
+            name,
+            ..PetQuery::default()
+        };
         let (found, _) = store.list_store_pets(&query).await.unwrap();
         assert_eq!(found.last(), Some(&pet(&store, id).await));
     }
@@ -179,14 +190,29 @@ pub(crate) async fn a_search_is_exact_while_animals_change_and_are_merged(store:
             let category_id = Some(random.random_range(0..3));
             // Some are refused, because the animal is withdrawn, or is not.
             let command = match random.random_range(0..5) {
-                0 => patch(id, PetPatch { name, ..PetPatch::default() }),
-                1 => patch(id, PetPatch { category_id, ..PetPatch::default() }),
+                0 => patch(
+                    id,
+                    PetPatch {
+                        name,
+                        ..PetPatch::default()
+                    },
+                ),
+                1 => patch(
+                    id,
+                    PetPatch {
+                        category_id,
+                        ..PetPatch::default()
+                    },
+                ),
                 2 => to_status(id, *PetStatus::ALL.choose(&mut random).unwrap()),
                 3 => withdraw(id),
                 _ => restore(id),
             };
             let done = execute(&store, vec![command]).await;
-            assert!(matches!(done, Executed::Done { .. } | Executed::Refused { .. }), "{done:?}");
+            assert!(
+                matches!(done, Executed::Done { .. } | Executed::Refused { .. }),
+                "{done:?}"
+            );
         }
         if random.random_bool(0.3) {
             store.tend_search(0).await.unwrap();
@@ -204,8 +230,12 @@ pub(crate) async fn a_walk_gives_each_animal_once_while_others_change(store: Any
         add(&store, new_pet("Max", 1, Available)).await;
     }
     for name in [None, NamePrefix::new("max")] {
-        let mut query =
-            PetQuery { category_id: Some(1), name, limit: limit(7), ..PetQuery::default() };
+        let mut query = PetQuery {
+            category_id: Some(1),
+            name,
+            limit: limit(7),
+            ..PetQuery::default()
+        };
         let mut seen = BTreeSet::new();
         loop {
             let (found, next) = store.list_store_pets(&query).await.unwrap();
@@ -219,8 +249,17 @@ pub(crate) async fn a_walk_gives_each_animal_once_while_others_change(store: Any
             // Those above 40 change on the way; a walk promises nothing about them.
             for id in 41..=50 {
                 let category_id = Some(1 + i64::try_from(seen.len() % 2).unwrap());
-                change(&store, patch(pet_id(id), PetPatch { category_id, ..PetPatch::default() }))
-                    .await;
+                change(
+                    &store,
+                    patch(
+                        pet_id(id),
+                        PetPatch {
+                            category_id,
+                            ..PetPatch::default()
+                        },
+                    ),
+                )
+                .await;
             }
             store.tend_search(0).await.unwrap();
         }
@@ -235,7 +274,10 @@ pub(crate) async fn a_page_of_very_long_names_is_complete(store: AnyStore) {
     }
     merge_all(&store).await;
     for name in [None, NamePrefix::new(&name[..64])] {
-        let query = PetQuery { name, ..PetQuery::default() };
+        let query = PetQuery {
+            name,
+            ..PetQuery::default()
+        };
         let (found, next) = store.list_store_pets(&query).await.unwrap();
         assert_eq!((found.len(), next), (5, None));
     }
@@ -243,13 +285,23 @@ pub(crate) async fn a_page_of_very_long_names_is_complete(store: AnyStore) {
 
 pub(crate) async fn a_search_compares_the_first_256_characters_of_a_name(store: AnyStore) {
     let marked = |marks| format!("e{}b", "\u{301}".repeat(marks));
-    let names = [marked(254), marked(255), marked(32_000), "e".to_owned(), marked(32_000)];
+    let names = [
+        marked(254),
+        marked(255),
+        marked(32_000),
+        "e".to_owned(),
+        marked(32_000),
+    ];
     for (id, name) in (1..).zip(&names) {
         assert_eq!(add(&store, new_pet(name, 1, Available)).await, pet_id(id));
     }
     change(&store, withdraw(pet_id(5))).await;
     let found = async |name: &str, withdrawn| {
-        let query = PetQuery { name: NamePrefix::new(name), withdrawn, ..PetQuery::default() };
+        let query = PetQuery {
+            name: NamePrefix::new(name),
+            withdrawn,
+            ..PetQuery::default()
+        };
         let (found, _) = store.list_store_pets(&query).await.unwrap();
         found.iter().map(|pet| pet.id.get()).collect::<Vec<_>>()
     };
@@ -257,7 +309,10 @@ pub(crate) async fn a_search_compares_the_first_256_characters_of_a_name(store: 
         assert_eq!(found("é", false).await, [1, 2, 3, 4]);
         assert_eq!(found("eb", false).await, [1]);
         assert_eq!(found(&names[2], false).await, [1, 2, 3, 4]);
-        assert_eq!((found("e", true).await, found("eb", true).await), (vec![5], vec![]));
+        assert_eq!(
+            (found("e", true).await, found("eb", true).await),
+            (vec![5], vec![])
+        );
         merge_all(&store).await;
     }
 }
@@ -273,9 +328,20 @@ pub(crate) async fn a_page_of_orders_is_what_the_filters_select(store: AnyStore)
         let pet = pet_id(random.random_range(1..=6));
         let reference = references.choose(&mut random).unwrap().clone();
         let reference = reference.filter(|_| random.random_bool(0.7));
-        let id = place(&store, NewOrder { reference, ..reserve(pet) }).await;
+        let id = place(
+            &store,
+            NewOrder {
+                reference,
+                ..reserve(pet)
+            },
+        )
+        .await;
         assert_eq!(id, order_id(number));
-        let end = if random.random_bool(0.5) { cancel(id) } else { complete(id) };
+        let end = if random.random_bool(0.5) {
+            cancel(id)
+        } else {
+            complete(id)
+        };
         change(&store, end).await;
         change(&store, to_status(pet, Pending)).await;
         change(&store, to_status(pet, Available)).await;
@@ -285,9 +351,15 @@ pub(crate) async fn a_page_of_orders_is_what_the_filters_select(store: AnyStore)
     orders.push(order(&store, order_id(61)).await);
     for _ in 0..200 {
         let mut query = OrderQuery {
-            status: random.random_bool(0.5).then(|| *OrderStatus::ALL.choose(&mut random).unwrap()),
-            pet_id: random.random_bool(0.3).then(|| pet_id(random.random_range(1..=7))),
-            reference: random.random_bool(0.5).then(|| references[0].clone().unwrap()),
+            status: random
+                .random_bool(0.5)
+                .then(|| *OrderStatus::ALL.choose(&mut random).unwrap()),
+            pet_id: random
+                .random_bool(0.3)
+                .then(|| pet_id(random.random_range(1..=7))),
+            reference: random
+                .random_bool(0.5)
+                .then(|| references[0].clone().unwrap()),
             limit: limit(random.random_range(1..20)),
             newest_first: random.random_bool(0.5),
             after: None,
@@ -315,7 +387,10 @@ pub(crate) async fn a_page_of_orders_is_what_the_filters_select(store: AnyStore)
         }
         assert_eq!(found, expected, "{query:?}");
     }
-    let beyond = OrderQuery { after: OrderId::new(OrderId::MAX), ..OrderQuery::default() };
+    let beyond = OrderQuery {
+        after: OrderId::new(OrderId::MAX),
+        ..OrderQuery::default()
+    };
     assert_eq!(store.list_orders(&beyond).await.unwrap(), (vec![], None));
 }
 
@@ -323,14 +398,23 @@ pub(crate) async fn orders_are_due_from_their_end_the_oldest_first(store: AnySto
     let end = |minutes| kept() + SignedDuration::from_mins(minutes);
     for minutes in [30, 10, 20, 40] {
         let pet = add(&store, new_pet("", 1, Available)).await;
-        place(&store, NewOrder { terms: OrderTerms::ReservedUntil(end(minutes)), ..reserve(pet) })
-            .await;
+        place(
+            &store,
+            NewOrder {
+                terms: OrderTerms::ReservedUntil(end(minutes)),
+                ..reserve(pet)
+            },
+        )
+        .await;
     }
     change(&store, complete(order_id(3))).await;
     let due = async |minutes, limit| store.due_orders(None, end(minutes), limit).await.unwrap();
     assert_eq!(due(9, 100).await, []);
     assert_eq!(due(10, 100).await, [(order_id(2), end(10))]);
-    assert_eq!(due(39, 100).await, [(order_id(2), end(10)), (order_id(1), end(30))]);
+    assert_eq!(
+        due(39, 100).await,
+        [(order_id(2), end(10)), (order_id(1), end(30))]
+    );
     assert_eq!(due(99, 1).await, [(order_id(2), end(10))]);
 }
 
@@ -339,23 +423,49 @@ pub(crate) async fn the_open_reservations_are_counted_with_their_first_end(store
     let end = |hours| kept() + SignedDuration::from_hours(hours);
     for hours in [3, 1, 2] {
         let pet = add(&store, new_pet("", 1, Available)).await;
-        place(&store, NewOrder { terms: OrderTerms::ReservedUntil(end(hours)), ..reserve(pet) })
-            .await;
+        place(
+            &store,
+            NewOrder {
+                terms: OrderTerms::ReservedUntil(end(hours)),
+                ..reserve(pet)
+            },
+        )
+        .await;
     }
     change(&store, complete(order_id(2))).await;
-    let open = Reservations { open: 2, first_end: Some(end(2)) };
+    let open = Reservations {
+        open: 2,
+        first_end: Some(end(2)),
+    };
     assert_eq!(store.reservations().await.unwrap(), open);
 }
 
 pub(crate) async fn a_page_of_categories_follows_the_given_number(store: AnyStore) {
     let ids = [i64::MIN, -1, 0, 7, i64::MAX];
     for id in ids {
-        let preconditions = Preconditions { if_match: None, if_absent: true };
-        change(&store, Command::PutCategory { id, label: label("a"), preconditions }).await;
+        let preconditions = Preconditions {
+            if_match: None,
+            if_absent: true,
+        };
+        change(
+            &store,
+            Command::PutCategory {
+                id,
+                label: label("a"),
+                preconditions,
+            },
+        )
+        .await;
     }
     let list = async |after, most| {
         let (found, next) = store.list_categories(after, limit(most)).await.unwrap();
-        (found.into_iter().map(|Category { id, .. }| id).collect::<Vec<_>>(), next)
+        (
+            found
+                .into_iter()
+                .map(|Category { id, .. }| id)
+                .collect::<Vec<_>>(),
+            next,
+        )
     };
     assert_eq!(list(None, 100).await, (ids.to_vec(), None));
     assert_eq!(list(None, 2).await, (vec![i64::MIN, -1], Some(-1)));
@@ -373,8 +483,13 @@ pub(crate) async fn the_inventory_counts_every_animal(store: AnyStore) {
     change(&store, withdraw(pet_id(1))).await;
     change(&store, withdraw(pet_id(9))).await;
     let counted = store.count_inventory(kept()).await.unwrap();
-    let expected =
-        Inventory { available: 2, pending: 2, sold: 3, withdrawn: 2, counted_at: kept() };
+    let expected = Inventory {
+        available: 2,
+        pending: 2,
+        sold: 3,
+        withdrawn: 2,
+        counted_at: kept(),
+    };
     assert_eq!(counted, expected);
 }
 
@@ -384,6 +499,10 @@ pub(crate) async fn the_animals_of_a_category_are_counted_withdrawn_or_not(store
     }
     change(&store, withdraw(pet_id(2))).await;
     for (category, count) in [(1, 1), (7, 3), (-7, 1), (i64::MAX, 1), (8, 0)] {
-        assert_eq!(store.count_of_category(category).await.unwrap(), count, "{category}");
+        assert_eq!(
+            store.count_of_category(category).await.unwrap(),
+            count,
+            "{category}"
+        );
     }
 }

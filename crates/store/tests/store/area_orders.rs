@@ -38,16 +38,30 @@ pub(crate) async fn each_end_of_an_order_is_stored_with_its_animal(store: AnySto
             panic!("{placed:?}")
         };
         let reserved = pet(&store, id).await;
-        assert_eq!((reserved.status, reserved.order_id), (Pending, Some(order_id)));
+        assert_eq!(
+            (reserved.status, reserved.order_id),
+            (Pending, Some(order_id))
+        );
         assert!(refused(&store, Command::PlaceOrder(sell(id))).await != Refusal::NoIdentifierLeft);
-        let context = WriteContext { now: kept() + SignedDuration::from_hours(1), ..act(0) };
-        let ended = store.execute(vec![end(order_id)], context, respond).await.unwrap();
-        let Executed::Done { changes, .. } = ended else { panic!("{ended:?}") };
+        let context = WriteContext {
+            now: kept() + SignedDuration::from_hours(1),
+            ..act(0)
+        };
+        let ended = store
+            .execute(vec![end(order_id)], context, respond)
+            .await
+            .unwrap();
+        let Executed::Done { changes, .. } = ended else {
+            panic!("{ended:?}")
+        };
         expect_stored(&store, &changes).await;
         assert_eq!(order(&store, order_id).await.status, status);
         completed = completed.or(Some(order_id));
         let after = pet(&store, id).await;
-        assert_eq!((after.status, after.order_id, after.version), (of_pet, None, 3));
+        assert_eq!(
+            (after.status, after.order_id, after.version),
+            (of_pet, None, 3)
+        );
     }
     let id = completed.unwrap();
     check(&store, give_back(id)).await;
@@ -65,13 +79,25 @@ pub(crate) async fn a_reopened_order_is_stored_with_its_animal(store: AnyStore) 
     let ends: [fn(_) -> _; 3] = [complete, cancel, expire];
     for end in ends {
         let animal = add(&store, new_pet("", 1, Available)).await;
-        let new = NewOrder { contact: contact.clone(), ..reserve(animal) };
+        let new = NewOrder {
+            contact: contact.clone(),
+            ..reserve(animal)
+        };
         let (placed, id) = (new.clone(), place(&store, new).await);
-        let context = WriteContext { now: kept() + SignedDuration::from_hours(1), ..act(0) };
-        store.execute(vec![end(id)], context, respond).await.unwrap();
+        let context = WriteContext {
+            now: kept() + SignedDuration::from_hours(1),
+            ..act(0)
+        };
+        store
+            .execute(vec![end(id)], context, respond)
+            .await
+            .unwrap();
         check(&store, reopen(id)).await;
         let open = order(&store, id).await;
-        assert_eq!((open.status, open.closed_at, open.version), (OrderStatus::Reserved, None, 3));
+        assert_eq!(
+            (open.status, open.closed_at, open.version),
+            (OrderStatus::Reserved, None, 3)
+        );
         let end = open.expires_at.unwrap();
         assert_eq!((open.reason, open.contact), (None, contact.clone()));
         assert_eq!(OrderTerms::ReservedUntil(end), placed.terms);
@@ -88,7 +114,11 @@ pub(crate) async fn a_reopened_order_is_stored_with_its_animal(store: AnyStore) 
         check(&store, give_back(id)).await;
     }
     let stale = Preconditions::version(4);
-    let again = Command::CancelOrder { id: order_id(1), reason: None, preconditions: stale };
+    let again = Command::CancelOrder {
+        id: order_id(1),
+        reason: None,
+        preconditions: stale,
+    };
     assert_eq!(
         refused(&store, again).await,
         Refusal::PreconditionFailed(Some(Box::new(order(&store, order_id(1)).await.into())))
@@ -103,7 +133,9 @@ pub(crate) async fn in_one_request_the_animal_of_a_newer_order_can_go_to_an_olde
     change(&store, cancel(older)).await;
     let newer = place(&store, reserve(animal)).await;
     let done = execute(&store, vec![cancel(newer), reopen(older)]).await;
-    let Executed::Done { changes, .. } = done else { panic!("{done:?}") };
+    let Executed::Done { changes, .. } = done else {
+        panic!("{done:?}")
+    };
     expect_stored(&store, &[&changes[..1], &changes[2..]].concat()).await;
     assert_eq!(pet(&store, animal).await.order_id, Some(older));
     // Also where the newer one lets go of the animal without a change of its own.
@@ -127,7 +159,12 @@ pub(crate) async fn of_many_orders_reopened_for_one_animal_one_is_open(store: An
             tokio::spawn(async move { execute(&store, vec![reopen(id)]).await })
         });
         let ended = join_all(reopening).await.into_iter().map(Result::unwrap);
-        assert_eq!(ended.filter(|one| matches!(one, Executed::Done { .. })).count(), 1);
+        assert_eq!(
+            ended
+                .filter(|one| matches!(one, Executed::Done { .. }))
+                .count(),
+            1
+        );
         let open = pet(&store, animal).await.order_id.unwrap();
         assert!(order(&store, open).await.holds);
         change(&store, cancel(open)).await;
@@ -145,21 +182,49 @@ pub(crate) async fn a_changed_order_is_read_as_changed(store: AnyStore) {
         price: Patch::Set(Decimal::new("999999999999.9999").unwrap()),
         contact: Patch::Set(Contact::new(longest(500)).unwrap()),
     };
-    let no_reference = OrderPatch { reference: Patch::Clear, ..OrderPatch::default() };
+    let no_reference = OrderPatch {
+        reference: Patch::Clear,
+        ..OrderPatch::default()
+    };
     let other_contact = OrderPatch {
         contact: Patch::Set(Contact::new("Anna".to_owned()).unwrap()),
         ..OrderPatch::default()
     };
-    let no_contact = OrderPatch { contact: Patch::Clear, ..OrderPatch::default() };
+    let no_contact = OrderPatch {
+        contact: Patch::Clear,
+        ..OrderPatch::default()
+    };
     for (version, new) in (2..).zip([later, no_reference, other_contact, no_contact]) {
-        check(&store, Command::PatchOrder { id, patch: new, preconditions: any() }).await;
+        check(
+            &store,
+            Command::PatchOrder {
+                id,
+                patch: new,
+                preconditions: any(),
+            },
+        )
+        .await;
         assert_eq!(order(&store, id).await.version, version);
     }
     let reason = Reason::new(longest(255));
-    check(&store, Command::CancelOrder { id, reason: reason.clone(), preconditions: any() }).await;
+    check(
+        &store,
+        Command::CancelOrder {
+            id,
+            reason: reason.clone(),
+            preconditions: any(),
+        },
+    )
+    .await;
     let cancelled = order(&store, id).await;
-    assert_eq!((cancelled.reason, cancelled.closed_at), (reason, Some(kept())));
-    assert_eq!((cancelled.reference, cancelled.contact, cancelled.version), (None, None, 6));
+    assert_eq!(
+        (cancelled.reason, cancelled.closed_at),
+        (reason, Some(kept()))
+    );
+    assert_eq!(
+        (cancelled.reference, cancelled.contact, cancelled.version),
+        (None, None, 6)
+    );
 }
 
 pub(crate) async fn a_status_set_by_hand_ends_the_hold_of_the_order(store: AnyStore) {
@@ -168,9 +233,15 @@ pub(crate) async fn a_status_set_by_hand_ends_the_hold_of_the_order(store: AnySt
     assert!(order(&store, id).await.holds);
     check(&store, to_status(animal, Available)).await;
     let released = order(&store, id).await;
-    assert_eq!((released.status, released.holds), (OrderStatus::Completed, false));
+    assert_eq!(
+        (released.status, released.holds),
+        (OrderStatus::Completed, false)
+    );
     let refusal = refused(&store, give_back(id)).await;
-    assert!(matches!(refusal, Refusal::InvalidTransition(_)), "{refusal:?}");
+    assert!(
+        matches!(refusal, Refusal::InvalidTransition(_)),
+        "{refusal:?}"
+    );
     let again = place(&store, sell(animal)).await;
     check(&store, give_back(again)).await;
 }
@@ -182,7 +253,10 @@ pub(crate) async fn the_newest_orders_have_the_names_of_their_animals(store: Any
     }
     let names = async |status, limit| {
         let names = store.names_of_orders(status, limit).await.unwrap();
-        names.into_iter().map(|(id, name)| (id.get(), name.as_str().to_owned())).collect::<Vec<_>>()
+        names
+            .into_iter()
+            .map(|(id, name)| (id.get(), name.as_str().to_owned()))
+            .collect::<Vec<_>>()
     };
     let [max, moe] = [(1, "Max".to_owned()), (2, "Moe".to_owned())];
     assert_eq!(names(None, 9).await, [moe.clone(), max.clone()]);

@@ -32,14 +32,20 @@ pub(crate) async fn the_store_knows_which_files_photos_need(store: AnyStore) {
     for photo in [low, high, other] {
         change(&store, with_photo(pet, photo)).await;
     }
-    assert_eq!(store.photos_in(0).await.unwrap(), [PhotoId(low), PhotoId(high)]);
+    assert_eq!(
+        store.photos_in(0).await.unwrap(),
+        [PhotoId(low), PhotoId(high)]
+    );
     assert_eq!(store.photos_in(1).await.unwrap(), [PhotoId(other)]);
     change(&store, withdraw(pet)).await;
     assert_eq!(store.photos_in(0).await.unwrap().len(), 2);
     let kept = store.get_store_pet(pet).await.unwrap().unwrap().photos;
     assert_eq!(kept.all().len(), 3);
     assert_eq!(kept.all()[0].focus, Focus::new([2_500, 4_000]));
-    assert_eq!(kept.all()[0].alt.as_ref().unwrap().as_str(), "Luna \"on a chair\" \u{1}");
+    assert_eq!(
+        kept.all()[0].alt.as_ref().unwrap().as_str(),
+        "Luna \"on a chair\" \u{1}"
+    );
 }
 
 pub(crate) async fn a_file_is_due_a_day_after_it_was_seen_without_a_photo(store: AnyStore) {
@@ -49,14 +55,25 @@ pub(crate) async fn a_file_is_due_a_day_after_it_was_seen_without_a_photo(store:
     let files = || vec![PhotoId(1), PhotoId(2)];
     let note = async |files, now| store.note_orphans(0, files, now, now - day).await.unwrap();
     assert_eq!(note(files(), first).await, []);
-    assert_eq!(note(files(), first + day - SignedDuration::from_secs(1)).await, []);
+    assert_eq!(
+        note(files(), first + day - SignedDuration::from_secs(1)).await,
+        []
+    );
     assert_eq!(note(files(), first + day).await, [PhotoId(2)]);
     // A file that is gone and comes back is new.
     assert_eq!(note(vec![PhotoId(1)], first + day).await, []);
     assert_eq!(note(files(), first + day).await, []);
     // That of a deleted photo, too.
     let (photo, preconditions): (_, Preconditions) = (PhotoId(1), any());
-    change(&store, Command::DeletePhoto { id: pet, photo, preconditions }).await;
+    change(
+        &store,
+        Command::DeletePhoto {
+            id: pet,
+            photo,
+            preconditions,
+        },
+    )
+    .await;
     assert_eq!(note(vec![photo], first + day).await, []);
     assert_eq!(note(vec![photo], first + 2 * day).await, [photo]);
 }

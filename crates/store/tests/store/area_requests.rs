@@ -30,8 +30,15 @@ fn request(api_key: KeyId, key: &str, fingerprint: u8) -> IdempotentRequest {
 }
 
 async fn send(store: &AnyStore, request: IdempotentRequest, command: Command) -> Executed {
-    let context = WriteContext { now: now(), idempotency: Some(request), ..act(0) };
-    store.execute(vec![command], context, respond).await.unwrap()
+    let context = WriteContext {
+        now: now(),
+        idempotency: Some(request),
+        ..act(0)
+    };
+    store
+        .execute(vec![command], context, respond)
+        .await
+        .unwrap()
 }
 
 #[track_caller]
@@ -57,9 +64,19 @@ pub(crate) async fn a_repeated_request_replays_its_response_whatever_changed_sin
     }
     // Also with a successor of its key.
     let until = petstore_testing::stores::at(9_000);
-    let successor = store.rotate_key(key, new_key(2, None), until, act(0)).await.unwrap().unwrap();
-    let by_successor = IdempotentRequest { caller: successor.id.into(), ..request(key, "a", 1) };
-    assert_eq!(send(&store, by_successor, place).await, Executed::Replayed(first));
+    let successor = store
+        .rotate_key(key, new_key(2, None), until, act(0))
+        .await
+        .unwrap()
+        .unwrap();
+    let by_successor = IdempotentRequest {
+        caller: successor.id.into(),
+        ..request(key, "a", 1)
+    };
+    assert_eq!(
+        send(&store, by_successor, place).await,
+        Executed::Replayed(first)
+    );
     assert_eq!(pet(&store, id).await.version, 4);
     assert_eq!(store.get_order(order_id(2)).await.unwrap(), None);
 }
@@ -71,7 +88,10 @@ pub(crate) async fn an_idempotency_key_of_another_request_or_operation_is_a_conf
     let (key, place) = (KeyId(1), Command::PlaceOrder(reserve(id)));
     response(send(&store, request(key, "a", 1), place.clone()).await);
     let other_content = request(key, "a", 2);
-    let other_operation = IdempotentRequest { operation: "completeOrder", ..request(key, "a", 1) };
+    let other_operation = IdempotentRequest {
+        operation: "completeOrder",
+        ..request(key, "a", 1)
+    };
     for other in [other_content, other_operation] {
         // Whether the command would be refused or not.
         for command in [give_back(order_id(1)), cancel(order_id(1))] {
@@ -81,7 +101,10 @@ pub(crate) async fn an_idempotency_key_of_another_request_or_operation_is_a_conf
     }
     let frank = new_pet("Frank", 1, Available);
     let context = named(1, "a", &frank, 0);
-    let created = store.create_pet(frank, context, crate::retries::respond).await.unwrap();
+    let created = store
+        .create_pet(frank, context, crate::retries::respond)
+        .await
+        .unwrap();
     assert_eq!(created, Created::Conflict);
     // The key of another client is another key.
     let refused = send(&store, request(KeyId(2), "a", 1), place).await;
@@ -103,14 +126,24 @@ pub(crate) async fn concurrent_repetitions_have_one_effect(store: AnyStore) {
         let place = Command::PlaceOrder(sell(id));
         tokio::spawn(async move { send(&store, request(KeyId(1), "a", 1), place).await })
     });
-    let ended: Vec<_> = join_all(sending).await.into_iter().map(Result::unwrap).collect();
+    let ended: Vec<_> = join_all(sending)
+        .await
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
     let bodies = ended.iter().map(|ended| match ended {
         Executed::Done { response, .. } | Executed::Replayed(response) => response,
         other => panic!("{other:?}"),
     });
     let first = bodies.clone().next().unwrap();
     assert!(bodies.clone().all(|body| body == first));
-    assert_eq!(ended.iter().filter(|one| matches!(one, Executed::Done { .. })).count(), 1);
+    assert_eq!(
+        ended
+            .iter()
+            .filter(|one| matches!(one, Executed::Done { .. }))
+            .count(),
+        1
+    );
     assert_eq!(pet(&store, id).await.version, 2);
 }
 
@@ -118,7 +151,10 @@ pub(crate) async fn a_replay_of_create_pet_shows_the_animal_as_it_was_added(stor
     let frank = new_pet("Frank", 1, Available);
     let create = async || {
         let context = named(1, "a", &frank, 0);
-        store.create_pet(frank.clone(), context, crate::retries::respond).await.unwrap()
+        store
+            .create_pet(frank.clone(), context, crate::retries::respond)
+            .await
+            .unwrap()
     };
     let added = frank.clone().with_id(pet_id(1));
     assert_eq!(create().await, Created::New(added.clone()));

@@ -18,7 +18,15 @@ use rand::{RngExt, SeedableRng, rngs::StdRng, seq::IndexedRandom};
 
 use crate::area_lists::{expect_walk, limit};
 
-const NAMES: [&str; 7] = ["Max", "", "Old Max II", "*Luna", "max 7", "Maine Coon", "O'Black"];
+const NAMES: [&str; 7] = [
+    "Max",
+    "",
+    "Old Max II",
+    "*Luna",
+    "max 7",
+    "Maine Coon",
+    "O'Black",
+];
 const VALUES: [(&str, &str); 17] = [
     ("sex", "Male"),
     ("sex", "Female"),
@@ -65,22 +73,35 @@ const WORDS: [&str; 22] = [
 
 fn given(values: &[(&str, &str)]) -> FieldPatch {
     let given = |text: &str| Given::Set(FieldValue::Text(text.to_owned()));
-    values.iter().map(|&(name, text)| (name.to_owned(), given(text))).collect()
+    values
+        .iter()
+        .map(|&(name, text)| (name.to_owned(), given(text)))
+        .collect()
 }
 
 /// Gives the values of a choice labels, and says whether everybody may see them.
 async fn set_field(store: &AnyStore, name: &str, is_public: bool, labels: &[(&str, &str)]) {
     let fields = store.fields().await.unwrap();
     let mut after = fields.find(name).unwrap().clone();
-    let labels = labels.iter().map(|&(value, label)| (value.to_owned(), label.to_owned()));
+    let labels = labels
+        .iter()
+        .map(|&(value, label)| (value.to_owned(), label.to_owned()));
     let labels = labels.collect();
-    let choices = after.choices.take().map(|choices| Choices::labelled(choices, labels).unwrap());
+    let choices = after
+        .choices
+        .take()
+        .map(|choices| Choices::labelled(choices, labels).unwrap());
     (after.choices, after.is_public) = (choices, is_public);
     let name = FieldName::new(name).unwrap();
-    let change =
-        FieldChange { seen: fields.version, name, after: Some(after), must_be_unused: false };
-    let written =
-        store.write_fields(vec![change], Vec::new(), StoredResponse::default(), act(0)).await;
+    let change = FieldChange {
+        seen: fields.version,
+        name,
+        after: Some(after),
+        must_be_unused: false,
+    };
+    let written = store
+        .write_fields(vec![change], Vec::new(), StoredResponse::default(), act(0))
+        .await;
     assert_eq!(written.unwrap(), Written::Done);
 }
 
@@ -93,16 +114,28 @@ async fn random_query(store: &AnyStore, random: &mut StdRng) -> PetQuery {
     let words = random.random_range(1..=3);
     let words: Vec<_> = (0..words).map(|_| *WORDS.choose(random).unwrap()).collect();
     let phrase = Phrase::new(&words.join(" ")).unwrap();
-    let phrase = if random.random_bool(0.5) { phrase } else { phrase.public() };
+    let phrase = if random.random_bool(0.5) {
+        phrase
+    } else {
+        phrase.public()
+    };
     let days = ["1960-02-29", "1963-03-01", "1964-02-28", "1960-03-01"];
-    let mut end = || random.random_bool(0.5).then(|| *days.choose(random).unwrap());
+    let mut end = || {
+        random
+            .random_bool(0.5)
+            .then(|| *days.choose(random).unwrap())
+    };
     let dates = fields.dates("born", [end(), end()]).unwrap();
     let filter = fields.searched("sex", "male").unwrap();
-    let status = random.random_bool(0.3).then(|| *PetStatus::ALL.choose(random).unwrap());
+    let status = random
+        .random_bool(0.3)
+        .then(|| *PetStatus::ALL.choose(random).unwrap());
     PetQuery {
         status,
         category_id: random.random_bool(0.2).then(|| random.random_range(0..3)),
-        name: random.random_bool(0.2).then(|| NamePrefix::new("max").unwrap()),
+        name: random
+            .random_bool(0.2)
+            .then(|| NamePrefix::new("max").unwrap()),
         phrase: Some(phrase).filter(|_| random.random_bool(0.8)),
         dates: Some(dates).filter(|_| random.random_bool(0.3)),
         values: Vec::from_iter(Some(filter).filter(|_| random.random_bool(0.2))),
@@ -123,9 +156,16 @@ pub(crate) async fn a_search_by_words_and_dates_is_exact_while_animals_change_an
     set_field(&store, "breed", false, &[]).await;
     set_field(&store, "microchip", false, &[]).await;
     for round in 0..100 {
-        let mut values: Vec<_> = VALUES.into_iter().filter(|_| random.random_bool(0.3)).collect();
+        let mut values: Vec<_> = VALUES
+            .into_iter()
+            .filter(|_| random.random_bool(0.3))
+            .collect();
         let status = *PetStatus::ALL.choose(&mut random).unwrap();
-        let new = new_pet(NAMES.choose(&mut random).unwrap(), random.random_range(0..3), status);
+        let new = new_pet(
+            NAMES.choose(&mut random).unwrap(),
+            random.random_range(0..3),
+            status,
+        );
         // A refused animal would leave a gap between the identifiers.
         let fields = store.fields().await.unwrap();
         for (name, text) in std::mem::take(&mut values) {
@@ -146,7 +186,13 @@ pub(crate) async fn a_search_by_words_and_dates_is_exact_while_animals_change_an
             }
             // Some are refused, because the animal is withdrawn, or is not.
             let command = match random.random_range(0..5) {
-                0 | 1 => patch(id, PetPatch { fields, ..PetPatch::default() }),
+                0 | 1 => patch(
+                    id,
+                    PetPatch {
+                        fields,
+                        ..PetPatch::default()
+                    },
+                ),
                 2 => to_status(id, *PetStatus::ALL.choose(&mut random).unwrap()),
                 3 => withdraw(id),
                 _ => restore(id),
@@ -170,8 +216,14 @@ pub(crate) async fn a_search_by_words_and_dates_is_exact_while_animals_change_an
 
 async fn found(store: &AnyStore, query: PetQuery) -> Vec<i64> {
     let (found, _) = store.list_store_pets(&query).await.unwrap();
-    let counted = PetQuery { on_offer: true, ..query };
-    assert_eq!(store.count_on_offer(&counted, 100).await.unwrap(), found.len());
+    let counted = PetQuery {
+        on_offer: true,
+        ..query
+    };
+    assert_eq!(
+        store.count_on_offer(&counted, 100).await.unwrap(),
+        found.len()
+    );
     found.iter().map(|pet| pet.id.get()).collect()
 }
 
@@ -182,23 +234,59 @@ pub(crate) async fn a_phrase_finds_no_private_value_for_everybody_and_each_label
     for name in ["species", "sex", "size", "colour", "microchip"] {
         set_field(&store, name, public.contains(&name), &[]).await;
     }
-    let luna = [("size", "Small"), ("colour", "Grey"), ("microchip", "276-1"), ("sex", "Female")];
-    change(&store, Command::AddPet(new_pet("Luna", 1, Available), given(&luna), Vec::new())).await;
+    let luna = [
+        ("size", "Small"),
+        ("colour", "Grey"),
+        ("microchip", "276-1"),
+        ("sex", "Female"),
+    ];
+    change(
+        &store,
+        Command::AddPet(new_pet("Luna", 1, Available), given(&luna), Vec::new()),
+    )
+    .await;
     let rex = [("size", "Large"), ("sex", "Male")];
-    change(&store, Command::AddPet(new_pet("Rex", 1, Available), given(&rex), Vec::new())).await;
-    let of =
-        |phrase: Phrase| found(&store, PetQuery { phrase: Some(phrase), ..PetQuery::default() });
+    change(
+        &store,
+        Command::AddPet(new_pet("Rex", 1, Available), given(&rex), Vec::new()),
+    )
+    .await;
+    let of = |phrase: Phrase| {
+        found(
+            &store,
+            PetQuery {
+                phrase: Some(phrase),
+                ..PetQuery::default()
+            },
+        )
+    };
     for labels in [["Wee", "Girl"], ["Toy", "Lady"]] {
         set_field(&store, "size", false, &[("Small", labels[0])]).await;
         set_field(&store, "sex", true, &[("Female", labels[1])]).await;
-        for private in ["small", labels[0], "grey", "276-1", "2761 rex", "nothing 276.1", "276"] {
+        for private in [
+            "small",
+            labels[0],
+            "grey",
+            "276-1",
+            "2761 rex",
+            "nothing 276.1",
+            "276",
+        ] {
             let phrase = Phrase::new(private).unwrap();
             assert_eq!(of(phrase.clone().public()).await, [0_i64; 0], "{private}");
-            let expected = if private == "nothing" { vec![] } else { vec![1] };
+            let expected = if private == "nothing" {
+                vec![]
+            } else {
+                vec![1]
+            };
             assert_eq!(of(phrase).await, expected, "{private}");
         }
         for public in ["luna", labels[1], "female", "1", "#1 lun"] {
-            assert_eq!(of(Phrase::new(public).unwrap().public()).await, [1], "{public}");
+            assert_eq!(
+                of(Phrase::new(public).unwrap().public()).await,
+                [1],
+                "{public}"
+            );
         }
         merge(&store).await;
     }
@@ -209,13 +297,24 @@ pub(crate) async fn a_phrase_finds_no_private_value_for_everybody_and_each_label
     set_field(&store, "colour", true, &[]).await;
     assert_eq!(of(Phrase::new("grey").unwrap().public()).await, [1]);
     set_field(&store, "sex", false, &[]).await;
-    assert_eq!(of(Phrase::new("female").unwrap().public()).await, [0_i64; 0]);
+    assert_eq!(
+        of(Phrase::new("female").unwrap().public()).await,
+        [0_i64; 0]
+    );
 }
 
 pub(crate) async fn many_animals_with_the_same_words_are_found_by_all_of_them(store: AnyStore) {
     let values = |at: i64| {
-        let colour = if at % 3 == 0 { "black" } else { "black and white" };
-        let born = if at % 7 == 0 { "1960-02-29" } else { "1955-01-01" };
+        let colour = if at % 3 == 0 {
+            "black"
+        } else {
+            "black and white"
+        };
+        let born = if at % 7 == 0 {
+            "1960-02-29"
+        } else {
+            "1955-01-01"
+        };
         given(&[("colour", colour), ("born", born), ("sex", "Male")])
     };
     let add = |at| Command::AddPet(new_pet("Rex", 1, Available), values(at), Vec::new());
@@ -228,7 +327,12 @@ pub(crate) async fn many_animals_with_the_same_words_are_found_by_all_of_them(st
     let field = FieldName::new("born").unwrap();
     let phrase = |text: &str| Phrase::new(text);
     let count = async |phrase, dates| {
-        let query = PetQuery { phrase, dates, on_offer: true, ..PetQuery::default() };
+        let query = PetQuery {
+            phrase,
+            dates,
+            on_offer: true,
+            ..PetQuery::default()
+        };
         store.count_on_offer(&query, 10_000).await.unwrap()
     };
     let old = Age::ThreeToEight.range(&field, date(1967, 3, 1));
@@ -241,15 +345,35 @@ pub(crate) async fn many_animals_with_the_same_words_are_found_by_all_of_them(st
     // In the middle of rows that have only this word.
     for id in [100, 101, 2_500, 5_999] {
         let fields = given(&[("colour", "grey")]);
-        change(&store, patch(pet_id(id), PetPatch { fields, ..PetPatch::default() })).await;
+        change(
+            &store,
+            patch(
+                pet_id(id),
+                PetPatch {
+                    fields,
+                    ..PetPatch::default()
+                },
+            ),
+        )
+        .await;
         change(&store, to_status(pet_id(id - 50), Sold)).await;
     }
     merge(&store).await;
     let none: Option<DateRange> = None;
     assert_eq!(count(phrase("black"), none.clone()).await, 5_992);
     assert_eq!(count(phrase("grey"), none).await, 4);
-    let values: Vec<ValueFilter> =
-        vec![store.fields().await.unwrap().searched("colour", "grey").unwrap()];
-    let query = PetQuery { phrase: phrase("#2500 rex"), values, ..PetQuery::default() };
+    let values: Vec<ValueFilter> = vec![
+        store
+            .fields()
+            .await
+            .unwrap()
+            .searched("colour", "grey")
+            .unwrap(),
+    ];
+    let query = PetQuery {
+        phrase: phrase("#2500 rex"),
+        values,
+        ..PetQuery::default()
+    };
     assert_eq!(found(&store, query).await, [2_500]);
 }

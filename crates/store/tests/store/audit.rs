@@ -23,14 +23,21 @@ use crate::{journal::log, retries};
 
 /// All entries that are selected, in pages of this many.
 async fn walk(store: &AnyStore, limit: u32, query: &AuditQuery) -> Vec<AuditEntry> {
-    let mut query = AuditQuery { limit, ..query.clone() };
+    let mut query = AuditQuery {
+        limit,
+        ..query.clone()
+    };
     let mut all = Vec::new();
     loop {
         let (entries, next) = store.list_audit(&query).await.unwrap();
         assert!(entries.len() <= limit as usize);
         all.extend(entries);
         let Some(next) = next else { return all };
-        assert!(query.after.is_none_or(|after| (after > next) == query.newest_first));
+        assert!(
+            query
+                .after
+                .is_none_or(|after| (after > next) == query.newest_first)
+        );
         query.after = Some(next);
     }
 }
@@ -39,11 +46,19 @@ async fn walk(store: &AnyStore, limit: u32, query: &AuditQuery) -> Vec<AuditEntr
 fn line(entry: &AuditEntry) -> String {
     match entry {
         AuditEntry::Change(change) => {
-            format!("{} {} {}", change.at.as_second(), change.kind.as_str(), change.subject)
+            format!(
+                "{} {} {}",
+                change.at.as_second(),
+                change.kind.as_str(),
+                change.subject
+            )
         }
         AuditEntry::Act { at, act, .. } => {
-            let details: Vec<_> =
-                act.details.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+            let details: Vec<_> = act
+                .details
+                .iter()
+                .map(|(name, value)| format!(" {name}={value}"))
+                .collect();
             let (second, kind) = (at.as_second(), act.kind.as_str());
             format!("{second} {kind} {}{}", act.subject, details.concat())
         }
@@ -55,7 +70,10 @@ async fn lines(store: &AnyStore, query: &AuditQuery) -> Vec<String> {
     for limit in 1..4 {
         let in_pages: Vec<_> = walk(store, limit, query).await.iter().map(line).collect();
         assert_eq!(in_pages, all, "in pages of {limit}");
-        let query = AuditQuery { newest_first: true, ..query.clone() };
+        let query = AuditQuery {
+            newest_first: true,
+            ..query.clone()
+        };
         let mut in_pages: Vec<_> = walk(store, limit, &query).await.iter().map(line).collect();
         in_pages.reverse();
         assert_eq!(in_pages, all, "in pages of {limit}, the newest first");
@@ -67,10 +85,23 @@ async fn lines(store: &AnyStore, query: &AuditQuery) -> Vec<String> {
 async fn fill(store: &AnyStore) {
     let by_key = WriteContext::new(Actor::Key(KeyId(1)), at(3));
     store.create_key(new_key(1, None), act(1)).await.unwrap();
-    store.create_pet(new_pet("", 1, Available), act(2), retries::respond).await.unwrap();
-    store.create_pet(new_pet("", 1, Available), by_key, retries::respond).await.unwrap();
-    store.rotate_key(KeyId(1), new_key(2, None), at(9), act(4)).await.unwrap().unwrap();
-    store.execute(vec![to_status(pet_id(1), Pending)], act(5), respond).await.unwrap();
+    store
+        .create_pet(new_pet("", 1, Available), act(2), retries::respond)
+        .await
+        .unwrap();
+    store
+        .create_pet(new_pet("", 1, Available), by_key, retries::respond)
+        .await
+        .unwrap();
+    store
+        .rotate_key(KeyId(1), new_key(2, None), at(9), act(4))
+        .await
+        .unwrap()
+        .unwrap();
+    store
+        .execute(vec![to_status(pet_id(1), Pending)], act(5), respond)
+        .await
+        .unwrap();
     for _ in 0..2 {
         store.revoke_key(KeyId(1), act(6)).await.unwrap().unwrap();
     }
@@ -97,9 +128,14 @@ pub(crate) async fn a_page_begins_and_ends_at_any_change_also_between_an_order_a
     }
     let all = log(&store).await;
     let last = all.last().unwrap().seq;
-    let kinds = [None, Some(ChangeType::OrderPlaced), Some(ChangeType::PetChanged)];
-    for (kind, after) in
-        kinds.into_iter().flat_map(|kind| (0..=last).map(move |after| (kind, after)))
+    let kinds = [
+        None,
+        Some(ChangeType::OrderPlaced),
+        Some(ChangeType::PetChanged),
+    ];
+    for (kind, after) in kinds
+        .into_iter()
+        .flat_map(|kind| (0..=last).map(move |after| (kind, after)))
     {
         let selected = |change: &&JournalEntry| {
             change.seq > after && kind.is_none_or(|kind| change.kind == kind)
@@ -130,13 +166,27 @@ pub(crate) async fn a_page_begins_and_ends_at_any_change_also_between_an_order_a
     let whole: Vec<_> = all
         .iter()
         .map(|change| {
-            format!("{} {} {}", change.at.as_second(), change.kind.as_str(), change.subject)
+            format!(
+                "{} {} {}",
+                change.at.as_second(),
+                change.kind.as_str(),
+                change.subject
+            )
         })
         .collect();
     assert_eq!(lines(&store, &AuditQuery::default()).await, whole);
-    let order = JournalSubject { kind: SubjectKind::Order.into(), id: Some(2) };
-    let of_order = AuditQuery { subject: Some(order), ..AuditQuery::default() };
-    let expected: Vec<_> = whole.into_iter().filter(|line| line.ends_with("order:2")).collect();
+    let order = JournalSubject {
+        kind: SubjectKind::Order.into(),
+        id: Some(2),
+    };
+    let of_order = AuditQuery {
+        subject: Some(order),
+        ..AuditQuery::default()
+    };
+    let expected: Vec<_> = whole
+        .into_iter()
+        .filter(|line| line.ends_with("order:2"))
+        .collect();
     assert_eq!(lines(&store, &of_order).await, expected);
 }
 
@@ -161,7 +211,10 @@ pub(crate) async fn the_audit_trail_is_searched_by_subject_actor_type_and_time(s
     fill(&store).await;
     let any = AuditQuery::default();
     let about = |kind: SubjectKind, id| AuditQuery {
-        subject: Some(JournalSubject { kind: kind.into(), id }),
+        subject: Some(JournalSubject {
+            kind: kind.into(),
+            id,
+        }),
         ..any.clone()
     };
     let selects = async |query: AuditQuery, expected: &[usize]| {
@@ -172,18 +225,34 @@ pub(crate) async fn the_audit_trail_is_searched_by_subject_actor_type_and_time(s
     selects(about(SubjectKind::Pets, None), &[]).await;
     selects(about(SubjectKind::Order, Some(1)), &[]).await;
     selects(about(SubjectKind::Key, Some(1)), &[0, 3, 5]).await;
-    let by_key = AuditQuery { actor: Some(Actor::Key(KeyId(1))), ..any.clone() };
+    let by_key = AuditQuery {
+        actor: Some(Actor::Key(KeyId(1))),
+        ..any.clone()
+    };
     selects(by_key, &[2]).await;
-    let by_other = AuditQuery { actor: Some(Actor::Key(KeyId(2))), ..any.clone() };
+    let by_other = AuditQuery {
+        actor: Some(Actor::Key(KeyId(2))),
+        ..any.clone()
+    };
     selects(by_other, &[]).await;
-    let by_command = AuditQuery { actor: Some(Actor::Command), ..any.clone() };
+    let by_command = AuditQuery {
+        actor: Some(Actor::Command),
+        ..any.clone()
+    };
     selects(by_command.clone(), &[0, 1, 3, 4, 5]).await;
-    let of = |kind| AuditQuery { kind: Some(kind), ..any.clone() };
+    let of = |kind| AuditQuery {
+        kind: Some(kind),
+        ..any.clone()
+    };
     selects(of(AuditType::Change(ChangeType::PetAdded)), &[1, 2]).await;
     selects(of(AuditType::Act(ActType::KeyRotated)), &[3]).await;
     for from in 0..8_i64 {
         for to in from..8 {
-            let query = AuditQuery { since: Some(at(from)), until: Some(at(to)), ..any.clone() };
+            let query = AuditQuery {
+                since: Some(at(from)),
+                until: Some(at(to)),
+                ..any.clone()
+            };
             let within: Vec<_> = (1..=6)
                 .filter(|&second| from <= second && second < to)
                 .map(|second| usize::try_from(second - 1).unwrap())
@@ -195,12 +264,30 @@ pub(crate) async fn the_audit_trail_is_searched_by_subject_actor_type_and_time(s
 
 pub(crate) async fn a_clock_that_was_set_back_hides_nothing_from_a_search_by_time(store: AnyStore) {
     for second in [10, 20, 3, 4, 30, 5, 40] {
-        store.create_pet(new_pet("", 1, Available), act(second), retries::respond).await.unwrap();
+        store
+            .create_pet(new_pet("", 1, Available), act(second), retries::respond)
+            .await
+            .unwrap();
     }
-    for (since, expected) in [(0, 7), (4, 6), (5, 5), (10, 4), (20, 3), (21, 2), (40, 1), (41, 0)] {
-        let query = AuditQuery { since: Some(at(since)), ..AuditQuery::default() };
+    for (since, expected) in [
+        (0, 7),
+        (4, 6),
+        (5, 5),
+        (10, 4),
+        (20, 3),
+        (21, 2),
+        (40, 1),
+        (41, 0),
+    ] {
+        let query = AuditQuery {
+            since: Some(at(since)),
+            ..AuditQuery::default()
+        };
         assert_eq!(lines(&store, &query).await.len(), expected, "{since}");
-        let query = AuditQuery { until: Some(at(since)), ..AuditQuery::default() };
+        let query = AuditQuery {
+            until: Some(at(since)),
+            ..AuditQuery::default()
+        };
         assert_eq!(lines(&store, &query).await.len(), 7 - expected, "{since}");
     }
 }
@@ -209,7 +296,10 @@ pub(crate) async fn old_acts_are_forgotten_with_the_changes(store: AnyStore) {
     fill(&store).await;
     store.journal_state().await.unwrap();
     store.forget_changes(at(5)..=at(1_000), 100).await.unwrap();
-    assert_eq!(lines(&store, &AuditQuery::default()).await, &EVERYTHING[4..]);
+    assert_eq!(
+        lines(&store, &AuditQuery::default()).await,
+        &EVERYTHING[4..]
+    );
 }
 
 /// Imports at `url`, where `store` is open.
@@ -218,10 +308,12 @@ pub(crate) async fn expect_one_row_for_an_import(store: &AnyStore, url: &str) {
     let url: DatabaseUrl = url.parse().unwrap();
     let import = move |ids: Option<[i64; 3]>| {
         let mut load = databases::load(&url, OpenMode::AsIs).unwrap();
-        load.begin(ids.map_or(Ids::Next, |_| Ids::Given), at(7)).unwrap();
+        load.begin(ids.map_or(Ids::Next, |_| Ids::Given), at(7))
+            .unwrap();
         for index in 0..3 {
             let id = ids.map(|ids| pet_id(ids[index]));
-            load.add_pet(id, &new_pet("", 1, Available), &FieldValues::NONE).unwrap();
+            load.add_pet(id, &new_pet("", 1, Available), &FieldValues::NONE)
+                .unwrap();
         }
         load.log_import().unwrap();
         load.commit().unwrap();
@@ -233,15 +325,18 @@ pub(crate) async fn expect_one_row_for_an_import(store: &AnyStore, url: &str) {
     importing.await.unwrap();
     let log = crate::journal::log(store).await;
     assert_eq!(log.len(), 3);
-    for (row, after) in log[1..]
-        .iter()
-        .zip([r#"{"firstId":2,"lastId":4,"count":3}"#, r#"{"firstId":70,"lastId":90,"count":3}"#])
-    {
+    for (row, after) in log[1..].iter().zip([
+        r#"{"firstId":2,"lastId":4,"count":3}"#,
+        r#"{"firstId":70,"lastId":90,"count":3}"#,
+    ]) {
         assert_eq!(
             (&row.kind, row.subject.to_string()),
             (&ChangeType::PetsImported.into(), "pets".to_owned())
         );
-        assert_eq!((row.after.as_deref(), &row.before, row.version), (Some(after), &None, None));
+        assert_eq!(
+            (row.after.as_deref(), &row.before, row.version),
+            (Some(after), &None, None)
+        );
         assert_eq!((&row.actor, row.at), (&Actor::Command.into(), at(7)));
     }
     change(store, to_status(pet_id(3), Pending)).await;
@@ -254,7 +349,14 @@ pub(crate) async fn expect_a_row_for_an_import_without_animals(store: &AnyStore,
     let url: DatabaseUrl = url.parse().unwrap();
     let importing = tokio::task::spawn_blocking(move || {
         let label = Label::new("Goats".to_owned()).unwrap();
-        for category in [None, Some(Category { id: 9, label, version: 3 })] {
+        for category in [
+            None,
+            Some(Category {
+                id: 9,
+                label,
+                version: 3,
+            }),
+        ] {
             let mut load = databases::load(&url, OpenMode::AsIs).unwrap();
             load.begin(Ids::Given, at(7)).unwrap();
             if let Some(category) = category {
@@ -267,9 +369,14 @@ pub(crate) async fn expect_a_row_for_an_import_without_animals(store: &AnyStore,
     });
     importing.await.unwrap();
     let log = crate::journal::log(store).await;
-    let [import] = &log[..] else { panic!("{log:?}") };
+    let [import] = &log[..] else {
+        panic!("{log:?}")
+    };
     assert_eq!(import.kind, ChangeType::PetsImported);
-    assert_eq!(import.after.as_deref(), Some(r#"{"firstId":null,"lastId":null,"count":0}"#));
+    assert_eq!(
+        import.after.as_deref(),
+        Some(r#"{"firstId":null,"lastId":null,"count":0}"#)
+    );
     // Cursors stay valid.
     assert_eq!(store.journal_state().await.unwrap().epoch, epoch);
 }

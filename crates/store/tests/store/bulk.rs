@@ -64,7 +64,9 @@ fn sqlite_url(directory: &Path) -> DatabaseUrl {
 async fn open(url: &DatabaseUrl) -> AnyStore {
     let connections = std::num::NonZeroU32::MIN;
     let mut random = StdRng::seed_from_u64(1);
-    databases::open(url, OpenMode::CreateAndMigrate, connections, &mut random).await.unwrap()
+    databases::open(url, OpenMode::CreateAndMigrate, connections, &mut random)
+        .await
+        .unwrap()
 }
 
 /// Runs blocking work outside the runtime threads.
@@ -134,12 +136,16 @@ async fn a_snapshot_can_be_filtered_by_status_and_stopped(url: DatabaseUrl) {
     }
     blocking(move || {
         let mut snapshot = snapshot(&url);
-        for (status, expected) in
-            [(None, vec![1, 2, 3, 4]), (Some(Sold), vec![1, 3]), (Some(Available), vec![2])]
-        {
+        for (status, expected) in [
+            (None, vec![1, 2, 3, 4]),
+            (Some(Sold), vec![1, 3]),
+            (Some(Available), vec![2]),
+        ] {
             assert_eq!(snapshot.count_pets(status).unwrap(), expected.len() as u64);
-            let ids: Vec<i64> =
-                pets(&mut *snapshot, status).iter().map(|pet| pet.id.get()).collect();
+            let ids: Vec<i64> = pets(&mut *snapshot, status)
+                .iter()
+                .map(|pet| pet.id.get())
+                .collect();
             assert_eq!(ids, expected);
         }
         let mut shown = 0;
@@ -198,13 +204,21 @@ async fn given_ids_are_kept_and_the_next_one_is_higher(url: DatabaseUrl) {
     blocking(move || {
         let mut load = load(&url, Ids::Given);
         for (number, pet) in [900, 7, 40].into_iter().zip(&animals()) {
-            load.add_pet(Some(id(number)), pet, &FieldValues::NONE).unwrap();
+            load.add_pet(Some(id(number)), pet, &FieldValues::NONE)
+                .unwrap();
         }
-        load.continue_after(LastIds { pet: 900, ..LastIds::default() }).unwrap();
+        load.continue_after(LastIds {
+            pet: 900,
+            ..LastIds::default()
+        })
+        .unwrap();
         load.commit().unwrap();
     })
     .await;
-    assert_eq!(store.get_pet(id(7)).await.unwrap(), Some(animals()[1].clone().with_id(id(7))));
+    assert_eq!(
+        store.get_pet(id(7)).await.unwrap(),
+        Some(animals()[1].clone().with_id(id(7)))
+    );
     assert_eq!(create(&store, new_pet("next", 1, Sold)).await.id, id(901));
 }
 
@@ -217,7 +231,12 @@ async fn an_id_that_is_taken_is_not_given_again(url: DatabaseUrl) {
         let added = load
             .add_pet(Some(id(2)), &one, &FieldValues::NONE)
             .and_then(|()| load.add_pet(Some(taken.id), &other, &FieldValues::NONE))
-            .and_then(|()| load.continue_after(LastIds { pet: 2, ..LastIds::default() }))
+            .and_then(|()| {
+                load.continue_after(LastIds {
+                    pet: 2,
+                    ..LastIds::default()
+                })
+            })
             .map_err(CommitError::from)
             .and_then(|()| load.commit());
         assert!(matches!(added, Err(CommitError::NotDone(_))), "{added:?}");
@@ -250,9 +269,15 @@ async fn there_and_back(url: DatabaseUrl) -> (AnyStore, TempDir) {
 async fn moved(url: DatabaseUrl) -> (DatabaseUrl, TempDir) {
     let directory = TempDir::new().unwrap();
     let [there, back] = if matches!(url, DatabaseUrl::Sqlite(_)) {
-        [fresh_url().await.parse().unwrap(), sqlite_url(directory.path())]
+        [
+            fresh_url().await.parse().unwrap(),
+            sqlite_url(directory.path()),
+        ]
     } else {
-        [sqlite_url(directory.path()), fresh_url().await.parse().unwrap()]
+        [
+            sqlite_url(directory.path()),
+            fresh_url().await.parse().unwrap(),
+        ]
     };
     let copying = blocking({
         let back = back.clone();
@@ -285,16 +310,33 @@ async fn moved(url: DatabaseUrl) -> (DatabaseUrl, TempDir) {
 async fn keys_and_requests_are_copied_and_remain_valid(url: DatabaseUrl) {
     let store = open(&url).await;
     let key = store.create_key(new_key(1), act(1_000)).await.unwrap().id;
-    let plain = NewKey { expires_at: None, rate_limit: None, ..new_key(2) };
-    store.rotate_key(key, plain, at(5_000), act(1_000)).await.unwrap().unwrap();
+    let plain = NewKey {
+        expires_at: None,
+        rate_limit: None,
+        ..new_key(2)
+    };
+    store
+        .rotate_key(key, plain, at(5_000), act(1_000))
+        .await
+        .unwrap()
+        .unwrap();
     store.create_key(new_key(3), act(1_000)).await.unwrap();
     store.revoke_key(KeyId(3), act(4_000)).await.unwrap();
-    let used = KeyUse { id: key, used_at: at(3_000), deprecated_call_at: Some(at(2_500)) };
+    let used = KeyUse {
+        id: key,
+        used_at: at(3_000),
+        deprecated_call_at: Some(at(2_500)),
+    };
     store.record_key_uses(vec![used]).await.unwrap();
     let [animal, other, _] = animals();
     let request = retries::named(key.0, "retry-1", &animal, 2_000);
-    let created = store.create_pet(animal.clone(), request.clone(), respond).await.unwrap();
-    let Created::New(pet) = created else { panic!("{created:?}") };
+    let created = store
+        .create_pet(animal.clone(), request.clone(), respond)
+        .await
+        .unwrap();
+    let Created::New(pet) = created else {
+        panic!("{created:?}")
+    };
     let keys = store.list_keys().await.unwrap();
 
     let (copy, _directory) = there_and_back(url).await;
@@ -303,29 +345,70 @@ async fn keys_and_requests_are_copied_and_remain_valid(url: DatabaseUrl) {
     assert_eq!(found.as_ref(), keys.first());
     let again = copy.create_pet(animal, request, respond).await.unwrap();
     assert_eq!(again, retries::replayed(&pet));
-    let conflict =
-        copy.create_pet(other.clone(), retries::named(key.0, "retry-1", &other, 2_000), respond);
+    let conflict = copy.create_pet(
+        other.clone(),
+        retries::named(key.0, "retry-1", &other, 2_000),
+        respond,
+    );
     assert_eq!(conflict.await.unwrap(), Created::Conflict);
-    assert_eq!(copy.create_key(new_key(4), act(1_000)).await.unwrap().id, KeyId(4));
+    assert_eq!(
+        copy.create_key(new_key(4), act(1_000)).await.unwrap().id,
+        KeyId(4)
+    );
 }
 
 async fn orders_withdrawn_animals_and_categories_are_copied_as_they_are(url: DatabaseUrl) {
     let store = open(&url).await;
     let mut ids = Vec::new();
     for animal in animals() {
-        ids.push(create(&store, NewPet { status: Available, ..animal }).await.id);
+        ids.push(
+            create(
+                &store,
+                NewPet {
+                    status: Available,
+                    ..animal
+                },
+            )
+            .await
+            .id,
+        );
     }
     let order = area::place(&store, area::reserve(ids[0])).await;
     let note = Patch::Set(Note::new("ö".repeat(2_000)).unwrap());
-    let (patch, preconditions) = (OrderPatch { note, ..OrderPatch::default() }, area::any());
-    area::change(&store, Command::PatchOrder { id: order, patch, preconditions }).await;
+    let (patch, preconditions) = (
+        OrderPatch {
+            note,
+            ..OrderPatch::default()
+        },
+        area::any(),
+    );
+    area::change(
+        &store,
+        Command::PatchOrder {
+            id: order,
+            patch,
+            preconditions,
+        },
+    )
+    .await;
     area::place(&store, area::sell(ids[1])).await;
     let returned = area::place(&store, area::sell(ids[2])).await;
     area::change(&store, area::give_back(returned)).await;
     area::change(&store, area::withdraw(ids[2])).await;
-    let preconditions = Preconditions { if_match: None, if_absent: true };
+    let preconditions = Preconditions {
+        if_match: None,
+        if_absent: true,
+    };
     let label = area::label("Dogs");
-    area::change(&store, Command::PutCategory { id: i64::MIN, label, preconditions }).await;
+    area::change(
+        &store,
+        Command::PutCategory {
+            id: i64::MIN,
+            label,
+            preconditions,
+        },
+    )
+    .await;
     area::change(&store, area_fields::with_chip("1")).await;
     area::change(&store, area_photos::with_photo(ids[0], 1)).await;
     let all = |url: DatabaseUrl| blocking(move || resources(&mut *snapshot(&url)));
@@ -347,7 +430,12 @@ async fn an_id_that_was_given_once_is_not_given_again_after_a_move(url: Database
         let url = url.clone();
         move || {
             let mut load = load(&url, Ids::Given);
-            load.continue_after(LastIds { pet: 70, order: 80, ..LastIds::default() }).unwrap();
+            load.continue_after(LastIds {
+                pet: 70,
+                order: 80,
+                ..LastIds::default()
+            })
+            .unwrap();
             load.commit().unwrap();
         }
     })
@@ -374,7 +462,8 @@ async fn a_database_is_empty_without_animals_keys_and_requests(url: DatabaseUrl)
 fn a_load_that_is_dropped_removes_the_database_that_it_created() {
     let directory = TempDir::new().unwrap();
     let mut load = load(&sqlite_url(directory.path()), Ids::Next);
-    load.add_pet(None, &new_pet("Frank", 1, Available), &FieldValues::NONE).unwrap();
+    load.add_pet(None, &new_pet("Frank", 1, Available), &FieldValues::NONE)
+        .unwrap();
     drop(load);
     assert_eq!(directory.path().read_dir().unwrap().count(), 0);
 }

@@ -78,8 +78,21 @@ async fn rows(store: &AnyStore, after: usize, members: &[&str]) -> Vec<Value> {
         members.iter().map(|member| value[member].clone()).collect()
     };
     let row = |change: &JournalEntry| {
-        let JournalEntry { kind, subject, version, before, after, .. } = change;
-        json!([kind.as_str(), subject.to_string(), version, shown(before), shown(after)])
+        let JournalEntry {
+            kind,
+            subject,
+            version,
+            before,
+            after,
+            ..
+        } = change;
+        json!([
+            kind.as_str(),
+            subject.to_string(),
+            version,
+            shown(before),
+            shown(after)
+        ])
     };
     log(store).await[after..].iter().map(row).collect()
 }
@@ -89,11 +102,16 @@ pub(crate) async fn the_log_of_a_new_store_is_empty_and_has_its_own_epoch(store:
     assert_eq!((state.first, state.last), (1, 0));
     assert_ne!(state.epoch.0, [0; 16]);
     assert_eq!(store.journal_state().await.unwrap().epoch, state.epoch);
-    assert_eq!(store.changes_after(0, None, 10).await.unwrap(), ChangePage::default());
+    assert_eq!(
+        store.changes_after(0, None, 10).await.unwrap(),
+        ChangePage::default()
+    );
 }
 
 pub(crate) async fn each_change_of_an_animal_leaves_its_row(store: AnyStore) {
-    let id = create(&store, new_pet("Zoë \"\u{1}", 7, Available)).await.id;
+    let id = create(&store, new_pet("Zoë \"\u{1}", 7, Available))
+        .await
+        .id;
     let added = json!({
         "id": 1, "name": "Zoë \"\u{1}", "categoryId": 7, "status": "available", "version": 1,
         "createdAt": "1970-01-01T00:00:00.000Z", "updatedAt": "1970-01-01T00:00:00.000Z",
@@ -102,7 +120,10 @@ pub(crate) async fn each_change_of_an_animal_leaves_its_row(store: AnyStore) {
     let first = log(&store).await.remove(0);
     assert_eq!(first.kind, ChangeType::PetAdded);
     assert_eq!((first.pet, &first.before), (Some(1), &None));
-    assert_eq!(serde_json::from_str::<Value>(&first.after.unwrap()).unwrap(), added);
+    assert_eq!(
+        serde_json::from_str::<Value>(&first.after.unwrap()).unwrap(),
+        added
+    );
 
     change(&store, Command::add(new_pet("", 1, Pending))).await;
     change(&store, to_status(id, Pending)).await;
@@ -113,9 +134,27 @@ pub(crate) async fn each_change_of_an_animal_leaves_its_row(store: AnyStore) {
         json!({"at": "1970-01-12T13:46:40.123Z", "reason": "transferred", "note": null});
     let expected = json!([
         ["pet.added", "pet:2", 1, null, [1, "pending", null]],
-        ["pet.changed", "pet:1", 2, [1, "available", null], [2, "pending", null]],
-        ["pet.withdrawn", "pet:1", 3, [2, "pending", null], [3, "pending", withdrawn]],
-        ["pet.restored", "pet:1", 4, [3, "pending", withdrawn], [4, "pending", null]],
+        [
+            "pet.changed",
+            "pet:1",
+            2,
+            [1, "available", null],
+            [2, "pending", null]
+        ],
+        [
+            "pet.withdrawn",
+            "pet:1",
+            3,
+            [2, "pending", null],
+            [3, "pending", withdrawn]
+        ],
+        [
+            "pet.restored",
+            "pet:1",
+            4,
+            [3, "pending", withdrawn],
+            [4, "pending", null]
+        ],
     ]);
     assert_eq!(Value::from(rows(&store, 1, &members).await), expected);
 }
@@ -129,7 +168,15 @@ pub(crate) async fn each_change_of_an_order_leaves_its_row_before_that_of_the_an
         reference: Patch::Set(Reference::new("A-1".to_owned()).unwrap()),
         ..OrderPatch::default()
     };
-    change(&store, Command::PatchOrder { id: reserved, patch, preconditions: any() }).await;
+    change(
+        &store,
+        Command::PatchOrder {
+            id: reserved,
+            patch,
+            preconditions: any(),
+        },
+    )
+    .await;
     change(&store, cancel(reserved)).await;
     let sold = place(&store, sell(id)).await;
     change(&store, give_back(sold)).await;
@@ -143,29 +190,69 @@ pub(crate) async fn each_change_of_an_order_leaves_its_row_before_that_of_the_an
     let expected = json!([
         ["order.placed", "order:1", 1, null, [1, "reserved"]],
         changed(2, free.clone(), held.clone()),
-        ["order.changed", "order:1", 2, [1, "reserved"], [1, "reserved"]],
-        ["order.cancelled", "order:1", 3, [1, "reserved"], [1, "cancelled"]],
+        [
+            "order.changed",
+            "order:1",
+            2,
+            [1, "reserved"],
+            [1, "reserved"]
+        ],
+        [
+            "order.cancelled",
+            "order:1",
+            3,
+            [1, "reserved"],
+            [1, "cancelled"]
+        ],
         changed(3, held.clone(), free.clone()),
         ["order.completed", "order:2", 1, null, [2, "completed"]],
         changed(4, free.clone(), sold.clone()),
-        ["order.returned", "order:2", 2, [2, "completed"], [2, "returned"]],
+        [
+            "order.returned",
+            "order:2",
+            2,
+            [2, "completed"],
+            [2, "returned"]
+        ],
         changed(5, sold.clone(), free.clone()),
         ["order.placed", "order:3", 1, null, [3, "reserved"]],
         changed(6, free, held.clone()),
-        ["order.completed", "order:3", 2, [3, "reserved"], [3, "completed"]],
+        [
+            "order.completed",
+            "order:3",
+            2,
+            [3, "reserved"],
+            [3, "completed"]
+        ],
         changed(7, held, sold),
     ]);
-    assert_eq!(Value::from(rows(&store, 1, &["id", "status"]).await), expected);
+    assert_eq!(
+        Value::from(rows(&store, 1, &["id", "status"]).await),
+        expected
+    );
     assert!(log(&store).await.iter().all(|change| change.pet == Some(1)));
 }
 
 pub(crate) async fn each_change_of_a_category_leaves_its_row(store: AnyStore) {
-    let put =
-        |text, preconditions| Command::PutCategory { id: -3, label: label(text), preconditions };
-    let absent = Preconditions { if_absent: true, ..Preconditions::default() };
+    let put = |text, preconditions| Command::PutCategory {
+        id: -3,
+        label: label(text),
+        preconditions,
+    };
+    let absent = Preconditions {
+        if_absent: true,
+        ..Preconditions::default()
+    };
     change(&store, put("Cats", absent)).await;
     change(&store, put("Dogs", any())).await;
-    change(&store, Command::DeleteCategory { id: -3, preconditions: any() }).await;
+    change(
+        &store,
+        Command::DeleteCategory {
+            id: -3,
+            preconditions: any(),
+        },
+    )
+    .await;
     let expected = json!([
         ["category.changed", "category:-3", 1, null, ["Cats"]],
         ["category.changed", "category:-3", 2, ["Cats"], ["Dogs"]],
@@ -176,25 +263,49 @@ pub(crate) async fn each_change_of_a_category_leaves_its_row(store: AnyStore) {
 }
 
 pub(crate) async fn a_row_has_the_time_the_actor_with_its_name_and_the_request(store: AnyStore) {
-    let till = NamedActor { actor: Actor::Key(KeyId(3)), name: Some("till".into()) };
+    let till = NamedActor {
+        actor: Actor::Key(KeyId(3)),
+        name: Some("till".into()),
+    };
     let context = WriteContext {
         request_id: Some("till-7".to_owned()),
         ..WriteContext::new(till.clone(), now())
     };
     let pet = new_pet("", 1, Available);
-    store.create_pet(pet.clone(), context.clone(), retries::respond).await.unwrap();
+    store
+        .create_pet(pet.clone(), context.clone(), retries::respond)
+        .await
+        .unwrap();
     let idempotency = named(1, "a", &pet, 0).idempotency;
-    let repeatable = WriteContext { idempotency, ..context.clone() };
-    store.create_pet(pet, repeatable, retries::respond).await.unwrap();
-    store.execute(vec![to_status(pet_id(1), Pending)], context, respond).await.unwrap();
+    let repeatable = WriteContext {
+        idempotency,
+        ..context.clone()
+    };
+    store
+        .create_pet(pet, repeatable, retries::respond)
+        .await
+        .unwrap();
+    store
+        .execute(vec![to_status(pet_id(1), Pending)], context, respond)
+        .await
+        .unwrap();
     for change in log(&store).await {
         assert_eq!(change.at.as_millisecond(), now().as_millisecond());
-        assert_eq!((change.actor, change.request_id), (till.clone(), Some("till-7".into())));
+        assert_eq!(
+            (change.actor, change.request_id),
+            (till.clone(), Some("till-7".into()))
+        );
     }
     let clock = WriteContext::new(Actor::Clock, at(1));
-    store.execute(vec![to_status(pet_id(2), Pending)], clock, respond).await.unwrap();
+    store
+        .execute(vec![to_status(pet_id(2), Pending)], clock, respond)
+        .await
+        .unwrap();
     let last = log(&store).await.pop().unwrap();
-    assert_eq!((last.actor, last.request_id, last.seq), (Actor::Clock.into(), None, 4));
+    assert_eq!(
+        (last.actor, last.request_id, last.seq),
+        (Actor::Clock.into(), None, 4)
+    );
     // In the order of the changes, although this clock is behind.
     assert_eq!(last.at, at(1));
 }
@@ -206,11 +317,17 @@ pub(crate) async fn what_changes_nothing_leaves_no_row_and_no_gap(store: AnyStor
     // The second command of each request is refused, which undoes the first.
     for _ in 0..3 {
         let commands = vec![to_status(id, Pending), complete(order_id(7))];
-        assert!(matches!(execute(&store, commands).await, Executed::Refused { index: 1, .. }));
+        assert!(matches!(
+            execute(&store, commands).await,
+            Executed::Refused { index: 1, .. }
+        ));
     }
     add(&store, new_pet("", 1, Available)).await;
-    let kinds: Vec<_> =
-        log(&store).await.into_iter().map(|change| (change.seq, change.kind)).collect();
+    let kinds: Vec<_> = log(&store)
+        .await
+        .into_iter()
+        .map(|change| (change.seq, change.kind))
+        .collect();
     let added = ChangeType::PetAdded;
     assert_eq!(kinds, [(1, added.into()), (2, added.into())]);
 }
@@ -219,10 +336,23 @@ pub(crate) async fn a_repeated_request_leaves_its_rows_once(store: AnyStore) {
     let pet = new_pet("Frank", 1, Available);
     for _ in 0..2 {
         let context = named(1, "create", &pet, 0);
-        store.create_pet(pet.clone(), context, retries::respond).await.unwrap();
+        store
+            .create_pet(pet.clone(), context, retries::respond)
+            .await
+            .unwrap();
         let context = named(1, "place", &pet, 0);
         let place = vec![Command::PlaceOrder(reserve(pet_id(1)))];
-        store.execute(place, WriteContext { now: now(), ..context }, respond).await.unwrap();
+        store
+            .execute(
+                place,
+                WriteContext {
+                    now: now(),
+                    ..context
+                },
+                respond,
+            )
+            .await
+            .unwrap();
     }
     let log = log(&store).await;
     let kinds: Vec<_> = log.iter().map(|change| change.kind.as_str()).collect();
@@ -238,13 +368,20 @@ pub(crate) async fn concurrent_creates_leave_one_row_each_without_a_gap(store: A
                 create(&store, pet).await;
             } else {
                 let context = named(1, &number.to_string(), &pet, 0);
-                store.create_pet(pet, context, retries::respond).await.unwrap();
+                store
+                    .create_pet(pet, context, retries::respond)
+                    .await
+                    .unwrap();
             }
             store.journal_state().await.unwrap();
         }
     });
     join_all(creates).await;
-    let mut pets: Vec<_> = log(&store).await.iter().map(|change| change.pet.unwrap()).collect();
+    let mut pets: Vec<_> = log(&store)
+        .await
+        .iter()
+        .map(|change| change.pet.unwrap())
+        .collect();
     pets.sort_unstable();
     assert_eq!(pets.len(), 64);
     pets.dedup();
@@ -261,7 +398,13 @@ pub(crate) async fn the_log_is_read_in_parts_by_type(store: AnyStore) {
     store.journal_state().await.unwrap();
     let read = async |after, kind, limit| {
         let page = store.changes_after(after, kind, limit).await.unwrap();
-        (page.changes.iter().map(|change| change.seq).collect::<Vec<_>>(), page.read_to)
+        (
+            page.changes
+                .iter()
+                .map(|change| change.seq)
+                .collect::<Vec<_>>(),
+            page.read_to,
+        )
     };
     let added = Some(ChangeType::PetAdded);
     assert_eq!(read(0, None, 4).await, (vec![1, 2, 3, 4], 4));
@@ -282,7 +425,11 @@ pub(crate) async fn a_page_of_changes_with_very_long_texts_ends_early(store: Any
     let read = async |after, limit| {
         let page = store.changes_after(after, None, limit).await.unwrap();
         let last = page.changes.last().unwrap().seq;
-        (page.changes.iter().map(JournalEntry::length).sum::<usize>(), last, page.read_to)
+        (
+            page.changes.iter().map(JournalEntry::length).sum::<usize>(),
+            last,
+            page.read_to,
+        )
     };
     let (length, last, read_to) = read(0, 100).await;
     assert!((4 << 20..(4 << 20) + 61_000).contains(&length), "{length}");
@@ -304,7 +451,10 @@ pub(crate) async fn the_history_of_an_animal_has_its_changes_and_those_of_its_or
     let history = async |pet, before, limit| {
         let changes = store.history(pet, before, limit).await.unwrap();
         let kind = |change: &JournalEntry| change.kind.known().unwrap().as_str();
-        changes.iter().map(|change| (change.seq, kind(change))).collect::<Vec<_>>()
+        changes
+            .iter()
+            .map(|change| (change.seq, kind(change)))
+            .collect::<Vec<_>>()
     };
     let all = [
         (8, "pet.changed"),
@@ -325,11 +475,17 @@ pub(crate) async fn old_changes_are_forgotten_from_the_oldest_on_but_never_the_n
 ) {
     for second in 0..5 {
         let pet = new_pet("", 1, Available);
-        store.create_pet(pet, act(second), retries::respond).await.unwrap();
+        store
+            .create_pet(pet, act(second), retries::respond)
+            .await
+            .unwrap();
     }
     store.journal_state().await.unwrap();
     let kept = async |before, limit| {
-        let forgotten = store.forget_changes(at(before)..=at(1_000), limit).await.unwrap();
+        let forgotten = store
+            .forget_changes(at(before)..=at(1_000), limit)
+            .await
+            .unwrap();
         let state = store.journal_state().await.unwrap();
         (forgotten, state.first, state.last)
     };
@@ -347,13 +503,28 @@ pub(crate) async fn a_time_of_a_wrong_clock_does_not_decide_what_is_forgotten(st
     // The third was made by a clock that was behind, the fifth by one that was ahead.
     for second in [500, 501, 1, 502, 9_000, 503] {
         let pet = new_pet("", 1, Available);
-        store.create_pet(pet, act(second), retries::respond).await.unwrap();
-        let subject = JournalSubject { kind: SubjectKind::Database.into(), id: None };
-        let restored = Act { kind: ActType::DatabaseRestored.into(), subject, details: vec![] };
+        store
+            .create_pet(pet, act(second), retries::respond)
+            .await
+            .unwrap();
+        let subject = JournalSubject {
+            kind: SubjectKind::Database.into(),
+            id: None,
+        };
+        let restored = Act {
+            kind: ActType::DatabaseRestored.into(),
+            subject,
+            details: vec![],
+        };
         store.record_act(restored, act(second)).await.unwrap();
     }
     let kept = async |before| {
-        while store.forget_changes(at(before)..=at(1_000), 10).await.unwrap() > 0 {}
+        while store
+            .forget_changes(at(before)..=at(1_000), 10)
+            .await
+            .unwrap()
+            > 0
+        {}
         let first = store.journal_state().await.unwrap().first;
         let acts = AuditQuery {
             limit: 20,

@@ -5,9 +5,21 @@ use petstore_store::OpenMode;
 use petstore_testing::stores::AnyStore;
 
 pub(crate) const LABELLED: OpenMode = OpenMode::CreateLabelled(&[
-    FieldLabels { name: "sex", label: "Geschlecht", choices: &[("Male", "Männlich")] },
-    FieldLabels { name: "breed", label: "Rasse", choices: &[] },
-    FieldLabels { name: "unknown", label: "Unbekannt", choices: &[] },
+    FieldLabels {
+        name: "sex",
+        label: "Geschlecht",
+        choices: &[("Male", "Männlich")],
+    },
+    FieldLabels {
+        name: "breed",
+        label: "Rasse",
+        choices: &[],
+    },
+    FieldLabels {
+        name: "unknown",
+        label: "Unbekannt",
+        choices: &[],
+    },
 ]);
 
 /// Expects the labels of [`LABELLED`], or else those of the schema.

@@ -37,7 +37,10 @@ async fn large_pages_are_read_on_another_thread_and_visited_one_at_a_time_with_t
         let (mut last_turn, mut without_turn, mut visited) = (turns.load(Relaxed), 0, 0);
         let mut visit = |pet: PetRef<'_>| {
             if visited == 0 {
-                assert!(turns.load(Relaxed) > last_turn, "the runtime thread read the page");
+                assert!(
+                    turns.load(Relaxed) > last_turn,
+                    "the runtime thread read the page"
+                );
                 assert_eq!(being_visited.fetch_add(1, Relaxed), 0);
             }
             let turn = turns.load(Relaxed);
@@ -45,7 +48,10 @@ async fn large_pages_are_read_on_another_thread_and_visited_one_at_a_time_with_t
                 (last_turn, without_turn) = (turn, 0);
             }
             without_turn += pet.name.len();
-            assert!(without_turn <= 128 << 10, "{without_turn} bytes without a turn");
+            assert!(
+                without_turn <= 128 << 10,
+                "{without_turn} bytes without a turn"
+            );
             visited += 1;
             if visited == ANIMALS {
                 being_visited.fetch_sub(1, Relaxed);

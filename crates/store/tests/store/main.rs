@@ -1,7 +1,11 @@
 //! The contract of every store, and the properties of SQLite. `crates/petstore/tests/thorough/` has the tests of
 //! PostgreSQL.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 pub(crate) mod area;
 mod area_check;

@@ -41,7 +41,11 @@ pub(crate) async fn fresh() -> (AnyStore, String) {
 }
 
 pub(crate) fn sold() -> NewPet {
-    NewPet { name: PetName::new("Frank".to_owned()).unwrap(), category_id: 1, status: Sold }
+    NewPet {
+        name: PetName::new("Frank".to_owned()).unwrap(),
+        category_id: 1,
+        status: Sold,
+    }
 }
 
 pub(crate) async fn next_id(store: &AnyStore) -> i64 {
@@ -65,9 +69,19 @@ async fn two_stores_on_one_database_see_each_other_at_once_and_share_the_ids() {
     let (one, url) = fresh().await;
     let two = open(&url, OpenMode::AsIs).await.unwrap();
     for id in 1..=20 {
-        let (writer, reader) = if id % 2 == 0 { (&one, &two) } else { (&two, &one) };
+        let (writer, reader) = if id % 2 == 0 {
+            (&one, &two)
+        } else {
+            (&two, &one)
+        };
         assert_eq!(next_id(writer).await, id);
-        assert!(reader.get_pet(PetId::new(id).unwrap()).await.unwrap().is_some());
+        assert!(
+            reader
+                .get_pet(PetId::new(id).unwrap())
+                .await
+                .unwrap()
+                .is_some()
+        );
     }
 }
 
@@ -92,7 +106,11 @@ async fn created_animals_are_there_after_the_store_is_reopened() {
 async fn an_id_is_never_given_again_even_when_its_animal_was_deleted_by_hand() {
     let (store, url) = fresh().await;
     assert_eq!(next_id(&store).await, 1);
-    connect(&url).await.execute("DELETE FROM pets", &[]).await.unwrap();
+    connect(&url)
+        .await
+        .execute("DELETE FROM pets", &[])
+        .await
+        .unwrap();
     assert_eq!(next_id(&store).await, 2);
 }
 
@@ -103,7 +121,10 @@ async fn ids_stay_below_2_to_the_53() {
     connect(&url).await.query_one(&sql, &[]).await.unwrap();
     assert_eq!(next_id(&store).await, PetId::MAX);
     let rejected = store.create_pet(sold(), act(0), respond).await;
-    assert!(matches!(rejected, Err(StoreError::Internal(_))), "{rejected:?}");
+    assert!(
+        matches!(rejected, Err(StoreError::Internal(_))),
+        "{rejected:?}"
+    );
 }
 
 /// Such a request is only in the table of that release.
@@ -111,7 +132,10 @@ async fn ids_stay_below_2_to_the_53() {
 async fn a_request_of_the_previous_release_without_its_animal_adds_it_again() {
     let (store, url) = fresh().await;
     let repeated = named(1, "retry-1", &sold(), 0);
-    store.create_pet(sold(), repeated.clone(), respond).await.unwrap();
+    store
+        .create_pet(sold(), repeated.clone(), respond)
+        .await
+        .unwrap();
     let sql = "DELETE FROM pets; DELETE FROM requests";
     connect(&url).await.batch_execute(sql).await.unwrap();
     let again = store.create_pet(sold(), repeated, respond).await.unwrap();
@@ -140,7 +164,13 @@ async fn rejection(url: &str) -> String {
     let tables = async || -> Vec<String> {
         let sql = "SELECT relname::text FROM pg_class
             WHERE relnamespace = current_schema()::regnamespace ORDER BY relname";
-        other.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
+        other
+            .query(sql, &[])
+            .await
+            .unwrap()
+            .iter()
+            .map(|row| row.get(0))
+            .collect()
     };
     let before = tables().await;
     let one = open(url, OpenMode::CreateAndMigrate).await.err().unwrap();
@@ -161,9 +191,16 @@ async fn an_empty_database_is_migrated_only_on_request() {
 #[tokio::test]
 async fn a_table_of_another_program_is_rejected_and_unchanged() {
     let url = fresh_url().await;
-    connect(&url).await.batch_execute("CREATE TABLE pets (name TEXT)").await.unwrap();
+    connect(&url)
+        .await
+        .batch_execute("CREATE TABLE pets (name TEXT)")
+        .await
+        .unwrap();
     let message = rejection(&url).await;
-    assert!(message.contains("relation \"pets\" already exists"), "{message}");
+    assert!(
+        message.contains("relation \"pets\" already exists"),
+        "{message}"
+    );
 }
 
 #[tokio::test]
@@ -173,19 +210,34 @@ async fn a_database_of_a_newer_version_is_rejected_and_unchanged() {
     let newer = "UPDATE petstore_schema SET version = 99";
     connect(&url).await.execute(newer, &[]).await.unwrap();
     let message = rejection(&url).await;
-    assert!(message.contains("schema version 99") && message.contains("newer"), "{message}");
+    assert!(
+        message.contains("schema version 99") && message.contains("newer"),
+        "{message}"
+    );
 }
 
 #[tokio::test]
 async fn an_unreachable_database_is_reported_in_one_line_without_the_password() {
     for (url, reason) in [
         ("postgres://me:s3cret@%2Fnowhere/pets", "No such file"),
-        ("postgres://me:s3cret@127.0.0.1:1,127.0.0.1:2/pets", "127.0.0.1: error connecting"),
-        ("postgres://me@127.0.0.1:1/pets?sslmode=verify-ca&sslrootcert=/no/root.crt", "/no/root"),
+        (
+            "postgres://me:s3cret@127.0.0.1:1,127.0.0.1:2/pets",
+            "127.0.0.1: error connecting",
+        ),
+        (
+            "postgres://me@127.0.0.1:1/pets?sslmode=verify-ca&sslrootcert=/no/root.crt",
+            "/no/root",
+        ),
     ] {
         let message = open(url, OpenMode::AsIs).await.err().unwrap().to_string();
-        assert!(message.starts_with("cannot open the database postgres://me@"), "{message}");
-        assert!(message.contains(reason) && !message.contains("s3cret"), "{message}");
+        assert!(
+            message.starts_with("cannot open the database postgres://me@"),
+            "{message}"
+        );
+        assert!(
+            message.contains(reason) && !message.contains("s3cret"),
+            "{message}"
+        );
         assert_eq!(message.lines().count(), 1);
     }
 }
@@ -194,7 +246,10 @@ async fn an_unreachable_database_is_reported_in_one_line_without_the_password() 
 #[tokio::test]
 async fn a_page_by_status_is_one_search_of_its_index_whatever_the_statistics_are() {
     let (store, url) = fresh().await;
-    let request = PageRequest { status: Some(Sold), ..PageRequest::default() };
+    let request = PageRequest {
+        status: Some(Sold),
+        ..PageRequest::default()
+    };
     store.list_pets(&request, &mut |_| ()).await.unwrap();
     let other = connect(&url).await;
     // The last statement of the store's connection.
@@ -213,7 +268,10 @@ async fn a_page_by_status_is_one_search_of_its_index_whatever_the_statistics_are
         .unwrap();
     // After five plans for specific values, PostgreSQL chooses the generic plan.
     for _ in 0..6 {
-        other.batch_execute("EXECUTE page (0, 21, 'sold')").await.unwrap();
+        other
+            .batch_execute("EXECUTE page (0, 21, 'sold')")
+            .await
+            .unwrap();
     }
     for status in ["available", "sold"] {
         let sql = format!("EXPLAIN EXECUTE page (0, 21, '{status}')");
@@ -221,7 +279,10 @@ async fn a_page_by_status_is_one_search_of_its_index_whatever_the_statistics_are
         let plan: Vec<String> = plan.iter().map(|row| row.get(0)).collect();
         let plan = plan.join("\n");
         assert!(plan.contains("Index Scan using pets_by_status"), "{plan}");
-        assert!(plan.contains("Index Cond: ((status = $3) AND (id > $1))"), "{plan}");
+        assert!(
+            plan.contains("Index Cond: ((status = $3) AND (id > $1))"),
+            "{plan}"
+        );
         assert!(!plan.contains("Sort"), "{plan}");
     }
 }

@@ -29,9 +29,18 @@ use crate::{
 
 /// A context of a request that may be repeated.
 pub(crate) fn repeatable(key: &str) -> WriteContext {
-    let named = named(1, key, &new_pet("", 1, Available), 0).idempotency.unwrap();
-    let idempotency = Some(IdempotentRequest { operation: "batch", ..named });
-    WriteContext { now: now(), idempotency, ..act(0) }
+    let named = named(1, key, &new_pet("", 1, Available), 0)
+        .idempotency
+        .unwrap();
+    let idempotency = Some(IdempotentRequest {
+        operation: "batch",
+        ..named
+    });
+    WriteContext {
+        now: now(),
+        idempotency,
+        ..act(0)
+    }
 }
 
 #[tokio::test]
@@ -40,19 +49,35 @@ async fn a_repeatable_command_is_done_once_whichever_response_is_lost() {
     let mut after = 0;
     loop {
         let id = add(&store, new_pet("Zoë", 1, Available)).await;
-        let commands =
-            || vec![Command::PlaceOrder(sell(id)), Command::add(new_pet("", 1, Pending))];
+        let commands = || {
+            vec![
+                Command::PlaceOrder(sell(id)),
+                Command::add(new_pet("", 1, Pending)),
+            ]
+        };
         let before = count(&store).await;
-        line.set(Line::LosesAnswer { after, then_up: true });
+        line.set(Line::LosesAnswer {
+            after,
+            then_up: true,
+        });
         let context = repeatable(&format!("retry-{after}"));
-        let done = store.execute(commands(), context.clone(), respond).await.unwrap();
+        let done = store
+            .execute(commands(), context.clone(), respond)
+            .await
+            .unwrap();
         let lost_one = line.line() == Line::Up;
         let first = match done {
             Executed::Done { response, .. } | Executed::Replayed(response) => response,
             other => panic!("{other:?}"),
         };
-        assert_eq!((pet(&store, id).await.version, count(&store).await), (2, before + 1));
-        line.set(Line::LosesAnswer { after, then_up: true });
+        assert_eq!(
+            (pet(&store, id).await.version, count(&store).await),
+            (2, before + 1)
+        );
+        line.set(Line::LosesAnswer {
+            after,
+            then_up: true,
+        });
         let again = store.execute(commands(), context, respond).await.unwrap();
         assert_eq!(again, Executed::Replayed(first));
         line.set(Line::Up);
@@ -80,7 +105,10 @@ async fn a_command_whose_commit_is_lost_is_not_repeated_and_its_outcome_is_unkno
     loop {
         let id = add(&store, new_pet("", 1, Available)).await;
         let patch = to_status(id, Pending);
-        line.set(Line::LosesAnswer { after, then_up: true });
+        line.set(Line::LosesAnswer {
+            after,
+            then_up: true,
+        });
         let done = store.execute(vec![patch], act(0), respond).await;
         let lost_one = line.line() == Line::Up;
         line.set(Line::Up);
@@ -122,7 +150,10 @@ async fn a_repeated_create_finds_its_animal_even_after_it_was_withdrawn() {
     create(&store, new_pet("", 1, Available)).await;
     let second = open(&url, OpenMode::AsIs).await.unwrap();
     // The connection breaks, and the next one is made after the withdrawal.
-    line.set(Line::LosesAnswer { after: 0, then_up: false });
+    line.set(Line::LosesAnswer {
+        after: 0,
+        then_up: false,
+    });
     let creating = create(&store, new_pet("Frank", 1, Available));
     let withdrawing = async {
         while second.get_pet(pet_id(2)).await.unwrap().is_none() {}
@@ -135,13 +166,23 @@ async fn a_repeated_create_finds_its_animal_even_after_it_was_withdrawn() {
     // The token comes back with the animal.
     change(&second, restore(pet_id(2))).await;
     let token = "SELECT count(token) FROM pets WHERE id = 2";
-    assert_eq!(connect(&url).await.query_one(token, &[]).await.unwrap().get::<_, i64>(0), 1);
+    assert_eq!(
+        connect(&url)
+            .await
+            .query_one(token, &[])
+            .await
+            .unwrap()
+            .get::<_, i64>(0),
+        1
+    );
 }
 
 #[tokio::test]
 async fn what_no_standby_has_is_not_acknowledged_by_a_command_that_finds_it() {
     let cluster = Cluster::start();
-    let store = open(&cluster.url, OpenMode::CreateAndMigrate).await.unwrap();
+    let store = open(&cluster.url, OpenMode::CreateAndMigrate)
+        .await
+        .unwrap();
     let id = add(&store, new_pet("", 1, Available)).await;
     let order = place(&store, reserve(id)).await;
     // The first attempt completes the order, and the second one finds it completed.
@@ -149,7 +190,11 @@ async fn what_no_standby_has_is_not_acknowledged_by_a_command_that_finds_it() {
     let done = store.execute(vec![complete(order)], context, respond);
     let done = without_a_standby(&cluster, done).await.unwrap();
     assert!(matches!(done, Executed::Replayed(_)), "{done:?}");
-    let unknown = store.execute(vec![Command::PlaceOrder(sell(id))], repeatable("no"), respond);
+    let unknown = store.execute(
+        vec![Command::PlaceOrder(sell(id))],
+        repeatable("no"),
+        respond,
+    );
     assert!(matches!(unknown.await, Ok(Executed::Refused { .. })));
 }
 
@@ -161,15 +206,24 @@ async fn a_command_is_decided_again_if_its_animal_changes_after_it_was_read() {
     let mut other = connect(&url).await;
     let first = other.transaction().await.unwrap();
     first
-        .execute("UPDATE pets SET status = 'sold', version = 2 WHERE id = $1", &[&id.get()])
+        .execute(
+            "UPDATE pets SET status = 'sold', version = 2 WHERE id = $1",
+            &[&id.get()],
+        )
         .await
         .unwrap();
-    let (done, ()) = tokio::join!(execute(&store, vec![Command::PlaceOrder(sell(id))]), async {
-        until_blocked(&connect(&url).await).await;
-        first.commit().await.unwrap();
-    });
+    let (done, ()) = tokio::join!(
+        execute(&store, vec![Command::PlaceOrder(sell(id))]),
+        async {
+            until_blocked(&connect(&url).await).await;
+            first.commit().await.unwrap();
+        }
+    );
     assert!(matches!(done, Executed::Refused { .. }), "{done:?}");
-    assert_eq!(store.list_orders(&OrderQuery::default()).await.unwrap(), (vec![], None));
+    assert_eq!(
+        store.list_orders(&OrderQuery::default()).await.unwrap(),
+        (vec![], None)
+    );
 }
 
 /// A command that changes nothing depends on a row that no statement of its batch writes.
@@ -191,7 +245,12 @@ async fn a_batch_is_decided_again_if_what_it_leaves_as_it_is_changes_before_the_
     ] {
         let mut other = connect(&url).await;
         let held = other.transaction().await.unwrap();
-        held.execute("SELECT FROM pets WHERE id = $1 FOR UPDATE", &[&written.get()]).await.unwrap();
+        held.execute(
+            "SELECT FROM pets WHERE id = $1 FOR UPDATE",
+            &[&written.get()],
+        )
+        .await
+        .unwrap();
         let batch = vec![Command::PlaceOrder(reserve(written)), unchanged.clone()];
         let (done, ()) = tokio::join!(execute(&store, batch), async {
             let third = connect(&url).await;
@@ -210,7 +269,12 @@ async fn a_batch_is_decided_again_if_what_it_leaves_as_it_is_changes_before_the_
             Executed::Refused { index, .. } => assert_eq!(index, 1),
             other => panic!("{other:?}"),
         }
-        let reserved = store.list_orders(&OrderQuery::default()).await.unwrap().0.into_iter();
+        let reserved = store
+            .list_orders(&OrderQuery::default())
+            .await
+            .unwrap()
+            .0
+            .into_iter();
         for order in reserved.filter(|order| order.status == OrderStatus::Reserved) {
             change(&store, cancel(order.id)).await;
         }
@@ -229,8 +293,15 @@ async fn an_order_that_let_its_animal_go_after_it_was_read_does_not_hold_it_agai
         "UPDATE orders SET holds = FALSE; UPDATE pets SET status = 'pending', version = 3";
     by_hand.batch_execute(statements).await.unwrap();
     let reference = Patch::Set(Reference::new("r7".to_owned()).unwrap());
-    let patch = OrderPatch { reference, ..OrderPatch::default() };
-    let patch = Command::PatchOrder { id: sale, patch, preconditions: any() };
+    let patch = OrderPatch {
+        reference,
+        ..OrderPatch::default()
+    };
+    let patch = Command::PatchOrder {
+        id: sale,
+        patch,
+        preconditions: any(),
+    };
     let (changes, ()) = tokio::join!(change(&store, patch), async {
         until_blocked(&connect(&url).await).await;
         by_hand.commit().await.unwrap();
@@ -248,7 +319,10 @@ async fn plan(observer: &Client, parameters: usize) -> String {
     let values = vec!["NULL"; parameters].join(", ");
     let explain = format!("DEALLOCATE ALL; PREPARE list AS {text}");
     observer.batch_execute(&explain).await.unwrap();
-    let rows = observer.simple_query(&format!("EXPLAIN EXECUTE list ({values})")).await.unwrap();
+    let rows = observer
+        .simple_query(&format!("EXPLAIN EXECUTE list ({values})"))
+        .await
+        .unwrap();
     rows.iter()
         .filter_map(|message| match message {
             tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0),
@@ -276,11 +350,17 @@ async fn each_range_of_a_list_is_one_search_of_an_index_whatever_the_statistics_
         )
         .await
         .unwrap();
-    store.list_on_offer(None, Limit::default(), false).await.unwrap();
+    store
+        .list_on_offer(None, Limit::default(), false)
+        .await
+        .unwrap();
     let of_offers = plan(&observer, 2).await;
     let index = "Index Scan Backward using pets_by_status";
     assert_eq!(of_offers.matches(index).count(), 2, "{of_offers}");
-    assert!(!of_offers.contains("Seq Scan") && !of_offers.contains("Filter:"), "{of_offers}");
+    assert!(
+        !of_offers.contains("Seq Scan") && !of_offers.contains("Filter:"),
+        "{of_offers}"
+    );
     for number in 0..16 {
         let has = |bit: u32| number & bit != 0;
         let query = PetQuery {
@@ -297,32 +377,71 @@ async fn each_range_of_a_list_is_one_search_of_an_index_whatever_the_statistics_
         };
         store.list_store_pets(&query).await.unwrap();
         let plan = plan(&observer, 2).await;
-        let scan = if has(8) { "Index Scan Backward" } else { "Index Scan" };
+        let scan = if has(8) {
+            "Index Scan Backward"
+        } else {
+            "Index Scan"
+        };
         let table = if has(1) { "withdrawn_pets" } else { "pets" };
-        let index = if has(2) || has(4) { "by_status" } else { "pkey" };
+        let index = if has(2) || has(4) {
+            "by_status"
+        } else {
+            "pkey"
+        };
         let index = format!("{scan} using {table}_{index} ");
         assert_eq!(plan.matches(&index).count(), ranges, "{query:?}: {plan}");
         for forbidden in ["Seq Scan", "Bitmap", "Sort  "] {
             assert!(!plan.contains(forbidden), "{query:?}: {plan}");
         }
-        let mut filters = plan.lines().filter(|line| line.trim().starts_with("Filter:"));
-        assert!(filters.all(|line| line.contains("holds")), "{query:?}: {plan}");
+        let mut filters = plan
+            .lines()
+            .filter(|line| line.trim().starts_with("Filter:"));
+        assert!(
+            filters.all(|line| line.contains("holds")),
+            "{query:?}: {plan}"
+        );
     }
     let reference = Reference::new("r7".to_owned());
     for (query, parameters, index) in [
         (OrderQuery::default(), 2, "orders_pkey"),
         (
-            OrderQuery { status: Some(OrderStatus::Reserved), ..OrderQuery::default() },
+            OrderQuery {
+                status: Some(OrderStatus::Reserved),
+                ..OrderQuery::default()
+            },
             3,
             "orders_by_status",
         ),
-        (OrderQuery { pet_id: Some(pet_id(7)), ..OrderQuery::default() }, 5, "orders_by_pet"),
-        (OrderQuery { reference, ..OrderQuery::default() }, 4, "orders_by_reference"),
+        (
+            OrderQuery {
+                pet_id: Some(pet_id(7)),
+                ..OrderQuery::default()
+            },
+            5,
+            "orders_by_pet",
+        ),
+        (
+            OrderQuery {
+                reference,
+                ..OrderQuery::default()
+            },
+            4,
+            "orders_by_reference",
+        ),
     ] {
         store.list_orders(&query).await.unwrap();
         let forwards = plan(&observer, parameters).await;
-        assert!(forwards.contains(&format!("Index Scan using {index}")), "{query:?}: {forwards}");
-        store.list_orders(&OrderQuery { newest_first: true, ..query.clone() }).await.unwrap();
+        assert!(
+            forwards.contains(&format!("Index Scan using {index}")),
+            "{query:?}: {forwards}"
+        );
+        store
+            .list_orders(&OrderQuery {
+                newest_first: true,
+                ..query.clone()
+            })
+            .await
+            .unwrap();
         let backwards = plan(&observer, parameters).await;
         let scan = format!("Index Scan Backward using {index}");
         assert!(backwards.contains(&scan), "{query:?}: {backwards}");

@@ -27,13 +27,23 @@ async fn database() -> (Client, String) {
 
 async fn check(url: &str) -> Checkup {
     let url: DatabaseUrl = url.parse().unwrap();
-    spawn_blocking(move || databases::check(&url)).await.unwrap().unwrap()
+    spawn_blocking(move || databases::check(&url))
+        .await
+        .unwrap()
+        .unwrap()
 }
 
 #[tokio::test]
 async fn a_database_without_a_problem_is_counted() {
     let (_hand, url) = database().await;
-    assert_eq!(check(&url).await, Checkup { animals: 9, keys: 1, ..Checkup::default() });
+    assert_eq!(
+        check(&url).await,
+        Checkup {
+            animals: 9,
+            keys: 1,
+            ..Checkup::default()
+        }
+    );
 }
 
 #[tokio::test]
@@ -55,26 +65,47 @@ async fn each_disagreement_in_the_store_area_is_found() {
             "UPDATE orders SET expires_at = NULL WHERE id = 1",
             "order 1 has a status that its times or its animal contradict",
         ),
-        ("UPDATE pets SET status = 'lost' WHERE id = 5", "animal 5 is invalid"),
-        ("UPDATE orders SET status = 'lost' WHERE id = 2", "order 2 is invalid"),
-        ("UPDATE orders SET reference = repeat('x', 256) WHERE id = 2", "order 2 is invalid"),
+        (
+            "UPDATE pets SET status = 'lost' WHERE id = 5",
+            "animal 5 is invalid",
+        ),
+        (
+            "UPDATE orders SET status = 'lost' WHERE id = 2",
+            "order 2 is invalid",
+        ),
+        (
+            "UPDATE orders SET reference = repeat('x', 256) WHERE id = 2",
+            "order 2 is invalid",
+        ),
         (
             "SELECT setval('pets_ids', 9007199254740991)",
             "the last id of pets_ids is above 9006649498927104",
         ),
-        ("DROP INDEX orders_one_holds", "the index orders_one_holds is missing or incomplete"),
+        (
+            "DROP INDEX orders_one_holds",
+            "the index orders_one_holds is missing or incomplete",
+        ),
         (
             "UPDATE pg_index SET indisvalid = FALSE WHERE indexrelid = 'pets_by_status'::regclass",
             "the index pets_by_status is missing or incomplete",
         ),
-        ("UPDATE word_blocks SET words = '\\x00'", "word_blocks is invalid"),
-        ("UPDATE value_blocks SET pets = '\\x00'", "value_blocks is invalid"),
+        (
+            "UPDATE word_blocks SET words = '\\x00'",
+            "word_blocks is invalid",
+        ),
+        (
+            "UPDATE value_blocks SET pets = '\\x00'",
+            "value_blocks is invalid",
+        ),
     ];
     for (by_hand, expected) in DISAGREEMENTS.into_iter().chain(of_postgres) {
         let (hand, url) = database().await;
         hand.batch_execute(by_hand).await.unwrap();
         let found = check(&url).await.problems;
-        assert!(found.iter().any(|problem| problem.starts_with(expected)), "{by_hand}: {found:?}");
+        assert!(
+            found.iter().any(|problem| problem.starts_with(expected)),
+            "{by_hand}: {found:?}"
+        );
     }
 }
 

@@ -27,7 +27,10 @@ async fn with_a_blocked_create() -> (AnyStore, JoinHandle<Pet>, Client) {
     assert_eq!(next_id(&store).await, 1);
     let observer = connect(&url).await;
     let other = connect(&url.replace("application_name=", "application_name=other_than_")).await;
-    other.batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE").await.unwrap();
+    other
+        .batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE")
+        .await
+        .unwrap();
     let creating = Arc::clone(&store);
     let creating = tokio::spawn(async move { create(&creating, sold()).await });
     until_blocked(&observer).await;
@@ -41,7 +44,10 @@ async fn create_together(store: &AnyStore, animals: i64) {
     let ids: BTreeSet<_> = created.iter().map(|pet| pet.id).collect();
     assert_eq!(ids.len(), created.len());
     for (number, pet) in (0..animals).zip(created) {
-        assert_eq!((pet.name.as_str(), pet.category_id), (&*number.to_string(), number));
+        assert_eq!(
+            (pet.name.as_str(), pet.category_id),
+            (&*number.to_string(), number)
+        );
         assert_eq!(store.get_pet(pet.id).await.unwrap(), Some(pet));
     }
 }
@@ -64,15 +70,24 @@ async fn an_animal_that_the_database_rejects_does_not_affect_those_that_wait_wit
     let rejects = "ALTER TABLE pets ADD CHECK (name <> 'rejected')";
     connect(&url).await.batch_execute(rejects).await.unwrap();
     let add = async |number: i64| {
-        let name = if number == 10 { "rejected".to_owned() } else { number.to_string() };
-        store.create_pet(new_pet(&name, number, Available), act(0), respond).await
+        let name = if number == 10 {
+            "rejected".to_owned()
+        } else {
+            number.to_string()
+        };
+        store
+            .create_pet(new_pet(&name, number, Available), act(0), respond)
+            .await
     };
     let outcomes = join_all((0..20).map(add)).await;
     for (number, outcome) in outcomes.into_iter().enumerate() {
         match outcome {
             Ok(_) => assert_ne!(number, 10),
             Err(error) => {
-                assert!(number == 10 && matches!(error, StoreError::Internal(_)), "{error}");
+                assert!(
+                    number == 10 && matches!(error, StoreError::Internal(_)),
+                    "{error}"
+                );
             }
         }
     }
@@ -83,9 +98,21 @@ async fn an_animal_that_the_database_rejects_does_not_affect_those_that_wait_wit
 async fn creates_that_share_a_statement_are_done_once_whichever_message_is_lost() {
     let (store, line) = behind_a_line().await;
     for (lost, before) in [
-        (Line::LosesAnswer { after: 0, then_up: true }, 1),
+        (
+            Line::LosesAnswer {
+                after: 0,
+                then_up: true,
+            },
+            1,
+        ),
         (Line::LosesRequest, 21),
-        (Line::LosesAnswer { after: 0, then_up: true }, 41),
+        (
+            Line::LosesAnswer {
+                after: 0,
+                then_up: true,
+            },
+            41,
+        ),
     ] {
         assert_eq!(count(&store).await, before);
         line.set(lost);
@@ -99,7 +126,10 @@ async fn creates_that_share_a_statement_are_done_once_whichever_message_is_lost(
 async fn a_create_that_waits_too_long_is_rejected_and_never_done() {
     let (store, creating, other) = with_a_blocked_create().await;
     let rejected = store.create_pet(sold(), act(0), respond).await;
-    assert!(matches!(rejected, Err(StoreError::Overloaded)), "{rejected:?}");
+    assert!(
+        matches!(rejected, Err(StoreError::Overloaded)),
+        "{rejected:?}"
+    );
     other.batch_execute("COMMIT").await.unwrap();
     creating.await.unwrap();
     next_id(&store).await;

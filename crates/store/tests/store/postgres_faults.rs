@@ -45,7 +45,10 @@ pub(crate) fn new_key(seed: u64) -> NewKey {
 async fn a_create_whose_response_is_lost_is_done_once() {
     let (store, line) = behind_a_line().await;
     for number in 0..5 {
-        line.set(Line::LosesAnswer { after: 0, then_up: true });
+        line.set(Line::LosesAnswer {
+            after: 0,
+            then_up: true,
+        });
         let created = create(&store, new_pet("Frank", number, sold().status)).await;
         assert_eq!(line.line(), Line::Up);
         assert_eq!(store.get_pet(created.id).await.unwrap(), Some(created));
@@ -72,19 +75,35 @@ async fn an_idempotent_create_is_done_once_whichever_response_is_lost() {
     let other = connect(&url).await;
     let mut after = 0;
     loop {
-        line.set(Line::LosesAnswer { after, then_up: true });
+        line.set(Line::LosesAnswer {
+            after,
+            then_up: true,
+        });
         let request = named(1, &format!("retry-{after}"), &sold(), 0);
-        let first = match store.create_pet(sold(), request.clone(), respond).await.unwrap() {
+        let first = match store
+            .create_pet(sold(), request.clone(), respond)
+            .await
+            .unwrap()
+        {
             Created::New(pet) => replayed(&pet),
             again => again,
         };
         let lost_one = line.line() == Line::Up;
         assert_eq!(count(&store).await, 2);
         // What becomes of the animal does not matter to a repetition.
-        for by_hand in ["UPDATE pets SET name = 'other'", "DELETE FROM pets WHERE id > 1"] {
+        for by_hand in [
+            "UPDATE pets SET name = 'other'",
+            "DELETE FROM pets WHERE id > 1",
+        ] {
             other.batch_execute(by_hand).await.unwrap();
-            line.set(Line::LosesAnswer { after, then_up: true });
-            let again = store.create_pet(sold(), request.clone(), respond).await.unwrap();
+            line.set(Line::LosesAnswer {
+                after,
+                then_up: true,
+            });
+            let again = store
+                .create_pet(sold(), request.clone(), respond)
+                .await
+                .unwrap();
             assert_eq!(again, first);
             line.set(Line::Up);
         }
@@ -103,17 +122,32 @@ async fn a_key_is_created_and_rotated_once_whichever_response_is_lost() {
     let (store, line) = behind_a_line().await;
     let mut after = 0;
     loop {
-        line.set(Line::LosesAnswer { after, then_up: true });
-        let old = store.create_key(new_key(after as u64), act(1_000)).await.unwrap();
+        line.set(Line::LosesAnswer {
+            after,
+            then_up: true,
+        });
+        let old = store
+            .create_key(new_key(after as u64), act(1_000))
+            .await
+            .unwrap();
         let lost_one = line.line() == Line::Up;
-        line.set(Line::LosesAnswer { after, then_up: true });
+        line.set(Line::LosesAnswer {
+            after,
+            then_up: true,
+        });
         let successor = new_key(1_000 + after as u64);
-        let rotated =
-            store.rotate_key(old.id, successor, at(5_000), act(1_000)).await.unwrap().unwrap();
+        let rotated = store
+            .rotate_key(old.id, successor, at(5_000), act(1_000))
+            .await
+            .unwrap()
+            .unwrap();
         let lost_one = line.line() == Line::Up || lost_one;
         line.set(Line::Up);
         let old = store.get_key(old.id).await.unwrap().unwrap();
-        assert_eq!((old.successor, old.expires_at), (Some(rotated.id), Some(at(5_000))));
+        assert_eq!(
+            (old.successor, old.expires_at),
+            (Some(rotated.id), Some(at(5_000)))
+        );
         assert_eq!(store.list_keys().await.unwrap().len(), 2 * (after + 1));
         if !lost_one {
             assert!(after > 3, "a rotation has several answers");
@@ -126,7 +160,10 @@ async fn a_key_is_created_and_rotated_once_whichever_response_is_lost() {
 #[tokio::test]
 async fn a_page_is_read_again_even_after_a_part_of_it_arrived() {
     let (store, line) = behind_a_line().await;
-    line.set(Line::LosesAnswer { after: 0, then_up: true });
+    line.set(Line::LosesAnswer {
+        after: 0,
+        then_up: true,
+    });
     assert_eq!(count(&store).await, 1);
     assert_eq!(line.line(), Line::Up);
 
@@ -134,10 +171,16 @@ async fn a_page_is_read_again_even_after_a_part_of_it_arrived() {
         create(&store, new_pet(&"n".repeat(10_000), 1, sold().status)).await;
     }
     // The page has about 200 kB, more than one response.
-    line.set(Line::LosesAnswer { after: 1, then_up: true });
+    line.set(Line::LosesAnswer {
+        after: 1,
+        then_up: true,
+    });
     let mut visited = Vec::new();
     let mut visit = |pet: PetRef<'_>| visited.push(pet.id.get());
-    let last = store.list_pets(&PageRequest::default(), &mut visit).await.unwrap();
+    let last = store
+        .list_pets(&PageRequest::default(), &mut visit)
+        .await
+        .unwrap();
     assert_eq!((visited, last), ((1..=20).collect(), PetId::new(20)));
     assert_eq!(line.line(), Line::Up);
 }
@@ -146,13 +189,22 @@ async fn a_page_is_read_again_even_after_a_part_of_it_arrived() {
 async fn the_outcome_of_a_create_is_known_when_the_database_is_back() {
     let (store, line) = behind_a_line().await;
     let request = named(1, "retry-1", &sold(), 0);
-    line.set(Line::LosesAnswer { after: 3, then_up: false });
+    line.set(Line::LosesAnswer {
+        after: 3,
+        then_up: false,
+    });
     let unknown = store.create_pet(sold(), request.clone(), respond).await;
-    assert!(matches!(unknown, Err(StoreError::OutcomeUnknown(_))), "{unknown:?}");
+    assert!(
+        matches!(unknown, Err(StoreError::OutcomeUnknown(_))),
+        "{unknown:?}"
+    );
     assert_eq!(line.line(), Line::Down);
     // An operation that never reached the database was not done.
     let refused = store.create_pet(sold(), act(0), respond).await;
-    assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    assert!(
+        matches!(refused, Err(StoreError::Unavailable(_))),
+        "{refused:?}"
+    );
     line.set(Line::Up);
     let known = store.create_pet(sold(), request, respond).await.unwrap();
     assert!(matches!(known, Created::Replayed(_)), "{known:?}");
@@ -168,8 +220,10 @@ async fn operations_fail_while_the_database_is_unreachable_and_succeed_afterward
         let reading = Arc::clone(&store);
         let read = tokio::spawn(async move { reading.get_pet(first).await });
         let created = store.create_pet(sold(), act(0), respond).await;
-        let refused =
-            matches!(created, Err(StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_)));
+        let refused = matches!(
+            created,
+            Err(StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_))
+        );
         assert!(refused, "{created:?}");
         let read = read.await.unwrap();
         assert!(matches!(read, Err(StoreError::Unavailable(_))), "{read:?}");
@@ -189,7 +243,13 @@ async fn operations_succeed_after_the_server_ends_its_connections() {
             WHERE application_name = current_setting('application_name')
             AND pid <> pg_backend_pid()";
         assert!(beside.query_one(sql, &[]).await.is_ok());
-        assert!(store.get_pet(PetId::new(1).unwrap()).await.unwrap().is_some());
+        assert!(
+            store
+                .get_pet(PetId::new(1).unwrap())
+                .await
+                .unwrap()
+                .is_some()
+        );
     }
 }
 
@@ -217,7 +277,9 @@ async fn the_second_of_two_identical_requests_waits_for_the_first() {
         if first_is_done {
             first.commit().await.unwrap();
             let replayed = second.await.unwrap();
-            let Created::Replayed(response) = replayed else { panic!("{replayed:?}") };
+            let Created::Replayed(response) = replayed else {
+                panic!("{replayed:?}")
+            };
             assert_eq!(response.location.as_deref(), Some("/pets/1"));
         } else {
             first.rollback().await.unwrap();
@@ -234,7 +296,11 @@ async fn a_store_is_ready_only_while_creates_work() {
     let (owner, url) = fresh().await;
     assert_eq!(next_id(&owner).await, 1);
     let beside = connect(&url).await;
-    let schema: String = beside.query_one("SELECT current_schema()", &[]).await.unwrap().get(0);
+    let schema: String = beside
+        .query_one("SELECT current_schema()", &[])
+        .await
+        .unwrap()
+        .get(0);
     let role = format!("service_{schema}");
     beside
         .batch_execute(&format!(
@@ -250,16 +316,34 @@ async fn a_store_is_ready_only_while_creates_work() {
     let ready = async || store.check_ready().await;
     ready().await.unwrap();
     for (broken, mended) in [
-        ("REVOKE INSERT ON pets FROM ROLE", "GRANT INSERT ON pets TO ROLE"),
-        ("REVOKE INSERT ON idempotency_keys FROM ROLE", "GRANT INSERT ON idempotency_keys TO ROLE"),
-        ("REVOKE INSERT ON requests FROM ROLE", "GRANT INSERT ON requests TO ROLE"),
-        ("REVOKE SELECT ON requests FROM ROLE", "GRANT SELECT ON requests TO ROLE"),
-        ("REVOKE USAGE ON SEQUENCE pets_ids FROM ROLE", "GRANT USAGE ON SEQUENCE pets_ids TO ROLE"),
+        (
+            "REVOKE INSERT ON pets FROM ROLE",
+            "GRANT INSERT ON pets TO ROLE",
+        ),
+        (
+            "REVOKE INSERT ON idempotency_keys FROM ROLE",
+            "GRANT INSERT ON idempotency_keys TO ROLE",
+        ),
+        (
+            "REVOKE INSERT ON requests FROM ROLE",
+            "GRANT INSERT ON requests TO ROLE",
+        ),
+        (
+            "REVOKE SELECT ON requests FROM ROLE",
+            "GRANT SELECT ON requests TO ROLE",
+        ),
+        (
+            "REVOKE USAGE ON SEQUENCE pets_ids FROM ROLE",
+            "GRANT USAGE ON SEQUENCE pets_ids TO ROLE",
+        ),
         (
             "REVOKE USAGE ON SEQUENCE pets_token_series FROM ROLE",
             "GRANT USAGE ON SEQUENCE pets_token_series TO ROLE",
         ),
-        ("REVOKE INSERT ON changes FROM ROLE", "GRANT INSERT ON changes TO ROLE"),
+        (
+            "REVOKE INSERT ON changes FROM ROLE",
+            "GRANT INSERT ON changes TO ROLE",
+        ),
         (
             "REVOKE USAGE ON SEQUENCE change_ids FROM ROLE",
             "GRANT USAGE ON SEQUENCE change_ids TO ROLE",
@@ -268,22 +352,40 @@ async fn a_store_is_ready_only_while_creates_work() {
         ("BEGIN; LOCK TABLE idempotency_keys IN SHARE MODE", "COMMIT"),
         ("BEGIN; LOCK TABLE requests IN SHARE MODE", "COMMIT"),
     ] {
-        beside.batch_execute(&broken.replace("ROLE", &role)).await.unwrap();
+        beside
+            .batch_execute(&broken.replace("ROLE", &role))
+            .await
+            .unwrap();
         assert!(ready().await.is_err(), "{broken}");
-        beside.batch_execute(&mended.replace("ROLE", &role)).await.unwrap();
-        ready().await.unwrap_or_else(|error| panic!("{mended}: {error:?}"));
+        beside
+            .batch_execute(&mended.replace("ROLE", &role))
+            .await
+            .unwrap();
+        ready()
+            .await
+            .unwrap_or_else(|error| panic!("{mended}: {error:?}"));
     }
     // The checks took no identifier, and no space in the table.
     assert_eq!(next_id(&store).await, 2);
     let place = "SELECT ctid::text FROM pets WHERE id = 2";
-    assert_eq!(beside.query_one(place, &[]).await.unwrap().get::<_, &str>(0), "(0,2)");
+    assert_eq!(
+        beside
+            .query_one(place, &[])
+            .await
+            .unwrap()
+            .get::<_, &str>(0),
+        "(0,2)"
+    );
 }
 
 #[tokio::test]
 async fn many_readiness_checks_leave_connections_to_others() {
     let (store, url) = fresh().await;
     let other = connect(&url).await;
-    other.batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE").await.unwrap();
+    other
+        .batch_execute("BEGIN; LOCK TABLE pets IN SHARE MODE")
+        .await
+        .unwrap();
     let asking: Vec<_> = (0..64)
         .map(|_| {
             let store = Arc::clone(&store);
@@ -298,7 +400,13 @@ async fn many_readiness_checks_leave_connections_to_others() {
     };
     while blocked().await == 0 {}
     // With all 8 connections in use, this would be rejected.
-    assert!(store.get_pet(PetId::new(1).unwrap()).await.unwrap().is_none());
+    assert!(
+        store
+            .get_pet(PetId::new(1).unwrap())
+            .await
+            .unwrap()
+            .is_none()
+    );
     assert!(blocked().await <= 1);
     other.batch_execute("COMMIT").await.unwrap();
     for asked in asking {
@@ -316,7 +424,12 @@ pub(crate) async fn set_synchronous_standby(cluster: &Cluster, name: &str) {
     }
     let show = "SHOW synchronous_standby_names";
     let seen = async || -> String {
-        connect(&cluster.url).await.query_one(show, &[]).await.unwrap().get(0)
+        connect(&cluster.url)
+            .await
+            .query_one(show, &[])
+            .await
+            .unwrap()
+            .get(0)
     };
     while seen().await != name {}
     // The checkpointer tells commits what to wait for, before its next checkpoint.
@@ -353,7 +466,10 @@ pub(crate) async fn without_a_standby<T: Debug>(
             process = waiting_for_standby(&beside, process) => process,
         };
         if end {
-            beside.query_one("SELECT pg_terminate_backend($1)", &[&process]).await.unwrap();
+            beside
+                .query_one("SELECT pg_terminate_backend($1)", &[&process])
+                .await
+                .unwrap();
         }
     }
     set_synchronous_standby(cluster, "").await;
@@ -363,7 +479,9 @@ pub(crate) async fn without_a_standby<T: Debug>(
 #[tokio::test]
 async fn what_no_standby_has_is_not_acknowledged_either_when_a_retry_finds_it() {
     let cluster = Cluster::start();
-    let store = open(&cluster.url, OpenMode::CreateAndMigrate).await.unwrap();
+    let store = open(&cluster.url, OpenMode::CreateAndMigrate)
+        .await
+        .unwrap();
     assert_eq!(next_id(&store).await, 1);
     let created = without_a_standby(&cluster, create(&store, sold())).await;
     assert_eq!(store.get_pet(created.id).await.unwrap(), Some(created));
@@ -371,9 +489,20 @@ async fn what_no_standby_has_is_not_acknowledged_either_when_a_retry_finds_it() 
     let repeated = without_a_standby(&cluster, store.create_pet(sold(), request, respond)).await;
     assert!(matches!(repeated, Ok(Created::Replayed(_))), "{repeated:?}");
     assert_eq!(count(&store).await, 3);
-    let old = without_a_standby(&cluster, store.create_key(new_key(1), act(1_000))).await.unwrap();
+    let old = without_a_standby(&cluster, store.create_key(new_key(1), act(1_000)))
+        .await
+        .unwrap();
     let rotating = store.rotate_key(old.id, new_key(2), at(5_000), act(1_000));
-    let successor = without_a_standby(&cluster, rotating).await.unwrap().unwrap();
-    let keys: Vec<_> = store.list_keys().await.unwrap().iter().map(|key| key.id).collect();
+    let successor = without_a_standby(&cluster, rotating)
+        .await
+        .unwrap()
+        .unwrap();
+    let keys: Vec<_> = store
+        .list_keys()
+        .await
+        .unwrap()
+        .iter()
+        .map(|key| key.id)
+        .collect();
     assert_eq!(keys, [old.id, successor.id]);
 }

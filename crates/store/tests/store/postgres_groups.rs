@@ -37,7 +37,12 @@ async fn animals(store: &AnyStore, count: usize) -> Vec<PetId> {
 
 /// Gives these commands at the same time, each in a request of its own.
 async fn together(store: &AnyStore, commands: impl IntoIterator<Item = Command>) -> Vec<Executed> {
-    join_all(commands.into_iter().map(|command| execute(store, vec![command]))).await
+    join_all(
+        commands
+            .into_iter()
+            .map(|command| execute(store, vec![command])),
+    )
+    .await
 }
 
 fn sale(id: PetId) -> Command {
@@ -60,17 +65,36 @@ async fn rows(observer: &Client, table: &str, condition: &str) -> (i64, i64) {
 async fn commands_that_wait_share_a_transaction_of_at_most_64() {
     let (store, url) = fresh().await;
     let ids = animals(&store, 100).await;
-    for (id, done) in ids.iter().zip(together(&store, ids.iter().map(|&id| sale(id))).await) {
-        let Executed::Done { changes, .. } = done else { panic!("{done:?}") };
-        let Some(Resource::Order(order)) = &changes[0].after else { panic!("{changes:?}") };
+    for (id, done) in ids
+        .iter()
+        .zip(together(&store, ids.iter().map(|&id| sale(id))).await)
+    {
+        let Executed::Done { changes, .. } = done else {
+            panic!("{done:?}")
+        };
+        let Some(Resource::Order(order)) = &changes[0].after else {
+            panic!("{changes:?}")
+        };
         assert_eq!(order.pet_id, *id);
-        assert_eq!((pet(&store, *id).await.version, pet(&store, *id).await.status), (2, Sold));
+        assert_eq!(
+            (
+                pet(&store, *id).await.version,
+                pet(&store, *id).await.status
+            ),
+            (2, Sold)
+        );
     }
     let observer = connect(&url).await;
-    for (table, condition, count) in
-        [("pets", "TRUE", 100), ("orders", "TRUE", 100), ("changes", "version = 2", 100)]
-    {
-        assert_eq!(rows(&observer, table, condition).await, (count, 2), "{table}");
+    for (table, condition, count) in [
+        ("pets", "TRUE", 100),
+        ("orders", "TRUE", 100),
+        ("changes", "version = 2", 100),
+    ] {
+        assert_eq!(
+            rows(&observer, table, condition).await,
+            (count, 2),
+            "{table}"
+        );
     }
 }
 
@@ -78,18 +102,36 @@ async fn commands_that_wait_share_a_transaction_of_at_most_64() {
 async fn a_refusal_concerns_one_command_of_its_group_and_shows_what_those_before_it_did() {
     let (store, url) = fresh().await;
     let ids = animals(&store, 3).await;
-    let commands = [sale(ids[0]), sale(ids[1]), sale(ids[0]), sale(ids[2]), sale(pet_id(9))];
+    let commands = [
+        sale(ids[0]),
+        sale(ids[1]),
+        sale(ids[0]),
+        sale(ids[2]),
+        sale(pet_id(9)),
+    ];
     let done = together(&store, commands).await;
     for number in [0, 1, 3] {
         assert_done(&done[number]);
     }
-    let Executed::Refused { index: 0, refusal: Refusal::InvalidTransition(conflict) } = &done[2]
+    let Executed::Refused {
+        index: 0,
+        refusal: Refusal::InvalidTransition(conflict),
+    } = &done[2]
     else {
         panic!("{:?}", done[2]);
     };
     assert_eq!(conflict.current, Resource::Pet(pet(&store, ids[0]).await));
-    assert_eq!(conflict.message, format!("Animal {} is sold and cannot be sold again.", ids[0]));
-    assert!(matches!(done[4], Executed::Refused { refusal: Refusal::NotFound(_), .. }));
+    assert_eq!(
+        conflict.message,
+        format!("Animal {} is sold and cannot be sold again.", ids[0])
+    );
+    assert!(matches!(
+        done[4],
+        Executed::Refused {
+            refusal: Refusal::NotFound(_),
+            ..
+        }
+    ));
     let observer = connect(&url).await;
     assert_eq!(rows(&observer, "orders", "TRUE").await, (3, 1));
     assert_eq!(rows(&observer, "changes", "version = 2").await, (3, 1));
@@ -104,8 +146,14 @@ async fn each_command_of_a_group_sees_the_effect_of_those_before_it() {
         label: label(text),
         preconditions,
     };
-    let absent = || Preconditions { if_absent: true, ..Preconditions::default() };
-    let delete = Command::DeleteCategory { id: 7, preconditions: Preconditions::version(2) };
+    let absent = || Preconditions {
+        if_absent: true,
+        ..Preconditions::default()
+    };
+    let delete = Command::DeleteCategory {
+        id: 7,
+        preconditions: Preconditions::version(2),
+    };
     let done = together(
         &store,
         [
@@ -123,15 +171,24 @@ async fn each_command_of_a_group_sees_the_effect_of_those_before_it() {
     .await;
     assert!(matches!(
         &done[1],
-        Executed::Refused { refusal: Refusal::PreconditionFailed(Some(_)), .. }
+        Executed::Refused {
+            refusal: Refusal::PreconditionFailed(Some(_)),
+            ..
+        }
     ));
     for number in [0, 2, 3, 4, 5, 6, 7] {
         assert_done(&done[number]);
     }
     assert_eq!(pet(&store, id).await.version, 4);
     let observer = connect(&url).await;
-    assert_eq!(rows(&observer, "changes", "version > 1 OR type <> 'pet.added'").await, (9, 1));
-    assert_eq!(rows(&observer, "categories", "label = 'birds'").await, (1, 1));
+    assert_eq!(
+        rows(&observer, "changes", "version > 1 OR type <> 'pet.added'").await,
+        (9, 1)
+    );
+    assert_eq!(
+        rows(&observer, "categories", "label = 'birds'").await,
+        (1, 1)
+    );
     assert_eq!(rows(&observer, "orders", "holds").await, (1, 1));
     assert_eq!(rows(&observer, "orders", "NOT holds").await, (1, 1));
 }
@@ -143,7 +200,9 @@ async fn two_requests_with_one_key_in_a_group_have_one_effect() {
     let send = |id, key| store.execute(vec![sale(id)], repeatable(key), respond);
     let done = join_all([send(ids[0], "a"), send(ids[0], "a"), send(ids[1], "b")]).await;
     let done: Vec<_> = done.into_iter().map(Result::unwrap).collect();
-    let Executed::Done { response, .. } = &done[0] else { panic!("{:?}", done[0]) };
+    let Executed::Done { response, .. } = &done[0] else {
+        panic!("{:?}", done[0])
+    };
     assert_eq!(done[1], Executed::Replayed(response.clone()));
     assert_done(&done[2]);
 }
@@ -161,7 +220,11 @@ async fn a_group_is_decided_again_if_one_of_its_animals_changes_after_it_was_rea
         first.commit().await.unwrap();
     });
     for (number, done) in done.iter().enumerate() {
-        assert_eq!(matches!(done, Executed::Refused { .. }), number == 3, "{done:?}");
+        assert_eq!(
+            matches!(done, Executed::Refused { .. }),
+            number == 3,
+            "{done:?}"
+        );
         assert_eq!(pet(&store, ids[number]).await.version, 2);
     }
     assert_eq!(rows(&connect(&url).await, "orders", "TRUE").await.0, 7);
@@ -173,7 +236,12 @@ async fn an_animal_that_stays_locked_holds_up_no_other_of_its_group_and_nothing_
     let ids = animals(&store, 20).await;
     let mut other = connect(&url).await;
     let lock = other.transaction().await.unwrap();
-    lock.execute("SELECT FROM pets WHERE id = $1 FOR UPDATE", &[&ids[19].get()]).await.unwrap();
+    lock.execute(
+        "SELECT FROM pets WHERE id = $1 FOR UPDATE",
+        &[&ids[19].get()],
+    )
+    .await
+    .unwrap();
     let (done, ()) = tokio::join!(together(&store, ids.iter().map(|&id| sale(id))), async {
         let observer = connect(&url).await;
         while rows(&observer, "orders", "TRUE").await.0 < 19 {}
@@ -208,7 +276,10 @@ async fn each_command_of_a_group_has_its_own_outcome_whichever_response_is_lost(
     let (mut after, mut most, mut unknown) = (0, 0, 0);
     for round in 0..200 {
         let ids = animals(&store, 6).await;
-        line.set(Line::LosesAnswer { after, then_up: true });
+        line.set(Line::LosesAnswer {
+            after,
+            then_up: true,
+        });
         let send = |(number, id): (usize, &PetId)| {
             let context = match number % 2 {
                 0 => repeatable(&format!("{round}-{number}")),
@@ -239,7 +310,9 @@ async fn each_command_of_a_group_has_its_own_outcome_whichever_response_is_lost(
 #[tokio::test]
 async fn no_command_of_a_group_is_acknowledged_before_a_standby_has_the_commit() {
     let cluster = Cluster::start();
-    let store = open(&cluster.url, OpenMode::CreateAndMigrate).await.unwrap();
+    let store = open(&cluster.url, OpenMode::CreateAndMigrate)
+        .await
+        .unwrap();
     let ids = animals(&store, 3).await;
     // Also a refusal can be due to what no standby has.
     let commands = [sale(ids[0]), sale(ids[0]), sale(ids[1]), sale(ids[2])].into_iter();
@@ -276,7 +349,9 @@ async fn many_clients_of_one_animal_all_get_their_turn_and_hold_up_no_others() {
             for _ in 0..ROUNDS {
                 if let Executed::Done { changes, .. } = give(Command::PlaceOrder(reserve(id))).await
                 {
-                    let Some(Resource::Order(order)) = &changes[0].after else { panic!() };
+                    let Some(Resource::Order(order)) = &changes[0].after else {
+                        panic!()
+                    };
                     assert_done(&give(cancel(order.id)).await);
                     placed += 1;
                 }
@@ -285,7 +360,10 @@ async fn many_clients_of_one_animal_all_get_their_turn_and_hold_up_no_others() {
         })
     };
     let hot = (0..64).map(|number| client(number, ids[0]));
-    let others = ids[1..].iter().enumerate().map(|(number, id)| client(number, *id));
+    let others = ids[1..]
+        .iter()
+        .enumerate()
+        .map(|(number, id)| client(number, *id));
     let placed = join_all(hot.chain(others).collect::<Vec<_>>()).await;
     let placed: Vec<usize> = placed.into_iter().map(Result::unwrap).collect();
     assert!(placed[..64].iter().sum::<usize>() > 0);
@@ -295,7 +373,10 @@ async fn many_clients_of_one_animal_all_get_their_turn_and_hold_up_no_others() {
     for id in &ids {
         versions += pet(&store, *id).await.version - 1;
     }
-    assert_eq!(versions, 2 * i64::try_from(placed.iter().sum::<usize>()).unwrap());
+    assert_eq!(
+        versions,
+        2 * i64::try_from(placed.iter().sum::<usize>()).unwrap()
+    );
     let observer = connect(&url).await;
     let groups = rows(&observer, "changes", "type = 'order.placed'").await;
     assert!(groups.1 < groups.0, "groups of more than one: {groups:?}");

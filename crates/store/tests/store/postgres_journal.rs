@@ -20,7 +20,9 @@ use crate::{
 
 /// Whether the visible numbers have no gap. So none can appear below one that was visible before.
 async fn has_no_gap(client: &Client) -> bool {
-    let runs = client.query("SELECT seq, length FROM change_numbers ORDER BY seq", &[]).await;
+    let runs = client
+        .query("SELECT seq, length FROM change_numbers ORDER BY seq", &[])
+        .await;
     let mut next = 1;
     runs.unwrap().iter().all(|run| {
         let (seq, length): (i64, i64) = (run.get(0), run.get(1));
@@ -49,7 +51,11 @@ async fn changes_of_one_animal_by_many_stores_are_in_order_and_complete() {
         let (store, id) = (Arc::clone(&stores[number % 3]), pets[number % 4]);
         async move {
             for round in 0..20 {
-                let status = if (round + number) % 2 == 0 { Available } else { Pending };
+                let status = if (round + number) % 2 == 0 {
+                    Available
+                } else {
+                    Pending
+                };
                 execute(&store, vec![to_status(id, status)]).await;
                 store.journal_state().await.unwrap();
             }
@@ -79,7 +85,10 @@ async fn reading_the_state_takes_no_lock_once_all_changes_have_numbers() {
     let state = store.journal_state().await.unwrap();
     let other = connect(&url).await;
     // Any number that is given now waits for this.
-    other.batch_execute("BEGIN; SELECT FROM change_log FOR UPDATE").await.unwrap();
+    other
+        .batch_execute("BEGIN; SELECT FROM change_log FOR UPDATE")
+        .await
+        .unwrap();
     assert_eq!(store.journal_state().await.unwrap().last, state.last);
     assert_eq!(store.history(id, i64::MAX, 10).await.unwrap().len(), 1);
     other.batch_execute("COMMIT").await.unwrap();

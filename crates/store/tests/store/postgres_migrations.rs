@@ -41,7 +41,10 @@ const ADD: &str = "INSERT INTO pets (name, category_id, status) VALUES ('Zoë', 
 
 /// The identifiers of the animals whose name begins with this.
 async fn named(store: &AnyStore, name: &str) -> Vec<i64> {
-    let query = PetQuery { name: NamePrefix::new(name), ..PetQuery::default() };
+    let query = PetQuery {
+        name: NamePrefix::new(name),
+        ..PetQuery::default()
+    };
     let (found, _) = store.list_store_pets(&query).await.unwrap();
     found.iter().map(|pet| pet.id.get()).collect()
 }
@@ -63,14 +66,20 @@ async fn an_animal_of_the_previous_release_is_found_whether_it_came_before_or_af
     other.batch_execute(ADD).await.unwrap();
     assert_eq!(named(&store, "zoe").await, [1, 2]);
     let found = store.get_store_pet(pet_id(2)).await.unwrap().unwrap();
-    assert_eq!((found.version, found.created_at, found.updated_at), (1, None, None));
+    assert_eq!(
+        (found.version, found.created_at, found.updated_at),
+        (1, None, None)
+    );
     other.batch_execute(ADD).await.unwrap();
     let long = "INSERT INTO pets (name, category_id, status)
         VALUES ('Bzo' || repeat(U&'\\0301', 30000) || 'ë', 1, 'sold')";
     other.batch_execute(long).await.unwrap();
     for _ in 0..2 {
         assert_eq!(named(&store, "zoe").await, [1, 2, 3]);
-        assert_eq!((named(&store, "bzo").await, named(&store, "bzoe").await), (vec![4], vec![]));
+        assert_eq!(
+            (named(&store, "bzo").await, named(&store, "bzoe").await),
+            (vec![4], vec![])
+        );
         while store.tend_search(0).await.unwrap() {}
     }
 }
@@ -90,8 +99,13 @@ async fn a_create_of_the_previous_release_gets_its_first_response_after_its_anim
     other.execute(remember, &[&fingerprint]).await.unwrap();
     for command in [to_status(pet_id(1), Sold), withdraw(pet_id(1))] {
         change(&store, command).await;
-        let again = store.create_pet(frank.clone(), context.clone(), respond).await.unwrap();
-        let Created::Replayed(response) = again else { panic!("{again:?}") };
+        let again = store
+            .create_pet(frank.clone(), context.clone(), respond)
+            .await
+            .unwrap();
+        let Created::Replayed(response) = again else {
+            panic!("{again:?}")
+        };
         let body = r#"{"id":1,"name":"Frank","categoryId":1,"status":"available"}"#;
         assert_eq!(response.body, body.as_bytes());
     }
@@ -107,14 +121,23 @@ async fn right_after_a_migration_a_search_finds_all_animals() {
     let store = open(&url, OpenMode::CreateAndMigrate).await.unwrap();
     let late = "INSERT INTO pets (id, name, category_id, status) VALUES (3, 'Zoë', 7, 'sold')";
     other.batch_execute(late).await.unwrap();
-    let of_category = PetQuery { category_id: Some(7), ..PetQuery::default() };
+    let of_category = PetQuery {
+        category_id: Some(7),
+        ..PetQuery::default()
+    };
     for _ in 0..2 {
         assert_eq!(named(&store, "zoe").await, [1, 3]);
-        assert_eq!(store.list_store_pets(&of_category).await.unwrap().0.len(), 2);
+        assert_eq!(
+            store.list_store_pets(&of_category).await.unwrap().0.len(),
+            2
+        );
         while store.tend_search(0).await.unwrap() {}
     }
     change(&store, to_status(pet_id(1), Sold)).await;
-    let sold = PetQuery { status: Some(Sold), ..PetQuery::default() };
+    let sold = PetQuery {
+        status: Some(Sold),
+        ..PetQuery::default()
+    };
     assert_eq!(store.list_store_pets(&sold).await.unwrap().0.len(), 2);
 }
 
@@ -122,14 +145,20 @@ async fn right_after_a_migration_a_search_finds_all_animals() {
 async fn creates_of_the_previous_release_go_on_while_a_migration_waits_for_a_long_read() {
     let (other, url) = before_the_store_area().await;
     let reader = connect(&url).await;
-    reader.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM pets").await.unwrap();
+    reader
+        .batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM pets")
+        .await
+        .unwrap();
     let migrating = tokio::spawn({
         let url = url.clone();
         async move { open(&url, OpenMode::CreateAndMigrate).await }
     });
     let waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'
         AND application_name = current_setting('application_name')";
-    other.batch_execute("SET statement_timeout = '5s'").await.unwrap();
+    other
+        .batch_execute("SET statement_timeout = '5s'")
+        .await
+        .unwrap();
     for _ in 0..3 {
         while other.query(waits, &[]).await.unwrap().is_empty() {}
         other.batch_execute(ADD).await.unwrap();
@@ -166,7 +195,11 @@ async fn two_animals_with_one_unique_value_keep_it_after_the_migration() {
     let (store, url) = fresh().await;
     twins::fill(&store).await;
     let steps = [UNIQUE_VALUES_BEFORE, twins::BEFORE, UNIQUE_TEXTS];
-    connect(&url).await.batch_execute(&steps.join(";")).await.unwrap();
+    connect(&url)
+        .await
+        .batch_execute(&steps.join(";"))
+        .await
+        .unwrap();
     twins::expect_both(&store, &url).await;
 }
 
@@ -175,8 +208,15 @@ async fn what_a_spreadsheet_made_of_a_chip_is_the_chip_after_the_migration() {
     let (store, url) = fresh().await;
     twins::fill_from_spreadsheet(&store).await;
     // The step changes no table, so it can run again.
-    let before = [twins::BEFORE_OF_SPREADSHEET, "UPDATE petstore_schema SET version = 33"];
-    connect(&url).await.batch_execute(&before.join(";")).await.unwrap();
+    let before = [
+        twins::BEFORE_OF_SPREADSHEET,
+        "UPDATE petstore_schema SET version = 33",
+    ];
+    connect(&url)
+        .await
+        .batch_execute(&before.join(";"))
+        .await
+        .unwrap();
     let migrated = open(&url, OpenMode::CreateAndMigrate).await.unwrap();
     twins::expect_one_chip(&migrated, &url).await;
 }
@@ -191,8 +231,10 @@ async fn the_migration_removes_the_same_characters_from_unique_values_as_the_ser
     let is_kept =
         |character: &char| !whole_key(&character.to_string()).contains(of_spreadsheets.as_slice());
     let all: Vec<char> = ('\u{1}'..=char::MAX).filter(is_kept).collect();
-    let keys: Vec<String> =
-        all.chunks(64).map(|some| whole_key(&some.iter().collect::<String>())).collect();
+    let keys: Vec<String> = all
+        .chunks(64)
+        .map(|some| whole_key(&some.iter().collect::<String>()))
+        .collect();
     let add = "INSERT INTO unique_values SELECT 'microchip', number || 'n' || key, number
         FROM unnest($1::text[]) WITH ORDINALITY AS of (key, number)";
     other.execute(add, &[&keys]).await.unwrap();

@@ -21,8 +21,11 @@ fn member(number: usize) -> StaffMember {
 }
 
 async fn acts(store: &AnyStore, kind: ActType) -> usize {
-    let query =
-        AuditQuery { kind: Some(AuditType::Act(kind)), limit: 100, ..AuditQuery::default() };
+    let query = AuditQuery {
+        kind: Some(AuditType::Act(kind)),
+        limit: 100,
+        ..AuditQuery::default()
+    };
     store.list_audit(&query).await.unwrap().0.len()
 }
 
@@ -33,7 +36,12 @@ async fn each_act_is_done_and_recorded_once_whichever_response_is_lost() {
     let mut lost = [true; 5];
     for after in 0.. {
         let done = after + 1;
-        let break_line = || line.set(Line::LosesAnswer { after, then_up: true });
+        let break_line = || {
+            line.set(Line::LosesAnswer {
+                after,
+                then_up: true,
+            })
+        };
         let was_lost = || {
             let was_lost = line.line() == Line::Up;
             line.set(Line::Up);
@@ -44,14 +52,23 @@ async fn each_act_is_done_and_recorded_once_whichever_response_is_lost() {
         let added = StaffChange::new(0, new.clone(), ActType::StaffAdded);
         let added = store.write_staff(added, act(10)).await.unwrap();
         lost[0] = was_lost();
-        let StaffWritten::Done(id) = added else { panic!("{added:?}") };
+        let StaffWritten::Done(id) = added else {
+            panic!("{added:?}")
+        };
         assert_eq!(
-            (store.list_staff().await.unwrap().len(), acts(&store, ActType::StaffAdded).await),
+            (
+                store.list_staff().await.unwrap().len(),
+                acts(&store, ActType::StaffAdded).await
+            ),
             (done, done)
         );
 
         let stored = StaffMember { id, ..new };
-        let disabled = StaffMember { disabled_at: Some(at(20)), version: 2, ..stored };
+        let disabled = StaffMember {
+            disabled_at: Some(at(20)),
+            version: 2,
+            ..stored
+        };
         break_line();
         let change = StaffChange::new(1, disabled.clone(), ActType::StaffDisabled);
         let changed = store.write_staff(change.clone(), act(20)).await.unwrap();
@@ -60,13 +77,19 @@ async fn each_act_is_done_and_recorded_once_whichever_response_is_lost() {
         assert_eq!(acts(&store, ActType::StaffDisabled).await, done);
         // Another one that saw the same is too late, also if it wants the same.
         break_line();
-        let again = store.write_staff(change.ending(EndedSessions::All), act(20)).await.unwrap();
+        let again = store
+            .write_staff(change.ending(EndedSessions::All), act(20))
+            .await
+            .unwrap();
         was_lost();
         assert_eq!(again, StaffWritten::Stale);
 
         let failed = Act {
             kind: ActType::StaffSignInFailed.into(),
-            subject: JournalSubject { kind: SubjectKind::Staff.into(), id: Some(id.0) },
+            subject: JournalSubject {
+                kind: SubjectKind::Staff.into(),
+                id: Some(id.0),
+            },
             details: Vec::new(),
         };
         break_line();
@@ -84,7 +107,10 @@ async fn each_act_is_done_and_recorded_once_whichever_response_is_lost() {
         break_line();
         store.add_attempt(webhook, attempt).await.unwrap();
         lost[3] = was_lost();
-        assert_eq!(store.list_attempts(webhook, 0, 100).await.unwrap().len(), done);
+        assert_eq!(
+            store.list_attempts(webhook, 0, 100).await.unwrap().len(),
+            done
+        );
 
         let now = store.confirmed_time(at(0)).await.unwrap();
         let next = at(1_000 + i64::try_from(done).unwrap());

@@ -12,7 +12,12 @@ use crate::{
 
 /// The directory and the port of the cluster.
 pub(crate) fn folder_and_port() -> (PathBuf, String) {
-    let (folder, port) = cluster().split(['@', '/']).nth(3).unwrap().split_once(':').unwrap();
+    let (folder, port) = cluster()
+        .split(['@', '/'])
+        .nth(3)
+        .unwrap()
+        .split_once(':')
+        .unwrap();
     (folder.replace("%2F", "/").into(), port.to_owned())
 }
 
@@ -20,14 +25,24 @@ pub(crate) fn folder_and_port() -> (PathBuf, String) {
 async fn reach(host: &str, password: Option<&str>, options: &str) -> Result<AnyStore, String> {
     let (folder, port) = folder_and_port();
     let password = password.map_or_else(
-        || fs::read_to_string(folder.join("password")).unwrap().trim().to_owned(),
+        || {
+            fs::read_to_string(folder.join("password"))
+                .unwrap()
+                .trim()
+                .to_owned()
+        },
         str::to_owned,
     );
     let options = options.replace("ROOT", folder.join("root.crt").to_str().unwrap());
     let url = format!("postgres://petstore:{password}@{host}:{port}/postgres?{options}");
     let opened = open(&url, OpenMode::CreateAndMigrate).await;
     let message = opened.map_err(|error| error.to_string());
-    assert!(message.as_ref().err().is_none_or(|message| !message.contains(&password)));
+    assert!(
+        message
+            .as_ref()
+            .err()
+            .is_none_or(|message| !message.contains(&password))
+    );
     message
 }
 
@@ -41,10 +56,26 @@ async fn sslmode_determines_how_the_server_is_verified() {
         ("127.0.0.1", "", Ok(true)),
         ("127.0.0.1", "sslmode=require", Ok(true)),
         ("127.0.0.1", "sslmode=verify-ca&sslrootcert=ROOT", Ok(true)),
-        ("127.0.0.1", "sslmode=verify-full&sslrootcert=ROOT", Err("not valid for name")),
-        ("localhost", "sslmode=verify-full&sslrootcert=ROOT", Ok(true)),
-        ("localhost", "sslmode=verify-full&sslrootcert=system", Err("UnknownIssuer")),
-        ("localhost", "sslmode=verify-ca&sslrootcert=system", Err("UnknownIssuer")),
+        (
+            "127.0.0.1",
+            "sslmode=verify-full&sslrootcert=ROOT",
+            Err("not valid for name"),
+        ),
+        (
+            "localhost",
+            "sslmode=verify-full&sslrootcert=ROOT",
+            Ok(true),
+        ),
+        (
+            "localhost",
+            "sslmode=verify-full&sslrootcert=system",
+            Err("UnknownIssuer"),
+        ),
+        (
+            "localhost",
+            "sslmode=verify-ca&sslrootcert=system",
+            Err("UnknownIssuer"),
+        ),
     ] {
         let case = format!("{host} {options}");
         let options = format!("{options}&options=-csearch_path%3Dover_tcp&application_name=tcp");
@@ -65,6 +96,9 @@ async fn sslmode_determines_how_the_server_is_verified() {
 #[tokio::test]
 async fn a_wrong_password_is_reported_in_one_line_that_does_not_repeat_it() {
     let message = reach("localhost", Some("s3cret"), "").await.err().unwrap();
-    assert!(message.contains("password authentication failed"), "{message}");
+    assert!(
+        message.contains("password authentication failed"),
+        "{message}"
+    );
     assert_eq!(message.lines().count(), 1);
 }

@@ -24,11 +24,20 @@ async fn a_test_message_waits_once_whichever_response_is_lost() {
         let write = async |after| {
             let request = named(1, &format!("retry-{after}"), &new_pet("", 1, Available), 0);
             let idempotency = request.idempotency.filter(|_| is_repeatable);
-            let context = WriteContext { idempotency, ..act(0) };
+            let context = WriteContext {
+                idempotency,
+                ..act(0)
+            };
             let change = WebhookChange::Test(message(id, after));
-            line.set(Line::LosesAnswer { after, then_up: true });
+            line.set(Line::LosesAnswer {
+                after,
+                then_up: true,
+            });
             let response = StoredResponse::default();
-            let written = store.write_webhook(change, None, response, context).await.unwrap();
+            let written = store
+                .write_webhook(change, None, response, context)
+                .await
+                .unwrap();
             let lost_one = line.line() == Line::Up;
             line.set(Line::Up);
             (written, lost_one)

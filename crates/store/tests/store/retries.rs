@@ -33,7 +33,10 @@ pub(crate) fn named(api_key: i64, key: &str, pet: &NewPet, second: i64) -> Write
 
 fn sent(request: IdempotentRequest, second: i64) -> WriteContext {
     let actor = Actor::Key(KeyId(request.caller.number()));
-    WriteContext { idempotency: Some(request), ..WriteContext::new(actor, at(second)) }
+    WriteContext {
+        idempotency: Some(request),
+        ..WriteContext::new(actor, at(second))
+    }
 }
 
 /// The replay of the response to the request that added this animal.
@@ -65,7 +68,10 @@ pub(crate) async fn a_repeated_request_replays_its_animal_and_adds_none(store: A
     let frank = new(send(&store, 1, "a", ("Frank", 1), 0).await);
     let other = new(send(&store, 1, "A", ("Frank", 1), 0).await);
     assert_ne!(frank.id, other.id);
-    assert_eq!(store.get_pet(frank.id).await.unwrap().as_ref(), Some(&frank));
+    assert_eq!(
+        store.get_pet(frank.id).await.unwrap().as_ref(),
+        Some(&frank)
+    );
     for second in [0, 1, -5, DAY] {
         let again = send(&store, 1, "a", ("Frank", 1), second).await;
         assert_eq!(again, replayed(&frank), "{second}");
@@ -78,15 +84,24 @@ pub(crate) async fn the_same_key_with_another_animal_is_a_conflict(store: AnySto
     for other in [("frank", 1), ("Frank", 2)] {
         assert_eq!(send(&store, 1, "a", other, 1).await, Created::Conflict);
     }
-    assert_eq!(send(&store, 1, "a", ("Frank", 1), 2).await, replayed(&frank));
+    assert_eq!(
+        send(&store, 1, "a", ("Frank", 1), 2).await,
+        replayed(&frank)
+    );
     assert_eq!(count(&store).await, 1);
 }
 
 pub(crate) async fn the_same_key_for_another_operation_is_a_conflict(store: AnyStore) {
     let frank = new_pet("Frank", 1, Sold);
     let request = request(1, "a", &frank);
-    let other = IdempotentRequest { operation: "placeOrder", ..request.clone() };
-    new(store.create_pet(frank.clone(), sent(request, 0), respond).await.unwrap());
+    let other = IdempotentRequest {
+        operation: "placeOrder",
+        ..request.clone()
+    };
+    new(store
+        .create_pet(frank.clone(), sent(request, 0), respond)
+        .await
+        .unwrap());
     let conflict = store.create_pet(frank, sent(other, 0), respond);
     assert_eq!(conflict.await.unwrap(), Created::Conflict);
     assert_eq!(count(&store).await, 1);
@@ -95,31 +110,61 @@ pub(crate) async fn the_same_key_for_another_operation_is_a_conflict(store: AnyS
 pub(crate) async fn an_idempotency_key_belongs_to_one_api_key(store: AnyStore) {
     let of_one = new(send(&store, 1, "a", ("Frank", 1), 0).await);
     let of_two = new(send(&store, 2, "a", ("Zoe", 1), 0).await);
-    assert_eq!(send(&store, 1, "a", ("Frank", 1), 1).await, replayed(&of_one));
+    assert_eq!(
+        send(&store, 1, "a", ("Frank", 1), 1).await,
+        replayed(&of_one)
+    );
     assert_eq!(send(&store, 2, "a", ("Zoe", 1), 1).await, replayed(&of_two));
 }
 
 /// Rotates a key, and returns the number of its successor.
 async fn rotate(store: &AnyStore, key: KeyId, seed: u64) -> KeyId {
-    store.rotate_key(key, new_key(seed, None), at(5_000), act(1_000)).await.unwrap().unwrap().id
+    store
+        .rotate_key(key, new_key(seed, None), at(5_000), act(1_000))
+        .await
+        .unwrap()
+        .unwrap()
+        .id
 }
 
 pub(crate) async fn a_request_repeated_with_a_successor_of_its_key_replays_its_animal(
     store: AnyStore,
 ) {
-    let other = store.create_key(new_key(1, None), act(1_000)).await.unwrap().id;
-    let first = store.create_key(new_key(2, None), act(1_000)).await.unwrap().id;
+    let other = store
+        .create_key(new_key(1, None), act(1_000))
+        .await
+        .unwrap()
+        .id;
+    let first = store
+        .create_key(new_key(2, None), act(1_000))
+        .await
+        .unwrap()
+        .id;
     let second = rotate(&store, first, 3).await;
     let third = rotate(&store, second, 4).await;
-    for (key, lineage) in [(other, other), (first, first), (second, first), (third, first)] {
+    for (key, lineage) in [
+        (other, other),
+        (first, first),
+        (second, first),
+        (third, first),
+    ] {
         assert_eq!(store.first_of_lineage(key).await.unwrap(), lineage);
     }
     let frank = new_pet("Frank", 1, Sold);
     for (sent_with, repeated_with) in [(first, third), (second, first), (third, second)] {
         let create = async |pet: &NewPet, api_key: KeyId| {
             let request = request(api_key.0, &format!("with-{sent_with}"), pet);
-            let context = sent(IdempotentRequest { lineage: first.into(), ..request }, 0);
-            store.create_pet(pet.clone(), context, respond).await.unwrap()
+            let context = sent(
+                IdempotentRequest {
+                    lineage: first.into(),
+                    ..request
+                },
+                0,
+            );
+            store
+                .create_pet(pet.clone(), context, respond)
+                .await
+                .unwrap()
         };
         let added = new(create(&frank, sent_with).await);
         for key in [repeated_with, sent_with] {
@@ -137,7 +182,10 @@ pub(crate) async fn requests_that_the_previous_release_remembered_for_a_successo
 ) {
     let frank = new_pet("Frank", 1, Sold);
     let of_before = |name| request(2, name, &frank);
-    let of_now = |name| IdempotentRequest { lineage: KeyId(1).into(), ..of_before(name) };
+    let of_now = |name| IdempotentRequest {
+        lineage: KeyId(1).into(),
+        ..of_before(name)
+    };
     for (first, then) in [(of_before("a"), of_now("a")), (of_now("b"), of_before("b"))] {
         let create = |request| store.create_pet(frank.clone(), sent(request, 0), respond);
         let added = new(create(first).await.unwrap());
@@ -151,7 +199,10 @@ pub(crate) async fn a_request_is_remembered_whatever_the_clock_says(store: AnySt
     for second in [DAY, DAY + 1, 25 * 60 * 60, 10_000 * DAY, -10_000 * DAY, 1] {
         let again = send(&store, 1, "a", ("Frank", 1), second).await;
         assert_eq!(again, replayed(&frank), "{second}");
-        assert_eq!(send(&store, 1, "a", ("Zoe", 2), second).await, Created::Conflict);
+        assert_eq!(
+            send(&store, 1, "a", ("Zoe", 2), second).await,
+            Created::Conflict
+        );
     }
     assert_eq!(count(&store).await, 1);
 }
@@ -159,8 +210,18 @@ pub(crate) async fn a_request_is_remembered_whatever_the_clock_says(store: AnySt
 pub(crate) async fn a_mark_is_added_once_by_processes_that_have_seen_the_newest_one(
     store: AnyStore,
 ) {
-    for (seen, newest) in [(None, 0), (Some(0), 1), (Some(0), 1), (None, 1), (Some(1), 2)] {
-        assert_eq!(store.mark_idempotency_keys(seen).await.unwrap(), newest, "{seen:?}");
+    for (seen, newest) in [
+        (None, 0),
+        (Some(0), 1),
+        (Some(0), 1),
+        (None, 1),
+        (Some(1), 2),
+    ] {
+        assert_eq!(
+            store.mark_idempotency_keys(seen).await.unwrap(),
+            newest,
+            "{seen:?}"
+        );
     }
 }
 
@@ -171,10 +232,17 @@ pub(crate) async fn concurrent_repetitions_add_one_animal(store: AnyStore) {
             tokio::spawn(async move { send(&store, 1, "a", ("Frank", 1), 0).await })
         })
         .collect();
-    let results: Vec<Created> = join_all(sending).await.into_iter().map(Result::unwrap).collect();
+    let results: Vec<Created> = join_all(sending)
+        .await
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
     let is_new = |result: &&Created| matches!(result, Created::New(_));
     let added = new(results.iter().find(is_new).unwrap().clone());
-    let others = results.iter().filter(|result| **result == replayed(&added)).count();
+    let others = results
+        .iter()
+        .filter(|result| **result == replayed(&added))
+        .count();
     assert_eq!((others, count(&store).await), (49, 1));
 }
 
@@ -206,7 +274,10 @@ pub(crate) async fn old_requests_are_forgotten_in_steps(store: AnyStore) {
     assert_eq!(store.mark_idempotency_keys(Some(1)).await.unwrap(), 2);
     assert_eq!(store.forget_idempotency_keys(2, 2).await.unwrap(), 0);
     for forgotten in [2, 1, 0] {
-        assert_eq!(store.forget_idempotency_keys(1, 2).await.unwrap(), forgotten);
+        assert_eq!(
+            store.forget_idempotency_keys(1, 2).await.unwrap(),
+            forgotten
+        );
     }
     new(send(&store, 1, &name(2), ("Frank", 1), 5).await);
     let remembered = send(&store, 1, &name(3), ("Frank", 1), 5).await;

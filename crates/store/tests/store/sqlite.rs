@@ -18,7 +18,14 @@ suite!(fresh());
 
 pub(crate) fn fresh() -> (AnyStore, TempDir) {
     let folder = TempDir::new().unwrap();
-    (open(&folder.path().join("petstore.db"), OpenMode::CreateAndMigrate).unwrap(), folder)
+    (
+        open(
+            &folder.path().join("petstore.db"),
+            OpenMode::CreateAndMigrate,
+        )
+        .unwrap(),
+        folder,
+    )
 }
 
 pub(crate) fn open(path: &Path, mode: OpenMode) -> Result<AnyStore, OpenError> {
@@ -27,7 +34,11 @@ pub(crate) fn open(path: &Path, mode: OpenMode) -> Result<AnyStore, OpenError> {
 }
 
 pub(crate) fn sold() -> NewPet {
-    NewPet { name: PetName::new("Frank".to_owned()).unwrap(), category_id: 1, status: Sold }
+    NewPet {
+        name: PetName::new("Frank".to_owned()).unwrap(),
+        category_id: 1,
+        status: Sold,
+    }
 }
 
 pub(crate) async fn next_id(store: &AnyStore) -> i64 {
@@ -46,11 +57,25 @@ async fn created_animals_are_there_after_the_store_is_reopened() {
 #[tokio::test]
 async fn two_stores_on_one_file_see_each_other_at_once_and_share_the_ids() {
     let (one, directory) = fresh();
-    let two = open(&directory.path().join("petstore.db"), OpenMode::CreateAndMigrate).unwrap();
+    let two = open(
+        &directory.path().join("petstore.db"),
+        OpenMode::CreateAndMigrate,
+    )
+    .unwrap();
     for id in 1..=20 {
-        let (writer, reader) = if id % 2 == 0 { (&one, &two) } else { (&two, &one) };
+        let (writer, reader) = if id % 2 == 0 {
+            (&one, &two)
+        } else {
+            (&two, &one)
+        };
         assert_eq!(next_id(writer).await, id);
-        assert!(reader.get_pet(PetId::new(id).unwrap()).await.unwrap().is_some());
+        assert!(
+            reader
+                .get_pet(PetId::new(id).unwrap())
+                .await
+                .unwrap()
+                .is_some()
+        );
     }
 }
 
@@ -105,10 +130,15 @@ async fn ids_stay_below_2_to_the_53() {
     let (store, directory) = fresh();
     assert_eq!(next_id(&store).await, 1);
     let other = Connection::open(directory.path().join("petstore.db")).unwrap();
-    other.execute("UPDATE sqlite_sequence SET seq = ?1", [PetId::MAX - 1]).unwrap();
+    other
+        .execute("UPDATE sqlite_sequence SET seq = ?1", [PetId::MAX - 1])
+        .unwrap();
     assert_eq!(next_id(&store).await, PetId::MAX);
     let rejected = store.create_pet(sold(), act(0), respond).await;
-    assert!(matches!(rejected, Err(StoreError::Internal(_))), "{rejected:?}");
+    assert!(
+        matches!(rejected, Err(StoreError::Internal(_))),
+        "{rejected:?}"
+    );
 }
 
 #[tokio::test]
@@ -116,11 +146,17 @@ async fn a_failed_request_is_not_remembered() {
     let (store, directory) = fresh();
     assert_eq!(next_id(&store).await, 1);
     let other = Connection::open(directory.path().join("petstore.db")).unwrap();
-    let continue_after =
-        |id: i64| other.execute("UPDATE sqlite_sequence SET seq = ?1", [id]).unwrap();
+    let continue_after = |id: i64| {
+        other
+            .execute("UPDATE sqlite_sequence SET seq = ?1", [id])
+            .unwrap()
+    };
     let repeated = named(1, "retry-1", &sold(), 0);
     continue_after(PetId::MAX);
-    store.create_pet(sold(), repeated.clone(), respond).await.unwrap_err();
+    store
+        .create_pet(sold(), repeated.clone(), respond)
+        .await
+        .unwrap_err();
     continue_after(1);
     let added = store.create_pet(sold(), repeated, respond).await.unwrap();
     assert!(matches!(added, Created::New(_)), "{added:?}");
@@ -130,7 +166,10 @@ async fn a_failed_request_is_not_remembered() {
 async fn a_request_is_remembered_after_the_store_is_reopened() {
     let (store, directory) = fresh();
     let repeated = named(1, "retry-1", &sold(), 0);
-    let Created::New(pet) = store.create_pet(sold(), repeated.clone(), respond).await.unwrap()
+    let Created::New(pet) = store
+        .create_pet(sold(), repeated.clone(), respond)
+        .await
+        .unwrap()
     else {
         panic!("it was new");
     };
@@ -145,9 +184,14 @@ async fn a_request_is_remembered_after_the_store_is_reopened() {
 async fn a_request_of_the_previous_release_without_its_animal_adds_it_again() {
     let (store, directory) = fresh();
     let repeated = named(1, "retry-1", &sold(), 0);
-    store.create_pet(sold(), repeated.clone(), respond).await.unwrap();
+    store
+        .create_pet(sold(), repeated.clone(), respond)
+        .await
+        .unwrap();
     let other = Connection::open(directory.path().join("petstore.db")).unwrap();
-    other.execute_batch("DELETE FROM pets; DELETE FROM requests").unwrap();
+    other
+        .execute_batch("DELETE FROM pets; DELETE FROM requests")
+        .unwrap();
     let again = store.create_pet(sold(), repeated, respond).await.unwrap();
     assert!(matches!(again, Created::New(pet) if pet.id.get() == 2));
 }
@@ -173,8 +217,9 @@ async fn reads_continue_while_another_process_holds_the_lock() {
     let (store, directory) = fresh();
     assert_eq!(next_id(&store).await, 1);
     let mut other = Connection::open(directory.path().join("petstore.db")).unwrap();
-    let holding =
-        other.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
+    let holding = other
+        .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
+        .unwrap();
     let creating = tokio::spawn({
         let store = Arc::clone(&store);
         async move { next_id(&store).await }
@@ -195,8 +240,17 @@ async fn nothing_is_added_while_the_directory_is_missing_and_then_writes_continu
         assert_eq!(next_id(&store).await, id);
         fs::rename(&here, &away).unwrap();
         let rejected = store.create_pet(sold(), act(0), respond).await;
-        assert!(matches!(rejected, Err(StoreError::Unavailable(_))), "{rejected:?}");
-        assert!(store.get_pet(PetId::new(id).unwrap()).await.unwrap().is_some());
+        assert!(
+            matches!(rejected, Err(StoreError::Unavailable(_))),
+            "{rejected:?}"
+        );
+        assert!(
+            store
+                .get_pet(PetId::new(id).unwrap())
+                .await
+                .unwrap()
+                .is_some()
+        );
         fs::rename(&away, &here).unwrap();
     }
 }
@@ -273,7 +327,11 @@ fn rejection(path: &Path) -> String {
 fn a_file_that_is_not_a_database_is_rejected_and_unchanged() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("notes.txt");
-    fs::write(&path, "not a database, but long enough to be taken for one: ".repeat(100)).unwrap();
+    fs::write(
+        &path,
+        "not a database, but long enough to be taken for one: ".repeat(100),
+    )
+    .unwrap();
     assert!(rejection(&path).contains("notes.txt is not a SQLite database: "));
 }
 
@@ -305,8 +363,17 @@ fn a_database_of_a_newer_version_is_rejected_and_unchanged() {
 #[test]
 fn the_error_names_a_path_that_cannot_be_opened() {
     let directory = TempDir::new().unwrap();
-    for path in [directory.path().to_owned(), directory.path().join("absent/petstore.db")] {
-        let message = open(&path, OpenMode::CreateAndMigrate).err().unwrap().to_string();
-        assert!(message.starts_with("cannot open the database "), "{message}");
+    for path in [
+        directory.path().to_owned(),
+        directory.path().join("absent/petstore.db"),
+    ] {
+        let message = open(&path, OpenMode::CreateAndMigrate)
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(
+            message.starts_with("cannot open the database "),
+            "{message}"
+        );
     }
 }

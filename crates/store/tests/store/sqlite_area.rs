@@ -68,7 +68,10 @@ async fn a_refused_batch_writes_nothing() {
     let add_one = Command::add(new_pet("Max", 1, Available));
     let refused = vec![add_one, withdraw(id), withdraw(id)];
     let refused = execute(&store, refused).await;
-    assert!(matches!(refused, Executed::Refused { index: 2, .. }), "{refused:?}");
+    assert!(
+        matches!(refused, Executed::Refused { index: 2, .. }),
+        "{refused:?}"
+    );
     assert!(wal() == before);
 }
 
@@ -79,7 +82,10 @@ async fn a_refused_batch_does_not_wait_for_the_writer() {
     let other = by_hand(&directory);
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let refused = execute(&store, vec![withdraw(id), withdraw(id)]).await;
-    assert!(matches!(refused, Executed::Refused { index: 1, .. }), "{refused:?}");
+    assert!(
+        matches!(refused, Executed::Refused { index: 1, .. }),
+        "{refused:?}"
+    );
 }
 
 #[tokio::test]
@@ -101,7 +107,10 @@ async fn batches_wait_outside_of_the_queue_of_the_writer_and_too_many_are_reject
 
 /// The animals whose name begins with this.
 async fn found(store: &AnyStore, prefix: &str) -> Vec<i64> {
-    let query = PetQuery { name: NamePrefix::new(prefix), ..PetQuery::default() };
+    let query = PetQuery {
+        name: NamePrefix::new(prefix),
+        ..PetQuery::default()
+    };
     let (pets, _) = store.list_store_pets(&query).await.unwrap();
     pets.iter().map(|pet| pet.id.get()).collect()
 }
@@ -116,17 +125,20 @@ async fn of_orders_by_two_stores_for_one_animal_one_is_placed() {
     let two = open(&directory.path().join("petstore.db"), OpenMode::AsIs).unwrap();
     for _ in 0..20 {
         let id = add(&one, new_pet("", 1, Available)).await;
-        let placing =
-            [(&one, reserve(id)), (&two, sell(id)), (&one, sell(id)), (&two, reserve(id))].map(
-                |(store, new)| {
-                    let store = Arc::clone(store);
-                    tokio::spawn(
-                        async move { execute(&store, vec![Command::PlaceOrder(new)]).await },
-                    )
-                },
-            );
+        let placing = [
+            (&one, reserve(id)),
+            (&two, sell(id)),
+            (&one, sell(id)),
+            (&two, reserve(id)),
+        ]
+        .map(|(store, new)| {
+            let store = Arc::clone(store);
+            tokio::spawn(async move { execute(&store, vec![Command::PlaceOrder(new)]).await })
+        });
         let ended = join_all(placing).await.into_iter().map(Result::unwrap);
-        let placed = ended.filter(|one| matches!(one, Executed::Done { .. })).count();
+        let placed = ended
+            .filter(|one| matches!(one, Executed::Done { .. }))
+            .count();
         assert_eq!(placed, 1);
         assert_eq!(pet(&two, id).await, pet(&one, id).await);
     }
@@ -141,7 +153,10 @@ async fn orders_and_the_search_are_there_after_the_store_is_reopened() {
     let before = (pet(&store, id).await, order(&store, reserved).await);
     drop(store);
     let store = open(&directory.path().join("petstore.db"), OpenMode::AsIs).unwrap();
-    assert_eq!((pet(&store, id).await, order(&store, reserved).await), before);
+    assert_eq!(
+        (pet(&store, id).await, order(&store, reserved).await),
+        before
+    );
     assert_eq!(found(&store, "max").await, [1]);
     change(&store, complete(reserved)).await;
     let other = add(&store, new_pet("Max", 1, Available)).await;
@@ -177,9 +192,15 @@ async fn an_import_between_animals_that_are_merged_is_found() {
     let url = url(&directory);
     let import = |ids: [i64; 2]| {
         let mut load = databases::load(&url, OpenMode::AsIs).unwrap();
-        load.begin(Ids::Given, petstore_testing::stores::at(0)).unwrap();
+        load.begin(Ids::Given, petstore_testing::stores::at(0))
+            .unwrap();
         for id in ids {
-            load.add_pet(Some(pet_id(id)), &new_pet("Max", 1, Sold), &FieldValues::NONE).unwrap();
+            load.add_pet(
+                Some(pet_id(id)),
+                &new_pet("Max", 1, Sold),
+                &FieldValues::NONE,
+            )
+            .unwrap();
         }
         load.commit().unwrap();
     };
@@ -203,7 +224,8 @@ fn add_named(hand: &Connection, count: i64, rest: &str) {
 fn unmerged(hand: &Connection) -> (i64, i64) {
     let counts = "SELECT (SELECT count(*) FROM pets WHERE id > merged),
         (SELECT count(*) FROM value_changes) FROM search_state";
-    hand.query_row(counts, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+    hand.query_row(counts, [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
 }
 
 #[tokio::test]
@@ -224,18 +246,25 @@ async fn animals_with_long_names_are_merged_before_a_search_reads_many_of_them()
     tend().await;
     assert!(unmerged(&hand).0 < 600);
     merge_all(&store).await;
-    hand.execute("UPDATE pets SET status = 'pending' WHERE id <= 600", []).unwrap();
+    hand.execute("UPDATE pets SET status = 'pending' WHERE id <= 600", [])
+        .unwrap();
     tend().await;
     assert_eq!(unmerged(&hand), (0, 600));
-    hand.execute("UPDATE pets SET status = 'pending' WHERE id > 600", []).unwrap();
+    hand.execute("UPDATE pets SET status = 'pending' WHERE id > 600", [])
+        .unwrap();
     tend().await;
     assert!(unmerged(&hand).1 < 600);
     merge_all(&store).await;
     // Also names that become long while they wait.
-    hand.execute("UPDATE pets SET status = 'available' WHERE id <= 600", []).unwrap();
+    hand.execute("UPDATE pets SET status = 'available' WHERE id <= 600", [])
+        .unwrap();
     tend().await;
     assert_eq!(unmerged(&hand), (0, 600));
-    hand.execute("UPDATE pets SET name = name || printf('%2000d', 0) WHERE id <= 600", []).unwrap();
+    hand.execute(
+        "UPDATE pets SET name = name || printf('%2000d', 0) WHERE id <= 600",
+        [],
+    )
+    .unwrap();
     tend().await;
     assert!(unmerged(&hand).1 < 600);
     assert_eq!(found(&store, "512").await, [512, 1_112]);
@@ -251,7 +280,8 @@ async fn a_step_merges_a_bounded_number_of_bytes_of_names() {
     assert_eq!(unmerged(&hand), (257, 0));
     assert_eq!(found(&store, "769").await, [769]);
     merge_all(&store).await;
-    hand.execute("UPDATE pets SET status = 'pending'", []).unwrap();
+    hand.execute("UPDATE pets SET status = 'pending'", [])
+        .unwrap();
     // 64 at a time, until they have 2 MiB.
     assert!(store.tend_search(0).await.unwrap());
     assert_eq!(unmerged(&hand), (0, 769 - 5 * 64));
@@ -272,7 +302,10 @@ async fn an_animal_that_an_operator_added_below_all_others_is_merged_when_it_cha
         merge_all(&store).await;
     }
     assert_eq!(unmerged(&hand), (0, 0));
-    assert_eq!(databases::check(&url(&directory)).unwrap().problems, Vec::<String>::new());
+    assert_eq!(
+        databases::check(&url(&directory)).unwrap().problems,
+        Vec::<String>::new()
+    );
 }
 
 #[tokio::test]
@@ -290,7 +323,10 @@ async fn many_animals_that_an_operator_added_below_all_others_are_merged_when_th
     assert_eq!(unmerged(&hand), (0, 0));
     assert_eq!(found(&store, "1max").await, [90_000]);
     assert_eq!(found(&store, "7777").await, [7_777]);
-    assert_eq!(databases::check(&url(&directory)).unwrap().problems, Vec::<String>::new());
+    assert_eq!(
+        databases::check(&url(&directory)).unwrap().problems,
+        Vec::<String>::new()
+    );
 }
 
 #[tokio::test]
@@ -306,22 +342,33 @@ async fn animals_of_an_older_schema_are_found_right_after_the_migration() {
         .collect();
     steps.sort_unstable();
     for step in &steps[..20] {
-        hand.execute_batch(&fs::read_to_string(step).unwrap()).unwrap();
+        hand.execute_batch(&fs::read_to_string(step).unwrap())
+            .unwrap();
     }
     let long = format!("a{}bcd", "\u{301}".repeat(300));
     let add = "INSERT INTO pets (name, category_id, status) VALUES (?1, 1, 'sold')";
     hand.execute(add, [&long]).unwrap();
     hand.execute(add, ["Old Abby"]).unwrap();
-    hand.execute_batch("PRAGMA user_version = 20; PRAGMA application_id = 1885697139").unwrap();
+    hand.execute_batch("PRAGMA user_version = 20; PRAGMA application_id = 1885697139")
+        .unwrap();
     drop(hand);
     let store = open(&path, OpenMode::CreateAndMigrate).unwrap();
     for _ in 0..2 {
-        assert_eq!((found(&store, "a").await, found(&store, "ab").await), (vec![1, 2], vec![2]));
-        let query = PetQuery { category_id: Some(1), ..PetQuery::default() };
+        assert_eq!(
+            (found(&store, "a").await, found(&store, "ab").await),
+            (vec![1, 2], vec![2])
+        );
+        let query = PetQuery {
+            category_id: Some(1),
+            ..PetQuery::default()
+        };
         assert_eq!(store.list_store_pets(&query).await.unwrap().0.len(), 2);
         merge_all(&store).await;
     }
-    assert_eq!(databases::check(&url(&directory)).unwrap().problems, Vec::<String>::new());
+    assert_eq!(
+        databases::check(&url(&directory)).unwrap().problems,
+        Vec::<String>::new()
+    );
 }
 
 #[tokio::test]
@@ -358,7 +405,10 @@ async fn a_create_of_the_previous_release_is_replayed_as_it_was_after_a_change()
     change(&store, Command::PlaceOrder(sell(pet_id(1)))).await;
     change(&store, withdraw(pet_id(1))).await;
     let context = named(7, "a", &frank, 0);
-    let replay = store.create_pet(frank.clone(), context, crate::retries::respond).await.unwrap();
+    let replay = store
+        .create_pet(frank.clone(), context, crate::retries::respond)
+        .await
+        .unwrap();
     assert_eq!(replay, replayed(&frank.with_id(pet_id(1))));
     assert_eq!(store.get_store_pet(pet_id(2)).await.unwrap(), None);
 }
@@ -374,7 +424,13 @@ async fn a_page_of_a_search_is_in_order_over_several_blocks() {
     let list = async |category_id, name, newest_first, after| {
         let name = NamePrefix::new(name);
         let after = Some(pet_id(after));
-        let query = PetQuery { category_id, name, newest_first, after, ..PetQuery::default() };
+        let query = PetQuery {
+            category_id,
+            name,
+            newest_first,
+            after,
+            ..PetQuery::default()
+        };
         let (pets, _) = store.list_store_pets(&query).await.unwrap();
         pets.iter().map(|pet| pet.id.get()).collect::<Vec<_>>()
     };

@@ -15,7 +15,8 @@ async fn database() -> (Connection, TempDir) {
     fill(&store).await;
     drop(store);
     let hand = Connection::open(directory.path().join("petstore.db")).unwrap();
-    hand.execute_batch("PRAGMA ignore_check_constraints = ON").unwrap();
+    hand.execute_batch("PRAGMA ignore_check_constraints = ON")
+        .unwrap();
     (hand, directory)
 }
 
@@ -40,7 +41,10 @@ async fn each_disagreement_in_the_store_area_is_found() {
             "UPDATE orders SET reference = 'a' || char(0) WHERE id = 1",
             "order 1 is invalid: Invalid column type Text at index: 4, name: a\0",
         ),
-        ("UPDATE orders SET holds = 2 WHERE id = 1", "CHECK constraint failed in orders"),
+        (
+            "UPDATE orders SET holds = 2 WHERE id = 1",
+            "CHECK constraint failed in orders",
+        ),
         (
             "UPDATE sqlite_sequence SET seq = 2 WHERE name = 'orders'",
             "sqlite_sequence does not contain the last id of orders",
@@ -53,15 +57,24 @@ async fn each_disagreement_in_the_store_area_is_found() {
             "UPDATE sqlite_sequence SET seq = 9007199254740991 WHERE name = 'pets'",
             "the last id of pets is above 9006649498927104",
         ),
-        ("UPDATE word_blocks SET words = x'00'", "word_blocks is invalid"),
-        ("UPDATE value_blocks SET pets = x'00'", "value_blocks is invalid"),
+        (
+            "UPDATE word_blocks SET words = x'00'",
+            "word_blocks is invalid",
+        ),
+        (
+            "UPDATE value_blocks SET pets = x'00'",
+            "value_blocks is invalid",
+        ),
         ("DROP TRIGGER search_changed", "search_changed is missing"),
     ];
     for (by_hand, expected) in DISAGREEMENTS.into_iter().chain(of_sqlite) {
         let (hand, directory) = database().await;
         hand.execute_batch(by_hand).unwrap();
         let found = problems(&directory);
-        assert!(found.iter().any(|problem| problem.starts_with(expected)), "{by_hand}: {found:?}");
+        assert!(
+            found.iter().any(|problem| problem.starts_with(expected)),
+            "{by_hand}: {found:?}"
+        );
     }
 }
 

@@ -23,8 +23,15 @@ fn contact(order: i64, version: i64) -> Contact {
 }
 
 fn patch(id: OrderId, contact: Patch<Contact>) -> Command {
-    let patch = OrderPatch { contact, ..OrderPatch::default() };
-    Command::PatchOrder { id, patch, preconditions: any() }
+    let patch = OrderPatch {
+        contact,
+        ..OrderPatch::default()
+    };
+    Command::PatchOrder {
+        id,
+        patch,
+        preconditions: any(),
+    }
 }
 
 /// Carries out commands, many in each transaction.
@@ -40,7 +47,10 @@ async fn all(store: &AnyStore, commands: impl IntoIterator<Item = Command>) {
 async fn of_an_erased_or_changed_contact_the_file_has_no_copy() {
     let (store, directory) = fresh();
     let animal = add(&store, new_pet("Rex", 1, Available)).await;
-    let sale = |order: i64| NewOrder { contact: Some(contact(order, 1)), ..sell(animal) };
+    let sale = |order: i64| NewOrder {
+        contact: Some(contact(order, 1)),
+        ..sell(animal)
+    };
     let give_back = |order| petstore_testing::area::give_back(order_id(order));
     // Those of every third order come later, between the others.
     let placed = (1..=ORDERS).flat_map(|order| match order % 3 {
@@ -57,7 +67,11 @@ async fn of_an_erased_or_changed_contact_the_file_has_no_copy() {
     let changed = changed.map(|order| patch(order_id(order), Patch::Set(contact(order, 2))));
     all(&store, changed).await;
     let erased = mixed().filter(|order| order % 5 != 0);
-    all(&store, erased.map(|order| patch(order_id(order), Patch::Clear))).await;
+    all(
+        &store,
+        erased.map(|order| patch(order_id(order), Patch::Clear)),
+    )
+    .await;
     drop(store);
 
     let file = fs::read(directory.path().join("petstore.db")).unwrap();
@@ -68,7 +82,8 @@ async fn of_an_erased_or_changed_contact_the_file_has_no_copy() {
         .collect();
     found.sort();
     let kept = (1..=ORDERS).filter(|order| order % 5 == 0);
-    let expected: Vec<_> =
-        kept.map(|order| format!("<{order:03} {}>", if order % 2 == 0 { 2 } else { 1 })).collect();
+    let expected: Vec<_> = kept
+        .map(|order| format!("<{order:03} {}>", if order % 2 == 0 { 2 } else { 1 }))
+        .collect();
     assert_eq!(found, expected);
 }

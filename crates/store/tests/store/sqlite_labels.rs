@@ -16,5 +16,9 @@ async fn only_a_database_that_is_created_gets_the_labels() {
     expect(&open(&path, OpenMode::CreateAndMigrate).unwrap(), true).await;
     let (store, folder) = fresh();
     drop(store);
-    expect(&open(&folder.path().join("petstore.db"), LABELLED).unwrap(), false).await;
+    expect(
+        &open(&folder.path().join("petstore.db"), LABELLED).unwrap(),
+        false,
+    )
+    .await;
 }

@@ -18,7 +18,10 @@ async fn sell_at(store: &AnyStore, second: i64) -> Executed {
     let new = new_pet("Rex", 1, Available);
     let context = named(1, &second.to_string(), &new, second);
     let command = Command::PlaceOrder(sell(add(store, new).await));
-    store.execute(vec![command], context, respond).await.unwrap()
+    store
+        .execute(vec![command], context, respond)
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -36,12 +39,19 @@ async fn an_order_comes_after_the_rows_that_another_process_has_added() {
     let rows = Connection::open(path).unwrap();
     let all = |select: &str| -> Vec<i64> {
         let mut statement = rows.prepare(select).unwrap();
-        statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+        statement
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap()
     };
     assert_eq!(all("SELECT id FROM orders"), [1, 2, 3, 4, 5]);
     let latest = all("SELECT latest_at / 1000 FROM changes WHERE type = 'order.completed'");
     assert_eq!(latest, [10, 20, 100, 100, 100]);
-    assert_eq!(all("SELECT mark FROM requests ORDER BY id"), [0, 0, 0, 1, 1]);
+    assert_eq!(
+        all("SELECT mark FROM requests ORDER BY id"),
+        [0, 0, 0, 1, 1]
+    );
 }
 
 #[tokio::test]
@@ -56,7 +66,8 @@ async fn what_a_failed_write_had_added_is_forgotten() {
     let command = || vec![Command::PlaceOrder(sell(id))];
     store.execute(command(), act(9), respond).await.unwrap_err();
     store.execute(command(), act(5), respond).await.unwrap();
-    let latest: i64 =
-        rows.query_row("SELECT max(latest_at) FROM changes", [], |row| row.get(0)).unwrap();
+    let latest: i64 = rows
+        .query_row("SELECT max(latest_at) FROM changes", [], |row| row.get(0))
+        .unwrap();
     assert_eq!(latest, 5_000);
 }

@@ -16,7 +16,8 @@ async fn two_animals_with_one_unique_value_keep_it_after_the_migration() {
     let hand = Connection::open(&path).unwrap();
     let unseparated = |row: &Context<'_>| row.get(0).map(store_area::unseparated);
     let flags = FunctionFlags::SQLITE_UTF8;
-    hand.create_scalar_function("unseparated", 1, flags, unseparated).unwrap();
+    hand.create_scalar_function("unseparated", 1, flags, unseparated)
+        .unwrap();
     let steps = [
         "DROP VIEW shared_values; DROP TABLE unique_values; CREATE TABLE unique_values (field TEXT NOT NULL,
             key TEXT NOT NULL, pet_id INTEGER NOT NULL, PRIMARY KEY (field, key)) STRICT, WITHOUT ROWID",
@@ -34,8 +35,10 @@ async fn what_a_spreadsheet_made_of_a_chip_is_the_chip_after_the_migration() {
     let path = directory.path().join("petstore.db");
     let hand = Connection::open(&path).unwrap();
     let key = |row: &Context<'_>| Ok(store_area::unique_text_key(&row.get::<String>(0)?));
-    hand.create_scalar_function("unique_text_key", 1, FunctionFlags::SQLITE_UTF8, key).unwrap();
+    hand.create_scalar_function("unique_text_key", 1, FunctionFlags::SQLITE_UTF8, key)
+        .unwrap();
     let step = include_str!("../../../store-sqlite/migrations/0037_spreadsheet_numbers.sql");
-    hand.execute_batch(&[twins::BEFORE_OF_SPREADSHEET, step].join(";")).unwrap();
+    hand.execute_batch(&[twins::BEFORE_OF_SPREADSHEET, step].join(";"))
+        .unwrap();
     twins::expect_one_chip(&store, &format!("sqlite:{}", path.display())).await;
 }

@@ -23,7 +23,9 @@ fn other(directory: &TempDir) -> Connection {
 /// Whether a checkpoint can empty the WAL now. This needs a moment without a reader.
 fn can_empty_the_wal(other: &Connection) -> bool {
     other
-        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>("busy"))
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+            row.get::<_, bool>("busy")
+        })
         .is_ok_and(|busy| !busy)
 }
 
@@ -75,11 +77,16 @@ async fn continuous_reads_do_not_prevent_others_from_emptying_the_wal() {
 async fn no_read_blocks_the_checkpoint_of_a_long_wal() {
     let (store, directory) = fresh();
     let other = other(&directory);
-    other.execute_batch("BEGIN; SELECT count(*) FROM pets").unwrap();
+    other
+        .execute_batch("BEGIN; SELECT count(*) FROM pets")
+        .unwrap();
     let long = PetName::new("x".repeat(60_000)).unwrap();
     let mut last = None;
     for _ in 0..50 {
-        let pet = NewPet { name: long.clone(), ..sold() };
+        let pet = NewPet {
+            name: long.clone(),
+            ..sold()
+        };
         let Created::New(created) = store.create_pet(pet, act(0), respond).await.unwrap() else {
             panic!()
         };
@@ -101,7 +108,10 @@ async fn reads_leave_no_transaction_open_for_long() {
     next_id(&store).await;
     store.get_pet(first).await.unwrap().unwrap();
     // Until this test awaits something, no other task runs.
-    assert!(!can_empty_the_wal(&other), "the transaction stays open for the next read");
+    assert!(
+        !can_empty_the_wal(&other),
+        "the transaction stays open for the next read"
+    );
     while !can_empty_the_wal(&other) {
         tokio::task::yield_now().await;
     }

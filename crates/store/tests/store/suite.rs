@@ -66,7 +66,11 @@ async fn fill(store: &AnyStore, statuses: &[PetStatus]) {
 
 fn request(limit: i64, status: Option<PetStatus>, after: Option<i64>) -> PageRequest {
     let after = after.map(|id| PetId::new(id).unwrap());
-    PageRequest { limit: Limit::new(limit).unwrap(), status, after }
+    PageRequest {
+        limit: Limit::new(limit).unwrap(),
+        status,
+        after,
+    }
 }
 
 /// A complete page.
@@ -78,14 +82,22 @@ struct Page {
 async fn list(store: &AnyStore, request: &PageRequest) -> Page {
     let mut pets = Vec::new();
     let mut visit = |pet: PetRef<'_>| {
-        let PetRef { id, name, category_id, status } = pet;
+        let PetRef {
+            id,
+            name,
+            category_id,
+            status,
+        } = pet;
         pets.push(new_pet(name, category_id, status).with_id(id));
     };
     let last = store.list_pets(request, &mut visit).await.unwrap();
     if last.is_some() {
         assert_eq!(last, pets.last().map(|pet| pet.id));
     }
-    Page { pets, has_more: last.is_some() }
+    Page {
+        pets,
+        has_more: last.is_some(),
+    }
 }
 
 /// How many animals there are, up to a hundred.
@@ -99,7 +111,9 @@ fn ids(pets: &[Pet]) -> Vec<i64> {
 
 pub(crate) async fn created_animals_get_ascending_ids_and_are_read_unchanged(store: AnyStore) {
     let mut random = StdRng::seed_from_u64(1);
-    let incompressible: String = (0..20_000).map(|_| random.random_range('0'..='퟿')).collect();
+    let incompressible: String = (0..20_000)
+        .map(|_| random.random_range('0'..='퟿'))
+        .collect();
     let animals = [
         new_pet("", i64::MIN, Available),
         new_pet("O'Malley \"the\" cat", -1, Pending),
@@ -199,7 +213,10 @@ pub(crate) async fn a_create_whose_future_is_dropped_is_done_completely_or_not_a
     let page = list(&store, &request(100, None, None)).await;
     assert_eq!(page.pets.last(), Some(&last));
     for pet in &page.pets[..page.pets.len() - 1] {
-        assert_eq!((pet.name.as_str(), pet.category_id, pet.status), ("whole", 7, Pending));
+        assert_eq!(
+            (pet.name.as_str(), pet.category_id, pet.status),
+            ("whole", 7, Pending)
+        );
     }
 }
 
@@ -208,29 +225,62 @@ pub(crate) async fn a_created_key_is_found_by_its_digest_and_its_number(store: A
     assert_eq!(store.find_key(&new.digest).await.unwrap(), None);
     let record = store.create_key(new.clone(), act(1_000)).await.unwrap();
     assert_eq!(record.name, new.name);
-    assert_eq!((record.scope, record.deployment), (new.scope, new.deployment));
-    assert_eq!((record.created_at, record.expires_at), (at(1_000), new.expires_at));
+    assert_eq!(
+        (record.scope, record.deployment),
+        (new.scope, new.deployment)
+    );
+    assert_eq!(
+        (record.created_at, record.expires_at),
+        (at(1_000), new.expires_at)
+    );
     assert_eq!(record.rate_limit, new.rate_limit);
     assert_eq!((record.last_used_at, record.revoked_at), (None, None));
-    assert_eq!(store.find_key(&new.digest).await.unwrap().as_ref(), Some(&record));
-    assert_eq!(store.get_key(record.id).await.unwrap().as_ref(), Some(&record));
-    assert_eq!(store.find_key(&new_key(2, None).digest).await.unwrap(), None);
+    assert_eq!(
+        store.find_key(&new.digest).await.unwrap().as_ref(),
+        Some(&record)
+    );
+    assert_eq!(
+        store.get_key(record.id).await.unwrap().as_ref(),
+        Some(&record)
+    );
+    assert_eq!(
+        store.find_key(&new_key(2, None).digest).await.unwrap(),
+        None
+    );
     assert_eq!(store.get_key(KeyId(99)).await.unwrap(), None);
     for (seed, scope) in (10..).zip(Scope::ALL) {
-        let key = NewKey { scope, ..new_key(seed, None) };
+        let key = NewKey {
+            scope,
+            ..new_key(seed, None)
+        };
         let record = store.create_key(key.clone(), act(1_000)).await.unwrap();
         assert_eq!(record.scope, scope);
         assert_eq!(store.find_key(&key.digest).await.unwrap(), Some(record));
     }
-    let unlimited = NewKey { rate_limit: None, ..new_key(3, None) };
-    assert_eq!(store.create_key(unlimited, act(1_000)).await.unwrap().rate_limit, None);
+    let unlimited = NewKey {
+        rate_limit: None,
+        ..new_key(3, None)
+    };
+    assert_eq!(
+        store
+            .create_key(unlimited, act(1_000))
+            .await
+            .unwrap()
+            .rate_limit,
+        None
+    );
 }
 
 pub(crate) async fn keys_are_listed_in_order_of_their_number(store: AnyStore) {
     assert_eq!(store.list_keys().await.unwrap(), []);
     let mut records = Vec::new();
     for seed in 1..=3 {
-        records.push(store.create_key(new_key(seed, None), act(1_000)).await.unwrap());
+        records.push(
+            store
+                .create_key(new_key(seed, None), act(1_000))
+                .await
+                .unwrap(),
+        );
     }
     assert_eq!(store.list_keys().await.unwrap(), records);
     let digests = store.key_digests().await.unwrap();
@@ -251,57 +301,122 @@ pub(crate) async fn a_revoked_key_keeps_its_first_date(store: AnyStore) {
 }
 
 pub(crate) async fn a_rotation_adds_the_successor_and_lets_the_key_expire(store: AnyStore) {
-    let id = store.create_key(new_key(1, None), act(1_000)).await.unwrap().id;
-    let successor =
-        store.rotate_key(id, new_key(2, None), at(5_000), act(2_000)).await.unwrap().unwrap();
+    let id = store
+        .create_key(new_key(1, None), act(1_000))
+        .await
+        .unwrap()
+        .id;
+    let successor = store
+        .rotate_key(id, new_key(2, None), at(5_000), act(2_000))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(successor.created_at, at(2_000));
-    assert_eq!(store.find_key(&new_key(2, None).digest).await.unwrap(), Some(successor));
+    assert_eq!(
+        store.find_key(&new_key(2, None).digest).await.unwrap(),
+        Some(successor)
+    );
     let old = store.get_key(id).await.unwrap().unwrap();
     assert_eq!((old.expires_at, old.revoked_at), (Some(at(5_000)), None));
 }
 
 pub(crate) async fn a_rotation_never_prolongs_a_key(store: AnyStore) {
-    let id = store.create_key(new_key(1, Some(4_000)), act(1_000)).await.unwrap().id;
-    store.rotate_key(id, new_key(2, None), at(5_000), act(1_000)).await.unwrap().unwrap();
-    assert_eq!(store.get_key(id).await.unwrap().unwrap().expires_at, Some(at(4_000)));
+    let id = store
+        .create_key(new_key(1, Some(4_000)), act(1_000))
+        .await
+        .unwrap()
+        .id;
+    store
+        .rotate_key(id, new_key(2, None), at(5_000), act(1_000))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        store.get_key(id).await.unwrap().unwrap().expires_at,
+        Some(at(4_000))
+    );
 }
 
 pub(crate) async fn a_rotation_of_a_missing_key_adds_nothing(store: AnyStore) {
-    let rotated =
-        store.rotate_key(KeyId(99), new_key(2, None), at(5_000), act(1_000)).await.unwrap();
+    let rotated = store
+        .rotate_key(KeyId(99), new_key(2, None), at(5_000), act(1_000))
+        .await
+        .unwrap();
     assert_eq!(rotated, None);
     assert_eq!(store.list_keys().await.unwrap(), []);
 }
 
 pub(crate) async fn a_key_is_rotated_once(store: AnyStore) {
-    let id = store.create_key(new_key(1, None), act(1_000)).await.unwrap().id;
-    let successor =
-        store.rotate_key(id, new_key(2, None), at(5_000), act(1_000)).await.unwrap().unwrap();
-    assert_eq!(store.get_key(id).await.unwrap().unwrap().successor, Some(successor.id));
-    assert_eq!(store.rotate_key(id, new_key(3, None), at(4_000), act(1_000)).await.unwrap(), None);
+    let id = store
+        .create_key(new_key(1, None), act(1_000))
+        .await
+        .unwrap()
+        .id;
+    let successor = store
+        .rotate_key(id, new_key(2, None), at(5_000), act(1_000))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        store.get_key(id).await.unwrap().unwrap().successor,
+        Some(successor.id)
+    );
+    assert_eq!(
+        store
+            .rotate_key(id, new_key(3, None), at(4_000), act(1_000))
+            .await
+            .unwrap(),
+        None
+    );
     assert_eq!(store.list_keys().await.unwrap().len(), 2);
 }
 
 pub(crate) async fn a_failed_rotation_changes_nothing(store: AnyStore) {
-    let record = store.create_key(new_key(1, None), act(1_000)).await.unwrap();
+    let record = store
+        .create_key(new_key(1, None), act(1_000))
+        .await
+        .unwrap();
     // The successor is an existing key.
-    assert!(store.rotate_key(record.id, new_key(1, None), at(5_000), act(1_000)).await.is_err());
+    assert!(
+        store
+            .rotate_key(record.id, new_key(1, None), at(5_000), act(1_000))
+            .await
+            .is_err()
+    );
     assert_eq!(store.list_keys().await.unwrap(), [record]);
 }
 
 pub(crate) async fn the_last_use_of_a_key_only_moves_forward(store: AnyStore) {
-    let id = store.create_key(new_key(1, None), act(1_000)).await.unwrap().id;
+    let id = store
+        .create_key(new_key(1, None), act(1_000))
+        .await
+        .unwrap()
+        .id;
     let last_use = async || store.get_key(id).await.unwrap().unwrap().last_used_at;
     for (second, expected) in [(3_000, 3_000), (2_000, 3_000), (4_000, 4_000)] {
-        let used = |id| KeyUse { id, used_at: at(second), deprecated_call_at: None };
-        store.record_key_uses(vec![used(id), used(KeyId(99))]).await.unwrap();
+        let used = |id| KeyUse {
+            id,
+            used_at: at(second),
+            deprecated_call_at: None,
+        };
+        store
+            .record_key_uses(vec![used(id), used(KeyId(99))])
+            .await
+            .unwrap();
         assert_eq!(last_use().await, Some(at(expected)));
     }
 }
 
 pub(crate) async fn the_last_deprecated_call_of_a_key_only_moves_forward(store: AnyStore) {
-    let id = store.create_key(new_key(1, None), act(1_000)).await.unwrap().id;
-    let other = store.create_key(new_key(2, None), act(1_000)).await.unwrap();
+    let id = store
+        .create_key(new_key(1, None), act(1_000))
+        .await
+        .unwrap()
+        .id;
+    let other = store
+        .create_key(new_key(2, None), act(1_000))
+        .await
+        .unwrap();
     for (second, called, expected) in [
         (1_000, None, None),
         (3_000, Some(2_000), Some(2_000)),
@@ -310,7 +425,11 @@ pub(crate) async fn the_last_deprecated_call_of_a_key_only_moves_forward(store: 
         (4_000, Some(4_000), Some(4_000)),
     ] {
         let deprecated_call_at = called.map(at);
-        let used = KeyUse { id, used_at: at(second), deprecated_call_at };
+        let used = KeyUse {
+            id,
+            used_at: at(second),
+            deprecated_call_at,
+        };
         store.record_key_uses(vec![used]).await.unwrap();
         let record = store.get_key(id).await.unwrap().unwrap();
         assert_eq!(record.last_used_at, Some(at(second)));

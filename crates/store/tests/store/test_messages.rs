@@ -33,7 +33,10 @@ macro_rules! test_message_suite {
 pub(crate) use test_message_suite;
 
 pub(crate) fn message(webhook: i64, number: usize) -> TestMessage {
-    TestMessage { webhook, message_id: format!("msg_{number:03}") }
+    TestMessage {
+        webhook,
+        message_id: format!("msg_{number:03}"),
+    }
 }
 
 async fn send(store: &AnyStore, webhook: i64, number: usize) -> Written {
@@ -48,7 +51,10 @@ pub(crate) async fn waiting(store: &AnyStore) -> Vec<TestMessage> {
 }
 
 pub(crate) async fn take(store: &AnyStore, number: usize) -> bool {
-    store.take_test(message(0, number).message_id).await.unwrap()
+    store
+        .take_test(message(0, number).message_id)
+        .await
+        .unwrap()
 }
 
 pub(crate) async fn a_test_message_waits_until_one_of_those_who_want_it_takes_it(store: AnyStore) {
@@ -56,17 +62,26 @@ pub(crate) async fn a_test_message_waits_until_one_of_those_who_want_it_takes_it
     for (webhook, number) in [(second, 1), (first, 2), (first, 3)] {
         assert_eq!(send(&store, webhook, number).await, Written::Done);
     }
-    assert_eq!(waiting(&store).await, [message(second, 1), message(first, 2), message(first, 3)]);
+    assert_eq!(
+        waiting(&store).await,
+        [message(second, 1), message(first, 2), message(first, 3)]
+    );
     let taken = join_all((0..8).map(|_| take(&store, 2))).await;
     assert_eq!(taken.into_iter().filter(|taken| *taken).count(), 1);
-    assert_eq!(waiting(&store).await, [message(second, 1), message(first, 3)]);
+    assert_eq!(
+        waiting(&store).await,
+        [message(second, 1), message(first, 3)]
+    );
     assert!(!take(&store, 4).await);
 }
 
 pub(crate) async fn at_most_64_test_messages_wait_for_all_webhooks(store: AnyStore) {
     let webhooks = [add(&store).await, add(&store).await];
     for number in 0..64 {
-        assert_eq!(send(&store, webhooks[number % 2], number).await, Written::Done);
+        assert_eq!(
+            send(&store, webhooks[number % 2], number).await,
+            Written::Done
+        );
     }
     assert_eq!(send(&store, webhooks[0], 64).await, Written::Full);
     assert_eq!(waiting(&store).await.len(), 64);
@@ -78,7 +93,12 @@ pub(crate) async fn at_most_64_test_messages_wait_although_many_are_added_at_onc
     let ids = [add(&store).await, add(&store).await];
     join_all((0..63).map(|number| send(&store, ids[number % 2], number))).await;
     let sent = join_all((63..71).map(|number| send(&store, ids[number % 2], number))).await;
-    assert_eq!(sent.iter().filter(|written| **written == Written::Done).count(), 1);
+    assert_eq!(
+        sent.iter()
+            .filter(|written| **written == Written::Done)
+            .count(),
+        1
+    );
     assert_eq!(waiting(&store).await.len(), 64);
 }
 
@@ -106,18 +126,37 @@ pub(crate) async fn a_repeated_request_for_a_test_message_adds_no_other_one(stor
     // The first one, at the same time as others: as if all responses were lost.
     let repeat = async |number: usize| {
         let body = number.to_string().into_bytes();
-        let response = StoredResponse { status: 202, body, ..StoredResponse::default() };
-        let context = WriteContext { now: at(20), idempotency: Some(request.clone()), ..act(20) };
+        let response = StoredResponse {
+            status: 202,
+            body,
+            ..StoredResponse::default()
+        };
+        let context = WriteContext {
+            now: at(20),
+            idempotency: Some(request.clone()),
+            ..act(20)
+        };
         let change = WebhookChange::Test(message(id, number));
-        store.write_webhook(change, None, response, context).await.unwrap()
+        store
+            .write_webhook(change, None, response, context)
+            .await
+            .unwrap()
     };
     let written = join_all((1..=8).map(&repeat)).await;
-    let done = written.iter().position(|written| *written == Written::Done).unwrap();
+    let done = written
+        .iter()
+        .position(|written| *written == Written::Done)
+        .unwrap();
     let first = done + 1;
     assert_eq!(waiting(&store).await, [message(id, first)]);
     // The number of the first one is in the response to all.
-    for written in written.into_iter().filter(|written| *written != Written::Done) {
-        let Written::Replayed(response) = written else { panic!("{written:?}") };
+    for written in written
+        .into_iter()
+        .filter(|written| *written != Written::Done)
+    {
+        let Written::Replayed(response) = written else {
+            panic!("{written:?}")
+        };
         assert_eq!(response.body, first.to_string().into_bytes());
     }
     // Also when it was sent meanwhile.

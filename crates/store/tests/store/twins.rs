@@ -77,7 +77,11 @@ pub(crate) async fn expect_one_chip(store: &AnyStore, url: &str) {
 }
 
 fn chip(text: &str) -> FieldPatch {
-    [("microchip".to_owned(), Given::Set(FieldValue::Text(text.to_owned())))].into()
+    [(
+        "microchip".to_owned(),
+        Given::Set(FieldValue::Text(text.to_owned())),
+    )]
+    .into()
 }
 
 fn add(text: &str) -> Command {
@@ -85,7 +89,13 @@ fn add(text: &str) -> Command {
 }
 
 fn give(id: i64, text: &str) -> Command {
-    patch(pet_id(id), PetPatch { fields: chip(text), ..PetPatch::default() })
+    patch(
+        pet_id(id),
+        PetPatch {
+            fields: chip(text),
+            ..PetPatch::default()
+        },
+    )
 }
 
 /// Animals whose values [`BEFORE`] changes.
@@ -105,8 +115,19 @@ pub(crate) async fn fill_from_spreadsheet(store: &AnyStore) {
 }
 
 async fn found(store: &AnyStore, text: &str, withdrawn: bool) -> Vec<i64> {
-    let values = vec![store.fields().await.unwrap().searched("microchip", text).unwrap()];
-    let query = PetQuery { values, withdrawn, ..PetQuery::default() };
+    let values = vec![
+        store
+            .fields()
+            .await
+            .unwrap()
+            .searched("microchip", text)
+            .unwrap(),
+    ];
+    let query = PetQuery {
+        values,
+        withdrawn,
+        ..PetQuery::default()
+    };
     let (found, _) = store.list_store_pets(&query).await.unwrap();
     found.iter().map(|pet| pet.id.get()).collect()
 }
@@ -120,12 +141,17 @@ async fn other_of(store: &AnyStore, command: Command) -> i64 {
 
 async fn shared(store: &AnyStore) -> Vec<(String, i64)> {
     let shared = store.shared_values().await.unwrap();
-    shared.into_iter().map(|((_, key), id)| (key, id.get())).collect()
+    shared
+        .into_iter()
+        .map(|((_, key), id)| (key, id.get()))
+        .collect()
 }
 
 async fn check(url: &str) -> Checkup {
     let url: DatabaseUrl = url.parse().unwrap();
-    spawn_blocking(move || databases::check(&url).unwrap()).await.unwrap()
+    spawn_blocking(move || databases::check(&url).unwrap())
+        .await
+        .unwrap()
 }
 
 /// Copies the animals and their unique values, as `petstore copy` does.
@@ -160,7 +186,10 @@ async fn expect_note(url: &str) {
 
 /// After the migration: both keep their values, and nobody else gets it while one of them has it.
 pub(crate) async fn expect_both(store: &AnyStore, url: &str) {
-    assert_eq!(shared(store).await, [(CHIP.to_owned(), 1), (CHIP.to_owned(), 2)]);
+    assert_eq!(
+        shared(store).await,
+        [(CHIP.to_owned(), 1), (CHIP.to_owned(), 2)]
+    );
     for _ in 0..2 {
         for text in SPELLINGS {
             assert_eq!(found(store, text, false).await, [1, 2], "{text:?}");
@@ -174,7 +203,9 @@ pub(crate) async fn expect_both(store: &AnyStore, url: &str) {
     let folder = TempDir::new().unwrap();
     let copy = format!("sqlite:{}", folder.path().join("copy.db").display());
     let databases = (url.parse().unwrap(), copy.parse().unwrap());
-    spawn_blocking(move || copy_animals(&databases.0, &databases.1)).await.unwrap();
+    spawn_blocking(move || copy_animals(&databases.0, &databases.1))
+        .await
+        .unwrap();
     expect_note(&copy).await;
 
     for text in SPELLINGS {
@@ -188,7 +219,10 @@ pub(crate) async fn expect_both(store: &AnyStore, url: &str) {
     // Each is free only when nobody has it, also within a batch.
     let batch = |id| vec![withdraw(pet_id(id)), add(CHIP)];
     let done = execute(store, batch(1)).await;
-    assert!(matches!(done, Executed::Refused { index: 1, .. }), "{done:?}");
+    assert!(
+        matches!(done, Executed::Refused { index: 1, .. }),
+        "{done:?}"
+    );
     change(store, withdraw(pet_id(1))).await;
     assert_eq!(shared(store).await, []);
     assert_eq!(other_of(store, add(CHIP)).await, 2);
@@ -201,7 +235,13 @@ pub(crate) async fn expect_both(store: &AnyStore, url: &str) {
     change(store, withdraw(pet_id(1))).await;
     change(store, give(5, CHIP)).await;
     let clear = FieldPatch::from([("microchip".to_owned(), Given::Clear)]);
-    let clear = patch(pet_id(5), PetPatch { fields: clear, ..PetPatch::default() });
+    let clear = patch(
+        pet_id(5),
+        PetPatch {
+            fields: clear,
+            ..PetPatch::default()
+        },
+    );
     execute(store, vec![clear, restore(pet_id(1))]).await;
     assert_eq!(pet(store, pet_id(1)).await.withdrawn, None);
     assert_eq!(check(url).await.problems, Vec::<String>::new());

@@ -49,15 +49,25 @@ fn new(id: i64) -> StoredWebhook {
         webhook: Webhook {
             id,
             url: "https://shop.example/hooks".to_owned(),
-            types: Some(vec![ChangeType::PetChanged.into(), ChangeType::OrderPlaced.into()]),
+            types: Some(vec![
+                ChangeType::PetChanged.into(),
+                ChangeType::OrderPlaced.into(),
+            ]),
             description: Label::new("The web shop".to_owned()),
             disabled: None,
             created_at: at(10),
             updated_at: at(10),
             version: 1,
         },
-        secrets: SealedSecrets { current: vec![1, 2, 3], previous: None },
-        progress: Progress { cursor: 7, last: None, failing_since: None },
+        secrets: SealedSecrets {
+            current: vec![1, 2, 3],
+            previous: None,
+        },
+        progress: Progress {
+            cursor: 7,
+            last: None,
+            failing_since: None,
+        },
         lease: Lease::default(),
     }
 }
@@ -65,7 +75,10 @@ fn new(id: i64) -> StoredWebhook {
 pub(crate) async fn write(store: &AnyStore, change: WebhookChange) -> Written {
     // On a busy machine, many writes at once can find no free connection within a second.
     loop {
-        match store.write_webhook(change.clone(), None, StoredResponse::default(), act(20)).await {
+        match store
+            .write_webhook(change.clone(), None, StoredResponse::default(), act(20))
+            .await
+        {
             Err(StoreError::Overloaded) => {}
             written => return written.unwrap(),
         }
@@ -74,7 +87,10 @@ pub(crate) async fn write(store: &AnyStore, change: WebhookChange) -> Written {
 
 pub(crate) async fn add(store: &AnyStore) -> i64 {
     let id = store.draw_webhook_id().await.unwrap();
-    assert_eq!(write(store, WebhookChange::Add(new(id))).await, Written::Done);
+    assert_eq!(
+        write(store, WebhookChange::Add(new(id))).await,
+        Written::Done
+    );
     id
 }
 
@@ -89,7 +105,11 @@ fn change(stored: &StoredWebhook, restart: Option<Restart>) -> WebhookChange {
     after.version += 1;
     after.updated_at = at(30);
     after.description = None;
-    WebhookChange::Change { after, secrets: stored.secrets.clone(), restart }
+    WebhookChange::Change {
+        after,
+        secrets: stored.secrets.clone(),
+        restart,
+    }
 }
 
 fn update(webhook: i64, seen: Lease, lease: Lease) -> DeliveryUpdate {
@@ -116,7 +136,13 @@ fn lease(holder: i64, beat: i64) -> Lease {
 
 fn waiting(seq: i64, due: Option<i64>) -> Waiting {
     let lane = Some("pet:7".to_owned());
-    Waiting { seq, previous: Some(seq - 1), lane, failures: 1, due_at: due.map(at) }
+    Waiting {
+        seq,
+        previous: Some(seq - 1),
+        lane,
+        failures: 1,
+        due_at: due.map(at),
+    }
 }
 
 fn attempt(number: i64) -> Attempt {
@@ -132,7 +158,10 @@ fn attempt(number: i64) -> Attempt {
 pub(crate) async fn a_webhook_is_read_as_it_was_added_and_changed(store: AnyStore) {
     let (first, second) = (add(&store).await, add(&store).await);
     assert!(second > first);
-    assert_eq!(store.list_webhooks().await.unwrap(), [new(first), new(second)]);
+    assert_eq!(
+        store.list_webhooks().await.unwrap(),
+        [new(first), new(second)]
+    );
     let mut after = new(first).webhook;
     after.version = 2;
     after.url = "https://till.example/".to_owned();
@@ -140,9 +169,15 @@ pub(crate) async fn a_webhook_is_read_as_it_was_added_and_changed(store: AnyStor
     after.description = None;
     after.disabled = Some(DisabledReason::Request);
     after.updated_at = at(30);
-    let secrets = SealedSecrets { current: vec![4], previous: Some((vec![1, 2, 3], at(40))) };
-    let changed =
-        WebhookChange::Change { after: after.clone(), secrets: secrets.clone(), restart: None };
+    let secrets = SealedSecrets {
+        current: vec![4],
+        previous: Some((vec![1, 2, 3], at(40))),
+    };
+    let changed = WebhookChange::Change {
+        after: after.clone(),
+        secrets: secrets.clone(),
+        restart: None,
+    };
     assert_eq!(write(&store, changed).await, Written::Done);
     let read = get(&store, first).await.unwrap();
     assert_eq!((read.webhook, read.secrets), (after, secrets));
@@ -160,7 +195,10 @@ pub(crate) async fn a_change_of_another_version_changes_nothing(store: AnyStore)
     let delete = WebhookChange::Delete { id, version: 1 };
     assert_eq!(write(&store, delete).await, Written::Stale);
     assert_eq!(get(&store, id).await, changed);
-    let delete = WebhookChange::Delete { id: id + 1, version: 1 };
+    let delete = WebhookChange::Delete {
+        id: id + 1,
+        version: 1,
+    };
     assert_eq!(write(&store, delete).await, Written::Stale);
 }
 
@@ -172,8 +210,14 @@ pub(crate) async fn there_are_at_most_100_webhooks_and_no_identifier_is_given_tw
         last = add(&store).await;
     }
     let id = store.draw_webhook_id().await.unwrap();
-    assert_eq!(write(&store, WebhookChange::Add(new(id))).await, Written::Full);
-    let delete = WebhookChange::Delete { id: last, version: 1 };
+    assert_eq!(
+        write(&store, WebhookChange::Add(new(id))).await,
+        Written::Full
+    );
+    let delete = WebhookChange::Delete {
+        id: last,
+        version: 1,
+    };
     assert_eq!(write(&store, delete).await, Written::Done);
     assert!(add(&store).await > id);
 }
@@ -185,7 +229,12 @@ pub(crate) async fn there_are_at_most_100_webhooks_although_many_are_added_at_on
     let id = store.draw_webhook_id().await.unwrap();
     let adding = (id..id + 8).map(|id| write(&store, WebhookChange::Add(new(id))));
     let done = join_all(adding).await;
-    assert_eq!(done.iter().filter(|written| **written == Written::Done).count(), 1);
+    assert_eq!(
+        done.iter()
+            .filter(|written| **written == Written::Done)
+            .count(),
+        1
+    );
     assert_eq!(store.list_webhooks().await.unwrap().len(), 100);
 }
 
@@ -198,18 +247,34 @@ pub(crate) async fn a_repeated_request_for_a_webhook_replays_its_response(store:
         key: IdempotencyKey::new("first".to_owned()).unwrap(),
         fingerprint: [fingerprint; 32],
     };
-    let response = StoredResponse { status: 201, body: vec![9, 8, 7], ..StoredResponse::default() };
+    let response = StoredResponse {
+        status: 201,
+        body: vec![9, 8, 7],
+        ..StoredResponse::default()
+    };
     let add = async |fingerprint, response| {
         let id = store.draw_webhook_id().await.unwrap();
-        let context = WriteContext { idempotency: Some(request(fingerprint)), ..act(20) };
-        store.write_webhook(WebhookChange::Add(new(id)), None, response, context).await.unwrap()
+        let context = WriteContext {
+            idempotency: Some(request(fingerprint)),
+            ..act(20)
+        };
+        store
+            .write_webhook(WebhookChange::Add(new(id)), None, response, context)
+            .await
+            .unwrap()
     };
     assert_eq!(store.recall_request(request(1)).await.unwrap(), None);
     assert_eq!(add(1, response.clone()).await, Written::Done);
     let replayed = Written::Replayed(response);
-    assert_eq!(store.recall_request(request(1)).await.unwrap(), Some(replayed.clone()));
+    assert_eq!(
+        store.recall_request(request(1)).await.unwrap(),
+        Some(replayed.clone())
+    );
     assert_eq!(add(1, StoredResponse::default()).await, replayed);
-    assert_eq!(add(2, StoredResponse::default()).await, Written::IdempotencyConflict);
+    assert_eq!(
+        add(2, StoredResponse::default()).await,
+        Written::IdempotencyConflict
+    );
     assert_eq!(store.list_webhooks().await.unwrap().len(), 1);
 }
 
@@ -219,7 +284,10 @@ pub(crate) async fn a_lease_is_taken_by_one_of_those_who_saw_it_free(store: AnyS
     let attempts = (1..=8).map(|holder| save(&store, update(id, free, lease(holder, 1))));
     let taken = futures_util::future::join_all(attempts).await;
     assert_eq!(taken.iter().filter(|taken| **taken).count(), 1);
-    let holder = (1..).zip(&taken).find_map(|(holder, taken)| taken.then_some(holder)).unwrap();
+    let holder = (1..)
+        .zip(&taken)
+        .find_map(|(holder, taken)| taken.then_some(holder))
+        .unwrap();
     assert_eq!(get(&store, id).await.unwrap().lease, lease(holder, 1));
     // It is renewed by its holder, and taken over by one who saw the last renewal.
     assert!(save(&store, update(id, lease(holder, 1), lease(holder, 2))).await);
@@ -231,14 +299,21 @@ pub(crate) async fn a_lease_is_taken_by_one_of_those_who_saw_it_free(store: AnyS
 pub(crate) async fn what_was_delivered_is_saved_only_with_the_lease(store: AnyStore) {
     let (id, other) = (add(&store).await, add(&store).await);
     let free = Lease::default();
-    let progress = Progress { cursor: 12, last: Some(11), failing_since: Some(at(50)) };
+    let progress = Progress {
+        cursor: 12,
+        last: Some(11),
+        failing_since: Some(at(50)),
+    };
     let complete = |id, seen, next| DeliveryUpdate {
         progress: Some(progress),
         waiting: vec![waiting(9, Some(60)), waiting(10, None)],
         attempts: vec![attempt(1), attempt(2)],
         ..update(id, seen, next)
     };
-    let updates = vec![complete(id, lease(5, 5), lease(5, 6)), complete(other, free, lease(1, 1))];
+    let updates = vec![
+        complete(id, lease(5, 5), lease(5, 6)),
+        complete(other, free, lease(1, 1)),
+    ];
     assert_eq!(store.save_deliveries(updates).await.unwrap(), [false, true]);
     assert_eq!(get(&store, id).await, Some(new(id)));
     assert!(store.waiting_messages(id).await.unwrap().is_empty());
@@ -248,10 +323,19 @@ pub(crate) async fn what_was_delivered_is_saved_only_with_the_lease(store: AnySt
     assert_eq!(kept, [waiting(9, Some(60)), waiting(10, None)]);
     let listed = store.list_attempts(other, 0, 10).await.unwrap();
     assert_eq!(listed, [(1, attempt(1)), (2, attempt(2))]);
-    assert_eq!(store.list_attempts(other, 1, 10).await.unwrap(), [(2, attempt(2))]);
-    assert_eq!(store.list_attempts(other, 0, 1).await.unwrap(), [(1, attempt(1))]);
+    assert_eq!(
+        store.list_attempts(other, 1, 10).await.unwrap(),
+        [(2, attempt(2))]
+    );
+    assert_eq!(
+        store.list_attempts(other, 0, 1).await.unwrap(),
+        [(1, attempt(1))]
+    );
     // A message that waits is changed, and one is done; the webhook is disabled.
-    let later = Waiting { failures: 2, ..waiting(10, Some(70)) };
+    let later = Waiting {
+        failures: 2,
+        ..waiting(10, Some(70))
+    };
     let next = DeliveryUpdate {
         waiting: vec![later.clone()],
         done: vec![9],
@@ -261,13 +345,22 @@ pub(crate) async fn what_was_delivered_is_saved_only_with_the_lease(store: AnySt
     };
     assert!(save(&store, next).await);
     assert_eq!(store.waiting_messages(other).await.unwrap(), [later]);
-    assert_eq!(store.list_attempts(other, 2, 10).await.unwrap(), [(3, attempt(3))]);
+    assert_eq!(
+        store.list_attempts(other, 2, 10).await.unwrap(),
+        [(3, attempt(3))]
+    );
     let disabled = get(&store, other).await.unwrap();
     assert_eq!(disabled.webhook.disabled, Some(DisabledReason::Gone));
-    assert_eq!((disabled.webhook.version, disabled.webhook.updated_at), (2, at(80)));
+    assert_eq!(
+        (disabled.webhook.version, disabled.webhook.updated_at),
+        (2, at(80))
+    );
     assert_eq!(disabled.progress, progress);
     store.add_attempt(other, attempt(4)).await.unwrap();
-    assert_eq!(store.list_attempts(other, 3, 10).await.unwrap(), [(4, attempt(4))]);
+    assert_eq!(
+        store.list_attempts(other, 3, 10).await.unwrap(),
+        [(4, attempt(4))]
+    );
 }
 
 pub(crate) async fn a_change_by_a_request_ends_the_lease(store: AnyStore) {
@@ -286,25 +379,46 @@ pub(crate) async fn the_act_of_a_change_comes_after_the_changes_before_it(store:
     create(&store, new_pet("Frank", 1, Available)).await;
     let added = Some(Act::on_webhook(ActType::WebhookAdded, id));
     let (add, response) = (WebhookChange::Add(new(id)), StoredResponse::default());
-    let written = store.write_webhook(add, added, response, act(20)).await.unwrap();
+    let written = store
+        .write_webhook(add, added, response, act(20))
+        .await
+        .unwrap();
     assert_eq!(written, Written::Done);
     create(&store, new_pet("Zoe", 1, Available)).await;
     let disable = Some((DisabledReason::Gone, at(30)));
-    let disabled = DeliveryUpdate { disable, ..update(id, Lease::default(), lease(1, 1)) };
+    let disabled = DeliveryUpdate {
+        disable,
+        ..update(id, Lease::default(), lease(1, 1))
+    };
     assert!(save(&store, disabled).await);
-    let query = AuditQuery { limit: 100, ..AuditQuery::default() };
+    let query = AuditQuery {
+        limit: 100,
+        ..AuditQuery::default()
+    };
     let (entries, _) = store.list_audit(&query).await.unwrap();
     let kinds = entries.iter().map(|entry| match entry {
         AuditEntry::Change(change) => change.kind.as_str(),
         AuditEntry::Act { act, .. } => act.kind.as_str(),
     });
     let kinds: Vec<_> = kinds.collect();
-    assert_eq!(kinds, ["pet.added", "webhook.added", "pet.added", "webhook.disabled"]);
+    assert_eq!(
+        kinds,
+        [
+            "pet.added",
+            "webhook.added",
+            "pet.added",
+            "webhook.disabled"
+        ]
+    );
 }
 
 pub(crate) async fn an_enabled_webhook_resumes_or_starts_from_now(store: AnyStore) {
     let id = add(&store).await;
-    let progress = Progress { cursor: 12, last: Some(11), failing_since: Some(at(50)) };
+    let progress = Progress {
+        cursor: 12,
+        last: Some(11),
+        failing_since: Some(at(50)),
+    };
     let stopped = DeliveryUpdate {
         progress: Some(progress),
         waiting: vec![waiting(9, Some(600)), waiting(10, None)],
@@ -315,13 +429,26 @@ pub(crate) async fn an_enabled_webhook_resumes_or_starts_from_now(store: AnyStor
     let resume = change(&stored, Some(Restart::Resume(at(60))));
     assert_eq!(write(&store, resume).await, Written::Done);
     let stored = get(&store, id).await.unwrap();
-    assert_eq!(stored.progress, Progress { failing_since: None, ..progress });
+    assert_eq!(
+        stored.progress,
+        Progress {
+            failing_since: None,
+            ..progress
+        }
+    );
     let due = [waiting(9, Some(60)), waiting(10, None)];
     assert_eq!(store.waiting_messages(id).await.unwrap(), due);
     let now = change(&stored, Some(Restart::From(20)));
     assert_eq!(write(&store, now).await, Written::Done);
     let stored = get(&store, id).await.unwrap();
-    assert_eq!(stored.progress, Progress { cursor: 20, last: Some(20), failing_since: None });
+    assert_eq!(
+        stored.progress,
+        Progress {
+            cursor: 20,
+            last: Some(20),
+            failing_since: None
+        }
+    );
     assert!(store.waiting_messages(id).await.unwrap().is_empty());
 }
 
@@ -333,7 +460,12 @@ pub(crate) async fn what_an_enabled_webhook_still_needs_of_the_log_is_not_forgot
     }
     assert_eq!(store.journal_state().await.unwrap().last, 9);
     let kept = async || {
-        while store.forget_changes(at(1_000)..=at(1_000), 2).await.unwrap() > 0 {}
+        while store
+            .forget_changes(at(1_000)..=at(1_000), 2)
+            .await
+            .unwrap()
+            > 0
+        {}
         store.journal_state().await.unwrap().first
     };
     // It has read up to 7, and two of these messages wait.
@@ -344,11 +476,23 @@ pub(crate) async fn what_an_enabled_webhook_still_needs_of_the_log_is_not_forgot
     };
     assert!(save(&store, failing).await);
     assert_eq!(kept().await, 4);
-    let delivered = DeliveryUpdate { done: vec![4, 6], ..update(id, lease(1, 1), lease(1, 2)) };
+    let delivered = DeliveryUpdate {
+        done: vec![4, 6],
+        ..update(id, lease(1, 1), lease(1, 2))
+    };
     assert!(save(&store, delivered).await);
     assert_eq!(kept().await, 8);
     let disable = Some((DisabledReason::Gone, at(80)));
-    assert!(save(&store, DeliveryUpdate { disable, ..update(id, lease(1, 2), lease(1, 3)) }).await);
+    assert!(
+        save(
+            &store,
+            DeliveryUpdate {
+                disable,
+                ..update(id, lease(1, 2), lease(1, 3))
+            }
+        )
+        .await
+    );
     assert_eq!(kept().await, 9);
 }
 
@@ -383,8 +527,13 @@ pub(crate) async fn the_newest_10000_attempts_are_kept_and_none_that_is_too_old(
     assert_eq!(i64::try_from(kept.len()), Ok(KEPT_ATTEMPTS));
     assert_eq!(kept[0].1, attempt(KEPT_ATTEMPTS / 2));
     let before = KEPT_ATTEMPTS + 100;
-    let forget =
-        DeliveryUpdate { forget_before: Some(at(before)), ..update(id, lease(1, 3), lease(1, 4)) };
+    let forget = DeliveryUpdate {
+        forget_before: Some(at(before)),
+        ..update(id, lease(1, 3), lease(1, 4))
+    };
     assert!(save(&store, forget).await);
-    assert_eq!(store.list_attempts(id, 0, 1).await.unwrap()[0].1, attempt(before));
+    assert_eq!(
+        store.list_attempts(id, 0, 1).await.unwrap()[0].1,
+        attempt(before)
+    );
 }

@@ -1,6 +1,10 @@
 //! The contract of every store on PostgreSQL, and the properties of PostgreSQL, which the tests install and start.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod area;
 mod area_check;

@@ -67,7 +67,9 @@ pub const FORBIDDEN: [(&str, &str); 52] = [
 static RANGES: LazyLock<Vec<(IpNet, &str)>> = LazyLock::new(|| {
     let ranges = FORBIDDEN.into_iter();
     // A test parses all of them.
-    ranges.filter_map(|(range, what)| Some((range.parse().ok()?, what))).collect()
+    ranges
+        .filter_map(|(range, what)| Some((range.parse().ok()?, what)))
+        .collect()
 });
 
 /// Why no message may be sent to this address; `None` if it may. `allowed` has the networks that the
@@ -76,5 +78,8 @@ pub fn judge(address: IpAddr, allowed: &Networks) -> Option<&'static str> {
     if allowed.contain(address) {
         return None;
     }
-    RANGES.iter().find(|(range, _)| range.contains(&address)).map(|&(_, what)| what)
+    RANGES
+        .iter()
+        .find(|(range, _)| range.contains(&address))
+        .map(|&(_, what)| what)
 }

@@ -43,7 +43,10 @@ pub struct Lookups {
 
 impl Lookups {
     pub fn new(resolver: Box<dyn Resolve>) -> Self {
-        Self { resolver: resolver.into(), running: Arc::default() }
+        Self {
+            resolver: resolver.into(),
+            running: Arc::default(),
+        }
     }
 
     /// The addresses of the host in a URL; at least one.
@@ -75,7 +78,10 @@ impl Lookups {
 
     fn start(&self, key: (String, u16)) -> Shared<BoxFuture<'static, Found>> {
         let resolver = Arc::clone(&self.resolver);
-        let ended = Ended { key: key.clone(), running: Arc::clone(&self.running) };
+        let ended = Ended {
+            key: key.clone(),
+            running: Arc::clone(&self.running),
+        };
         let lookup = task::spawn(async move {
             let _ended = ended;
             resolver.resolve(&key.0, key.1).await.map_err(Arc::new)

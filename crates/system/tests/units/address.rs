@@ -5,7 +5,9 @@ use petstore_domain::Networks;
 use petstore_system::addresses::{FORBIDDEN, judge};
 
 fn networks(text: &str) -> Networks {
-    text.split_whitespace().map(|network| network.parse().unwrap()).collect()
+    text.split_whitespace()
+        .map(|network| network.parse().unwrap())
+        .collect()
 }
 
 fn why(address: &str, allowed: &str) -> Option<&'static str> {
@@ -28,7 +30,11 @@ fn no_address_of_a_special_purpose_range_is_permitted() {
     for ((range, what), inside) in FORBIDDEN.into_iter().zip(inside) {
         assert_eq!(why(inside, ""), Some(what), "{inside} in {range}");
         // A mapped address is permitted as that of IPv4.
-        let permitted = if range == "::ffff:0:0/96" { "8.0.0.0/8" } else { range };
+        let permitted = if range == "::ffff:0:0/96" {
+            "8.0.0.0/8"
+        } else {
+            range
+        };
         assert_eq!(why(inside, permitted), None, "{inside} in {range}");
         let range: IpNet = range.parse().unwrap();
         for end in [range.network(), range.broadcast()] {
@@ -109,7 +115,12 @@ fn an_operator_can_permit_a_network() {
     for address in ["10.1.2.3", "::1", "127.0.0.1", "::ffff:10.1.2.3", "8.8.8.8"] {
         assert_eq!(why(address, allowed), None, "{address}");
     }
-    for address in ["10.2.0.1", "127.0.0.2", "::ffff:10.2.0.1", "64:ff9b::10.1.2.3"] {
+    for address in [
+        "10.2.0.1",
+        "127.0.0.2",
+        "::ffff:10.2.0.1",
+        "64:ff9b::10.1.2.3",
+    ] {
         assert!(why(address, allowed).is_some(), "{address}");
     }
 }

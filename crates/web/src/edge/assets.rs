@@ -22,7 +22,11 @@ impl Asset {
     pub fn new(path: &str, media_type: &'static str, content: impl Into<Bytes>) -> Self {
         let content = content.into();
         let digits = text::hex_digits(&Sha256::digest(&content)[..6]);
-        Self { path: path.replace('%', &digits), media_type, content }
+        Self {
+            path: path.replace('%', &digits),
+            media_type,
+            content,
+        }
     }
 
     /// The response to a request for it.
@@ -36,7 +40,11 @@ pub fn respond(path: &str, media_type: &'static str, content: Bytes) -> Response
     let mut response = Response::new(content.into());
     let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
     let for_a_day = HeaderValue::from_static("public, max-age=86400");
-    let kept = if path.starts_with("/assets/") { forever } else { for_a_day };
+    let kept = if path.starts_with("/assets/") {
+        forever
+    } else {
+        for_a_day
+    };
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     headers.insert(header::CACHE_CONTROL, kept);

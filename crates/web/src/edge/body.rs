@@ -89,7 +89,10 @@ pub fn max_length(body: &UnreadBody<'_>) -> usize {
 
 /// The same for a body of at most `max` bytes.
 pub fn max_length_within(body: &UnreadBody<'_>, max: usize) -> usize {
-    let declared = body.size_hint().upper().and_then(|length| usize::try_from(length).ok());
+    let declared = body
+        .size_hint()
+        .upper()
+        .and_then(|length| usize::try_from(length).ok());
     declared.unwrap_or(max).min(max)
 }
 
@@ -112,7 +115,11 @@ impl Accepted {
     }
 
     fn wrong_type(self) -> ApiError {
-        let patch = if self == Self::Patch { "application/merge-patch+json or " } else { "" };
+        let patch = if self == Self::Patch {
+            "application/merge-patch+json or "
+        } else {
+            ""
+        };
         let message = format!(
             "The body must be JSON with Content-Type: {patch}application/json and without \
              Content-Encoding."
@@ -142,7 +149,11 @@ pub async fn read(
         return Err(accepted.wrong_type());
     }
     let body = collect(body, MAX_BODY, timeout).await?;
-    if is_accepted || body.is_empty() { Ok(body) } else { Err(accepted.wrong_type()) }
+    if is_accepted || body.is_empty() {
+        Ok(body)
+    } else {
+        Err(accepted.wrong_type())
+    }
 }
 
 /// Reads a form of a page, of at most `max` bytes. Fails like [`read`].
@@ -176,7 +187,10 @@ pub async fn read_picture(
 ) -> Result<Bytes, ApiError> {
     let type_of = |format: &Format| format!("image/{}", format.as_str().to_lowercase());
     let types: Vec<_> = accepted.formats.iter().map(type_of).collect();
-    if !types.iter().any(|type_of| has_type(headers, type_of.as_bytes())) {
+    if !types
+        .iter()
+        .any(|type_of| has_type(headers, type_of.as_bytes()))
+    {
         let named = match &types[..] {
             [others @ .., last] => format!("{} or {last}", others.join(", ")),
             [] => String::new(),
@@ -205,7 +219,10 @@ async fn collect(body: UnreadBody<'_>, max: usize, timeout: Duration) -> Result<
             Problem::InvalidBody,
             "The body ended too early, or its framing is invalid.",
         )),
-        Err(_) => Err(ApiError::new(Problem::BodyTimeout, "The body did not arrive in time.")),
+        Err(_) => Err(ApiError::new(
+            Problem::BodyTimeout,
+            "The body did not arrive in time.",
+        )),
     }
 }
 
@@ -216,7 +233,9 @@ where
 {
     let mut whole = Vec::new();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame?.into_data() else { continue };
+        let Ok(data) = frame?.into_data() else {
+            continue;
+        };
         if whole.is_empty() && body.is_end_stream() {
             return Ok(data);
         }
@@ -232,7 +251,11 @@ fn has_type(headers: &HeaderMap, expected: &[u8]) -> bool {
     let (Some(value), None) = (types.next(), types.next()) else {
         return false;
     };
-    let essence = value.as_bytes().split(|&byte| byte == b';').next().unwrap_or_default();
+    let essence = value
+        .as_bytes()
+        .split(|&byte| byte == b';')
+        .next()
+        .unwrap_or_default();
     essence.trim_ascii().eq_ignore_ascii_case(expected)
         && !headers.contains_key(header::CONTENT_ENCODING)
 }

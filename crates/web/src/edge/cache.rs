@@ -21,7 +21,10 @@ pub struct Cache<K, P> {
 impl<K: Hash + Eq, P: Clone> Cache<K, P> {
     /// A cache of at most so many pages.
     pub fn of(most: usize) -> Self {
-        Self { halves: RwLock::default(), most }
+        Self {
+            halves: RwLock::default(),
+            most,
+        }
     }
 
     /// The page, if it was rendered at this version. `None` if the store has no version.

@@ -54,14 +54,20 @@ pub fn apply(
     // A 304 has the `Vary` of the 200, whose size is unknown here (RFC 9110, section 15.4.5).
     let known = response.status() == StatusCode::NOT_MODIFIED;
     if !known && !(SMALLEST..=LARGEST).contains(&size)
-        || response.headers().get_all(header::VARY).iter().any(|varies| varies == VARY)
+        || response
+            .headers()
+            .get_all(header::VARY)
+            .iter()
+            .any(|varies| varies == VARY)
         || refuses(response.headers())
     {
         return;
     }
     response.headers_mut().append(header::VARY, VARY);
     let body = response.body().whole().filter(|body| !body.is_empty());
-    let Some(body) = body.filter(|_| prefers_gzip(request)) else { return };
+    let Some(body) = body.filter(|_| prefers_gzip(request)) else {
+        return;
+    };
     // For each response: higher levels save little and take twice the time. Without memory for a
     // copy, the uncompressed body is sent.
     let copy = gzip(Compression::fast(), body).ok();
@@ -70,13 +76,17 @@ pub fn apply(
         return;
     };
     *response.body_mut() = compressed.into();
-    response.headers_mut().insert(header::CONTENT_ENCODING, GZIP);
+    response
+        .headers_mut()
+        .insert(header::CONTENT_ENCODING, GZIP);
 }
 
 fn refuses(response: &HeaderMap) -> bool {
     let is_strong = |tag: &HeaderValue| !tag.as_bytes().starts_with(b"W/");
     response.get(header::ETAG).is_some_and(is_strong)
-        || response.get(header::CACHE_CONTROL).is_some_and(|control| control == "no-store")
+        || response
+            .get(header::CACHE_CONTROL)
+            .is_some_and(|control| control == "no-store")
 }
 
 /// Whether the request prefers gzip to no coding. `*` includes gzip. `false` without
@@ -84,7 +94,12 @@ fn refuses(response: &HeaderMap) -> bool {
 pub fn prefers_gzip(request: &HeaderMap) -> bool {
     let (mut gzip, mut identity, mut others) = (None, None, None);
     for field in request.get_all(header::ACCEPT_ENCODING) {
-        for element in field.to_str().unwrap_or_default().to_ascii_lowercase().split(',') {
+        for element in field
+            .to_str()
+            .unwrap_or_default()
+            .to_ascii_lowercase()
+            .split(',')
+        {
             let (name, parameter) = element.split_once(';').unwrap_or((element, "q=1"));
             let q = match name.trim() {
                 // `x-gzip` is an old name of gzip (RFC 9110, section 8.4.1.3).
@@ -123,7 +138,9 @@ pub fn gzip_pieces(
 ) -> impl Stream<Item = Result<Bytes, Cause>> + Send {
     let encoder = GzEncoder::new(Vec::new(), Compression::fast());
     stream::try_unfold((pieces, Some(encoder)), async |(mut pieces, encoder)| {
-        let Some(mut encoder) = encoder else { return Ok(None) };
+        let Some(mut encoder) = encoder else {
+            return Ok(None);
+        };
         let failed = |error| Arc::new(error) as Cause;
         let Some(piece) = pieces.try_next().await? else {
             let last = encoder.finish().map_err(failed)?;
@@ -150,13 +167,21 @@ mod tests {
             ("W/\"7\"", "no-store", false),
         ] {
             let mut response = Response::new(Body::Whole(vec![b' '; 4 << 10].into()));
-            response.headers_mut().insert(header::ETAG, tag.parse().unwrap());
-            response.headers_mut().insert(header::CACHE_CONTROL, control.parse().unwrap());
+            response
+                .headers_mut()
+                .insert(header::ETAG, tag.parse().unwrap());
+            response
+                .headers_mut()
+                .insert(header::CACHE_CONTROL, control.parse().unwrap());
             apply(&memory, || Reader::Known, &request, &mut response);
             let is_shorter = response.body().size_hint().exact().unwrap() < 4 << 10;
             assert_eq!(is_shorter, is_compressed, "{tag} {control}");
             for field in [header::CONTENT_ENCODING, header::VARY] {
-                assert_eq!(response.headers().contains_key(&field), is_compressed, "{field}");
+                assert_eq!(
+                    response.headers().contains_key(&field),
+                    is_compressed,
+                    "{field}"
+                );
             }
         }
     }

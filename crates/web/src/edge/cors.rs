@@ -36,14 +36,18 @@ pub(crate) struct Cors {
 
 impl Cors {
     pub(crate) fn new(origins: &[Origin]) -> Self {
-        Self { origins: origins.iter().map(Origin::header_value).collect() }
+        Self {
+            origins: origins.iter().map(Origin::header_value).collect(),
+        }
     }
 
     /// The response to a preflight: before the request itself, a browser asks whether a page may
     /// send it. A preflight has no key.
     pub(crate) fn preflight(&self, request: &Parts) -> Option<Response> {
         let asks = request.method == Method::OPTIONS
-            && request.headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+            && request
+                .headers
+                .contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
         if !asks || self.allowed(&request.headers).is_none() {
             return None;
         }

@@ -46,7 +46,11 @@ impl<const IS_FOR_CLIENTS: bool> Faulty<IS_FOR_CLIENTS> {
             request_timeout: Duration::from_millis(1),
             ..Settings::default()
         };
-        Self(Edge::new(Arc::new(SystemClock), &mut StdRng::seed_from_u64(1), &settings))
+        Self(Edge::new(
+            Arc::new(SystemClock),
+            &mut StdRng::seed_from_u64(1),
+            &settings,
+        ))
     }
 
     async fn get(&self, path: &str, fields: &[(&str, &str)]) -> Response {
@@ -55,7 +59,9 @@ impl<const IS_FOR_CLIENTS: bool> Faulty<IS_FOR_CLIENTS> {
             request = request.header(*name, *value);
         }
         let client = Client::from(IpAddr::from([192, 0, 2, 1]));
-        let request = request.body(http_body_util::Full::<bytes::Bytes>::default()).unwrap();
+        let request = request
+            .body(http_body_util::Full::<bytes::Bytes>::default())
+            .unwrap();
         self.0.handle(self, &client, request).await
     }
 }
@@ -65,7 +71,11 @@ async fn gives_what_no_interface_can_forget<const IS_FOR_CLIENTS: bool>() {
     let long = "a".repeat(20_000);
     for (path, fields, status) in [
         ("/", &[][..], StatusCode::OK),
-        ("/", &[("x", &*long)], StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE),
+        (
+            "/",
+            &[("x", &*long)],
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+        ),
         ("/", &[("host", "y")], StatusCode::BAD_REQUEST),
         ("/panic", &[], StatusCode::INTERNAL_SERVER_ERROR),
         ("/hang", &[], StatusCode::SERVICE_UNAVAILABLE),
@@ -74,7 +84,11 @@ async fn gives_what_no_interface_can_forget<const IS_FOR_CLIENTS: bool>() {
         let response = interface.get(path, &fields).await;
         assert_eq!(response.status(), status, "{path}");
         assert_eq!(response.headers()[REQUEST_ID], "mine", "{path}");
-        assert_eq!(response.headers()[header::CACHE_CONTROL], "private", "{path}");
+        assert_eq!(
+            response.headers()[header::CACHE_CONTROL],
+            "private",
+            "{path}"
+        );
     }
 }
 
@@ -90,13 +104,22 @@ async fn allows_and_counts<const IS_FOR_CLIENTS: bool>() -> (bool, bool, bool) {
     let allowed = interface.get("/", &[origin]).await;
     let mut page = Exposition::default();
     interface.0.metrics.expose(&mut page);
-    let counted = page.finish().contains(r#"http_response_status_code="200"} 1"#);
-    let asks = Request::options("/").header(origin.0, origin.1).header(header::HOST, "x");
+    let counted = page
+        .finish()
+        .contains(r#"http_response_status_code="200"} 1"#);
+    let asks = Request::options("/")
+        .header(origin.0, origin.1)
+        .header(header::HOST, "x");
     let asks = asks.header(header::ACCESS_CONTROL_REQUEST_METHOD, "GET");
     let (asks, ()) = asks.body(()).unwrap().into_parts();
     (
-        allowed.headers().contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN),
-        interface.0.preflight::<Faulty<IS_FOR_CLIENTS>>(&asks).is_some(),
+        allowed
+            .headers()
+            .contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN),
+        interface
+            .0
+            .preflight::<Faulty<IS_FOR_CLIENTS>>(&asks)
+            .is_some(),
         counted,
     )
 }

@@ -64,9 +64,10 @@ fn add_headers(problem: Problem, headers: &mut HeaderMap) {
     let (name, value) = match problem {
         // RFC 6750, section 3: no error code if no key was sent.
         Problem::MissingApiKey => (header::WWW_AUTHENTICATE, r#"Bearer realm="petstore""#),
-        Problem::InvalidApiKey => {
-            (header::WWW_AUTHENTICATE, r#"Bearer realm="petstore", error="invalid_token""#)
-        }
+        Problem::InvalidApiKey => (
+            header::WWW_AUTHENTICATE,
+            r#"Bearer realm="petstore", error="invalid_token""#,
+        ),
         // The start of the next request is unknown.
         Problem::InvalidRequest => (header::CONNECTION, "close"),
         Problem::Unavailable | Problem::StorageFull | Problem::IdempotencyInProgress => {
@@ -93,16 +94,28 @@ impl ApiError {
     /// `message` tells people which part of the request is wrong and what is allowed. It reveals no
     /// internals.
     pub fn new(problem: Problem, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { problem, message: message.into(), field: None, cause: None, body: None }
+        Self {
+            problem,
+            message: message.into(),
+            field: None,
+            cause: None,
+            body: None,
+        }
     }
 
     /// The same with another message.
     pub fn saying(self, message: &'static str) -> Self {
-        Self { message: message.into(), ..self }
+        Self {
+            message: message.into(),
+            ..self
+        }
     }
 
     pub(crate) fn with_field(self, name: HeaderName, value: HeaderValue) -> Self {
-        Self { field: Some(Box::new((name, value))), ..self }
+        Self {
+            field: Some(Box::new((name, value))),
+            ..self
+        }
     }
 
     /// Adds the position of the command that failed, and the JSON of the present state.
@@ -126,7 +139,10 @@ impl ApiError {
             Some(room) => room.fill(body),
             None => body.into(),
         };
-        Self { body: Some(Box::new(body)), ..self }
+        Self {
+            body: Some(Box::new(body)),
+            ..self
+        }
     }
 
     /// Adds the position of the command that is wrong.
@@ -135,7 +151,10 @@ impl ApiError {
     }
 
     pub fn caused_by(self, cause: Cause) -> Self {
-        Self { cause: Some(cause), ..self }
+        Self {
+            cause: Some(cause),
+            ..self
+        }
     }
 
     pub fn no_such_path() -> Self {
@@ -171,7 +190,10 @@ impl ApiError {
     pub fn internal(cause: Cause) -> Self {
         let message = "Internal error. The operator finds the cause in the log by the X-Request-Id \
                        of this response.";
-        Self { cause: Some(cause), ..Self::new(Problem::Internal, message) }
+        Self {
+            cause: Some(cause),
+            ..Self::new(Problem::Internal, message)
+        }
     }
 
     /// The request timed out. The store may still complete its work.
@@ -182,7 +204,10 @@ impl ApiError {
     /// The response, and its cause for the log.
     pub fn into_response(mut self) -> (Response, Option<Cause>) {
         let status = http_status(self.problem);
-        let body = self.body.take().map_or_else(|| self.render().into(), |body| *body);
+        let body = self
+            .body
+            .take()
+            .map_or_else(|| self.render().into(), |body| *body);
         let mut response = response::json(status, body);
         add_headers(self.problem, response.headers_mut());
         if let Some((name, value)) = self.field.map(|field| *field) {
@@ -193,7 +218,11 @@ impl ApiError {
 
     fn render(&self) -> Vec<u8> {
         let status = http_status(self.problem).as_u16();
-        json::render(&ErrorBody { code: self.problem.code(), message: &self.message, status })
+        json::render(&ErrorBody {
+            code: self.problem.code(),
+            message: &self.message,
+            status,
+        })
     }
 
     pub fn problem(&self) -> Problem {
@@ -275,7 +304,10 @@ impl From<StoreError> for ApiError {
             StoreError::Unavailable(cause) => (later, Some(cause)),
             StoreError::OutcomeUnknown(cause) => (OUTCOME_UNKNOWN, Some(cause)),
         };
-        Self { cause, ..Self::new(Problem::Unavailable, message) }
+        Self {
+            cause,
+            ..Self::new(Problem::Unavailable, message)
+        }
     }
 }
 

@@ -51,7 +51,10 @@ impl Tags {
 
 /// Whether the client has the response with this tag, whatever became of that since.
 pub fn has(request: &HeaderMap, tag: &HeaderValue) -> bool {
-    request.get(header::IF_NONE_MATCH).is_some_and(|given| given != "*") && is_known(request, tag)
+    request
+        .get(header::IF_NONE_MATCH)
+        .is_some_and(|given| given != "*")
+        && is_known(request, tag)
 }
 
 /// Adds the tag to the response, or replaces it with a 304 if the client has this tag. The other
@@ -84,7 +87,10 @@ fn is_known(request: &HeaderMap, tag: &HeaderValue) -> bool {
 
 /// The text inside quotes. A tag cannot contain quotes.
 fn opaque_tags(list: &HeaderValue) -> impl Iterator<Item = &[u8]> {
-    list.as_bytes().split(|&byte| byte == b'"').skip(1).step_by(2)
+    list.as_bytes()
+        .split(|&byte| byte == b'"')
+        .skip(1)
+        .step_by(2)
 }
 
 #[cfg(test)]

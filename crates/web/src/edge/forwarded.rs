@@ -96,7 +96,10 @@ fn is_local(address: IpAddr) -> bool {
 /// An invalid field is ignored, and so are two contradicting ones: a proxy that writes one of them
 /// may forward the other as the client sent it.
 pub fn client(peer: IpAddr, headers: &HeaderMap, proxies: &Networks) -> IpAddr {
-    named_client(peer, headers, proxies).ok().flatten().unwrap_or(peer)
+    named_client(peer, headers, proxies)
+        .ok()
+        .flatten()
+        .unwrap_or(peer)
 }
 
 /// The fields of a trusted proxy contradict each other, or cannot be parsed.
@@ -124,7 +127,10 @@ fn named_client(
 
 /// The last untrusted address in the field `name`: `None` without the field, and `Some(None)` if
 /// that address is invalid.
-#[expect(clippy::option_option, reason = "no field, and one that cannot be read, are different")]
+#[expect(
+    clippy::option_option,
+    reason = "no field, and one that cannot be read, are different"
+)]
 fn last_untrusted(
     headers: &HeaderMap,
     name: &HeaderName,
@@ -151,16 +157,25 @@ fn for_node(element: &str) -> Option<IpAddr> {
         name.eq_ignore_ascii_case("for").then_some(value)
     });
     let value = nodes.next().filter(|_| nodes.next().is_none())?;
-    let unquoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+    let unquoted = value
+        .strip_prefix('"')
+        .and_then(|value| value.strip_suffix('"'));
     node(unquoted.unwrap_or(value))
 }
 
 /// An address, with or without a port.
 fn node(text: &str) -> Option<IpAddr> {
-    let bracketed = || text.strip_prefix('[')?.strip_suffix(']')?.parse::<Ipv6Addr>().ok();
+    let bracketed = || {
+        text.strip_prefix('[')?
+            .strip_suffix(']')?
+            .parse::<Ipv6Addr>()
+            .ok()
+    };
     let address = text.parse().ok();
     let address = address.or_else(|| text.parse().ok().map(|node: SocketAddr| node.ip()));
-    address.or_else(|| bracketed().map(IpAddr::V6)).map(|address| address.to_canonical())
+    address
+        .or_else(|| bracketed().map(IpAddr::V6))
+        .map(|address| address.to_canonical())
 }
 
 #[cfg(test)]
@@ -199,9 +214,16 @@ mod tests {
             ("::ffff:192.0.2.1", "192.0.2.1"),
             ("10.0.0.3, 10.0.0.2", "10.0.0.3"),
         ] {
-            assert_eq!(client_of(PROXY, &[("x-forwarded-for", value)]), client, "{value}");
+            assert_eq!(
+                client_of(PROXY, &[("x-forwarded-for", value)]),
+                client,
+                "{value}"
+            );
         }
-        let lines = [("x-forwarded-for", "192.0.2.1"), ("x-forwarded-for", "10.0.0.2")];
+        let lines = [
+            ("x-forwarded-for", "192.0.2.1"),
+            ("x-forwarded-for", "10.0.0.2"),
+        ];
         assert_eq!(client_of(PROXY, &lines), "192.0.2.1");
     }
 
@@ -209,8 +231,14 @@ mod tests {
     fn forwarded_is_parsed_as_in_rfc_7239() {
         for (value, client) in [
             ("for=192.0.2.1", "192.0.2.1"),
-            ("For=\"[2001:db8::1]:4711\";proto=https;by=10.0.0.1", "2001:db8::1"),
-            ("for=198.51.100.7, for=192.0.2.1; proto=http, for=10.0.0.2", "192.0.2.1"),
+            (
+                "For=\"[2001:db8::1]:4711\";proto=https;by=10.0.0.1",
+                "2001:db8::1",
+            ),
+            (
+                "for=198.51.100.7, for=192.0.2.1; proto=http, for=10.0.0.2",
+                "192.0.2.1",
+            ),
             ("for=\"[2001:db8::1]\"", "2001:db8::1"),
         ] {
             assert_eq!(client_of(PROXY, &[("forwarded", value)]), client, "{value}");
@@ -219,8 +247,19 @@ mod tests {
 
     #[test]
     fn an_invalid_field_leaves_the_peer_as_the_client() {
-        for value in ["", "unknown", "192.0.2.1, nonsense", "192.0.2.1,", "192.0.2.256", "\u{e9}"] {
-            assert_eq!(client_of(PROXY, &[("x-forwarded-for", value)]), PROXY, "{value}");
+        for value in [
+            "",
+            "unknown",
+            "192.0.2.1, nonsense",
+            "192.0.2.1,",
+            "192.0.2.256",
+            "\u{e9}",
+        ] {
+            assert_eq!(
+                client_of(PROXY, &[("x-forwarded-for", value)]),
+                PROXY,
+                "{value}"
+            );
         }
         for value in [
             "",
@@ -237,14 +276,20 @@ mod tests {
 
     #[test]
     fn an_untrusted_peer_is_the_client_whatever_its_header_fields_say() {
-        let forged = [("x-forwarded-for", "192.0.2.1"), ("forwarded", "for=192.0.2.1")];
+        let forged = [
+            ("x-forwarded-for", "192.0.2.1"),
+            ("forwarded", "for=192.0.2.1"),
+        ];
         assert_eq!(client_of("203.0.113.9", &forged), "203.0.113.9");
     }
 
     /// The address by which the limits tell a request through the proxy apart.
     fn limited_address(fields: &[(&'static str, &str)]) -> Option<ClientAddress> {
         let trusted_proxies = ["10.0.0.0/8".parse().unwrap()].into_iter().collect();
-        let settings = Settings { trusted_proxies, ..Settings::default() };
+        let settings = Settings {
+            trusted_proxies,
+            ..Settings::default()
+        };
         let proxy = PROXY.parse::<IpAddr>().unwrap().into();
         Strangers::new(&settings).address(&proxy, &header_fields(fields))
     }
@@ -256,7 +301,14 @@ mod tests {
         assert_eq!(limited_address(&[field]), address("192.0.2.1"));
         // The proxy says nothing, so it has no limit, as its operator wants.
         assert_eq!(limited_address(&[]), None);
-        for forged in ["x", "", "for=192.0.2.9", "for=_hidden", "for=10.0.0.9", "proto=https"] {
+        for forged in [
+            "x",
+            "",
+            "for=192.0.2.9",
+            "for=_hidden",
+            "for=10.0.0.9",
+            "proto=https",
+        ] {
             assert_eq!(
                 limited_address(&[field, ("forwarded", forged)]),
                 address(PROXY),
@@ -264,16 +316,27 @@ mod tests {
             );
         }
         for forged in ["", "unknown", "192.0.2.256"] {
-            assert_eq!(limited_address(&[("x-forwarded-for", forged)]), address(PROXY), "{forged}");
+            assert_eq!(
+                limited_address(&[("x-forwarded-for", forged)]),
+                address(PROXY),
+                "{forged}"
+            );
         }
     }
 
     #[test]
     fn contradicting_fields_leave_the_peer_as_the_client() {
         let field = ("x-forwarded-for", "192.0.2.1");
-        assert_eq!(client_of(PROXY, &[field, ("forwarded", "for=192.0.2.1")]), "192.0.2.1");
+        assert_eq!(
+            client_of(PROXY, &[field, ("forwarded", "for=192.0.2.1")]),
+            "192.0.2.1"
+        );
         for forged in ["for=192.0.2.9", "nonsense"] {
-            assert_eq!(client_of(PROXY, &[field, ("forwarded", forged)]), PROXY, "{forged}");
+            assert_eq!(
+                client_of(PROXY, &[field, ("forwarded", forged)]),
+                PROXY,
+                "{forged}"
+            );
         }
     }
 }

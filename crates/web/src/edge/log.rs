@@ -55,7 +55,15 @@ impl RequestLog {
 
     /// Writes the line of a request, if it needs one.
     pub(super) fn write(&self, line: &Line<'_>, now: impl Fn() -> Instant) {
-        let &Line { is_for_clients, peer, request, response, facts, cause, took } = line;
+        let &Line {
+            is_for_clients,
+            peer,
+            request,
+            response,
+            facts,
+            cause,
+            took,
+        } = line;
         // Not if an operator asks for the state of the service, and gets it with a 503.
         let failed = response.status().is_server_error() && facts.problem.is_some();
         let slow = is_for_clients && took >= self.slow_request + facts.may_wait;
@@ -82,7 +90,10 @@ impl RequestLog {
         let status = response.status().as_u16();
         let code = facts.problem.map(Problem::code);
         let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let request_id = response.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok());
+        let request_id = response
+            .headers()
+            .get(REQUEST_ID)
+            .and_then(|id| id.to_str().ok());
         let (key_id, staff_id) = match facts.principal {
             Some(Actor::Key(KeyId(id))) => (Some(id), None),
             Some(Actor::Staff(StaffId(id))) => (None, Some(id)),
@@ -133,7 +144,10 @@ impl LimitedLines {
     /// omitted too.
     pub fn line(&self, now: Instant) -> Option<u64> {
         let now = now.saturating_duration_since(self.started);
-        if self.limit.is_some_and(|limit| self.meter.take(limit, now).within) {
+        if self
+            .limit
+            .is_some_and(|limit| self.meter.take(limit, now).within)
+        {
             return Some(self.left_out.swap(0, Relaxed));
         }
         self.left_out.fetch_add(1, Relaxed);

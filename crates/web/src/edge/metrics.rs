@@ -71,8 +71,11 @@ impl Metrics {
 
     /// The metrics of each operation, with its name and its route.
     fn each(&self) -> impl Iterator<Item = (&OperationMetrics, &'static str, &'static str)> {
-        let found =
-            self.by_route.iter().flatten().map(|(label, metrics)| (metrics, label.id, label.path));
+        let found = self
+            .by_route
+            .iter()
+            .flatten()
+            .map(|(label, metrics)| (metrics, label.id, label.path));
         found.chain([(&self.unrouted, "none", "none")])
     }
 
@@ -93,14 +96,26 @@ impl Metrics {
             }
         }
         let name = "http_server_request_duration_seconds";
-        page.begin(Kind::Histogram, name, "Time from the head of a request to its response.");
+        page.begin(
+            Kind::Histogram,
+            name,
+            "Time from the head of a request to its response.",
+        );
         for (counted, operation, route) in self.each() {
             let labels: [(&str, &dyn Display); 2] =
                 [("operation", &operation), ("http_route", &route)];
             page.histogram_samples(name, &labels, &counted.durations);
         }
-        page.gauge("http_server_active_requests", "Requests in flight.", &self.active);
-        let Connections { open, accepted, turned_away } = &*self.connections;
+        page.gauge(
+            "http_server_active_requests",
+            "Requests in flight.",
+            &self.active,
+        );
+        let Connections {
+            open,
+            accepted,
+            turned_away,
+        } = &*self.connections;
         page.gauge("petstore_connections", "Open connections.", open);
         let help = "Accepted connections.";
         page.counter("petstore_connections_accepted_total", help, accepted);

@@ -170,7 +170,8 @@ impl Edge {
 
     /// Counts the requests for the routes of this table.
     pub fn counting(mut self, table: &[Route<impl Sized>]) -> Self {
-        self.metrics.add_routes(table.iter().map(|route| route.label));
+        self.metrics
+            .add_routes(table.iter().map(|route| route.label));
         self
     }
 
@@ -205,7 +206,10 @@ impl Edge {
             let _active = I::IS_FOR_CLIENTS.then(|| self.metrics.active.enter());
             let request_id = self.request_ids.of(&request.headers);
             let found = interface.find(&request);
-            let mut facts = Facts { may_wait: I::may_wait(found), ..Facts::default() };
+            let mut facts = Facts {
+                may_wait: I::may_wait(found),
+                ..Facts::default()
+            };
             let result = if let Err(error) = request::check(&request) {
                 Err(error)
             } else if let Some(allowed) = self.preflight::<I>(&request) {
@@ -217,8 +221,12 @@ impl Edge {
                 match within(limit, pin!(AssertUnwindSafe(processing).catch_unwind())).await {
                     Some(Ok(Ok(response))) if http_1_0::hides_end(&request, &response) => {
                         let reader = self.strangers.reader(client, &request.headers);
-                        Box::pin(http_1_0::with_length(&self.response_memory, reader, response))
-                            .await
+                        Box::pin(http_1_0::with_length(
+                            &self.response_memory,
+                            reader,
+                            response,
+                        ))
+                        .await
                     }
                     Some(Ok(result)) => result,
                     Some(Err(_)) => Err(ApiError::internal(cause("a handler panicked"))),
@@ -243,11 +251,24 @@ impl Edge {
                 headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
             headers.insert(REQUEST_ID, request_id);
-            headers.entry(header::CACHE_CONTROL).or_insert(I::CACHE_CONTROL);
+            headers
+                .entry(header::CACHE_CONTROL)
+                .or_insert(I::CACHE_CONTROL);
             let is_stranger = I::IS_FOR_CLIENTS && facts.principal.is_none();
             let stranger = || self.strangers.reader(client, &request.headers);
-            let reader = || if is_stranger { stranger() } else { Reader::Known };
-            compression::apply(&self.response_memory, reader, &request.headers, &mut response);
+            let reader = || {
+                if is_stranger {
+                    stranger()
+                } else {
+                    Reader::Known
+                }
+            };
+            compression::apply(
+                &self.response_memory,
+                reader,
+                &request.headers,
+                &mut response,
+            );
             if I::HAS_KEYS {
                 self.cors.announce(&request.headers, response.headers_mut());
             }
@@ -277,11 +298,19 @@ impl Edge {
 
     /// A new `X-Request-Id`, for a response that is sent without a parsed request.
     pub(crate) fn new_request_id(&self) -> String {
-        self.request_ids.new_id().to_str().unwrap_or_default().to_owned()
+        self.request_ids
+            .new_id()
+            .to_str()
+            .unwrap_or_default()
+            .to_owned()
     }
 
     fn preflight<I: Interface>(&self, request: &Parts) -> Option<Response> {
-        if I::HAS_KEYS { self.cors.preflight(request) } else { None }
+        if I::HAS_KEYS {
+            self.cors.preflight(request)
+        } else {
+            None
+        }
     }
 }
 

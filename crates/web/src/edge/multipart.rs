@@ -55,7 +55,9 @@ impl<'r> Multipart<'r> {
         timeout: Duration,
         bytes: usize,
     ) -> Result<Self, ApiError> {
-        let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let value = headers
+            .get(header::CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok());
         let boundary = value.and_then(|value| {
             let rest = value.strip_prefix("multipart/form-data")?;
             let (_, boundary) = rest.split_once("boundary=")?;
@@ -69,7 +71,15 @@ impl<'r> Multipart<'r> {
         let delimiter = format!("\r\n--{boundary}").into_bytes();
         // As if a line came before the first delimiter.
         let (end, rest) = (time::sleep(timeout * WHOLE).deadline(), b"\r\n".to_vec());
-        Ok(Self { body, timeout, end, parts: MAX_PARTS, bytes, rest, delimiter })
+        Ok(Self {
+            body,
+            timeout,
+            end,
+            parts: MAX_PARTS,
+            bytes,
+            rest,
+            delimiter,
+        })
     }
 
     /// The next part, of at most `max` bytes. A longer one is skipped, and has no content. Fails with 400
@@ -79,7 +89,10 @@ impl<'r> Multipart<'r> {
         let (end, timeout) = (self.end, self.timeout);
         match time::timeout_at(end, time::timeout(timeout, self.read(max))).await {
             Ok(Ok(part)) => part,
-            _ => Err(ApiError::new(Problem::BodyTimeout, "The body did not arrive in time.")),
+            _ => Err(ApiError::new(
+                Problem::BodyTimeout,
+                "The body did not arrive in time.",
+            )),
         }
     }
 
@@ -93,7 +106,10 @@ impl<'r> Multipart<'r> {
         if self.rest.starts_with(b"--") {
             return Ok(None);
         }
-        let head = self.until(b"\r\n\r\n", MAX_HEAD).await?.ok_or_else(invalid)?;
+        let head = self
+            .until(b"\r\n\r\n", MAX_HEAD)
+            .await?
+            .ok_or_else(invalid)?;
         let head = String::from_utf8_lossy(&head).into_owned();
         // The delimiter is found again as the beginning of the next part.
         let content = self.until(&delimiter, max).await?;
@@ -126,7 +142,12 @@ impl<'r> Multipart<'r> {
     }
 
     async fn more(&mut self) -> Result<(), ApiError> {
-        let frame = self.body.frame().await.ok_or_else(invalid)?.map_err(|_| invalid())?;
+        let frame = self
+            .body
+            .frame()
+            .await
+            .ok_or_else(invalid)?
+            .map_err(|_| invalid())?;
         if let Ok(data) = frame.into_data() {
             self.bytes = self.bytes.checked_sub(data.len()).ok_or_else(too_large)?;
             self.rest.extend_from_slice(&data);
@@ -136,22 +157,32 @@ impl<'r> Multipart<'r> {
 }
 
 fn too_large() -> ApiError {
-    ApiError::new(Problem::BodyTooLarge, "The form is too large, or has too many parts. Send less.")
+    ApiError::new(
+        Problem::BodyTooLarge,
+        "The form is too large, or has too many parts. Send less.",
+    )
 }
 
 fn invalid() -> ApiError {
-    ApiError::new(Problem::InvalidBody, "The form ended too early, or is not complete.")
+    ApiError::new(
+        Problem::InvalidBody,
+        "The form ended too early, or is not complete.",
+    )
 }
 
 /// The value of a field in the head of a part.
 fn field<'h>(head: &'h str, name: &str) -> Option<&'h str> {
     let mut lines = head.split("\r\n").filter_map(|line| line.split_once(':'));
-    lines.find(|(of, _)| of.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+    lines
+        .find(|(of, _)| of.eq_ignore_ascii_case(name))
+        .map(|(_, value)| value.trim())
 }
 
 /// The value of a parameter in quotes. Browsers escape a quote in it as `%22`.
 fn parameter(value: &str, name: &str) -> Option<String> {
-    let mut parameters = value.split(';').filter_map(|part| part.trim().split_once('='));
+    let mut parameters = value
+        .split(';')
+        .filter_map(|part| part.trim().split_once('='));
     let (_, value) = parameters.find(|(of, _)| *of == name)?;
     Some(value.trim_matches('"').replace("%22", "\""))
 }

@@ -36,7 +36,10 @@ pub async fn respond(
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("image/jpeg"));
     headers.insert(header::CACHE_CONTROL, FOREVER);
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
     if photos.has_place() && etag::has(request, &tag) {
         return Ok(etag::respond(request, response, tag));
     }
@@ -45,7 +48,9 @@ pub async fn respond(
     if found.is_none() && file.size.is_made_later() {
         file.size = PhotoSize::Large;
         tag = tag_of(file)?;
-        response.headers_mut().insert(header::CACHE_CONTROL, FOR_NOW);
+        response
+            .headers_mut()
+            .insert(header::CACHE_CONTROL, FOR_NOW);
         found = photos.read(file, 0).await?;
     }
     let (first, length) = found.ok_or_else(ApiError::no_such_path)?;
@@ -63,16 +68,24 @@ pub async fn respond(
         if at >= length {
             return Ok(None);
         }
-        let piece = photos.read(file, at).await.map_err(|error| Arc::new(error) as Cause)?;
+        let piece = photos
+            .read(file, at)
+            .await
+            .map_err(|error| Arc::new(error) as Cause)?;
         let piece = piece.filter(|(piece, of)| *of == length && !piece.is_empty());
         let (piece, _) = piece.ok_or_else(|| Arc::new(Gone) as Cause)?;
         let at = at + piece.len() as u64;
-        Ok(Some((held_by(Arc::clone(&room), piece), (photos, at, room))))
+        Ok(Some((
+            held_by(Arc::clone(&room), piece),
+            (photos, at, room),
+        )))
     });
     *response.body_mut() = Body::File(Box::pin(stream::iter([Ok(first)]).chain(rest)));
     let mut response = etag::respond(request, response, tag);
     if response.status() == StatusCode::OK {
-        response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
+        response
+            .headers_mut()
+            .insert(header::CONTENT_LENGTH, length.into());
     }
     Ok(response)
 }
@@ -88,7 +101,10 @@ pub async fn respond_with_logo(
     for (name, value) in [
         (header::CONTENT_TYPE, HeaderValue::from_static("image/png")),
         (header::CACHE_CONTROL, FOREVER),
-        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (
+            header::X_CONTENT_TYPE_OPTIONS,
+            HeaderValue::from_static("nosniff"),
+        ),
     ] {
         response.headers_mut().insert(name, value);
     }

@@ -32,8 +32,12 @@ pub fn check(request: &Parts) -> Result<(), ApiError> {
     // As in HTTP/1.1 (RFC 9112, section 3).
     let mut length = request.method.as_str().len()
         + "  HTTP/1.1\r\n".len()
-        + uri.authority().map_or(0, |authority| authority.as_str().len())
-        + uri.path_and_query().map_or(0, |target| target.as_str().len());
+        + uri
+            .authority()
+            .map_or(0, |authority| authority.as_str().len())
+        + uri
+            .path_and_query()
+            .map_or(0, |target| target.as_str().len());
     let authority = uri.authority().map(Authority::as_str);
     // HTTP/2 states the host twice. In HTTP/1.1, an absolute target overrides `Host` (RFC 9112,
     // section 3.2.2).
@@ -72,7 +76,11 @@ pub fn check(request: &Parts) -> Result<(), ApiError> {
 
 /// Whether both name the same host and port (RFC 9113, section 8.3.1).
 fn is_same(uri: &Uri, authority: &str, host: &HeaderValue) -> bool {
-    let usual_port = if uri.scheme() == Some(&Scheme::HTTPS) { ":443" } else { ":80" };
+    let usual_port = if uri.scheme() == Some(&Scheme::HTTPS) {
+        ":443"
+    } else {
+        ":80"
+    };
     let bare = |text| <[u8]>::strip_suffix(text, usual_port.as_bytes()).unwrap_or(text);
     bare(authority.as_bytes()).eq_ignore_ascii_case(bare(host.as_bytes()))
 }
@@ -81,8 +89,10 @@ fn is_same(uri: &Uri, authority: &str, host: &HeaderValue) -> bool {
 /// It is never used in a URL, so no more is checked.
 fn is_host(value: &HeaderValue) -> bool {
     let is_mark = |byte| {
-        matches!(byte, b'-' | b'.' | b'_' | b'~' | b'%' | b'!' | b'$' | b'&'..=b',')
-            || matches!(byte, b';' | b'=' | b':' | b'[' | b']')
+        matches!(
+            byte,
+            b'-' | b'.' | b'_' | b'~' | b'%' | b'!' | b'$' | b'&'..=b','
+        ) || matches!(byte, b';' | b'=' | b':' | b'[' | b']')
     };
     let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || is_mark(*byte);
     value.as_bytes().iter().all(allowed)
@@ -141,7 +151,9 @@ pub fn without_port(host: &str) -> &str {
         Some((name, port)) if is_port(port) => name,
         _ => host,
     };
-    name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name)
+    name.strip_prefix('[')
+        .and_then(|name| name.strip_suffix(']'))
+        .unwrap_or(name)
 }
 
 /// The facts about a request for the log, the metrics, the trace and the header fields.

@@ -65,12 +65,12 @@ impl body::Body for Body {
         match self.get_mut() {
             Self::Whole(body) if body.is_empty() => Poll::Ready(None),
             Self::Whole(body) => Poll::Ready(Some(Ok(Frame::data(mem::take(body))))),
-            Self::Stream(pieces) => {
-                pieces.poll_next_unpin(cx).map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
-            }
-            Self::File(pieces) => {
-                pieces.poll_next_unpin(cx).map(|piece| piece.map(|piece| piece.map(Frame::data)))
-            }
+            Self::Stream(pieces) => pieces
+                .poll_next_unpin(cx)
+                .map(|piece| piece.map(|piece| Ok(Frame::data(piece)))),
+            Self::File(pieces) => pieces
+                .poll_next_unpin(cx)
+                .map(|piece| piece.map(|piece| piece.map(Frame::data))),
         }
     }
 
@@ -79,7 +79,9 @@ impl body::Body for Body {
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.whole().map_or_else(SizeHint::default, |body| SizeHint::with_exact(body.len() as u64))
+        self.whole().map_or_else(SizeHint::default, |body| {
+            SizeHint::with_exact(body.len() as u64)
+        })
     }
 }
 
@@ -97,7 +99,10 @@ pub fn events(body: Body) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
     // Makes nginx pass it on while it is received.
-    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    headers.insert(
+        HeaderName::from_static("x-accel-buffering"),
+        HeaderValue::from_static("no"),
+    );
     response
 }
 
@@ -115,9 +120,10 @@ pub fn with_body(body: impl Into<Bytes>) -> Response {
 pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
     let mut response = with_body(body);
     *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response.headers_mut().insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/json"),
+    );
     response
 }
 
@@ -128,7 +134,9 @@ pub(super) fn without_body(response: &mut Response) {
         return;
     }
     if let Some(length) = body::Body::size_hint(response.body()).exact() {
-        response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
+        response
+            .headers_mut()
+            .insert(header::CONTENT_LENGTH, length.into());
     }
     *response.body_mut() = Body::default();
 }

@@ -96,7 +96,11 @@ impl ResponseMemory {
     /// is not enough memory.
     pub fn hold(&self, body: Vec<u8>) -> Result<Bytes, NoMemory> {
         let limit = self.known.limit;
-        let limit = if body.len() <= MAX_SMALL { limit } else { limit / 4 * 3 };
+        let limit = if body.len() <= MAX_SMALL {
+            limit
+        } else {
+            limit / 4 * 3
+        };
         let reservation = self.known.reserve_below(None, body.capacity(), limit);
         Ok(held_by(reservation.ok_or(NoMemory)?, body))
     }
@@ -126,7 +130,9 @@ impl ResponseMemory {
 
     /// Reserves memory for a picture that is still to be read. Pictures together get half of the memory.
     pub fn reserve_for_picture(&self, size: usize) -> Result<Reservation, NoMemory> {
-        self.known.reserve_below(None, size, self.known.limit / 2).ok_or(NoMemory)
+        self.known
+            .reserve_below(None, size, self.known.limit / 2)
+            .ok_or(NoMemory)
     }
 
     /// Counts a copy of a response that can also be sent without it. Returns `None` while half of
@@ -194,7 +200,11 @@ impl Account {
             site: address.map(ClientAddress::site),
             account: Arc::clone(self),
         };
-        if reservation.resize_below(size, limit) { Some(reservation) } else { None }
+        if reservation.resize_below(size, limit) {
+            Some(reservation)
+        } else {
+            None
+        }
     }
 
     /// Returns what the site uses then. Clients with a key do not need it.
@@ -226,7 +236,11 @@ impl Reservation {
     /// dropped.
     pub fn grow(&mut self, size: usize) -> Result<(), NoMemory> {
         let limit = self.account.limit;
-        if self.resize_below(size, limit) { Ok(()) } else { Err(NoMemory) }
+        if self.resize_below(size, limit) {
+            Ok(())
+        } else {
+            Err(NoMemory)
+        }
     }
 
     /// Counts another size from now on. Returns whether there is enough of `limit` for it.
@@ -234,7 +248,11 @@ impl Reservation {
         let (used, own) = self.resize(size);
         let account = &self.account;
         let may_use_reserve = self.site.is_some() && own <= account.from_reserve;
-        let limit = if may_use_reserve { limit } else { limit.min(account.without_reserve) };
+        let limit = if may_use_reserve {
+            limit
+        } else {
+            limit.min(account.without_reserve)
+        };
         let is_within_share = own == size || own <= account.share;
         used <= limit && is_within_share
     }
@@ -244,9 +262,17 @@ impl Reservation {
     pub fn resize(&mut self, size: usize) -> (usize, usize) {
         // Wraps to the difference, whichever is larger.
         let more = size.wrapping_sub(self.size);
-        let used = self.account.used.fetch_add(more, Relaxed).wrapping_add(more);
+        let used = self
+            .account
+            .used
+            .fetch_add(more, Relaxed)
+            .wrapping_add(more);
         self.size = size;
-        (used, self.site.map_or(size, |own_site| self.account.change(own_site, more)))
+        (
+            used,
+            self.site
+                .map_or(size, |own_site| self.account.change(own_site, more)),
+        )
     }
 }
 
@@ -255,7 +281,10 @@ pub(crate) fn held_by(
     reservation: impl Send + 'static,
     body: impl AsRef<[u8]> + Send + 'static,
 ) -> Bytes {
-    Bytes::from_owner(HeldResponse { body, _reservation: reservation })
+    Bytes::from_owner(HeldResponse {
+        body,
+        _reservation: reservation,
+    })
 }
 
 /// The memory for responses is used by others.
@@ -291,13 +320,17 @@ mod tests {
     #[test]
     fn large_responses_leave_a_quarter_of_the_memory_to_small_ones() {
         let memory = memory(400);
-        let large: Vec<Bytes> = (0..3).map(|_| memory.hold(vec![1; 100 << 10]).unwrap()).collect();
+        let large: Vec<Bytes> = (0..3)
+            .map(|_| memory.hold(vec![1; 100 << 10]).unwrap())
+            .collect();
         assert!(memory.hold(vec![1; 100 << 10]).is_err());
         // The length of a response decides whether it is large.
         let mut roomy = Vec::with_capacity(70 << 10);
         roomy.resize(MAX_SMALL, 1);
         drop(memory.hold(roomy).unwrap());
-        let usual: Vec<Bytes> = (0..2).map(|_| memory.hold(vec![1; 50 << 10]).unwrap()).collect();
+        let usual: Vec<Bytes> = (0..2)
+            .map(|_| memory.hold(vec![1; 50 << 10]).unwrap())
+            .collect();
         assert!(memory.hold(vec![1; 50 << 10]).is_err());
         // A part of a body keeps the whole body in memory.
         let part = large[0].slice(..1);
@@ -313,7 +346,9 @@ mod tests {
         let copy = |_| memory.hold_copy(Reader::Known, vec![1; 40 << 10]);
         let copies: Vec<Bytes> = (0..9).map_while(copy).collect();
         assert_eq!(copies.len(), 5);
-        let usual: Vec<Bytes> = (0..4).map(|_| memory.hold(vec![1; 50 << 10]).unwrap()).collect();
+        let usual: Vec<Bytes> = (0..4)
+            .map(|_| memory.hold(vec![1; 50 << 10]).unwrap())
+            .collect();
         drop((copies, usual));
         assert_eq!(memory.known.used.load(Relaxed), 0);
     }

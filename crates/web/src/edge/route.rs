@@ -75,8 +75,18 @@ impl<T> Route<T> {
         path: &'static str,
         target: T,
     ) -> Self {
-        let label = Label { table, index: 0, id, path };
-        Self { label, method, pattern: Pattern::of(path), target }
+        let label = Label {
+            table,
+            index: 0,
+            id,
+            path,
+        };
+        Self {
+            label,
+            method,
+            pattern: Pattern::of(path),
+            target,
+        }
     }
 }
 
@@ -103,14 +113,20 @@ pub enum Found<T: 'static> {
 
 /// Looks for the route with this method and path.
 pub fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> Found<T> {
-    let method = if method == Method::HEAD { &Method::GET } else { method };
+    let method = if method == Method::HEAD {
+        &Method::GET
+    } else {
+        method
+    };
     let mut first: Option<&'static Route<T>> = None;
     for route in table {
         // Another path that fits has no part in it, such as that of a photo with the id "order".
         if first.is_some_and(|first| first.label.path != route.label.path) {
             continue;
         }
-        let Some(parameters) = route.pattern.parameters_in(path) else { continue };
+        let Some(parameters) = route.pattern.parameters_in(path) else {
+            continue;
+        };
         if route.method == method {
             return Found::Route(route, parameters.len());
         }
@@ -131,7 +147,9 @@ impl<T> Found<T> {
             Self::Route(route, length) => Ok((route, route.pattern.parameters_at(path, length))),
             Self::OtherMethods(first) => {
                 let here = |route: &&Route<T>| route.label.path == first.label.path;
-                Err(ApiError::method_not_allowed(&methods(table.iter().filter(here))))
+                Err(ApiError::method_not_allowed(&methods(
+                    table.iter().filter(here),
+                )))
             }
             Self::Nothing => Err(ApiError::no_such_path()),
         }
@@ -184,7 +202,11 @@ impl Pattern {
             }
             parameter => (parameter, after),
         };
-        Self { before, parameter, after }
+        Self {
+            before,
+            parameter,
+            after,
+        }
     }
 
     /// The parameters in a path that fits, whose length together is known.
@@ -235,7 +257,9 @@ mod tests {
     fn a_parameter_is_one_segment_with_text_around_it_or_the_rest() {
         let parameter = |pattern, path| Pattern::of(pattern).parameters_in(path);
         assert_eq!(parameter("/a/{id}/x", "/a/7/x"), Some("7"));
-        for path in ["/a/7", "/a/7/", "/a//x", "/a/x", "/b/7/x", "/a/7/x/", "/a/7/y/x", "/a/"] {
+        for path in [
+            "/a/7", "/a/7/", "/a//x", "/a/x", "/b/7/x", "/a/7/x/", "/a/7/y/x", "/a/",
+        ] {
             assert_eq!(parameter("/a/{id}/x", path), None, "{path}");
         }
         assert_eq!(parameter("/a/{id}", "/a/7%2F/"), None);
@@ -244,11 +268,21 @@ mod tests {
         assert_eq!(parameter("/a/{*rest}", "/a/"), Some(""));
         assert_eq!(parameter("/a", "/a"), Some(""));
         assert_eq!(parameter("/a/{id}/b/{other}", "/a/7/b/8"), Some("7/b/8"));
-        for path in ["/a/7/b/", "/a//b/8", "/a/7/b", "/a/7/b/8/", "/a/7/c/8", "/a/7/x/b/8"] {
+        for path in [
+            "/a/7/b/",
+            "/a//b/8",
+            "/a/7/b",
+            "/a/7/b/8/",
+            "/a/7/c/8",
+            "/a/7/x/b/8",
+        ] {
             assert_eq!(parameter("/a/{id}/b/{other}", path), None, "{path}");
         }
         let pattern = Pattern::of("/a/{id}/b/{other}");
         assert_eq!(pattern.parameters_at("/a/7/b/8", 5), ["7", "8"]);
-        assert_eq!(Pattern::of("/a/{id}/x").parameters_at("/a/7/x", 1), ["7", ""]);
+        assert_eq!(
+            Pattern::of("/a/{id}/x").parameters_at("/a/7/x", 1),
+            ["7", ""]
+        );
     }
 }

@@ -113,6 +113,8 @@ impl FromStr for Origin {
         if origin != text {
             return Err(format!("browsers send it as {origin}; {form}"));
         }
-        HeaderValue::try_from(origin).map(Self).map_err(|error| error.to_string())
+        HeaderValue::try_from(origin)
+            .map(Self)
+            .map_err(|error| error.to_string())
     }
 }

@@ -13,8 +13,9 @@ use super::{
 };
 
 /// The methods that HTTP defines.
-const METHODS: [&str; 9] =
-    ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
+const METHODS: [&str; 9] = [
+    "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH",
+];
 
 /// Records the span of a request that was completed `now`, unless its trace is not sampled.
 pub(super) fn record(
@@ -45,12 +46,17 @@ pub(super) fn record(
             status: response.status().as_u16(),
             principal: facts.principal,
         },
-        request_id: request_id.and_then(|id| id.to_str().ok()).map(str::to_owned),
+        request_id: request_id
+            .and_then(|id| id.to_str().ok())
+            .map(str::to_owned),
     });
 }
 
 fn method(method: &Method) -> &'static str {
-    METHODS.into_iter().find(|known| method == known).unwrap_or(OTHER_METHOD)
+    METHODS
+        .into_iter()
+        .find(|known| method == known)
+        .unwrap_or(OTHER_METHOD)
 }
 
 /// The span of the client that caused this request.
@@ -67,7 +73,10 @@ pub(crate) struct Parent<'h> {
 pub(crate) fn parent(headers: &HeaderMap) -> Option<Parent<'_>> {
     let mut named = headers.get_all("traceparent").iter();
     // Two fields are ambiguous.
-    named.next().filter(|_| named.next().is_none()).and_then(parse)
+    named
+        .next()
+        .filter(|_| named.next().is_none())
+        .and_then(parse)
 }
 
 /// Parses version, trace, span and flags (section 3.2.2). A later version may have more parts.
@@ -87,7 +96,11 @@ fn parse(traceparent: &HeaderValue) -> Option<Parent<'_>> {
         && trace_id.bytes().any(|byte| byte != b'0')
         && span_id.bytes().any(|byte| byte != b'0');
     let is_sampled = u8::from_str_radix(flags, 16).is_ok_and(|flags| flags & 1 == 1);
-    valid.then_some(Parent { trace_id, span_id, is_sampled })
+    valid.then_some(Parent {
+        trace_id,
+        span_id,
+        is_sampled,
+    })
 }
 
 #[cfg(test)]
@@ -100,7 +113,15 @@ mod tests {
         let span_id = "00f067aa0ba902b7";
         let is = |text: &str, is_sampled: bool| {
             let value = HeaderValue::from_str(text).unwrap();
-            assert_eq!(parse(&value), Some(Parent { trace_id, span_id, is_sampled }), "{text}");
+            assert_eq!(
+                parse(&value),
+                Some(Parent {
+                    trace_id,
+                    span_id,
+                    is_sampled
+                }),
+                "{text}"
+            );
         };
         let valid = format!("00-{trace_id}-{span_id}-01");
         is(&valid, true);

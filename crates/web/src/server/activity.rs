@@ -107,7 +107,11 @@ impl Activity {
         }
         self.unsent.fetch_add(1, Relaxed);
         let activity = Arc::clone(self);
-        Bytes::from_owner(TrackedResponse { response, activity, _stream: stream })
+        Bytes::from_owner(TrackedResponse {
+            response,
+            activity,
+            _stream: stream,
+        })
     }
 
     /// Whether more than one request is in flight or not completely sent.
@@ -210,9 +214,15 @@ mod tests {
         let pieces = Body::Stream(Box::pin(stream::iter([Bytes::from_static(b"piece")])));
         let mut body = activity.track_response(pieces, activity.begin(Version::HTTP_11), None);
         assert!(!activity.is_stalled(10));
-        assert!(!activity.is_stalled(10), "a stream without pieces stalls nothing");
+        assert!(
+            !activity.is_stalled(10),
+            "a stream without pieces stalls nothing"
+        );
         let piece = body.frame().await;
-        assert!(!activity.is_stalled(10), "the piece may only just have been made");
+        assert!(
+            !activity.is_stalled(10),
+            "the piece may only just have been made"
+        );
         assert!(activity.is_stalled(10), "the piece is unread");
         drop(piece);
         assert!(!activity.is_stalled(10), "the stream continues");

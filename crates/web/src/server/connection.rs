@@ -61,7 +61,9 @@ impl Requests {
     /// Begins to handle a request. Over HTTP/2, it needs memory, or must be the only one of its
     /// connection; otherwise, it is rejected and keeps nothing.
     fn handle(&self, request: Request<Incoming>) -> Handling {
-        let ConnectionState { client, activity, .. } = &*self.connection;
+        let ConnectionState {
+            client, activity, ..
+        } = &*self.connection;
         if self.handler.is_for_clients() && !activity.has_begun() {
             let strangers = &self.handler.edge().strangers;
             strangers.warn_of_unnamed_proxy(client, request.headers());
@@ -95,7 +97,11 @@ impl Requests {
         let edge = self.handler.edge();
         let client = &self.connection.client;
         let is_known = !self.handler.is_for_clients() || client.is_trusted();
-        let reader = if is_known { Reader::Known } else { edge.strangers.reader(client, request) };
+        let reader = if is_known {
+            Reader::Known
+        } else {
+            edge.strangers.reader(client, request)
+        };
         edge.response_memory.reserve_for(reader, REQUEST).ok()
     }
 }
@@ -114,9 +120,15 @@ pub(super) async fn serve<S: Socket>(
     let stream = ClientStream::new(stream, check_interval, Arc::clone(&activity));
     let io = TokioIo::new(stream.with_client(Arc::clone(&client)));
     let is_for_browsers = handler.is_for_clients() && !handler.has_keys();
-    let connection =
-        ConnectionState { client, activity: Arc::clone(&activity), is_encrypted: S::IS_ENCRYPTED };
-    let requests = Requests { handler, connection: Arc::new(connection) };
+    let connection = ConnectionState {
+        client,
+        activity: Arc::clone(&activity),
+        is_encrypted: S::IS_ENCRYPTED,
+    };
+    let requests = Requests {
+        handler,
+        connection: Arc::new(connection),
+    };
     let service = service_fn(move |request| requests.handle(request));
     let builder = protocol(check_interval, is_for_browsers);
     let mut connection = std::pin::pin!(builder.serve_connection(io, service));

@@ -81,7 +81,10 @@ impl ConnectionSlots {
             ClientAddress::with_limit(client.address(), &self.proxies, self.exempts_loopback);
         let mut taken = self.taken.lock();
         if let Some(address) = &address
-            && taken.by_address.get(address).is_some_and(|&count| count >= self.per_address)
+            && taken
+                .by_address
+                .get(address)
+                .is_some_and(|&count| count >= self.per_address)
         {
             return Err(NoFreeSlot::ForAddress);
         }
@@ -96,9 +99,20 @@ impl ConnectionSlots {
         taken.newest += 1;
         let number = taken.newest;
         let (client, activity) = (Arc::clone(client), Arc::clone(activity));
-        let stranger = Untrusted { client: Arc::clone(&client), activity, address, task: None };
+        let stranger = Untrusted {
+            client: Arc::clone(&client),
+            activity,
+            address,
+            task: None,
+        };
         taken.untrusted.insert(number, stranger);
-        Ok(ConnectionSlot { slots: Arc::clone(self), client, address, number, replaces_another })
+        Ok(ConnectionSlot {
+            slots: Arc::clone(self),
+            client,
+            address,
+            number,
+            replaces_another,
+        })
     }
 
     /// Sets the task that serves the connection `number`.
@@ -115,11 +129,17 @@ impl Taken {
     /// the oldest. Connections that have carried one leave the map, so each is skipped only once.
     fn replace_oldest(&mut self) -> bool {
         let mut first = |is_passed: fn(&Untrusted) -> bool| {
-            let passed = self.untrusted.extract_if(.., |_, stranger| is_passed(stranger));
-            passed.map(|(_, stranger)| stranger).find(|stranger| stranger.client.replace())
+            let passed = self
+                .untrusted
+                .extract_if(.., |_, stranger| is_passed(stranger));
+            passed
+                .map(|(_, stranger)| stranger)
+                .find(|stranger| stranger.client.replace())
         };
         let idle = first(|stranger| stranger.client.is_trusted() || stranger.activity.is_idle());
-        let Some(stranger) = idle.or_else(|| first(|_| true)) else { return false };
+        let Some(stranger) = idle.or_else(|| first(|_| true)) else {
+            return false;
+        };
         if let Some(task) = stranger.task {
             task.abort();
         }
@@ -171,6 +191,13 @@ mod tests {
             drop(slots.take(&client, &Arc::default()));
         }
         let taken = slots.taken.lock();
-        assert_eq!((taken.in_total, taken.by_address.len(), taken.untrusted.len()), (0, 0, 0));
+        assert_eq!(
+            (
+                taken.in_total,
+                taken.by_address.len(),
+                taken.untrusted.len()
+            ),
+            (0, 0, 0)
+        );
     }
 }

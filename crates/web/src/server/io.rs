@@ -153,7 +153,11 @@ impl<S: Socket> ClientStream<S> {
 
     /// Lets the system buffer more if a request has carried a valid key.
     fn enlarge_buffer(&mut self) {
-        if self.stranger.as_ref().is_some_and(|client| client.is_trusted()) {
+        if self
+            .stranger
+            .as_ref()
+            .is_some_and(|client| client.is_trusted())
+        {
             self.stranger = None;
             self.stream.set_send_buffer(SEND_BUFFER);
         }
@@ -193,7 +197,8 @@ impl<S: Socket> AsyncRead for ClientStream<S> {
         let this = &mut *self;
         let read = Pin::new(&mut this.stream).poll_read(cx, buffer);
         let nothing_in_flight = this.activity.nothing_in_flight();
-        this.heads.inspect(&mut buffer.filled_mut()[before..], nothing_in_flight);
+        this.heads
+            .inspect(&mut buffer.filled_mut()[before..], nothing_in_flight);
         let Phase::Opening(due, deadline) = &mut self.phase else {
             return read;
         };
@@ -318,7 +323,10 @@ mod tests {
         let (client, server) = tokio::join!(TcpStream::connect(address), listener.accept());
         let server = server.unwrap().0;
         server.set_send_buffer(SEND_BUFFER_OF_STRANGER);
-        (client.unwrap(), ClientStream::new(server, Duration::from_mins(1), Arc::default()))
+        (
+            client.unwrap(),
+            ClientStream::new(server, Duration::from_mins(1), Arc::default()),
+        )
     }
 
     /// Writes until the system takes no more, and returns how many bytes it took.
@@ -326,7 +334,9 @@ mod tests {
         let mut written = 0;
         loop {
             let polled = futures_util::poll!(pin!(server.write(&[0; 16 << 10])));
-            let Poll::Ready(bytes) = polled else { return written };
+            let Poll::Ready(bytes) = polled else {
+                return written;
+            };
             written += bytes.unwrap();
             server.written_in_a_row = 0;
         }
@@ -340,7 +350,10 @@ mod tests {
         let of_stranger = socket_send_buffer_size(&server.stream).unwrap();
         assert!(of_stranger <= 2 * SEND_BUFFER_OF_STRANGER, "{of_stranger}");
         assert!(written_unread(&mut server).await > 0);
-        assert_eq!(socket_send_buffer_size(&server.stream).unwrap(), of_stranger);
+        assert_eq!(
+            socket_send_buffer_size(&server.stream).unwrap(),
+            of_stranger
+        );
         assert!(client.trust());
         written_unread(&mut server).await;
         assert!(socket_send_buffer_size(&server.stream).unwrap() > of_stranger);

@@ -45,7 +45,10 @@ pub fn raise_open_files_limit() -> Option<usize> {
     let limit = getrlimit(Resource::Nofile);
     // If the system rejects this (macOS has an undocumented lower limit), the limit stays as it
     // was.
-    let raised = Rlimit { current: limit.maximum, ..limit };
+    let raised = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
     let _ = setrlimit(Resource::Nofile, raised);
     getrlimit(Resource::Nofile).current.map(connections_under)
 }

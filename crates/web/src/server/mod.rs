@@ -52,7 +52,11 @@ const REPORT_EVERY: Duration = Duration::from_secs(1);
 
 /// Reserves `address`, where connections are refused until [`listen`]. Needs a runtime.
 pub fn bind(address: SocketAddr) -> Result<TcpSocket, Error> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    let socket = if address.is_ipv4() {
+        TcpSocket::new_v4()
+    } else {
+        TcpSocket::new_v6()
+    }?;
     // Connections of the previous process may still exist.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
@@ -172,7 +176,10 @@ async fn accept_until(
     // Every connection waits for this, and closes after its current response.
     drop(stopping);
     let all_ended = async { while connections.join_next().await.is_some() {} };
-    if time::timeout(limits.shutdown_timeout, all_ended).await.is_err() {
+    if time::timeout(limits.shutdown_timeout, all_ended)
+        .await
+        .is_err()
+    {
         let cut = connections.len();
         warn!(cut, "aborting connections that did not finish in time");
         connections.shutdown().await;
@@ -254,7 +261,10 @@ impl Rejections {
         }
         if self.replaced > 0 {
             let replaced = self.replaced;
-            warn!(replaced, "connections without a valid API key were closed to make room");
+            warn!(
+                replaced,
+                "connections without a valid API key were closed to make room"
+            );
         }
         if let Some(error) = &self.last_error {
             warn!(failures = self.failures, %error, "connections could not be accepted");
@@ -280,7 +290,13 @@ mod tests {
             assert!(affects_one_connection(&errno.into()), "{errno}");
         }
         // Unexpected errors also pause the loop, which could spin otherwise.
-        for errno in [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM, Errno::INVAL] {
+        for errno in [
+            Errno::MFILE,
+            Errno::NFILE,
+            Errno::NOBUFS,
+            Errno::NOMEM,
+            Errno::INVAL,
+        ] {
             assert!(!affects_one_connection(&errno.into()), "{errno}");
         }
     }

@@ -47,7 +47,12 @@ impl StrictHeads {
             Position::Start | Position::Body => {
                 let is_first = self.position == Position::Start;
                 let position = Position::Head { first_line: true };
-                *self = Self { position, is_first, of_line: 0, last: 0 };
+                *self = Self {
+                    position,
+                    is_first,
+                    of_line: 0,
+                    last: 0,
+                };
             }
             Position::Head { .. } | Position::Frames => {}
         }
@@ -116,9 +121,18 @@ mod tests {
     #[test]
     fn a_line_of_a_head_that_ends_without_cr_is_made_invalid() {
         for (given, expected) in [
-            ("GET / HTTP/1.1\nHost: x\r\n\r\n", "GET / HTTP/1.1\0Host: x\r\n\r\n"),
-            ("GET / HTTP/1.1\r\nHost: x\n\r\n", "GET / HTTP/1.1\r\nHost: x\0\r\n"),
-            ("GET / HTTP/1.1\r\nHost: x\r\n\n", "GET / HTTP/1.1\r\nHost: x\r\n\0"),
+            (
+                "GET / HTTP/1.1\nHost: x\r\n\r\n",
+                "GET / HTTP/1.1\0Host: x\r\n\r\n",
+            ),
+            (
+                "GET / HTTP/1.1\r\nHost: x\n\r\n",
+                "GET / HTTP/1.1\r\nHost: x\0\r\n",
+            ),
+            (
+                "GET / HTTP/1.1\r\nHost: x\r\n\n",
+                "GET / HTTP/1.1\r\nHost: x\r\n\0",
+            ),
         ] {
             assert_eq!(read(&[given]), expected);
             for at in 1..given.len() {
@@ -147,7 +161,11 @@ mod tests {
         let head = "\r\nPUT /a HTTP/1.1\r\nHost: #\r\n\r\n";
         for at in 1..head.len() {
             let (begin, end) = head.split_at(at);
-            assert_eq!(read(&[begin, end, head]), [head, head].concat(), "{begin:?}");
+            assert_eq!(
+                read(&[begin, end, head]),
+                [head, head].concat(),
+                "{begin:?}"
+            );
         }
     }
 

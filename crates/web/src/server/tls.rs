@@ -47,8 +47,16 @@ impl Tls {
         let config = files.config(&found)?;
         warn_if_exposed(&files.key, &found);
         let found = Ok(found);
-        let seen = Seen { last: found.clone(), decided: found, outcome: Ok(()) };
-        Ok(Self { files, seen: Mutex::new(seen), current: Mutex::new(config) })
+        let seen = Seen {
+            last: found.clone(),
+            decided: found,
+            outcome: Ok(()),
+        };
+        Ok(Self {
+            files,
+            seen: Mutex::new(seen),
+            current: Mutex::new(config),
+        })
     }
 
     /// Checks the files, and uses new content for new handshakes. Called periodically: content
@@ -121,24 +129,38 @@ impl Files {
         };
         let (certificate, _) = read(&self.certificate)?;
         let (key, about_key) = read(&self.key)?;
-        Ok(Found { certificate, key, is_exposed: about_key.permissions().mode() & 0o004 != 0 })
+        Ok(Found {
+            certificate,
+            key,
+            is_exposed: about_key.permissions().mode() & 0o004 != 0,
+        })
     }
 
     fn config(&self, found: &Found) -> Result<Arc<ServerConfig>, TlsError> {
         let (certificate, key) = (self.certificate.display(), self.key.display());
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&found.certificate).collect();
         let chain = chain.map_err(|error| {
-            TlsError(format!("{certificate} contains no certificate in PEM format: {error}"))
+            TlsError(format!(
+                "{certificate} contains no certificate in PEM format: {error}"
+            ))
         })?;
         if chain.is_empty() {
-            return Err(TlsError(format!("{certificate} contains no certificate in PEM format")));
+            return Err(TlsError(format!(
+                "{certificate} contains no certificate in PEM format"
+            )));
         }
         let private = PrivateKeyDer::from_pem_slice(&found.key).map_err(|error| {
-            TlsError(format!("{key} contains no unencrypted private key in PEM format: {error}"))
+            TlsError(format!(
+                "{key} contains no unencrypted private key in PEM format: {error}"
+            ))
         })?;
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
-            .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, private))
+            .and_then(|builder| {
+                builder
+                    .with_no_client_auth()
+                    .with_single_cert(chain, private)
+            })
             .map_err(|error| match error {
                 rustls::Error::InconsistentKeys(_) => TlsError(format!(
                     "the private key in {key} does not match the certificate in {certificate}"
@@ -152,7 +174,10 @@ impl Files {
 
 fn warn_if_exposed(key: &Path, found: &Found) {
     if found.is_exposed {
-        warn!("every user of this machine may read the private key in {}", key.display());
+        warn!(
+            "every user of this machine may read the private key in {}",
+            key.display()
+        );
     }
 }
 
@@ -175,7 +200,9 @@ pub(super) async fn handshake(
         Ok(Err((error, stream))) => {
             debug!(%error, "a TLS handshake failed");
             // Lets the client read the alert with the reason.
-            let _ = ClientStream::new(stream, within, Arc::default()).shutdown().await;
+            let _ = ClientStream::new(stream, within, Arc::default())
+                .shutdown()
+                .await;
             None
         }
         Err(_) => None,

@@ -25,7 +25,11 @@ fn a_base_url_is_http_and_ends_in_v1() {
 
 #[test]
 fn an_origin_is_written_as_browsers_write_it() {
-    for good in ["https://shop.example", "http://localhost:3000", "https://[::1]:8443"] {
+    for good in [
+        "https://shop.example",
+        "http://localhost:3000",
+        "https://[::1]:8443",
+    ] {
         assert_eq!(good.parse::<Origin>().unwrap().header_value(), good);
     }
     for bad in [

@@ -39,19 +39,32 @@ async fn a_page_has_the_public_fields_with_their_labels_and_how_to_ask() {
     }
     // Each is said once, and the story before the facts.
     for said in ["Species", "Breed", "Sex", "Category"] {
-        assert!(!page.text.contains(&format!("<dt>{said}</dt>")), "{said}: {page:?}");
+        assert!(
+            !page.text.contains(&format!("<dt>{said}</dt>")),
+            "{said}: {page:?}"
+        );
     }
     let labels = ["Description", "Born", "Colour", "Size"];
-    let at: Vec<_> = labels.iter().map(|label| page.text.find(&format!(">{label}<"))).collect();
+    let at: Vec<_> = labels
+        .iter()
+        .map(|label| page.text.find(&format!(">{label}<")))
+        .collect();
     assert!(at.iter().all(Option::is_some) && at.is_sorted(), "{at:?}");
 }
 
 #[tokio::test]
 async fn without_a_contact_a_page_says_what_to_ask_for() {
-    let street = Street::of(StoreOptions { contact: None, ..settings().store }).await;
+    let street = Street::of(StoreOptions {
+        contact: None,
+        ..settings().store
+    })
+    .await;
     let id = street.add("Luna", &[]).await;
     let page = street.get(&format!("/animals/{id}")).await.expect(200);
-    assert!(page.text.contains("Ask us about Luna, number 1."), "{page:?}");
+    assert!(
+        page.text.contains("Ask us about Luna, number 1."),
+        "{page:?}"
+    );
 }
 
 #[tokio::test]
@@ -64,7 +77,11 @@ async fn a_pending_animal_is_shown_as_reserved_with_or_without_an_order() {
     petstore_testing::area::place(&street.store, order).await;
     for (id, name) in [(by_hand, "Luna"), (by_order, "Mia")] {
         let page = street.get(&format!("/animals/{id}")).await.expect(200);
-        assert!(page.text.contains(&format!("{name} is reserved at the moment.")), "{page:?}");
+        assert!(
+            page.text
+                .contains(&format!("{name} is reserved at the moment.")),
+            "{page:?}"
+        );
     }
     assert_eq!(street.get("/").await.text.matches(">Reserved<").count(), 2);
 }
@@ -76,11 +93,27 @@ async fn a_sold_animal_is_410_with_its_name_a_withdrawn_one_410_without_and_an_u
     let withdrawn = street.add("Mia", &[]).await;
     street.withdraw(withdrawn).await;
     let page = street.get(&format!("/animals/{sold}")).await.expect(410);
-    assert!(page.text.contains("<h1>Luna has found a home</h1>"), "{page:?}");
-    let page = street.get(&format!("/animals/{withdrawn}")).await.expect(410);
-    assert!(!page.text.contains("Mia") && !page.text.contains("ransferred"), "{page:?}");
-    assert!(page.text.contains("<a class=\"button\" href=\"/\">"), "{page:?}");
-    assert!(page.text.contains("<meta name=\"robots\" content=\"noindex, follow\">"), "{page:?}");
+    assert!(
+        page.text.contains("<h1>Luna has found a home</h1>"),
+        "{page:?}"
+    );
+    let page = street
+        .get(&format!("/animals/{withdrawn}"))
+        .await
+        .expect(410);
+    assert!(
+        !page.text.contains("Mia") && !page.text.contains("ransferred"),
+        "{page:?}"
+    );
+    assert!(
+        page.text.contains("<a class=\"button\" href=\"/\">"),
+        "{page:?}"
+    );
+    assert!(
+        page.text
+            .contains("<meta name=\"robots\" content=\"noindex, follow\">"),
+        "{page:?}"
+    );
     for id in ["3", "0", "-1", "x", "01", "9007199254740992", "1%20"] {
         let page = street.get(&format!("/animals/{id}")).await.expect(404);
         assert!(page.text.contains("No animal has this number."), "{page:?}");
@@ -97,18 +130,30 @@ async fn a_page_ends_with_others_of_the_species_and_a_gone_one_with_the_newest()
         cats.push(street.add(name, &cat).await);
     }
     let sold = street.add_with_status("Gia", Sold, &cat).await;
-    let page = street.get(&format!("/animals/{}", cats[5])).await.expect(200);
+    let page = street
+        .get(&format!("/animals/{}", cats[5]))
+        .await
+        .expect(200);
     assert!(page.text.contains("<h2>Similar animals</h2>"), "{page:?}");
     assert_eq!(page.animals(), [cats[4], cats[3], cats[2], cats[1]]);
     let alone = street.get(&format!("/animals/{first}")).await.expect(200);
     assert!(!alone.text.contains("Similar animals"), "{alone:?}");
     let gone = street.get(&format!("/animals/{sold}")).await.expect(410);
-    assert!(gone.text.contains("<h2>Our newest animals</h2>"), "{gone:?}");
+    assert!(
+        gone.text.contains("<h2>Our newest animals</h2>"),
+        "{gone:?}"
+    );
     assert_eq!(gone.animals(), [cats[5], cats[4], cats[3], cats[2]]);
     // If none fits, those that fit at least by their species.
-    for (query, others) in [("name=zoe", &[][..]), ("name=zoe&field.species=Dog", &[first])] {
+    for (query, others) in [
+        ("name=zoe", &[][..]),
+        ("name=zoe&field.species=Dog", &[first]),
+    ] {
         let none = street.get(&format!("/?{query}")).await.expect(200);
-        assert!(none.text.contains("No animals match your search."), "{none:?}");
+        assert!(
+            none.text.contains("No animals match your search."),
+            "{none:?}"
+        );
         assert_eq!(none.animals(), others, "{query}");
     }
 }
@@ -118,7 +163,11 @@ async fn json_ld_uses_the_names_of_schema_org_and_has_an_offer_with_price_and_cu
     let street = Street::open().await;
     street.label(1, "Cats").await;
     let id = street.add("Luna", &ALL).await;
-    let schema = street.get(&format!("/animals/{id}")).await.expect(200).schema();
+    let schema = street
+        .get(&format!("/animals/{id}"))
+        .await
+        .expect(200)
+        .schema();
     for (member, value) in [
         ("@type", "Product"),
         ("name", "Luna"),
@@ -132,17 +181,42 @@ async fn json_ld_uses_the_names_of_schema_org_and_has_an_offer_with_price_and_cu
         assert_eq!(schema[member], value, "{schema}");
     }
     let offer = &schema["offers"];
-    assert_eq!((&offer["price"], &offer["priceCurrency"]), (&"249.00".into(), &"EUR".into()));
+    assert_eq!(
+        (&offer["price"], &offer["priceCurrency"]),
+        (&"249.00".into(), &"EUR".into())
+    );
     assert_eq!(offer["availability"], "https://schema.org/InStock");
     let others = schema["additionalProperty"].as_array().unwrap();
-    let names: Vec<_> = others.iter().map(|other| other["propertyID"].as_str().unwrap()).collect();
+    let names: Vec<_> = others
+        .iter()
+        .map(|other| other["propertyID"].as_str().unwrap())
+        .collect();
     assert_eq!(names, ["species", "breed", "sex", "born"]);
     assert_eq!(others[3]["value"], "2023-05-03");
 
-    street.patch(id, PetPatch { status: Some(Pending), ..PetPatch::default() }).await;
-    let schema = street.get(&format!("/animals/{id}")).await.expect(200).schema();
-    assert_eq!(schema["offers"]["availability"], "https://schema.org/Reserved");
-    let without = Street::of(StoreOptions { currency: None, ..settings().store }).await;
+    street
+        .patch(
+            id,
+            PetPatch {
+                status: Some(Pending),
+                ..PetPatch::default()
+            },
+        )
+        .await;
+    let schema = street
+        .get(&format!("/animals/{id}"))
+        .await
+        .expect(200)
+        .schema();
+    assert_eq!(
+        schema["offers"]["availability"],
+        "https://schema.org/Reserved"
+    );
+    let without = Street::of(StoreOptions {
+        currency: None,
+        ..settings().store
+    })
+    .await;
     let id = without.add("Luna", &ALL).await;
     let page = without.get(&format!("/animals/{id}")).await.expect(200);
     assert!(page.text.contains(">249.00<"), "{page:?}");
@@ -162,9 +236,16 @@ async fn json_ld_uses_the_names_of_schema_org_and_has_an_offer_with_price_and_cu
     });
     assert_eq!(page.schema(), expected);
     without.photo(id, None).await;
-    let schema = without.get(&format!("/animals/{id}")).await.expect(200).schema();
+    let schema = without
+        .get(&format!("/animals/{id}"))
+        .await
+        .expect(200)
+        .schema();
     let image = schema["primaryImageOfPage"]["contentUrl"].as_str().unwrap();
-    assert!(image.starts_with("https://animals.example/photos/"), "{schema}");
+    assert!(
+        image.starts_with("https://animals.example/photos/"),
+        "{schema}"
+    );
 }
 
 #[tokio::test]
@@ -172,18 +253,33 @@ async fn a_field_that_the_store_defines_is_shown_once_it_is_public() {
     let street = Street::open().await;
     street.field("hobby", "Hobby", FieldKind::Text, false).await;
     let id = street.add("Luna", &[("hobby", "Chess")]).await;
-    assert!(!street.get(&format!("/animals/{id}")).await.expect(200).text.contains("Chess"));
+    assert!(
+        !street
+            .get(&format!("/animals/{id}"))
+            .await
+            .expect(200)
+            .text
+            .contains("Chess")
+    );
     street.field("hobby", "Hobby", FieldKind::Text, true).await;
     let page = street.get(&format!("/animals/{id}")).await.expect(200);
-    assert!(page.text.contains("<dt>Hobby</dt><dd><bdi>Chess</bdi></dd>"), "{page:?}");
+    assert!(
+        page.text
+            .contains("<dt>Hobby</dt><dd><bdi>Chess</bdi></dd>"),
+        "{page:?}"
+    );
 }
 
 #[tokio::test]
 async fn a_public_price_or_description_of_another_kind_is_shown_as_any_other_field() {
     let street = Street::open().await;
     street.field("price", "Price", FieldKind::Text, true).await;
-    street.field("description", "In short", FieldKind::Text, true).await;
-    let id = street.add("Luna", &[("price", "on request"), ("description", "Calm")]).await;
+    street
+        .field("description", "In short", FieldKind::Text, true)
+        .await;
+    let id = street
+        .add("Luna", &[("price", "on request"), ("description", "Calm")])
+        .await;
     let page = street.get(&format!("/animals/{id}")).await.expect(200);
     for shown in [
         "<dt>Price</dt><dd><bdi>on request</bdi></dd>",
@@ -192,7 +288,10 @@ async fn a_public_price_or_description_of_another_kind_is_shown_as_any_other_fie
         assert!(page.text.contains(shown), "{shown}: {page:?}");
     }
     let schema = page.schema();
-    assert_eq!((&schema["@type"], &schema["description"]), (&"WebPage".into(), &"Calm".into()));
+    assert_eq!(
+        (&schema["@type"], &schema["description"]),
+        (&"WebPage".into(), &"Calm".into())
+    );
 }
 
 #[tokio::test]
@@ -203,13 +302,37 @@ async fn a_price_is_written_in_the_language_of_the_store_behind_its_word_and_one
     let free = street.add("Mia", &[("price", "0.00")]).await;
     for (language, fee, colon, price, nothing) in [
         (Language::English, "Adoption fee", ": ", "€1,249.50", "Free"),
-        (Language::German, "Schutzgebühr", ": ", "1.249,50\u{a0}€", "Kostenlos"),
-        (Language::French, "Frais d’adoption", "\u{a0}: ", "1\u{202f}249,50\u{a0}€", "Gratuit"),
-        (Language::Spanish, "Tasa de adopción", ": ", "1249,50\u{a0}€", "Gratis"),
+        (
+            Language::German,
+            "Schutzgebühr",
+            ": ",
+            "1.249,50\u{a0}€",
+            "Kostenlos",
+        ),
+        (
+            Language::French,
+            "Frais d’adoption",
+            "\u{a0}: ",
+            "1\u{202f}249,50\u{a0}€",
+            "Gratuit",
+        ),
+        (
+            Language::Spanish,
+            "Tasa de adopción",
+            ": ",
+            "1249,50\u{a0}€",
+            "Gratis",
+        ),
     ] {
         // A shop has the word that it gave the field.
         for (kind, label) in [(None, "Price"), (Some(StoreKind::Shelter), fee)] {
-            street.say(Profile { language: Some(language), kind, ..Profile::default() }).await;
+            street
+                .say(Profile {
+                    language: Some(language),
+                    kind,
+                    ..Profile::default()
+                })
+                .await;
             let list = street.get("/").await.expect(200);
             for (id, expected) in [(dear, price), (free, nothing)] {
                 let page = street.get(&format!("/animals/{id}")).await.expect(200);

@@ -13,15 +13,28 @@ use super::street::Street;
 #[tokio::test]
 async fn every_public_page_is_in_the_language_of_the_store_and_has_no_english_word() {
     let street = Street::open().await;
-    let values = [("species", "Cat"), ("born", "2024-05-03"), ("price", "1249.5")];
+    let values = [
+        ("species", "Cat"),
+        ("born", "2024-05-03"),
+        ("price", "1249.5"),
+    ];
     let luna = street.add("Luna", &values).await;
     let zoe = street.add("Zoë", &[]).await;
     let sold = street.add_with_status("Žofka", PetStatus::Sold, &[]).await;
     for language in [Language::German, Language::French, Language::Spanish] {
-        street.say(Profile { language: Some(language), ..Profile::default() }).await;
+        street
+            .say(Profile {
+                language: Some(language),
+                ..Profile::default()
+            })
+            .await;
         let mut english = english_words(language);
         for field in street.store.fields().await.unwrap().all() {
-            let said = words_on(&format!("<p>{}<p>{:?}", field.label.as_str(), field.choices));
+            let said = words_on(&format!(
+                "<p>{}<p>{:?}",
+                field.label.as_str(),
+                field.choices
+            ));
             english.retain(|word| !said.contains(word));
         }
         let mut found = BTreeMap::new();
@@ -43,7 +56,10 @@ async fn every_public_page_is_in_the_language_of_the_store_and_has_no_english_wo
         ] {
             let page = street.get(path).await;
             let tag = format!("lang=\"{code}\"");
-            assert!(page.status.as_u16() == 303 || page.text.contains(&tag), "{path}: {page:?}");
+            assert!(
+                page.status.as_u16() == 303 || page.text.contains(&tag),
+                "{path}: {page:?}"
+            );
             for word in words_on(&page.text).intersection(&english) {
                 found.entry(word.clone()).or_insert_with(|| path.to_owned());
             }

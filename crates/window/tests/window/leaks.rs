@@ -28,12 +28,20 @@ fn mark(place: &str) -> String {
 
 /// A store whose private places all have a mark.
 async fn marked_street() -> Street {
-    let street = Street::of(StoreOptions { contact: None, ..settings().store }).await;
+    let street = Street::of(StoreOptions {
+        contact: None,
+        ..settings().store
+    })
+    .await;
     street.label(1, "Cats").await;
-    street.field("vet", &mark("label"), FieldKind::LongText, false).await;
+    street
+        .field("vet", &mark("label"), FieldKind::LongText, false)
+        .await;
     street.field("shy", "Shy", FieldKind::Text, true).await;
     let private = [("microchip", mark("chip")), ("vet", mark("vet"))];
-    let private = private.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let private = private
+        .each_ref()
+        .map(|(name, value)| (*name, value.as_str()));
     for step in ["", "reserve", "sell", "cancel", "withdraw"] {
         let values = [&private[..1], &[("species", "Cat"), ("vet", private[1].1)]].concat();
         let values: Vec<_> = values
@@ -41,11 +49,18 @@ async fn marked_street() -> Street {
             .map(|(name, value)| {
                 (
                     name,
-                    if name == "microchip" { format!("{value}{step}") } else { value.to_owned() },
+                    if name == "microchip" {
+                        format!("{value}{step}")
+                    } else {
+                        value.to_owned()
+                    },
                 )
             })
             .collect();
-        let values: Vec<_> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let values: Vec<_> = values
+            .iter()
+            .map(|(name, value)| (*name, value.as_str()))
+            .collect();
         let id = PetId::new(street.add(&format!("Luna{step}"), &values).await).unwrap();
         if ["reserve", "sell", "cancel"].contains(&step) {
             let order = NewOrder {
@@ -61,7 +76,11 @@ async fn marked_street() -> Street {
                 let reason = Reason::new(mark("reason"));
                 change(
                     &street.store,
-                    Command::CancelOrder { id: order, reason, preconditions: any() },
+                    Command::CancelOrder {
+                        id: order,
+                        reason,
+                        preconditions: any(),
+                    },
                 )
                 .await;
             }
@@ -69,7 +88,12 @@ async fn marked_street() -> Street {
         if step == "withdraw" {
             let note = Note::new(mark("note"));
             let reason = WithdrawalReason::Died;
-            let withdraw = Command::WithdrawPet { id, reason, note, preconditions: any() };
+            let withdraw = Command::WithdrawPet {
+                id,
+                reason,
+                note,
+                preconditions: any(),
+            };
             change(&street.store, withdraw).await;
         }
     }
@@ -86,19 +110,40 @@ async fn marked_street() -> Street {
     // A field that was public, and is no longer.
     let shy = Given::Set(FieldValue::Text(mark("shy")));
     let fields = [("shy".to_owned(), shy)].into();
-    street.patch(1, PetPatch { fields, ..PetPatch::default() }).await;
+    street
+        .patch(
+            1,
+            PetPatch {
+                fields,
+                ..PetPatch::default()
+            },
+        )
+        .await;
     street.field("shy", "Shy", FieldKind::Text, false).await;
     street
 }
 
 /// The paths of the window to which something leads.
 fn links(seen: &Seen) -> Vec<String> {
-    let text = seen.text.replace("&amp;", "&").replace("https://animals.example", "");
+    let text = seen
+        .text
+        .replace("&amp;", "&")
+        .replace("https://animals.example", "");
     let parts = text.split(['"', '\'', '<', '>', ' ', '\n', ',', '\r']);
-    let mut found: Vec<_> = parts.filter(|part| part.starts_with('/')).map(str::to_owned).collect();
+    let mut found: Vec<_> = parts
+        .filter(|part| part.starts_with('/'))
+        .map(str::to_owned)
+        .collect();
     let link = seen.field("link").replace("https://animals.example", "");
-    found.extend(link.split(['<', '>']).filter(|part| part.starts_with('/')).map(str::to_owned));
-    found.into_iter().map(|path| path.split('#').next().unwrap().to_owned()).collect()
+    found.extend(
+        link.split(['<', '>'])
+            .filter(|part| part.starts_with('/'))
+            .map(str::to_owned),
+    );
+    found
+        .into_iter()
+        .map(|path| path.split('#').next().unwrap().to_owned())
+        .collect()
 }
 
 #[tokio::test]
@@ -137,10 +182,19 @@ async fn no_url_of_the_window_shows_anything_private_in_a_body_or_a_header() {
         let response = street.get(&path).await;
         let fields = format!("{:?}", response.headers);
         // What was asked for is not what the store has.
-        let text = response.text.replace("zq7chip\"", "").replace("zq7shy\"", "");
-        assert!(!text.contains(MARK) && !fields.contains(MARK), "{path}: {response:?}");
+        let text = response
+            .text
+            .replace("zq7chip\"", "")
+            .replace("zq7shy\"", "");
+        assert!(
+            !text.contains(MARK) && !fields.contains(MARK),
+            "{path}: {response:?}"
+        );
         for word in ["died", "orderId", "withdrawn", "reference"] {
-            assert!(!response.text.contains(word), "{path} has {word}: {response:?}");
+            assert!(
+                !response.text.contains(word),
+                "{path} has {word}: {response:?}"
+            );
         }
         waiting.extend(links(&response));
     }
@@ -151,10 +205,17 @@ async fn no_url_of_the_window_shows_anything_private_in_a_body_or_a_header() {
 async fn a_filter_by_a_private_field_finds_the_same_animals_as_none() {
     let street = marked_street().await;
     let all = street.get("/animals.json").await.expect(200).json();
-    for query in
-        ["field.microchip=zq7chip", "field.microchip=x", "field.vet=zq7vet", "field.shy=zq7shy"]
-    {
-        let found = street.get(&format!("/animals.json?{query}")).await.expect(200).json();
+    for query in [
+        "field.microchip=zq7chip",
+        "field.microchip=x",
+        "field.vet=zq7vet",
+        "field.shy=zq7shy",
+    ] {
+        let found = street
+            .get(&format!("/animals.json?{query}"))
+            .await
+            .expect(200)
+            .json();
         assert_eq!(found, all, "{query}");
     }
 }
@@ -163,12 +224,26 @@ async fn a_filter_by_a_private_field_finds_the_same_animals_as_none() {
 async fn a_search_finds_nothing_private_and_an_age_only_days_of_birth_that_are_public() {
     let street = marked_street().await;
     street.choice("mood", &["zq7mood"]).await;
-    street.label_choices("mood", &[("zq7mood", "zq7moody")]).await;
-    let mood = [("mood", "zq7mood"), ("born", "2026-11-30"), ("breed", "Ragdoll")];
+    street
+        .label_choices("mood", &[("zq7mood", "zq7moody")])
+        .await;
+    let mood = [
+        ("mood", "zq7mood"),
+        ("born", "2026-11-30"),
+        ("breed", "Ragdoll"),
+    ];
     let id = street.add("Nala", &mood).await;
     let found = async |query: &str| {
-        let page = street.get(&format!("/animals.json?{query}")).await.expect(200).json();
-        let ids = page.as_array().unwrap().iter().map(|animal| animal["id"].as_i64().unwrap());
+        let page = street
+            .get(&format!("/animals.json?{query}"))
+            .await
+            .expect(200)
+            .json();
+        let ids = page
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|animal| animal["id"].as_i64().unwrap());
         ids.collect::<Vec<_>>()
     };
     for is_merged in [false, true] {
@@ -182,17 +257,33 @@ async fn a_search_finds_nothing_private_and_an_age_only_days_of_birth_that_are_p
     let all = found("").await;
     street.make_private(&["mood", "born"]).await;
     let contact = mark("contact");
-    for query in ["zq7", "zq7mood", "zq7moody", "zq7chip", "zq7vet", "zq7shy", "zq7label", &contact]
-    {
-        for path in ["/", "/embed", "/animals.json", "/animals.csv", "/animals.atom"] {
-            let text = street.get(&format!("{path}?q={query}")).await.expect(200).text;
+    for query in [
+        "zq7", "zq7mood", "zq7moody", "zq7chip", "zq7vet", "zq7shy", "zq7label", &contact,
+    ] {
+        for path in [
+            "/",
+            "/embed",
+            "/animals.json",
+            "/animals.csv",
+            "/animals.atom",
+        ] {
+            let text = street
+                .get(&format!("{path}?q={query}"))
+                .await
+                .expect(200)
+                .text;
             assert!(!text.contains("/animals/"), "{path} {query}: {text}");
         }
     }
     // Animals that are not here any more, and long texts, which nothing finds.
-    for query in
-        ["Lunasell", "Lunawithdraw", "zq7reference", "zq7ordernote", "zq7note", "2026-11-30"]
-    {
+    for query in [
+        "Lunasell",
+        "Lunawithdraw",
+        "zq7reference",
+        "zq7ordernote",
+        "zq7note",
+        "2026-11-30",
+    ] {
         assert_eq!(found(&format!("q={query}")).await, [0; 0], "{query}");
     }
     assert_eq!(found("q=ragdoll").await, [id]);

@@ -51,13 +51,21 @@ async fn a_card_has_name_species_and_breed_sex_age_price_and_whether_the_animal_
     let page = street.get("/").await.expect(200);
     let card = page.between("<article class=\"pet\">", "</article>");
     let price = "<p class=\"price\"><span><bdi>Price</bdi>: </span>€249.00</p>";
-    let shown = ["<bdi>Luna</bdi>", "Cat · Maine Coon", "Female · 3\u{a0}years", price];
+    let shown = [
+        "<bdi>Luna</bdi>",
+        "Cat · Maine Coon",
+        "Female · 3\u{a0}years",
+        price,
+    ];
     let at: Vec<_> = shown.iter().map(|text| card.find(text)).collect();
     assert!(at.iter().all(Option::is_some) && at.is_sorted(), "{card}");
     assert!(!card.contains("Reserved"), "{card}");
     street.add_with_status("Bruno", Pending, &[]).await;
     let page = street.get("/").await.expect(200);
-    assert!(page.between("<article class=\"pet\">", "</article>").contains("Reserved"));
+    assert!(
+        page.between("<article class=\"pet\">", "</article>")
+            .contains("Reserved")
+    );
 }
 
 #[tokio::test]
@@ -72,7 +80,10 @@ async fn an_animal_without_a_photo_has_a_drawing_of_its_species_which_is_on_the_
     let page = street.get("/").await.expect(200);
     // Twice for dogs and once for horses, and once more in the links to their species.
     for (drawing, used) in [("dog", 3), ("horse", 2), ("cat", 1), ("fish", 0)] {
-        let symbols = page.text.matches(&format!("<symbol id=\"d-{drawing}\">")).count();
+        let symbols = page
+            .text
+            .matches(&format!("<symbol id=\"d-{drawing}\">"))
+            .count();
         let uses = page.text.matches(&format!("href=\"#d-{drawing}\"")).count();
         assert_eq!((symbols, uses), (used.min(1), used), "{drawing}");
     }
@@ -82,7 +93,14 @@ async fn an_animal_without_a_photo_has_a_drawing_of_its_species_which_is_on_the_
 async fn the_list_says_how_many_animals_there_are_and_can_begin_with_those_that_wait_longest() {
     let street = Street::open().await;
     street.add("Luna", &[("species", "Cat")]).await;
-    assert!(street.get("/").await.expect(200).text.contains(">1 animal<"));
+    assert!(
+        street
+            .get("/")
+            .await
+            .expect(200)
+            .text
+            .contains(">1 animal<")
+    );
     for _ in 0..59 {
         street.add("Rex", &[("species", "Dog")]).await;
     }
@@ -95,7 +113,10 @@ async fn the_list_says_how_many_animals_there_are_and_can_begin_with_those_that_
         ("?name=Luna", "1 animal"),
     ] {
         let page = street.get(&format!("/{query}")).await.expect(200);
-        assert!(page.text.contains(&format!(">{count}<")), "{query}: {page:?}");
+        assert!(
+            page.text.contains(&format!(">{count}<")),
+            "{query}: {page:?}"
+        );
     }
     for filter in ["", "&field.species=Dog"] {
         let (mut found, mut path) = (Vec::new(), Some(format!("/?sort=longest{filter}")));
@@ -104,7 +125,10 @@ async fn the_list_says_how_many_animals_there_are_and_can_begin_with_those_that_
             found.extend(page.animals());
             path = page.next();
         }
-        assert_eq!(found, (if filter.is_empty() { 1 } else { 2 }..=60).collect::<Vec<_>>());
+        assert_eq!(
+            found,
+            (if filter.is_empty() { 1 } else { 2 }..=60).collect::<Vec<_>>()
+        );
     }
     street.get("/?sort=price").await.expect(400);
 }
@@ -172,14 +196,27 @@ async fn every_parameter_is_validated_with_a_page_that_says_what_is_wrong() {
     ] {
         for path in ["/", "/embed"] {
             let page = street.get(&format!("{path}?{query}")).await.expect(400);
-            assert!(page.text.contains(says) && page.text.contains("<h1>"), "{query}: {page:?}");
+            assert!(
+                page.text.contains(says) && page.text.contains("<h1>"),
+                "{query}: {page:?}"
+            );
             assert_eq!(page.field("cache-control"), "no-store");
         }
-        let problem = street.get(&format!("/animals.json?{query}")).await.expect(400).json();
-        assert!(problem["message"].as_str().unwrap().contains(says), "{problem}");
+        let problem = street
+            .get(&format!("/animals.json?{query}"))
+            .await
+            .expect(400)
+            .json();
+        assert!(
+            problem["message"].as_str().unwrap().contains(says),
+            "{problem}"
+        );
     }
     for limit in ["0", "49", "x"] {
-        street.get(&format!("/embed?limit={limit}")).await.expect(400);
+        street
+            .get(&format!("/embed?limit={limit}"))
+            .await
+            .expect(400);
         street.get(&format!("/?limit={limit}")).await.expect(200);
     }
     for method in [Method::POST, Method::PUT, Method::DELETE] {
@@ -205,7 +242,11 @@ async fn each_page_has_a_title_a_description_a_canonical_url_open_graph_and_json
             "Meet our animals – Category: 1, Species: Cat, Name: lu",
             of_list.to_owned(),
         ),
-        (format!("/animals/{id}?utm_source=x"), "Luna, Cat", format!("/animals/{id}")),
+        (
+            format!("/animals/{id}?utm_source=x"),
+            "Luna, Cat",
+            format!("/animals/{id}"),
+        ),
     ] {
         let page = street.get(&path).await.expect(200);
         for needed in [
@@ -225,31 +266,75 @@ async fn each_page_has_a_title_a_description_a_canonical_url_open_graph_and_json
 
 #[tokio::test]
 async fn embed_shows_the_cards_in_frames_of_the_chosen_sites_only() {
-    let embed = vec!["https://paws.example".parse().unwrap(), "https://b.example".parse().unwrap()];
-    let street = Street::with(WindowSettings { embed, ..settings() }).await;
+    let embed = vec![
+        "https://paws.example".parse().unwrap(),
+        "https://b.example".parse().unwrap(),
+    ];
+    let street = Street::with(WindowSettings {
+        embed,
+        ..settings()
+    })
+    .await;
     for _ in 0..30 {
         street.add("Rex", &[("species", "Dog")]).await;
     }
-    let page = street.get("/embed?limit=3&field.species=Dog").await.expect(200);
+    let page = street
+        .get("/embed?limit=3&field.species=Dog")
+        .await
+        .expect(200);
     assert_eq!(page.animals(), [30, 29, 28]);
-    assert_eq!(page.text.matches("<a ").count(), page.text.matches("target=\"_top\"").count());
+    assert_eq!(
+        page.text.matches("<a ").count(),
+        page.text.matches("target=\"_top\"").count()
+    );
     let policy = page.field("content-security-policy");
-    assert!(policy.ends_with("frame-ancestors https://paws.example https://b.example"), "{policy}");
+    assert!(
+        policy.ends_with("frame-ancestors https://paws.example https://b.example"),
+        "{policy}"
+    );
     assert_eq!(street.get("/embed").await.expect(200).animals().len(), 24);
-    assert_eq!(street.get("/embed?limit=48").await.expect(200).animals().len(), 30);
+    assert_eq!(
+        street
+            .get("/embed?limit=48")
+            .await
+            .expect(200)
+            .animals()
+            .len(),
+        30
+    );
     for path in ["/", "/animals/1", "/nowhere", "/animals.json"] {
-        let policy = street.get(path).await.field("content-security-policy").to_owned();
-        assert!(policy.ends_with("frame-ancestors 'none'"), "{path}: {policy}");
+        let policy = street
+            .get(path)
+            .await
+            .field("content-security-policy")
+            .to_owned();
+        assert!(
+            policy.ends_with("frame-ancestors 'none'"),
+            "{path}: {policy}"
+        );
     }
     let nobody = Street::open().await.get("/embed").await.expect(200);
-    assert!(nobody.field("content-security-policy").ends_with("frame-ancestors 'none'"));
+    assert!(
+        nobody
+            .field("content-security-policy")
+            .ends_with("frame-ancestors 'none'")
+    );
 }
 
 #[tokio::test]
 async fn the_first_page_has_at_most_40_kb_and_nothing_of_another_host() {
     let street = Street::open().await;
     street.label(1, "Cats, dogs, and all others").await;
-    let species = ["Dog", "Cat", "Rabbit", "Small mammal", "Bird", "Reptile", "Fish", "Horse"];
+    let species = [
+        "Dog",
+        "Cat",
+        "Rabbit",
+        "Small mammal",
+        "Bird",
+        "Reptile",
+        "Fish",
+        "Horse",
+    ];
     for species in species.iter().cycle().take(24) {
         let values = [
             ("species", *species),
@@ -258,38 +343,75 @@ async fn the_first_page_has_at_most_40_kb_and_nothing_of_another_host() {
             ("born", "2023-05-03"),
             ("price", "1249.00"),
         ];
-        street.add("Ottilie von Hohenfels-Wallersteinburg", &values).await;
+        street
+            .add("Ottilie von Hohenfels-Wallersteinburg", &values)
+            .await;
     }
     let page = street.get("/").await.expect(200);
     assert!(page.text.len() <= 40_000, "{}", page.text.len());
     assert_eq!(page.text.matches("rel=\"stylesheet\"").count(), 1);
-    for address in page.text.split(['"', ' ']).filter(|part| part.contains("://")) {
+    for address in page
+        .text
+        .split(['"', ' '])
+        .filter(|part| part.contains("://"))
+    {
         let is_known = address.starts_with("https://animals.example/")
             || address.starts_with("https://schema.org");
         assert!(is_known, "{address}");
     }
     let scripts = page.text.matches("<script").count();
-    assert_eq!(scripts, page.text.matches("<script type=\"application/ld+json\">").count());
+    assert_eq!(
+        scripts,
+        page.text
+            .matches("<script type=\"application/ld+json\">")
+            .count()
+    );
 }
 
 #[tokio::test]
 async fn the_label_of_a_choice_is_shown_everywhere_in_place_of_its_value_which_filters_use() {
     let street = Street::open().await;
-    let id = street.add("Mia", &[("species", "Cat"), ("size", "Small"), ("price", "9")]).await;
-    street.label_choices("species", &[("Cat", "Katze"), ("Dog", "Hund")]).await;
+    let id = street
+        .add(
+            "Mia",
+            &[("species", "Cat"), ("size", "Small"), ("price", "9")],
+        )
+        .await;
+    street
+        .label_choices("species", &[("Cat", "Katze"), ("Dog", "Hund")])
+        .await;
     street.label_choices("size", &[("Small", "Klein")]).await;
     let animal = format!("/animals/{id}");
-    for path in ["/", &animal, "/animals.json", "/animals.csv", "/animals.atom"] {
+    for path in [
+        "/",
+        &animal,
+        "/animals.json",
+        "/animals.csv",
+        "/animals.atom",
+    ] {
         let page = street.get(path).await.expect(200).text;
-        assert!(page.contains("Katze") && !page.contains(">Cat<"), "{path}: {page}");
+        assert!(
+            page.contains("Katze") && !page.contains(">Cat<"),
+            "{path}: {page}"
+        );
     }
     let page = street.get(&animal).await.expect(200).text;
     assert!(page.contains("\"size\":\"Klein\""), "{page}");
     assert!(page.contains("<symbol id=\"d-cat\">"), "{page}");
     let page = street.get("/?field.species=Cat").await.expect(200);
-    assert!(page.text.contains("<option value=\"Cat\" selected>Katze<"), "{page:?}");
+    assert!(
+        page.text.contains("<option value=\"Cat\" selected>Katze<"),
+        "{page:?}"
+    );
     assert_eq!(page.animals(), [id]);
-    assert_eq!(street.get("/?field.species=Katze").await.expect(200).animals(), [0; 0]);
+    assert_eq!(
+        street
+            .get("/?field.species=Katze")
+            .await
+            .expect(200)
+            .animals(),
+        [0; 0]
+    );
 }
 
 #[tokio::test]
@@ -308,6 +430,9 @@ async fn a_card_says_that_an_animal_is_new_or_has_waited_for_a_year() {
         let page = street.get("/").await.expect(200);
         let card = page.between("<article class=\"pet\">", "</article>");
         assert_eq!(card.contains("badge"), label.is_some(), "{passed}: {card}");
-        assert!(label.is_none_or(|label| card.contains(label)), "{passed}: {card}");
+        assert!(
+            label.is_none_or(|label| card.contains(label)),
+            "{passed}: {card}"
+        );
     }
 }

@@ -1,7 +1,11 @@
 //! The window, through the handler that its listener serves: what the public sees, and what it never
 //! sees. The tests run on the database that `TEST_DATABASE` names.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod animal;
 mod caching;

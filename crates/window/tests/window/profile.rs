@@ -11,7 +11,10 @@ use super::street::Street;
 
 /// A profile with this name.
 fn named(name: &str) -> Profile {
-    Profile { name: StoreName::new(name.to_owned()), ..Profile::default() }
+    Profile {
+        name: StoreName::new(name.to_owned()),
+        ..Profile::default()
+    }
 }
 
 #[tokio::test]
@@ -38,8 +41,16 @@ async fn a_change_of_the_profile_is_on_the_next_page_in_the_feed_and_on_the_page
             assert!(page.text.contains(name), "{path} {name}: {page:?}");
         }
     }
-    street.say(Profile { currency: Currency::new("GBP"), ..Profile::default() }).await;
-    assert_eq!(street.get("/animals.json").await.json()[0]["currency"], "GBP");
+    street
+        .say(Profile {
+            currency: Currency::new("GBP"),
+            ..Profile::default()
+        })
+        .await;
+    assert_eq!(
+        street.get("/animals.json").await.json()[0]["currency"],
+        "GBP"
+    );
     for path in &paths[..2] {
         assert!(street.get(path).await.text.contains("£249.00"), "{path}");
     }
@@ -55,7 +66,10 @@ async fn a_change_of_the_profile_by_another_process_is_seen_after_a_second_at_th
         street.clock.advance(Duration::from_secs(1));
     }
     let page = street.get("/").await.expect(200);
-    assert!(page.text.contains("Claws") && !page.text.contains("Paws"), "{page:?}");
+    assert!(
+        page.text.contains("Claws") && !page.text.contains("Paws"),
+        "{page:?}"
+    );
 }
 
 #[tokio::test]
@@ -72,9 +86,18 @@ async fn a_question_goes_to_the_page_else_by_mail_else_by_telephone_else_to_the_
         ..Profile::default()
     };
     let mail = "mailto:a%3Fb%26c%3D%22d@claws.example";
-    let no_page = Profile { contact_page: None, ..full.clone() };
-    let number = Profile { email: None, ..no_page.clone() };
-    let page = Profile { contact_page: full.contact_page.clone(), ..Profile::default() };
+    let no_page = Profile {
+        contact_page: None,
+        ..full.clone()
+    };
+    let number = Profile {
+        email: None,
+        ..no_page.clone()
+    };
+    let page = Profile {
+        contact_page: full.contact_page.clone(),
+        ..Profile::default()
+    };
     let asked = "https://claws.example/1/ask?pet=1&amp;a=b#1";
     let subject = "?subject=Luna%20%281%29";
     for (profile, about, in_general) in [
@@ -91,14 +114,20 @@ async fn a_question_goes_to_the_page_else_by_mail_else_by_telephone_else_to_the_
         street.say(profile).await;
         let page = street.get(&path).await.expect(200);
         assert_eq!(page.between("<a class=\"button\" href=\"", "\""), about);
-        assert_eq!(page.between("<a class=\"contact\" href=\"", "\""), in_general);
+        assert_eq!(
+            page.between("<a class=\"contact\" href=\"", "\""),
+            in_general
+        );
     }
 }
 
 #[tokio::test]
 async fn the_file_of_a_logo_never_changes_and_a_former_one_is_there_for_a_day() {
     let street = Street::open().await;
-    let first = street.set_logo(Some(pictures::png(600, 300))).await.unwrap();
+    let first = street
+        .set_logo(Some(pictures::png(600, 300)))
+        .await
+        .unwrap();
     assert_eq!((first.width, first.height), (512, 256));
     let file = street.get(&first.path()).await.expect(200);
     for (name, value) in [
@@ -118,5 +147,8 @@ async fn the_file_of_a_logo_never_changes_and_a_former_one_is_there_for_a_day() 
     street.get(&second.path()).await.expect(200);
     street.clock.advance(Duration::from_hours(23));
     street.get(&second.path()).await.expect(404);
-    street.get("/assets/logo-0000000000000000200100.png").await.expect(404);
+    street
+        .get("/assets/logo-0000000000000000200100.png")
+        .await
+        .expect(404);
 }

@@ -17,10 +17,26 @@ async fn animals() -> Street {
         ("description", "Likes sunshine"),
     ];
     street.add("Luna", &cat).await;
-    let dog = [("species", "Dog"), ("colour", "Black"), ("sex", "Male"), ("born", "2025-12-02")];
+    let dog = [
+        ("species", "Dog"),
+        ("colour", "Black"),
+        ("sex", "Male"),
+        ("born", "2025-12-02"),
+    ];
     street.add("Old Max", &dog).await;
-    street.add("Kiwi", &[("species", "Bird"), ("sex", "Female"), ("born", "2018-12-01")]).await;
-    street.label_choices("species", &[("Bird", "Wellensittich")]).await;
+    street
+        .add(
+            "Kiwi",
+            &[
+                ("species", "Bird"),
+                ("sex", "Female"),
+                ("born", "2018-12-01"),
+            ],
+        )
+        .await;
+    street
+        .label_choices("species", &[("Bird", "Wellensittich")])
+        .await;
     street
 }
 
@@ -53,17 +69,38 @@ async fn one_search_finds_words_of_names_and_public_values_labels_and_numbers() 
             ("age=8&field.sex=Female&sort=longest", vec![3]),
         ] {
             let page = street.get(&format!("/?{query}")).await.expect(200);
-            let cards = page.between("<main", "</main>").split("class=\"others\"").next().unwrap();
+            let cards = page
+                .between("<main", "</main>")
+                .split("class=\"others\"")
+                .next()
+                .unwrap();
             let cards = cards.split("<a href=\"/animals/").skip(1);
-            let cards: Vec<i64> =
-                cards.map(|rest| rest.split('"').next().unwrap().parse().unwrap()).collect();
+            let cards: Vec<i64> = cards
+                .map(|rest| rest.split('"').next().unwrap().parse().unwrap())
+                .collect();
             assert_eq!(cards, expected, "{query} {is_merged}");
-            let json = street.get(&format!("/animals.json?{query}")).await.expect(200).json();
+            let json = street
+                .get(&format!("/animals.json?{query}"))
+                .await
+                .expect(200)
+                .json();
             assert_eq!(json.as_array().unwrap().len(), expected.len(), "{query}");
-            let rows = street.get(&format!("/animals.csv?{query}")).await.expect(200).text;
+            let rows = street
+                .get(&format!("/animals.csv?{query}"))
+                .await
+                .expect(200)
+                .text;
             assert_eq!(rows.lines().count(), 1 + expected.len(), "{query}: {rows}");
-            let feed = street.get(&format!("/animals.atom?{query}")).await.expect(200).text;
-            assert_eq!(feed.matches("<entry>").count(), expected.len(), "{query}: {feed}");
+            let feed = street
+                .get(&format!("/animals.atom?{query}"))
+                .await
+                .expect(200)
+                .text;
+            assert_eq!(
+                feed.matches("<entry>").count(),
+                expected.len(),
+                "{query}: {feed}"
+            );
         }
     }
 }
@@ -71,10 +108,16 @@ async fn one_search_finds_words_of_names_and_public_values_labels_and_numbers() 
 #[tokio::test]
 async fn what_is_searched_is_shown_and_can_be_taken_off_and_no_address_has_an_empty_parameter() {
     let street = animals().await;
-    let page = street.get("/?q=+black++cat&age=1&name=lu").await.expect(200);
+    let page = street
+        .get("/?q=+black++cat&age=1&name=lu")
+        .await
+        .expect(200);
     let chosen = page.between("<ul class=\"chosen\"", "</ul>");
     for shown in ["Age: 1 to 3 years", "Name: lu", "Search: black  cat"] {
-        assert!(chosen.contains(&format!("<bdi>{shown}</bdi>")), "{shown}: {chosen}");
+        assert!(
+            chosen.contains(&format!("<bdi>{shown}</bdi>")),
+            "{shown}: {chosen}"
+        );
     }
     for kept in [
         "value=\"black  cat\" placeholder=\"Name, breed, colour\"",
@@ -84,22 +127,37 @@ async fn what_is_searched_is_shown_and_can_be_taken_off_and_no_address_has_an_em
     ] {
         assert!(page.text.contains(kept), "{kept}: {page:?}");
     }
-    let (mut waiting, mut seen) =
-        (vec!["/?q=black&age=1&field.sex=Female".to_owned()], BTreeSet::new());
+    let (mut waiting, mut seen) = (
+        vec!["/?q=black&age=1&field.sex=Female".to_owned()],
+        BTreeSet::new(),
+    );
     while let Some(path) = waiting.pop() {
         if !seen.insert(path.clone()) {
             continue;
         }
         let page = street.get(&path).await.expect(200);
-        let links = page.text.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+        let links = page
+            .text
+            .split("href=\"")
+            .skip(1)
+            .map(|rest| rest.split('"').next().unwrap());
         for link in links.map(|link| link.replace("&amp;", "&")) {
-            assert!(!link.contains("=&") && !link.ends_with('='), "{path}: {link}");
+            assert!(
+                !link.contains("=&") && !link.ends_with('='),
+                "{path}: {link}"
+            );
             waiting.extend(link.starts_with("/?").then_some(link));
         }
     }
     // Filters that were taken off, with each species, and in both orders.
-    assert!(seen.contains("/?field.sex=Female&field.species=Dog&age=1&q=black"), "{seen:?}");
-    assert!(seen.contains("/?sort=longest") && seen.contains("/?age=1"), "{seen:?}");
+    assert!(
+        seen.contains("/?field.sex=Female&field.species=Dog&age=1&q=black"),
+        "{seen:?}"
+    );
+    assert!(
+        seen.contains("/?sort=longest") && seen.contains("/?age=1"),
+        "{seen:?}"
+    );
     let there = street.get("/?q=++&age=&field.sex=").await.expect(303);
     assert_eq!(there.field("location"), "/");
 }
@@ -107,13 +165,22 @@ async fn what_is_searched_is_shown_and_can_be_taken_off_and_no_address_has_an_em
 #[tokio::test]
 async fn a_search_that_is_too_long_and_an_unknown_age_get_a_page_that_says_so() {
     let street = Street::open().await;
-    let (long, many) = (format!("q={}", "x".repeat(65)), format!("q={}", "x+".repeat(17)));
+    let (long, many) = (
+        format!("q={}", "x".repeat(65)),
+        format!("q={}", "x+".repeat(17)),
+    );
     for query in [&*long, &many, "q=%00"] {
         let page = street.get(&format!("/?{query}")).await.expect(400);
         let says = "A search must not be longer than 64 characters and 16 words.";
         assert!(page.text.contains(says), "{query}: {page:?}");
     }
     let page = street.get("/?age=2").await.expect(400);
-    assert!(page.text.contains("age must be 0, under3, 1, 3 or 8."), "{page:?}");
-    street.get(&format!("/?q={}", "x".repeat(64))).await.expect(200);
+    assert!(
+        page.text.contains("age must be 0, under3, 1, 3 or 8."),
+        "{page:?}"
+    );
+    street
+        .get(&format!("/?q={}", "x".repeat(64)))
+        .await
+        .expect(200);
 }

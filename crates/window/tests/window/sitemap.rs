@@ -9,7 +9,9 @@ use super::street::Street;
 /// The addresses in a sitemap, or of the sitemaps in an index.
 fn addresses(text: &str) -> Vec<&str> {
     let found = text.split("<loc>https://animals.example").skip(1);
-    found.map(|rest| rest.split("</loc>").next().unwrap()).collect()
+    found
+        .map(|rest| rest.split("</loc>").next().unwrap())
+        .collect()
 }
 
 #[tokio::test]
@@ -19,18 +21,39 @@ async fn the_sitemap_has_the_list_and_every_animal_on_offer_and_robots_txt_leads
         street.add_with_status("Luna", status, &[]).await;
     }
     let sitemap = street.get("/sitemap.xml").await.expect(200);
-    assert_eq!(sitemap.field("content-type"), "application/xml; charset=utf-8");
-    assert_eq!(street.get("/sitemap-0.xml").await.expect(200).text, sitemap.text);
+    assert_eq!(
+        sitemap.field("content-type"),
+        "application/xml; charset=utf-8"
+    );
+    assert_eq!(
+        street.get("/sitemap-0.xml").await.expect(200).text,
+        sitemap.text
+    );
     assert_eq!(addresses(&sitemap.text), ["/", "/animals/2", "/animals/1"]);
     // To the day, because private values change it, too.
-    assert_eq!(sitemap.text.matches("<lastmod>2026-12-01</lastmod>").count(), 2, "{sitemap:?}");
+    assert_eq!(
+        sitemap
+            .text
+            .matches("<lastmod>2026-12-01</lastmod>")
+            .count(),
+        2,
+        "{sitemap:?}"
+    );
     assert!(sitemap.text.ends_with("</urlset>\n"), "{sitemap:?}");
     let robots = street.get("/robots.txt").await.expect(200);
-    assert!(robots.text.contains("Sitemap: https://animals.example/sitemap.xml"), "{robots:?}");
+    assert!(
+        robots
+            .text
+            .contains("Sitemap: https://animals.example/sitemap.xml"),
+        "{robots:?}"
+    );
     assert!(addresses(&street.get("/sitemap-1.xml").await.expect(200).text).is_empty());
-    for path in
-        ["/sitemap--1.xml", "/sitemap-x.xml", "/sitemap-.xml", "/sitemap-9007199254740991.xml"]
-    {
+    for path in [
+        "/sitemap--1.xml",
+        "/sitemap-x.xml",
+        "/sitemap-.xml",
+        "/sitemap-9007199254740991.xml",
+    ] {
         street.get(path).await.expect(404);
     }
 }
@@ -44,7 +67,11 @@ async fn beyond_50_000_addresses_there_is_an_index_whose_sitemaps_have_each_anim
         load.begin(Ids::Next, now).unwrap();
         for _ in 0..50_000 {
             let name = PetName::new("Rex".to_owned()).unwrap();
-            let pet = NewPet { name, category_id: 1, status: PetStatus::Available };
+            let pet = NewPet {
+                name,
+                category_id: 1,
+                status: PetStatus::Available,
+            };
             load.add_pet(None, &pet, &FieldValues::NONE).unwrap();
         }
         load.commit().unwrap();

@@ -25,7 +25,15 @@ async fn every_page_but_embed_ends_with_address_hours_ways_links_and_feed_and_on
     street.say(of("Claws")).await;
     let about = "<h2><bdi>Claws</bdi></h2><p dir=\"auto\">Claws</p><p dir=\"auto\">Paragraph 2<br>Line 2</p>";
     let animal = format!("/animals/{id}");
-    for path in ["/", &animal, "/?name=x", "/?cursor=9", "/animals/77", "/nowhere", "/?limit=x"] {
+    for path in [
+        "/",
+        &animal,
+        "/?name=x",
+        "/?cursor=9",
+        "/animals/77",
+        "/nowhere",
+        "/?limit=x",
+    ] {
         let page = street.get(path).await;
         let footer = footer(&page);
         for part in [
@@ -61,18 +69,34 @@ async fn the_ways_to_a_person_stand_at_the_button_as_text_and_as_links() {
     let page = street.get(&path).await.expect(200);
     let ways = page.between("<p class=\"ways\">", "</p>");
     assert!(ways.contains(MAIL) && ways.contains(CALL), "{ways}");
-    assert!(page.text.contains("href=\"https://claws.example/1?"), "{page:?}");
-    street.say(Profile { email: None, telephone: None, ..of("Claws") }).await;
+    assert!(
+        page.text.contains("href=\"https://claws.example/1?"),
+        "{page:?}"
+    );
+    street
+        .say(Profile {
+            email: None,
+            telephone: None,
+            ..of("Claws")
+        })
+        .await;
     let page = street.get(&path).await.expect(200);
     assert_eq!(page.between("<p class=\"ways\">", "</p>"), "");
-    assert!(page.between("<p class=\"paper\">", "</p>").contains("https://claws.example/1?"));
+    assert!(
+        page.between("<p class=\"paper\">", "</p>")
+            .contains("https://claws.example/1?")
+    );
 }
 
 #[tokio::test]
 async fn the_logo_is_at_the_top_and_the_picture_of_links_where_there_is_no_photo() {
     let street = Street::open().await;
     let path = format!("/animals/{}", street.add("Luna", &[]).await);
-    let logo = street.set_logo(Some(pictures::png(60, 30))).await.unwrap().path();
+    let logo = street
+        .set_logo(Some(pictures::png(60, 30)))
+        .await
+        .unwrap()
+        .path();
     let image = format!("<meta property=\"og:image\" content=\"https://animals.example{logo}\">");
     for path in ["/", &path, "/animals/77"] {
         let page = street.get(path).await;
@@ -80,25 +104,44 @@ async fn the_logo_is_at_the_top_and_the_picture_of_links_where_there_is_no_photo
             format!("<img class=\"logo\" src=\"{logo}\" alt=\"\" width=\"60\" height=\"30\">");
         assert!(page.text.contains(&shown), "{page:?}");
         assert!(page.text.contains(&image), "{page:?}");
-        assert!(page.text.contains("<meta name=\"twitter:card\" content=\"summary\">"), "{page:?}");
+        assert!(
+            page.text
+                .contains("<meta name=\"twitter:card\" content=\"summary\">"),
+            "{page:?}"
+        );
     }
     street.photo(1, None).await;
     let page = street.get(&path).await.expect(200);
     assert!(!page.text.contains(&image), "{page:?}");
-    assert!(page.text.contains("og:image\" content=\"https://animals.example/photos/"), "{page:?}");
+    assert!(
+        page.text
+            .contains("og:image\" content=\"https://animals.example/photos/"),
+        "{page:?}"
+    );
     street.set_logo(None).await;
     assert!(!street.get(&path).await.text.contains("class=\"logo\""));
 }
 
 #[tokio::test]
 async fn programs_learn_who_the_store_is_on_the_list_and_as_the_seller_of_an_offer() {
-    let street = Street::of(StoreOptions { name: None, ..settings().store }).await;
+    let street = Street::of(StoreOptions {
+        name: None,
+        ..settings().store
+    })
+    .await;
     let path = format!("/animals/{}", street.add("Luna", &[("price", "249")]).await);
     let list = street.get("/").await.expect(200).page_schema();
-    assert_eq!((&list["@type"], &list["inLanguage"]), (&"CollectionPage".into(), &"en".into()));
+    assert_eq!(
+        (&list["@type"], &list["inLanguage"]),
+        (&"CollectionPage".into(), &"en".into())
+    );
     assert!(list.get("publisher").is_none(), "{list}");
     street.say(of("Claws")).await;
-    let logo = street.set_logo(Some(pictures::png(60, 30))).await.unwrap().path();
+    let logo = street
+        .set_logo(Some(pictures::png(60, 30)))
+        .await
+        .unwrap()
+        .path();
     let store = json!({
         "@type": "Organization",
         "name": "Claws",
@@ -108,34 +151,68 @@ async fn programs_learn_who_the_store_is_on_the_list_and_as_the_seller_of_an_off
         "email": "Claws@b",
         "logo": format!("https://animals.example{logo}"),
     });
-    assert_eq!(street.get("/").await.expect(200).page_schema()["publisher"], store);
+    assert_eq!(
+        street.get("/").await.expect(200).page_schema()["publisher"],
+        store
+    );
     let page = street.get(&path).await.expect(200);
     assert_eq!(page.page_schema()["@type"], "ItemPage");
     assert_eq!(page.schema()["offers"]["seller"], store);
-    street.say(Profile { currency: Currency::new("GBP"), ..Profile::default() }).await;
-    assert_eq!(street.get("/").await.page_schema()["publisher"]["address"], json!(null));
+    street
+        .say(Profile {
+            currency: Currency::new("GBP"),
+            ..Profile::default()
+        })
+        .await;
+    assert_eq!(
+        street.get("/").await.page_schema()["publisher"]["address"],
+        json!(null)
+    );
 }
 
 #[tokio::test]
 async fn the_colour_is_a_style_sheet_after_that_of_the_window_and_before_that_of_the_operator() {
     let style = Some(petstore_window::Style::new(b"body{color:red}".to_vec()).unwrap());
-    let street = Street::with(petstore_window::WindowSettings { style, ..settings() }).await;
+    let street = Street::with(petstore_window::WindowSettings {
+        style,
+        ..settings()
+    })
+    .await;
     street.say(of("Claws")).await;
     let page = street.get("/").await.expect(200);
-    let sheets: Vec<_> = page.text.split("<link rel=\"stylesheet\" href=\"").skip(1).collect();
-    let sheets: Vec<_> = sheets.iter().map(|rest| rest.split('"').next().unwrap()).collect();
-    let [window, colour, store] = sheets[..] else { panic!("{sheets:?}") };
+    let sheets: Vec<_> = page
+        .text
+        .split("<link rel=\"stylesheet\" href=\"")
+        .skip(1)
+        .collect();
+    let sheets: Vec<_> = sheets
+        .iter()
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect();
+    let [window, colour, store] = sheets[..] else {
+        panic!("{sheets:?}")
+    };
     assert!(window.starts_with("/assets/window-") && store.starts_with("/assets/store-"));
     assert!(colour.starts_with("/assets/colour-ff8800-"), "{colour}");
     let sheet = street.get(colour).await.expect(200);
     assert_eq!(sheet.field("content-type"), "text/css; charset=utf-8");
-    assert_eq!(sheet.field("cache-control"), "public, max-age=31536000, immutable");
-    assert!(sheet.text.starts_with(":root { --accent: #"), "{}", sheet.text);
+    assert_eq!(
+        sheet.field("cache-control"),
+        "public, max-age=31536000, immutable"
+    );
+    assert!(
+        sheet.text.starts_with(":root { --accent: #"),
+        "{}",
+        sheet.text
+    );
     // A cached page still finds it when the store has another one.
     street.say(Profile::default()).await;
     assert!(!street.get("/").await.text.contains("/assets/colour-"));
     street.get(colour).await.expect(200);
-    street.get("/assets/colour-ff8800-000000000000.css").await.expect(404);
+    street
+        .get("/assets/colour-ff8800-000000000000.css")
+        .await
+        .expect(404);
 }
 
 /// Fails if a page has markup of such a text, if it can turn what people read around, or if a link leads
@@ -152,7 +229,12 @@ async fn hostile_texts_of_store_and_animals_are_never_markup_in_any_language() {
     for text in hostile_texts() {
         street.patch(evil, animal_of(&text)).await;
         for language in Language::ALL {
-            street.say(Profile { language: Some(language), ..of(&text) }).await;
+            street
+                .say(Profile {
+                    language: Some(language),
+                    ..of(&text)
+                })
+                .await;
             for path in [
                 "/",
                 &luna,

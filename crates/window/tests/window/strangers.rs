@@ -27,7 +27,11 @@ async fn of_many_searches_of_one_address_few_wait_and_the_others_get_503_at_once
     }
     let searches = (0..200).map(|number| {
         let street = &street;
-        async move { street.get(&format!("/?q=luna&cursor={}", 31 + number)).await }
+        async move {
+            street
+                .get(&format!("/?q=luna&cursor={}", 31 + number))
+                .await
+        }
     });
     let mut served = 0;
     for response in join_all(searches).await {
@@ -53,7 +57,9 @@ async fn a_visitor_waits_for_few_of_the_searches_of_another_address() {
     let searches = join_all((0..AT_ONCE + MAX_WAITING).map(|number| {
         let (street, before) = (&street, &before);
         async move {
-            let search = street.ask_as("198.51.100.7", &format!("/?q=luna&name=l{number}")).await;
+            let search = street
+                .ask_as("198.51.100.7", &format!("/?q=luna&name=l{number}"))
+                .await;
             // On a slow machine, the last ones wait for too long.
             if search.status == 200 {
                 before.fetch_add(1, SeqCst);
@@ -75,19 +81,37 @@ async fn a_visitor_waits_for_few_of_the_searches_of_another_address() {
 async fn pages_stay_in_the_cache_when_something_is_written_that_the_public_does_not_see() {
     let street = Street::open().await;
     street.add("Luna", &[]).await;
-    let paths = ["/", "/animals/1", "/embed", "/animals.json", "/animals.atom"];
+    let paths = [
+        "/",
+        "/animals/1",
+        "/embed",
+        "/animals.json",
+        "/animals.atom",
+    ];
     let mut pages = Vec::new();
     for path in paths {
         pages.push(street.unread(path).await.whole().unwrap().clone());
     }
-    let tag = street.get("/animals.csv").await.expect(200).field("etag").to_owned();
-    street.store.create_key(new_key(1, None), act(0)).await.unwrap();
+    let tag = street
+        .get("/animals.csv")
+        .await
+        .expect(200)
+        .field("etag")
+        .to_owned();
+    street
+        .store
+        .create_key(new_key(1, None), act(0))
+        .await
+        .unwrap();
     street.store.note_step(FirstStep::Import).await.unwrap();
     for (path, page) in paths.into_iter().zip(pages) {
         let now = street.unread(path).await;
         assert_eq!(now.whole().unwrap().as_ptr(), page.as_ptr(), "{path}");
     }
-    assert_eq!(street.get("/animals.csv").await.expect(200).field("etag"), tag);
+    assert_eq!(
+        street.get("/animals.csv").await.expect(200).field("etag"),
+        tag
+    );
 }
 
 #[tokio::test]
@@ -111,7 +135,10 @@ async fn the_animals_that_came_back_are_read_once_for_all_feeds() {
     let mut reads = Vec::new();
     for name in ["l", "lu", "lun"] {
         street.asked.store(0, SeqCst);
-        let feed = street.get(&format!("/animals.atom?q=luna&name={name}")).await.expect(200);
+        let feed = street
+            .get(&format!("/animals.atom?q=luna&name={name}"))
+            .await
+            .expect(200);
         assert!(feed.text.contains("#back-"), "{feed:?}");
         reads.push(street.asked.load(SeqCst));
     }

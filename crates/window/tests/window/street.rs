@@ -75,7 +75,9 @@ pub(crate) fn settings() -> WindowSettings {
 
 async fn open(database: &Database, seed: u64) -> AnyStore {
     let (mode, random) = (OpenMode::CreateAndMigrate, &mut StdRng::seed_from_u64(seed));
-    databases::open(&database.url(), mode, NonZeroU32::new(4).unwrap(), random).await.unwrap()
+    databases::open(&database.url(), mode, NonZeroU32::new(4).unwrap(), random)
+        .await
+        .unwrap()
 }
 
 impl Street {
@@ -89,7 +91,11 @@ impl Street {
 
     /// With other options about the store.
     pub(crate) async fn of(store: StoreOptions) -> Self {
-        Self::with(WindowSettings { store, ..settings() }).await
+        Self::with(WindowSettings {
+            store,
+            ..settings()
+        })
+        .await
     }
 
     pub(crate) async fn with_edge(settings: WindowSettings, of_edge: &edge::Settings) -> Self {
@@ -98,16 +104,32 @@ impl Street {
         let asked = Arc::<AtomicUsize>::default();
         let pets = Arc::clone(&store);
         let area = Arc::new(Unchanged(Arc::clone(&store)));
-        let store: AnyStore =
-            Arc::new(WithPets { pets, area, rest: store, asked: Arc::clone(&asked) });
+        let store: AnyStore = Arc::new(WithPets {
+            pets,
+            area,
+            rest: store,
+            asked: Arc::clone(&asked),
+        });
         let clock = ManualClock::at("2026-12-01T12:00:00Z");
         let photos = petstore_testing::temporary_folder();
         let of_app = app::Settings::default();
         let place = Some(petstore_testing::photo_places::folder(photos.path()));
         let app = interface::app_with(Arc::clone(&store), clock.clone(), &of_app, place);
         let edge = interface::edge(clock.clone(), of_edge);
-        let window = Window::new(app.reading.clone(), Arc::new(window::counted(edge)), settings);
-        Self { store, app, window, clock, asked, database, _photos: photos }
+        let window = Window::new(
+            app.reading.clone(),
+            Arc::new(window::counted(edge)),
+            settings,
+        );
+        Self {
+            store,
+            app,
+            window,
+            clock,
+            asked,
+            database,
+            _photos: photos,
+        }
     }
 
     /// The store as another process has it open.
@@ -133,16 +155,40 @@ impl Street {
     /// The same for a photo of these sides. It has no files, because decoding a large picture takes long.
     pub(crate) async fn photo_of(&self, id: i64, [width, height]: [u32; 2]) -> PhotoId {
         let photo = PhotoId(u128::from(width) << 64 | u128::from(height));
-        self.add_photo(id, NewPhoto { id: photo, alt: None, width, height, focus: None }).await
+        self.add_photo(
+            id,
+            NewPhoto {
+                id: photo,
+                alt: None,
+                width,
+                height,
+                focus: None,
+            },
+        )
+        .await
     }
 
     /// Says where to look in a photo, in ten-thousandths.
     pub(crate) async fn focus(&self, id: i64, photo: PhotoId, point: [u16; 2]) {
-        let patch =
-            PhotoPatch { focus: Patch::Set(Focus::new(point).unwrap()), ..PhotoPatch::default() };
+        let patch = PhotoPatch {
+            focus: Patch::Set(Focus::new(point).unwrap()),
+            ..PhotoPatch::default()
+        };
         let (id, preconditions) = (PetId::new(id).unwrap(), Preconditions::default());
-        let preconditions = Preconditions { if_match: Some(IfMatch::Any), ..preconditions };
-        change(&self.store, Command::PatchPhoto { id, photo, patch, preconditions }).await;
+        let preconditions = Preconditions {
+            if_match: Some(IfMatch::Any),
+            ..preconditions
+        };
+        change(
+            &self.store,
+            Command::PatchPhoto {
+                id,
+                photo,
+                patch,
+                preconditions,
+            },
+        )
+        .await;
     }
 
     async fn add_photo(&self, id: i64, photo: NewPhoto) -> PhotoId {
@@ -153,7 +199,8 @@ impl Street {
 
     /// Adds an animal with these values of text fields.
     pub(crate) async fn add(&self, name: &str, values: &[(&str, &str)]) -> i64 {
-        self.add_with_status(name, PetStatus::Available, values).await
+        self.add_with_status(name, PetStatus::Available, values)
+            .await
     }
 
     pub(crate) async fn add_with_status(
@@ -164,12 +211,26 @@ impl Street {
     ) -> i64 {
         let name = PetName::new(name.to_owned()).unwrap();
         let value = |text: &str| Given::Set(FieldValue::Text(text.to_owned()));
-        let values = values.iter().map(|(name, text)| ((*name).to_owned(), value(text)));
-        let pet = NewPet { name, category_id: 1, status };
+        let values = values
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), value(text)));
+        let pet = NewPet {
+            name,
+            category_id: 1,
+            status,
+        };
         let add = Command::AddPet(pet, values.collect::<FieldPatch>(), Vec::new());
         // Now, because animals of the past have a day of birth.
-        let context = WriteContext { now: self.clock.now(), ..act(0) };
-        match self.store.execute(vec![add], context, respond).await.unwrap() {
+        let context = WriteContext {
+            now: self.clock.now(),
+            ..act(0)
+        };
+        match self
+            .store
+            .execute(vec![add], context, respond)
+            .await
+            .unwrap()
+        {
             Executed::Done { changes, .. } => match &changes[0].after {
                 Some(Resource::Pet(pet)) => pet.id.get(),
                 other => panic!("{other:?}"),
@@ -179,19 +240,35 @@ impl Street {
     }
 
     pub(crate) async fn withdraw(&self, id: i64) {
-        change(&self.store, petstore_testing::area::withdraw(PetId::new(id).unwrap())).await;
+        change(
+            &self.store,
+            petstore_testing::area::withdraw(PetId::new(id).unwrap()),
+        )
+        .await;
     }
 
     pub(crate) async fn label(&self, id: i64, label: &str) {
         let label = Label::new(label.to_owned()).unwrap();
-        let preconditions = Preconditions { if_absent: true, ..Preconditions::default() };
-        change(&self.store, Command::PutCategory { id, label, preconditions }).await;
+        let preconditions = Preconditions {
+            if_absent: true,
+            ..Preconditions::default()
+        };
+        change(
+            &self.store,
+            Command::PutCategory {
+                id,
+                label,
+                preconditions,
+            },
+        )
+        .await;
     }
 
     /// Defines a public field with choices, whose label is its name.
     pub(crate) async fn choice(&self, name: &str, choices: &[&str]) {
         let choices = Choices::new(choices.iter().map(|choice| (*choice).to_owned()).collect());
-        self.add_field(name, name, FieldKind::Choice, choices, true).await;
+        self.add_field(name, name, FieldKind::Choice, choices, true)
+            .await;
     }
 
     /// Defines a field.
@@ -226,8 +303,12 @@ impl Street {
     pub(crate) async fn label_choices(&self, field: &str, labels: &[(&str, &str)]) {
         let fields = self.store.fields().await.unwrap();
         let mut after = fields.find(field).unwrap().clone();
-        let labels = labels.iter().map(|(value, label)| ((*value).into(), (*label).into()));
-        after.choices = after.choices.and_then(|choices| choices.labelled(labels.collect()));
+        let labels = labels
+            .iter()
+            .map(|(value, label)| ((*value).into(), (*label).into()));
+        after.choices = after
+            .choices
+            .and_then(|choices| choices.labelled(labels.collect()));
         self.define(fields.version, after).await;
     }
 
@@ -235,14 +316,22 @@ impl Street {
     pub(crate) async fn make_private(&self, names: &[&str]) {
         for name in names {
             let fields = self.store.fields().await.unwrap();
-            let after = FieldDefinition { is_public: false, ..fields.find(name).unwrap().clone() };
+            let after = FieldDefinition {
+                is_public: false,
+                ..fields.find(name).unwrap().clone()
+            };
             self.define(fields.version, after).await;
         }
     }
 
     async fn define(&self, seen: i64, after: FieldDefinition) {
         let (name, after) = (after.name.clone(), Some(after));
-        let change = FieldChange { seen, name, after, must_be_unused: false };
+        let change = FieldChange {
+            seen,
+            name,
+            after,
+            must_be_unused: false,
+        };
         let context: WriteContext = act(0);
         let written = self
             .store
@@ -268,7 +357,15 @@ impl Street {
     /// Changes an animal by a command.
     pub(crate) async fn patch(&self, id: i64, patch: petstore_domain::store_area::PetPatch) {
         let id = PetId::new(id).unwrap();
-        change(&self.store, Command::PatchPet { id, patch, preconditions: any() }).await;
+        change(
+            &self.store,
+            Command::PatchPet {
+                id,
+                patch,
+                preconditions: any(),
+            },
+        )
+        .await;
     }
 
     pub(crate) async fn get(&self, path: &str) -> Seen {
@@ -287,8 +384,10 @@ impl Street {
         path: &str,
         fields: &[(&'static str, &str)],
     ) -> hyper::Response<Body> {
-        let mut request =
-            Request::builder().uri(path).version(version).header(header::HOST, "animals.example");
+        let mut request = Request::builder()
+            .uri(path)
+            .version(version)
+            .header(header::HOST, "animals.example");
         for (name, value) in fields {
             request = request.header(*name, *value);
         }
@@ -299,7 +398,9 @@ impl Street {
 
     /// A response to a client with this address, which has not read its body yet.
     pub(crate) async fn unread_as(&self, address: IpAddr, path: &str) -> hyper::Response<Body> {
-        let request = Request::builder().uri(path).header(header::HOST, "animals.example");
+        let request = Request::builder()
+            .uri(path)
+            .header(header::HOST, "animals.example");
         let request = request.body(Full::new(Bytes::new())).unwrap();
         self.window.handle(&Client::from(address), request).await
     }
@@ -325,8 +426,10 @@ impl Street {
         path: &str,
         fields: &[(&'static str, &str)],
     ) -> Seen {
-        let mut request =
-            Request::builder().method(method).uri(path).header(header::HOST, "animals.example");
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::HOST, "animals.example");
         for (name, value) in fields {
             request = request.header(*name, *value);
         }
@@ -336,7 +439,11 @@ impl Street {
         let body: Body = body;
         let body = body.collect().await.unwrap().to_bytes();
         let text = String::from_utf8_lossy(&body).into_owned();
-        Seen { status: head.status, headers: head.headers, text }
+        Seen {
+            status: head.status,
+            headers: head.headers,
+            text,
+        }
     }
 }
 
@@ -348,26 +455,34 @@ impl Seen {
     }
 
     pub(crate) fn field(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
     }
 
     /// The numbers of the animals that it links to, in their order.
     pub(crate) fn animals(&self) -> Vec<i64> {
         let links = self.text.split("<a href=\"/animals/").skip(1);
-        links.map(|rest| rest.split('"').next().unwrap().parse().unwrap()).collect()
+        links
+            .map(|rest| rest.split('"').next().unwrap().parse().unwrap())
+            .collect()
     }
 
     /// Where its link to the next page leads.
     pub(crate) fn next(&self) -> Option<String> {
-        let (_, rest) = self.text.split_once("<a class=\"button\" rel=\"next\" href=\"")?;
+        let (_, rest) = self
+            .text
+            .split_once("<a class=\"button\" rel=\"next\" href=\"")?;
         Some(rest.split('"').next().unwrap().replace("&amp;", "&"))
     }
 
     /// The text between two others.
     #[track_caller]
     pub(crate) fn between(&self, before: &str, after: &str) -> &str {
-        let (_, rest) =
-            self.text.split_once(before).unwrap_or_else(|| panic!("{before}: {self:?}"));
+        let (_, rest) = self
+            .text
+            .split_once(before)
+            .unwrap_or_else(|| panic!("{before}: {self:?}"));
         rest.split_once(after).unwrap().0
     }
 

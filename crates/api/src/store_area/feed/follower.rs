@@ -54,7 +54,11 @@ impl Follower {
         loop {
             let (ticket, position) = (self.ticket, self.position);
             let has_news = |recent: &Recent| recent.last > position || recent.end(ticket).is_some();
-            let recent = self.recent.wait_for(has_news).await.map_err(|_| End::Over)?;
+            let recent = self
+                .recent
+                .wait_for(has_news)
+                .await
+                .map_err(|_| End::Over)?;
             if let Some(end) = recent.end(ticket) {
                 return Err(end);
             }
@@ -71,7 +75,10 @@ impl Follower {
     pub(super) async fn page(&mut self, limit: u32) -> Result<Result<ChangePage, StoreError>, End> {
         loop {
             self.next().await?;
-            let page = self.store.changes_after(self.position, self.kind, limit).await;
+            let page = self
+                .store
+                .changes_after(self.position, self.kind, limit)
+                .await;
             match page {
                 Ok(page) if page.changes.is_empty() && page.read_to > self.position => {
                     self.position = page.read_to;
@@ -123,13 +130,19 @@ impl Follower {
     /// Reads changes that are not in what all followers share, or not any more.
     async fn catch_up(&mut self, share: &Share) -> Result<Bytes, Ended> {
         let turn = share.turn().await;
-        let page = self.store.changes_after(self.position, self.kind, self.step).await;
+        let page = self
+            .store
+            .changes_after(self.position, self.kind, self.step)
+            .await;
         let page = page.map_err(Ended::Unreadable)?;
         drop(turn);
         // Otherwise the oldest changes were deleted while the stream came to them.
         let continues = page.read_to > self.position
             && (self.kind.is_some()
-                || page.changes.first().is_some_and(|first| first.seq == self.position + 1));
+                || page
+                    .changes
+                    .first()
+                    .is_some_and(|first| first.seq == self.position + 1));
         if !continues {
             return Err(Ended::Deleted);
         }

@@ -41,18 +41,31 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Responds with the changes after a position: a page, or a stream of events.
 pub(crate) async fn follow_changes(
     area: &StoreArea,
-    Call { request, caller, .. }: Call<'_>,
+    Call {
+        request, caller, ..
+    }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let names = ["after", "type", "limit", "wait"];
     let [after, kind, limit, wait] = query::parameters(request.uri.query(), names)?;
     let of_name = |text: &str| text.parse().ok();
-    let kind =
-        query::filter("type", kind.as_ref(), of_name, "a type of change, such as pet.changed")?;
+    let kind = query::filter(
+        "type",
+        kind.as_ref(),
+        of_name,
+        "a type of change, such as pet.changed",
+    )?;
     let size = parse_limit(limit.as_ref())?;
-    let waits =
-        query::filter("wait", wait.as_ref(), parse_wait, "a number of seconds from 0s to 60s")?;
-    let is_stream =
-        accept::prefers(&request.headers, &[response::EVENT_STREAM], &["application/json"]);
+    let waits = query::filter(
+        "wait",
+        wait.as_ref(),
+        parse_wait,
+        "a number of seconds from 0s to 60s",
+    )?;
+    let is_stream = accept::prefers(
+        &request.headers,
+        &[response::EVENT_STREAM],
+        &["application/json"],
+    );
     if is_stream && (limit.is_some() || wait.is_some()) {
         let message = "limit and wait are only for pages; leave them out to receive a stream.";
         return Err(ApiError::new(Problem::InvalidParameter, message));
@@ -70,12 +83,17 @@ pub(crate) async fn follow_changes(
     if is_stream {
         // A client that began at the end can continue here before it has received an event.
         let beginning = if given.is_none() && after.is_none() {
-            format!(": the changes from now on\nid: {}\n\n", journal::encode(log.epoch, position))
+            format!(
+                ": the changes from now on\nid: {}\n\n",
+                journal::encode(log.epoch, position)
+            )
         } else {
             String::new()
         };
         let share = area.app.journal.streams.open(Actor::Key(key))?;
-        return Ok(response::events(follower.into_body(share, Bytes::from(beginning))));
+        return Ok(response::events(
+            follower.into_body(share, Bytes::from(beginning)),
+        ));
     }
     let mut page = area.app.store.changes_after(position, kind, size).await?;
     if page.changes.is_empty()
@@ -86,9 +104,10 @@ pub(crate) async fn follow_changes(
             Ok(Ok(page)) => page?,
             Ok(Err(End::InvalidKey)) => return Err(auth::invalid_key()),
             Ok(Err(End::OtherLog)) => return Err(expired()),
-            Ok(Err(End::Over)) | Err(_) => {
-                ChangePage { changes: Vec::new(), read_to: follower.position }
-            }
+            Ok(Err(End::Over)) | Err(_) => ChangePage {
+                changes: Vec::new(),
+                read_to: follower.position,
+            },
         };
     }
     if position < log.first + NEAR_THE_OLDEST
@@ -99,13 +118,19 @@ pub(crate) async fn follow_changes(
     }
     let next = journal::encode(log.epoch, page.read_to.max(position));
     area.app.journal.metrics.sent.add(page.changes.len());
-    let element: Element<JournalEntry> =
-        Element { length: JournalEntry::length, write: json::write_change };
+    let element: Element<JournalEntry> = Element {
+        length: JournalEntry::length,
+        write: json::write_change,
+    };
     let body = page::render(page.changes, element, |body| body).await?;
     let mut response = response::json(StatusCode::OK, area.http.memory.hold(body)?);
     let kind = kind.map(ChangeType::as_str);
     let size = size.to_string();
-    let parameters = [("limit", Some(&*size)), ("type", kind), ("after", Some(&*next))];
+    let parameters = [
+        ("limit", Some(&*size)),
+        ("type", kind),
+        ("after", Some(&*next)),
+    ];
     if let Some(next) = page::link(area, PATH, "next", parameters) {
         response.headers_mut().insert(header::LINK, next);
     }

@@ -88,7 +88,11 @@ fn types(value: &RawValue) -> Option<Vec<Word<ChangeType>>> {
 
 /// Checks the URL of an endpoint, and returns it as it is kept.
 fn check_url(area: &StoreArea, Url(url): &Url) -> Result<String, ApiError> {
-    area.app.webhooks.registrar.check_url(url).map_err(members::invalid)
+    area.app
+        .webhooks
+        .registrar
+        .check_url(url)
+        .map_err(members::invalid)
 }
 
 /// `POST /v1/store/webhooks`.
@@ -134,7 +138,9 @@ pub(crate) async fn rotate_secret(area: &StoreArea, call: Call<'_>) -> Result<Re
 /// `POST /v1/store/webhooks/{webhookId}/enable`.
 pub(crate) async fn enable_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
-    let EnableWebhook { from: Resumes(resumes) } = write.members(EnableWebhook::NAMES)?.read()?;
+    let EnableWebhook {
+        from: Resumes(resumes),
+    } = write.members(EnableWebhook::NAMES)?.read()?;
     execute(area, write, Wanted::Enable { resumes }).await
 }
 

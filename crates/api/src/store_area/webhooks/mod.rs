@@ -30,7 +30,14 @@ use super::{
 };
 use crate::query;
 
-fn response_to(Decided { change, webhook, secret, .. }: &Decided) -> StoredResponse {
+fn response_to(
+    Decided {
+        change,
+        webhook,
+        secret,
+        ..
+    }: &Decided,
+) -> StoredResponse {
     if let WebhookChange::Test(test) = change {
         let body = wire::written(|out| {
             let mut object = json::Object::begin(out);
@@ -39,12 +46,21 @@ fn response_to(Decided { change, webhook, secret, .. }: &Decided) -> StoredRespo
         });
         return wire::stored(StatusCode::ACCEPTED, None, body);
     }
-    let Some(webhook) = webhook else { return wire::nothing() };
+    let Some(webhook) = webhook else {
+        return wire::nothing();
+    };
     let is_new = matches!(change, WebhookChange::Add(_));
-    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    let status = if is_new {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
     let location = is_new.then(|| format!("/store/webhooks/{}", webhook.id));
     let body = shown(webhook, secret.as_deref());
-    StoredResponse { location, ..wire::stored(status, Some(webhook.version), body) }
+    StoredResponse {
+        location,
+        ..wire::stored(status, Some(webhook.version), body)
+    }
 }
 
 /// A webhook, with its secret if it has just been made.
@@ -63,7 +79,9 @@ async fn execute(area: &StoreArea, write: Write<'_>, wanted: Wanted) -> Result<R
     let context = write.context(area).await?;
     let _entered = area.app.requests.enter(&context)?;
     let id = query::path_integer(write.parameter);
-    let changed = webhooks.change(id, versions, &wanted, context, response_to).await?;
+    let changed = webhooks
+        .change(id, versions, &wanted, context, response_to)
+        .await?;
     write.respond_to(area, changed, refused)
 }
 
@@ -75,7 +93,10 @@ fn refused(refusal: WebhookRefusal) -> ApiError {
             write::conflict(Problem::PreconditionFailed, message, &shown(&webhook, None))
         }
         WebhookRefusal::Full => {
-            let message = format!("There are {} webhooks already. Delete one first.", Webhook::MAX);
+            let message = format!(
+                "There are {} webhooks already. Delete one first.",
+                Webhook::MAX
+            );
             ApiError::new(Problem::InvalidBody, message)
         }
     }

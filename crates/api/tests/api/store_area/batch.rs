@@ -52,9 +52,15 @@ async fn each_command_does_what_its_operation_does_and_sees_those_before_it() {
         ])
     );
     assert_eq!(results[7]["withdrawn"]["note"], "N");
-    assert_eq!((&results[4]["reason"], &results[6]["reason"]), (&json!("cat"), &json!("snow")));
+    assert_eq!(
+        (&results[4]["reason"], &results[6]["reason"]),
+        (&json!("cat"), &json!("snow"))
+    );
     assert_eq!(results[5]["expiresAt"], "2026-12-24T00:00:00.000Z");
-    assert_eq!((reply.header("etag"), reply.header("location")), (None, None));
+    assert_eq!(
+        (reply.header("etag"), reply.header("location")),
+        (None, None)
+    );
     assert_eq!(store.pet(id).await, results[8]);
     assert_eq!(store.order(3).await, results[9]);
     assert_eq!(store.state(id + 1).await, ("sold".to_owned(), 2));
@@ -63,10 +69,17 @@ async fn each_command_does_what_its_operation_does_and_sees_those_before_it() {
 #[tokio::test]
 async fn all_or_nothing_and_the_error_is_that_of_the_command() {
     let store = Store::open().await;
-    let (first, second) = (store.add("Rex", "available").await, store.add("Max", "sold").await);
+    let (first, second) = (
+        store.add("Rex", "available").await,
+        store.add("Max", "sold").await,
+    );
     let reserve = json!({ "command": "placeOrder", "petId": first });
     for (command, status, code) in [
-        (json!({ "command": "placeOrder", "petId": second }), 409, "invalid_transition"),
+        (
+            json!({ "command": "placeOrder", "petId": second }),
+            409,
+            "invalid_transition",
+        ),
         (reserve.clone(), 409, "invalid_transition"),
         (
             json!({ "command": "withdrawPet", "petId": first, "ifMatch": 2, "reason": "died" }),
@@ -83,8 +96,16 @@ async fn all_or_nothing_and_the_error_is_that_of_the_command() {
             428,
             "precondition_required",
         ),
-        (json!({ "command": "completeOrder", "orderId": 99 }), 404, "not_found"),
-        (json!({ "command": "completeOrder", "orderId": 0 }), 404, "not_found"),
+        (
+            json!({ "command": "completeOrder", "orderId": 99 }),
+            404,
+            "not_found",
+        ),
+        (
+            json!({ "command": "completeOrder", "orderId": 0 }),
+            404,
+            "not_found",
+        ),
         (
             json!({ "command": "placeOrder", "petId": second, "expiresAt": "2020-01-01T00:00:00Z" }),
             400,
@@ -93,9 +114,20 @@ async fn all_or_nothing_and_the_error_is_that_of_the_command() {
     ] {
         let reply = store.batch(json!([reserve, command])).await;
         expect_failed(&reply, 1, status, code);
-        assert_eq!(reply.json().get("current").is_some(), status == 409 || status == 412);
-        assert_eq!(store.state(first).await, ("available".to_owned(), 1), "{command}");
-        assert_eq!(store.state(second).await, ("sold".to_owned(), 1), "{command}");
+        assert_eq!(
+            reply.json().get("current").is_some(),
+            status == 409 || status == 412
+        );
+        assert_eq!(
+            store.state(first).await,
+            ("available".to_owned(), 1),
+            "{command}"
+        );
+        assert_eq!(
+            store.state(second).await,
+            ("sold".to_owned(), 1),
+            "{command}"
+        );
         assert_eq!(store.get("/orders").await.json(), json!([]));
     }
     let stale = json!([{ "command": "patchPet", "petId": first, "ifMatch": 3, "name": "x" }]);
@@ -109,10 +141,16 @@ async fn if_match_is_the_version_or_as_in_the_header_field() {
     let store = Store::open().await;
     let id = store.add("Rex", "available").await;
     let patch = |if_match: Value, at: i64| json!([{ "command": "patchPet", "petId": id, "ifMatch": if_match, "categoryId": at }]);
-    for (at, if_match) in
-        [(2, json!(1.0)), (3, json!("\"2\"")), (4, json!("*")), (5, json!("\"4\",\"9\""))]
-    {
-        assert_eq!(store.batch(patch(if_match, at)).await.ok()[0]["version"], at);
+    for (at, if_match) in [
+        (2, json!(1.0)),
+        (3, json!("\"2\"")),
+        (4, json!("*")),
+        (5, json!("\"4\",\"9\"")),
+    ] {
+        assert_eq!(
+            store.batch(patch(if_match, at)).await.ok()[0]["version"],
+            at
+        );
     }
     for stale in [json!(4), json!("W/\"5\""), json!("\"4\"")] {
         let reply = store.batch(patch(stale, 6)).await;
@@ -133,22 +171,46 @@ async fn an_invalid_command_is_400_with_its_position_and_nothing_is_done() {
         ),
         (json!({ "command": 7 }), "invalid_body", "command must be"),
         (json!({ "petId": 1 }), "invalid_body", "command is missing"),
-        (json!(1), "invalid_body", "The command must be a JSON object"),
-        (json!({ "command": "placeOrder" }), "invalid_body", "petId is missing"),
-        (json!({ "command": "completeOrder" }), "invalid_body", "orderId is missing"),
-        (json!({ "command": "addPet", "name": "x" }), "invalid_body", "categoryId is missing"),
+        (
+            json!(1),
+            "invalid_body",
+            "The command must be a JSON object",
+        ),
+        (
+            json!({ "command": "placeOrder" }),
+            "invalid_body",
+            "petId is missing",
+        ),
+        (
+            json!({ "command": "completeOrder" }),
+            "invalid_body",
+            "orderId is missing",
+        ),
+        (
+            json!({ "command": "addPet", "name": "x" }),
+            "invalid_body",
+            "categoryId is missing",
+        ),
         (
             json!({ "command": "patchPet", "petId": 1, "ifMatch": "1" }),
             "invalid_body",
             "ifMatch must be the version",
         ),
-        (json!({ "command": "patchPet", "petId": 1, "ifMatch": 0 }), "invalid_body", "ifMatch"),
+        (
+            json!({ "command": "patchPet", "petId": 1, "ifMatch": 0 }),
+            "invalid_body",
+            "ifMatch",
+        ),
         (
             json!({ "command": "cancelOrder", "orderId": 1, "note": "x" }),
             "unknown_member",
             "Allowed members: command, orderId, ifMatch, reason",
         ),
-        (json!({ "command": "restorePet", "petId": 1, "reason": "x" }), "unknown_member", "reason"),
+        (
+            json!({ "command": "restorePet", "petId": 1, "reason": "x" }),
+            "unknown_member",
+            "reason",
+        ),
     ] {
         let reply = store.batch(json!([reserve, command])).await;
         expect_failed(&reply, 1, 400, code);
@@ -176,7 +238,10 @@ async fn a_batch_has_1_to_100_commands() {
         }
     }
     for body in ["{}", "null", "[", ""] {
-        let headers = [("idempotency-key", "k"), ("content-type", "application/json")];
+        let headers = [
+            ("idempotency-key", "k"),
+            ("content-type", "application/json"),
+        ];
         let reply = store.send("POST /batch", &headers, body).await;
         reply.expect_error(400, "invalid_body");
         assert_eq!(reply.json().get("failedIndex"), None);

@@ -97,8 +97,18 @@ async fn every_page_has_a_link_to_the_changes_after_it() {
         assert_eq!(second.changes(), [change(2, "pet.withdrawn", &subject, 2)]);
     }
     let id = end.following("next").rsplit('=').next().unwrap().to_owned();
-    let page = store.send("GET /changes?after=start&limit=1", &[("last-event-id", &id)], "").await;
-    assert_eq!(page.changes(), first.changes(), "Last-Event-ID takes precedence");
+    let page = store
+        .send(
+            "GET /changes?after=start&limit=1",
+            &[("last-event-id", &id)],
+            "",
+        )
+        .await;
+    assert_eq!(
+        page.changes(),
+        first.changes(),
+        "Last-Event-ID takes precedence"
+    );
     // Without a cursor, the feed begins at the end.
     assert_eq!(store.get("/changes").await.ok(), json!([]));
 }
@@ -119,7 +129,10 @@ async fn the_link_keeps_the_type_and_the_limit_and_leaves_out_the_time_to_wait()
         let numbers: Vec<i64> = page.changes().iter().map(|change| change.0).collect();
         assert_eq!(numbers, expected);
         target = page.following("next");
-        assert!(target.contains("type=pet.withdrawn") && target.contains("limit=2"), "{target}");
+        assert!(
+            target.contains("type=pet.withdrawn") && target.contains("limit=2"),
+            "{target}"
+        );
     }
 }
 
@@ -127,8 +140,16 @@ async fn the_link_keeps_the_type_and_the_limit_and_leaves_out_the_time_to_wait()
 async fn invalid_values_are_rejected() {
     let store = Store::open().await;
     for (query, code, part) in [
-        ("limit=0", "invalid_parameter", "between 1 and 1000, but was 0"),
-        ("limit=1001", "invalid_parameter", "between 1 and 1000, but was 1001"),
+        (
+            "limit=0",
+            "invalid_parameter",
+            "between 1 and 1000, but was 0",
+        ),
+        (
+            "limit=1001",
+            "invalid_parameter",
+            "between 1 and 1000, but was 1001",
+        ),
         ("limit=x", "invalid_parameter", "between 1 and 1000"),
         ("wait=61s", "invalid_parameter", "from 0s to 60s"),
         ("wait=-1s", "invalid_parameter", "from 0s to 60s"),
@@ -137,7 +158,11 @@ async fn invalid_values_are_rejected() {
         ("type=pet.sold", "invalid_parameter", "a type of change"),
         ("after=", "invalid_cursor", "unchanged from the Link"),
         ("after=end", "invalid_cursor", "unchanged from the Link"),
-        ("cursor=start", "unknown_parameter", "after, type, limit, wait"),
+        (
+            "cursor=start",
+            "unknown_parameter",
+            "after, type, limit, wait",
+        ),
     ] {
         let reply = store.get(&format!("/changes?{query}")).await;
         reply.expect_message(400, code, part);
@@ -149,7 +174,10 @@ async fn a_cursor_of_another_database_or_for_changes_that_are_gone_has_expired()
     let store = Store::open().await;
     let other = Store::open().await;
     let foreign = other.get("/changes").await.following("next");
-    store.get(&foreign).await.expect_message(410, "cursor_expired", "List everything again");
+    store
+        .get(&foreign)
+        .await
+        .expect_message(410, "cursor_expired", "List everything again");
     let start = store.get("/changes?after=start").await.following("next");
     for name in ["a", "b", "c"] {
         store.add(name, "available").await;
@@ -158,17 +186,33 @@ async fn a_cursor_of_another_database_or_for_changes_that_are_gone_has_expired()
     assert_eq!(store.get("/changes?after=start").await.changes().len(), 3);
     store.server.clock.advance(Duration::from_secs(1));
     let later = store.server.act().now;
-    while store.server.store.forget_changes(later..=later, 1).await.unwrap() > 0 {}
+    while store
+        .server
+        .store
+        .forget_changes(later..=later, 1)
+        .await
+        .unwrap()
+        > 0
+    {}
     store.get(&start).await.expect_error(410, "cursor_expired");
     // The newest change is always kept.
     let kept = store.get("/changes?after=start").await;
-    assert_eq!(kept.changes().iter().map(|change| change.0).collect::<Vec<_>>(), [3]);
+    assert_eq!(
+        kept.changes()
+            .iter()
+            .map(|change| change.0)
+            .collect::<Vec<_>>(),
+        [3]
+    );
     assert_eq!(store.get(&kept.following("next")).await.ok(), json!([]));
 }
 
 #[tokio::test]
 async fn a_request_waits_for_a_change_and_longer_than_the_time_limit_of_others() {
-    let setup = Setup { request_timeout: Duration::from_secs(1), ..Setup::default() };
+    let setup = Setup {
+        request_timeout: Duration::from_secs(1),
+        ..Setup::default()
+    };
     let store = Store::open_with(setup).await;
     // It waits in vain for another type.
     let target = "/changes?type=pet.withdrawn&wait=2s";
@@ -182,7 +226,10 @@ async fn a_request_waits_for_a_change_and_longer_than_the_time_limit_of_others()
         store.followers(1).await;
         store.withdraw(pet, 1).await.ok();
     });
-    assert_eq!(page.changes(), [change(2, "pet.withdrawn", &format!("pet:{pet}"), 2)]);
+    assert_eq!(
+        page.changes(),
+        [change(2, "pet.withdrawn", &format!("pet:{pet}"), 2)]
+    );
     store.followers(0).await;
 }
 
@@ -193,8 +240,15 @@ async fn a_change_that_another_process_makes_ends_the_waiting() {
     let (page, ()) = tokio::join!(store.get("/changes?wait=60s"), async {
         store.followers(1).await;
         let name = PetName::new("Rex".to_owned()).unwrap();
-        let new = NewPet { name, category_id: 1, status: PetStatus::Available };
-        other.create_pet(new, store.server.act(), |_| unreachable!()).await.unwrap();
+        let new = NewPet {
+            name,
+            category_id: 1,
+            status: PetStatus::Available,
+        };
+        other
+            .create_pet(new, store.server.act(), |_| unreachable!())
+            .await
+            .unwrap();
     });
     assert_eq!(page.changes().len(), 1);
 }
@@ -203,21 +257,36 @@ async fn a_change_that_another_process_makes_ends_the_waiting() {
 async fn a_waiting_request_ends_with_its_key_and_with_the_service() {
     let mut store = Store::open().await;
     let (key, id) = store.server.new_key(Scope::StoreRead, None).await;
-    let (ended, ()) =
-        tokio::join!(store.server.get_with_key("/v1/store/changes?wait=60s", &key), async {
+    let (ended, ()) = tokio::join!(
+        store
+            .server
+            .get_with_key("/v1/store/changes?wait=60s", &key),
+        async {
             store.followers(1).await;
-            store.server.store.revoke_key(id, store.server.act()).await.unwrap();
+            store
+                .server
+                .store
+                .revoke_key(id, store.server.act())
+                .await
+                .unwrap();
             // Keys are read once a second.
             store.server.clock.advance(Duration::from_secs(1));
-        });
+        }
+    );
     ended.expect_error(401, "invalid_api_key");
     let target = format!("http://{}/v1/store/changes?wait=60s", store.server.address);
-    let waiting = reqwest::Client::new().get(target).bearer_auth(&store.key).send();
+    let waiting = reqwest::Client::new()
+        .get(target)
+        .bearer_auth(&store.key)
+        .send();
     let waiting = tokio::spawn(waiting);
     store.followers(1).await;
     let stopped = store.server.stop();
     let page = soon(waiting).await.unwrap().unwrap();
-    assert_eq!((page.status().as_u16(), page.headers().contains_key("link")), (200, true));
+    assert_eq!(
+        (page.status().as_u16(), page.headers().contains_key("link")),
+        (200, true)
+    );
     soon(stopped).await.unwrap();
 }
 
@@ -230,9 +299,14 @@ async fn the_first_page_of_animals_links_to_the_changes_since_then() {
     assert_eq!(page.ids(), [first]);
     store.withdraw(first, 1).await.ok();
     let changes = store.get(&page.following("changes")).await;
-    assert_eq!(changes.changes(), [change(3, "pet.withdrawn", &format!("pet:{first}"), 2)]);
+    assert_eq!(
+        changes.changes(),
+        [change(3, "pet.withdrawn", &format!("pet:{first}"), 2)]
+    );
     // Only the first page, even if the list has no second page.
-    let second = store.get(page.next().unwrap().strip_prefix("/v1/store").unwrap()).await;
+    let second = store
+        .get(page.next().unwrap().strip_prefix("/v1/store").unwrap())
+        .await;
     assert_eq!(second.link("changes"), None);
     let only = store.get("/pets?withdrawn=true").await;
     assert_eq!((only.next(), only.link("changes").is_some()), (None, true));

@@ -78,9 +78,13 @@ async fn for_each_two_checks_that_fail_the_first_one_decides() {
     let (reader, _) = store.server.new_key(Scope::StoreRead, None).await;
     for (at, &(first, status, code)) in EXPECTED.iter().enumerate() {
         // An animal that is not withdrawn cannot be restored.
-        send(&store, &reader, &[first]).await.expect_error(status, code);
+        send(&store, &reader, &[first])
+            .await
+            .expect_error(status, code);
         for &(second, ..) in &EXPECTED[at + 1..] {
-            send(&store, &reader, &[first, second]).await.expect_error(status, code);
+            send(&store, &reader, &[first, second])
+                .await
+                .expect_error(status, code);
         }
     }
     assert_eq!(store.state(1).await, ("available".to_owned(), 1));
@@ -88,7 +92,11 @@ async fn for_each_two_checks_that_fail_the_first_one_decides() {
 
 #[tokio::test]
 async fn a_request_above_the_rate_limit_is_429_whatever_else_is_wrong() {
-    let store = Store::open_with(Setup { rate_limit: Some("1/h"), ..Setup::default() }).await;
+    let store = Store::open_with(Setup {
+        rate_limit: Some("1/h"),
+        ..Setup::default()
+    })
+    .await;
     store.get("/pets").await.ok();
     for path in ["/pets?x=1", "/nothing", "/pets/99"] {
         store.get(path).await.expect_error(429, "rate_limited");
@@ -104,15 +112,36 @@ async fn a_body_is_checked_before_its_subject_and_its_version() {
     let typed = [("content-type", "text/plain")];
     for subject in ["/pets/99", "/pets/x"] {
         let call = format!("PATCH {subject}");
-        store.send(&call, &typed, "{}").await.expect_error(415, "unsupported_media_type");
-        store.send(&call, &[], &large).await.expect_error(413, "payload_too_large");
-        store.send(&call, &[], "{").await.expect_error(400, "invalid_body");
-        store.send(&call, &[], "{\"x\": 1}").await.expect_error(400, "unknown_member");
-        store.send(&call, &[], "{}").await.expect_error(404, "not_found");
+        store
+            .send(&call, &typed, "{}")
+            .await
+            .expect_error(415, "unsupported_media_type");
+        store
+            .send(&call, &[], &large)
+            .await
+            .expect_error(413, "payload_too_large");
+        store
+            .send(&call, &[], "{")
+            .await
+            .expect_error(400, "invalid_body");
+        store
+            .send(&call, &[], "{\"x\": 1}")
+            .await
+            .expect_error(400, "unknown_member");
+        store
+            .send(&call, &[], "{}")
+            .await
+            .expect_error(404, "not_found");
     }
     let call = "POST /orders/99/complete";
-    store.send(call, &typed, "{}").await.expect_error(415, "unsupported_media_type");
-    store.send(call, &typed, "").await.expect_error(404, "not_found");
+    store
+        .send(call, &typed, "{}")
+        .await
+        .expect_error(415, "unsupported_media_type");
+    store
+        .send(call, &typed, "")
+        .await
+        .expect_error(404, "not_found");
 }
 
 #[tokio::test]
@@ -130,7 +159,9 @@ async fn an_unsupported_method_is_405_with_allow() {
     ] {
         let headers = [("authorization", &*bearer)];
         let method: Method = method.parse().unwrap();
-        let reply = server.send(method, &format!("/v1/store/{path}"), &headers, "").await;
+        let reply = server
+            .send(method, &format!("/v1/store/{path}"), &headers, "")
+            .await;
         reply.expect_error(405, "method_not_allowed");
         assert_eq!(reply.header("allow"), Some(allow));
     }

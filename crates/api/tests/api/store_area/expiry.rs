@@ -22,14 +22,23 @@ async fn after_a_minute(store: &Store) {
 }
 
 async fn status(store: &Store, order: i64) -> String {
-    store.order(order).await["status"].as_str().unwrap().to_owned()
+    store.order(order).await["status"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 #[tokio::test]
 async fn an_order_is_reserved_until_the_clock_expires_it_and_nothing_else() {
     let store = Store::open().await;
-    let (due, later) = (store.add("due", "available").await, store.add("later", "available").await);
-    let (first, second) = (reserve_for(&store, due, 2).await, reserve_for(&store, later, 3).await);
+    let (due, later) = (
+        store.add("due", "available").await,
+        store.add("later", "available").await,
+    );
+    let (first, second) = (
+        reserve_for(&store, due, 2).await,
+        reserve_for(&store, later, 3).await,
+    );
     after_a_minute(&store).await;
     store.server.clock.advance(MINUTE);
     // Its end has come, but nothing says so before the change is committed.
@@ -38,7 +47,12 @@ async fn an_order_is_reserved_until_the_clock_expires_it_and_nothing_else() {
 
     let order = store.order(first).await;
     assert_eq!(
-        (&order["status"], &order["closedAt"], &order["expiresAt"], &order["version"]),
+        (
+            &order["status"],
+            &order["closedAt"],
+            &order["expiresAt"],
+            &order["version"]
+        ),
         (
             &json!("expired"),
             &json!("2026-12-01T12:02:00.000Z"),
@@ -57,7 +71,9 @@ async fn a_complete_that_comes_before_the_clock_wins() {
     let pet = store.add("Rex", "available").await;
     let order = reserve_for(&store, pet, 1).await;
     store.server.clock.advance(2 * MINUTE);
-    let reply = store.send(&format!("POST /orders/{order}/complete"), &[], "").await;
+    let reply = store
+        .send(&format!("POST /orders/{order}/complete"), &[], "")
+        .await;
     assert_eq!(reply.status, 200);
     after_a_minute(&store).await;
     assert_eq!(status(&store, order).await, "completed");
@@ -70,7 +86,13 @@ async fn an_extended_reservation_stays() {
     let pet = store.add("Rex", "available").await;
     let order = reserve_for(&store, pet, 1).await;
     let extended = json!({ "expiresAt": "2026-12-01T13:00:00Z" });
-    assert_eq!(store.change(&format!("PATCH /orders/{order}"), 1, extended).await.status, 200);
+    assert_eq!(
+        store
+            .change(&format!("PATCH /orders/{order}"), 1, extended)
+            .await
+            .status,
+        200
+    );
     after_a_minute(&store).await;
     after_a_minute(&store).await;
     assert_eq!(status(&store, order).await, "reserved");
@@ -82,14 +104,20 @@ async fn a_clock_that_is_23_hours_ahead_for_a_moment_expires_nothing() {
     let order = reserve_for(&store, store.add("Rex", "available").await, 30).await;
     after_a_minute(&store).await;
     let right = petstore_domain::Clock::now(&*store.server.clock);
-    store.server.clock.set(right + jiff::SignedDuration::from_hours(23));
+    store
+        .server
+        .clock
+        .set(right + jiff::SignedDuration::from_hours(23));
     store.server.app.expire_orders().await.unwrap();
     store.server.clock.set(right);
     after_a_minute(&store).await;
     assert_eq!(status(&store, order).await, "reserved");
 
     // A clock that stays ahead counts after a minute.
-    store.server.clock.set(right + jiff::SignedDuration::from_hours(23));
+    store
+        .server
+        .clock
+        .set(right + jiff::SignedDuration::from_hours(23));
     store.server.app.expire_orders().await.unwrap();
     assert_eq!(status(&store, order).await, "reserved");
     after_a_minute(&store).await;
@@ -110,7 +138,10 @@ async fn two_processes_expire_each_order_once() {
     assert_eq!((first.unwrap(), second.unwrap()), (false, false));
     for order in orders {
         let order = store.order(order).await;
-        assert_eq!((&order["status"], &order["version"]), (&json!("expired"), &json!(2)));
+        assert_eq!(
+            (&order["status"], &order["version"]),
+            (&json!("expired"), &json!(2))
+        );
     }
     let metrics = store.server.api.metrics();
     for line in [
@@ -118,7 +149,10 @@ async fn two_processes_expire_each_order_once() {
         "petstore_reservations 0",
         "petstore_expiry_lag_seconds 0",
     ] {
-        assert!(metrics.lines().any(|found| found == line), "{line}: {metrics}");
+        assert!(
+            metrics.lines().any(|found| found == line),
+            "{line}: {metrics}"
+        );
     }
 }
 
@@ -144,7 +178,10 @@ async fn reservations_that_cannot_expire_do_not_keep_later_ones_from_it() {
         reserve_for(&store, pet, 1).await;
     }
     let last = reserve_for(&store, store.add("Rex", "available").await, 2).await;
-    store.server.execute("DELETE FROM pets WHERE id <= 100").await;
+    store
+        .server
+        .execute("DELETE FROM pets WHERE id <= 100")
+        .await;
     store.server.clock.advance(3 * MINUTE);
     let app = &store.server.app;
     while app.expire_orders().await.unwrap() {}
@@ -173,7 +210,10 @@ async fn changes_are_forgotten_after_400_days_but_not_because_the_clock_jumps() 
     store.server.clock.advance(399 * day);
     assert_eq!(first().await, 1);
     let now = store.server.clock.now();
-    store.server.clock.set(now + jiff::SignedDuration::from_hours(24 * 24));
+    store
+        .server
+        .clock
+        .set(now + jiff::SignedDuration::from_hours(24 * 24));
     assert_eq!(first().await, 1);
     store.server.clock.set(now);
     assert_eq!(first().await, 1);

@@ -14,30 +14,68 @@ async fn animals_are_found_by_the_values_of_up_to_three_fields_with_every_other_
     let store = open().await;
     let luna = json!({ "species": "Cat", "colour": "Black", "microchip": "276098106012345" });
     let luna = store.new_with(luna).await;
-    let other = store.new_with(json!({ "species": "Cat", "colour": "Bläck", "sex": "Male" })).await;
-    let white = store.new_with(json!({ "species": "Cat", "colour": "white" })).await;
-    store.new_with(json!({ "species": "Dog", "colour": "black", "born": "2024-02-29" })).await;
-    assert_eq!(found(&store, "field.microchip=276098106012345").await, [luna]);
-    assert_eq!(found(&store, "field.species=CAT").await, [luna, other, white]);
-    assert_eq!(found(&store, "field.species=cat&field.colour=black").await, [luna, other]);
+    let other = store
+        .new_with(json!({ "species": "Cat", "colour": "Bläck", "sex": "Male" }))
+        .await;
+    let white = store
+        .new_with(json!({ "species": "Cat", "colour": "white" }))
+        .await;
+    store
+        .new_with(json!({ "species": "Dog", "colour": "black", "born": "2024-02-29" }))
+        .await;
+    assert_eq!(
+        found(&store, "field.microchip=276098106012345").await,
+        [luna]
+    );
+    assert_eq!(
+        found(&store, "field.species=CAT").await,
+        [luna, other, white]
+    );
+    assert_eq!(
+        found(&store, "field.species=cat&field.colour=black").await,
+        [luna, other]
+    );
     let three = "field.species=cat&field.colour=black&field.sex=Male";
     assert_eq!(found(&store, three).await, [other]);
     assert_eq!(found(&store, "field.born=2024-02-29").await.len(), 1);
     assert_eq!(found(&store, "field.species=Horse").await, [0_i64; 0]);
     store
-        .change(&format!("PATCH /pets/{other}"), 1, json!({ "status": "sold", "name": "Max" }))
+        .change(
+            &format!("PATCH /pets/{other}"),
+            1,
+            json!({ "status": "sold", "name": "Max" }),
+        )
         .await
         .ok();
     store
-        .change(&format!("POST /pets/{white}/withdraw"), 1, json!({ "reason": "died" }))
+        .change(
+            &format!("POST /pets/{white}/withdraw"),
+            1,
+            json!({ "reason": "died" }),
+        )
         .await
         .ok();
-    assert_eq!(found(&store, "field.species=cat&status=available").await, [luna]);
-    assert_eq!(found(&store, "field.species=cat&categoryId=2").await, [luna, other]);
-    assert_eq!(found(&store, "field.species=cat&categoryId=3").await, [0_i64; 0]);
-    assert_eq!(found(&store, "field.species=cat&withdrawn=true").await, [white]);
+    assert_eq!(
+        found(&store, "field.species=cat&status=available").await,
+        [luna]
+    );
+    assert_eq!(
+        found(&store, "field.species=cat&categoryId=2").await,
+        [luna, other]
+    );
+    assert_eq!(
+        found(&store, "field.species=cat&categoryId=3").await,
+        [0_i64; 0]
+    );
+    assert_eq!(
+        found(&store, "field.species=cat&withdrawn=true").await,
+        [white]
+    );
     assert_eq!(found(&store, "field.species=cat&name=ma").await, [other]);
-    assert_eq!(found(&store, "field.species=cat&name=lu&status=sold").await, [0_i64; 0]);
+    assert_eq!(
+        found(&store, "field.species=cat&name=lu&status=sold").await,
+        [0_i64; 0]
+    );
 }
 
 #[tokio::test]
@@ -50,7 +88,10 @@ async fn a_walk_through_a_search_by_values_has_each_animal_once() {
     for filter in ["field.species=cat", "field.species=cat&name=luna"] {
         let mut page = store.get(&format!("/pets?{filter}&limit=50")).await;
         let mut walked = page.ids();
-        while page.header("link").is_some_and(|link| link.contains("next")) {
+        while page
+            .header("link")
+            .is_some_and(|link| link.contains("next"))
+        {
             page = store.get(&page.following("next")).await;
             walked.extend(page.ids());
         }
@@ -58,16 +99,22 @@ async fn a_walk_through_a_search_by_values_has_each_animal_once() {
     }
     // The same filters in another order and case.
     for _ in 0..2 {
-        store.new_with(json!({ "species": "Cat", "sex": "Male" })).await;
+        store
+            .new_with(json!({ "species": "Cat", "sex": "Male" }))
+            .await;
     }
     let both = "/pets?field.sex=Male&field.species=Cat";
     let page = store.get(&format!("{both}&limit=1")).await;
-    let next = page
-        .following("next")
-        .replace("field.sex=Male&field.species=Cat", "field.species=cat&field.sex=MALE");
+    let next = page.following("next").replace(
+        "field.sex=Male&field.species=Cat",
+        "field.species=cat&field.sex=MALE",
+    );
     let [first, second] = [&page, &store.get(&next).await].map(|page| page.ids());
     assert_eq!([first, second].concat(), store.get(both).await.ids());
-    let cursor = store.get("/pets?field.species=cat&limit=50").await.following("next");
+    let cursor = store
+        .get("/pets?field.species=cat&limit=50")
+        .await
+        .following("next");
     let other = cursor.replace("=cat", "=dog");
     store.get(&other).await.expect_error(400, "invalid_cursor");
 }
@@ -87,7 +134,14 @@ async fn animals_are_found_by_words_of_names_values_and_labels_with_every_other_
     let rex =
         json!({ "species": "Dog", "colour": "black/tan", "gender": "M", "born": "2024-03-01" });
     let rex = store.new_with(rex).await;
-    for q in ["small+black+female+cat", "bl%C3%A1+FEM", "276-098", "x+276098", "%231", "1+cat"] {
+    for q in [
+        "small+black+female+cat",
+        "bl%C3%A1+FEM",
+        "276-098",
+        "x+276098",
+        "%231",
+        "1+cat",
+    ] {
         assert_eq!(found(&store, &format!("q={q}")).await, [luna], "{q}");
     }
     assert_eq!(found(&store, "q=black").await, [luna, rex]);
@@ -98,8 +152,14 @@ async fn animals_are_found_by_words_of_names_values_and_labels_with_every_other_
     let (from, to) = ("field.born.from=2024-02-29", "field.born.to=2024-02-29");
     assert_eq!(found(&store, from).await, [luna, rex]);
     assert_eq!(found(&store, &format!("{from}&{to}")).await, [luna]);
-    assert_eq!(found(&store, "field.born.from=2024-03-01&q=black").await, [rex]);
-    assert_eq!(found(&store, &format!("field.born.from=2024-03-01&{to}")).await, [0_i64; 0]);
+    assert_eq!(
+        found(&store, "field.born.from=2024-03-01&q=black").await,
+        [rex]
+    );
+    assert_eq!(
+        found(&store, &format!("field.born.from=2024-03-01&{to}")).await,
+        [0_i64; 0]
+    );
     // A walk belongs to its phrase and its range.
     let filters = format!("/pets?q=black&{from}&limit=1");
     let next = store.get(&filters).await.following("next");
@@ -114,17 +174,51 @@ async fn animals_are_found_by_words_of_names_values_and_labels_with_every_other_
 #[tokio::test]
 async fn a_search_by_what_no_field_is_or_allows_is_400() {
     let store = open().await;
-    store.define("litter", json!({ "label": "Litter", "kind": "integer" })).await;
+    store
+        .define("litter", json!({ "label": "Litter", "kind": "integer" }))
+        .await;
     for (query, code, says) in [
-        ("field.color=black", "unknown_field", "No field has the name \"color\""),
+        (
+            "field.color=black",
+            "unknown_field",
+            "No field has the name \"color\"",
+        ),
         ("field.=black", "unknown_field", "No field has the name"),
-        ("field.born=2024", "invalid_parameter", "field.born is of the kind date and must be"),
-        ("field.price=cheap", "invalid_parameter", "field.price is of the kind decimal"),
-        ("field.colour=", "invalid_parameter", "field.colour is of the kind text"),
-        ("field.litter=01", "invalid_parameter", "field.litter is of the kind integer"),
-        ("field.litter=%2B1", "invalid_parameter", "field.litter is of the kind integer"),
-        ("field.sex=%00", "invalid_parameter", "field.sex is of the kind choice"),
-        ("field.description=calm", "invalid_parameter", "has no search"),
+        (
+            "field.born=2024",
+            "invalid_parameter",
+            "field.born is of the kind date and must be",
+        ),
+        (
+            "field.price=cheap",
+            "invalid_parameter",
+            "field.price is of the kind decimal",
+        ),
+        (
+            "field.colour=",
+            "invalid_parameter",
+            "field.colour is of the kind text",
+        ),
+        (
+            "field.litter=01",
+            "invalid_parameter",
+            "field.litter is of the kind integer",
+        ),
+        (
+            "field.litter=%2B1",
+            "invalid_parameter",
+            "field.litter is of the kind integer",
+        ),
+        (
+            "field.sex=%00",
+            "invalid_parameter",
+            "field.sex is of the kind choice",
+        ),
+        (
+            "field.description=calm",
+            "invalid_parameter",
+            "has no search",
+        ),
         (
             "field.sex=Male&field.sex=Female",
             "invalid_parameter",
@@ -136,16 +230,44 @@ async fn a_search_by_what_no_field_is_or_allows_is_400() {
             "at most 3",
         ),
         ("fields.sex=Male", "unknown_parameter", "field.NAME"),
-        ("q=", "invalid_parameter", "q must be a text of 1 to 64 characters and at most 16 words"),
+        (
+            "q=",
+            "invalid_parameter",
+            "q must be a text of 1 to 64 characters and at most 16 words",
+        ),
         ("q=+%C2%A0", "invalid_parameter", "q must be"),
         ("q=a%00", "invalid_parameter", "q must be"),
         ("q=%FF", "invalid_parameter", "must be UTF-8"),
-        ("q=a+b+c+d+e+f+g+h+i+j+k+l+m+n+o+p+q", "invalid_parameter", "q must be"),
-        ("field.color.from=2024-01-01", "unknown_field", "No field has the name \"color\""),
-        ("field.colour.to=2024-01-01", "invalid_parameter", "for fields of the kind date"),
-        ("field.born.from=2024", "invalid_parameter", "field.born.from must be a date of the form"),
-        ("field.born.to=2023-02-29", "invalid_parameter", "field.born.to must be a date"),
-        ("field.born.until=2023-02-28", "unknown_field", "No field has the name"),
+        (
+            "q=a+b+c+d+e+f+g+h+i+j+k+l+m+n+o+p+q",
+            "invalid_parameter",
+            "q must be",
+        ),
+        (
+            "field.color.from=2024-01-01",
+            "unknown_field",
+            "No field has the name \"color\"",
+        ),
+        (
+            "field.colour.to=2024-01-01",
+            "invalid_parameter",
+            "for fields of the kind date",
+        ),
+        (
+            "field.born.from=2024",
+            "invalid_parameter",
+            "field.born.from must be a date of the form",
+        ),
+        (
+            "field.born.to=2023-02-29",
+            "invalid_parameter",
+            "field.born.to must be a date",
+        ),
+        (
+            "field.born.until=2023-02-28",
+            "unknown_field",
+            "No field has the name",
+        ),
         (
             "field.born=2024-01-01&field.born.to=2024-01-01",
             "invalid_parameter",
@@ -189,7 +311,10 @@ async fn a_field_that_gets_another_kind_leaves_nothing_of_the_values_before() {
     let pet = store.new_with(json!({ "price": "5.0" })).await;
     merge().await;
     let clear = json!({ "fields": { "price": null } });
-    store.change(&format!("PATCH /pets/{pet}"), 1, clear).await.ok();
+    store
+        .change(&format!("PATCH /pets/{pet}"), 1, clear)
+        .await
+        .ok();
     let text = json!({ "label": "Price", "kind": "text" });
     store.change("PUT /fields/price", 1, text).await.ok();
     merge().await;

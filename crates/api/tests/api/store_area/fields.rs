@@ -15,7 +15,12 @@ async fn open() -> Store {
 }
 
 fn names(fields: &Value) -> Vec<&str> {
-    fields.as_array().unwrap().iter().map(|field| field["name"].as_str().unwrap()).collect()
+    fields
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|field| field["name"].as_str().unwrap())
+        .collect()
 }
 
 #[tokio::test]
@@ -46,14 +51,32 @@ async fn a_new_database_has_nine_fields_in_their_order() {
         assert_eq!(field["choices"].is_array(), kind == "choice", "{name}");
     }
     assert_eq!(fields.as_array().unwrap().len(), 9);
-    let species =
-        ["Dog", "Cat", "Rabbit", "Small mammal", "Bird", "Reptile", "Fish", "Horse", "Other"];
+    let species = [
+        "Dog",
+        "Cat",
+        "Rabbit",
+        "Small mammal",
+        "Bird",
+        "Reptile",
+        "Fish",
+        "Horse",
+        "Other",
+    ];
     assert_eq!(fields[0]["choices"], json!(species));
     assert_eq!(fields[2]["choices"], json!(["Female", "Male", "Unknown"]));
     assert_eq!(fields[5]["choices"], json!(["Small", "Medium", "Large"]));
     let tag = page.header("etag").unwrap();
-    assert_eq!(store.send("GET /fields", &[("if-none-match", tag)], "").await.status, 304);
-    store.get("/fields?limit=2").await.expect_error(400, "unknown_parameter");
+    assert_eq!(
+        store
+            .send("GET /fields", &[("if-none-match", tag)], "")
+            .await
+            .status,
+        304
+    );
+    store
+        .get("/fields?limit=2")
+        .await
+        .expect_error(400, "unknown_parameter");
 }
 
 #[tokio::test]
@@ -67,7 +90,10 @@ async fn put_creates_a_field_with_if_none_match_and_replaces_it_with_if_match() 
         "choiceLabels": {}, "public": false, "unique": false, "position": 0, "version": 1
     });
     assert_eq!(reply.json(), field);
-    assert_eq!((reply.header("etag"), reply.header("location")), (Some("\"1\""), None));
+    assert_eq!(
+        (reply.header("etag"), reply.header("location")),
+        (Some("\"1\""), None)
+    );
     let wanted = json!({
         "label": "Temper", "kind": "choice", "choices": ["Shy"], "public": true, "position": 15
     });
@@ -96,15 +122,24 @@ async fn a_field_is_changed_only_with_the_condition_that_holds() {
         reply.expect_error(412, "precondition_failed");
         assert_eq!(reply.json()["current"]["label"], "Temper");
     }
-    store.send("DELETE /fields/temper", &[], "").await.expect_error(428, "precondition_required");
+    store
+        .send("DELETE /fields/temper", &[], "")
+        .await
+        .expect_error(428, "precondition_required");
     let stale = store.change("DELETE /fields/temper", 2, "").await;
     stale.expect_error(412, "precondition_failed");
     assert_eq!(stale.json()["current"]["version"], 1);
     let reply = store.change("DELETE /fields/temper", 1, "").await;
     assert_eq!((reply.status.as_u16(), reply.body.len()), (204, 0));
-    store.change("DELETE /fields/temper", 1, "").await.expect_error(404, "not_found");
+    store
+        .change("DELETE /fields/temper", 1, "")
+        .await
+        .expect_error(404, "not_found");
     let again = store.send("PUT /fields/temper", &ABSENT, &new).await;
-    assert_eq!((again.status.as_u16(), &again.json()["version"]), (201, &json!(1)));
+    assert_eq!(
+        (again.status.as_u16(), &again.json()["version"]),
+        (201, &json!(1))
+    );
 }
 
 #[tokio::test]
@@ -112,19 +147,26 @@ async fn a_name_and_the_members_of_a_field_have_limits() {
     let store = open().await;
     let text = json!({ "label": "L", "kind": "text" });
     for name in ["a", "a_1", &"x".repeat(32)] {
-        let reply = store.send(&format!("PUT /fields/{name}"), &ABSENT, &text).await;
+        let reply = store
+            .send(&format!("PUT /fields/{name}"), &ABSENT, &text)
+            .await;
         assert_eq!(reply.status, 201, "{name}");
     }
     for name in ["A", "1a", "_a", "a-b", "%C3%A4", &"x".repeat(33)] {
-        let reply = store.send(&format!("PUT /fields/{name}"), &ABSENT, &text).await;
+        let reply = store
+            .send(&format!("PUT /fields/{name}"), &ABSENT, &text)
+            .await;
         reply.expect_message(404, "not_found", "1 to 32 lower-case letters");
     }
     let choices = |choices: Value| json!({ "label": "L", "kind": "choice", "choices": choices });
     let many: Vec<_> = (0..100).map(|at| at.to_string()).collect();
-    for (name, choices) in
-        [("one", choices(json!(["é".repeat(64)]))), ("hundred", choices(json!(many)))]
-    {
-        let reply = store.send(&format!("PUT /fields/{name}"), &ABSENT, choices).await;
+    for (name, choices) in [
+        ("one", choices(json!(["é".repeat(64)]))),
+        ("hundred", choices(json!(many))),
+    ] {
+        let reply = store
+            .send(&format!("PUT /fields/{name}"), &ABSENT, choices)
+            .await;
         assert_eq!(reply.status, 201, "{name}");
     }
     let with = |member: &str, value: Value| {
@@ -136,14 +178,23 @@ async fn a_name_and_the_members_of_a_field_have_limits() {
     for (field, part) in [
         (with("label", json!("")), "label must be"),
         (with("label", json!("x".repeat(256))), "label must be"),
-        (with("kind", json!("number")), "kind must be one of text, longText, integer, decimal"),
+        (
+            with("kind", json!("number")),
+            "kind must be one of text, longText, integer, decimal",
+        ),
         (with("kind", Value::Null), "kind must be"),
         (json!({ "label": "L" }), "kind is missing"),
-        (with("position", json!(-1)), "position must be an integer from 0 to 10000"),
+        (
+            with("position", json!(-1)),
+            "position must be an integer from 0 to 10000",
+        ),
         (with("position", json!(10_001)), "position must be"),
         (with("public", json!(1)), "public must be true or false"),
         (with("choices", json!(["A"])), "choices must be null"),
-        (json!({ "label": "L", "kind": "choice" }), "choices is missing"),
+        (
+            json!({ "label": "L", "kind": "choice" }),
+            "choices is missing",
+        ),
         (choices(json!([])), "choices must be an array of 1 to 100"),
         (choices(json!(more)), "choices must be"),
         (choices(json!(["A", "a"])), "choices must be"),
@@ -152,16 +203,25 @@ async fn a_name_and_the_members_of_a_field_have_limits() {
         (choices(json!(["A", " \u{200b}"])), "choices must be"),
         (choices(json!(["ς", "σ"])), "choices must be"),
         (choices(json!(["Maß", "MASS"])), "choices must be"),
-        (json!({ "label": "L", "kind": "decimal", "unique": true }), "unique can be true only for"),
+        (
+            json!({ "label": "L", "kind": "decimal", "unique": true }),
+            "unique can be true only for",
+        ),
         (
             json!({ "label": "L", "kind": "choice", "choices": ["A"], "unique": true }),
             "unique can be true only for",
         ),
     ] {
-        store.send("PUT /fields/b", &ABSENT, field).await.expect_message(400, "invalid_body", part);
+        store
+            .send("PUT /fields/b", &ABSENT, field)
+            .await
+            .expect_message(400, "invalid_body", part);
     }
     let named = with("name", json!("b"));
-    store.send("PUT /fields/b", &ABSENT, named).await.expect_error(400, "unknown_member");
+    store
+        .send("PUT /fields/b", &ABSENT, named)
+        .await
+        .expect_error(400, "unknown_member");
 }
 
 #[tokio::test]
@@ -169,14 +229,22 @@ async fn there_are_at_most_50_fields() {
     let store = open().await;
     let field = json!({ "label": "L", "kind": "text" });
     for at in 9..50 {
-        let reply = store.send(&format!("PUT /fields/f{at}"), &ABSENT, &field).await;
+        let reply = store
+            .send(&format!("PUT /fields/f{at}"), &ABSENT, &field)
+            .await;
         assert_eq!(reply.status, 201);
     }
     let reply = store.send("PUT /fields/more", &ABSENT, &field).await;
     reply.expect_message(409, "too_many_fields", "There are 50 fields");
-    store.change("PUT /fields/f9", 1, json!({ "label": "M", "kind": "text" })).await.ok();
+    store
+        .change("PUT /fields/f9", 1, json!({ "label": "M", "kind": "text" }))
+        .await
+        .ok();
     assert_eq!(store.change("DELETE /fields/f10", 1, "").await.status, 204);
-    assert_eq!(store.send("PUT /fields/more", &ABSENT, &field).await.status, 201);
+    assert_eq!(
+        store.send("PUT /fields/more", &ABSENT, &field).await.status,
+        201
+    );
 }
 
 #[tokio::test]
@@ -185,10 +253,16 @@ async fn a_repeated_change_of_a_field_gets_the_first_response() {
     let headers = [("if-none-match", "*"), ("idempotency-key", "once")];
     let field = json!({ "label": "Temper", "kind": "text" });
     let first = store.send("PUT /fields/temper", &headers, &field).await;
-    assert_eq!(store.change("DELETE /fields/temper", 1, "").await.status, 204);
+    assert_eq!(
+        store.change("DELETE /fields/temper", 1, "").await.status,
+        204
+    );
     let again = store.send("PUT /fields/temper", &headers, &field).await;
     assert_eq!((first.status.as_u16(), again.status.as_u16()), (201, 201));
-    assert_eq!((&first.body, first.header("etag")), (&again.body, again.header("etag")));
+    assert_eq!(
+        (&first.body, first.header("etag")),
+        (&again.body, again.header("etag"))
+    );
     let other = store.send("PUT /fields/other", &headers, &field).await;
     other.expect_error(422, "idempotency_conflict");
     assert_eq!(names(&store.get("/fields").await.json()).len(), 9);
@@ -206,7 +280,10 @@ async fn changes_of_fields_are_in_the_audit_trail_and_not_in_the_feed() {
     store.change("DELETE /fields/temper", 2, "").await;
     let acts = store.get("/audit?subject=field").await.json();
     let acts: Vec<_> = acts.as_array().unwrap().iter().collect();
-    let types: Vec<_> = acts.iter().map(|act| act["type"].as_str().unwrap()).collect();
+    let types: Vec<_> = acts
+        .iter()
+        .map(|act| act["type"].as_str().unwrap())
+        .collect();
     assert_eq!(types, ["field.added", "field.changed", "field.deleted"]);
     let details = json!({
         "name": "temper", "label": "Temper", "kind": "choice", "choices": "Calm, Shy",
@@ -231,11 +308,17 @@ async fn store_read_lists_fields_and_only_store_admin_changes_them() {
     let field = json!({ "label": "Temper", "kind": "text" });
     let reply = store.send("PUT /fields/temper", &ABSENT, &field).await;
     reply.expect_error(403, "insufficient_scope");
-    store.change("DELETE /fields/breed", 1, "").await.expect_error(403, "insufficient_scope");
+    store
+        .change("DELETE /fields/breed", 1, "")
+        .await
+        .expect_error(403, "insufficient_scope");
     store.key = store.server.new_key(Scope::StoreRead, None).await.0;
     assert_eq!(names(&store.get("/fields").await.json()).len(), 9);
     store.key = store.server.new_key(Scope::Write, None).await.0;
-    store.get("/fields").await.expect_error(403, "insufficient_scope");
+    store
+        .get("/fields")
+        .await
+        .expect_error(403, "insufficient_scope");
 }
 
 #[tokio::test]
@@ -247,9 +330,15 @@ async fn a_choice_has_a_label_which_renames_it_without_a_change_of_any_animal() 
     });
     let reply = store.change("PUT /fields/sex", 1, &sex).await;
     assert_eq!(reply.ok()["choiceLabels"], sex["choiceLabels"]);
-    assert_eq!(store.get("/fields").await.json()[0]["choiceLabels"], sex["choiceLabels"]);
+    assert_eq!(
+        store.get("/fields").await.json()[0]["choiceLabels"],
+        sex["choiceLabels"]
+    );
     let pet = |sex: &str| json!({ "name": "Mia", "categoryId": 1, "fields": { "sex": sex } });
-    assert_eq!(store.send("POST /pets", &[], &pet("Female")).await.status, 201);
+    assert_eq!(
+        store.send("POST /pets", &[], &pet("Female")).await.status,
+        201
+    );
     // The interface and its filters know values only.
     let refused = store.send("POST /pets", &[], &pet("Queen")).await;
     refused.expect_message(400, "invalid_body", "one of Female, Male");
@@ -271,12 +360,22 @@ async fn a_choice_has_a_label_which_renames_it_without_a_change_of_any_animal() 
     ] {
         sex["choiceLabels"] = labels;
         let reply = store.change("PUT /fields/sex", 2, &sex).await;
-        reply.expect_message(400, "invalid_body", "choiceLabels must be an object from values");
+        reply.expect_message(
+            400,
+            "invalid_body",
+            "choiceLabels must be an object from values",
+        );
     }
     sex["choiceLabels"] = json!({ "Female": x(100) });
-    assert_eq!(store.change("PUT /fields/sex", 2, &sex).await.ok()["version"], 3);
+    assert_eq!(
+        store.change("PUT /fields/sex", 2, &sex).await.ok()["version"],
+        3
+    );
     sex.as_object_mut().unwrap().remove("choiceLabels");
-    assert_eq!(store.change("PUT /fields/sex", 3, &sex).await.ok()["choiceLabels"], json!({}));
+    assert_eq!(
+        store.change("PUT /fields/sex", 3, &sex).await.ok()["choiceLabels"],
+        json!({})
+    );
     let text = json!({ "label": "T", "kind": "text", "choiceLabels": {} });
     let reply = store.send("PUT /fields/t", &ABSENT, &text).await;
     reply.expect_message(400, "invalid_body", "choiceLabels must be null");

@@ -20,8 +20,17 @@ async fn the_inventory_counts_all_animals() {
     });
     assert_eq!(reply.ok(), expected);
     let tag = reply.header("etag").unwrap();
-    assert_eq!(store.send("GET /inventory", &[("if-none-match", tag)], "").await.status, 304);
-    store.get("/inventory?status=sold").await.expect_error(400, "unknown_parameter");
+    assert_eq!(
+        store
+            .send("GET /inventory", &[("if-none-match", tag)], "")
+            .await
+            .status,
+        304
+    );
+    store
+        .get("/inventory?status=sold")
+        .await
+        .expect_error(400, "unknown_parameter");
 }
 
 #[tokio::test]
@@ -32,5 +41,8 @@ async fn the_numbers_of_a_store_that_is_counted_quickly_are_new() {
     store.add("Rex", "available").await;
     store.server.clock.advance(Duration::from_secs(10));
     assert_eq!(available().await, 1);
-    assert_eq!(store.get("/inventory").await.json()["countedAt"], "2026-12-01T12:00:10.000Z");
+    assert_eq!(
+        store.get("/inventory").await.json()["countedAt"],
+        "2026-12-01T12:00:10.000Z"
+    );
 }

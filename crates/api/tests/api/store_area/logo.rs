@@ -16,7 +16,14 @@ impl Store {
         let bearer = format!("Bearer {}", self.key);
         let own = [("authorization", &*bearer), ("content-type", media_type)];
         let headers = [&own[..], headers].concat();
-        self.server.send(Method::PUT, "/v1/store/profile/logo", &headers, body.to_vec()).await
+        self.server
+            .send(
+                Method::PUT,
+                "/v1/store/profile/logo",
+                &headers,
+                body.to_vec(),
+            )
+            .await
     }
 
     /// Sets the logo, and returns its path.
@@ -28,7 +35,12 @@ impl Store {
 
     async fn file_of_logo(&self, path: &str) -> Option<Vec<u8>> {
         let (logo, now) = (Logo::at(path).unwrap(), self.server.clock.now());
-        self.server.store.logo(logo, now).await.unwrap().map(|(png, _)| png)
+        self.server
+            .store
+            .logo(logo, now)
+            .await
+            .unwrap()
+            .map(|(png, _)| png)
     }
 
     /// What becomes of this picture.
@@ -37,7 +49,10 @@ impl Store {
         let file = self.file_of_logo(&path).await.unwrap();
         let made = image::load_from_memory_with_format(&file, ImageFormat::Png).unwrap();
         let logo = Logo::at(&path).unwrap();
-        assert_eq!((made.width(), made.height()), (logo.width.into(), logo.height.into()));
+        assert_eq!(
+            (made.width(), made.height()),
+            (logo.width.into(), logo.height.into())
+        );
         made.into_rgba8()
     }
 }
@@ -56,27 +71,41 @@ async fn open() -> Store {
 #[track_caller]
 fn assert_colour(picture: &RgbaImage, x: u32, y: u32, expected: [u8; 4]) {
     let found = picture.get_pixel(x, y).0;
-    let is_near = found.iter().zip(expected).all(|(&found, of)| found.abs_diff(of) < 12);
+    let is_near = found
+        .iter()
+        .zip(expected)
+        .all(|(&found, of)| found.abs_diff(of) < 12);
     assert!(is_near, "{found:?} at {x}, {y} is not {expected:?}");
 }
 
 #[tokio::test]
 async fn a_picture_of_three_formats_becomes_a_png_of_at_most_512_pixels_that_is_never_enlarged() {
     // It needs no place for photos.
-    let store = open_with(Setup { photos: Box::new(|_| None), ..Setup::default() }).await;
+    let store = open_with(Setup {
+        photos: Box::new(|_| None),
+        ..Setup::default()
+    })
+    .await;
     for media_type in ["image/png", "image/jpeg", "image/webp"] {
-        let made = store.made(media_type, &pictures::of(media_type, 2000, 200)).await;
+        let made = store
+            .made(media_type, &pictures::of(media_type, 2000, 200))
+            .await;
         assert_eq!(made.dimensions(), (512, 51), "{media_type}");
         assert_colour(&made, 5, 5, [220, 20, 20, 255]);
         assert_colour(&made, 507, 5, [20, 20, 220, 255]);
-        let made = store.made(media_type, &pictures::of(media_type, 200, 300)).await;
+        let made = store
+            .made(media_type, &pictures::of(media_type, 200, 300))
+            .await;
         assert_eq!(made.dimensions(), (200, 300), "{media_type}");
     }
     // Its bytes say what it is.
     store.set_logo("image/jpeg", &pictures::png(30, 30)).await;
     let gif = pictures::of("image/gif", 9, 9);
     for media_type in ["image/gif", "image/png"] {
-        store.put_logo(media_type, &[], &gif).await.expect_error(415, "unsupported_media_type");
+        store
+            .put_logo(media_type, &[], &gif)
+            .await
+            .expect_error(415, "unsupported_media_type");
     }
 }
 
@@ -89,22 +118,37 @@ async fn a_logo_is_turned_keeps_its_transparency_and_has_no_metadata() {
         let sent = pictures::with(media_type, &picture, exif, None);
         let path = store.set_logo(media_type, &sent).await;
         let file = store.file_of_logo(&path).await.unwrap();
-        assert!(!file.windows(7).any(|bytes| bytes == b"at home"), "{media_type}");
-        let kinds: Vec<&[u8]> = [b"eXIf", b"iCCP", b"tEXt"].map(|kind: &[u8; 4]| &kind[..]).into();
-        assert!(!file.windows(4).any(|bytes| kinds.contains(&bytes)), "{media_type}");
+        assert!(
+            !file.windows(7).any(|bytes| bytes == b"at home"),
+            "{media_type}"
+        );
+        let kinds: Vec<&[u8]> = [b"eXIf", b"iCCP", b"tEXt"]
+            .map(|kind: &[u8; 4]| &kind[..])
+            .into();
+        assert!(
+            !file.windows(4).any(|bytes| kinds.contains(&bytes)),
+            "{media_type}"
+        );
         let made = store.made(media_type, &sent).await;
         assert_eq!(made.dimensions(), (48, 64), "{media_type}");
         assert_colour(&made, 24, 8, [220, 20, 20, 255]);
     }
     for media_type in ["image/png", "image/webp"] {
-        let made = store.made(media_type, &pictures::half_transparent(media_type)).await;
+        let made = store
+            .made(media_type, &pictures::half_transparent(media_type))
+            .await;
         assert_colour(&made, 8, 24, [0, 0, 0, 0]);
         assert_colour(&made, 56, 24, [0, 200, 0, 255]);
     }
     let profile = ColorProfile::new_display_p3().encode().unwrap();
     let picture = RgbImage::from_pixel(64, 48, Rgb([200, 100, 60]));
     let sent = pictures::with("image/png", &picture, None, Some(profile));
-    assert_colour(&store.made("image/png", &sent).await, 9, 9, [213, 97, 50, 255]);
+    assert_colour(
+        &store.made("image/png", &sent).await,
+        9,
+        9,
+        [213, 97, 50, 255],
+    );
 }
 
 /// A PNG with these pixels.
@@ -120,8 +164,13 @@ fn rgba(width: u32, height: u32, pixel: impl FnMut(u32, u32) -> [u8; 4]) -> Vec<
 async fn what_is_transparent_gives_a_smaller_logo_no_edge_and_noise_does_not_make_it_too_large() {
     let store = open().await;
     // Black where nobody sees it.
-    let stripes =
-        rgba(2000, 200, |x, _| if x / 3 % 2 == 0 { [255, 0, 0, 255] } else { [0, 0, 0, 0] });
+    let stripes = rgba(2000, 200, |x, _| {
+        if x / 3 % 2 == 0 {
+            [255, 0, 0, 255]
+        } else {
+            [0, 0, 0, 0]
+        }
+    });
     let made = store.made("image/png", &stripes).await;
     for pixel in made.pixels().filter(|pixel| pixel.0[3] > 40) {
         assert!(pixel.0[0] > 240, "{pixel:?}");
@@ -151,13 +200,30 @@ async fn a_bad_picture_is_rejected_and_the_logo_stays() {
         refused.expect_error(400, "invalid_image");
         assert_eq!(refused.json()["message"], Logo::TOO_FLAT, "{at}");
     }
-    for bad in [&b"no picture"[..], &picture[..picture.len() - 9], b"", &bomb] {
-        store.put_logo("image/png", &[], bad).await.expect_error(400, "invalid_image");
+    for bad in [
+        &b"no picture"[..],
+        &picture[..picture.len() - 9],
+        b"",
+        &bomb,
+    ] {
+        store
+            .put_logo("image/png", &[], bad)
+            .await
+            .expect_error(400, "invalid_image");
     }
     let large = [&picture[..], &vec![0; 2 << 20]].concat();
-    store.put_logo("image/png", &[], &large).await.expect_error(413, "payload_too_large");
-    store.put_logo("text/plain", &[], b"x").await.expect_error(415, "unsupported_media_type");
-    store.put_logo("image/png", &[], b"x").await.expect_error(400, "invalid_image");
+    store
+        .put_logo("image/png", &[], &large)
+        .await
+        .expect_error(413, "payload_too_large");
+    store
+        .put_logo("text/plain", &[], b"x")
+        .await
+        .expect_error(415, "unsupported_media_type");
+    store
+        .put_logo("image/png", &[], b"x")
+        .await
+        .expect_error(400, "invalid_image");
     assert_eq!(store.get("/profile").await.json()["logo"], path);
 }
 
@@ -165,23 +231,48 @@ async fn a_bad_picture_is_rejected_and_the_logo_stays() {
 async fn each_change_of_the_logo_is_a_version_and_honours_a_condition() {
     let store = open().await;
     let none = store.send("DELETE /profile/logo", &[], "").await;
-    assert_eq!((none.status.as_u16(), &none.json()["version"]), (200, &json!(1)));
-    let first = store.put_logo("image/png", &[("if-match", "\"1\"")], &pictures::png(30, 30)).await;
-    assert_eq!((first.json()["version"].as_i64(), first.header("etag")), (Some(2), Some("\"2\"")));
+    assert_eq!(
+        (none.status.as_u16(), &none.json()["version"]),
+        (200, &json!(1))
+    );
+    let first = store
+        .put_logo(
+            "image/png",
+            &[("if-match", "\"1\"")],
+            &pictures::png(30, 30),
+        )
+        .await;
+    assert_eq!(
+        (first.json()["version"].as_i64(), first.header("etag")),
+        (Some(2), Some("\"2\""))
+    );
     let stale = [("if-match", "\"1\"")];
-    let refused = store.put_logo("image/png", &stale, &pictures::png(40, 40)).await;
+    let refused = store
+        .put_logo("image/png", &stale, &pictures::png(40, 40))
+        .await;
     refused.expect_error(412, "precondition_failed");
     assert_eq!(refused.json()["current"], first.json());
-    store.send("DELETE /profile/logo", &stale, "").await.expect_error(412, "precondition_failed");
-    let same = store.put_logo("image/png", &[], &pictures::png(30, 30)).await;
+    store
+        .send("DELETE /profile/logo", &stale, "")
+        .await
+        .expect_error(412, "precondition_failed");
+    let same = store
+        .put_logo("image/png", &[], &pictures::png(30, 30))
+        .await;
     assert_eq!(same.json(), first.json());
-    let gone = store.send("DELETE /profile/logo", &[("if-match", "\"2\"")], "").await;
+    let gone = store
+        .send("DELETE /profile/logo", &[("if-match", "\"2\"")], "")
+        .await;
     let gone = gone.json();
     assert_eq!((&gone["version"], &gone["logo"]), (&json!(3), &Value::Null));
     let acts = store.get("/audit?type=profile.changed").await.json();
     let acts = acts.as_array().unwrap();
     assert_eq!(acts.len(), 2);
-    assert!(acts.iter().all(|act| act["details"] == json!({ "members": "logo" })), "{acts:?}");
+    assert!(
+        acts.iter()
+            .all(|act| act["details"] == json!({ "members": "logo" })),
+        "{acts:?}"
+    );
 }
 
 #[tokio::test]
@@ -195,7 +286,10 @@ async fn a_former_logo_has_its_file_for_a_day_and_there_are_not_many() {
     for (at, path) in paths.iter().enumerate() {
         assert_eq!(store.file_of_logo(path).await.is_some(), at >= 3, "{at}");
     }
-    store.server.clock.advance(Duration::from_hours(24) - Duration::from_secs(2));
+    store
+        .server
+        .clock
+        .advance(Duration::from_hours(24) - Duration::from_secs(2));
     assert!(store.file_of_logo(&paths[10]).await.is_some());
     store.server.clock.advance(Duration::from_secs(2));
     assert!(store.file_of_logo(&paths[10]).await.is_none());

@@ -54,7 +54,11 @@ impl Store {
     async fn open_with(setup: Setup) -> Self {
         let server = Server::start_with(setup).await;
         let (key, _) = server.new_key(Scope::StoreWrite, None).await;
-        Self { server, key, retries: AtomicU32::new(0) }
+        Self {
+            server,
+            key,
+            retries: AtomicU32::new(0),
+        }
     }
 
     /// Sends a request. `path` is relative to `/v1/store`, and `body` is JSON or empty.
@@ -68,7 +72,9 @@ impl Store {
             all.push(("content-type", "application/json"));
         }
         all.extend(headers);
-        self.server.send(method, &format!("/v1/store{path}"), &all, body).await
+        self.server
+            .send(method, &format!("/v1/store{path}"), &all, body)
+            .await
     }
 
     async fn get(&self, path: &str) -> Reply {
@@ -77,12 +83,15 @@ impl Store {
 
     /// The same request as a contract client's.
     async fn contract(&self, path: &str) -> Reply {
-        self.server.get_with_key(&format!("/v1{path}"), &self.key).await
+        self.server
+            .get_with_key(&format!("/v1{path}"), &self.key)
+            .await
     }
 
     /// Sends a change of this version.
     async fn change(&self, call: &str, version: i64, body: impl ToString) -> Reply {
-        self.send(call, &[("if-match", &format!("\"{version}\""))], body).await
+        self.send(call, &[("if-match", &format!("\"{version}\""))], body)
+            .await
     }
 
     /// A new idempotency key.
@@ -91,19 +100,35 @@ impl Store {
     }
 
     async fn place(&self, order: Value) -> Reply {
-        self.send("POST /orders", &[("idempotency-key", &self.retry_key())], order).await
+        self.send(
+            "POST /orders",
+            &[("idempotency-key", &self.retry_key())],
+            order,
+        )
+        .await
     }
 
     async fn batch(&self, commands: Value) -> Reply {
-        self.send("POST /batch", &[("idempotency-key", &self.retry_key())], commands).await
+        self.send(
+            "POST /batch",
+            &[("idempotency-key", &self.retry_key())],
+            commands,
+        )
+        .await
     }
 
     /// Adds an animal, and returns its id.
     async fn add(&self, name: &str, status: &str) -> i64 {
         let animal = json!({ "name": name, "categoryId": 1, "status": status });
         let bearer = format!("Bearer {}", self.key);
-        let headers = [("authorization", &*bearer), ("content-type", "application/json")];
-        let reply = self.server.send(Method::POST, "/v1/pets", &headers, animal.to_string()).await;
+        let headers = [
+            ("authorization", &*bearer),
+            ("content-type", "application/json"),
+        ];
+        let reply = self
+            .server
+            .send(Method::POST, "/v1/pets", &headers, animal.to_string())
+            .await;
         assert_eq!(reply.status, 201, "{}", reply.json());
         reply.json()["id"].as_i64().unwrap()
     }
@@ -115,13 +140,18 @@ impl Store {
 
     /// Sells an animal, and returns the order's id.
     async fn sell(&self, pet: i64) -> i64 {
-        created(&self.place(json!({ "petId": pet, "status": "completed" })).await)
+        created(
+            &self
+                .place(json!({ "petId": pet, "status": "completed" }))
+                .await,
+        )
     }
 
     /// Withdraws an animal of this version.
     async fn withdraw(&self, pet: i64, version: i64) -> Reply {
         let body = json!({ "reason": "died" });
-        self.change(&format!("POST /pets/{pet}/withdraw"), version, body).await
+        self.change(&format!("POST /pets/{pet}/withdraw"), version, body)
+            .await
     }
 
     async fn pet(&self, id: i64) -> Value {
@@ -135,7 +165,10 @@ impl Store {
     /// The status and version of an animal.
     async fn state(&self, pet: i64) -> (String, i64) {
         let pet = self.pet(pet).await;
-        (pet["status"].as_str().unwrap().to_owned(), pet["version"].as_i64().unwrap())
+        (
+            pet["status"].as_str().unwrap().to_owned(),
+            pet["version"].as_i64().unwrap(),
+        )
     }
 
     /// The ids of a list, from all its pages.

@@ -12,11 +12,14 @@ async fn a_text_with_u_0000_in_a_path_or_a_query_fails_no_operation() {
         serde_json::from_str(include_str!("../../../../../openapi/openapi-store.json")).unwrap();
     let mut targets = Vec::new();
     for (path, operations) in document["paths"].as_object().unwrap() {
-        let Some(get) = operations.get("get") else { continue };
+        let Some(get) = operations.get("get") else {
+            continue;
+        };
         let path = path.trim_start_matches("/v1").trim_start_matches("/store");
         let shared = operations.get("parameters").into_iter();
-        let parameters =
-            shared.chain(get.get("parameters")).flat_map(|all| all.as_array().unwrap());
+        let parameters = shared
+            .chain(get.get("parameters"))
+            .flat_map(|all| all.as_array().unwrap());
         for parameter in parameters {
             let parameter = match parameter["$ref"].as_str() {
                 Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap(),
@@ -33,7 +36,12 @@ async fn a_text_with_u_0000_in_a_path_or_a_query_fails_no_operation() {
         }
     }
     targets.extend(
-        ["/pets?field.species=%00", "/pets?q=a%00b", "/orders?reference=a%00b"].map(str::to_owned),
+        [
+            "/pets?field.species=%00",
+            "/pets?q=a%00b",
+            "/orders?reference=a%00b",
+        ]
+        .map(str::to_owned),
     );
     assert!(targets.len() > 40, "{targets:?}");
     for target in targets {

@@ -9,7 +9,12 @@ use super::{Reply, Store};
 /// Asserts that the animal of the response has this member.
 #[track_caller]
 fn expect_current(reply: &Reply, member: &str, value: impl Into<Value>) {
-    assert_eq!(reply.json()["current"][member], value.into(), "{}", reply.json());
+    assert_eq!(
+        reply.json()["current"][member],
+        value.into(),
+        "{}",
+        reply.json()
+    );
 }
 
 #[tokio::test]
@@ -21,9 +26,14 @@ async fn each_member_can_change() {
         (1, json!({ "name": "" })),
         (2, json!({ "categoryId": i64::MIN })),
         (3, json!({ "status": "sold" })),
-        (4, json!({ "status": "available", "name": "Zoë", "categoryId": 7.0 })),
+        (
+            4,
+            json!({ "status": "available", "name": "Zoë", "categoryId": 7.0 }),
+        ),
     ] {
-        let reply = store.change(&format!("PATCH /pets/{id}"), version, &patch).await;
+        let reply = store
+            .change(&format!("PATCH /pets/{id}"), version, &patch)
+            .await;
         let pet = reply.ok();
         for (name, value) in patch.as_object().unwrap() {
             assert_eq!(pet[name].as_f64(), value.as_f64(), "{name}");
@@ -43,11 +53,20 @@ async fn clients_of_the_contract_see_the_change_at_once() {
     let id = store.add("Rex", "available").await;
     assert_eq!(store.contract("/pets").await.json()[0]["name"], "Rex");
     let patch = json!({ "name": "Max", "status": "sold" });
-    store.change(&format!("PATCH /pets/{id}"), 1, patch).await.ok();
+    store
+        .change(&format!("PATCH /pets/{id}"), 1, patch)
+        .await
+        .ok();
     let expected = json!({ "id": id, "name": "Max", "categoryId": 1, "status": "sold" });
     assert_eq!(store.contract("/pets").await.json(), json!([expected]));
-    assert_eq!(store.contract(&format!("/pets/{id}")).await.json(), expected);
-    assert_eq!(store.contract("/pets?status=available").await.json(), json!([]));
+    assert_eq!(
+        store.contract(&format!("/pets/{id}")).await.json(),
+        expected
+    );
+    assert_eq!(
+        store.contract("/pets?status=available").await.json(),
+        json!([])
+    );
 }
 
 #[tokio::test]
@@ -63,8 +82,14 @@ async fn a_patch_without_if_match_is_428_and_with_a_stale_one_412_with_current()
     reply.expect_message(412, "precondition_failed", "version 2");
     assert_eq!(reply.json()["current"], store.pet(id).await);
     assert_eq!(reply.header("etag"), None);
-    store.change("PATCH /pets/99", 1, &patch).await.expect_error(404, "not_found");
-    store.send("PATCH /pets/x", &[], &patch).await.expect_error(404, "not_found");
+    store
+        .change("PATCH /pets/99", 1, &patch)
+        .await
+        .expect_error(404, "not_found");
+    store
+        .send("PATCH /pets/x", &[], &patch)
+        .await
+        .expect_error(404, "not_found");
 }
 
 #[tokio::test]
@@ -84,12 +109,20 @@ async fn an_asterisk_or_a_list_matches_and_a_weak_tag_does_not() {
     ] {
         let tag = tag.replace('V', &version.to_string());
         let patch = json!({ "categoryId": version + 1 });
-        let reply = store.send(&format!("PATCH /pets/{id}"), &[("if-match", &tag)], patch).await;
+        let reply = store
+            .send(&format!("PATCH /pets/{id}"), &[("if-match", &tag)], patch)
+            .await;
         assert_eq!(reply.status, if matches { 200 } else { 412 }, "{tag}");
         version += i64::from(matches);
     }
-    let two = [("if-match", "\"x\""), ("if-match", &*format!("\"{version}\""))];
-    store.send(&format!("PATCH /pets/{id}"), &two, json!({ "name": "Max" })).await.ok();
+    let two = [
+        ("if-match", "\"x\""),
+        ("if-match", &*format!("\"{version}\"")),
+    ];
+    store
+        .send(&format!("PATCH /pets/{id}"), &two, json!({ "name": "Max" }))
+        .await
+        .ok();
 }
 
 #[tokio::test]
@@ -110,7 +143,9 @@ async fn a_malformed_if_match_is_400() {
         "\"a b\"",
     ] {
         let patch = json!({ "name": "Max" });
-        let reply = store.send(&format!("PATCH /pets/{id}"), &[("if-match", tag)], patch).await;
+        let reply = store
+            .send(&format!("PATCH /pets/{id}"), &[("if-match", tag)], patch)
+            .await;
         reply.expect_message(400, "invalid_parameter", "If-Match must be");
     }
     assert_eq!(store.pet(id).await["version"], 1);
@@ -128,7 +163,10 @@ async fn an_invalid_value_is_400_and_its_member_is_named() {
         (r#"{"categoryId": null}"#, "categoryId must be an integer"),
         (r#"{"categoryId": 1.5}"#, "categoryId must be"),
         (r#"{"categoryId": "1"}"#, "categoryId must be"),
-        (r#"{"status": null}"#, "status must be one of available, pending and sold"),
+        (
+            r#"{"status": null}"#,
+            "status must be one of available, pending and sold",
+        ),
         (r#"{"status": "reserved"}"#, "status must be"),
         ("[]", "The body must be a JSON object"),
         ("{", "The body is not valid JSON"),
@@ -136,7 +174,9 @@ async fn an_invalid_value_is_400_and_its_member_is_named() {
         (r#"{"name": "a", "name": "a"}"#, "twice"),
     ] {
         let headers = [("if-match", "\"1\""), ("content-type", "application/json")];
-        let reply = store.send(&format!("PATCH /pets/{id}"), &headers, body).await;
+        let reply = store
+            .send(&format!("PATCH /pets/{id}"), &headers, body)
+            .await;
         reply.expect_message(400, "invalid_body", part);
     }
     assert_eq!(store.pet(id).await["version"], 1);
@@ -146,7 +186,16 @@ async fn an_invalid_value_is_400_and_its_member_is_named() {
 async fn an_unknown_member_is_400_and_named() {
     let store = Store::open().await;
     let id = store.add("Rex", "available").await;
-    for member in ["id", "version", "orderId", "createdAt", "withdrawn", "Name", "categoryID", ""] {
+    for member in [
+        "id",
+        "version",
+        "orderId",
+        "createdAt",
+        "withdrawn",
+        "Name",
+        "categoryID",
+        "",
+    ] {
         let body = json!({ "name": "Max", member: 1 });
         let reply = store.change(&format!("PATCH /pets/{id}"), 1, body).await;
         let part = format!("unknown member {member:?}. Allowed members: name, categoryId, status");
@@ -161,7 +210,10 @@ async fn a_patch_that_changes_nothing_keeps_the_tag_and_the_time() {
     let id = store.add("Rex", "available").await;
     let before = store.pet(id).await;
     store.server.clock.advance(Duration::from_mins(1));
-    for patch in [json!({}), json!({ "name": "Rex", "categoryId": 1, "status": "available" })] {
+    for patch in [
+        json!({}),
+        json!({ "name": "Rex", "categoryId": 1, "status": "available" }),
+    ] {
         let reply = store.change(&format!("PATCH /pets/{id}"), 1, patch).await;
         assert_eq!(reply.ok(), before);
         assert_eq!(reply.header("etag"), Some("\"1\""));
@@ -184,13 +236,22 @@ async fn both_media_types_are_accepted_and_others_are_415_with_accept_patch() {
         if accepted {
             reply.ok();
         } else {
-            reply.expect_message(415, "unsupported_media_type", "application/merge-patch+json");
+            reply.expect_message(
+                415,
+                "unsupported_media_type",
+                "application/merge-patch+json",
+            );
             let accepted = "application/merge-patch+json, application/json";
             assert_eq!(reply.header("accept-patch"), Some(accepted));
         }
     }
-    let headers = [("if-match", "*"), ("content-type", "application/merge-patch+json")];
-    let reply = store.send(&format!("POST /pets/{id}/withdraw"), &headers, "{}").await;
+    let headers = [
+        ("if-match", "*"),
+        ("content-type", "application/merge-patch+json"),
+    ];
+    let reply = store
+        .send(&format!("POST /pets/{id}/withdraw"), &headers, "{}")
+        .await;
     reply.expect_error(415, "unsupported_media_type");
     assert_eq!(reply.header("accept-patch"), None);
 }
@@ -209,7 +270,10 @@ async fn the_status_of_an_animal_with_an_open_order_is_409_and_its_other_members
     }
     let same = json!({ "status": "pending", "name": "Max" });
     let reply = store.change(&format!("PATCH /pets/{id}"), 2, same).await;
-    assert_eq!((&reply.ok()["name"], &reply.json()["version"]), (&json!("Max"), &json!(3)));
+    assert_eq!(
+        (&reply.ok()["name"], &reply.json()["version"]),
+        (&json!("Max"), &json!(3))
+    );
 }
 
 #[tokio::test]
@@ -217,7 +281,14 @@ async fn a_status_patch_lets_the_order_of_a_sold_animal_be_returned_no_more() {
     let store = Store::open().await;
     let id = store.add("Rex", "available").await;
     let order = store.sell(id).await;
-    store.change(&format!("PATCH /pets/{id}"), 2, json!({ "status": "available" })).await.ok();
+    store
+        .change(
+            &format!("PATCH /pets/{id}"),
+            2,
+            json!({ "status": "available" }),
+        )
+        .await
+        .ok();
     assert_eq!(store.order(order).await["status"], "completed");
     let take_back = format!("POST /orders/{order}/return");
     let reply = store.send(&take_back, &[], "").await;
@@ -225,8 +296,14 @@ async fn a_status_patch_lets_the_order_of_a_sold_animal_be_returned_no_more() {
     expect_current(&reply, "id", order);
     // Not even after it is sold again.
     let second = store.sell(id).await;
-    store.send(&take_back, &[], "").await.expect_error(409, "invalid_transition");
-    store.send(&format!("POST /orders/{second}/return"), &[], "").await.ok();
+    store
+        .send(&take_back, &[], "")
+        .await
+        .expect_error(409, "invalid_transition");
+    store
+        .send(&format!("POST /orders/{second}/return"), &[], "")
+        .await
+        .ok();
 }
 
 #[tokio::test]
@@ -251,7 +328,9 @@ async fn a_patch_of_a_withdrawn_animal_is_409() {
     let store = Store::open().await;
     let id = store.add("Rex", "available").await;
     store.withdraw(id, 1).await.ok();
-    let reply = store.change(&format!("PATCH /pets/{id}"), 2, json!({ "name": "Max" })).await;
+    let reply = store
+        .change(&format!("PATCH /pets/{id}"), 2, json!({ "name": "Max" }))
+        .await;
     reply.expect_message(409, "invalid_transition", "withdrawn");
     assert_eq!(reply.json()["current"], store.pet(id).await);
 }

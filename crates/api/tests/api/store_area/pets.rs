@@ -23,9 +23,15 @@ async fn an_animal_is_read_by_id_withdrawn_or_not() {
     assert_eq!(withdrawn["version"], 2);
     assert_eq!(withdrawn["withdrawn"]["reason"], "died");
     for none in ["99", "0", "-1", "x", "9223372036854775808"] {
-        store.get(&format!("/pets/{none}")).await.expect_error(404, "not_found");
+        store
+            .get(&format!("/pets/{none}"))
+            .await
+            .expect_error(404, "not_found");
     }
-    store.get(&format!("/pets/{id}?fields=id")).await.expect_error(400, "unknown_parameter");
+    store
+        .get(&format!("/pets/{id}?fields=id"))
+        .await
+        .expect_error(400, "unknown_parameter");
 }
 
 #[tokio::test]
@@ -34,7 +40,10 @@ async fn the_open_order_of_an_animal_is_named() {
     let id = store.add("Rex", "available").await;
     let order = store.reserve(id).await;
     assert_eq!(store.pet(id).await["orderId"], order);
-    store.send(&format!("POST /orders/{order}/cancel"), &[], "").await.ok();
+    store
+        .send(&format!("POST /orders/{order}/cancel"), &[], "")
+        .await
+        .ok();
     assert_eq!(store.pet(id).await["orderId"], Value::Null);
 }
 
@@ -47,7 +56,9 @@ async fn the_tag_is_the_version_and_304_for_it() {
         let reply = store.send(&call, &[("if-none-match", tag)], "").await;
         assert_eq!(reply.status, status, "{tag}");
         assert_eq!(reply.header("etag"), Some("\"1\""));
-        let head = store.send(&format!("HEAD /pets/{id}"), &[("if-none-match", tag)], "").await;
+        let head = store
+            .send(&format!("HEAD /pets/{id}"), &[("if-none-match", tag)], "")
+            .await;
         assert_eq!((head.status.as_u16(), head.body.len()), (status, 0));
     }
 }
@@ -58,7 +69,10 @@ async fn a_response_with_a_strong_tag_is_not_compressed() {
     let id = store.add(&"x".repeat(4000), "available").await;
     let coding = [("accept-encoding", "gzip")];
     let reply = store.send(&format!("GET /pets/{id}"), &coding, "").await;
-    assert_eq!((reply.header("content-encoding"), reply.header("vary")), (None, None));
+    assert_eq!(
+        (reply.header("content-encoding"), reply.header("vary")),
+        (None, None)
+    );
     let page = store.send("GET /pets", &coding, "").await;
     assert_eq!(page.header("content-encoding"), Some("gzip"));
     assert!(page.header("etag").unwrap().starts_with("W/"));
@@ -66,24 +80,42 @@ async fn a_response_with_a_strong_tag_is_not_compressed() {
 
 #[tokio::test]
 async fn store_pets_can_be_read_after_5_december_2030() {
-    let store = Store::open_with(Setup { now: "2031-01-01T00:00:00Z", ..Setup::default() }).await;
+    let store = Store::open_with(Setup {
+        now: "2031-01-01T00:00:00Z",
+        ..Setup::default()
+    })
+    .await;
     let id = store.add("Rex", "available").await;
     let reply = store.get(&format!("/pets/{id}")).await;
     reply.ok();
-    assert_eq!((reply.header("sunset"), reply.header("deprecation")), (None, None));
-    store.contract(&format!("/pets/{id}")).await.expect_error(410, "operation_removed");
+    assert_eq!(
+        (reply.header("sunset"), reply.header("deprecation")),
+        (None, None)
+    );
+    store
+        .contract(&format!("/pets/{id}"))
+        .await
+        .expect_error(410, "operation_removed");
 }
 
 #[tokio::test]
 async fn an_animal_that_the_previous_release_added_has_no_times() {
     let store = Store::open().await;
     let id = store.add("Rex", "available").await;
-    store.server.execute("UPDATE pets SET created_at = NULL, updated_at = NULL").await;
+    store
+        .server
+        .execute("UPDATE pets SET created_at = NULL, updated_at = NULL")
+        .await;
     let pet = store.pet(id).await;
-    assert_eq!((&pet["createdAt"], &pet["updatedAt"]), (&Value::Null, &Value::Null));
+    assert_eq!(
+        (&pet["createdAt"], &pet["updatedAt"]),
+        (&Value::Null, &Value::Null)
+    );
     let now = store.server.clock.now() + SignedDuration::from_millis(1_234);
     store.server.clock.set(now);
-    let changed = store.change(&format!("PATCH /pets/{id}"), 1, json!({ "name": "Max" })).await;
+    let changed = store
+        .change(&format!("PATCH /pets/{id}"), 1, json!({ "name": "Max" }))
+        .await;
     assert_eq!(changed.ok()["updatedAt"], "2026-12-01T12:00:01.234Z");
     assert_eq!(changed.json()["createdAt"], Value::Null);
 }
@@ -103,8 +135,16 @@ async fn a_search_finds_a_name_by_its_prefix_without_regard_to_case_and_accents(
         ("", &[1, 2, 3, 4, 5, 6]),
     ] {
         let query = form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>();
-        assert_eq!(store.get(&format!("/pets?name={query}")).await.ids(), ids, "{name}");
-        assert_eq!(store.walk(&format!("/pets?name={query}&limit=1")).await, ids, "{name}");
+        assert_eq!(
+            store.get(&format!("/pets?name={query}")).await.ids(),
+            ids,
+            "{name}"
+        );
+        assert_eq!(
+            store.walk(&format!("/pets?name={query}&limit=1")).await,
+            ids,
+            "{name}"
+        );
     }
 }
 
@@ -132,8 +172,16 @@ async fn a_search_combines_status_category_and_name() {
         ("name=rex&withdrawn=false&categoryId=1", &[1, 2]),
         ("name=rex&categoryId=7", &[]),
     ] {
-        assert_eq!(store.get(&format!("/pets?{query}")).await.ids(), ids, "{query}");
-        assert_eq!(store.walk(&format!("/pets?limit=1&{query}")).await, ids, "{query}");
+        assert_eq!(
+            store.get(&format!("/pets?{query}")).await.ids(),
+            ids,
+            "{query}"
+        );
+        assert_eq!(
+            store.walk(&format!("/pets?limit=1&{query}")).await,
+            ids,
+            "{query}"
+        );
     }
 }
 
@@ -145,7 +193,10 @@ async fn each_list_is_in_ascending_order_of_identifiers() {
     }
     assert_eq!(store.walk("/pets?name=r&limit=2").await, [1, 2, 3, 4]);
     assert_eq!(store.walk("/pets?categoryId=1&limit=3").await, [1, 2, 3, 4]);
-    assert_eq!(store.walk("/pets?status=available&limit=3").await, [1, 2, 3, 4]);
+    assert_eq!(
+        store.walk("/pets?status=available&limit=3").await,
+        [1, 2, 3, 4]
+    );
 }
 
 #[tokio::test]
@@ -164,12 +215,24 @@ async fn a_changed_animal_is_found_at_once() {
     let store = Store::open().await;
     let id = store.add("Rex", "available").await;
     assert_eq!(store.get("/pets?name=rex").await.ids(), [id]);
-    store.change(&format!("PATCH /pets/{id}"), 1, json!({ "name": "Max" })).await.ok();
+    store
+        .change(&format!("PATCH /pets/{id}"), 1, json!({ "name": "Max" }))
+        .await
+        .ok();
     assert_eq!(store.get("/pets?name=rex").await.ids(), [0; 0]);
-    assert_eq!(store.get("/pets?name=max&status=available").await.ids(), [id]);
+    assert_eq!(
+        store.get("/pets?name=max&status=available").await.ids(),
+        [id]
+    );
     store.reserve(id).await;
-    assert_eq!(store.get("/pets?name=max&status=available").await.ids(), [0; 0]);
-    assert_eq!(store.get("/pets?categoryId=1&status=pending").await.ids(), [id]);
+    assert_eq!(
+        store.get("/pets?name=max&status=available").await.ids(),
+        [0; 0]
+    );
+    assert_eq!(
+        store.get("/pets?categoryId=1&status=pending").await.ids(),
+        [id]
+    );
 }
 
 #[tokio::test]
@@ -190,7 +253,11 @@ async fn a_list_has_withdrawn_animals_only_with_withdrawn_true() {
         ("withdrawn=true&status=sold", &[]),
         ("name=r", &[2]),
     ] {
-        assert_eq!(store.walk(&format!("/pets?limit=1&{query}")).await, ids, "{query}");
+        assert_eq!(
+            store.walk(&format!("/pets?limit=1&{query}")).await,
+            ids,
+            "{query}"
+        );
     }
 }
 
@@ -204,13 +271,19 @@ async fn a_page_has_a_link_and_a_tag_that_changes_with_it() {
     }
     let page = store.get("/pets?limit=1&status=sold&name=%C3%A4").await;
     let next = page.next().unwrap();
-    assert!(next.starts_with("/v1/store/pets?limit=1&status=sold&name=%C3%A4&cursor="), "{next}");
+    assert!(
+        next.starts_with("/v1/store/pets?limit=1&status=sold&name=%C3%A4&cursor="),
+        "{next}"
+    );
     let tag = page.header("etag").unwrap().to_owned();
     assert!(tag.starts_with("W/\""));
     let call = "GET /pets?limit=1&status=sold&name=%C3%A4";
     let again = store.send(call, &[("if-none-match", &tag)], "").await;
     assert_eq!((again.status.as_u16(), again.next()), (304, Some(next)));
-    store.change("PATCH /pets/1", 1, json!({ "categoryId": 2 })).await.ok();
+    store
+        .change("PATCH /pets/1", 1, json!({ "categoryId": 2 }))
+        .await
+        .ok();
     let changed = store.send(call, &[("if-none-match", &tag)], "").await;
     assert_eq!(changed.status, 200);
     let head = store.send(&call.replace("GET", "HEAD"), &[], "").await;
@@ -230,14 +303,25 @@ async fn a_cursor_is_valid_only_with_its_filters() {
         next.split_once("cursor=").unwrap().1.to_owned()
     };
     let by_name = cursor("/pets?limit=1&name=rex").await;
-    store.get(&format!("/pets?limit=2&name=REX&cursor={by_name}")).await.ok();
-    for other in ["", "name=re", "name=rex&status=sold", "name=rex&categoryId=1", "withdrawn=true"]
-    {
+    store
+        .get(&format!("/pets?limit=2&name=REX&cursor={by_name}"))
+        .await
+        .ok();
+    for other in [
+        "",
+        "name=re",
+        "name=rex&status=sold",
+        "name=rex&categoryId=1",
+        "withdrawn=true",
+    ] {
         let reply = store.get(&format!("/pets?{other}&cursor={by_name}")).await;
         reply.expect_message(400, "invalid_cursor", "other filters");
     }
     let of_orders = cursor("/orders?limit=1&status=completed").await;
-    store.get(&format!("/orders?status=completed&cursor={of_orders}")).await.ok();
+    store
+        .get(&format!("/orders?status=completed&cursor={of_orders}"))
+        .await
+        .ok();
     for (path, cursor) in [
         ("/pets?", &*of_orders),
         ("/orders?", &of_orders),
@@ -256,8 +340,13 @@ async fn a_cursor_is_valid_only_with_its_filters() {
 async fn a_cursor_from_when_a_search_was_in_the_order_of_names_is_invalid() {
     let store = Store::open().await;
     // Behind the animal 7: in the order of identifiers, and with its name.
-    store.get("/pets?name=max&cursor=AtowUnf8JJhZAAAAAAAAAAdVqt-o").await.ok();
-    let before = store.get("/pets?name=max&cursor=AtowUnf8JJhZAAAAAAAAAAdtYXh6vr0i").await;
+    store
+        .get("/pets?name=max&cursor=AtowUnf8JJhZAAAAAAAAAAdVqt-o")
+        .await
+        .ok();
+    let before = store
+        .get("/pets?name=max&cursor=AtowUnf8JJhZAAAAAAAAAAdtYXh6vr0i")
+        .await;
     before.expect_error(400, "invalid_cursor");
 }
 
@@ -266,7 +355,10 @@ async fn every_invalid_unknown_or_repeated_filter_is_400() {
     let store = Store::open().await;
     let long = "a".repeat(65);
     for (query, part) in [
-        ("status=", "status must be one of available, pending and sold"),
+        (
+            "status=",
+            "status must be one of available, pending and sold",
+        ),
         ("status=reserved", "status must be"),
         ("categoryId=", "categoryId must be an integer"),
         ("categoryId=1.0", "categoryId must be"),
@@ -285,8 +377,14 @@ async fn every_invalid_unknown_or_repeated_filter_is_400() {
         let reply = store.get(&format!("/pets?{query}")).await;
         reply.expect_message(400, "invalid_parameter", part);
     }
-    store.get("/pets?page=2").await.expect_message(400, "unknown_parameter", "\"page\"");
-    store.get(&format!("/pets?name={}", "%C3%A9".repeat(64))).await.ok();
+    store
+        .get("/pets?page=2")
+        .await
+        .expect_message(400, "unknown_parameter", "\"page\"");
+    store
+        .get(&format!("/pets?name={}", "%C3%A9".repeat(64)))
+        .await
+        .ok();
     store.get("/pets?name=%EF%BF%BD").await.ok();
 }
 

@@ -39,8 +39,17 @@ async fn a_new_profile_has_version_1_and_says_nothing() {
     assert_eq!(page.json(), expected);
     let tag = page.header("etag").unwrap();
     assert_eq!(tag, "\"1\"");
-    assert_eq!(store.send("GET /profile", &[("if-none-match", tag)], "").await.status, 304);
-    store.get("/profile?x=1").await.expect_error(400, "unknown_parameter");
+    assert_eq!(
+        store
+            .send("GET /profile", &[("if-none-match", tag)], "")
+            .await
+            .status,
+        304
+    );
+    store
+        .get("/profile?x=1")
+        .await
+        .expect_error(400, "unknown_parameter");
 }
 
 #[tokio::test]
@@ -49,12 +58,25 @@ async fn a_patch_changes_what_it_has_and_keeps_the_rest_as_it_is_written() {
     let mut expected = full();
     let changed = patch(&store, 1, full()).await;
     (expected["version"], expected["logo"]) = (2.into(), Value::Null);
-    assert_eq!((changed.status.as_u16(), changed.json()), (200, expected.clone()));
+    assert_eq!(
+        (changed.status.as_u16(), changed.json()),
+        (200, expected.clone())
+    );
     assert_eq!(changed.header("etag"), Some("\"2\""));
     assert_eq!(store.get("/profile").await.json(), expected);
     // What changes nothing makes no version.
-    assert_eq!(patch(&store, 2, json!({ "name": "Refuge du Rhône" })).await.json(), expected);
-    let cleared = patch(&store, 2, json!({ "hours": null, "links": null, "kind": "shop" })).await;
+    assert_eq!(
+        patch(&store, 2, json!({ "name": "Refuge du Rhône" }))
+            .await
+            .json(),
+        expected
+    );
+    let cleared = patch(
+        &store,
+        2,
+        json!({ "hours": null, "links": null, "kind": "shop" }),
+    )
+    .await;
     let patched = [
         ("hours", Value::Null),
         ("links", json!([])),
@@ -65,14 +87,20 @@ async fn a_patch_changes_what_it_has_and_keeps_the_rest_as_it_is_written() {
         expected[name] = value;
     }
     assert_eq!(cleared.json(), expected);
-    assert_eq!(patch(&store, 3, json!({ "links": [] })).await.json()["version"], 3);
+    assert_eq!(
+        patch(&store, 3, json!({ "links": [] })).await.json()["version"],
+        3
+    );
 }
 
 #[tokio::test]
 async fn a_patch_needs_the_version_and_a_retry_gets_the_same_response() {
     let store = open().await;
     let name = |name: &str| json!({ "name": name }).to_string();
-    store.send("PATCH /profile", &[], name("A")).await.expect_error(428, "precondition_required");
+    store
+        .send("PATCH /profile", &[], name("A"))
+        .await
+        .expect_error(428, "precondition_required");
     let headers = [("if-match", "\"1\""), ("idempotency-key", "\"once\"")];
     let first = store.send("PATCH /profile", &headers, name("A")).await;
     let again = store.send("PATCH /profile", &headers, name("A")).await;
@@ -134,11 +162,16 @@ async fn every_member_follows_its_rule_and_an_invalid_one_changes_nothing() {
             let reply = patch(&store, version, change).await;
             reply.expect_error(400, "invalid_body");
             let message = reply.json()["message"].as_str().unwrap().to_owned();
-            assert!(message.starts_with(&format!("{name} must be ")), "{message}");
+            assert!(
+                message.starts_with(&format!("{name} must be ")),
+                "{message}"
+            );
         }
     }
     for unknown in ["logo", "version"] {
-        patch(&store, version, json!({ unknown: null })).await.expect_error(400, "unknown_member");
+        patch(&store, version, json!({ unknown: null }))
+            .await
+            .expect_error(400, "unknown_member");
     }
     assert_eq!(store.get("/profile").await.json(), before);
 }
@@ -147,13 +180,26 @@ async fn every_member_follows_its_rule_and_an_invalid_one_changes_nothing() {
 async fn the_audit_trail_names_what_was_changed_and_not_its_value() {
     let store = open().await;
     patch(&store, 1, full()).await.ok();
-    patch(&store, 2, json!({ "telephone": "030 1234567", "kind": null })).await.ok();
-    patch(&store, 3, json!({ "telephone": "030 1234567" })).await.ok();
-    let page = store.get("/audit?type=profile.changed&subject=profile").await;
+    patch(
+        &store,
+        2,
+        json!({ "telephone": "030 1234567", "kind": null }),
+    )
+    .await
+    .ok();
+    patch(&store, 3, json!({ "telephone": "030 1234567" }))
+        .await
+        .ok();
+    let page = store
+        .get("/audit?type=profile.changed&subject=profile")
+        .await;
     let entries = page.json();
     let entries = entries.as_array().unwrap();
     assert_eq!(entries.len(), 2);
-    assert_eq!(entries[1]["details"], json!({ "members": "telephone, kind" }));
+    assert_eq!(
+        entries[1]["details"],
+        json!({ "members": "telephone, kind" })
+    );
     assert!(!page.json().to_string().contains("1234567"));
 }
 
@@ -163,6 +209,8 @@ async fn a_key_for_reading_sees_the_profile_and_only_an_administrator_changes_it
     store.key = store.server.new_key(Scope::StoreRead, None).await.0;
     assert_eq!(store.get("/profile").await.status, 200);
     store.key = store.server.new_key(Scope::StoreWrite, None).await.0;
-    patch(&store, 1, json!({ "name": "A" })).await.expect_error(403, "insufficient_scope");
+    patch(&store, 1, json!({ "name": "A" }))
+        .await
+        .expect_error(403, "insufficient_scope");
     assert_eq!(store.get("/profile").await.json()["version"], 1);
 }

@@ -10,7 +10,9 @@ const DAY: Duration = Duration::from_hours(24);
 
 /// Sends a command about an order.
 async fn act(store: &Store, order: i64, command: &str, body: Value) -> Reply {
-    store.send(&format!("POST /orders/{order}/{command}"), &[], body).await
+    store
+        .send(&format!("POST /orders/{order}/{command}"), &[], body)
+        .await
 }
 
 /// An order with a contact, for a new animal, and that animal.
@@ -25,8 +27,11 @@ async fn a_closed_order_reserves_its_animal_again_as_it_did() {
     let store = Store::open().await;
     let (order, pet) = reserved(&store).await;
     let mut before = store.order(order).await;
-    for (steps, version) in [(&["complete"][..], 3), (&["cancel"], 5), (&["complete", "return"], 8)]
-    {
+    for (steps, version) in [
+        (&["complete"][..], 3),
+        (&["cancel"], 5),
+        (&["complete", "return"], 8),
+    ] {
         for step in steps {
             act(&store, order, step, json!({})).await.ok();
         }
@@ -39,15 +44,29 @@ async fn a_closed_order_reserves_its_animal_again_as_it_did() {
         assert_eq!(store.state(pet).await.0, "pending");
     }
     let log = store.get("/changes?after=start").await.ok();
-    let types: Vec<_> = log.as_array().unwrap().iter().map(|change| &change["type"]).collect();
+    let types: Vec<_> = log
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|change| &change["type"])
+        .collect();
     assert_eq!(types[5..7], ["order.reopened", "pet.changed"]);
-    let reopened = store.get("/changes?after=start&type=order.reopened").await.ok();
+    let reopened = store
+        .get("/changes?after=start&type=order.reopened")
+        .await
+        .ok();
     assert_eq!(reopened.as_array().unwrap().len(), 3);
     assert_eq!(reopened[0]["before"]["status"], "completed");
     let again = act(&store, order, "reopen", json!({})).await;
-    again.expect_message(409, "invalid_transition", "Only a closed order can be reopened.");
+    again.expect_message(
+        409,
+        "invalid_transition",
+        "Only a closed order can be reopened.",
+    );
     assert_eq!(again.json()["current"], before);
-    act(&store, 99, "reopen", json!({})).await.expect_error(404, "not_found");
+    act(&store, 99, "reopen", json!({}))
+        .await
+        .expect_error(404, "not_found");
 }
 
 #[tokio::test]
@@ -56,7 +75,14 @@ async fn an_order_is_not_reopened_once_its_animal_has_another_status() {
     let (order, pet) = reserved(&store).await;
     act(&store, order, "cancel", json!({})).await.ok();
     let set = async |version: i64, status: &str| {
-        store.change(&format!("PATCH /pets/{pet}"), version, json!({ "status": status })).await.ok()
+        store
+            .change(
+                &format!("PATCH /pets/{pet}"),
+                version,
+                json!({ "status": status }),
+            )
+            .await
+            .ok()
     };
     set(3, "pending").await;
     let refused = act(&store, order, "reopen", json!({})).await;
@@ -65,12 +91,19 @@ async fn an_order_is_not_reopened_once_its_animal_has_another_status() {
     store.withdraw(pet, 5).await;
     let refused = act(&store, order, "reopen", json!({})).await;
     refused.expect_message(409, "invalid_transition", "Its animal is withdrawn.");
-    store.change(&format!("POST /pets/{pet}/restore"), 6, "{}").await.ok();
+    store
+        .change(&format!("POST /pets/{pet}/restore"), 6, "{}")
+        .await
+        .ok();
     act(&store, order, "reopen", json!({})).await.ok();
     act(&store, order, "complete", json!({})).await.ok();
     set(9, "available").await;
     let refused = act(&store, order, "reopen", json!({})).await;
-    refused.expect_message(409, "invalid_transition", "can no longer be returned or reopened.");
+    refused.expect_message(
+        409,
+        "invalid_transition",
+        "can no longer be returned or reopened.",
+    );
 }
 
 #[tokio::test]
@@ -79,7 +112,11 @@ async fn a_reopened_order_has_a_new_end_if_its_own_has_passed_or_another_is_give
     let (order, _) = reserved(&store).await;
     let end = |reply: Reply| reply.ok()["expiresAt"].as_str().unwrap()[..10].to_owned();
     act(&store, order, "cancel", json!({})).await.ok();
-    for invalid in [json!(null), json!("2026-11-01T00:00:00Z"), json!("2028-12-01T00:00:00Z")] {
+    for invalid in [
+        json!(null),
+        json!("2026-11-01T00:00:00Z"),
+        json!("2028-12-01T00:00:00Z"),
+    ] {
         let reply = act(&store, order, "reopen", json!({ "expiresAt": invalid })).await;
         reply.expect_message(400, "invalid_body", "expiresAt must be");
     }
@@ -87,9 +124,15 @@ async fn a_reopened_order_has_a_new_end_if_its_own_has_passed_or_another_is_give
     assert_eq!(end(act(&store, order, "reopen", given).await), "2026-12-05");
     act(&store, order, "cancel", json!({})).await.ok();
     store.server.clock.advance(5 * DAY);
-    assert_eq!(end(act(&store, order, "reopen", json!({})).await), "2026-12-20");
+    assert_eq!(
+        end(act(&store, order, "reopen", json!({})).await),
+        "2026-12-20"
+    );
     let sale = store.sell(store.add("Max", "available").await).await;
-    assert_eq!(end(act(&store, sale, "reopen", json!({})).await), "2026-12-20");
+    assert_eq!(
+        end(act(&store, sale, "reopen", json!({})).await),
+        "2026-12-20"
+    );
 }
 
 #[tokio::test]
@@ -109,7 +152,10 @@ async fn the_contact_is_erased_30_days_after_the_order_last_closed() {
     assert_eq!(contact().await, "Anna");
     store.server.clock.advance(DAY);
     assert_eq!(contact().await, Value::Null);
-    assert_eq!(act(&store, order, "reopen", json!({})).await.ok()["contact"], Value::Null);
+    assert_eq!(
+        act(&store, order, "reopen", json!({})).await.ok()["contact"],
+        Value::Null
+    );
 }
 
 #[tokio::test]
@@ -147,7 +193,10 @@ async fn each_command_with_an_old_version_is_412_even_if_it_would_be_a_repetitio
     ]);
     let results = store.batch(batch).await.ok();
     assert_eq!(results[0]["expiresAt"], "2026-12-09T00:00:00.000Z");
-    assert_eq!((&results[1]["price"], &results[1]["status"]), (&json!("80"), &json!("completed")));
+    assert_eq!(
+        (&results[1]["price"], &results[1]["status"]),
+        (&json!("80"), &json!("completed"))
+    );
 }
 
 #[tokio::test]
@@ -157,7 +206,10 @@ async fn a_negative_price_from_before_is_read_and_sent_again_and_becomes_no_new_
     store.server.execute("UPDATE orders SET price = '-5'").await;
     assert_eq!(store.order(order).await["price"], "-5");
     let call = format!("PATCH /orders/{order}");
-    let same = store.change(&call, 1, json!({ "price": "-5", "note": "N" })).await.ok();
+    let same = store
+        .change(&call, 1, json!({ "price": "-5", "note": "N" }))
+        .await
+        .ok();
     assert_eq!((&same["price"], &same["note"]), (&json!("-5"), &json!("N")));
     let other = store.change(&call, 2, json!({ "price": "-6" })).await;
     other.expect_message(400, "invalid_body", "price must have no minus.");

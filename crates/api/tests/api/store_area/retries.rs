@@ -25,7 +25,11 @@ async fn repeated(
 ) {
     let key = store.retry_key();
     let all = [headers, &[("idempotency-key", &*key)]].concat();
-    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let body = if body.is_null() {
+        String::new()
+    } else {
+        body.to_string()
+    };
     let first = store.send(call, &all, &body).await;
     assert!(first.status.is_success(), "{call}: {}", first.json());
     let (other, version, change) = between;
@@ -34,7 +38,11 @@ async fn repeated(
     let again = store.send(call, &all, &body).await;
     let seen = |reply: &Reply| {
         let fields = ["etag", "location", "content-type"];
-        (reply.status, fields.map(|name| reply.header(name).map(str::to_owned)), reply.body.clone())
+        (
+            reply.status,
+            fields.map(|name| reply.header(name).map(str::to_owned)),
+            reply.body.clone(),
+        )
     };
     assert_eq!(seen(&again), seen(&first), "{call}");
 }
@@ -48,38 +56,85 @@ async fn every_write_is_replayed_byte_for_byte_after_the_resource_changed() {
     let tag = |version| format!("\"{version}\"");
     let name = |name: &str| json!({ "name": name });
     let pet = "PATCH /pets/1";
-    repeated(&store, pet, &[("if-match", &tag(1))], name("a"), (pet, 2, name("b"))).await;
+    repeated(
+        &store,
+        pet,
+        &[("if-match", &tag(1))],
+        name("a"),
+        (pet, 2, name("b")),
+    )
+    .await;
     let withdraw = "POST /pets/1/withdraw";
     let died = json!({ "reason": "died" });
     let restore = "POST /pets/1/restore";
     let restored = (restore, 4, json!({}));
     repeated(&store, withdraw, &[("if-match", &tag(3))], died, restored).await;
     let withdrawn = (withdraw, 5, json!({ "reason": "other" }));
-    store.change(withdrawn.0, withdrawn.1, withdrawn.2).await.ok();
-    repeated(&store, restore, &[("if-match", &tag(6))], Value::Null, (pet, 7, name("c"))).await;
+    store
+        .change(withdrawn.0, withdrawn.1, withdrawn.2)
+        .await
+        .ok();
+    repeated(
+        &store,
+        restore,
+        &[("if-match", &tag(6))],
+        Value::Null,
+        (pet, 7, name("c")),
+    )
+    .await;
 
     let note = |note: &str| json!({ "note": note });
     let order = "PATCH /orders/1";
     let place = json!({ "petId": 1 });
     repeated(&store, "POST /orders", &[], place, (order, 1, note("a"))).await;
-    repeated(&store, order, &[("if-match", &tag(2))], note("b"), (order, 3, note("c"))).await;
+    repeated(
+        &store,
+        order,
+        &[("if-match", &tag(2))],
+        note("b"),
+        (order, 3, note("c")),
+    )
+    .await;
     let complete = "POST /orders/1/complete";
     repeated(&store, complete, &[], Value::Null, (order, 5, note("d"))).await;
     let take_back = "POST /orders/1/return";
     repeated(&store, take_back, &[], json!({}), (order, 7, note("e"))).await;
     // PostgreSQL may leave out ids.
     let second = store.reserve(1).await;
-    let (cancel, order) =
-        (format!("POST /orders/{second}/cancel"), format!("PATCH /orders/{second}"));
+    let (cancel, order) = (
+        format!("POST /orders/{second}/cancel"),
+        format!("PATCH /orders/{second}"),
+    );
     let reason = json!({ "reason": "r" });
     repeated(&store, &cancel, &[], reason, (&order, 2, note("a"))).await;
 
     let label = |label: &str| json!({ "label": label });
     let put = "PUT /categories/1";
-    repeated(&store, put, &[("if-none-match", "*")], label("a"), (put, 1, label("b"))).await;
-    repeated(&store, put, &[("if-match", &tag(2))], label("c"), (put, 3, label("d"))).await;
+    repeated(
+        &store,
+        put,
+        &[("if-none-match", "*")],
+        label("a"),
+        (put, 1, label("b")),
+    )
+    .await;
+    repeated(
+        &store,
+        put,
+        &[("if-match", &tag(2))],
+        label("c"),
+        (put, 3, label("d")),
+    )
+    .await;
     let deleted = [("if-match", &*tag(4))];
-    repeated(&store, "DELETE /categories/1", &deleted, Value::Null, (pet, 13, name("d"))).await;
+    repeated(
+        &store,
+        "DELETE /categories/1",
+        &deleted,
+        Value::Null,
+        (pet, 13, name("d")),
+    )
+    .await;
 
     let commands = json!([{ "command": "placeOrder", "petId": 2 }]);
     repeated(&store, "POST /batch", &[], commands, (&order, 3, note("b"))).await;
@@ -97,10 +152,17 @@ async fn another_body_path_method_or_condition_is_422_and_another_spelling_the_s
     let first = store.send("PATCH /pets/1", &headers, body).await;
     first.ok();
     let spelt = r#"{ "categoryId":1e1, "name":"Zo\u00eb" }"#;
-    assert_eq!(store.send("PATCH /pets/1", &headers, spelt).await.body, first.body);
+    assert_eq!(
+        store.send("PATCH /pets/1", &headers, spelt).await.body,
+        first.body
+    );
     let other_key = [("idempotency-key", "k"), ("if-match", "\"2\"")];
     for (call, headers, body) in [
-        ("PATCH /pets/1", &headers, r#"{"name": "Zoe", "categoryId": 10}"#),
+        (
+            "PATCH /pets/1",
+            &headers,
+            r#"{"name": "Zoe", "categoryId": 10}"#,
+        ),
         ("PATCH /pets/1", &headers, r#"{"name": "Zoë"}"#),
         ("PATCH /pets/2", &headers, body),
         ("PATCH /pets/1", &other_key, body),
@@ -118,7 +180,10 @@ async fn place_and_batch_without_an_idempotency_key_are_400() {
     let id = store.add("Rex", "available").await;
     for (call, body) in [
         ("POST /orders", json!({ "petId": id })),
-        ("POST /batch", json!([{ "command": "placeOrder", "petId": id }])),
+        (
+            "POST /batch",
+            json!([{ "command": "placeOrder", "petId": id }]),
+        ),
     ] {
         let reply = store.send(call, &[], &body).await;
         reply.expect_message(400, "missing_idempotency_key", "Idempotency-Key");
@@ -134,9 +199,22 @@ async fn an_error_is_not_remembered() {
     let id = store.add("Rex", "sold").await;
     let headers = [("idempotency-key", "k")];
     let order = json!({ "petId": id });
-    store.send("POST /orders", &headers, &order).await.expect_error(409, "invalid_transition");
-    store.change(&format!("PATCH /pets/{id}"), 1, json!({ "status": "available" })).await.ok();
-    assert_eq!(store.send("POST /orders", &headers, &order).await.status, 201);
+    store
+        .send("POST /orders", &headers, &order)
+        .await
+        .expect_error(409, "invalid_transition");
+    store
+        .change(
+            &format!("PATCH /pets/{id}"),
+            1,
+            json!({ "status": "available" }),
+        )
+        .await
+        .ok();
+    assert_eq!(
+        store.send("POST /orders", &headers, &order).await.status,
+        201
+    );
 }
 
 #[tokio::test]
@@ -146,10 +224,16 @@ async fn a_replay_works_after_its_expires_at_has_passed() {
     let order = json!({ "petId": id, "expiresAt": "2026-12-01T13:00:00Z" });
     let headers = [("idempotency-key", "k")];
     let first = store.send("POST /orders", &headers, &order).await;
-    store.server.clock.set("2026-12-01T14:00:00Z".parse().unwrap());
+    store
+        .server
+        .clock
+        .set("2026-12-01T14:00:00Z".parse().unwrap());
     let again = store.send("POST /orders", &headers, &order).await;
     assert_eq!((again.status.as_u16(), again.body), (201, first.body));
-    store.place(order).await.expect_message(400, "invalid_body", "in the future");
+    store
+        .place(order)
+        .await
+        .expect_message(400, "invalid_body", "in the future");
 }
 
 #[tokio::test]
@@ -157,9 +241,16 @@ async fn a_reservation_without_expires_at_is_the_same_request_at_any_time() {
     let store = Store::open().await;
     let id = store.add("Rex", "available").await;
     let headers = [("idempotency-key", "k")];
-    let first = store.send("POST /orders", &headers, json!({ "petId": id })).await;
-    store.server.clock.set("2026-12-01T14:00:00Z".parse().unwrap());
-    let again = store.send("POST /orders", &headers, json!({ "petId": id })).await;
+    let first = store
+        .send("POST /orders", &headers, json!({ "petId": id }))
+        .await;
+    store
+        .server
+        .clock
+        .set("2026-12-01T14:00:00Z".parse().unwrap());
+    let again = store
+        .send("POST /orders", &headers, json!({ "petId": id }))
+        .await;
     assert_eq!((again.status.as_u16(), again.body), (201, first.body));
 }
 
@@ -171,14 +262,20 @@ async fn equal_keys_of_two_programs_are_independent() {
     let bearer = format!("Bearer {other}");
     let headers = [("idempotency-key", "k")];
     let order = json!({ "petId": id });
-    assert_eq!(store.send("POST /orders", &headers, &order).await.status, 201);
+    assert_eq!(
+        store.send("POST /orders", &headers, &order).await.status,
+        201
+    );
     let headers = [
         ("authorization", &*bearer),
         ("content-type", "application/json"),
         ("idempotency-key", "k"),
     ];
     let target = "/v1/store/orders";
-    let reply = store.server.send(Method::POST, target, &headers, order.to_string()).await;
+    let reply = store
+        .server
+        .send(Method::POST, target, &headers, order.to_string())
+        .await;
     reply.expect_error(409, "invalid_transition");
 }
 
@@ -189,9 +286,15 @@ async fn a_successor_of_the_api_key_gets_the_first_response_again() {
     let (key, number) = store.server.new_key(Scope::StoreWrite, None).await;
     store.key = key;
     let headers = [("idempotency-key", "k")];
-    let first = store.send("POST /orders", &headers, json!({ "petId": id })).await;
-    store.key = rotate(&store.server, number, Scope::StoreWrite, 101).await.0;
-    let again = store.send("POST /orders", &headers, json!({ "petId": id })).await;
+    let first = store
+        .send("POST /orders", &headers, json!({ "petId": id }))
+        .await;
+    store.key = rotate(&store.server, number, Scope::StoreWrite, 101)
+        .await
+        .0;
+    let again = store
+        .send("POST /orders", &headers, json!({ "petId": id }))
+        .await;
     assert_eq!((again.status.as_u16(), again.body), (201, first.body));
 }
 
@@ -207,11 +310,19 @@ async fn a_key_that_a_create_used_is_422_for_a_change_and_the_other_way_round() 
         ]
     };
     let animal = r#"{"name": "Rex", "categoryId": 1}"#;
-    let create =
-        async |key| store.server.send(Method::POST, "/v1/pets", &headers(key), animal).await;
+    let create = async |key| {
+        store
+            .server
+            .send(Method::POST, "/v1/pets", &headers(key), animal)
+            .await
+    };
     assert_eq!(create("k").await.status, 201);
     let order = json!({ "petId": 1 });
-    let place = async |key| store.send("POST /orders", &[("idempotency-key", key)], &order).await;
+    let place = async |key| {
+        store
+            .send("POST /orders", &[("idempotency-key", key)], &order)
+            .await
+    };
     place("k").await.expect_error(422, "idempotency_conflict");
     assert_eq!(place("l").await.status, 201);
     create("l").await.expect_error(422, "idempotency_conflict");

@@ -22,10 +22,16 @@ const WRITES: [(&str, &str); 12] = [
 
 async fn status(server: &Server, key: &str, method: &str, target: &str) -> (u16, Option<String>) {
     let bearer = format!("Bearer {key}");
-    let headers = [("authorization", &*bearer), ("content-type", "application/json")];
+    let headers = [
+        ("authorization", &*bearer),
+        ("content-type", "application/json"),
+    ];
     let method: Method = method.parse().unwrap();
     let reply = server.send(method, target, &headers, "x").await;
-    (reply.status.as_u16(), reply.header("www-authenticate").map(str::to_owned))
+    (
+        reply.status.as_u16(),
+        reply.header("www-authenticate").map(str::to_owned),
+    )
 }
 
 fn lacks(scope: Scope) -> (u16, Option<String>) {
@@ -49,7 +55,11 @@ async fn each_scope_includes_those_before_it_and_the_challenge_names_the_missing
         for path in READS {
             let expected = if reads { (200, None) } else { lacks(StoreRead) };
             let target = format!("/v1/store{path}");
-            assert_eq!(status(&server, &key, "GET", &target).await, expected, "{scope:?} {path}");
+            assert_eq!(
+                status(&server, &key, "GET", &target).await,
+                expected,
+                "{scope:?} {path}"
+            );
         }
         for (method, path) in WRITES {
             let (target, allowed, needed) = match path {
@@ -59,7 +69,14 @@ async fn each_scope_includes_those_before_it_and_the_challenge_names_the_missing
             let seen = status(&server, &key, method, &target).await;
             // The request is invalid, or its subject does not exist.
             let is_invalid = matches!(seen, (400 | 404, None));
-            assert!(if allowed { is_invalid } else { seen == lacks(needed) }, "{scope:?} {seen:?}");
+            assert!(
+                if allowed {
+                    is_invalid
+                } else {
+                    seen == lacks(needed)
+                },
+                "{scope:?} {seen:?}"
+            );
         }
         // Every key reads the contract.
         assert_eq!(status(&server, &key, "GET", "/v1/pets").await, (200, None));
@@ -71,7 +88,16 @@ async fn a_key_with_store_write_adds_animals() {
     let server = Server::start().await;
     let (key, _) = server.new_key(StoreWrite, None).await;
     let bearer = format!("Bearer {key}");
-    let headers = [("authorization", &*bearer), ("content-type", "application/json")];
+    let headers = [
+        ("authorization", &*bearer),
+        ("content-type", "application/json"),
+    ];
     let body = r#"{"name": "Rex", "categoryId": 1}"#;
-    assert_eq!(server.send(Method::POST, "/v1/pets", &headers, body).await.status, 201);
+    assert_eq!(
+        server
+            .send(Method::POST, "/v1/pets", &headers, body)
+            .await
+            .status,
+        201
+    );
 }

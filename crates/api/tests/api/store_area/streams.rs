@@ -67,7 +67,11 @@ impl Store {
     /// Begins to receive a response, whose head is compared with the document.
     async fn open_stream(&self, target: &str, headers: &[(&str, &str)]) -> Events {
         let url = format!("http://{}/v1/store{target}", self.server.address);
-        let mut request = self.server.client.get(url).header("accept", "text/event-stream");
+        let mut request = self
+            .server
+            .client
+            .get(url)
+            .header("accept", "text/event-stream");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
@@ -75,21 +79,33 @@ impl Store {
         let path = response.url().path();
         contract::check_head(&Method::GET, path, response.status(), response.headers());
         assert_eq!(response.headers()["content-type"], "text/event-stream");
-        Events { response, unread: String::new() }
+        Events {
+            response,
+            unread: String::new(),
+        }
     }
 
     pub(super) async fn stream(&self, target: &str, headers: &[(&str, &str)]) -> Events {
         let bearer = format!("Bearer {}", self.key);
-        self.open_stream(target, &[&[("authorization", &*bearer)], headers].concat()).await
+        self.open_stream(target, &[&[("authorization", &*bearer)], headers].concat())
+            .await
     }
 
     /// Adds so many animals with names of 60,000 bytes.
     async fn add_long(&self, count: usize) {
         for _ in 0..count {
             let name = PetName::new("a".repeat(60_000)).unwrap();
-            let new = NewPet { name, category_id: 1, status: PetStatus::Available };
+            let new = NewPet {
+                name,
+                category_id: 1,
+                status: PetStatus::Available,
+            };
             let server = &self.server;
-            server.store.create_pet(new, server.act(), |_| unreachable!()).await.unwrap();
+            server
+                .store
+                .create_pet(new, server.act(), |_| unreachable!())
+                .await
+                .unwrap();
         }
     }
 
@@ -97,7 +113,15 @@ impl Store {
     fn ended(&self, cause: &str) -> u64 {
         let name = format!("\npetstore_feed_streams_ended_total{{cause=\"{cause}\"}} ");
         let metrics = self.server.api.metrics();
-        metrics.split_once(&name).unwrap().1.lines().next().unwrap().parse().unwrap()
+        metrics
+            .split_once(&name)
+            .unwrap()
+            .1
+            .lines()
+            .next()
+            .unwrap()
+            .parse()
+            .unwrap()
     }
 }
 
@@ -136,9 +160,14 @@ async fn a_stream_from_now_on_begins_with_an_id_to_continue_at() {
 #[tokio::test]
 async fn a_stream_of_one_type_leaves_out_the_others() {
     let store = Store::open().await;
-    let (a, b) = (store.add("a", "available").await, store.add("b", "available").await);
+    let (a, b) = (
+        store.add("a", "available").await,
+        store.add("b", "available").await,
+    );
     store.withdraw(a, 1).await.ok();
-    let mut events = store.stream("/changes?after=start&type=pet.withdrawn", &[]).await;
+    let mut events = store
+        .stream("/changes?after=start&type=pet.withdrawn", &[])
+        .await;
     assert_eq!(what(&events.change().await.0).0, 3);
     store.add("c", "available").await;
     store.withdraw(b, 1).await.ok();
@@ -178,31 +207,53 @@ async fn a_stream_has_no_limit_and_no_time_to_wait_and_needs_a_valid_id() {
     let store = Store::open().await;
     let accept = ("accept", "text/event-stream");
     for query in ["limit=1", "wait=1s"] {
-        let reply = store.send(&format!("GET /changes?{query}"), &[accept], "").await;
+        let reply = store
+            .send(&format!("GET /changes?{query}"), &[accept], "")
+            .await;
         reply.expect_message(400, "invalid_parameter", "only for pages");
     }
     let invalid = [accept, ("last-event-id", "start")];
     let reply = store.send("GET /changes", &invalid, "").await;
-    reply.expect_message(400, "invalid_cursor", "Last-Event-ID must be taken unchanged");
+    reply.expect_message(
+        400,
+        "invalid_cursor",
+        "Last-Event-ID must be taken unchanged",
+    );
     let both = ("accept", "application/json, text/event-stream");
-    assert_eq!(store.send("GET /changes", &[both], "").await.ok(), json!([]));
+    assert_eq!(
+        store.send("GET /changes", &[both], "").await.ok(),
+        json!([])
+    );
     let head = store.send("HEAD /changes", &[], "").await;
-    assert_eq!((head.status.as_u16(), head.header("content-length")), (200, Some("2")));
+    assert_eq!(
+        (head.status.as_u16(), head.header("content-length")),
+        (200, Some("2"))
+    );
 }
 
 #[tokio::test]
 async fn a_stream_ends_with_its_key() {
     let store = Store::open().await;
     let (key, id) = store.server.new_key(Scope::StoreRead, None).await;
-    let (expiring, _) = store.server.new_key(Scope::StoreRead, Some(Duration::from_mins(1))).await;
+    let (expiring, _) = store
+        .server
+        .new_key(Scope::StoreRead, Some(Duration::from_mins(1)))
+        .await;
     let mut kept = store.stream("/changes?after=start", &[]).await;
     let open = async |key: &str| {
         let bearer = format!("Bearer {key}");
-        store.open_stream("/changes?after=start", &[("authorization", &*bearer)]).await
+        store
+            .open_stream("/changes?after=start", &[("authorization", &*bearer)])
+            .await
     };
     let (mut revoked, mut expired) = (open(&key).await, open(&expiring).await);
     store.followers(3).await;
-    store.server.store.revoke_key(id, store.server.act()).await.unwrap();
+    store
+        .server
+        .store
+        .revoke_key(id, store.server.act())
+        .await
+        .unwrap();
     store.server.clock.advance(Duration::from_secs(1));
     assert!(revoked.next().await.is_none());
     store.server.clock.advance(Duration::from_mins(1));
@@ -216,11 +267,20 @@ async fn a_stream_ends_with_its_key() {
 async fn streams_end_at_once_when_the_service_shuts_down() {
     let mut store = Store::open().await;
     let mut events = store.stream("/changes?after=start", &[]).await;
-    let url = format!("http://{}/v1/store/changes?after=start", store.server.address);
+    let url = format!(
+        "http://{}/v1/store/changes?after=start",
+        store.server.address
+    );
     let client = Client::builder().http2_prior_knowledge().build().unwrap();
-    let request = client.get(url).bearer_auth(&store.key).header("accept", "text/event-stream");
+    let request = client
+        .get(url)
+        .bearer_auth(&store.key)
+        .header("accept", "text/event-stream");
     let response = request.send().await.unwrap();
-    let mut over_http_2 = Events { response, unread: String::new() };
+    let mut over_http_2 = Events {
+        response,
+        unread: String::new(),
+    };
     store.add("Rex", "available").await;
     assert_eq!(events.change().await, over_http_2.change().await);
     let stopped = store.server.stop();
@@ -233,8 +293,15 @@ async fn streams_end_at_once_when_the_service_shuts_down() {
 /// A server that looks often at the progress of its connections.
 async fn impatient() -> Store {
     let client_timeout = Duration::from_secs(1);
-    let limits = Limits { client_timeout, ..Setup::default().limits };
-    Store::open_with(Setup { limits, ..Setup::default() }).await
+    let limits = Limits {
+        client_timeout,
+        ..Setup::default().limits
+    };
+    Store::open_with(Setup {
+        limits,
+        ..Setup::default()
+    })
+    .await
 }
 
 #[tokio::test]
@@ -242,7 +309,10 @@ async fn a_stream_without_changes_stays_open_and_gets_comments() {
     let store = impatient().await;
     let mut events = store.stream("/changes?after=start", &[]).await;
     let comment = events.next().await.unwrap();
-    assert_eq!((comment.comment.as_deref(), comment.id), (Some("no change"), None));
+    assert_eq!(
+        (comment.comment.as_deref(), comment.id),
+        (Some("no change"), None)
+    );
     store.add("Rex", "available").await;
     events.change().await;
 }
@@ -250,8 +320,10 @@ async fn a_stream_without_changes_stays_open_and_gets_comments() {
 #[tokio::test]
 async fn a_stream_that_falls_behind_what_all_streams_share_goes_on_from_the_store() {
     let store = Store::open().await;
-    let (mut slow, mut quick) =
-        (store.stream("/changes", &[]).await, store.stream("/changes", &[]).await);
+    let (mut slow, mut quick) = (
+        store.stream("/changes", &[]).await,
+        store.stream("/changes", &[]).await,
+    );
     store.add("Rex", "available").await;
     for events in [&mut slow, &mut quick] {
         assert!(events.next().await.unwrap().data.is_none());
@@ -268,7 +340,11 @@ async fn a_stream_that_falls_behind_what_all_streams_share_goes_on_from_the_stor
 
 #[tokio::test]
 async fn streams_that_a_client_does_not_read_leave_memory_to_those_of_other_keys() {
-    let store = Store::open_with(Setup { response_memory: 16 << 20, ..Setup::default() }).await;
+    let store = Store::open_with(Setup {
+        response_memory: 16 << 20,
+        ..Setup::default()
+    })
+    .await;
     store.add_long(70).await;
     let mut unread = Vec::new();
     for _ in 0..64 {
@@ -277,8 +353,9 @@ async fn streams_that_a_client_does_not_read_leave_memory_to_those_of_other_keys
     store.followers(64).await;
     let (key, _) = store.server.new_key(Scope::StoreRead, None).await;
     let bearer = format!("Bearer {key}");
-    let mut events =
-        store.open_stream("/changes?after=start", &[("authorization", &*bearer)]).await;
+    let mut events = store
+        .open_stream("/changes?after=start", &[("authorization", &*bearer)])
+        .await;
     for seq in 1..=70 {
         assert_eq!(events.change().await.0["seq"], seq);
     }
@@ -294,17 +371,28 @@ async fn one_key_has_at_most_64_streams() {
     }
     let accept = [("accept", "text/event-stream")];
     let reply = soon(store.send("GET /changes", &accept, "")).await;
-    reply.expect_message(429, "rate_limited", "At most 64 streams can be open at once");
+    reply.expect_message(
+        429,
+        "rate_limited",
+        "At most 64 streams can be open at once",
+    );
     assert_eq!(reply.header("retry-after"), Some("10"));
     // Pages are not streams, and other keys have their own.
     assert_eq!(store.get("/changes").await.status, 200);
     let (key, _) = store.server.new_key(Scope::StoreRead, None).await;
     let bearer = format!("Bearer {key}");
-    store.open_stream("/changes", &[("authorization", &*bearer)]).await;
+    store
+        .open_stream("/changes", &[("authorization", &*bearer)])
+        .await;
     open.clear();
     // The service notices a client that has gone when it sends something.
     soon(async {
-        while !store.server.api.metrics().contains("\npetstore_feed_followers 0\n") {
+        while !store
+            .server
+            .api
+            .metrics()
+            .contains("\npetstore_feed_followers 0\n")
+        {
             store.add("Rex", "available").await;
         }
     })
@@ -314,19 +402,36 @@ async fn one_key_has_at_most_64_streams() {
 
 #[tokio::test]
 async fn a_stream_that_the_service_ends_is_counted_by_its_cause() {
-    let store = Store::open_with(Setup { response_memory: 40 << 10, ..Setup::default() }).await;
+    let store = Store::open_with(Setup {
+        response_memory: 40 << 10,
+        ..Setup::default()
+    })
+    .await;
     store.add_long(1).await;
     let mut events = store.stream("/changes?after=start", &[]).await;
     assert!(events.next().await.is_none());
-    assert_eq!((store.ended("no_memory"), store.ended("invalid_key")), (1, 0));
+    assert_eq!(
+        (store.ended("no_memory"), store.ended("invalid_key")),
+        (1, 0)
+    );
     let (key, id) = store.server.new_key(Scope::StoreRead, None).await;
     let bearer = format!("Bearer {key}");
-    let mut events = store.open_stream("/changes", &[("authorization", &*bearer)]).await;
+    let mut events = store
+        .open_stream("/changes", &[("authorization", &*bearer)])
+        .await;
     events.next().await.unwrap();
-    store.server.store.revoke_key(id, store.server.act()).await.unwrap();
+    store
+        .server
+        .store
+        .revoke_key(id, store.server.act())
+        .await
+        .unwrap();
     store.server.clock.advance(Duration::from_secs(1));
     assert!(events.next().await.is_none());
-    assert_eq!((store.ended("no_memory"), store.ended("invalid_key")), (1, 1));
+    assert_eq!(
+        (store.ended("no_memory"), store.ended("invalid_key")),
+        (1, 1)
+    );
 }
 
 #[tokio::test]
@@ -348,5 +453,8 @@ async fn a_stream_whose_client_does_not_read_is_cut() {
     }
     store.followers(0).await;
     let mut rest = Vec::new();
-    assert!(soon(client.read_to_end(&mut rest)).await.is_err(), "the connection was not reset");
+    assert!(
+        soon(client.read_to_end(&mut rest)).await.is_err(),
+        "the connection was not reset"
+    );
 }

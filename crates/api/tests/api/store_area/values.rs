@@ -28,12 +28,15 @@ impl Store {
 
     pub(super) async fn give(&self, pet: i64, version: i64, fields: Value) -> Reply {
         let patch = json!({ "fields": fields });
-        self.change(&format!("PATCH /pets/{pet}"), version, patch).await
+        self.change(&format!("PATCH /pets/{pet}"), version, patch)
+            .await
     }
 
     pub(super) async fn define(&self, name: &str, field: Value) {
         let absent = [("if-none-match", "*")];
-        let reply = self.send(&format!("PUT /fields/{name}"), &absent, field).await;
+        let reply = self
+            .send(&format!("PUT /fields/{name}"), &absent, field)
+            .await;
         assert_eq!(reply.status, 201, "{}", reply.json());
     }
 }
@@ -43,7 +46,14 @@ async fn an_animal_of_the_contract_has_no_values() {
     let store = open().await;
     let id = store.add("Rex", "available").await;
     assert_eq!(store.pet(id).await["fields"], json!({}));
-    assert_eq!(store.contract(&format!("/pets/{id}")).await.json().get("fields"), None);
+    assert_eq!(
+        store
+            .contract(&format!("/pets/{id}"))
+            .await
+            .json()
+            .get("fields"),
+        None
+    );
 }
 
 #[tokio::test]
@@ -55,9 +65,15 @@ async fn add_store_pet_adds_an_animal_with_its_values() {
     let reply = store.send("POST /pets", &headers, &animal).await;
     assert_eq!(reply.status, 201);
     let pet = reply.json();
-    assert_eq!((&pet["status"], &pet["fields"]), (&json!("pending"), &fields));
+    assert_eq!(
+        (&pet["status"], &pet["fields"]),
+        (&json!("pending"), &fields)
+    );
     assert_eq!(reply.header("etag"), Some("\"1\""));
-    assert_eq!(reply.header("location"), Some(&*format!("/v1/store/pets/{}", pet["id"])));
+    assert_eq!(
+        reply.header("location"),
+        Some(&*format!("/v1/store/pets/{}", pet["id"]))
+    );
     assert_eq!(store.pet(pet["id"].as_i64().unwrap()).await, pet);
     let again = store.send("POST /pets", &headers, &animal).await;
     assert_eq!((again.status, again.json()), (reply.status, pet));
@@ -69,15 +85,36 @@ async fn add_store_pet_adds_an_animal_with_its_values() {
 #[tokio::test]
 async fn a_patch_of_fields_is_a_merge_patch() {
     let store = open().await;
-    let id = store.new_with(json!({ "species": "Cat", "colour": "black" })).await;
-    let reply = store.give(id, 1, json!({ "colour": null, "breed": "Siamese", "sex": null })).await;
+    let id = store
+        .new_with(json!({ "species": "Cat", "colour": "black" }))
+        .await;
+    let reply = store
+        .give(
+            id,
+            1,
+            json!({ "colour": null, "breed": "Siamese", "sex": null }),
+        )
+        .await;
     let expected = json!({ "species": "Cat", "breed": "Siamese" });
-    assert_eq!((&reply.ok()["fields"], &reply.json()["version"]), (&expected, &json!(2)));
-    let same = store.give(id, 2, json!({ "breed": "Siamese", "size": null })).await;
-    assert_eq!((&same.ok()["fields"], same.header("etag")), (&expected, Some("\"2\"")));
-    let none = store.give(id, 2, json!({ "breed": null, "species": null })).await;
+    assert_eq!(
+        (&reply.ok()["fields"], &reply.json()["version"]),
+        (&expected, &json!(2))
+    );
+    let same = store
+        .give(id, 2, json!({ "breed": "Siamese", "size": null }))
+        .await;
+    assert_eq!(
+        (&same.ok()["fields"], same.header("etag")),
+        (&expected, Some("\"2\""))
+    );
+    let none = store
+        .give(id, 2, json!({ "breed": null, "species": null }))
+        .await;
     assert_eq!(none.ok()["fields"], json!({}));
-    store.give(id, 1, json!({ "breed": "X" })).await.expect_error(412, "precondition_failed");
+    store
+        .give(id, 1, json!({ "breed": "X" }))
+        .await
+        .expect_error(412, "precondition_failed");
 }
 
 #[tokio::test]
@@ -91,9 +128,18 @@ async fn an_order_without_a_price_has_the_price_of_its_animal() {
     };
     let priced = json!({ "price": "249.00" });
     assert_eq!(place(priced.clone(), json!({})).await, "249.00");
-    assert_eq!(place(priced.clone(), json!({ "price": "200" })).await, "200");
-    assert_eq!(place(priced.clone(), json!({ "price": null })).await, Value::Null);
-    assert_eq!(place(json!({ "breed": "Collie" }), json!({})).await, Value::Null);
+    assert_eq!(
+        place(priced.clone(), json!({ "price": "200" })).await,
+        "200"
+    );
+    assert_eq!(
+        place(priced.clone(), json!({ "price": null })).await,
+        Value::Null
+    );
+    assert_eq!(
+        place(json!({ "breed": "Collie" }), json!({})).await,
+        Value::Null
+    );
     // The price at that moment, also for the next command of a batch.
     let id = store.new_with(priced).await;
     let batch = json!([
@@ -132,10 +178,19 @@ async fn null_is_never_a_value() {
 #[tokio::test]
 async fn each_kind_allows_its_values_and_an_error_names_the_field_its_kind_and_what_is_allowed() {
     let store = open().await;
-    store.define("weight", json!({ "label": "Weight", "kind": "integer" })).await;
-    store.define("tame", json!({ "label": "Tame", "kind": "boolean" })).await;
+    store
+        .define("weight", json!({ "label": "Weight", "kind": "integer" }))
+        .await;
+    store
+        .define("tame", json!({ "label": "Tame", "kind": "boolean" }))
+        .await;
     let many: Vec<_> = (1..=25).map(|number| format!("c{number}")).collect();
-    store.define("pen", json!({ "label": "Pen", "kind": "choice", "choices": many })).await;
+    store
+        .define(
+            "pen",
+            json!({ "label": "Pen", "kind": "choice", "choices": many }),
+        )
+        .await;
     for (field, value) in [
         ("breed", json!("x".repeat(255))),
         ("breed", json!(" \u{200B}é ")),
@@ -150,36 +205,79 @@ async fn each_kind_allows_its_values_and_an_error_names_the_field_its_kind_and_w
         ("pen", json!("c25")),
     ] {
         let reply = store.add_with(json!({ field: value })).await;
-        assert_eq!((reply.status.as_u16(), &reply.json()["fields"][field]), (201, &value));
+        assert_eq!(
+            (reply.status.as_u16(), &reply.json()["fields"][field]),
+            (201, &value)
+        );
     }
     let invalid = [
-        ("breed", json!(""), "fields.breed is of the kind text and must be a string of 1 to 255"),
+        (
+            "breed",
+            json!(""),
+            "fields.breed is of the kind text and must be a string of 1 to 255",
+        ),
         ("breed", json!("x".repeat(256)), "fields.breed"),
-        ("breed", json!(" \t\u{200B}\u{A0}\u{FEFF}"), "one of them visible"),
+        (
+            "breed",
+            json!(" \t\u{200B}\u{A0}\u{FEFF}"),
+            "one of them visible",
+        ),
         ("breed", json!("a\0"), "without U+0000"),
         ("breed", json!(7), "fields.breed"),
         ("breed", json!(["a"]), "fields.breed"),
-        ("description", json!("x".repeat(8_001)), "of the kind longText and must be a string of 1"),
-        ("weight", json!(9_007_199_254_740_992_i64), "of the kind integer and must be an integer"),
+        (
+            "description",
+            json!("x".repeat(8_001)),
+            "of the kind longText and must be a string of 1",
+        ),
+        (
+            "weight",
+            json!(9_007_199_254_740_992_i64),
+            "of the kind integer and must be an integer",
+        ),
         ("weight", json!(1.5), "fields.weight"),
         ("weight", json!("7"), "fields.weight"),
-        ("price", json!(249), "of the kind decimal and must be a string such as \"249.00\""),
+        (
+            "price",
+            json!(249),
+            "of the kind decimal and must be a string such as \"249.00\"",
+        ),
         ("price", json!("1234567890123"), "fields.price"),
         ("price", json!("1.23456"), "fields.price"),
         ("price", json!("1."), "fields.price"),
         ("price", json!(".5"), "fields.price"),
         ("price", json!("+1"), "fields.price"),
         ("price", json!("1e3"), "fields.price"),
-        ("price", json!("-5"), "\"249.00\", without a minus, with at most 12 digits"),
+        (
+            "price",
+            json!("-5"),
+            "\"249.00\", without a minus, with at most 12 digits",
+        ),
         ("price", json!("-0"), "fields.price"),
-        ("born", json!("2031-01-01"), "YYYY-MM-DD, not later than tomorrow in UTC"),
-        ("born", json!("2023-02-29"), "of the kind date and must be a date"),
+        (
+            "born",
+            json!("2031-01-01"),
+            "YYYY-MM-DD, not later than tomorrow in UTC",
+        ),
+        (
+            "born",
+            json!("2023-02-29"),
+            "of the kind date and must be a date",
+        ),
         ("born", json!("2024-2-29"), "fields.born"),
         ("born", json!("-000001-01-01"), "fields.born"),
         ("born", json!("2024-02-29T00:00:00"), "fields.born"),
         ("born", json!("29.02.2024"), "fields.born"),
-        ("tame", json!("true"), "of the kind boolean and must be true or false"),
-        ("sex", json!("m"), "of the kind choice and must be one of Female, Male, Unknown."),
+        (
+            "tame",
+            json!("true"),
+            "of the kind boolean and must be true or false",
+        ),
+        (
+            "sex",
+            json!("m"),
+            "of the kind choice and must be one of Female, Male, Unknown.",
+        ),
         (
             "pen",
             json!("c26"),
@@ -190,10 +288,19 @@ async fn each_kind_allows_its_values_and_an_error_names_the_field_its_kind_and_w
     let id = store.add("Rex", "available").await;
     for (field, value, part) in invalid {
         let fields = json!({ field: value });
-        store.add_with(fields.clone()).await.expect_message(400, "invalid_body", part);
-        store.give(id, 1, fields).await.expect_message(400, "invalid_body", part);
+        store
+            .add_with(fields.clone())
+            .await
+            .expect_message(400, "invalid_body", part);
+        store
+            .give(id, 1, fields)
+            .await
+            .expect_message(400, "invalid_body", part);
     }
-    store.add_with(json!([])).await.expect_message(400, "invalid_body", "fields must be an object");
+    store
+        .add_with(json!([]))
+        .await
+        .expect_message(400, "invalid_body", "fields must be an object");
     assert_eq!(store.pet(id).await["version"], 1);
 }
 
@@ -215,9 +322,18 @@ async fn an_unknown_field_is_an_error_of_its_own_that_names_the_known_ones() {
         "No field has the name \"color\". The fields are species",
     );
     let id = store.add("Rex", "available").await;
-    store.give(id, 1, json!({ "color": null })).await.expect_error(400, "unknown_field");
-    store.give(999, 1, json!({ "color": null })).await.expect_error(400, "unknown_field");
-    store.give(999, 1, json!({ "colour": "red" })).await.expect_error(404, "not_found");
+    store
+        .give(id, 1, json!({ "color": null }))
+        .await
+        .expect_error(400, "unknown_field");
+    store
+        .give(999, 1, json!({ "color": null }))
+        .await
+        .expect_error(400, "unknown_field");
+    store
+        .give(999, 1, json!({ "colour": "red" }))
+        .await
+        .expect_error(404, "not_found");
 }
 
 #[tokio::test]
@@ -226,11 +342,15 @@ async fn all_values_together_have_at_most_32_kib() {
     let long = |name: &str| (name.to_owned(), json!("犬".repeat(2_700)));
     let names = ["one", "two", "three", "four", "five"];
     for name in names {
-        store.define(name, json!({ "label": "L", "kind": "longText" })).await;
+        store
+            .define(name, json!({ "label": "L", "kind": "longText" }))
+            .await;
     }
     let fields: Value = names[..4].iter().map(|name| long(name)).collect();
     let id = store.new_with(fields).await;
-    let reply = store.give(id, 1, json!({ "five": "x".repeat(1_000) })).await;
+    let reply = store
+        .give(id, 1, json!({ "five": "x".repeat(1_000) }))
+        .await;
     reply.expect_message(400, "invalid_body", "must not exceed 32 KiB");
     store.give(id, 1, json!({ "five": "x" })).await.ok();
 }
@@ -250,7 +370,9 @@ async fn a_batch_adds_and_changes_animals_with_values() {
     assert_eq!(results[0]["fields"], json!({ "species": "Dog" }));
     assert_eq!(results[1]["fields"], json!({ "breed": "Collie" }));
     assert_eq!(results[2]["fields"], json!({ "sex": "Male" }));
-    let reply = store.batch(json!([add(json!({})), patch(3, json!({ "x": 1 }))])).await;
+    let reply = store
+        .batch(json!([add(json!({})), patch(3, json!({ "x": 1 }))]))
+        .await;
     reply.expect_error(400, "unknown_field");
     assert_eq!(reply.json()["failedIndex"], 1);
 }
@@ -258,15 +380,26 @@ async fn a_batch_adds_and_changes_animals_with_values() {
 #[tokio::test]
 async fn values_that_are_no_longer_choices_are_shown_and_kept_and_not_given_to_others() {
     let store = open().await;
-    let id = store.new_with(json!({ "size": "Large", "breed": "Collie" })).await;
+    let id = store
+        .new_with(json!({ "size": "Large", "breed": "Collie" }))
+        .await;
     let fewer = json!({ "label": "Size", "kind": "choice", "choices": ["Small"], "public": true, "position": 60 });
     store.change("PUT /fields/size", 1, fewer).await.ok();
     assert_eq!(store.pet(id).await["fields"]["size"], "Large");
     store.give(id, 1, json!({ "breed": "Poodle" })).await.ok();
-    store.give(id, 2, json!({ "size": "Large", "breed": "Pug" })).await.ok();
-    store.add_with(json!({ "size": "Large" })).await.expect_error(400, "invalid_body");
+    store
+        .give(id, 2, json!({ "size": "Large", "breed": "Pug" }))
+        .await
+        .ok();
+    store
+        .add_with(json!({ "size": "Large" }))
+        .await
+        .expect_error(400, "invalid_body");
     store.give(id, 3, json!({ "size": "Small" })).await.ok();
-    store.give(id, 4, json!({ "size": "Large" })).await.expect_error(400, "invalid_body");
+    store
+        .give(id, 4, json!({ "size": "Large" }))
+        .await
+        .expect_error(400, "invalid_body");
 }
 
 #[tokio::test]
@@ -282,23 +415,37 @@ async fn a_field_that_an_animal_has_cannot_be_deleted_or_get_another_kind_or_uni
         ("PUT /fields/breed", number.clone()),
         ("PUT /fields/breed", unique),
     ] {
-        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
         let reply = store.change(call, 1, body).await;
         reply.expect_error(409, "field_in_use");
         assert_eq!(reply.json()["current"]["version"], 1);
     }
     let label = json!({ "label": "Kind", "kind": "text", "position": 20 });
     store.change("PUT /fields/breed", 1, label).await.ok();
-    store.change(&format!("POST /pets/{id}/restore"), 2, "").await.ok();
+    store
+        .change(&format!("POST /pets/{id}/restore"), 2, "")
+        .await
+        .ok();
     store.give(id, 3, json!({ "breed": null })).await.ok();
     store.change("PUT /fields/breed", 2, number).await.ok();
     store.give(id, 4, json!({ "breed": 7 })).await.ok();
-    store.change(delete, 3, "").await.expect_error(409, "field_in_use");
+    store
+        .change(delete, 3, "")
+        .await
+        .expect_error(409, "field_in_use");
     store.give(id, 5, json!({ "breed": null })).await.ok();
     assert_eq!(store.change(delete, 3, "").await.status, 204);
     // Parts of other names and of texts are no values.
-    store.define("a_b", json!({ "label": "L", "kind": "text" })).await;
-    store.define("axb", json!({ "label": "L", "kind": "text" })).await;
+    store
+        .define("a_b", json!({ "label": "L", "kind": "text" }))
+        .await;
+    store
+        .define("axb", json!({ "label": "L", "kind": "text" }))
+        .await;
     store.new_with(json!({ "axb": "\"a_b\":1" })).await;
     assert_eq!(store.change("DELETE /fields/a_b", 1, "").await.status, 204);
 }

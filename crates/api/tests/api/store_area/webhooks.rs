@@ -15,7 +15,9 @@ async fn open() -> Store {
 const NEW: &str = r#"{"url": "https://shop.example/hooks", "types": ["pet.changed"]}"#;
 
 async fn post(store: &Store, path: &str, body: impl ToString) -> Reply {
-    store.send(&format!("POST /webhooks{path}"), &[], body).await
+    store
+        .send(&format!("POST /webhooks{path}"), &[], body)
+        .await
 }
 
 /// Adds a webhook, and returns it with its secret.
@@ -38,7 +40,10 @@ async fn a_webhook_is_added_with_a_secret_that_is_never_shown_again() {
     assert_eq!(added.status, 201);
     let webhook = without_secret(added.json());
     assert_eq!(webhook["types"], json!(["pet.changed"]));
-    assert_eq!((&webhook["enabled"], &webhook["version"]), (&json!(true), &json!(1)));
+    assert_eq!(
+        (&webhook["enabled"], &webhook["version"]),
+        (&json!(true), &json!(1))
+    );
     assert_eq!(added.header("location"), Some("/v1/store/webhooks/1"));
     let read = store.get("/webhooks/1").await;
     assert_eq!(read.header("etag"), Some("\"1\""));
@@ -56,8 +61,13 @@ async fn a_webhook_is_added_with_a_secret_that_is_never_shown_again() {
 async fn a_webhook_keeps_the_types_of_a_later_release() {
     let store = open().await;
     add(&store).await;
-    store.server.execute("UPDATE webhooks SET types = 'photo.added pet.changed'").await;
-    let changed = store.send("PATCH /webhooks/1", &[], json!({ "description": "Shop" })).await;
+    store
+        .server
+        .execute("UPDATE webhooks SET types = 'photo.added pet.changed'")
+        .await;
+    let changed = store
+        .send("PATCH /webhooks/1", &[], json!({ "description": "Shop" }))
+        .await;
     for webhook in [changed.ok(), store.get("/webhooks/1").await.ok()] {
         assert_eq!(webhook["types"], json!(["photo.added", "pet.changed"]));
         assert_eq!(webhook["description"], "Shop");
@@ -73,14 +83,35 @@ async fn a_forbidden_url_and_every_invalid_member_is_400_and_adds_nothing() {
         (json!({ "url": 7 }), "url must be"),
         (json!({ "url": "http://shop.example/" }), "https://"),
         (json!({ "url": "https://10.0.0.1/" }), "--webhook-allow"),
-        (json!({ "url": "https://[::ffff:127.0.0.1]/" }), "--webhook-allow"),
-        (json!({ "url": "https://me:pass@shop.example/" }), "user name"),
+        (
+            json!({ "url": "https://[::ffff:127.0.0.1]/" }),
+            "--webhook-allow",
+        ),
+        (
+            json!({ "url": "https://me:pass@shop.example/" }),
+            "user name",
+        ),
         (json!({ "url": "https://shop.example/#a" }), "fragment"),
-        (json!({ "url": "https://shop.example/", "types": [] }), "types must be"),
-        (json!({ "url": "https://shop.example/", "types": ["pet.sold"] }), "types must be"),
-        (json!({ "url": "https://shop.example/", "types": ["pet.added", "pet.added"] }), "types"),
-        (json!({ "url": "https://shop.example/", "types": null }), "types must be"),
-        (json!({ "url": "https://shop.example/", "description": "" }), "description must be"),
+        (
+            json!({ "url": "https://shop.example/", "types": [] }),
+            "types must be",
+        ),
+        (
+            json!({ "url": "https://shop.example/", "types": ["pet.sold"] }),
+            "types must be",
+        ),
+        (
+            json!({ "url": "https://shop.example/", "types": ["pet.added", "pet.added"] }),
+            "types",
+        ),
+        (
+            json!({ "url": "https://shop.example/", "types": null }),
+            "types must be",
+        ),
+        (
+            json!({ "url": "https://shop.example/", "description": "" }),
+            "description must be",
+        ),
     ] {
         let rejected = post(&store, "", &body).await;
         rejected.expect_error(400, "invalid_body");
@@ -89,17 +120,40 @@ async fn a_forbidden_url_and_every_invalid_member_is_400_and_adds_nothing() {
         // The same in a change.
         if !body["url"].is_null() && body["types"] != json!(null) {
             let path = format!("PATCH /webhooks/{id}");
-            store.send(&path, &[], &body).await.expect_error(400, "invalid_body");
+            store
+                .send(&path, &[], &body)
+                .await
+                .expect_error(400, "invalid_body");
         }
     }
-    post(&store, "", r#"{"url": "https://a.example/", "secret": "x"}"#)
-        .await
-        .expect_error(400, "unknown_member");
-    for body in [r#"{"enabled": true}"#, r#"{"enabled": null}"#, r#"{"url": null}"#] {
+    post(
+        &store,
+        "",
+        r#"{"url": "https://a.example/", "secret": "x"}"#,
+    )
+    .await
+    .expect_error(400, "unknown_member");
+    for body in [
+        r#"{"enabled": true}"#,
+        r#"{"enabled": null}"#,
+        r#"{"url": null}"#,
+    ] {
         let path = format!("PATCH /webhooks/{id}");
-        store.send(&path, &[], body).await.expect_error(400, "invalid_body");
+        store
+            .send(&path, &[], body)
+            .await
+            .expect_error(400, "invalid_body");
     }
-    assert_eq!(store.get("/webhooks").await.json().as_array().unwrap().len(), 1);
+    assert_eq!(
+        store
+            .get("/webhooks")
+            .await
+            .json()
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -111,7 +165,10 @@ async fn a_patch_changes_a_webhook_of_any_version_or_of_that_of_if_match() {
     };
     let changed = patch(&[], json!({ "types": null, "description": "The web shop" })).await;
     assert_eq!(changed.header("etag"), Some("\"2\""));
-    assert_eq!((&changed.json()["types"], &changed.json()["version"]), (&Value::Null, &json!(2)));
+    assert_eq!(
+        (&changed.json()["types"], &changed.json()["version"]),
+        (&Value::Null, &json!(2))
+    );
     let stale = patch(&[("if-match", "\"1\"")], json!({ "description": null })).await;
     stale.expect_error(412, "precondition_failed");
     assert_eq!(stale.json()["current"], changed.json());
@@ -119,22 +176,42 @@ async fn a_patch_changes_a_webhook_of_any_version_or_of_that_of_if_match() {
     assert_eq!(changed.json()["description"], Value::Null);
     // A patch that changes nothing.
     let same = patch(&[("if-match", "*")], json!({ "url": webhook["url"] })).await;
-    assert_eq!((same.header("etag"), same.json()), (Some("\"3\""), changed.json()));
+    assert_eq!(
+        (same.header("etag"), same.json()),
+        (Some("\"3\""), changed.json())
+    );
     let disabled = patch(&[], json!({ "enabled": false })).await.json();
     assert_eq!(disabled["disabledReason"], "request");
-    assert_eq!(patch(&[], json!({ "enabled": false })).await.json(), disabled);
+    assert_eq!(
+        patch(&[], json!({ "enabled": false })).await.json(),
+        disabled
+    );
     for (from, version) in [("resume", 5), ("now", 5)] {
         // Once more, it is enabled already.
         let enabled = post(&store, "/1/enable", json!({ "from": from })).await;
-        assert_eq!((enabled.status.as_u16(), &enabled.json()["version"]), (200, &json!(version)));
+        assert_eq!(
+            (enabled.status.as_u16(), &enabled.json()["version"]),
+            (200, &json!(version))
+        );
         assert_eq!(enabled.json()["enabled"], true);
     }
-    post(&store, "/1/enable", "{}").await.expect_error(400, "invalid_body");
-    let stale = store.send("DELETE /webhooks/1", &[("if-match", "\"1\"")], "").await;
+    post(&store, "/1/enable", "{}")
+        .await
+        .expect_error(400, "invalid_body");
+    let stale = store
+        .send("DELETE /webhooks/1", &[("if-match", "\"1\"")], "")
+        .await;
     stale.expect_error(412, "precondition_failed");
     assert_eq!(store.send("DELETE /webhooks/1", &[], "").await.status, 204);
-    for call in ["GET /webhooks/1", "DELETE /webhooks/1", "GET /webhooks/1/attempts"] {
-        store.send(call, &[], "").await.expect_error(404, "not_found");
+    for call in [
+        "GET /webhooks/1",
+        "DELETE /webhooks/1",
+        "GET /webhooks/1/attempts",
+    ] {
+        store
+            .send(call, &[], "")
+            .await
+            .expect_error(404, "not_found");
     }
     for path in ["/1/test", "/1/rotate-secret", "/x/test"] {
         post(&store, path, "").await.expect_error(404, "not_found");
@@ -152,13 +229,27 @@ async fn a_repeated_request_gets_the_same_secret() {
     assert_eq!((again.status, &again.body), (added.status, &added.body));
     assert_eq!(again.header("location"), added.header("location"));
     assert_eq!(again.header("etag"), added.header("etag"));
-    let other = once("POST /webhooks", "\"a\"", r#"{"url": "https://till.example/"}"#).await;
+    let other = once(
+        "POST /webhooks",
+        "\"a\"",
+        r#"{"url": "https://till.example/"}"#,
+    )
+    .await;
     other.expect_error(422, "idempotency_conflict");
     let rotated = once("POST /webhooks/1/rotate-secret", "\"b\"", "").await;
     let again = once("POST /webhooks/1/rotate-secret", "\"b\"", "").await;
     assert_eq!(again.body, rotated.body);
     assert_ne!(rotated.json()["secret"], added.json()["secret"]);
-    assert_eq!(store.get("/webhooks").await.json().as_array().unwrap().len(), 1);
+    assert_eq!(
+        store
+            .get("/webhooks")
+            .await
+            .json()
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
     // A replay comes before the state: the webhook is gone.
     let delete = once("DELETE /webhooks/1", "\"c\"", "").await;
     assert_eq!(delete.status, 204);
@@ -177,8 +268,13 @@ async fn a_test_message_is_sent_once_for_all_repetitions() {
     let again = store.send("POST /webhooks/1/test", &key, "").await;
     assert_eq!(again.body, test.body);
     let waiting = store.server.store.waiting_tests().await.unwrap();
-    let [waiting] = &waiting[..] else { panic!("{waiting:?}") };
-    assert_eq!((waiting.webhook, json!(waiting.message_id)), (1, test.json()["messageId"].clone()));
+    let [waiting] = &waiting[..] else {
+        panic!("{waiting:?}")
+    };
+    assert_eq!(
+        (waiting.webhook, json!(waiting.message_id)),
+        (1, test.json()["messageId"].clone())
+    );
 }
 
 #[tokio::test]
@@ -188,11 +284,21 @@ async fn while_64_test_messages_wait_another_one_is_rejected_and_can_be_repeated
     for _ in 0..64 {
         assert_eq!(post(&store, "/1/test", "").await.status, 202);
     }
-    let test =
-        async || store.send("POST /webhooks/1/test", &[("idempotency-key", "\"t\"")], "").await;
+    let test = async || {
+        store
+            .send("POST /webhooks/1/test", &[("idempotency-key", "\"t\"")], "")
+            .await
+    };
     test().await.expect_error(503, "unavailable");
     let waiting = store.server.store.waiting_tests().await.unwrap();
-    assert!(store.server.store.take_test(waiting[0].message_id.clone()).await.unwrap());
+    assert!(
+        store
+            .server
+            .store
+            .take_test(waiting[0].message_id.clone())
+            .await
+            .unwrap()
+    );
     assert_eq!(test().await.status, 202);
 }
 
@@ -217,16 +323,29 @@ async fn webhooks_and_attempts_are_listed_page_by_page() {
     let next = first.next().unwrap();
     let rest = store.get(next.strip_prefix("/v1/store").unwrap()).await;
     assert!(rest.next().is_none());
-    let all = [first.json().as_array().unwrap().clone(), rest.json().as_array().unwrap().clone()];
-    let ids: Vec<_> = all.concat().iter().map(|attempt| attempt["messageId"].clone()).collect();
+    let all = [
+        first.json().as_array().unwrap().clone(),
+        rest.json().as_array().unwrap().clone(),
+    ];
+    let ids: Vec<_> = all
+        .concat()
+        .iter()
+        .map(|attempt| attempt["messageId"].clone())
+        .collect();
     assert_eq!(ids, ["msg_0", "msg_1", "msg_2", "msg_3", "msg_4"]);
     assert_eq!(all[0][1]["error"], "timeout");
     // Also for a client that spells the id in another way.
     let first = store.get("/webhooks/%33/attempts?limit=3").await;
     assert_eq!(first.next().as_ref(), Some(&next));
     // A cursor belongs to its webhook.
-    let of_another = next.strip_prefix("/v1/store").unwrap().replace("/3/", "/4/");
-    store.get(&of_another).await.expect_error(400, "invalid_cursor");
+    let of_another = next
+        .strip_prefix("/v1/store")
+        .unwrap()
+        .replace("/3/", "/4/");
+    store
+        .get(&of_another)
+        .await
+        .expect_error(400, "invalid_cursor");
 }
 
 #[tokio::test]
@@ -234,7 +353,15 @@ async fn only_an_administrator_sees_webhooks() {
     let mut store = open().await;
     add(&store).await;
     store.key = store.server.new_key(Scope::StoreWrite, None).await.0;
-    for call in ["GET /webhooks", "POST /webhooks", "GET /webhooks/1", "DELETE /webhooks/1"] {
-        store.send(call, &[], "").await.expect_error(403, "insufficient_scope");
+    for call in [
+        "GET /webhooks",
+        "POST /webhooks",
+        "GET /webhooks/1",
+        "DELETE /webhooks/1",
+    ] {
+        store
+            .send(call, &[], "")
+            .await
+            .expect_error(403, "insufficient_scope");
     }
 }

@@ -75,8 +75,12 @@ async fn shop() -> (Store, i64) {
         now,
     );
     let added = StaffChange::new(0, new.clone(), ActType::StaffAdded);
-    let StaffWritten::Done(id) =
-        store.server.store.write_staff(added, store.server.act()).await.unwrap()
+    let StaffWritten::Done(id) = store
+        .server
+        .store
+        .write_staff(added, store.server.act())
+        .await
+        .unwrap()
     else {
         panic!("not added")
     };
@@ -95,13 +99,21 @@ async fn shop() -> (Store, i64) {
         begins: Some(session),
         ..StaffChange::new(1, member, ActType::StaffSignedIn)
     };
-    store.server.store.write_staff(change, store.server.act()).await.unwrap();
+    store
+        .server
+        .store
+        .write_staff(change, store.server.act())
+        .await
+        .unwrap();
     Process::start(&store, SignedDuration::ZERO).work().await;
     (store, order)
 }
 
 async fn status(store: &Store, order: i64) -> String {
-    store.order(order).await["status"].as_str().unwrap().to_owned()
+    store.order(order).await["status"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 /// Fails unless everything is as [`shop`] left it, and only the log has grown.
@@ -164,7 +176,11 @@ async fn the_errors_of_a_clock_do_not_add_up_over_quick_restarts() {
     // A clock that runs evenly for long enough is right.
     let right = Process::start(&store, SignedDuration::from_hours(20));
     right.work_for(30).await;
-    assert!(Process::start(&store, SignedDuration::from_hours(40)).is_believed().await);
+    assert!(
+        Process::start(&store, SignedDuration::from_hours(40))
+            .is_believed()
+            .await
+    );
 }
 
 #[tokio::test]
@@ -176,7 +192,9 @@ async fn a_jump_by_a_weekend_is_not_believed_before_an_hour_has_passed() {
     process.work_for(60).await;
     nothing_is_lost(&store, order).await;
     // The hour begins again with each jump.
-    process.clock.set(process.clock.now() + SignedDuration::from_mins(2));
+    process
+        .clock
+        .set(process.clock.now() + SignedDuration::from_mins(2));
     process.work_for(60).await;
     nothing_is_lost(&store, order).await;
     process.work_for(6).await;
@@ -192,7 +210,10 @@ async fn what_an_operator_confirms_is_believed_at_once_in_both_directions() {
         assert!(!process.is_confirmed());
         let (database, now) = (&store.server.store, process.clock.now());
         let confirmed = database.confirmed_time(now).await.unwrap();
-        assert!(!database.confirm_time(now, now, None).await.unwrap(), "it is not the time seen");
+        assert!(
+            !database.confirm_time(now, now, None).await.unwrap(),
+            "it is not the time seen"
+        );
         assert!(database.confirm_time(confirmed, now, None).await.unwrap());
         let pet = store.add("Tom", "available").await;
         store.server.clock.set(now);

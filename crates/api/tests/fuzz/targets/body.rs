@@ -22,7 +22,10 @@ pub(super) fn run(input: &[u8]) {
     }
     let read = read.unwrap();
     assert_eq!(response.body["name"], read["name"]);
-    let status = read.get("status").and_then(Value::as_str).unwrap_or("available");
+    let status = read
+        .get("status")
+        .and_then(Value::as_str)
+        .unwrap_or("available");
     assert_eq!(response.body["status"], status);
     if let Some(category_id) = read["categoryId"].as_i64() {
         assert_eq!(response.body["categoryId"], category_id);
@@ -36,10 +39,14 @@ pub(super) fn run(input: &[u8]) {
 fn is_new_pet(body: &Value) -> bool {
     let status = match body.get("status") {
         None => true,
-        Some(status) => status.as_str().is_some_and(|status| status.parse::<PetStatus>().is_ok()),
+        Some(status) => status
+            .as_str()
+            .is_some_and(|status| status.parse::<PetStatus>().is_ok()),
     };
     body.is_object()
         && status
-        && body["name"].as_str().is_some_and(|name| !name.contains('\0'))
+        && body["name"]
+            .as_str()
+            .is_some_and(|name| !name.contains('\0'))
         && body["categoryId"].as_i64().is_some()
 }

@@ -37,7 +37,9 @@ fn after(text: &str, status: Option<PetStatus>) -> Option<i64> {
     let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
     let (fields, check) = bytes.split_at_checked(9)?;
     let letter = status.map_or(b'-', |status| status.as_str().as_bytes()[0]);
-    let id = fields[2..].iter().fold(0, |id, byte| id * 256 + i64::from(*byte));
+    let id = fields[2..]
+        .iter()
+        .fold(0, |id, byte| id * 256 + i64::from(*byte));
     let valid = fields[..2] == [1, letter]
         && check == crc32fast::hash(fields).to_be_bytes()
         && (1..=PetId::MAX).contains(&id);

@@ -23,7 +23,10 @@ static ADDRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
         connection_age: Duration::from_hours(1),
         shutdown_timeout: Duration::from_mins(1),
     };
-    let listener = SERVICE.runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    let listener = SERVICE
+        .runtime
+        .block_on(TcpListener::bind("127.0.0.1:0"))
+        .unwrap();
     let address = listener.local_addr().unwrap();
     let api = SERVICE.api.clone();
     SERVICE.runtime.spawn(async move {
@@ -39,7 +42,9 @@ const SOON: Duration = Duration::from_secs(20);
 pub(super) fn run(input: &[u8]) {
     let input = with_key(input);
     let exchange = exchange(*ADDRESS, &input);
-    let result = SERVICE.runtime.block_on(async { timeout(SOON, exchange).await });
+    let result = SERVICE
+        .runtime
+        .block_on(async { timeout(SOON, exchange).await });
     let responses = result.unwrap_or_else(|_| panic!("no response and not closed"));
     if !input.starts_with(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") {
         expect_responses(&input, &responses);
@@ -86,7 +91,9 @@ pub(crate) fn expect_responses(input: &[u8], responses: &[u8]) {
         let (head, rest) = left.split_at(length.expect("the head of a response") + 4);
         let head = std::str::from_utf8(head).unwrap();
         let status = head.strip_prefix("HTTP/1.").and_then(|rest| rest.get(2..5));
-        let status: u16 = status.and_then(|status| status.parse().ok()).expect("a status line");
+        let status: u16 = status
+            .and_then(|status| status.parse().ok())
+            .expect("a status line");
         left = rest;
         if status == 100 {
             continue;
@@ -111,11 +118,15 @@ pub(crate) fn expect_responses(input: &[u8], responses: &[u8]) {
     // Each complete request has an empty line at the end of its head.
     let ends = |bytes: &&[u8]| bytes.starts_with(b"\n\n") || bytes.starts_with(b"\n\r\n");
     let requests = (0..input.len()).map(|at| &input[at..]).filter(ends).count() + 1;
-    assert!(count <= requests, "{count} responses to {requests} requests");
+    assert!(
+        count <= requests,
+        "{count} responses to {requests} requests"
+    );
 }
 
 fn field<'h>(head: &'h str, name: &str) -> Option<&'h str> {
-    head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+    head.lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
 }
 
 #[cfg(test)]
@@ -134,7 +145,9 @@ mod tests {
         expect("");
         expect(RESPONSE);
         // The second response may belong to an incomplete request.
-        expect(&format!("HTTP/1.1 100 Continue\r\n\r\n{RESPONSE}HTTP/1.1 400 Bad Request\r\n\r\n"));
+        expect(&format!(
+            "HTTP/1.1 100 Continue\r\n\r\n{RESPONSE}HTTP/1.1 400 Bad Request\r\n\r\n"
+        ));
     }
 
     #[test]

@@ -17,10 +17,19 @@ pub(super) fn run(input: &[u8]) {
         1 => [b"Bearer ", rest].concat(),
         2 => {
             let changes = rest.iter().chain(std::iter::repeat(&0));
-            let near = SERVICE.key.bytes().zip(changes).map(|(byte, change)| byte ^ change);
+            let near = SERVICE
+                .key
+                .bytes()
+                .zip(changes)
+                .map(|(byte, change)| byte ^ change);
             [&b"Bearer "[..], &near.collect::<Vec<u8>>()].concat()
         }
-        _ => [b"Bearer pets_live_", rest, &checksum(&[b"pets_live_", rest].concat())].concat(),
+        _ => [
+            b"Bearer pets_live_",
+            rest,
+            &checksum(&[b"pets_live_", rest].concat()),
+        ]
+        .concat(),
     };
     let Some(response) = send_with("GET", "/v1/pets", &field, b"") else {
         return;

@@ -26,7 +26,14 @@ pub(super) fn animal(id: i64) -> Option<Pet> {
     let id = PetId::new(id).filter(|id| id.get() <= ANIMALS)?;
     let status = PetStatus::ALL[usize::try_from(id.get()).ok()? % 3];
     let name = PetName::new(format!("animal {}", id.get()))?;
-    Some(NewPet { name, category_id: -id.get(), status }.with_id(id))
+    Some(
+        NewPet {
+            name,
+            category_id: -id.get(),
+            status,
+        }
+        .with_id(id),
+    )
 }
 
 impl Memory {
@@ -46,7 +53,10 @@ impl Memory {
             successor: None,
         };
         let pets = (1..=ANIMALS).filter_map(animal).collect();
-        Self { pets: Mutex::new(pets), keys: vec![(key.digest, record)] }
+        Self {
+            pets: Mutex::new(pets),
+            keys: vec![(key.digest, record)],
+        }
     }
 }
 
@@ -58,10 +68,13 @@ impl Pets for Memory {
         visit: Visit<'_>,
     ) -> Result<Option<PetId>, StoreError> {
         let pets = self.pets.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut due = pets.iter().take(usize::try_from(ANIMALS).unwrap()).filter(|pet| {
-            request.status.is_none_or(|status| status == pet.status)
-                && request.after.is_none_or(|after| after < pet.id)
-        });
+        let mut due = pets
+            .iter()
+            .take(usize::try_from(ANIMALS).unwrap())
+            .filter(|pet| {
+                request.status.is_none_or(|status| status == pet.status)
+                    && request.after.is_none_or(|after| after < pet.id)
+            });
         let mut last = None;
         for pet in due.by_ref().take(request.limit.get().into()) {
             visit(pet.borrowed());

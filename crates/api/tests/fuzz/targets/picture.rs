@@ -12,6 +12,9 @@ pub(super) fn run(input: &[u8]) {
         return;
     };
     let longer_side = sizes.width.max(sizes.height);
-    assert!((1..=PhotoSize::Large.longer_side()).contains(&longer_side), "{longer_side}");
+    assert!(
+        (1..=PhotoSize::Large.longer_side()).contains(&longer_side),
+        "{longer_side}"
+    );
     assert!(sizes.files.iter().all(|file| is_readable(file)));
 }

@@ -25,15 +25,24 @@ pub(super) fn run(input: &[u8]) {
         strict &= ["limit", "status", "cursor"].contains(&&*name);
         strict &= parameters.insert(name, value).is_none();
     }
-    let limit = parameters.get("limit").map_or(Some(20), |limit| parse_limit(limit));
-    let status = parameters.get("status").map(|status| status.parse::<PetStatus>());
+    let limit = parameters
+        .get("limit")
+        .map_or(Some(20), |limit| parse_limit(limit));
+    let status = parameters
+        .get("status")
+        .map(|status| status.parse::<PetStatus>());
     let valid = strict && limit.is_some() && !matches!(status, Some(Err(_)));
     if parameters.contains_key("cursor") {
         // Another target covers cursors. Here, the other parameters must still be validated.
         assert!(valid || response.status == StatusCode::BAD_REQUEST);
         return;
     }
-    assert_eq!(response.status.is_success(), valid, "{text}: {}", response.body);
+    assert_eq!(
+        response.status.is_success(),
+        valid,
+        "{text}: {}",
+        response.body
+    );
     if let (true, Some(limit)) = (valid, limit) {
         let status = status.and_then(Result::ok);
         assert_eq!(response.body, page(status, 0, limit));

@@ -51,7 +51,11 @@ pub(super) static SERVICE: LazyLock<Service> = LazyLock::new(|| {
         .enable_all()
         .build()
         .unwrap();
-    Service { api, key: key.reveal().to_owned(), runtime }
+    Service {
+        api,
+        key: key.reveal().to_owned(),
+        runtime,
+    }
 });
 
 /// A date before the removal of reading by id, whatever the date of the machine is.
@@ -109,11 +113,18 @@ pub(super) fn send_with(
     let body: Value = serde_json::from_slice(&body).unwrap();
     expect_declared(operation, head.status, &body);
     if head.status == StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE {
-        assert!(length > MAX_HEAD - 200, "a head of {length} bytes is refused");
+        assert!(
+            length > MAX_HEAD - 200,
+            "a head of {length} bytes is refused"
+        );
         return None;
     }
     assert!(length <= MAX_HEAD, "a head of {length} bytes is taken");
-    Some(CheckedResponse { status: head.status, headers: head.headers, body })
+    Some(CheckedResponse {
+        status: head.status,
+        headers: head.headers,
+        body,
+    })
 }
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
@@ -128,14 +139,20 @@ fn expect_declared(operation: &Value, status: StatusCode, body: &Value) {
     if let Some(reference) = declared["$ref"].as_str() {
         declared = DOCUMENT.pointer(reference.trim_start_matches('#')).unwrap();
     }
-    assert!(declared.is_object(), "the undeclared status {status}: {body}");
+    assert!(
+        declared.is_object(),
+        "the undeclared status {status}: {body}"
+    );
     if status.is_success() {
         return;
     }
     expect_error(status.as_u16(), body);
     let code = body["code"].as_str().unwrap();
     let examples = &declared["content"]["application/json"]["examples"];
-    assert!(examples[code].is_object(), "the undeclared code {code} at {status}");
+    assert!(
+        examples[code].is_object(),
+        "the undeclared code {code} at {status}"
+    );
 }
 
 /// Fails unless this is the Error body of the contract for this status.
@@ -143,5 +160,8 @@ pub(super) fn expect_error(status: u16, body: &Value) {
     let members = body.as_object().unwrap();
     assert_eq!(members.len(), 3, "{body}");
     assert_eq!(body["status"], status, "{body}");
-    assert!(body["code"].is_string() && body["message"].is_string(), "{body}");
+    assert!(
+        body["code"].is_string() && body["message"].is_string(),
+        "{body}"
+    );
 }

@@ -29,7 +29,9 @@ impl Dispatcher {
         let mut webhooks = self.store.list_webhooks().await?;
         let is_changed = |served: &Served| {
             let Endpoint { webhook, lease, .. } = &served.endpoint;
-            let stored = webhooks.iter().find(|stored| stored.webhook.id == webhook.id);
+            let stored = webhooks
+                .iter()
+                .find(|stored| stored.webhook.id == webhook.id);
             served.endpoint.is_dirty() && stored.is_some_and(|stored| stored.lease != *lease)
         };
         if self.served.values().any(is_changed) {
@@ -47,10 +49,15 @@ impl Dispatcher {
             })
         };
         self.served.retain(|&id, served| is_ours(id, served));
-        self.others.retain(|id, _| webhooks.iter().any(|stored| stored.webhook.id == *id));
-        self.unreadable.retain(|id| webhooks.iter().any(|stored| stored.webhook.id == *id));
+        self.others
+            .retain(|id, _| webhooks.iter().any(|stored| stored.webhook.id == *id));
+        self.unreadable
+            .retain(|id| webhooks.iter().any(|stored| stored.webhook.id == *id));
         let mut free = Vec::new();
-        for stored in webhooks.iter().filter(|stored| stored.webhook.disabled.is_none()) {
+        for stored in webhooks
+            .iter()
+            .filter(|stored| stored.webhook.disabled.is_none())
+        {
             let id = stored.webhook.id;
             if self.served.contains_key(&id) {
                 self.others.remove(&id);
@@ -69,7 +76,11 @@ impl Dispatcher {
                         free.push((stored.clone(), secrets));
                     }
                     Err(error) if self.unreadable.insert(id) => {
-                        error!(webhook = id, cause = chain(&error), "a secret cannot be read");
+                        error!(
+                            webhook = id,
+                            cause = chain(&error),
+                            "a secret cannot be read"
+                        );
                     }
                     Err(_) => {}
                 }
@@ -84,7 +95,10 @@ impl Dispatcher {
         if free.is_empty() {
             return Ok(());
         }
-        let lease = |seen: Lease| Lease { holder: self.holder, beat: seen.beat + 1 };
+        let lease = |seen: Lease| Lease {
+            holder: self.holder,
+            beat: seen.beat + 1,
+        };
         let updates = free.iter().map(|(stored, _)| DeliveryUpdate {
             webhook: stored.webhook.id,
             seen: stored.lease,
@@ -106,7 +120,14 @@ impl Dispatcher {
             self.generation += 1;
             let generation = self.generation;
             let forgotten = None;
-            let served = Served { endpoint, secrets, generation, running, renewed, forgotten };
+            let served = Served {
+                endpoint,
+                secrets,
+                generation,
+                running,
+                renewed,
+                forgotten,
+            };
             self.served.insert(id, served);
             self.others.remove(&id);
         }
@@ -122,7 +143,11 @@ impl Dispatcher {
             let state = WebhookState {
                 is_enabled,
                 is_failing: is_enabled && stored.progress.failing_since.is_some(),
-                lag: if is_enabled { (self.last - stored.progress.cursor).max(0) } else { 0 },
+                lag: if is_enabled {
+                    (self.last - stored.progress.cursor).max(0)
+                } else {
+                    0
+                },
                 waiting: served.map(|served| served.endpoint.waiting()),
             };
             (id, state)
@@ -133,9 +158,15 @@ impl Dispatcher {
     /// Saves what was done, and renews the leases, or gives them back.
     pub(super) async fn save(&mut self, is_last: bool) -> Result<(), StoreError> {
         let now = self.clock.instant();
-        let is_forgetting =
-            self.served.values().any(|served| is_due(served.forgotten, now, FORGET));
-        let confirmed = if is_forgetting { self.confirmed_clock.now().await? } else { None };
+        let is_forgetting = self
+            .served
+            .values()
+            .any(|served| is_due(served.forgotten, now, FORGET));
+        let confirmed = if is_forgetting {
+            self.confirmed_clock.now().await?
+        } else {
+            None
+        };
         let before = confirmed.map(|now| now - KEEP_ATTEMPTS);
         let updates: Vec<DeliveryUpdate> = self
             .served
@@ -145,7 +176,10 @@ impl Dispatcher {
                 let beat = served.endpoint.lease.beat + 1;
                 let update = served.endpoint.update(Lease { holder, beat });
                 let forget_before = before.filter(|_| is_due(served.forgotten, now, FORGET));
-                DeliveryUpdate { forget_before, ..update }
+                DeliveryUpdate {
+                    forget_before,
+                    ..update
+                }
             })
             .collect();
         if updates.is_empty() {
@@ -155,7 +189,9 @@ impl Dispatcher {
         let saved = self.store.save_deliveries(updates).await?;
         let mut results = saved.into_iter().zip(leases);
         self.served.retain(|_, served| {
-            let Some((true, lease)) = results.next() else { return false };
+            let Some((true, lease)) = results.next() else {
+                return false;
+            };
             let is_disabled = served.endpoint.disabled().is_some();
             served.endpoint.saved(lease);
             served.renewed = now;

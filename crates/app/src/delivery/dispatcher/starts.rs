@@ -21,7 +21,9 @@ impl Dispatcher {
     /// Starts what each endpoint may send now. Each may read its changes from the store, so one call
     /// starts at most the share of each.
     pub(super) async fn start_attempts(&mut self) -> Result<(), StoreError> {
-        let Some(epoch) = self.epoch else { return Ok(()) };
+        let Some(epoch) = self.epoch else {
+            return Ok(());
+        };
         let ids: Vec<i64> = self.served.keys().copied().collect();
         for id in ids {
             for _ in 0..IN_FLIGHT {
@@ -33,15 +35,22 @@ impl Dispatcher {
 
     /// Starts the next message of an endpoint, if it has one that it may send.
     async fn start_next(&mut self, epoch: Epoch, id: i64) -> Result<(), StoreError> {
-        let Some(served) = self.served.get_mut(&id) else { return Ok(()) };
+        let Some(served) = self.served.get_mut(&id) else {
+            return Ok(());
+        };
         let now = self.clock.now();
-        let Some((seq, previous, content)) = served.endpoint.next(now) else { return Ok(()) };
+        let Some((seq, previous, content)) = served.endpoint.next(now) else {
+            return Ok(());
+        };
         let content = match content {
             Some(content) => content,
             None => match self.store.changes_after(seq - 1, None, 1).await {
                 Ok(page) => {
                     let Some(change) = page.changes.iter().find(|change| change.seq == seq) else {
-                        warn!(webhook = id, seq, "a message is dropped: its change is gone");
+                        warn!(
+                            webhook = id,
+                            seq, "a message is dropped: its change is gone"
+                        );
                         served.endpoint.give_up(seq);
                         return Ok(());
                     };
@@ -66,7 +75,9 @@ impl Dispatcher {
             content,
         };
         let connector = Arc::clone(&self.connector);
-        let running = self.running.spawn(attempt.send(connector, Arc::clone(&self.clock)));
+        let running = self
+            .running
+            .spawn(attempt.send(connector, Arc::clone(&self.clock)));
         served.running.insert(seq, running);
         Ok(())
     }
@@ -77,7 +88,11 @@ impl Dispatcher {
         &mut self,
         webhooks: &[StoredWebhook],
     ) -> Result<(), StoreError> {
-        let messages: usize = self.served.values().map(|served| served.running.len()).sum();
+        let messages: usize = self
+            .served
+            .values()
+            .map(|served| served.running.len())
+            .sum();
         let free = TESTS_IN_FLIGHT.saturating_sub(self.in_flight().saturating_sub(messages));
         for test in self.store.waiting_tests().await?.into_iter().take(free) {
             let (now, webhook) = (self.clock.now(), test.webhook);
@@ -93,7 +108,11 @@ impl Dispatcher {
                     let ended = test.send(connector, clock).await;
                     let noted = note_test(store.as_ref(), webhook, &ended.outcome.attempt).await;
                     if let Err(error) = noted {
-                        warn!(webhook, cause = chain(&error), "an attempt could not be noted");
+                        warn!(
+                            webhook,
+                            cause = chain(&error),
+                            "an attempt could not be noted"
+                        );
                     }
                     ended
                 });

@@ -34,7 +34,9 @@ pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             let label = Label::new(text.to_owned());
             errors.take(
                 "description",
-                label.map(Some).ok_or_else(|| texts().label_invalid.to_owned()),
+                label
+                    .map(Some)
+                    .ok_or_else(|| texts().label_invalid.to_owned()),
             )
         }
     };
@@ -42,9 +44,24 @@ pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return list(desk, &errors).await;
     };
     let wants = |kind: &ChangeType| form.all("type").any(|name| name == kind.as_str());
-    let types: Vec<_> = ChangeType::ALL.into_iter().filter(wants).map(Into::into).collect();
+    let types: Vec<_> = ChangeType::ALL
+        .into_iter()
+        .filter(wants)
+        .map(Into::into)
+        .collect();
     let types = (!types.is_empty()).then_some(types);
-    match change(desk, Wanted::Add { url, types, description }, "saved", LIST).await? {
+    match change(
+        desk,
+        Wanted::Add {
+            url,
+            types,
+            description,
+        },
+        "saved",
+        LIST,
+    )
+    .await?
+    {
         Ok(reply) => Ok(reply),
         Err(why) => list(desk, &Errors::text(why)).await,
     }
@@ -56,7 +73,9 @@ pub(in super::super) async fn press(
     wanted: Wanted,
     code: &'static str,
 ) -> Result<Reply, ApiError> {
-    let Some(id) = desk.id(Some) else { return Ok(missing(texts().no_webhook)) };
+    let Some(id) = desk.id(Some) else {
+        return Ok(missing(texts().no_webhook));
+    };
     let path = format!("{LIST}/{id}");
     let effect = match wanted {
         Wanted::Patch(_) => Some((texts().disable, texts().disable_hint)),
@@ -70,7 +89,11 @@ pub(in super::super) async fn press(
     {
         return Ok(asked);
     }
-    let next = if matches!(wanted, Wanted::Delete) { LIST } else { &path };
+    let next = if matches!(wanted, Wanted::Delete) {
+        LIST
+    } else {
+        &path
+    };
     match change(desk, wanted, code, next).await? {
         Ok(reply) => Ok(reply),
         Err(why) => show(desk, &Errors::text(why)).await,
@@ -78,7 +101,10 @@ pub(in super::super) async fn press(
 }
 
 pub(in super::super) async fn disable(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let patch = WebhookPatch { disable: true, ..WebhookPatch::default() };
+    let patch = WebhookPatch {
+        disable: true,
+        ..WebhookPatch::default()
+    };
     press(desk, Wanted::Patch(patch), "disabled").await
 }
 
@@ -90,13 +116,25 @@ async fn change(
     code: &'static str,
     next: &str,
 ) -> Result<Result<Reply, &'static str>, ApiError> {
-    let respond = |Decided { webhook, secret, .. }: &Decided| {
+    let respond = |Decided {
+                       webhook, secret, ..
+                   }: &Decided| {
         let id = webhook.as_ref().map_or(0, |webhook| webhook.id);
-        let body = secret.clone().unwrap_or_else(|| Flash::new(code, id).to_string());
-        StoredResponse { status: 303, body: body.into_bytes(), ..StoredResponse::default() }
+        let body = secret
+            .clone()
+            .unwrap_or_else(|| Flash::new(code, id).to_string());
+        StoredResponse {
+            status: 303,
+            body: body.into_bytes(),
+            ..StoredResponse::default()
+        }
     };
     let (id, context) = (desk.id(Some), desk.context());
-    let changed = desk.app().webhooks.change(id, None, &wanted, context, respond).await?;
+    let changed = desk
+        .app()
+        .webhooks
+        .change(id, None, &wanted, context, respond)
+        .await?;
     Ok(match changed {
         Changed::Done(response) => {
             let text = String::from_utf8_lossy(&response.body);

@@ -38,7 +38,17 @@ impl Checked {
     pub(super) fn new(ids: SeenIds, fields: ImportedFields) -> Self {
         let (valid, orders, categories, profiles, photos, invalid) = (0, 0, 0, 0, 0, 0);
         let is_connected = false;
-        Self { valid, orders, categories, profiles, photos, is_connected, invalid, ids, fields }
+        Self {
+            valid,
+            orders,
+            categories,
+            profiles,
+            photos,
+            is_connected,
+            invalid,
+            ids,
+            fields,
+        }
     }
 
     /// Why a row that could be parsed is invalid, if so: its id is taken, or it does not agree with
@@ -103,7 +113,9 @@ impl Checked {
 
     /// Whether a row that could be parsed is valid.
     pub(super) fn is_good(&self, row: &Row, number: u64) -> bool {
-        let Row::Pet { id, fields, .. } = row else { return true };
+        let Row::Pet { id, fields, .. } = row else {
+            return true;
+        };
         let is_own = |first: Option<u64>| first == Some(number);
         self.invalid == 0
             || (id.is_none_or(|id| self.ids.row_of(id).is_ok_and(is_own))
@@ -120,7 +132,10 @@ pub(super) fn taken(
 ) -> anyhow::Result<(SeenIds, ImportedFields)> {
     let ids = SeenIds::new(&folder_of(database))?;
     let Some(mut catalogue) = catalogue else {
-        return Ok((ids, ImportedFields::new(databases::fields_of_new_database()?)));
+        return Ok((
+            ids,
+            ImportedFields::new(databases::fields_of_new_database()?),
+        ));
     };
     let mut fields = ImportedFields::new(catalogue.fields()?);
     let (mut recorded, mut has_animals) = (Ok(None), false);
@@ -133,7 +148,9 @@ pub(super) fn taken(
     })?;
     recorded?;
     catalogue.rows(&bulk::CATEGORIES, &mut |row| {
-        let [Value::Integer(id), Value::Text(label)] = row else { return ControlFlow::Break(()) };
+        let [Value::Integer(id), Value::Text(label)] = row else {
+            return ControlFlow::Break(());
+        };
         add_label(&mut fields.labels, *id, label)
     })?;
     if keep_ids {

@@ -32,7 +32,12 @@ pub(super) struct ImportedFields {
 impl ImportedFields {
     /// In a database without animals.
     pub(super) fn new(present: FieldSet) -> Self {
-        Self { set: present.clone(), present, now: SystemClock.now(), ..Self::default() }
+        Self {
+            set: present.clone(),
+            present,
+            now: SystemClock.now(),
+            ..Self::default()
+        }
     }
 
     /// The database has animals.
@@ -61,7 +66,10 @@ impl ImportedFields {
         self.given.push(field.clone());
         if let Some(all) = self.all() {
             if all.len() > FieldDefinition::MAX {
-                return invalid(format!("there are more than {} fields", FieldDefinition::MAX));
+                return invalid(format!(
+                    "there are more than {} fields",
+                    FieldDefinition::MAX
+                ));
             }
             self.set = FieldSet::new(1, all, Vec::new());
         }
@@ -111,11 +119,19 @@ impl ImportedFields {
         rows: &dyn Rows,
     ) -> anyhow::Result<Option<InvalidRow>> {
         let keys = self.set.unique_keys(values);
-        let line = if keys.is_empty() { 0 } else { rows.raw_row()?.line };
+        let line = if keys.is_empty() {
+            0
+        } else {
+            rows.raw_row()?.line
+        };
         let mut problems = InvalidRow::default();
         for key in keys {
             if let Some((row, place)) = ids.record_key(&key, number, line.cast_signed())? {
-                let holder = if row == IN_CATALOGUE { "the animal" } else { "line" };
+                let holder = if row == IN_CATALOGUE {
+                    "the animal"
+                } else {
+                    "line"
+                };
                 let (column, value) = (rows.column_of(&key.0), quoted(&key.1));
                 let reason = format!("must be unique, but {holder} {place} also has {value}");
                 problems.take(Err::<(), _>(InvalidRow::of(column, reason)));
@@ -152,16 +168,20 @@ impl ImportedFields {
         for (name, given) in &given {
             let one = FieldPatch::from([(name.clone(), given.clone())]);
             let applied = self.set.apply(&FieldValues::NONE, &one, self.now);
-            problems.take(applied.map_err(|problem| match (self.set.find(name), given) {
-                (Some(field), Given::Set(FieldValue::Text(text))) => {
-                    let reason = format!("{}, but was {}", field.rule(), quoted(text));
-                    InvalidRow::of(format!("fields.{name}"), reason)
-                }
-                _ => invalid(problem),
-            }));
+            problems.take(
+                applied.map_err(|problem| match (self.set.find(name), given) {
+                    (Some(field), Given::Set(FieldValue::Text(text))) => {
+                        let reason = format!("{}, but was {}", field.rule(), quoted(text));
+                        InvalidRow::of(format!("fields.{name}"), reason)
+                    }
+                    _ => invalid(problem),
+                }),
+            );
         }
         problems.or(())?;
-        self.set.apply(&FieldValues::NONE, &given, self.now).map_err(invalid)
+        self.set
+            .apply(&FieldValues::NONE, &given, self.now)
+            .map_err(invalid)
     }
 
     /// Whether these are the fields with which the file was validated.
@@ -181,7 +201,9 @@ impl ImportedFields {
 
     /// Those that the import adds.
     pub(super) fn new_ones(&self) -> impl Iterator<Item = &FieldDefinition> {
-        self.given.iter().filter(|field| self.kept().iter().all(|kept| kept.name != field.name))
+        self.given
+            .iter()
+            .filter(|field| self.kept().iter().all(|kept| kept.name != field.name))
     }
 
     /// All fields after the import; `None` if they stay as they are.
@@ -191,7 +213,11 @@ impl ImportedFields {
     }
 
     fn kept(&self) -> &[FieldDefinition] {
-        if self.are_kept { self.present.all() } else { &[] }
+        if self.are_kept {
+            self.present.all()
+        } else {
+            &[]
+        }
     }
 }
 

@@ -28,7 +28,10 @@ pub(super) fn set_profile(
     }
     if let Some(NewLogo { logo, png }) = new {
         let name = logo.to_string();
-        load.add_row(&bulk::LOGOS, &[Value::Text(&name), Value::Blob(&png), Value::Null])?;
+        load.add_row(
+            &bulk::LOGOS,
+            &[Value::Text(&name), Value::Blob(&png), Value::Null],
+        )?;
     }
     Ok(true)
 }

@@ -31,7 +31,9 @@ impl Operation {
         let content = self.value["requestBody"]["content"].as_object();
         let media = content.into_iter().flat_map(|content| content.values());
         let examples = media.filter_map(|media| media["examples"].as_object());
-        examples.flat_map(|examples| examples.keys().map(String::as_str)).collect()
+        examples
+            .flat_map(|examples| examples.keys().map(String::as_str))
+            .collect()
     }
 
     /// The examples of its query parameters.
@@ -43,9 +45,10 @@ impl Operation {
             texts(parameter).into_iter().flat_map(move |text| {
                 // The members of an object are parameters of their own.
                 match serde_json::from_str::<BTreeMap<String, String>>(&text) {
-                    Ok(members) => {
-                        members.iter().map(|(name, text)| format!("{name}={text}")).collect()
-                    }
+                    Ok(members) => members
+                        .iter()
+                        .map(|(name, text)| format!("{name}={text}"))
+                        .collect(),
                     Err(_) => vec![format!("{name}={text}")],
                 }
             })
@@ -62,10 +65,19 @@ impl Operation {
 pub(super) fn operations() -> impl Iterator<Item = Operation> {
     let paths = STORE_AREA["paths"].as_object().unwrap().iter();
     paths.flat_map(|(path, methods)| {
-        methods.as_object().unwrap().iter().filter_map(move |(method, value)| {
-            let id = value["operationId"].as_str()?;
-            Some(Operation { id, method: upper(method), path, value })
-        })
+        methods
+            .as_object()
+            .unwrap()
+            .iter()
+            .filter_map(move |(method, value)| {
+                let id = value["operationId"].as_str()?;
+                Some(Operation {
+                    id,
+                    method: upper(method),
+                    path,
+                    value,
+                })
+            })
     })
 }
 
@@ -81,7 +93,9 @@ fn upper(method: &str) -> &'static str {
 }
 
 pub(super) fn operation(id: &str) -> Operation {
-    operations().find(|found| found.id == id).unwrap_or_else(|| panic!("no operation {id}"))
+    operations()
+        .find(|found| found.id == id)
+        .unwrap_or_else(|| panic!("no operation {id}"))
 }
 
 /// The names and values of the examples of a response. One without a body has one of the name
@@ -90,15 +104,31 @@ pub(super) fn examples(response: &Value) -> Vec<(String, Value)> {
     let Some(content) = response["content"].as_object() else {
         return vec![("empty".to_owned(), Value::Null)];
     };
-    let examples = content.values().filter_map(|media| media["examples"].as_object()).flatten();
-    examples.map(|(name, example)| (name.clone(), example["value"].clone())).collect()
+    let examples = content
+        .values()
+        .filter_map(|media| media["examples"].as_object())
+        .flatten();
+    examples
+        .map(|(name, example)| (name.clone(), example["value"].clone()))
+        .collect()
 }
 
 /// The examples of a header field or a parameter, as text.
 pub(super) fn texts(header: &Value) -> Vec<String> {
-    let named = header["examples"].as_object().into_iter().flat_map(|named| named.values());
-    let values = named.map(|example| &example["value"]).chain(header.get("example"));
-    values.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).collect()
+    let named = header["examples"]
+        .as_object()
+        .into_iter()
+        .flat_map(|named| named.values());
+    let values = named
+        .map(|example| &example["value"])
+        .chain(header.get("example"));
+    values
+        .map(|value| {
+            value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned)
+        })
+        .collect()
 }
 
 /// A value as YAML, to paste it into the document.

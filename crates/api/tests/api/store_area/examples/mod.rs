@@ -64,12 +64,17 @@ impl Book {
             fields.push(("authorization", &bearer));
         }
         let (media_type, body) = self.body(&operation, request.body);
-        let has_type = request.fields.iter().any(|(name, _)| *name == "content-type");
+        let has_type = request
+            .fields
+            .iter()
+            .any(|(name, _)| *name == "content-type");
         if !body.is_empty() && !has_type {
             fields.push(("content-type", media_type));
         }
         fields.extend(request.fields);
-        server.send(operation.method.parse().unwrap(), &target, &fields, body).await
+        server
+            .send(operation.method.parse().unwrap(), &target, &fields, body)
+            .await
     }
 
     /// A body with its media type.
@@ -86,8 +91,11 @@ impl Book {
         if body.is_empty() || body.starts_with(['{', '[']) {
             return ("application/json", body.as_bytes().to_vec());
         }
-        self.shown.insert(format!("{} request {body}", operation.id));
-        let content = operation.value["requestBody"]["content"].as_object().unwrap();
+        self.shown
+            .insert(format!("{} request {body}", operation.id));
+        let content = operation.value["requestBody"]["content"]
+            .as_object()
+            .unwrap();
         let mut examples = content.iter().filter_map(|(media_type, content)| {
             let value = content["examples"].get(body)?.get("value")?;
             Some((media_type.as_str(), value.to_string().into_bytes()))
@@ -106,12 +114,17 @@ impl Book {
 
     fn compare(&mut self, example: &str, reply: &Reply) {
         let words: Vec<&str> = example.split(' ').collect();
-        let &[id, status, name] = words.as_slice() else { panic!("{example}") };
+        let &[id, status, name] = words.as_slice() else {
+            panic!("{example}")
+        };
         let response = &operation(id).value["responses"][status];
         self.shown.insert(example.to_owned());
         if reply.status.as_str() != status {
             let body = String::from_utf8_lossy(&reply.body);
-            self.wrong.push(format!("{example}: the service sent {} {body}", reply.status));
+            self.wrong.push(format!(
+                "{example}: the service sent {} {body}",
+                reply.status
+            ));
             return;
         }
         let media = response["content"].get("application/json");
@@ -119,12 +132,15 @@ impl Book {
         if let Some(declared) = declared {
             let sent = reply.json();
             if comparable(declared) != comparable(&sent) {
-                self.wrong.push(format!("{example}: the service sent\n{}", yaml(&sent)));
+                self.wrong
+                    .push(format!("{example}: the service sent\n{}", yaml(&sent)));
             }
         }
         for (field, header) in response["headers"].as_object().unwrap() {
             // Each response that a test receives is checked for missing fields: `contract::check`.
-            let Some(sent) = reply.header(field) else { continue };
+            let Some(sent) = reply.header(field) else {
+                continue;
+            };
             let sent = without_cursor(sent);
             self.fields.insert(sent.clone());
             let expected = expected_values(field, header, name, declared);
@@ -144,7 +160,8 @@ impl Book {
         let sent = format!("id: {id}\ndata: {data}\n\n");
         let without_id = |text: &str| text.split_once('\n').map(|(_, rest)| rest.to_owned());
         if without_id(declared.unwrap_or_default()) != without_id(&sent) {
-            self.wrong.push(format!("{example}: the service sent\n{sent}"));
+            self.wrong
+                .push(format!("{example}: the service sent\n{sent}"));
         }
     }
 
@@ -154,7 +171,8 @@ impl Book {
             for (status, response) in operation.value["responses"].as_object().unwrap() {
                 let examples = document::examples(response);
                 if examples.is_empty() {
-                    self.wrong.push(format!("{} {status} has no named example", operation.id));
+                    self.wrong
+                        .push(format!("{} {status} has no named example", operation.id));
                 }
                 for (name, value) in examples {
                     let example = format!("{} {status} {name}", operation.id);
@@ -164,14 +182,16 @@ impl Book {
                         self.shown.contains(&example)
                     };
                     if !is_shown {
-                        self.wrong.push(format!("{example} is in the document, but never sent"));
+                        self.wrong
+                            .push(format!("{example} is in the document, but never sent"));
                     }
                 }
             }
             for name in operation.request_examples() {
                 let example = format!("{} request {name}", operation.id);
                 if !self.shown.contains(&example) {
-                    self.wrong.push(format!("{example} is in the document, but never used"));
+                    self.wrong
+                        .push(format!("{example} is in the document, but never used"));
                 }
             }
         }
@@ -181,7 +201,8 @@ impl Book {
                 let is_sent = self.fields.iter().any(|sent| is_like(sent, &value));
                 // `contract::check` compares a constant with each response.
                 if !is_sent && header["schema"].get("const").is_none() {
-                    self.wrong.push(format!("{value}, an example of {name}, is never sent"));
+                    self.wrong
+                        .push(format!("{value}, an example of {name}, is never sent"));
                 }
             }
         }
@@ -209,12 +230,18 @@ fn expected_values(
 ) -> Vec<String> {
     if field == "ETag" {
         let version = declared.and_then(|body| body["version"].as_i64());
-        return version.map(|version| format!("\"{version}\"")).into_iter().collect();
+        return version
+            .map(|version| format!("\"{version}\""))
+            .into_iter()
+            .collect();
     }
     if let Some(named) = header["examples"].get(name) {
         return vec![without_cursor(named["value"].as_str().unwrap())];
     }
-    texts(header).iter().map(|text| without_cursor(text)).collect()
+    texts(header)
+        .iter()
+        .map(|text| without_cursor(text))
+        .collect()
 }
 
 /// Whether two values of a header field are the same, or both tags of pages.
@@ -253,10 +280,21 @@ fn comparable(value: &Value) -> Value {
 fn closing(response: &str) -> Reply {
     let (head, body) = response.split_once("\r\n\r\n").unwrap();
     let mut lines = head.split("\r\n");
-    let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+    let status = lines
+        .next()
+        .unwrap()
+        .split(' ')
+        .nth(1)
+        .unwrap()
+        .parse()
+        .unwrap();
     let fields = lines.map(|line| line.split_once(": ").unwrap());
     let headers = fields
         .map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_str(value).unwrap()))
         .collect();
-    Reply { status, headers, body: body.as_bytes().to_vec() }
+    Reply {
+        status,
+        headers,
+        body: body.as_bytes().to_vec(),
+    }
 }

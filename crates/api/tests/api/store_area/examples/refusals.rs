@@ -62,7 +62,9 @@ pub(super) async fn provoke(book: &mut Book) {
     }
     store.reserve(1).await;
     let new = [("if-none-match", "*"), ("idempotency-key", "used")];
-    store.send("PUT /categories/1", &new, json!({ "label": "Dogs" })).await;
+    store
+        .send("PUT /categories/1", &new, json!({ "label": "Dogs" }))
+        .await;
     let clients = clients(&store).await;
     for (operation, status, name) in all_errors() {
         let example = format!("{} {status} {name}", operation.id);
@@ -84,13 +86,24 @@ async fn clients(store: &Store) -> Clients {
     let limit = Some("600/min".parse().unwrap());
     let (hasty, _) = server.new_limited_key(Scope::StoreWrite, None, limit).await;
     // Each command counts as a request.
-    let commands = json!(vec![json!({ "command": "completeOrder", "orderId": 99 }); 100]);
+    let commands = json!(vec![
+        json!({ "command": "completeOrder", "orderId": 99 });
+        100
+    ]);
     let bearer = format!("Bearer {hasty}");
-    let headers = [("authorization", &*bearer), ("content-type", "application/json")];
+    let headers = [
+        ("authorization", &*bearer),
+        ("content-type", "application/json"),
+    ];
     for number in 0..6 {
         let retry_key = format!("hasty-{number}");
         let headers = [&headers[..], &[("idempotency-key", &retry_key)]].concat();
-        let batch = server.send(Method::POST, "/v1/store/batch", &headers, commands.to_string());
+        let batch = server.send(
+            Method::POST,
+            "/v1/store/batch",
+            &headers,
+            commands.to_string(),
+        );
         batch.await.expect_error(404, "not_found");
     }
     let photo = store.add_photo(1, &pictures::png(2, 2)).await.json();
@@ -129,7 +142,11 @@ fn valid(operation: &Operation, clients: &Clients) -> Spoiled {
         fields: Vec::new(),
         body: match operation.id {
             "addPhoto" | "putLogo" => "@picture".to_owned(),
-            _ => operation.request_examples().first().map_or("", |name| name).to_owned(),
+            _ => operation
+                .request_examples()
+                .first()
+                .map_or("", |name| name)
+                .to_owned(),
         },
     };
     if operation.has("If-Match") {
@@ -245,10 +262,30 @@ fn unknown_member(operation: &Operation) -> &'static str {
 }
 
 async fn send(book: &mut Book, server: &Server, example: &str, spoiled: &Spoiled) {
-    let fields: Vec<(&str, &str)> =
-        spoiled.fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let Spoiled { key, id, query, body, .. } = spoiled;
-    book.show(server, example, Request { key, id, query, fields: &fields, body }).await;
+    let fields: Vec<(&str, &str)> = spoiled
+        .fields
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    let Spoiled {
+        key,
+        id,
+        query,
+        body,
+        ..
+    } = spoiled;
+    book.show(
+        server,
+        example,
+        Request {
+            key,
+            id,
+            query,
+            fields: &fields,
+            body,
+        },
+    )
+    .await;
 }
 
 /// Retries while the first request with the same idempotency key waits for the database.
@@ -284,7 +321,11 @@ async fn show_raw(
     rest: &str,
 ) {
     let is_photo = operation.path.ends_with("{photoId}");
-    let id = if is_photo { "1/photos/0123456789abcdef0123456789abcdef" } else { "1" };
+    let id = if is_photo {
+        "1/photos/0123456789abcdef0123456789abcdef"
+    } else {
+        "1"
+    };
     let (method, target, key) = (operation.method, operation.target(id), &store.key);
     let fields = format!("authorization: Bearer {key}\r\nx-request-id: {REQUEST_ID}\r\n");
     let request = format!("{method} {target} HTTP/1.1\r\nhost: x\r\n{fields}{rest}");
@@ -295,7 +336,10 @@ async fn show_raw(
 }
 
 async fn broken_heads_and_late_bodies(book: &mut Book) {
-    let setup = Setup { body_timeout: Duration::from_millis(50), ..Setup::default() };
+    let setup = Setup {
+        body_timeout: Duration::from_millis(50),
+        ..Setup::default()
+    };
     let mut store = Store::open_with(setup).await;
     store.key = store.server.new_key(Scope::StoreAdmin, None).await.0;
     let broken_picture = "idempotency-key: broken\r\ncontent-type: image/png\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n";
@@ -321,8 +365,13 @@ async fn expired_cursor(book: &mut Book, store: &Store) {
     let other = Store::open().await;
     let foreign = other.get("/changes").await.following("next");
     let query = foreign.split_once('?').unwrap().1;
-    let request = Request { key: &store.key, query, ..Request::default() };
-    book.show(&store.server, "followChanges 410 cursor_expired", request).await;
+    let request = Request {
+        key: &store.key,
+        query,
+        ..Request::default()
+    };
+    book.show(&store.server, "followChanges 410 cursor_expired", request)
+        .await;
 }
 
 async fn too_many_fields(book: &mut Book) {
@@ -331,25 +380,43 @@ async fn too_many_fields(book: &mut Book) {
     let fields = [("if-none-match", "*")];
     let field = json!({ "label": "Another", "kind": "text" });
     for number in 9..50 {
-        store.send(&format!("PUT /fields/another{number}"), &fields, &field).await;
+        store
+            .send(&format!("PUT /fields/another{number}"), &fields, &field)
+            .await;
     }
     let key = &store.key;
-    let request =
-        Request { key, id: "temper", fields: &fields, body: "create", ..Request::default() };
-    book.show(&store.server, "putField 409 too_many_fields", request).await;
+    let request = Request {
+        key,
+        id: "temper",
+        fields: &fields,
+        body: "create",
+        ..Request::default()
+    };
+    book.show(&store.server, "putField 409 too_many_fields", request)
+        .await;
 }
 
 /// A service without photos, and an animal that has as many as it can have.
 async fn photos(book: &mut Book) {
-    let off = Store::open_with(Setup { photos: Box::new(|_| None), ..Setup::default() }).await;
+    let off = Store::open_with(Setup {
+        photos: Box::new(|_| None),
+        ..Setup::default()
+    })
+    .await;
     let full = Store::open().await;
     full.add("Luna", "available").await;
     for _ in 0..20 {
         assert_eq!(full.add_photo(1, &pictures::png(2, 2)).await.status, 201);
     }
     for (store, example) in [(&off, "501 photos_off"), (&full, "409 too_many_photos")] {
-        let request = Request { key: &store.key, id: "1", body: "@picture", ..Request::default() };
-        book.show(&store.server, &format!("addPhoto {example}"), request).await;
+        let request = Request {
+            key: &store.key,
+            id: "1",
+            body: "@picture",
+            ..Request::default()
+        };
+        book.show(&store.server, &format!("addPhoto {example}"), request)
+            .await;
     }
 }
 
@@ -370,10 +437,18 @@ async fn outages(book: &mut Book) {
         ("503 outcome_unknown", unknown as fn(_) -> _),
         ("500 internal", internal as fn(_) -> _),
     ] {
-        let store = Store::open_with(Setup { wrap, ..Setup::default() }).await;
+        let store = Store::open_with(Setup {
+            wrap,
+            ..Setup::default()
+        })
+        .await;
         let fields = [("idempotency-key", "new")];
-        let request =
-            Request { key: &store.key, fields: &fields, body: "reserve", ..Request::default() };
+        let request = Request {
+            key: &store.key,
+            fields: &fields,
+            body: "reserve",
+            ..Request::default()
+        };
         let example = format!("placeOrder {name}");
         let reply = book.show(&store.server, &example, request).await;
         book.outages.push(reply.json());

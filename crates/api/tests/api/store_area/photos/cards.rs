@@ -40,7 +40,10 @@ async fn expect_the_large_one(store: &Store, [card, large]: &[String; 2]) {
 async fn expect_a_card(store: &Store, card: &str, tag_before: &str) {
     let made = get(store, card, &[("if-none-match", tag_before)]).await;
     assert_eq!(made.status, 200);
-    assert_eq!(made.header("cache-control"), Some("public, max-age=31536000, immutable"));
+    assert_eq!(
+        made.header("cache-control"),
+        Some("public, max-age=31536000, immutable")
+    );
     let picture = image::load_from_memory(&made.body).unwrap();
     assert_eq!((picture.width(), picture.height()), (640, 492));
 }
@@ -50,11 +53,17 @@ async fn several_processes_make_the_card_of_a_photo_that_has_none() {
     let store = Store::open().await;
     let [card, large] = photo(&store).await;
     let place = store.server.photos.path();
-    let file = place.join(&card["/photos/".len()..][..2]).join(&card["/photos/".len()..]);
+    let file = place
+        .join(&card["/photos/".len()..][..2])
+        .join(&card["/photos/".len()..]);
     let original = std::fs::read(&file).unwrap();
     std::fs::remove_file(&file).unwrap();
     expect_the_large_one(&store, &[card.clone(), large.clone()]).await;
-    let tag = get(&store, &large, &[]).await.header("etag").unwrap().to_owned();
+    let tag = get(&store, &large, &[])
+        .await
+        .header("etag")
+        .unwrap()
+        .to_owned();
 
     let mut others = Vec::new();
     for process in 10..14 {
@@ -82,15 +91,30 @@ async fn several_processes_make_the_card_of_a_photo_that_has_none() {
 #[tokio::test]
 async fn the_card_of_a_photo_in_a_bucket_is_made() {
     let bucket = FakeBucket::start().await;
-    let place = Bucket::new(&FakeBucket::url(), bucket.variables(), Duration::from_secs(5));
+    let place = Bucket::new(
+        &FakeBucket::url(),
+        bucket.variables(),
+        Duration::from_secs(5),
+    );
     let place = place.unwrap().into();
-    let setup = Setup { photos: Box::new(|_| Some(place)), ..Setup::default() };
+    let setup = Setup {
+        photos: Box::new(|_| Some(place)),
+        ..Setup::default()
+    };
     let store = Store::open_with(setup).await;
     let urls = photo(&store).await;
-    let name = bucket.names().into_iter().find(|name| name.ends_with("-card.jpg")).unwrap();
+    let name = bucket
+        .names()
+        .into_iter()
+        .find(|name| name.ends_with("-card.jpg"))
+        .unwrap();
     bucket.remove(&name);
     expect_the_large_one(&store, &urls).await;
-    let tag = get(&store, &urls[1], &[]).await.header("etag").unwrap().to_owned();
+    let tag = get(&store, &urls[1], &[])
+        .await
+        .header("etag")
+        .unwrap()
+        .to_owned();
     store.tend().await;
     assert!(store.server.app.photos.make_card().await.unwrap());
     expect_a_card(&store, &urls[0], &tag).await;
@@ -100,7 +124,11 @@ async fn the_card_of_a_photo_in_a_bucket_is_made() {
 async fn a_damaged_large_file_makes_no_card_and_stops_no_other() {
     let store = Store::open().await;
     let place = store.server.photos.path().to_owned();
-    let file = |url: &str| place.join(&url["/photos/".len()..][..2]).join(&url["/photos/".len()..]);
+    let file = |url: &str| {
+        place
+            .join(&url["/photos/".len()..][..2])
+            .join(&url["/photos/".len()..])
+    };
     let mut cards = Vec::new();
     for is_damaged in [true, false, true] {
         let [card, large] = photo(&store).await;
@@ -120,7 +148,10 @@ async fn a_damaged_large_file_makes_no_card_and_stops_no_other() {
         }
     }
     assert_eq!(damaged.len(), 2);
-    assert!(damaged[0].ends_with("-large.jpg cannot be decoded"), "{damaged:?}");
+    assert!(
+        damaged[0].ends_with("-large.jpg cannot be decoded"),
+        "{damaged:?}"
+    );
     let are_made: Vec<_> = cards.iter().map(|card| file(card).exists()).collect();
     assert_eq!(are_made, [false, true, false]);
 }

@@ -21,7 +21,11 @@ impl Store {
     }
 
     pub(super) async fn status(&self, url: &str) -> u16 {
-        self.server.send(Method::GET, url, &[], "").await.status.as_u16()
+        self.server
+            .send(Method::GET, url, &[], "")
+            .await
+            .status
+            .as_u16()
     }
 
     /// Lets the service look at all files.
@@ -37,7 +41,10 @@ impl Store {
     /// Writes the files of a photo that no animal has, and returns the URL of one.
     pub(super) async fn orphan(&self) -> String {
         let place = self.server.app.photos.place().unwrap();
-        place.write(PhotoId(7), [1, 2, 3, 4].map(|byte| vec![byte].into())).await.unwrap();
+        place
+            .write(PhotoId(7), [1, 2, 3, 4].map(|byte| vec![byte].into()))
+            .await
+            .unwrap();
         format!("/photos/{}-small.jpg", PhotoId(7))
     }
 }
@@ -52,14 +59,23 @@ async fn anybody_with_its_url_can_read_a_picture_forever() {
     for url in store.urls(&paths[0]).await {
         let reply = store.server.send(Method::GET, &url, &[], "").await;
         assert_eq!(reply.status, 200);
-        assert_eq!(reply.header("cache-control"), Some("public, max-age=31536000, immutable"));
+        assert_eq!(
+            reply.header("cache-control"),
+            Some("public, max-age=31536000, immutable")
+        );
         assert_eq!(reply.header("x-content-type-options"), Some("nosniff"));
         let tag = reply.header("etag").unwrap();
         assert!(tag.starts_with('"'), "{tag}");
-        let again = store.server.send(Method::GET, &url, &[("if-none-match", tag)], "").await;
+        let again = store
+            .server
+            .send(Method::GET, &url, &[("if-none-match", tag)], "")
+            .await;
         assert_eq!((again.status.as_u16(), again.body.len()), (304, 0));
         let head = store.server.send(Method::HEAD, &url, &[], "").await;
-        assert_eq!(head.header("content-length"), Some(&*reply.body.len().to_string()));
+        assert_eq!(
+            head.header("content-length"),
+            Some(&*reply.body.len().to_string())
+        );
         assert!(head.body.is_empty());
         let post = store.server.send(Method::POST, &url, &[], "").await;
         assert_eq!(post.header("allow"), Some("GET, HEAD"));
@@ -83,7 +99,11 @@ async fn every_other_path_below_photos_is_not_found() {
         &format!("%2e%2e/{known}"),
         "00000000000000000000000000000000-small.jpg",
     ] {
-        assert_eq!(store.status(&format!("/photos/{file}")).await, 404, "{file}");
+        assert_eq!(
+            store.status(&format!("/photos/{file}")).await,
+            404,
+            "{file}"
+        );
     }
 }
 
@@ -117,7 +137,13 @@ async fn no_file_is_deleted_from_a_folder_that_another_database_uses() {
     store.tend_after(DAY).await;
     store.tend_after(DAY).await;
     assert_eq!(store.status(&orphan).await, 200);
-    assert!(store.server.api.metrics().contains("petstore_photo_databases 2\n"));
+    assert!(
+        store
+            .server
+            .api
+            .metrics()
+            .contains("petstore_photo_databases 2\n")
+    );
     // The other database no longer exists.
     std::fs::remove_file(other).unwrap();
     store.tend().await;
@@ -130,7 +156,10 @@ async fn a_copy_of_a_database_on_the_same_photos_deletes_nothing() {
     let (store, id, _) = with_photos(&[]).await;
     store.tend().await;
     let database = store.server.database.copy().await;
-    let (place, clock) = (folder(store.server.photos.path()), store.server.clock.clone());
+    let (place, clock) = (
+        folder(store.server.photos.path()),
+        store.server.clock.clone(),
+    );
     let settings = petstore_app::Settings::default();
     let copy = open(&database, OpenMode::AsIs).await;
     let copy = interface::app_with(copy, clock, &settings, Some(place));
@@ -157,7 +186,11 @@ async fn two_processes_on_one_database_share_its_mark() {
 #[tokio::test]
 async fn a_file_that_was_not_written_completely_goes_the_same_way() {
     let (store, ..) = with_photos(&["a"]).await;
-    let partial = store.server.photos.path().join(format!("00/{}-small.jpg.part", PhotoId(8)));
+    let partial = store
+        .server
+        .photos
+        .path()
+        .join(format!("00/{}-small.jpg.part", PhotoId(8)));
     std::fs::write(&partial, "x").unwrap();
     store.tend().await;
     assert!(partial.exists());
@@ -195,7 +228,10 @@ async fn no_file_is_deleted_because_the_clock_jumps() {
     let orphan = store.orphan().await;
     store.tend().await;
     let now = store.server.clock.now();
-    store.server.clock.set(now + SignedDuration::from_hours(31 * 24));
+    store
+        .server
+        .clock
+        .set(now + SignedDuration::from_hours(31 * 24));
     store.tend().await;
     assert_eq!(store.status(&orphan).await, 200);
 }
@@ -203,8 +239,10 @@ async fn no_file_is_deleted_because_the_clock_jumps() {
 #[tokio::test]
 async fn a_folder_that_is_away_adds_no_photo_is_never_made_and_comes_back() {
     let (store, id, paths) = with_photos(&["a"]).await;
-    let (folder, away) =
-        (store.server.photos.path(), store.server.photos.path().with_extension("away"));
+    let (folder, away) = (
+        store.server.photos.path(),
+        store.server.photos.path().with_extension("away"),
+    );
     std::fs::rename(folder, &away).unwrap();
     store.tend().await;
     let reply = store.add_photo(id, &pictures::png(4, 3)).await;
@@ -213,13 +251,22 @@ async fn a_folder_that_is_away_adds_no_photo_is_never_made_and_comes_back() {
     assert_eq!(store.pet(id).await["version"], 2);
     assert_eq!(store.get(&paths[0]).await.status, 200);
     let metrics = store.server.api.metrics();
-    assert!(metrics.contains("petstore_photo_file_failures_total 1\n"), "{metrics}");
+    assert!(
+        metrics.contains("petstore_photo_file_failures_total 1\n"),
+        "{metrics}"
+    );
     assert!(metrics.contains("petstore_photos_missing 1\n"), "{metrics}");
     assert!(!folder.exists());
     std::fs::rename(&away, folder).unwrap();
     store.new_photo(id).await;
     store.tend().await;
-    assert!(store.server.api.metrics().contains("petstore_photos_missing 0\n"));
+    assert!(
+        store
+            .server
+            .api
+            .metrics()
+            .contains("petstore_photos_missing 0\n")
+    );
 }
 
 #[tokio::test]
@@ -242,12 +289,18 @@ async fn an_entry_that_cannot_be_deleted_or_listed_keeps_no_other_from_its_turn(
     let place = store.server.app.photos.place().unwrap();
     let [first, second, third] = [1, 2, 200].map(|shard: u128| PhotoId(shard << 120));
     for id in [first, second, third] {
-        place.write(id, [1, 2, 3, 4].map(|byte| vec![byte].into())).await.unwrap();
+        place
+            .write(id, [1, 2, 3, 4].map(|byte| vec![byte].into()))
+            .await
+            .unwrap();
     }
     let folder = store.server.photos.path();
     // Folders with the name of a picture, and a file instead of a folder.
     let bad = PhotoId((1 << 120) - 1);
-    for name in [format!("00/{bad}-small.jpg"), format!("01/{}-large.jpg", PhotoId(first.0 + 1))] {
+    for name in [
+        format!("00/{bad}-small.jpg"),
+        format!("01/{}-large.jpg", PhotoId(first.0 + 1)),
+    ] {
         std::fs::create_dir_all(folder.join(name).join("x")).unwrap();
     }
     std::fs::remove_dir(folder.join("77")).unwrap();
@@ -269,7 +322,11 @@ async fn an_entry_that_cannot_be_deleted_or_listed_keeps_no_other_from_its_turn(
     store.server.clock.advance(DAY);
     assert_eq!(walk().await, 1);
     for id in [first, second, third] {
-        assert_eq!(store.status(&format!("/photos/{id}-small.jpg")).await, 404, "{id}");
+        assert_eq!(
+            store.status(&format!("/photos/{id}-small.jpg")).await,
+            404,
+            "{id}"
+        );
     }
     let metrics = store.server.api.metrics();
     // Those that could not be deleted are two, and the others were counted once.
@@ -282,7 +339,10 @@ async fn two_pictures_are_decoded_while_sixteen_wait_and_more_are_rejected() {
     let picture = Bytes::from(pictures::png(400, 300));
     let photos = &store.server.app.photos;
     let all = join_all((0..40).map(|_| photos.add(picture.clone(), Format::Png))).await;
-    let busy = all.iter().filter(|added| matches!(added, Err(PhotoError::Busy))).count();
+    let busy = all
+        .iter()
+        .filter(|added| matches!(added, Err(PhotoError::Busy)))
+        .count();
     let stored = all.iter().filter(|added| added.is_ok()).count();
     assert_eq!((stored, busy), (18, 22));
 }
@@ -290,14 +350,28 @@ async fn two_pictures_are_decoded_while_sixteen_wait_and_more_are_rejected() {
 #[test]
 fn a_picture_counts_until_its_thread_ends_although_nobody_waits_for_it() {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime = runtime.enable_all().max_blocking_threads(1).build().unwrap();
+    let runtime = runtime
+        .enable_all()
+        .max_blocking_threads(1)
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let (store, ..) = with_photos(&[]).await;
         let (free, busy) = std::sync::mpsc::channel::<()>();
         let thread = tokio::task::spawn_blocking(move || busy.recv());
-        let added = store.server.app.photos.add(pictures::png(4, 3).into(), Format::Png);
+        let added = store
+            .server
+            .app
+            .photos
+            .add(pictures::png(4, 3).into(), Format::Png);
         assert!(added.now_or_never().is_none());
-        let queue = || store.server.api.metrics().contains("petstore_photo_queue 1\n");
+        let queue = || {
+            store
+                .server
+                .api
+                .metrics()
+                .contains("petstore_photo_queue 1\n")
+        };
         assert!(queue());
         free.send(()).unwrap();
         thread.await.unwrap().unwrap();
@@ -311,7 +385,12 @@ fn a_picture_counts_until_its_thread_ends_although_nobody_waits_for_it() {
 async fn the_metrics_count_photos_and_their_files() {
     let (store, id, _) = with_photos(&["a", "b"]).await;
     store
-        .send_picture(&format!("/pets/{id}/photos"), "image/png", &[], &pictures::png(4, 3)[..20])
+        .send_picture(
+            &format!("/pets/{id}/photos"),
+            "image/png",
+            &[],
+            &pictures::png(4, 3)[..20],
+        )
         .await;
     store.tend().await;
     let metrics = store.server.api.metrics();

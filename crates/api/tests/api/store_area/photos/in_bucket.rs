@@ -18,7 +18,11 @@ const LONG: Duration = Duration::from_mins(1);
 async fn with_bucket(bucket: &FakeBucket, limit: Duration) -> (Store, i64) {
     let bucket = Bucket::new(&FakeBucket::url(), bucket.variables(), limit).unwrap();
     let photos: PlaceOf = Box::new(|_| Some(bucket.into()));
-    let store = Store::open_with(Setup { photos, ..Setup::default() }).await;
+    let store = Store::open_with(Setup {
+        photos,
+        ..Setup::default()
+    })
+    .await;
     let id = store.add("Luna", "available").await;
     (store, id)
 }
@@ -32,7 +36,11 @@ async fn a_bucket_has_the_files_of_photos_and_the_service_reads_them() {
     let bucket = FakeBucket::start().await;
     let (store, id) = with_bucket(&bucket, LONG).await;
     let path = store.new_photo(id).await;
-    let names: Vec<_> = bucket.names().into_iter().filter(|name| is_file(name)).collect();
+    let names: Vec<_> = bucket
+        .names()
+        .into_iter()
+        .filter(|name| is_file(name))
+        .collect();
     let photo = path.rsplit_once('/').unwrap().1;
     let expected = ["card", "large", "medium", "small"]
         .map(|size| format!("{}/{photo}-{size}.jpg", &photo[..2]));
@@ -41,7 +49,10 @@ async fn a_bucket_has_the_files_of_photos_and_the_service_reads_them() {
         assert_eq!(store.status(&url).await, 200);
     }
     bucket.remove(&names[3]);
-    assert_eq!(store.status(&format!("/photos/{photo}-small.jpg")).await, 404);
+    assert_eq!(
+        store.status(&format!("/photos/{photo}-small.jpg")).await,
+        404
+    );
 }
 
 #[tokio::test]
@@ -55,7 +66,14 @@ async fn files_in_a_bucket_that_no_photo_has_stay_for_a_day() {
     store.tend_after(DAY).await;
     assert_eq!(store.status(&orphan).await, 404);
     assert_eq!(store.status(&url).await, 200);
-    assert_eq!(bucket.names().into_iter().filter(|name| is_file(name)).count(), 4);
+    assert_eq!(
+        bucket
+            .names()
+            .into_iter()
+            .filter(|name| is_file(name))
+            .count(),
+        4
+    );
 }
 
 #[tokio::test]
@@ -69,7 +87,11 @@ async fn no_file_is_deleted_from_a_bucket_that_another_database_uses() {
     store.tend_after(DAY).await;
     store.tend_after(DAY).await;
     assert_eq!(store.status(&orphan).await, 200);
-    let marks: Vec<_> = bucket.names().into_iter().filter(|name| !is_file(name)).collect();
+    let marks: Vec<_> = bucket
+        .names()
+        .into_iter()
+        .filter(|name| !is_file(name))
+        .collect();
     assert_eq!(marks.len(), 2);
     // The other database no longer exists: this one leaves its own mark again.
     for mark in &marks {
@@ -86,7 +108,13 @@ async fn a_bucket_that_fails_hangs_or_lies_adds_no_photo() {
     let (store, id) = with_bucket(&bucket, Duration::from_secs(1)).await;
     let path = store.new_photo(id).await;
     let url = store.urls(&path).await.remove(0);
-    for mood in [Mood::Fails, Mood::Forbids, Mood::Hangs, Mood::Lies, Mood::Alters] {
+    for mood in [
+        Mood::Fails,
+        Mood::Forbids,
+        Mood::Hangs,
+        Mood::Lies,
+        Mood::Alters,
+    ] {
         bucket.is(mood);
         let reply = store.add_photo(id, &pictures::png(4, 3)).await;
         reply.expect_error(503, "unavailable");

@@ -15,7 +15,8 @@ const SIZES: [&str; 3] = ["small", "medium", "large"];
 
 impl Store {
     async fn send_one(&self, media_type: &str, picture: &[u8]) -> Reply {
-        self.send_picture("/pets/1/photos", media_type, &[], picture).await
+        self.send_picture("/pets/1/photos", media_type, &[], picture)
+            .await
     }
 
     /// Adds a photo, and returns it with the content of its files.
@@ -50,14 +51,19 @@ async fn open() -> Store {
 }
 
 fn decoded(file: &[u8]) -> RgbImage {
-    image::load_from_memory_with_format(file, ImageFormat::Jpeg).unwrap().into_rgb8()
+    image::load_from_memory_with_format(file, ImageFormat::Jpeg)
+        .unwrap()
+        .into_rgb8()
 }
 
 /// Whether a pixel has about this colour.
 #[track_caller]
 fn assert_colour(picture: &RgbImage, x: u32, y: u32, expected: [u8; 3]) {
     let found = picture.get_pixel(x, y).0;
-    let is_near = found.iter().zip(expected).all(|(&found, of)| found.abs_diff(of) < 12);
+    let is_near = found
+        .iter()
+        .zip(expected)
+        .all(|(&found, of)| found.abs_diff(of) < 12);
     assert!(is_near, "{found:?} at {x}, {y} is not {expected:?}");
 }
 
@@ -67,7 +73,10 @@ async fn a_picture_of_each_format_becomes_three_sizes() {
     for media_type in FORMATS {
         let picture = pictures::of(media_type, 2000, 100);
         let (photo, files) = store.files_of(media_type, &picture).await;
-        assert_eq!((&photo["width"], &photo["height"]), (&1920.into(), &96.into()));
+        assert_eq!(
+            (&photo["width"], &photo["height"]),
+            (&1920.into(), &96.into())
+        );
         for (file, expected) in files.iter().zip([(320, 16), (960, 48), (1920, 96)]) {
             let file = decoded(file);
             assert_eq!(file.dimensions(), expected, "{media_type}");
@@ -81,12 +90,21 @@ async fn a_picture_of_each_format_becomes_three_sizes() {
 async fn a_picture_is_never_enlarged() {
     let store = open().await;
     let (photo, files) = store.files_of("image/png", &pictures::png(8, 400)).await;
-    assert_eq!((&photo["width"], &photo["height"]), (&8.into(), &400.into()));
+    assert_eq!(
+        (&photo["width"], &photo["height"]),
+        (&8.into(), &400.into())
+    );
     for (file, expected) in files.iter().zip([(6, 320), (8, 400), (8, 400)]) {
         assert_eq!(decoded(file).dimensions(), expected);
     }
-    let (_, files) = store.files_of("image/gif", &pictures::of("image/gif", 1, 1)).await;
-    assert!(files.iter().all(|file| decoded(file).dimensions() == (1, 1)));
+    let (_, files) = store
+        .files_of("image/gif", &pictures::of("image/gif", 1, 1))
+        .await;
+    assert!(
+        files
+            .iter()
+            .all(|file| decoded(file).dimensions() == (1, 1))
+    );
 }
 
 #[tokio::test]
@@ -121,7 +139,9 @@ async fn a_picture_is_turned_as_its_orientation_says() {
 async fn transparency_becomes_white() {
     let store = open().await;
     for media_type in ["image/png", "image/webp", "image/gif"] {
-        let (_, files) = store.files_of(media_type, &pictures::half_transparent(media_type)).await;
+        let (_, files) = store
+            .files_of(media_type, &pictures::half_transparent(media_type))
+            .await;
         for file in &files {
             assert_colour(&decoded(file), 8, 24, [255, 255, 255]);
             assert_colour(&decoded(file), 56, 24, [0, 200, 0]);
@@ -167,8 +187,12 @@ async fn no_byte_of_the_metadata_is_kept() {
 async fn a_picture_that_is_truncated_anywhere_is_invalid() {
     let store = open().await;
     for media_type in FORMATS {
-        let picture =
-            pictures::with(media_type, &noise(64, 48), Some(pictures::exif(1, "x")), None);
+        let picture = pictures::with(
+            media_type,
+            &noise(64, 48),
+            Some(pictures::exif(1, "x")),
+            None,
+        );
         assert_eq!(store.send_one(media_type, &picture).await.status, 201);
         for length in (0..picture.len()).step_by(100).chain([picture.len() - 1]) {
             let reply = store.send_one(media_type, &picture[..length]).await;
@@ -183,7 +207,11 @@ async fn a_picture_that_is_truncated_anywhere_is_invalid() {
 fn noise(width: u32, height: u32) -> RgbImage {
     RgbImage::from_fn(width, height, |x, y| {
         let value = (x * 7919 + y * 104_729).wrapping_mul(2_654_435_761);
-        image::Rgb([value.to_le_bytes()[1], value.to_le_bytes()[2], value.to_le_bytes()[3]])
+        image::Rgb([
+            value.to_le_bytes()[1],
+            value.to_le_bytes()[2],
+            value.to_le_bytes()[3],
+        ])
     })
 }
 
@@ -200,17 +228,28 @@ fn png_of_sides(width: u32, height: u32) -> Vec<u8> {
 #[tokio::test]
 async fn a_picture_with_too_many_pixels_is_invalid_and_never_decoded() {
     let store = open().await;
-    for (width, height) in
-        [(60_000, 60_000), (7_072, 7_071), (2_000_000_000, 1), (50_000_000, 1), (1, 65_536)]
-    {
-        store.expect_invalid("image/png", &png_of_sides(width, height), "pixels").await;
+    for (width, height) in [
+        (60_000, 60_000),
+        (7_072, 7_071),
+        (2_000_000_000, 1),
+        (50_000_000, 1),
+        (1, 65_536),
+    ] {
+        store
+            .expect_invalid("image/png", &png_of_sides(width, height), "pixels")
+            .await;
     }
-    store.expect_invalid("image/png", &png_of_sides(u32::MAX, u32::MAX), "").await;
+    store
+        .expect_invalid("image/png", &png_of_sides(u32::MAX, u32::MAX), "")
+        .await;
     let mut gif = pictures::of("image/gif", 4, 3);
     gif[6..10].copy_from_slice(&[0xff; 4]);
     store.expect_invalid("image/gif", &gif, "pixels").await;
     let mut jpeg = pictures::of("image/jpeg", 4, 3);
-    let frame = jpeg.windows(2).position(|marker| marker == b"\xff\xc0").unwrap();
+    let frame = jpeg
+        .windows(2)
+        .position(|marker| marker == b"\xff\xc0")
+        .unwrap();
     jpeg[frame + 5..frame + 9].copy_from_slice(&[0xff; 4]);
     store.expect_invalid("image/jpeg", &jpeg, "pixels").await;
 }
@@ -223,15 +262,24 @@ async fn a_picture_that_needs_too_much_memory_is_invalid_and_never_decoded() {
     png[24..26].copy_from_slice(&[16, 6]);
     let check = crc32fast::hash(&png[12..29]);
     png[29..33].copy_from_slice(&check.to_be_bytes());
-    store.expect_invalid("image/png", &png, "31457253 are allowed for a PNG").await;
+    store
+        .expect_invalid("image/png", &png, "31457253 are allowed for a PNG")
+        .await;
     let mut jpeg = pictures::of("image/jpeg", 4, 3);
-    let frame = jpeg.windows(2).position(|marker| marker == b"\xff\xc0").unwrap();
+    let frame = jpeg
+        .windows(2)
+        .position(|marker| marker == b"\xff\xc0")
+        .unwrap();
     // Progressive.
     jpeg[frame + 1] = 0xc2;
     jpeg[frame + 5..frame + 9].copy_from_slice(&[0x17, 0x70, 0x1f, 0x40]);
-    store.expect_invalid("image/jpeg", &jpeg, "are allowed for a JPEG").await;
+    store
+        .expect_invalid("image/jpeg", &jpeg, "are allowed for a JPEG")
+        .await;
     let webp = tables(65_536);
-    store.expect_invalid("image/webp", &webp, "needs too much memory").await;
+    store
+        .expect_invalid("image/webp", &webp, "needs too much memory")
+        .await;
 }
 
 /// A lossless WebP of one pixel whose tables take 68 KiB of memory for each 10 bytes.
@@ -247,7 +295,16 @@ fn tables(count: u64) -> Vec<u8> {
         }
     };
     // One pixel, a cache of colours, and a picture of one pixel that says how many tables there are.
-    for (value, count) in [(0x2f, 8), (0, 32), (0, 1), (1, 1), (11, 4), (1, 1), (0, 3), (0, 1)] {
+    for (value, count) in [
+        (0x2f, 8),
+        (0, 32),
+        (0, 1),
+        (1, 1),
+        (11, 4),
+        (1, 1),
+        (0, 3),
+        (0, 1),
+    ] {
         write(value, count);
     }
     let last = count - 1;
@@ -256,7 +313,15 @@ fn tables(count: u64) -> Vec<u8> {
     }
     for _ in 0..count {
         // 2,048 symbols of 11 bits, and four tables of one symbol.
-        for (value, count) in [(0, 1), (11, 4), (0, 42), (1, 3), (1, 1), (5, 3), (2_046, 12)] {
+        for (value, count) in [
+            (0, 1),
+            (11, 4),
+            (0, 42),
+            (1, 3),
+            (1, 1),
+            (5, 3),
+            (2_046, 12),
+        ] {
             write(value, count);
         }
         write(0x1111, 16);
@@ -282,7 +347,10 @@ async fn grey_pictures_and_those_of_16_bits_keep_their_colours() {
         (half.to_luma16().into(), [60; 3]),
         (half.to_luma_alpha16().into(), [60; 3]),
         (half.to_rgb16().into(), [60; 3]),
-        (image::RgbaImage::from_pixel(9, 9, image::Rgba([200, 0, 0, 51])).into(), [244, 204, 204]),
+        (
+            image::RgbaImage::from_pixel(9, 9, image::Rgba([200, 0, 0, 51])).into(),
+            [244, 204, 204],
+        ),
         (
             image::DynamicImage::from(image::ImageBuffer::from_pixel(
                 9,
@@ -308,7 +376,9 @@ async fn the_bytes_say_the_format_whichever_of_the_four_types_the_request_has() 
             store.files_of(media_type, &picture).await;
         }
     }
-    store.files_of("IMAGE/PNG; a=b", &pictures::of(FORMATS[0], 4, 3)).await;
+    store
+        .files_of("IMAGE/PNG; a=b", &pictures::of(FORMATS[0], 4, 3))
+        .await;
     let svg = b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>";
     let reason = "The body is not a JPEG, PNG, WebP or GIF picture.";
     for media_type in FORMATS {
@@ -335,13 +405,19 @@ async fn a_picture_that_is_also_another_file_is_invalid() {
     for media_type in ["image/png", "image/webp", "image/gif"] {
         let mut picture = pictures::of(media_type, 4, 3);
         picture.extend(b"PK\x05\x06<script>alert(1)</script>");
-        store.expect_invalid(media_type, &picture, "followed by other data").await;
+        store
+            .expect_invalid(media_type, &picture, "followed by other data")
+            .await;
     }
     // Phones append a film to a JPEG. No byte of it is kept.
     let mut picture = pictures::of("image/jpeg", 4, 3);
     picture.extend(b"<script>alert(1)</script>");
     let (_, files) = store.files_of("image/jpeg", &picture).await;
-    assert!(files.iter().all(|file| !file.windows(7).any(|part| part == b"<script")));
+    assert!(
+        files
+            .iter()
+            .all(|file| !file.windows(7).any(|part| part == b"<script"))
+    );
 }
 
 #[tokio::test]
@@ -349,19 +425,29 @@ async fn a_picture_with_much_metadata_or_many_frames_is_invalid() {
     let store = open().await;
     let much = vec![b'x'; 10 << 20];
     for media_type in ["image/png", "image/webp", "image/gif"] {
-        let picture =
-            pictures::with(media_type, &pictures::red_and_blue(4, 3), Some(much.clone()), None);
-        store.expect_invalid(media_type, &picture, "bytes of metadata").await;
+        let picture = pictures::with(
+            media_type,
+            &pictures::red_and_blue(4, 3),
+            Some(much.clone()),
+            None,
+        );
+        store
+            .expect_invalid(media_type, &picture, "bytes of metadata")
+            .await;
     }
     let mut jpeg = pictures::of("image/jpeg", 4, 3);
     let segment = [&b"\xff\xe1\xff\xff"[..], &much[..65_533]].concat();
     jpeg.splice(2..2, segment.repeat(160));
-    store.expect_invalid("image/jpeg", &jpeg, "bytes of metadata").await;
+    store
+        .expect_invalid("image/jpeg", &jpeg, "bytes of metadata")
+        .await;
     let gif = pictures::of("image/gif", 1, 1);
     let frame = gif.iter().rposition(|&byte| byte == 0x2c).unwrap();
     let frames = gif[frame..gif.len() - 1].repeat(2_000);
     let bomb = [&gif[..frame], &frames, b";"].concat();
-    store.expect_invalid("image/gif", &bomb, "1000 pictures").await;
+    store
+        .expect_invalid("image/gif", &bomb, "1000 pictures")
+        .await;
 }
 
 #[tokio::test]

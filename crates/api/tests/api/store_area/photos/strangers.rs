@@ -26,7 +26,12 @@ const LARGE: usize = 3 << 20;
 
 /// A store with this response memory, and the paths of a large photo and of one of 60 kB.
 async fn with_large_photo(response_memory: usize, limits: Limits) -> (Store, i64, [String; 2]) {
-    let store = Store::open_with(Setup { limits, response_memory, ..Setup::default() }).await;
+    let store = Store::open_with(Setup {
+        limits,
+        response_memory,
+        ..Setup::default()
+    })
+    .await;
     let id = store.add("Luna", "available").await;
     let photo = store.new_photo(id).await;
     let photo = photo.rsplit_once('/').unwrap().1.to_owned();
@@ -45,13 +50,19 @@ fn content(length: usize) -> Vec<u8> {
 
 /// Limits for many clients that share an address.
 fn shared_address() -> Limits {
-    Limits { exempts_loopback: true, ..Setup::default().limits }
+    Limits {
+        exempts_loopback: true,
+        ..Setup::default().limits
+    }
 }
 
 /// Limits for clients behind a proxy that names them.
 fn behind_a_proxy() -> Limits {
     let trusted_proxies = ["127.0.0.0/8".parse().unwrap()].into_iter().collect();
-    Limits { trusted_proxies, ..Setup::default().limits }
+    Limits {
+        trusted_proxies,
+        ..Setup::default().limits
+    }
 }
 
 /// Requests these paths over one HTTP/2 connection with a closed window. Returns those that are sent.
@@ -63,11 +74,17 @@ async fn ask_over_http_2(store: &Store, paths: &[String; 2]) -> Vec<RecvStream> 
     tokio::spawn(connection);
     let mut requests = requests.ready().await.unwrap();
     let asked = paths.iter().cycle().take(8).map(|path| {
-        let request = Request::builder().uri(format!("http://x{path}")).body(()).unwrap();
+        let request = Request::builder()
+            .uri(format!("http://x{path}"))
+            .body(())
+            .unwrap();
         requests.send_request(request, true).unwrap().0
     });
     let responses = soon(join_all(asked.collect::<Vec<_>>())).await;
-    let sent = responses.into_iter().flatten().filter(|response| response.status() == 200);
+    let sent = responses
+        .into_iter()
+        .flatten()
+        .filter(|response| response.status() == 200);
     sent.map(hyper::Response::into_body).collect()
 }
 
@@ -80,15 +97,24 @@ async fn ask_over_http_1(store: &Store, path: &str, client: &str) -> (TcpStream,
     stream.write_all(head.as_bytes()).await.unwrap();
     let mut status = [0; 12];
     soon(stream.read_exact(&mut status)).await.unwrap();
-    (stream, std::str::from_utf8(&status[9..]).unwrap().parse().unwrap())
+    (
+        stream,
+        std::str::from_utf8(&status[9..]).unwrap().parse().unwrap(),
+    )
 }
 
 /// What needs memory of clients with a key.
 async fn everything_works_with_a_key(store: &Store, pet: i64) {
-    assert_eq!(store.add_photo(pet, &pictures::png(400, 300)).await.status, 201);
+    assert_eq!(
+        store.add_photo(pet, &pictures::png(400, 300)).await.status,
+        201
+    );
     assert_eq!(store.place(json!({"petId": pet})).await.status, 201);
     let name = "n".repeat(60_000);
-    let reply = store.server.post(json!({"name": name, "categoryId": 1}).to_string()).await;
+    let reply = store
+        .server
+        .post(json!({"name": name, "categoryId": 1}).to_string())
+        .await;
     assert_eq!(reply.status, 201);
     store.add("Mia", "available").await;
     for path in ["/pets?limit=100", "/orders", "/changes"] {
@@ -200,14 +226,21 @@ async fn a_photo_of_a_bucket_is_sent_in_pieces_and_a_client_that_has_it_causes_n
     let limit = Duration::from_mins(1);
     let place = Bucket::new(&FakeBucket::url(), bucket.variables(), limit).unwrap();
     let photos = Box::new(|_: &_| Some(place.into()));
-    let setup = Setup { photos, response_memory: 2 << 20, ..Setup::default() };
+    let setup = Setup {
+        photos,
+        response_memory: 2 << 20,
+        ..Setup::default()
+    };
     let store = Store::open_with(setup).await;
     let id = store.add("Luna", "available").await;
     let photo = store.new_photo(id).await;
     let name = format!("{}-large.jpg", photo.rsplit_once('/').unwrap().1);
     bucket.put(&format!("{}/{name}", &name[..2]), content(LARGE).into());
     let ask = async |fields: &[(&str, &str)]| -> (u16, HeaderMap, Vec<u8>) {
-        let reply = store.server.send(Method::GET, &format!("/photos/{name}"), fields, "").await;
+        let reply = store
+            .server
+            .send(Method::GET, &format!("/photos/{name}"), fields, "")
+            .await;
         (reply.status.as_u16(), reply.headers, reply.body)
     };
     let (status, headers, body) = ask(&[]).await;
