@@ -49,6 +49,7 @@ impl Clock for Still {
 }
 
 #[tokio::main(flavor = "current_thread")]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 async fn main() {
     let arguments: Vec<String> = env::args().collect();
     // `cargo bench` and `cargo test --benches` pass no name.

@@ -6,6 +6,7 @@ use petstore_domain::store_area::{
 };
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
     let none = StoreFacts::default();
     assert_eq!(

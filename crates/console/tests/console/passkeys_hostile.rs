@@ -118,7 +118,7 @@ async fn whatever_a_browser_says_wrong_lets_nobody_in() {
         lie("unknown", |of| of.id = b"unknown".to_vec()),
         lie("no user", |of| of.user.clear()),
         lie("member of nobody", |of| {
-            of.user = 1_i64.to_be_bytes().to_vec()
+            of.user = 1_i64.to_be_bytes().to_vec();
         }),
         lie("another member", |of| of.user[7] += 1),
         lie("longer user", |of| of.user.push(0)),
@@ -226,7 +226,7 @@ async fn whatever_a_browser_says_wrong_adds_no_passkey() {
     more.extend([
         lie("another id", |of| of.data = Box::new(|data| data[55] += 1)),
         lie("no id", |of| {
-            of.data = Box::new(|data| data[32] &= !(1 << 6))
+            of.data = Box::new(|data| data[32] &= !(1 << 6));
         }),
         lie("longer id", |of| of.data = Box::new(|data| data[54] += 1)),
         lie("cut id", |of| of.data = Box::new(|data| data.truncate(56))),

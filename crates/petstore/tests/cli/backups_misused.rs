@@ -12,6 +12,7 @@ use super::{
 };
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 async fn a_wrong_place_or_name_is_an_error_that_says_what_is_wrong() {
     let here = directory();
     let path = here.path();

@@ -22,6 +22,7 @@ const ROLE: &str = "--oidc-role=groups=shop:clerk";
 const CONSOLE: &str = "--console-url=https://console.example";
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn invalid_settings_are_one_line() {
     let here = directory();
     for (arguments, says) in [

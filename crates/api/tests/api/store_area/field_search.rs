@@ -172,6 +172,7 @@ async fn animals_are_found_by_words_of_names_values_and_labels_with_every_other_
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 async fn a_search_by_what_no_field_is_or_allows_is_400() {
     let store = open().await;
     store

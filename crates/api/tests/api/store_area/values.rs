@@ -176,6 +176,7 @@ async fn null_is_never_a_value() {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 async fn each_kind_allows_its_values_and_an_error_names_the_field_its_kind_and_what_is_allowed() {
     let store = open().await;
     store
