@@ -15,7 +15,7 @@ use petstore_domain::{
 
 use super::{
     history, order_rows,
-    parts::{link, pages},
+    parts::{link, page_links},
 };
 use crate::prelude::*;
 
@@ -91,7 +91,7 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         AuditEntry::Change(change) => Some(history::categories_in(change)),
         AuditEntry::Act { .. } => None,
     });
-    let categories = desk.categories_of(changes.flatten().collect()).await?;
+    let categories = desk.load_categories(changes.flatten().collect()).await?;
     let definitions = desk.store().fields().await?;
     let known = (&*categories, &definitions);
     let order = |entry: &AuditEntry| {
@@ -123,7 +123,7 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         } @else {
             (table(desk, &entries, known, &staff, &orders))
         }
-        (pages(first.as_deref(), next.as_deref()))
+        (page_links(first.as_deref(), next.as_deref()))
     };
     Ok(Page::new(texts().activity, content).into())
 }

@@ -47,7 +47,7 @@ async fn read(
         .filter_map(|line| line.of_species)
         .collect();
     typed.extend(of_species.iter().map(|(_, label)| label.clone()));
-    let mut categories = desk.categories_typed(&typed).await?;
+    let mut categories = desk.load_categories_by_names(&typed).await?;
     let mut above = 0;
     for (species, label) in of_species {
         let is_new = !categories
@@ -58,13 +58,13 @@ async fn read(
         };
         if let Some(id) = usual(desk, &species, &fields).await? {
             // The first one with its number is the one that the page shows.
-            categories.extend(desk.category(id).await?);
+            categories.extend(desk.load_category(id).await?);
             categories.push(Category {
                 id,
                 label,
                 version: 1,
             });
-        } else if let Some(id) = desk.free_number(above).await? {
+        } else if let Some(id) = desk.find_free_category_number(above).await? {
             categories.push(Category {
                 id,
                 label,
@@ -80,7 +80,7 @@ async fn read(
         let id = pet.category_id;
         let is_named = categories.iter().any(|category| category.id == id);
         if let Entry::Vacant(entry) = checked.entry(id) {
-            entry.insert(is_named || desk.is_used(id).await?);
+            entry.insert(is_named || desk.is_category_number_used(id).await?);
         }
         if !checked[&id] {
             line.result = Err(vec![texts().no_category(id)]);
@@ -272,7 +272,7 @@ fn table(
             ("status", _) => markup::status_badge(pet.status),
             (_, Some(field)) => html! {
                 @if let Some(Given::Set(value)) = given.get(field.name.as_str()) {
-                    (values::one(desk, field, value))
+                    (values::value_markup(desk, field, value))
                 }
             },
             _ => return None,

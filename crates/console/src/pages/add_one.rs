@@ -26,14 +26,14 @@ const ABOUT: &str = "about";
 /// How long a photo waits for its animal. The service keeps its files for a day.
 const KEPT_FOR: SignedDuration = SignedDuration::from_hours(20);
 
-pub(super) async fn add_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+pub(super) async fn show_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
     let pet = match desk.visit.query.integer("like").and_then(PetId::new) {
         Some(id) => desk.store().get_store_pet(id).await?,
         None => None,
     };
     let category = pet.iter().map(|pet| pet.category_id).collect();
-    let categories = desk.categories_with(category).await?;
+    let categories = desk.load_category_choices(category).await?;
     let like = pet
         .map(|pet| like(&pet, &categories, &fields))
         .unwrap_or_default();
@@ -233,7 +233,7 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let typed = of_species
         .as_ref()
         .map_or(form.get("category"), |(_, label)| label);
-    let categories = desk.categories_typed([typed]).await?;
+    let categories = desk.load_categories_by_names([typed]).await?;
     let name = errors.take("name", forms::name(form.raw("name")));
     let is_wanted = of_species.is_some() || ["yes", typed].contains(&form.get("new-category"));
     let mut new = new_category(typed, &categories).filter(|_| is_wanted);
@@ -245,14 +245,16 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let category = match &new {
         None if usual.is_some() => usual.ok_or_else(String::new),
         Some(_) => desk
-            .free_number(0)
+            .find_free_category_number(0)
             .await?
             .ok_or_else(|| texts().no_free_number.to_owned()),
         None if typed.is_empty() => Err(texts().species_or_category.to_owned()),
         None => forms::category(typed, &categories),
     };
     let category = match category {
-        Ok(id) if !is_wanted && !desk.is_used(id).await? => Err(texts().no_category(id)),
+        Ok(id) if !is_wanted && !desk.is_category_number_used(id).await? => {
+            Err(texts().no_category(id))
+        }
         category => category,
     };
     let category = errors.take("category", category);
@@ -261,7 +263,7 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         typed => forms::status(typed),
     };
     let status = errors.take("status", status);
-    values::name_removed(&fields, &form, &mut errors);
+    values::report_deleted_fields(&fields, &form, &mut errors);
     let before = (&FieldValues::NONE, desk.visit.now, desk.currency());
     let given = values::patch(&fields, &form, before, &mut errors);
     let (photos, kept) = arrived(desk).await?;
@@ -318,7 +320,7 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 /// A photo that waits for its animal, as a field of the form has it. Only this member can add it, so the service
 /// needs no list of them; those that are never added are deleted after a day.
-pub(super) fn waiting(desk: &Desk<'_>, Stored { id, width, height }: Stored) -> String {
+pub(super) fn waiting_photo_token(desk: &Desk<'_>, Stored { id, width, height }: Stored) -> String {
     let photo = format!("{id}.{width}.{height}.{}", desk.visit.now.as_second());
     format!("{photo}.{}", desk.visit.tag_of(&signed(desk, &photo)))
 }

@@ -11,7 +11,7 @@ use petstore_domain::{
 use super::{
     animal_fields::facts,
     animal_top, history, order_rows, orders,
-    parts::{live, missing},
+    parts::{live_content, missing_page},
     values,
 };
 use crate::{
@@ -28,9 +28,9 @@ const NEWEST_ORDERS: i64 = 20;
 /// The page of the animal, with what is wrong about a change of it.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
-        return Ok(missing(texts().no_pet));
+        return Ok(missing_page(texts().no_pet));
     };
-    let categories = desk.categories_of([pet.category_id].into()).await?;
+    let categories = desk.load_categories([pet.category_id].into()).await?;
     let fields = desk.store().fields().await?;
     let order = holding_order(desk, &pet).await?;
     let before = match pet.status {
@@ -73,7 +73,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     };
     let page = Page::new(
         markup::plain_name(pet.name.as_str()),
-        live(errors, &content),
+        live_content(errors, &content),
     );
     let page = page.following(Follows::Pet(pet.id.get()));
     Ok(page.wrong_if(!errors.is_empty()).into())
@@ -250,7 +250,7 @@ async fn act_on_animal(
     commands: impl FnOnce(PetId) -> Vec<Command>,
 ) -> Result<Reply, ApiError> {
     let Some(id) = desk.id(PetId::new) else {
-        return Ok(missing(texts().no_pet));
+        return Ok(missing_page(texts().no_pet));
     };
     match desk.execute(commands(id)).await? {
         Ok(flash) => Ok(Reply::See(format!("/animals/{}", id.get()), Some(flash))),
@@ -277,7 +277,7 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return show(desk, &errors).await;
     };
     let Some(pet) = desk.pet().await? else {
-        return Ok(missing(texts().no_pet));
+        return Ok(missing_page(texts().no_pet));
     };
     let merged = Merged::of(form, &offer(&pet, &desk.store().fields().await?));
     let outdated = merged.errors(false, |name, value| {

@@ -22,7 +22,7 @@ pub(super) fn form_of(pet: &StorePet, categories: &[Category], fields: &FieldSet
     let members = members.map(|(name, value)| (name.to_owned(), value));
     members
         .into_iter()
-        .chain(values::typed(fields, &pet.fields))
+        .chain(values::input_values(fields, &pet.fields))
         .collect()
 }
 
@@ -163,7 +163,7 @@ pub(super) fn facts(
             dd { (pet.id.get()) }
             dt { (texts().category) }
             dd { bdi { (markup::category(categories, pet.category_id)) } }
-            @for (label, value) in values::shown(desk, fields, &pet.fields) {
+            @for (label, value) in values::set_values(desk, fields, &pet.fields) {
                 dt { (label) }
                 dd { (value) }
             }

@@ -9,7 +9,7 @@ use petstore_domain::{
 };
 use petstore_languages::quoted;
 
-use super::{category_names::PROPOSED, parts::link, values};
+use super::{category_names::MAX_PROPOSED_CATEGORIES, parts::link, values};
 use crate::{prelude::*, words};
 
 /// The parameter with the order of the list, and its value for another one than the newest first.
@@ -44,7 +44,7 @@ pub(super) struct Filters<'f> {
 }
 
 /// Whether a parameter belongs to the list, and stays after a change of animals on it.
-pub(super) fn is_of_list(name: &str) -> bool {
+pub(super) fn is_list_parameter(name: &str) -> bool {
     ["q", "status", "category", AGE, SORT, AFTER].contains(&name) || name.starts_with(words::PREFIX)
 }
 
@@ -259,7 +259,7 @@ impl<'f> Filters<'f> {
             value: self.get("status"),
             ..Input::default()
         };
-        let hint = (categories.len() >= PROPOSED).then_some(texts().more_categories);
+        let hint = (categories.len() >= MAX_PROPOSED_CATEGORIES).then_some(texts().more_categories);
         let category = Input {
             id: "category",
             label: texts().category,

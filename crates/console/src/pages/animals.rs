@@ -9,7 +9,7 @@ use petstore_languages::look::{Animal, Drawings};
 use super::{
     animal_filters::{AFTER, Filters, LONGEST, SORT},
     order_rows,
-    parts::{self, card, empty_store, pages},
+    parts::{self, animal_card, empty_store_card, page_links},
     selected,
 };
 use crate::{layout::Follows, prelude::*, session};
@@ -34,7 +34,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     };
     let mut count = count(desk, query, pets.len(), next.is_some()).await?;
     if query.after.is_none() {
-        let meant = meant(desk, &fields, typed).await?;
+        let meant = find_exact_matches(desk, &fields, typed).await?;
         for pet in &meant {
             pets.retain(|other| other.id != pet.id);
             pets.insert(0, pet.clone());
@@ -64,7 +64,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         .map(|pet| pet.category_id)
         .chain(query.category_id)
         .collect();
-    let categories = desk.categories_with(shown).await?;
+    let categories = desk.load_category_choices(shown).await?;
     let order = if query.newest_first {
         [
             (texts().newest_first, None),
@@ -104,7 +104,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
                 }
             }
             @if pets.is_empty() && filters.is_some() { (nothing) } @else if pets.is_empty() {
-                (empty_store(desk))
+                (empty_store_card(desk))
             } @else if with_boxes {
                 form.several method="post" action="/animals/selected" {
                     (desk.key("selected"))
@@ -113,12 +113,12 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
                     @for (name, value) in &filters.parameters { input type="hidden" name=(name) value=(value); }
                     a.skip href="#selected" { (texts().skip_list) }
                     (table)
-                    (pages(first.as_deref(), next.as_deref()))
+                    (page_links(first.as_deref(), next.as_deref()))
                     (selected::bar((&categories, &fields), (form, &end), errors))
                 }
             } @else {
                 (table)
-                (pages(first.as_deref(), next.as_deref()))
+                (page_links(first.as_deref(), next.as_deref()))
             }
         }
     };
@@ -185,7 +185,7 @@ async fn count(
 
 /// The animals that only what was typed means: as their number, or as the value of a unique field, such
 /// as a scanned microchip.
-pub(super) async fn meant(
+pub(super) async fn find_exact_matches(
     desk: &Desk<'_>,
     fields: &FieldSet,
     typed: &str,
@@ -259,7 +259,7 @@ fn table(
                     }
                 }
                 @let category = markup::category(categories, pet.category_id);
-                td.first { (card(desk, &animal, &category, (&mut drawings, at))) }
+                td.first { (animal_card(desk, &animal, &category, (&mut drawings, at))) }
                 td.price {
                     @if let Some(price) = animal.price() { (amount(price, desk.currency())) }
                 }

@@ -4,7 +4,7 @@ use petstore_domain::store_area::{Category, Command, Label, Preconditions};
 
 use super::{
     category_names,
-    parts::{link, pages},
+    parts::{link, page_links},
 };
 use crate::{ask::Question, prelude::*};
 
@@ -12,13 +12,13 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     let after = desk.visit.query.integer("after");
     let (categories, next) = desk
         .store()
-        .list_categories(after, category_names::most())
+        .list_categories(after, category_names::largest_page_limit())
         .await?;
     let next = next.map(|id| link("/categories", &[("after", &id.to_string())]));
     let first = after.map(|_| "/categories");
     let form = &desk.visit.form;
     let free = match form.get("number") {
-        "" if desk.may_write() => desk.free_number(0).await?,
+        "" if desk.may_write() => desk.find_free_category_number(0).await?,
         _ => None,
     };
     let free = free.map(|free| free.to_string()).unwrap_or_default();
@@ -50,7 +50,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             } @else {
                 div.stack {
                     (markup::table(&markup::headings(&[texts().name, texts().number]), &rows))
-                    (pages(first, next.as_deref()))
+                    (page_links(first, next.as_deref()))
                 }
             }
             @if desk.may_write() {
@@ -77,7 +77,10 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
     let label = errors.take("label", forms::label(desk.visit.form.get("label")));
     let id = match desk.visit.form.get("number") {
-        "" => desk.free_number(0).await?.ok_or(texts().no_free_number),
+        "" => desk
+            .find_free_category_number(0)
+            .await?
+            .ok_or(texts().no_free_number),
         _ => desk
             .visit
             .form
@@ -88,7 +91,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (Some(label), Some(id)) = (label, id) else {
         return list(desk, &errors).await;
     };
-    let present = desk.category(id).await?;
+    let present = desk.load_category(id).await?;
     if let Some(question) = question(desk, id, present.as_ref(), &label).await?
         && let Some(asked) = question.ask(desk, &html! {})
     {
@@ -127,7 +130,7 @@ async fn question(
     }
     let same = |other: &&Category| other.id != id && forms::is_named(other, label.as_str());
     if let Some(other) = desk
-        .categories_typed([label.as_str()])
+        .load_categories_by_names([label.as_str()])
         .await?
         .iter()
         .find(same)

@@ -28,7 +28,7 @@ const NO: [&str; 9] = [
 const SHOWN_CHOICES: usize = 12;
 
 /// A cell as the input for this field has it. What is no value of the kind stays, and is invalid.
-pub(super) fn as_input(
+pub(super) fn normalize(
     field: &FieldDefinition,
     cell: &str,
     currency: Option<&Currency>,

@@ -7,7 +7,7 @@ use super::{
     animal_fields::{form_of, inputs, patch, typed_again},
     commands::NotDone,
     conflict,
-    parts::missing,
+    parts::missing_page,
     values,
 };
 use crate::{
@@ -15,11 +15,11 @@ use crate::{
     prelude::*,
 };
 
-pub(super) async fn form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+pub(super) async fn show_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
-        return Ok(missing(texts().no_pet));
+        return Ok(missing_page(texts().no_pet));
     };
-    let categories = desk.categories_with([pet.category_id].into()).await?;
+    let categories = desk.load_category_choices([pet.category_id].into()).await?;
     let fields = desk.store().fields().await?;
     let form = form_of(&pet, &categories, &fields);
     page(
@@ -68,16 +68,16 @@ async fn page(
 
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
-        return Ok(missing(texts().no_pet));
+        return Ok(missing_page(texts().no_pet));
     };
     let (form, mut errors) = (&desk.visit.form, Errors::default());
     let present = pet.category_id.to_string();
     let mut categories = desk
-        .categories_typed([form.get("category"), &present])
+        .load_categories_by_names([form.get("category"), &present])
         .await?;
     let fields = desk.store().fields().await?;
     let sent = typed_again(form, &categories);
-    values::name_removed(&fields, form, &mut errors);
+    values::report_deleted_fields(&fields, form, &mut errors);
     let merged = Merged::of(&sent, &form_of(&pet, &categories, &fields));
     let form = &merged.form;
     let patch = patch(
@@ -104,7 +104,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             changed: Some(Resource::Pet(theirs)),
             ..
         }) => {
-            categories.extend(desk.categories_of([theirs.category_id].into()).await?);
+            categories.extend(desk.load_categories([theirs.category_id].into()).await?);
             conflict::show(desk, &theirs, (&categories, &fields)).await
         }
         Err(not_done) => {

@@ -3,7 +3,7 @@
 use petstore_domain::store_area::FieldDefinition;
 use petstore_languages as languages;
 
-use super::{fields, parts::missing};
+use super::{fields, parts::missing_page};
 use crate::{prelude::*, staff};
 
 /// The fields whose labels nobody has changed, with those of the language of the store.
@@ -40,7 +40,7 @@ pub(super) async fn write(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = changes(desk).await?;
     let changed = desk.app().fields.put_all(&fields, &desk.context()).await?;
     match fields::outcome(&changed, false) {
-        Ok(()) => Ok(staff::see(fields::PAGE, "saved")),
-        Err(why) => Ok(missing(why)),
+        Ok(()) => Ok(staff::see(fields::FIELDS_PATH, "saved")),
+        Err(why) => Ok(missing_page(why)),
     }
 }

@@ -10,7 +10,7 @@ use petstore_domain::{
 
 use super::{
     field_form::{choices, form_of, in_words, inputs, name_of, read, values_of},
-    parts::missing,
+    parts::missing_page,
     values::label_of,
 };
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
     staff,
 };
 
-pub(super) const PAGE: &str = "/settings/fields";
+pub(super) const FIELDS_PATH: &str = "/settings/fields";
 
 pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
@@ -43,7 +43,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         @for field in fields.all() {
             tr {
                 td.first {
-                    a href={ (PAGE) "/" (field.name.as_str()) } {
+                    a href={ (FIELDS_PATH) "/" (field.name.as_str()) } {
                         bdi { (label_of(field)) }
                     }
                 }
@@ -63,7 +63,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         @if !fields.all().is_empty() { (markup::table(&markup::headings(&labels), &rows)) }
         details.card open[!errors.is_empty() || fields.all().is_empty()] {
             summary { (texts().add_field) }
-            form.fields method="post" action=(PAGE) {
+            form.fields method="post" action=(FIELDS_PATH) {
                 (desk.key("field"))
                 (label.show())
                 (inputs(form, errors))
@@ -93,7 +93,7 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return list(desk, &errors).await;
     };
     match change(desk, FieldWish::Put(field), None).await? {
-        Ok(()) => Ok(staff::see(PAGE, "saved")),
+        Ok(()) => Ok(staff::see(FIELDS_PATH, "saved")),
         Err(why) if why == texts().field_name_taken => {
             errors.add("name", why);
             list(desk, &errors).await
@@ -104,13 +104,13 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(field) = present(desk).await? else {
-        return Ok(missing(texts().no_field));
+        return Ok(missing_page(texts().no_field));
     };
     Ok(page(desk, &field, &form_of(&field), &Errors::default()))
 }
 
 fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) -> Reply {
-    let path = format!("{PAGE}/{}", field.name.as_str());
+    let path = format!("{FIELDS_PATH}/{}", field.name.as_str());
     let label = label_of(field);
     let content = html! {
         h1 { (markup::text(field.label.as_str(), LONG)) }
@@ -125,7 +125,7 @@ fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) 
             (inputs(form, errors))
             div.buttons {
                 button.main { (texts().save) }
-                a.button.quiet href=(PAGE) { (texts().cancel) }
+                a.button.quiet href=(FIELDS_PATH) { (texts().cancel) }
             }
         }
         form method="post" action={ (path) "/delete" } {
@@ -141,7 +141,7 @@ fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) 
 
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(field) = present(desk).await? else {
-        return Ok(missing(texts().no_field));
+        return Ok(missing_page(texts().no_field));
     };
     // A browser does not send a box without a tick.
     let sent = &desk.visit.form;
@@ -162,7 +162,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let effects = effects(desk, &field, &wanted).await?;
     if !effects.is_empty() {
         let title = texts().really(texts().save, &label_of(&field));
-        let path = format!("{PAGE}/{}", field.name.as_str());
+        let path = format!("{FIELDS_PATH}/{}", field.name.as_str());
         let question = Question {
             title,
             effects,
@@ -174,7 +174,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
     }
     match change(desk, FieldWish::Put(wanted), form.integer("version")).await? {
-        Ok(()) => Ok(staff::see(PAGE, "saved")),
+        Ok(()) => Ok(staff::see(FIELDS_PATH, "saved")),
         Err(why) => {
             // What is typed can be saved over what it is now.
             let field = present(desk).await?.unwrap_or(field);
@@ -244,7 +244,7 @@ async fn effects(
 
 pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(field) = present(desk).await? else {
-        return Ok(missing(texts().no_field));
+        return Ok(missing_page(texts().no_field));
     };
     let effect = texts().field_deleted_effect.to_owned();
     let asked = Question::of_setting(
@@ -252,14 +252,14 @@ pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         texts().delete_field,
         field.label.as_str(),
         effect,
-        PAGE,
+        FIELDS_PATH,
     );
     if let Some(asked) = asked {
         return Ok(asked);
     }
     let wish = FieldWish::Delete(field.name.clone());
     match change(desk, wish, desk.visit.form.integer("version")).await? {
-        Ok(()) => Ok(staff::see(PAGE, "deleted")),
+        Ok(()) => Ok(staff::see(FIELDS_PATH, "deleted")),
         Err(why) => Ok(page(desk, &field, &form_of(&field), &Errors::text(why))),
     }
 }

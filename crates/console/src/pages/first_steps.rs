@@ -9,7 +9,10 @@ use crate::prelude::*;
 const WINDOW: &str = "/first-steps/window";
 
 /// The steps that the member can do and that are left. `None` if there are none.
-pub(super) async fn left(desk: &Desk<'_>, is_empty: bool) -> Result<Option<Markup>, StoreError> {
+pub(super) async fn remaining_steps(
+    desk: &Desk<'_>,
+    is_empty: bool,
+) -> Result<Option<Markup>, StoreError> {
     let noted = desk.store().first_steps().await?;
     let is_noted = |step: FirstStep| noted.contains(step.as_str());
     if !desk.may_write() || is_noted(FirstStep::All) {
@@ -50,13 +53,13 @@ pub(super) async fn left(desk: &Desk<'_>, is_empty: bool) -> Result<Option<Marku
 }
 
 /// `POST /first-steps`: shows none any more.
-pub(super) async fn end(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+pub(super) async fn hide(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     desk.store().note_step(FirstStep::All).await?;
     Ok(Reply::See("/".to_owned(), None))
 }
 
 /// `GET /first-steps/window`: leads to the window.
-pub(super) async fn window(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+pub(super) async fn open_window(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     desk.store().note_step(FirstStep::Window).await?;
     let window = desk.visit.console.settings.window.as_deref().unwrap_or("/");
     Ok(Reply::See(window.to_owned(), None))

@@ -142,7 +142,7 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
         .iter()
         .flat_map(|&change| categories_in(change))
         .collect();
-    let categories = desk.categories_of(ids).await?;
+    let categories = desk.load_categories(ids).await?;
     let fields = desk.store().fields().await?;
     // An animal that was imported begins with the import, of which the log has one entry for all.
     let begins = changes

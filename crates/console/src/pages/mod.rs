@@ -115,13 +115,13 @@ routes! {
     addKey             POST "/settings/keys"                   staff!(Manager, staff::add_key).after_password().does(|of| of.add_key);
     changeKey          POST "/settings/keys/{id}"              staff!(Manager, staff::change_key).after_password().does(|of| of.keys);
     today              GET  "/"                                staff!(Viewer, today::today);
-    endFirstSteps      POST "/first-steps"                     staff!(Clerk, first_steps::end).does(|of| of.no_steps);
-    lookAtWindow       GET  "/first-steps/window"              staff!(Clerk, first_steps::window);
+    endFirstSteps      POST "/first-steps"                     staff!(Clerk, first_steps::hide).does(|of| of.no_steps);
+    lookAtWindow       GET  "/first-steps/window"              staff!(Clerk, first_steps::open_window);
     live               GET  "/live"                            staff!(Viewer, live::follow);
     animals            GET  "/animals"                         staff!(Viewer, animals::list);
     changeSelected     POST "/animals/selected"                staff!(Clerk, several::change_selected).does(|of| of.with_selected);
     animal             GET  "/animals/{id}"                    staff!(Viewer, animal::show, &Errors::default());
-    editForm           GET  "/animals/{id}/edit"               staff!(Clerk, edit::form);
+    editForm           GET  "/animals/{id}/edit"               staff!(Clerk, edit::show_form);
     saveEdit           POST "/animals/{id}/edit"               staff!(Clerk, edit::save).does(|of| of.edit);
     placeOrder         POST "/animals/{id}/order"              staff!(Clerk, animal::place_order).does(|of| of.reserve);
     photos             GET  "/animals/{id}/photos"             staff!(Clerk, photos::show, &Errors::default());
@@ -129,7 +129,7 @@ routes! {
     changePhoto        POST "/animals/{id}/photos/change"      staff!(Clerk, photo_forms::change).does(|of| of.photos);
     withdraw           POST "/animals/{id}/withdraw"           staff!(Clerk, animal::withdraw).does(|of| of.withdraw);
     restore            POST "/animals/{id}/restore"            staff!(Clerk, animal::restore).does(|of| of.restore);
-    addForm            GET  "/add"                             staff!(Clerk, add_one::add_form);
+    addForm            GET  "/add"                             staff!(Clerk, add_one::show_form);
     addOne             POST "/add"                             staff!(Clerk, add_one::add_one).does(|of| of.add_animal);
     sendPhoto          POST "/add/photo"                       Target::Pictures(needed(Role::Clerk));
     preview            POST "/add/preview"                     staff!(Clerk, add_many::preview).does(|of| of.add_animals);

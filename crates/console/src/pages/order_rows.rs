@@ -4,7 +4,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use petstore_domain::store_area::{Contact, FieldSet, Order, OrderId, OrderStatus, StorePet};
 use petstore_languages::look::{Animal, Drawings};
 
-use super::{category_names::AT_ONCE, parts::card};
+use super::{category_names::MAX_CONCURRENT_READS, parts::animal_card};
 use crate::{
     merge,
     order_inputs::{ORDER_INPUTS, PRICE},
@@ -34,7 +34,7 @@ pub(super) async fn with_ids(
     let ids: Vec<OrderId> = ids.collect();
     let orders = stream::iter(ids)
         .map(|id| desk.store().get_order(id))
-        .buffered(AT_ONCE);
+        .buffered(MAX_CONCURRENT_READS);
     let orders: Vec<Option<Order>> = orders.try_collect().await?;
     Ok(orders.into_iter().flatten().collect())
 }
@@ -49,7 +49,7 @@ pub(super) async fn animals_of(
     };
     stream::iter(orders)
         .map(pet)
-        .buffered(AT_ONCE)
+        .buffered(MAX_CONCURRENT_READS)
         .try_collect()
         .await
 }
@@ -159,7 +159,7 @@ pub(super) fn table(desk: &Desk<'_>, fields: &FieldSet, rows: &[Row]) -> Markup 
     let rows = html! {
         @for (at, row) in rows.iter().enumerate() {
             @let animal = row.1.as_ref().map(|pet| Animal::whole(pet, fields));
-            @let card = animal.map(|animal| card(desk, &animal, "", (&mut drawings, at)));
+            @let card = animal.map(|animal| animal_card(desk, &animal, "", (&mut drawings, at)));
             (table_row(desk, row, card, (has_buttons, have_contacts)))
         }
     };

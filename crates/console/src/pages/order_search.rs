@@ -9,8 +9,8 @@ use petstore_domain::{
 };
 
 use super::{
-    animals::meant,
-    category_names::{AT_ONCE, most},
+    animals::find_exact_matches,
+    category_names::{MAX_CONCURRENT_READS, largest_page_limit},
     order_rows::{contact, with_ids},
 };
 use crate::prelude::*;
@@ -47,7 +47,7 @@ pub(super) async fn find(
         let reference = Some(reference);
         let query = OrderQuery {
             reference,
-            limit: most(),
+            limit: largest_page_limit(),
             ..query.clone()
         };
         found.extend(desk.store().list_orders(&query).await?.0);
@@ -63,7 +63,9 @@ pub(super) async fn find(
         };
         desk.store().list_orders(&query).await
     };
-    let of_animals = stream::iter(animals).map(of_animal).buffered(AT_ONCE);
+    let of_animals = stream::iter(animals)
+        .map(of_animal)
+        .buffered(MAX_CONCURRENT_READS);
     let of_animals: Vec<_> = of_animals.try_collect().await?;
     found.extend(of_animals.into_iter().flat_map(|(orders, _)| orders));
     let wholes = if status.is_none() {
@@ -108,7 +110,7 @@ async fn animals(
     status: Option<OrderStatus>,
 ) -> Result<(Vec<PetId>, Vec<Order>, bool), ApiError> {
     let fields = desk.store().fields().await?;
-    let mut found = meant(desk, &fields, typed).await?;
+    let mut found = find_exact_matches(desk, &fields, typed).await?;
     let (mut orders, mut is_whole) = (Vec::new(), true);
     if let Some(name) = NamePrefix::new(typed).filter(|_| !typed.contains('\0')) {
         let newest = desk.store().names_of_orders(status, SEARCHED).await?;
@@ -159,7 +161,7 @@ async fn with_part(
             || contact(desk, order).is_some_and(is_for)
     };
     let mut query = OrderQuery {
-        limit: most(),
+        limit: largest_page_limit(),
         ..query
     };
     let (mut found, mut searched) = (Vec::new(), 0);

@@ -13,7 +13,7 @@ use petstore_languages::look::{Animal, Drawings};
 use super::{
     order_rows::{animals_of, call, form_of, sums, table, with_animals, with_ids},
     order_search,
-    parts::{card, link, live, missing, pages},
+    parts::{animal_card, link, live_content, missing_page, page_links},
     values,
 };
 use crate::{
@@ -121,7 +121,7 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                 } @else if is_cut { p.muted { (texts().only_first) } }
                 @if !sums.is_empty() { p.muted { (texts().shown_here) " " (sums) } }
                 (table(desk, &fields, &rows))
-                (pages(first.as_deref(), next.as_deref()))
+                (page_links(first.as_deref(), next.as_deref()))
             }
         }
     };
@@ -145,11 +145,11 @@ fn tab(typed: &str, (value, label): (&str, &str), present: &str) -> Markup {
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let ids = desk.id(OrderId::new).into_iter();
     let Some((order, pet)) = with_animals(desk, ids).await?.into_iter().next() else {
-        return Ok(missing(texts().no_order));
+        return Ok(missing_page(texts().no_order));
     };
     let title = texts().title_of_order(order.id.get());
     let categories = desk
-        .categories_of(pet.iter().map(|pet| pet.category_id).collect())
+        .load_categories(pet.iter().map(|pet| pet.category_id).collect())
         .await?;
     let (fields, mut drawings) = (desk.store().fields().await?, Drawings::default());
     let content = html! {
@@ -163,14 +163,14 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 h2 { (texts().animal) }
                 @if let Some(pet) = &pet {
                     @let animal = Animal::whole(pet, &fields);
-                    (card(desk, &animal, &markup::category(&categories, pet.category_id), (&mut drawings, 0)))
+                    (animal_card(desk, &animal, &markup::category(&categories, pet.category_id), (&mut drawings, 0)))
                     dl {
                         dt { (texts().number) }
                         dd { (pet.id.get()) }
                         // Such as its microchip.
                         @for (field, value) in animal.values.iter().filter(|(field, _)| field.is_unique) {
                             dt { (values::label_of(field)) }
-                            dd { (values::one(desk, field, value)) }
+                            dd { (values::value_markup(desk, field, value)) }
                         }
                     }
                     (drawings.symbols())
@@ -186,7 +186,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             p.print { (label) (window_texts().colon) "______________________________" }
         }
     };
-    let page = Page::new(title, live(errors, &content));
+    let page = Page::new(title, live_content(errors, &content));
     let page = page.following(Follows::Pet(order.pet_id.get()));
     Ok(page.wrong_if(!errors.is_empty()).into())
 }
@@ -340,7 +340,7 @@ async fn act_on_order(
         .await?
         .pop()
     else {
-        return Ok(missing(texts().no_order));
+        return Ok(missing_page(texts().no_order));
     };
     let now = form_of(desk, &order);
     let merged = Merged::of(&desk.visit.form, &now);

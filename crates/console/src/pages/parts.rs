@@ -10,7 +10,7 @@ use crate::prelude::*;
 const AT_FIRST: usize = 8;
 
 /// A page about something that does not exist.
-pub(super) fn missing(message: &str) -> Reply {
+pub(super) fn missing_page(message: &str) -> Reply {
     let content = html! {
         h1 { (texts().not_found) }
         p { (message) }
@@ -22,7 +22,7 @@ pub(super) fn missing(message: &str) -> Reply {
 }
 
 /// Content that is replaced as a whole when something changes, so that no part contradicts another.
-pub(super) fn live(errors: &Errors, content: &Markup) -> Markup {
+pub(super) fn live_content(errors: &Errors, content: &Markup) -> Markup {
     html! {
         (errors.summary())
         div #now.stack data-live { (content) }
@@ -30,7 +30,7 @@ pub(super) fn live(errors: &Errors, content: &Markup) -> Markup {
 }
 
 /// The content of the list while the store has no animals.
-pub(super) fn empty_store(desk: &Desk<'_>) -> Markup {
+pub(super) fn empty_store_card(desk: &Desk<'_>) -> Markup {
     html! {
         div.card.empty {
             strong { (texts().empty_store) }
@@ -48,7 +48,7 @@ pub(super) fn today(desk: &Desk<'_>) -> Date {
 }
 
 /// An animal in a row of a list, at this position, with the label of its category if the list shows it.
-pub(super) fn card(
+pub(super) fn animal_card(
     desk: &Desk<'_>,
     animal: &Animal<'_>,
     category: &str,
@@ -81,7 +81,7 @@ pub(super) fn link(path: &str, parameters: &[(&str, &str)]) -> String {
 }
 
 /// The links below a list: to its beginning if this is a later page, and to the next page.
-pub(super) fn pages(first: Option<&str>, next: Option<&str>) -> Markup {
+pub(super) fn page_links(first: Option<&str>, next: Option<&str>) -> Markup {
     html! {
         @if next.is_some() { p.print { (texts().more_follow) } }
         @if first.is_some() || next.is_some() {

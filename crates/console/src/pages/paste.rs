@@ -392,7 +392,7 @@ fn typed(
             _ if cell.contains(LINE_END) && !may_have_lines => {
                 Err(texts().several_lines.to_owned())
             }
-            Some(field) => cells::as_input(field, cell, known.currency),
+            Some(field) => cells::normalize(field, cell, known.currency),
             None => Ok(cell.clone()),
         };
         match value {

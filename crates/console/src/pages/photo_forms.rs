@@ -20,7 +20,7 @@ use super::{
     add_one,
     commands::NotDone,
     history::{self, Deleted},
-    parts::missing,
+    parts::missing_page,
     photos::{self, alt_input, look_input},
 };
 use crate::{
@@ -62,7 +62,7 @@ pub(super) fn arriving(console: &Console, member: StaffId) -> Result<Arc<StaffId
 pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let Some(pet) = desk.pet().await? else {
-        return Ok(missing(texts().no_pet));
+        return Ok(missing_page(texts().no_pet));
     };
     let id = pet.id;
     let (act, photo) = form.get("do").split_once('-').unwrap_or(("save", ""));
@@ -283,7 +283,7 @@ fn see(id: PetId, flash: Flash) -> Reply {
 pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, ApiError> {
     let pet = desk.pet().await?;
     if pet.is_none() && !desk.visit.parameter.is_empty() {
-        return Ok(missing(texts().no_pet));
+        return Ok(missing_page(texts().no_pet));
     }
     let console = desk.visit.console;
     let (edge, _arriving) = (&console.edge, arriving(console, desk.session.member.id)?);
@@ -313,7 +313,7 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
                 let one = match &pet {
                     Some(pet) => add_one(desk, pet.id, &key, number, content).await?,
                     None => stored(desk, content).await?.map(|stored| {
-                        waiting.push(photos::waiting(&add_one::waiting(desk, stored)));
+                        waiting.push(photos::waiting(&add_one::waiting_photo_token(desk, stored)));
                     }),
                 };
                 match one {

@@ -3,7 +3,7 @@
 use petstore_domain::store_area::{AltText, Focus, Photo, PhotoId, Photos, StorePet};
 use petstore_languages::look;
 
-use super::parts::{live, missing};
+use super::parts::{live_content, missing_page};
 use crate::{
     layout::{self, Follows},
     merge,
@@ -19,7 +19,7 @@ pub(super) const PHOTO: &str = "photo";
 /// The page of the photos of an animal.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
-        return Ok(missing(texts().no_pet));
+        return Ok(missing_page(texts().no_pet));
     };
     let title = texts().photos_of(&markup::plain_name(pet.name.as_str()));
     let content = html! {
@@ -29,7 +29,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         }
         (card(desk, &pet))
     };
-    let content = html! { (live(errors, &content)) (script()) };
+    let content = html! { (live_content(errors, &content)) (script()) };
     let page = Page::new(title, content).following(Follows::Pet(pet.id.get()));
     Ok(page.wrong_if(!errors.is_empty()).into())
 }

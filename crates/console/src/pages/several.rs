@@ -12,7 +12,7 @@ use petstore_domain::{
 };
 
 use super::{
-    animal_filters::is_of_list,
+    animal_filters::is_list_parameter,
     animals, cells,
     commands::{NotDone, refused},
     order_rows,
@@ -183,7 +183,7 @@ fn list_of(form: &Form) -> String {
     link(
         "/animals",
         &fields
-            .filter(|(name, _)| is_of_list(name))
+            .filter(|(name, _)| is_list_parameter(name))
             .collect::<Vec<_>>(),
     )
 }
@@ -206,7 +206,7 @@ fn ask(desk: &Desk<'_>, (pets, orders): (&[StorePet], &[Order]), act: Act) -> Op
                     (markup::pet_badge(pet))
                     @if let Some(contact) = order_rows::contact_for(desk, orders, pet) { " " (markup::text(contact, SHORT)) }
                     @if let Some((field, new)) = &act.value {
-                        " " @if let Some(old) = pet.fields.get(field.name.as_str()) { (values::one(desk, field, old)) } @else { "–" }
+                        " " @if let Some(old) = pet.fields.get(field.name.as_str()) { (values::value_markup(desk, field, old)) } @else { "–" }
                         " → " bdi { (new) }
                     }
                 }
@@ -364,7 +364,7 @@ async fn act(
                 }
             }),
         _ => {
-            let categories = desk.categories_typed([form.get("to")]).await?;
+            let categories = desk.load_categories_by_names([form.get("to")]).await?;
             let id = errors.take("to", forms::category(form.get("to"), &categories));
             id.and_then(|id| {
                 let question = texts().move_animals(count, &markup::category(&categories, id));
@@ -388,7 +388,7 @@ fn value<'f>(
         .filter(|field| !field.is_unique);
     let field = field.ok_or_else(|| texts().field_missing.to_owned())?;
     let id = values::input_of(field);
-    let typed = cells::as_input(field, desk.visit.form.get("value"), desk.currency())?;
+    let typed = cells::normalize(field, desk.visit.form.get("value"), desk.currency())?;
     let words = values::in_words(fields.all(), desk.currency(), &id, &typed);
     let mut wrong = Errors::default();
     let form = Form::with(&[(&*id, &*typed)]);

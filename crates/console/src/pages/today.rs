@@ -13,7 +13,7 @@ use petstore_domain::{
 use petstore_languages::look::Animal;
 use tokio::time;
 
-use super::{category_names, first_steps, order_rows, parts::empty_store, webhooks};
+use super::{category_names, first_steps, order_rows, parts::empty_store_card, webhooks};
 use crate::{layout::Follows, prelude::*};
 
 /// How long the page waits for the numbers of animals.
@@ -67,7 +67,7 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         inventory.available + inventory.pending + inventory.sold + inventory.withdrawn
     });
     let is_empty = animals == Some(0);
-    let steps = first_steps::left(desk, is_empty).await?;
+    let steps = first_steps::remaining_steps(desk, is_empty).await?;
     let content = html! {
         h1 { (texts().today) }
         @if let Some(doubt) = desk.app().confirmed_clock.doubt() {
@@ -100,7 +100,7 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
         @if let Some(steps) = &steps { (steps) }
         @if is_empty {
-            @if steps.is_none() { (empty_store(desk)) }
+            @if steps.is_none() { (empty_store_card(desk)) }
         } @else {
             div #now.stack data-live {
                 section.stack {
@@ -228,7 +228,7 @@ async fn incomplete(
         .unwrap_or(desk.visit.now);
     let (mut newest, next) = desk
         .store()
-        .list_on_offer(None, category_names::most(), false)
+        .list_on_offer(None, category_names::largest_page_limit(), false)
         .await?;
     let (chip, has_photos) = (
         fields.find("microchip"),

@@ -24,7 +24,7 @@ fn as_typed(kind: FieldKind, value: &FieldValue) -> String {
 }
 
 /// The inputs with the values of an animal, as a browser sends them.
-pub(super) fn typed(fields: &FieldSet, values: &FieldValues) -> Vec<(String, String)> {
+pub(super) fn input_values(fields: &FieldSet, values: &FieldValues) -> Vec<(String, String)> {
     let typed = |field: &FieldDefinition| {
         let value = values.get(field.name.as_str());
         (
@@ -75,7 +75,7 @@ fn removed<'f>(fields: &FieldSet, form: &'f Form) -> impl Iterator<Item = &'f (S
 }
 
 /// Names what was typed for fields that were deleted since the form was shown, because it cannot be saved.
-pub(super) fn name_removed(fields: &FieldSet, form: &Form, errors: &mut Errors) {
+pub(super) fn report_deleted_fields(fields: &FieldSet, form: &Form, errors: &mut Errors) {
     for (name, typed) in removed(fields, form) {
         let field = name.trim_start_matches(PREFIX);
         errors.add(
@@ -184,7 +184,7 @@ pub(super) fn patch(
             FieldKind::Decimal | FieldKind::Integer | FieldKind::Date
         );
         let read = if is_read {
-            cells::as_input(field, &typed, currency)
+            cells::normalize(field, &typed, currency)
         } else {
             Ok(typed)
         };
@@ -222,20 +222,20 @@ pub(super) fn patch(
 }
 
 /// The values that are set, each with the label of its field.
-pub(super) fn shown(
+pub(super) fn set_values(
     desk: &Desk<'_>,
     fields: &FieldSet,
     values: &FieldValues,
 ) -> Vec<(String, Markup)> {
     let value = |field: &FieldDefinition| {
         let value = values.get(field.name.as_str())?;
-        Some((label_of(field), one(desk, field, value)))
+        Some((label_of(field), value_markup(desk, field, value)))
     };
     fields.all().iter().filter_map(value).collect()
 }
 
 /// A value in words.
-pub(super) fn one(desk: &Desk<'_>, field: &FieldDefinition, value: &FieldValue) -> Markup {
+pub(super) fn value_markup(desk: &Desk<'_>, field: &FieldDefinition, value: &FieldValue) -> Markup {
     match value {
         FieldValue::Text(text) if field.is_price() => {
             html! { (amount(text, desk.currency())) }
@@ -268,7 +268,9 @@ pub(super) fn compared(
     let has_input = |field: &&FieldDefinition| form.all(&input_of(field)).next().is_some();
     let row = |field: &FieldDefinition| {
         let name = field.name.as_str();
-        let value = values.get(name).map(|value| one(desk, field, value));
+        let value = values
+            .get(name)
+            .map(|value| value_markup(desk, field, value));
         let shown = value.unwrap_or_else(|| html! { (texts().no_value) });
         (label_of(field), shown, changes.contains_key(name))
     };

@@ -6,7 +6,7 @@ use petstore_domain::store_area::{Attempt, ChangeType, DisabledReason, StoredWeb
 
 pub(super) use self::change::{add, disable, press};
 
-use super::parts::missing;
+use super::parts::missing_page;
 use crate::{prelude::*, staff};
 
 /// How many of the newest attempts a page shows, and how many are read at once.
@@ -120,7 +120,7 @@ fn type_boxes(chosen: &[&str]) -> Markup {
 
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let Some(stored) = desk.app().webhooks.find(desk.id(Some)).await? else {
-        return Ok(missing(texts().no_webhook));
+        return Ok(missing_page(texts().no_webhook));
     };
     let webhook = &stored.webhook;
     let attempts = newest_attempts(desk, webhook.id).await?;

@@ -10,7 +10,7 @@ use petstore_domain::{
 };
 
 use super::{list, show};
-use crate::{ask::Question, pages::parts::missing, prelude::*, reply::Flash, staff};
+use crate::{ask::Question, pages::parts::missing_page, prelude::*, reply::Flash, staff};
 
 /// The page with all webhooks.
 const LIST: &str = "/settings/webhooks";
@@ -74,7 +74,7 @@ pub(in super::super) async fn press(
     code: &'static str,
 ) -> Result<Reply, ApiError> {
     let Some(id) = desk.id(Some) else {
-        return Ok(missing(texts().no_webhook));
+        return Ok(missing_page(texts().no_webhook));
     };
     let path = format!("{LIST}/{id}");
     let effect = match wanted {
