@@ -15,8 +15,8 @@ use petstore_formats::json;
 use petstore_observe::metrics::Exposition;
 use petstore_web::{
     edge::{
-        ApiError, BaseUrl, Body, Edge, Facts, Found, Interface, RequestBody, Response, UnreadBody,
-        find, photos,
+        ApiError, BaseUrl, Body, Edge, Facts, Interface, RequestBody, Response, RouteMatch,
+        UnreadBody, find, photos,
     },
     server::Handler,
 };
@@ -45,8 +45,8 @@ pub struct Api {
 }
 
 /// Makes `edge` count the requests for each operation.
-pub fn counted(edge: Edge) -> Edge {
-    edge.counting(&ROUTES)
+pub fn with_routes(edge: Edge) -> Edge {
+    edge.with_routes(&ROUTES)
 }
 
 impl Api {
@@ -100,11 +100,16 @@ impl Api {
     /// `GET /photos/{file}`.
     async fn photo_file(&self, client: &Client, call: Call<'_>) -> Result<Response, ApiError> {
         let headers = &call.request.headers;
-        let memory = (
-            &self.edge.response_memory,
-            self.edge.strangers.reader(client, headers),
-        );
-        photos::respond(&self.app.reading.photos, memory, headers, call.parameter).await
+        let reader = self.edge.strangers.reader(client, headers);
+        let memory = &self.edge.response_memory;
+        photos::respond(
+            &self.app.reading.photos,
+            memory,
+            reader,
+            headers,
+            call.parameter,
+        )
+        .await
     }
 
     /// Puts the path of the base URL before the paths of photos, which are without it in the store.
@@ -138,17 +143,17 @@ impl Api {
 impl Interface for Api {
     const IS_FOR_CLIENTS: bool = true;
     const CACHE_CONTROL: HeaderValue = etag::REVALIDATE;
-    type Found = Found<Operation>;
+    type RouteMatch = RouteMatch<Operation>;
 
     fn edge(&self) -> &Edge {
         &self.edge
     }
 
-    fn find(&self, request: &Parts) -> Found<Operation> {
+    fn find(&self, request: &Parts) -> RouteMatch<Operation> {
         find(&ROUTES, &request.method, request.uri.path())
     }
 
-    fn may_wait(found: Found<Operation>) -> Duration {
+    fn may_wait(found: RouteMatch<Operation>) -> Duration {
         routes::may_wait(found)
     }
 
@@ -159,7 +164,7 @@ impl Interface for Api {
         request: &Parts,
         request_id: &HeaderValue,
         body: UnreadBody<'_>,
-        found: Found<Operation>,
+        found: RouteMatch<Operation>,
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
         let path = request.uri.path();
@@ -204,7 +209,7 @@ impl Interface for Api {
         }
     }
 
-    fn announce(&self, found: Found<Operation>, facts: &Facts, response: &mut Response) {
+    fn announce(&self, found: RouteMatch<Operation>, facts: &Facts, response: &mut Response) {
         let status = response.status();
         let headers = response.headers_mut();
         if let Some(rate) = facts.rate

@@ -15,7 +15,7 @@ mod store_area;
 use petstore_web::edge::etag;
 
 pub use self::{
-    api::{Api, counted},
+    api::{Api, with_routes},
     context::Settings,
     management::Management,
     store_area::declared_bodies,

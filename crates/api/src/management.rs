@@ -75,7 +75,7 @@ impl Management {
 impl Interface for Management {
     const IS_FOR_CLIENTS: bool = false;
     const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-store");
-    type Found = ();
+    type RouteMatch = ();
 
     fn edge(&self) -> &Edge {
         self.api.edge()

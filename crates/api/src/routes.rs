@@ -6,7 +6,7 @@ use std::{pin::Pin, time::Duration};
 
 use Access::{Key, Public};
 use petstore_domain::Scope;
-use petstore_web::edge::{ApiError, Found, Response, routes};
+use petstore_web::edge::{ApiError, Response, RouteMatch, routes};
 
 use super::{
     context::Call,
@@ -173,26 +173,28 @@ impl Operation {
 
 /// Whether the request for `path` needs a key. Every path under `/v1` does, even one that does
 /// not exist.
-pub(crate) fn needs_key(found: Found<Operation>, path: &str) -> bool {
+pub(crate) fn needs_key(found: RouteMatch<Operation>, path: &str) -> bool {
     match found {
-        Found::Route(route, _) => route.target.access != Public,
-        Found::OtherMethods(_) | Found::Nothing => is_under_v1(path),
+        RouteMatch::Route(route, _) => route.target.access != Public,
+        RouteMatch::OtherMethods(_) | RouteMatch::Nothing => is_under_v1(path),
     }
 }
 
 /// Returns how long the operation may wait in addition to the time limit of requests.
-pub(crate) fn may_wait(found: Found<Operation>) -> Duration {
+pub(crate) fn may_wait(found: RouteMatch<Operation>) -> Duration {
     match found {
-        Found::Route(route, _) => route.target.may_wait,
-        Found::OtherMethods(_) | Found::Nothing => Duration::ZERO,
+        RouteMatch::Route(route, _) => route.target.may_wait,
+        RouteMatch::OtherMethods(_) | RouteMatch::Nothing => Duration::ZERO,
     }
 }
 
 /// Whether the operation is deprecated. Without an operation: whether the operation of the path is.
-pub(crate) fn is_deprecated(found: Found<Operation>) -> bool {
+pub(crate) fn is_deprecated(found: RouteMatch<Operation>) -> bool {
     match found {
-        Found::Route(route, _) | Found::OtherMethods(route) => route.target.is_deprecated(),
-        Found::Nothing => false,
+        RouteMatch::Route(route, _) | RouteMatch::OtherMethods(route) => {
+            route.target.is_deprecated()
+        }
+        RouteMatch::Nothing => false,
     }
 }
 

@@ -13,7 +13,7 @@ use petstore_domain::{
     },
     text,
 };
-use petstore_languages::{Ambiguous, console_texts as texts, numbers};
+use petstore_languages::{AmbiguousNumber, console_texts as texts, numbers};
 
 use super::{markup, visit::Form};
 
@@ -367,9 +367,9 @@ pub(super) fn number_of(
 }
 
 fn read(typed: &str, currency: Option<&Currency>, is_whole: bool) -> Result<String, String> {
-    let read = numbers().read(typed, currency, is_whole);
+    let read = numbers().parse(typed, currency, is_whole);
     read.map_err(
-        |Ambiguous {
+        |AmbiguousNumber {
              meanings: [one, other],
              spellings: [first, second],
          }| { texts().ambiguous(typed.trim(), [&one, &other], [&first, &second]) },

@@ -62,8 +62,8 @@ const MAX_UNCOUNTED_PAGE: usize = 8 << 10;
 const MAX_READ_AT_ONCE: usize = 64 << 10;
 
 /// Makes `edge` also count the requests for the pages of the console.
-pub fn counted(edge: Edge) -> Edge {
-    edge.counting(&PAGES)
+pub fn with_routes(edge: Edge) -> Edge {
+    edge.with_routes(&PAGES)
 }
 
 impl Console {
@@ -119,8 +119,15 @@ impl Console {
         let reader = session::of(visit)
             .await?
             .map_or_else(stranger, |_| Reader::Known);
-        let memory = (&self.edge.response_memory, reader);
-        photos::respond(&self.app.reading.photos, memory, headers, visit.parameter).await
+        let memory = &self.edge.response_memory;
+        photos::respond(
+            &self.app.reading.photos,
+            memory,
+            reader,
+            headers,
+            visit.parameter,
+        )
+        .await
     }
 
     /// `GET /assets/{name}`.
@@ -129,8 +136,8 @@ impl Console {
             return layout::asset(request.uri.path());
         };
         let reader = self.edge.strangers.reader(client, &request.headers);
-        let memory = (&self.edge.response_memory, reader);
-        photos::respond_with_logo(&self.app.reading.logos, memory, logo).await
+        let memory = &self.edge.response_memory;
+        photos::respond_with_logo(&self.app.reading.logos, memory, reader, logo).await
     }
 
     /// Counts the page for a stranger that repeats a long form, which takes up to six times as many
@@ -168,10 +175,10 @@ impl Interface for Console {
     const HAS_KEYS: bool = false;
     const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-store");
     /// How long the page may wait for pictures.
-    type Found = Duration;
+    type RouteMatch = Duration;
 
     fn around<T: Send>(handling: impl Future<Output = T> + Send) -> impl Future<Output = T> + Send {
-        languages::speaking(handling)
+        languages::with_language(handling)
     }
 
     fn edge(&self) -> &Edge {
@@ -205,7 +212,7 @@ impl Interface for Console {
             Target::Asset | Target::Photo if unknown.is_none() => StoreFacts::default(),
             _ => self.store_facts().await?,
         };
-        languages::speak_as(store_facts.language().value, store_facts.kind());
+        languages::set_language_and_kind(store_facts.language().value, store_facts.kind());
         let (page, has_pictures) = (route.label.id, route.target.has_pictures());
         let query = Form::from_query(request.uri.query().unwrap_or_default());
         let query = query.map_err(|_| problem::too_many_fields(Problem::InvalidRequest))?;

@@ -159,5 +159,5 @@ impl Merged {
 /// A value without regard to its spelling, which the store can change.
 fn spelled(typed: &str) -> String {
     let typed = lines(typed);
-    numbers().read(&typed, None, false).unwrap_or(typed)
+    numbers().parse(&typed, None, false).unwrap_or(typed)
 }

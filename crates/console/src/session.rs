@@ -140,7 +140,7 @@ pub(super) async fn with_or_without_code(visit: &Visit<'_>) -> Result<Option<Ses
         return Ok(None);
     }
     if let Some(language) = member.language {
-        languages::speak(language);
+        languages::set_language(language);
     }
     if record.is_to_be_saved_at(visit.now) && !is_of_script(visit.request) {
         store.touch_session(digest, visit.now).await?;

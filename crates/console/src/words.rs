@@ -40,7 +40,7 @@ pub(crate) fn in_words(
     let price = Some(typed).filter(|typed| is_price && Decimal::new(typed).is_some());
     let read = || {
         numbers()
-            .read(typed, currency, false)
+            .parse(typed, currency, false)
             .ok()
             .filter(|_| is_price)
     };

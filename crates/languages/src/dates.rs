@@ -25,7 +25,7 @@ impl Numbers {
     /// # Errors
     ///
     /// `03/04/2024` has two meanings in English.
-    pub fn read_date(&self, typed: &str) -> Result<Option<Date>, [Date; 2]> {
+    pub fn parse_date(&self, typed: &str) -> Result<Option<Date>, [Date; 2]> {
         let lower = typed.trim().to_lowercase();
         let parts =
             lower.split(|between: char| between.is_whitespace() || ".,/-".contains(between));
@@ -126,7 +126,7 @@ mod tests {
                     let written = numbers_in(language).date(date);
                     for reader in Language::ALL {
                         assert_eq!(
-                            numbers_in(reader).read_date(&written),
+                            numbers_in(reader).parse_date(&written),
                             Ok(Some(date)),
                             "{written}"
                         );
@@ -164,7 +164,7 @@ mod tests {
             let expected = expected.map(|day| day.parse().unwrap());
             for language in Language::ALL {
                 assert_eq!(
-                    numbers_in(language).read_date(typed),
+                    numbers_in(language).parse_date(typed),
                     Ok(expected),
                     "{typed}"
                 );
@@ -172,9 +172,9 @@ mod tests {
         }
         let [april, march] = ["2024-04-03", "2024-03-04"].map(|day| day.parse().unwrap());
         for typed in ["03/04/2024", "3-4-2024"] {
-            assert_eq!(numbers_in(English).read_date(typed), Err([april, march]));
+            assert_eq!(numbers_in(English).parse_date(typed), Err([april, march]));
             for language in [German, French, Spanish] {
-                assert_eq!(numbers_in(language).read_date(typed), Ok(Some(april)));
+                assert_eq!(numbers_in(language).parse_date(typed), Ok(Some(april)));
             }
         }
     }

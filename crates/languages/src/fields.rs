@@ -5,7 +5,7 @@ use petstore_domain::store_area::{FieldDefinition, FieldSet, Language, relabelle
 use super::field_labels;
 
 /// The fields that change if those labels are written in this language that nobody has changed.
-pub fn in_language(fields: &FieldSet, language: Language) -> Vec<FieldDefinition> {
+pub fn relabelled_fields(fields: &FieldSet, language: Language) -> Vec<FieldDefinition> {
     relabelled(
         fields,
         &Language::ALL.map(field_labels),
@@ -57,11 +57,11 @@ mod tests {
     fn each_language_has_a_label_for_each_field_and_value_of_a_new_database() {
         let new = fields_of_new_database().unwrap();
         // English is what the schema has.
-        assert_eq!(in_language(&new, Language::English), []);
+        assert_eq!(relabelled_fields(&new, Language::English), []);
         for language in Language::ALL {
             let labels = field_labels(language);
             assert_eq!(labels.len(), new.all().len());
-            let translated = with(&new, &in_language(&new, language));
+            let translated = with(&new, &relabelled_fields(&new, language));
             for labels in labels {
                 let field = translated.find(labels.name).unwrap();
                 assert_eq!(field.label.as_str(), labels.label);
@@ -85,11 +85,11 @@ mod tests {
             }
             // From each language to each other one, and back.
             for other in Language::ALL {
-                let there = with(&translated, &in_language(&translated, other));
-                assert_eq!(there, with(&new, &in_language(&new, other)));
+                let there = with(&translated, &relabelled_fields(&translated, other));
+                assert_eq!(there, with(&new, &relabelled_fields(&new, other)));
             }
         }
-        let german = with(&new, &in_language(&new, Language::German));
+        let german = with(&new, &relabelled_fields(&new, Language::German));
         assert_eq!(
             shown(&german, "sex"),
             ["Geschlecht", "Weiblich", "Männlich", "Unbekannt"]
@@ -120,7 +120,7 @@ mod tests {
                 .unwrap()
                 .labelled(BTreeMap::from(labels));
         });
-        let german = with(&fields, &in_language(&fields, Language::German));
+        let german = with(&fields, &relabelled_fields(&fields, Language::German));
         assert_eq!(shown(&german, "colour"), ["Coat"]);
         assert_eq!(shown(&german, "size"), ["Größe", "Tiny", "Mittel", "Groß"]);
         assert_eq!(
@@ -128,7 +128,7 @@ mod tests {
             ["Tierart", "Dog", "Fisch", "Welli", "Hund"]
         );
         // A label of a former language is not a change.
-        let french = with(&german, &in_language(&german, Language::French));
+        let french = with(&german, &relabelled_fields(&german, Language::French));
         assert_eq!(
             shown(&french, "size"),
             ["Taille", "Tiny", "Moyenne", "Grande"]
@@ -139,6 +139,6 @@ mod tests {
         );
         // A field that is gone is not made again.
         let without = FieldSet::new(1, vec![new.find("price").unwrap().clone()], Vec::new());
-        assert_eq!(in_language(&without, Language::Spanish).len(), 1);
+        assert_eq!(relabelled_fields(&without, Language::Spanish).len(), 1);
     }
 }

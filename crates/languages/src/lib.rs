@@ -22,7 +22,9 @@ use petstore_domain::store_area::{
 use tokio::task_local;
 
 pub(crate) use self::numbers::Numbers;
-pub use self::{browsers::browser, declaration::Unit, fields::in_language, numbers::Ambiguous};
+pub use self::{
+    browsers::browser, declaration::Unit, fields::relabelled_fields, numbers::AmbiguousNumber,
+};
 
 task_local! {
     /// The language of the request, and the kind of the store. They are with the request and no
@@ -48,18 +50,18 @@ fn spoken() -> (Language, StoreKind) {
 const DEFAULT: (Language, StoreKind) = (Language::English, StoreKind::Shop);
 
 /// Handles a request, which can choose its language.
-pub async fn speaking<T>(handling: impl Future<Output = T>) -> T {
+pub async fn with_language<T>(handling: impl Future<Output = T>) -> T {
     SPOKEN.scope(Cell::new(DEFAULT), handling).await
 }
 
 /// The rest of the request is in the language of this store.
-pub fn speak_as(language: Language, kind: StoreKind) {
+pub fn set_language_and_kind(language: Language, kind: StoreKind) {
     _ = SPOKEN.try_with(|spoken| spoken.set((language, kind)));
 }
 
 /// The rest of the request is in this language.
-pub fn speak(language: Language) {
-    speak_as(language, store_kind());
+pub fn set_language(language: Language) {
+    set_language_and_kind(language, store_kind());
 }
 
 /// Declares the folders of the languages, and which texts are those of a language.
@@ -150,7 +152,7 @@ pub fn all_field_labels() -> impl Iterator<Item = &'static FieldLabels> {
 
 /// The label of the price in a shelter, if nobody has changed it: orders have an adoption fee, and a page has one
 /// word for it.
-pub fn fee(field: &FieldDefinition) -> Option<&'static str> {
+pub fn fee_label(field: &FieldDefinition) -> Option<&'static str> {
     let is_usual = |labels: &FieldLabels| {
         labels.name == field.name.as_str() && labels.label == field.label.as_str()
     };

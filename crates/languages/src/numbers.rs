@@ -26,7 +26,7 @@ pub struct Numbers {
 
 /// What can mean two things: these, each with a spelling that means nothing else.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Ambiguous {
+pub struct AmbiguousNumber {
     pub meanings: [String; 2],
     pub spellings: [String; 2],
 }
@@ -100,12 +100,12 @@ impl Numbers {
     /// # Errors
     ///
     /// One point or comma with three digits behind it has two meanings, if it can have decimals.
-    pub fn read(
+    pub fn parse(
         &self,
         typed: &str,
         currency: Option<&Currency>,
         is_whole: bool,
-    ) -> Result<String, Ambiguous> {
+    ) -> Result<String, AmbiguousNumber> {
         let typed = without_currency(typed, currency);
         let is_between = |character: char| character.is_whitespace() || "'’".contains(character);
         let typed: String = typed
@@ -136,7 +136,7 @@ impl Numbers {
                     short.to_owned()
                 };
                 let [short, clear] = [short, &clear].map(|number| self.plain(number));
-                Err(Ambiguous {
+                Err(AmbiguousNumber {
                     meanings: [whole.clone(), short],
                     spellings: [whole, clear],
                 })
@@ -199,9 +199,9 @@ mod tests {
         let is_whole = currency
             .as_ref()
             .is_some_and(|currency| currency.decimals() == 0);
-        let read = numbers_in(language).read(typed, currency.as_ref(), is_whole);
+        let read = numbers_in(language).parse(typed, currency.as_ref(), is_whole);
         read.map_err(
-            |Ambiguous {
+            |AmbiguousNumber {
                  meanings: [one, other],
                  spellings: [first, second],
              }| { [one, other, first, second] },
@@ -364,7 +364,7 @@ mod tests {
         // Without decimals, only one of them is possible.
         assert_eq!(read(German, "1.249 JPY", "JPY").as_deref(), Ok("1249"));
         assert_eq!(
-            numbers_in(German).read("1.249", None, true),
+            numbers_in(German).parse("1.249", None, true),
             Ok("1249".to_owned())
         );
     }

@@ -105,7 +105,7 @@ async fn main() {
         clock.clone(),
         &app::Settings::default(),
     );
-    let edge = window::counted(interface::edge(clock.clone(), &edge::Settings::default()));
+    let edge = window::with_routes(interface::edge(clock.clone(), &edge::Settings::default()));
     let window = Window::new(
         app.reading.clone(),
         Arc::new(edge),

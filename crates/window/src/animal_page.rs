@@ -12,7 +12,7 @@ use petstore_domain::{
     },
 };
 use petstore_languages::{
-    look::{Animal, Drawings, in_gallery, label_of, shown, shown_name, text},
+    look::{Animal, Drawings, gallery_room, label_of, readable_name, text, value_text},
     window_texts as texts,
 };
 use petstore_web::edge::ApiError;
@@ -46,7 +46,7 @@ pub(super) async fn page(
         return gone(shop, layout, moment, texts().gone).await;
     }
     if pet.status == PetStatus::Sold {
-        let title = texts().found_a_home(&shown_name(pet.name.as_str(), SHORT));
+        let title = texts().found_a_home(&readable_name(pet.name.as_str(), SHORT));
         return gone(shop, layout, moment, &title).await;
     }
     let facts = &*moment.facts;
@@ -143,7 +143,7 @@ async fn gone(
 fn gallery(animal: &Animal, alts: &[String], labels: &Labels, drawings: &mut Drawings) -> Markup {
     if animal.photos.is_empty() {
         return html! {
-            div.gallery { div.picture { (drawings.of(animal, labels.get(animal.category_id))) } }
+            div.gallery { div.picture { (drawings.draw(animal, labels.get(animal.category_id))) } }
         };
     }
     let is_upright = animal
@@ -153,7 +153,7 @@ fn gallery(animal: &Animal, alts: &[String], labels: &Labels, drawings: &mut Dra
     html! {
         ul.gallery.upright[is_upright] #photos aria-label=(texts().photos) {
             @for (at, (photo, alt)) in animal.photos.iter().zip(alts).enumerate() {
-                @let room = in_gallery(at == 0, is_upright);
+                @let room = gallery_room(at == 0, is_upright);
                 li {
                     a href={ "#photo-" (at + 1) } {
                         (room.picture(photo, alt, at, 1))
@@ -237,9 +237,9 @@ fn values(animal: &Animal, labels: &Labels) -> Markup {
 fn fact(field: &FieldDefinition, value: &FieldValue) -> Markup {
     html! {
         @if let (FieldKind::Date, FieldValue::Text(date)) = (field.kind, value) {
-            time datetime=(date) { (shown(field, value)) }
+            time datetime=(date) { (value_text(field, value)) }
         } @else {
-            bdi { (shown(field, value)) }
+            bdi { (value_text(field, value)) }
         }
     }
 }

@@ -7,7 +7,7 @@ use petstore_domain::{
 };
 use petstore_languages::{
     in_digits,
-    look::{Drawings, label_of, shown},
+    look::{Drawings, label_of, value_text},
     window_texts as texts,
 };
 
@@ -51,7 +51,7 @@ impl Choice<'_> {
         let label = self.value_in_words(one);
         html! {
             a href=(self.query.path_with(filter)) aria-current=[is_chosen.then_some("true")] {
-                (drawings.of_texts([one.1.as_str(), label.as_str()]))
+                (drawings.draw_named([one.1.as_str(), label.as_str()]))
                 @if is_chosen { span.hidden { (texts().take_off) } }
                 bdi { (label) }
                 @if is_chosen {
@@ -233,7 +233,7 @@ impl Choice<'_> {
 /// A value of a field that the form offers, as people read it.
 fn in_words(field: &FieldDefinition, value: &str) -> String {
     match field.kind {
-        FieldKind::Boolean => shown(field, &FieldValue::Boolean(value == "true")),
+        FieldKind::Boolean => value_text(field, &FieldValue::Boolean(value == "true")),
         _ => readable(field.shown(value), SHORT),
     }
 }

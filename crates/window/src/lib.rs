@@ -33,8 +33,9 @@ use petstore_languages as languages;
 use petstore_store::{Cause, Version};
 use petstore_web::{
     edge::{
-        Account, ApiError, Edge, Facts, Found, Interface, Reader, RequestBody, Response, Route,
-        UnreadBody, cache::Cache, etag::Tags, find, http_status, photos, response::redirect,
+        Account, ApiError, Edge, Facts, Interface, Reader, RequestBody, Response, Route,
+        RouteMatch, UnreadBody, cache::Cache, etag::Tags, find, http_status, photos,
+        response::redirect,
     },
     server::Handler,
 };
@@ -92,8 +93,8 @@ pub struct Window {
 }
 
 /// Makes `edge` also count the requests for the pages of the window.
-pub fn counted(edge: Edge) -> Edge {
-    edge.counting(&PAGES)
+pub fn with_routes(edge: Edge) -> Edge {
+    edge.with_routes(&PAGES)
 }
 
 impl Window {
@@ -122,9 +123,9 @@ impl Window {
             started: parts.clock.now().to_string(),
             layout: Layout::new(&settings),
             shop: Arc::new(Shop::new(parts, settings)),
-            lists: Cache::of(MAX_PAGES),
-            typed: Cache::of(MAX_TYPED),
-            animals: Cache::of(MAX_PAGES),
+            lists: Cache::with_capacity(MAX_PAGES),
+            typed: Cache::with_capacity(MAX_TYPED),
+            animals: Cache::with_capacity(MAX_PAGES),
             making: std::array::from_fn(|_| AsyncMutex::default()),
             hashes: RandomState::new(),
             files: Account::with_reserve(FILES_AT_ONCE, FILES_OF_ADDRESS, 1),
@@ -152,12 +153,15 @@ impl Window {
     ) -> Result<Response, ApiError> {
         let shop = &self.shop;
         let headers = &request.headers;
-        let memory = (&self.edge.response_memory, Reader::Stranger(visitor));
+        let memory = &self.edge.response_memory;
+        let reader = Reader::Stranger(visitor);
         match page {
             Page::robots => Ok(sitemap::robots(shop)),
-            Page::photo => photos::respond(&shop.parts.photos, memory, headers, parameter).await,
+            Page::photo => {
+                photos::respond(&shop.parts.photos, memory, reader, headers, parameter).await
+            }
             Page::asset if let Some(logo) = Logo::at(request.uri.path()) => {
-                photos::respond_with_logo(&shop.parts.logos, memory, logo).await
+                photos::respond_with_logo(&shop.parts.logos, memory, reader, logo).await
             }
             Page::asset | Page::favicon | Page::touchIcon => self.layout.asset(request.uri.path()),
             Page::csv | Page::sitemapPart => {
@@ -238,7 +242,7 @@ impl Window {
     /// process starts.
     fn file_tag(&self, version: Version) -> HeaderValue {
         self.tags
-            .of(&[version.as_bytes(), self.started.as_bytes()].concat())
+            .tag(&[version.as_bytes(), self.started.as_bytes()].concat())
     }
 }
 
@@ -248,17 +252,17 @@ impl Interface for Window {
     const CACHE_CONTROL: HeaderValue = HeaderValue::from_static(
         "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400",
     );
-    type Found = Found<Page>;
+    type RouteMatch = RouteMatch<Page>;
 
     fn around<T: Send>(handling: impl Future<Output = T> + Send) -> impl Future<Output = T> + Send {
-        languages::speaking(handling)
+        languages::with_language(handling)
     }
 
     fn edge(&self) -> &Edge {
         &self.edge
     }
 
-    fn find(&self, request: &Parts) -> Found<Page> {
+    fn find(&self, request: &Parts) -> RouteMatch<Page> {
         find(&PAGES, &request.method, request.uri.path())
     }
 
@@ -268,7 +272,7 @@ impl Interface for Window {
         request: &Parts,
         _: &HeaderValue,
         _: UnreadBody<'_>,
-        found: Found<Page>,
+        found: RouteMatch<Page>,
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
         let visitor = self.edge.strangers.address(client, &request.headers);
@@ -298,12 +302,12 @@ impl Interface for Window {
             .problem(&self.shop.last_facts(), error, request, request_id)
     }
 
-    fn announce(&self, found: Found<Page>, _: &Facts, response: &mut Response) {
+    fn announce(&self, found: RouteMatch<Page>, _: &Facts, response: &mut Response) {
         let headers = response.headers_mut();
         for (name, value) in SECURITY_FIELDS {
             headers.insert(name, HeaderValue::from_static(value));
         }
-        let Found::Route(Route { target: page, .. }, _) = found else {
+        let RouteMatch::Route(Route { target: page, .. }, _) = found else {
             return;
         };
         if *page == Page::embed {

@@ -312,7 +312,8 @@ fn card(
     card.show(
         if is_embedded { &EMBEDDED_CARD } else { &CARD },
         drawings,
-        (at, AT_FIRST),
+        at,
+        AT_FIRST,
     )
 }
 

@@ -65,8 +65,8 @@ impl Rendered {
             is_current,
         } = made;
         let hash = match &link {
-            Some(link) => tags.of(&[&body, link.as_bytes()].concat()),
-            None => tags.of(&body),
+            Some(link) => tags.tag(&[&body, link.as_bytes()].concat()),
+            None => tags.tag(&body),
         };
         let hash = hash
             .to_str()

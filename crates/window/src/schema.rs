@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped};
 use petstore_app::StoreFacts;
 use petstore_domain::store_area::{Decimal, FieldKind, FieldValue, PhotoSize};
 use petstore_languages::{
-    look::{Animal, label_of, shown},
+    look::{Animal, label_of, value_text},
     window_texts as texts,
 };
 use serde::Serialize;
@@ -190,7 +190,7 @@ pub(super) fn animal(
         let value = match (field.kind, value) {
             // As programs read it.
             (FieldKind::Date, FieldValue::Text(date)) => date.clone(),
-            _ => shown(field, value),
+            _ => value_text(field, value),
         };
         match name {
             "colour" | "color" => product.color = Some(value),

@@ -129,8 +129,8 @@ impl Shop {
             facts: Mutex::new(Arc::new(facts)),
             kinds: Refreshed::default(),
             came_back: Refreshed::default(),
-            others: Cache::of(MAX_FILTERS),
-            counts: Cache::of(MAX_FILTERS),
+            others: Cache::with_capacity(MAX_FILTERS),
+            counts: Cache::with_capacity(MAX_FILTERS),
         }
     }
 
@@ -152,7 +152,7 @@ impl Shop {
                 moment
             }
         };
-        languages::speak_as(moment.facts.language().value, moment.facts.kind());
+        languages::set_language_and_kind(moment.facts.language().value, moment.facts.kind());
         Ok(moment)
     }
 
@@ -178,7 +178,7 @@ impl Shop {
     /// in their language.
     pub(super) fn last_facts(&self) -> Arc<StoreFacts> {
         let facts = Arc::clone(&self.facts.lock());
-        languages::speak_as(facts.language().value, facts.kind());
+        languages::set_language_and_kind(facts.language().value, facts.kind());
         facts
     }
 

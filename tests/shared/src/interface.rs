@@ -56,7 +56,7 @@ pub fn app_of_process(
 
 /// What all interfaces share.
 pub fn edge(clock: Arc<dyn Clock>, settings: &edge::Settings) -> Edge {
-    http::counted(Edge::new(clock, &mut StdRng::seed_from_u64(1), settings))
+    http::with_routes(Edge::new(clock, &mut StdRng::seed_from_u64(1), settings))
 }
 
 /// The interface for programs over `store`, with the usual settings, on a machine that may be slow.

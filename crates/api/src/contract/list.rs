@@ -58,9 +58,9 @@ async fn read(contract: &Contract, wanted: &PageRequest) -> Result<RenderedPage,
     let body = contract.http.memory.hold(wire::end_array(pets))?;
     let (tags, page, is_last) = (contract.http.tags, body.clone(), next.is_none());
     let tag = if body.len() <= LARGE {
-        tags.of_page(&page, is_last)
+        tags.page_tag(&page, is_last)
     } else {
-        let hashing = task::spawn_blocking(move || tags.of_page(&page, is_last));
+        let hashing = task::spawn_blocking(move || tags.page_tag(&page, is_last));
         hashing
             .await
             .map_err(|error| ApiError::internal(Arc::new(error)))?

@@ -43,8 +43,11 @@ pub(crate) struct Contract {
 
 impl Contract {
     pub(crate) fn new(app: Arc<App>, http: Arc<Context>, pets_path: String) -> Self {
-        let (first_pages, hits, misses) =
-            (Cache::of(MAX_PAGES), Counter::default(), Counter::default());
+        let (first_pages, hits, misses) = (
+            Cache::with_capacity(MAX_PAGES),
+            Counter::default(),
+            Counter::default(),
+        );
         Self {
             app,
             http,

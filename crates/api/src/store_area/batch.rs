@@ -34,7 +34,7 @@ pub(crate) async fn run(area: &StoreArea, call: Call<'_>) -> Result<Response, Ap
     let mut commands = Vec::with_capacity(count);
     for (index, element) in elements.into_iter().enumerate() {
         let command = parse(area, element, &write);
-        commands.push(command.map_err(|error| error.at(index))?);
+        commands.push(command.map_err(|error| error.with_index(index))?);
     }
     if let Some(caller) = caller {
         *write.rate = area.app.keys.take_commands(caller, counted);

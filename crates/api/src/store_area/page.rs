@@ -33,7 +33,7 @@ pub(super) async fn respond<T: Send + 'static>(
 ) -> Result<Response, ApiError> {
     let (tags, is_last) = (area.http.tags, next.is_none());
     let (body, tag) = render(elements, element, move |body| {
-        let tag = tags.of_page(&body, is_last);
+        let tag = tags.page_tag(&body, is_last);
         (body, tag)
     })
     .await?;

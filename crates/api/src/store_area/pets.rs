@@ -308,7 +308,7 @@ pub(crate) async fn inventory(
     let [] = query::parameters(request.uri.query(), [])?;
     let inventory = area.app.inventory.read().await?;
     let body = area.http.memory.hold(wire::inventory(&inventory))?;
-    let tag = area.http.tags.of(&body);
+    let tag = area.http.tags.tag(&body);
     Ok(etag::respond(
         &request.headers,
         response::json(StatusCode::OK, body),

@@ -25,7 +25,7 @@ pub(super) fn portrait(
             div.picture {
                 @if let Some(photo) = photos.first() {
                     a href=(large(photo)) { (PORTRAIT.picture(photo, &animal.alt(0, photo), 0, 1)) }
-                } @else { (drawings.of(&animal, Some(&category))) }
+                } @else { (drawings.draw(&animal, Some(&category))) }
             }
             @if photos.len() > 1 {
                 ul.strip {

@@ -67,7 +67,7 @@ fn no_choice(field: &FieldDefinition, cell: &str) -> String {
 ///
 /// `03/04/2024` has two meanings in English, which the message names.
 fn date(cell: &str) -> Result<String, String> {
-    match numbers().read_date(cell) {
+    match numbers().parse_date(cell) {
         Ok(date) => Ok(date.map_or_else(|| cell.to_owned(), |date| date.to_string())),
         Err(both) => {
             let [one, other] = both.map(|day| numbers().date(day));

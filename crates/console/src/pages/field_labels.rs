@@ -9,7 +9,7 @@ use crate::{prelude::*, staff};
 /// The fields whose labels nobody has changed, with those of the language of the store.
 async fn changes(desk: &Desk<'_>) -> Result<Vec<FieldDefinition>, ApiError> {
     let language = desk.visit.facts.language().value;
-    Ok(languages::in_language(
+    Ok(languages::relabelled_fields(
         &desk.store().fields().await?,
         language,
     ))

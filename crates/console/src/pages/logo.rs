@@ -29,7 +29,7 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
         .reserve_for_picture(Logo::MAX_PICTURE)?;
     let timeout = console.edge.body_timeout * photo_forms::PICTURE_TIMES;
     let max_form = 2 * Logo::MAX_PICTURE;
-    let form = Multipart::of(&desk.visit.request.headers, body, timeout, max_form);
+    let form = Multipart::new(&desk.visit.request.headers, body, timeout, max_form);
     let mut form = form.map_err(unread)?;
     let (mut key, mut picture) = (String::new(), Err(texts().logo_missing.to_owned()));
     while let Some(part) = form.next(Logo::MAX_PICTURE).await.map_err(unread)? {

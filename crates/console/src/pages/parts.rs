@@ -65,7 +65,7 @@ pub(super) fn animal_card(
         lines: &lines,
         price: None,
     }
-    .show(&ROW, drawings, (at, AT_FIRST))
+    .show(&ROW, drawings, at, AT_FIRST)
 }
 
 /// A link to another part of a list, with these parameters.

@@ -294,7 +294,7 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
     // For as many as an animal has.
     let max_form = (Photos::MAX + 1) * max;
     let mut form =
-        Multipart::of(&desk.visit.request.headers, body, timeout, max_form).map_err(unread)?;
+        Multipart::new(&desk.visit.request.headers, body, timeout, max_form).map_err(unread)?;
     let (mut key, mut added, mut failed) = (String::new(), 0_u32, Vec::new());
     let mut waiting = Vec::new();
     while let Some(part) = form.next(max).await.map_err(unread)? {

@@ -80,7 +80,7 @@ impl Shop {
         let of_app = app::Settings::default();
         let app = interface::app_with(Arc::clone(&store), clock.clone(), &of_app, Some(photos));
         let edge = interface::edge(clock.clone(), &edge::Settings::default());
-        let edge = Arc::new(console::counted(edge));
+        let edge = Arc::new(console::with_routes(edge));
         let api = Api::new(Arc::clone(&app), Arc::clone(&edge), &Settings::default()).unwrap();
         let random_of_console = StdRng::from_rng(&mut *random);
         let console = Console::new(Arc::clone(&app), edge, settings, random_of_console);

@@ -67,12 +67,12 @@ impl<'a> Animal<'a> {
 
     /// Its name as people can read it, in a list.
     pub fn short_name(&self) -> String {
-        shown_name(self.name, SHORT)
+        readable_name(self.name, SHORT)
     }
 
     /// The same on its own page.
     pub fn long_name(&self) -> String {
-        shown_name(self.name, LONG)
+        readable_name(self.name, LONG)
     }
 
     /// The text in the field with this name, if it is of this kind.
@@ -183,7 +183,7 @@ impl<'a> Animal<'a> {
 }
 
 /// A name as people can read it.
-pub fn shown_name(name: &str, longest: usize) -> String {
+pub fn readable_name(name: &str, longest: usize) -> String {
     let shown = readable(name, longest);
     if is_visible(&shown) {
         shown
@@ -194,11 +194,11 @@ pub fn shown_name(name: &str, longest: usize) -> String {
 
 /// The label of a field, as people read it.
 pub fn label_of(field: &FieldDefinition) -> String {
-    languages::fee(field).map_or_else(|| readable(field.label.as_str(), SHORT), str::to_owned)
+    languages::fee_label(field).map_or_else(|| readable(field.label.as_str(), SHORT), str::to_owned)
 }
 
 /// A value as people read it, on one line.
-pub fn shown(field: &FieldDefinition, value: &FieldValue) -> String {
+pub fn value_text(field: &FieldDefinition, value: &FieldValue) -> String {
     match (field.kind, value) {
         (FieldKind::Date, FieldValue::Text(text)) => text
             .parse()

@@ -21,12 +21,13 @@ pub struct Card<'a> {
 }
 
 impl Card<'_> {
-    /// The card at this position of the page, of which the first `at_first` are in the first view.
+    /// Renders the card at this position of the page, from 0, whose first view has `cards_in_first_view` cards.
     pub fn show(
         &self,
         room: &Room,
         drawings: &mut Drawings,
-        (at, at_first): (usize, usize),
+        position: usize,
+        cards_in_first_view: usize,
     ) -> Markup {
         let Self {
             animal,
@@ -41,9 +42,9 @@ impl Card<'_> {
             article.pet {
                 div.picture {
                     @if let Some(photo) = animal.photos.first() {
-                        (room.picture(photo, &animal.alt(0, photo), at, at_first))
+                        (room.picture(photo, &animal.alt(0, photo), position, cards_in_first_view))
                     } @else {
-                        (drawings.of(animal, *category))
+                        (drawings.draw(animal, *category))
                     }
                 }
                 h2 { a href=(path) target=[*target] { bdi { (animal.short_name()) } } }

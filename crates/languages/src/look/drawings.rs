@@ -100,15 +100,15 @@ impl Drawings {
 
     /// The drawing of an animal in a category with this label, in its place: by its species, or by that
     /// label.
-    pub fn of(&mut self, animal: &Animal<'_>, category: Option<&str>) -> Markup {
+    pub fn draw(&mut self, animal: &Animal<'_>, category: Option<&str>) -> Markup {
         // The value, or its label, which may be in another language.
         let value = animal.text("species", &[FieldKind::Choice, FieldKind::Text]);
         let label = animal.word("species");
-        self.of_texts([value, label.as_deref(), category].into_iter().flatten())
+        self.draw_named([value, label.as_deref(), category].into_iter().flatten())
     }
 
     /// The drawing of what the first of these texts says that has one.
-    pub fn of_texts<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) -> Markup {
+    pub fn draw_named<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) -> Markup {
         let kind = texts.into_iter().find_map(kind).unwrap_or(KINDS.len() - 1);
         if let Some(used) = self.0.get_mut(kind) {
             *used = true;
@@ -252,7 +252,7 @@ mod tests {
             ("Other", "Autres", "of-other"),
         ] {
             let drawn = Drawings::default()
-                .of_texts([species, category])
+                .draw_named([species, category])
                 .into_string();
             assert!(
                 drawn.contains(&format!("class=\"drawing {expected}\"")),

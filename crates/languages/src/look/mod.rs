@@ -11,11 +11,11 @@ mod drawn_words;
 mod pictures;
 mod render;
 
-pub use animal::{Animal, label_of, shown, shown_name};
+pub use animal::{Animal, label_of, readable_name, value_text};
 pub use card::Card;
 pub use drawings::Drawings;
 pub(crate) use pictures::Room;
-pub use pictures::{CARD, EMBEDDED_CARD, PORTRAIT, ROW, focus, in_gallery};
+pub use pictures::{CARD, EMBEDDED_CARD, PORTRAIT, ROW, focus, gallery_room};
 pub use render::text;
 
 /// The style that both have, before the style sheet of each.

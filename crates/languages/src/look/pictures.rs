@@ -78,7 +78,7 @@ pub const PORTRAIT: Room = Room {
 };
 
 /// Of a photo of an animal: of the first one, of the others, and the same if the first one is upright.
-pub fn in_gallery(is_first: bool, is_upright: bool) -> Room {
+pub fn gallery_room(is_first: bool, is_upright: bool) -> Room {
     let widths: &[_] = match (is_first, is_upright) {
         (true, false) => &[
             ("(min-width: 80rem) ", 370, "rem", LANDSCAPE),

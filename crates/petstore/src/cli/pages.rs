@@ -385,12 +385,12 @@ impl PagesArgs {
 
 impl Listeners {
     /// Makes `edge` also count the requests for the pages.
-    pub(super) fn counted(&self, mut edge: Edge) -> Edge {
+    pub(super) fn with_routes(&self, mut edge: Edge) -> Edge {
         if self.console.is_some() {
-            edge = console::counted(edge);
+            edge = console::with_routes(edge);
         }
         if self.window.is_some() {
-            edge = window::counted(edge);
+            edge = window::with_routes(edge);
         }
         edge
     }

@@ -276,7 +276,7 @@ impl Serve {
             },
             None => first_start::log(&*store, database, place, &settings, address, urls).await?,
         }
-        let edge = Arc::new(edge.traced(spans));
+        let edge = Arc::new(edge.with_spans(spans));
         let api = Arc::new(Api::new(Arc::clone(&app), Arc::clone(&edge), &settings)?);
         let management = Arc::new(Management::new(Arc::clone(&api)));
         let ((stop, stopped), delay) = (oneshot::channel::<()>(), self.shutdown.delay);
@@ -361,7 +361,7 @@ impl Serve {
             ..edge::Settings::default()
         };
         let edge = Edge::new(Arc::new(SystemClock), &mut runtime::random(), &settings);
-        pages.counted(http::counted(edge))
+        pages.with_routes(http::with_routes(edge))
     }
 
     fn settings(&self, tls: bool) -> http::Settings {

@@ -20,7 +20,7 @@ pub struct Cache<K, P> {
 
 impl<K: Hash + Eq, P: Clone> Cache<K, P> {
     /// A cache of at most so many pages.
-    pub fn of(most: usize) -> Self {
+    pub fn with_capacity(most: usize) -> Self {
         Self {
             halves: RwLock::default(),
             most,

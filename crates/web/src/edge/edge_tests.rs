@@ -14,7 +14,7 @@ struct Faulty<const IS_FOR_CLIENTS: bool>(Edge);
 impl<const IS_FOR_CLIENTS: bool> Interface for Faulty<IS_FOR_CLIENTS> {
     const IS_FOR_CLIENTS: bool = IS_FOR_CLIENTS;
     const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("private");
-    type Found = ();
+    type RouteMatch = ();
 
     fn edge(&self) -> &Edge {
         &self.0

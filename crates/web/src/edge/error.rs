@@ -146,7 +146,7 @@ impl ApiError {
     }
 
     /// Adds the position of the command that is wrong.
-    pub fn at(self, index: usize) -> Self {
+    pub fn with_index(self, index: usize) -> Self {
         self.with_state(Some(index), None, None)
     }
 

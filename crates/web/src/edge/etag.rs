@@ -32,7 +32,7 @@ impl Tags {
 
     /// The tag of a response with this body. It is weak, because compression of the body does not
     /// change it.
-    pub fn of(&self, body: &[u8]) -> HeaderValue {
+    pub fn tag(&self, body: &[u8]) -> HeaderValue {
         let hash = HighwayHasher::new(self.0).hash64(body);
         let mut tag = *b"W/\"0123456789abcdef\"";
         for (digits, byte) in tag[3..19].chunks_exact_mut(2).zip(hash.to_be_bytes()) {
@@ -44,13 +44,13 @@ impl Tags {
     /// The tag of a page. When a full last page gets a successor, its body stays the same but gets
     /// a link. The hash then covers the array without its end. The target of the link follows from
     /// the last animal and the URL.
-    pub fn of_page(&self, body: &[u8], is_last: bool) -> HeaderValue {
-        self.of(&body[..body.len() - usize::from(!is_last)])
+    pub fn page_tag(&self, body: &[u8], is_last: bool) -> HeaderValue {
+        self.tag(&body[..body.len() - usize::from(!is_last)])
     }
 }
 
 /// Whether the client has the response with this tag, whatever became of that since.
-pub fn has(request: &HeaderMap, tag: &HeaderValue) -> bool {
+pub fn has_current(request: &HeaderMap, tag: &HeaderValue) -> bool {
     request
         .get(header::IF_NONE_MATCH)
         .is_some_and(|given| given != "*")
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn every_part_of_the_key_changes_the_tag() {
-        let tag = |key: [u8; 32]| Tags::new(key).of(b"[]");
+        let tag = |key: [u8; 32]| Tags::new(key).tag(b"[]");
         for at in [0, 7, 8, 15, 16, 23, 24, 31] {
             let mut other = [7; 32];
             other[at] = 8;

@@ -58,7 +58,7 @@ pub use self::{
     error::{ApiError, http_status},
     request::Facts,
     response_memory::{Account, REQUEST, Reader, Reservation, ResponseMemory},
-    route::{Found, Table, find, numbered, routes},
+    route::{RouteMatch, Table, find, routes, with_positions},
 };
 
 /// The parts that the interfaces of the service share.
@@ -108,12 +108,12 @@ pub trait Interface: Send + Sync + 'static {
     }
 
     /// The entry of its route table for a request. It is looked up before the head is checked.
-    type Found: Copy + Send + Sync;
+    type RouteMatch: Copy + Send + Sync;
 
-    fn find(&self, request: &Parts) -> Self::Found;
+    fn find(&self, request: &Parts) -> Self::RouteMatch;
 
     /// How long the operation may wait for a change before it responds.
-    fn may_wait(_: Self::Found) -> Duration {
+    fn may_wait(_: Self::RouteMatch) -> Duration {
         Duration::ZERO
     }
 
@@ -129,7 +129,7 @@ pub trait Interface: Send + Sync + 'static {
         request: &Parts,
         request_id: &HeaderValue,
         body: UnreadBody<'_>,
-        found: Self::Found,
+        found: Self::RouteMatch,
         facts: &mut Facts,
     ) -> impl Future<Output = Result<Response, ApiError>> + Send;
 
@@ -144,7 +144,7 @@ pub trait Interface: Send + Sync + 'static {
     }
 
     /// Adds the header fields that follow from the operation and the facts, also to an error.
-    fn announce(&self, _found: Self::Found, _facts: &Facts, _response: &mut Response) {}
+    fn announce(&self, _found: Self::RouteMatch, _facts: &Facts, _response: &mut Response) {}
 }
 
 impl Edge {
@@ -169,14 +169,14 @@ impl Edge {
     }
 
     /// Counts the requests for the routes of this table.
-    pub fn counting(mut self, table: &[Route<impl Sized>]) -> Self {
+    pub fn with_routes(mut self, table: &[Route<impl Sized>]) -> Self {
         self.metrics
             .add_routes(table.iter().map(|route| route.label));
         self
     }
 
     /// Records a span for each request, if there is something that sends them.
-    pub fn traced(mut self, spans: Option<Arc<Spans>>) -> Self {
+    pub fn with_spans(mut self, spans: Option<Arc<Spans>>) -> Self {
         self.spans = spans;
         self
     }

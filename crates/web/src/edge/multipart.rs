@@ -49,7 +49,7 @@ pub struct Part {
 impl<'r> Multipart<'r> {
     /// A form of at most `bytes` whose parts arrive within `timeout` each, and all of them within ten
     /// times as long. Fails with 415 for another body.
-    pub fn of(
+    pub fn new(
         headers: &HeaderMap,
         body: UnreadBody<'r>,
         timeout: Duration,

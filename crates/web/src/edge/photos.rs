@@ -26,7 +26,8 @@ const FOR_NOW: HeaderValue = HeaderValue::from_static("public, max-age=300");
 /// The response to `GET /photos/{name}`. A large file is read while the client reads the response.
 pub async fn respond(
     photos: &PhotoReader,
-    (memory, reader): (&ResponseMemory, Reader),
+    memory: &ResponseMemory,
+    reader: Reader,
     request: &HeaderMap,
     name: &str,
 ) -> Result<Response, ApiError> {
@@ -40,7 +41,7 @@ pub async fn respond(
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),
     );
-    if photos.has_place() && etag::has(request, &tag) {
+    if photos.has_place() && etag::has_current(request, &tag) {
         return Ok(etag::respond(request, response, tag));
     }
     let mut room = memory.reserve_for(reader, PIECE)?;
@@ -93,7 +94,8 @@ pub async fn respond(
 /// The response to `GET /assets/logo-….png`. Another content has another name.
 pub async fn respond_with_logo(
     logos: &LogoFiles,
-    (memory, reader): (&ResponseMemory, Reader),
+    memory: &ResponseMemory,
+    reader: Reader,
     logo: Logo,
 ) -> Result<Response, ApiError> {
     let png = logos.read(logo).await?.ok_or_else(ApiError::no_such_path)?;

@@ -56,7 +56,7 @@ macro_rules! routes {
     ) => {
         $(#[$about])*
         $visibility static $name: [$crate::edge::Route<$target>; <[&str]>::len(&[$($path),*])] =
-            $crate::edge::numbered([$($crate::edge::Route::new(
+            $crate::edge::with_positions([$($crate::edge::Route::new(
                 $crate::edge::Table::$table,
                 concat!($prefix, stringify!($id)),
                 hyper::Method::$method,
@@ -91,7 +91,7 @@ impl<T> Route<T> {
 }
 
 /// The table with the positions of its lines.
-pub const fn numbered<T, const N: usize>(mut table: [Route<T>; N]) -> [Route<T>; N] {
+pub const fn with_positions<T, const N: usize>(mut table: [Route<T>; N]) -> [Route<T>; N] {
     let mut index = 0;
     while index < N {
         table[index].label.index = index;
@@ -102,7 +102,7 @@ pub const fn numbered<T, const N: usize>(mut table: [Route<T>; N]) -> [Route<T>;
 
 /// What a table contains for a method and path.
 #[derive(Clone, Copy)]
-pub enum Found<T: 'static> {
+pub enum RouteMatch<T: 'static> {
     /// The route, and the length of the parameters in the path.
     Route(&'static Route<T>, usize),
     /// The first route at this path. None has this method.
@@ -112,7 +112,7 @@ pub enum Found<T: 'static> {
 }
 
 /// Looks for the route with this method and path.
-pub fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> Found<T> {
+pub fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> RouteMatch<T> {
     let method = if method == Method::HEAD {
         &Method::GET
     } else {
@@ -128,14 +128,14 @@ pub fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> Found
             continue;
         };
         if route.method == method {
-            return Found::Route(route, parameters.len());
+            return RouteMatch::Route(route, parameters.len());
         }
         first.get_or_insert(route);
     }
-    first.map_or(Found::Nothing, Found::OtherMethods)
+    first.map_or(RouteMatch::Nothing, RouteMatch::OtherMethods)
 }
 
-impl<T> Found<T> {
+impl<T> RouteMatch<T> {
     /// The route, and the two parameters in the path of the request, not decoded. One that the route
     /// does not have is empty. Fails with 404 for an unknown path, 405 for an unsupported method.
     pub fn route<'p>(

@@ -118,7 +118,7 @@ impl Street {
         let edge = interface::edge(clock.clone(), of_edge);
         let window = Window::new(
             app.reading.clone(),
-            Arc::new(window::counted(edge)),
+            Arc::new(window::with_routes(edge)),
             settings,
         );
         Self {
