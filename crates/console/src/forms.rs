@@ -1,96 +1,122 @@
-//! The fields of forms: parsed into values of the domain, with an error next to each field that is
-//! wrong, and with what was typed.
+//! The inputs of forms and their errors: the problems next to each input, and what was typed into it.
+
+mod parsing;
 
 use std::borrow::Cow;
 
-use jiff::{SignedDuration, Timestamp, ToSpan, civil::Date, tz::TimeZone};
 use maud::{Markup, html};
 use petstore_domain::{
-    PetName, PetStatus,
-    store_area::{
-        Category, Contact, Currency, Decimal, FieldDefinition, FieldKind, Label, Order, Text,
-        WithdrawalReason, normalized,
-    },
-    text,
+    PetStatus,
+    store_area::{Category, WithdrawalReason},
 };
-use petstore_languages::{AmbiguousNumber, console_texts as texts, numbers};
+use petstore_languages::console_texts as texts;
 
+pub(super) use self::parsing::{
+    find_category, is_named, names_of, parse_contact, parse_end_of_day, parse_field_number,
+    parse_label, parse_name, parse_number, parse_optional_text, parse_price, parse_status,
+    parse_withdrawal_reason,
+};
 use super::{markup, visit::Form};
 
 /// The problems of a form.
 #[derive(Debug, Default)]
 pub(super) struct Errors {
-    by_field: Vec<(Cow<'static, str>, String)>,
+    by_field: Vec<FieldError>,
     /// A problem that concerns no field, or is not about the form.
-    other: Option<Markup>,
-    /// A page with more about it, and its name.
+    general: Option<Markup>,
+    /// The path of a page that explains the problems, and its name.
     pub(super) link: Option<(String, String)>,
 }
 
+/// A problem of one field.
+#[derive(Debug)]
+struct FieldError {
+    field: Cow<'static, str>,
+    message: String,
+}
+
 impl Errors {
-    /// Something that concerns no field.
-    pub(super) fn other(what: Markup) -> Self {
+    /// Returns a problem that concerns no field.
+    pub(super) fn from_markup(message: Markup) -> Self {
         Self {
-            other: Some(what),
+            general: Some(message),
             ..Self::default()
         }
     }
 
-    /// Something that concerns this field.
-    pub(super) fn at(field: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
-        Self {
-            by_field: vec![(field.into(), message.into())],
-            ..Self::default()
-        }
+    /// Returns a problem that concerns no field, as plain text.
+    pub(super) fn from_text(message: &str) -> Self {
+        Self::from_markup(html! { (message) })
     }
 
-    pub(super) fn text(message: &str) -> Self {
-        Self::other(html! { (message) })
+    /// Returns a problem of this field.
+    pub(super) fn for_field(
+        field: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+    ) -> Self {
+        let mut errors = Self::default();
+        errors.add(field, message);
+        errors
     }
 
+    /// Adds a problem of a field.
     pub(super) fn add(&mut self, field: impl Into<Cow<'static, str>>, message: impl Into<String>) {
-        self.by_field.push((field.into(), message.into()));
+        self.by_field.push(FieldError {
+            field: field.into(),
+            message: message.into(),
+        });
     }
 
-    /// The value, or an error of this field.
+    /// Returns the value of a result. Adds the message of an error as a problem of this field.
     pub(super) fn take<T>(
         &mut self,
         field: &'static str,
-        value: Result<T, impl Into<String>>,
+        result: Result<T, impl Into<String>>,
     ) -> Option<T> {
-        value.map_err(|message| self.add(field, message)).ok()
+        match result {
+            Ok(value) => Some(value),
+            Err(message) => {
+                self.add(field, message);
+                None
+            }
+        }
     }
 
-    pub(super) fn of(&self, field: &str) -> Option<&str> {
+    /// Returns the first problem of this field.
+    pub(super) fn message_for(&self, field: &str) -> Option<&str> {
         self.by_field
             .iter()
-            .find(|(known, _)| *known == field)
-            .map(|(_, message)| &**message)
+            .find(|error| error.field == field)
+            .map(|error| &*error.message)
     }
 
-    /// The problems of fields.
+    /// Returns the problems of all fields.
     pub(super) fn messages(&self) -> impl Iterator<Item = &str> {
-        self.by_field.iter().map(|(_, message)| &**message)
+        self.by_field.iter().map(|error| &*error.message)
     }
 
+    /// Whether there are no problems.
     pub(super) fn is_empty(&self) -> bool {
-        self.by_field.is_empty() && self.other.is_none()
+        self.by_field.is_empty() && self.general.is_none()
     }
 
-    /// All of them, with links to their fields. Nothing if there are none.
+    /// Renders all problems, with links to their fields, or nothing if there are none.
     pub(super) fn summary(&self) -> Markup {
-        let link =
-            html! { @if let Some((path, name)) = &self.link { p { a href=(path) { (name) } } } };
+        let link = html! {
+            @if let Some((path, name)) = &self.link {
+                p { a href=(path) { (name) } }
+            }
+        };
         html! {
-            @if let Some(other) = &self.other {
-                div.problem role="alert" tabindex="-1" autofocus { (other) (link) }
+            @if let Some(message) = &self.general {
+                div.problem role="alert" tabindex="-1" autofocus { (message) (link) }
             }
             @if !self.by_field.is_empty() {
                 div.problem role="alert" tabindex="-1" autofocus {
                     h2 { (texts().problem_heading) }
                     ul {
-                        @for (field, message) in &self.by_field {
-                            li { a href={ "#" (field) } { (message) } }
+                        @for error in &self.by_field {
+                            li { a href={ "#" (error.field) } { (error.message) } }
                         }
                     }
                     (link)
@@ -104,16 +130,17 @@ impl Errors {
 #[derive(Default)]
 pub(super) struct Input<'a> {
     pub(super) id: &'a str,
-    /// What its identifier begins with on a page with two inputs of this name.
-    pub(super) of_form: &'a str,
+    /// The beginning of the identifier, on a page with two inputs of this name.
+    pub(super) id_prefix: &'a str,
     pub(super) label: &'a str,
     pub(super) hint: Option<&'a str>,
     pub(super) value: &'a str,
     pub(super) error: Option<&'a str>,
-    /// `text` if empty; `textarea` for several lines.
+    /// The `type` in HTML, `text` if empty; `textarea` for several lines.
     pub(super) kind: &'a str,
     pub(super) is_optional: bool,
     pub(super) is_required: bool,
+    /// Whether the input has the focus when the page opens.
     pub(super) is_first: bool,
     /// The kind of value that a password manager may fill in; nothing if empty.
     pub(super) autocomplete: &'a str,
@@ -124,104 +151,91 @@ pub(super) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// An input with what was typed into it, and with what is wrong with that.
-    pub(super) fn of(id: &'a str, label: &'a str, form: &'a Form, errors: &'a Errors) -> Self {
+    /// Returns an input with what was typed into it, and with the problem of that text.
+    pub(super) fn from_form(
+        id: &'a str,
+        label: &'a str,
+        form: &'a Form,
+        errors: &'a Errors,
+    ) -> Self {
         Self {
             id,
             label,
             value: form.raw(id),
-            error: errors.of(id),
+            error: errors.message_for(id),
             ..Self::default()
         }
     }
 
-    pub(super) fn hint(self, hint: &'a str) -> Self {
-        Self {
-            hint: Some(hint),
-            ..self
-        }
+    /// Adds a hint below the input.
+    pub(super) fn with_hint(mut self, hint: &'a str) -> Self {
+        self.hint = Some(hint);
+        self
     }
 
-    pub(super) fn optional(self) -> Self {
-        Self {
-            is_optional: true,
-            ..self
-        }
+    /// Marks the input as one that people may leave empty.
+    pub(super) fn as_optional(mut self) -> Self {
+        self.is_optional = true;
+        self
     }
 
-    pub(super) fn required(self) -> Self {
-        Self {
-            is_required: true,
-            ..self
-        }
+    /// Makes the browser demand a value.
+    pub(super) fn as_required(mut self) -> Self {
+        self.is_required = true;
+        self
     }
 
-    /// The same with several lines.
-    pub(super) fn long(self) -> Self {
-        Self {
-            kind: "textarea",
-            ..self
-        }
+    /// Makes the input one for several lines.
+    pub(super) fn as_textarea(mut self) -> Self {
+        self.kind = "textarea";
+        self
     }
 
+    /// Renders the input with its label, its hint and its error.
     pub(super) fn show(&self) -> Markup {
-        let described = self.described();
+        let control = if self.kind == "textarea" {
+            self.textarea()
+        } else {
+            self.text_input()
+        };
+        self.with_label(&control)
+    }
+
+    /// Renders the element for several lines, as high as its text.
+    fn textarea(&self) -> Markup {
+        let height = self.value.lines().count().clamp(3, 16);
+        let described_by = self.described_by();
         let invalid = self.error.map(|_| "true");
-        let kind = if self.kind.is_empty() {
-            "text"
-        } else {
-            self.kind
-        };
-        let autocomplete = if self.autocomplete.is_empty() {
-            "off"
-        } else {
-            self.autocomplete
-        };
-        let inputmode = Some(self.inputmode).filter(|mode| !mode.is_empty());
-        let html = html! {
-            @if kind == "textarea" {
-                textarea #{ (self.of_form) (self.id) } name=(self.id) dir="auto" aria-describedby=[described]
-                    rows=(self.value.lines().count().clamp(3, 16)) aria-invalid=[invalid] { "\n" (self.value) }
-            } @else {
-                input #{ (self.of_form) (self.id) } name=(self.id) type=(kind) value=(self.value) dir="auto"
-                    autocomplete=(autocomplete) required[self.is_required] list=[self.list]
-                    autofocus[self.is_first] inputmode=[inputmode]
-                    aria-describedby=[described] aria-invalid=[invalid];
-            }
-        };
-        self.around(&html)
-    }
-
-    fn described(&self) -> Option<String> {
-        let hint = self
-            .hint
-            .map(|_| format!("{}{}-hint", self.of_form, self.id));
-        let error = self
-            .error
-            .map(|_| format!("{}{}-error", self.of_form, self.id));
-        let ids: Vec<String> = hint.into_iter().chain(error).collect();
-        (!ids.is_empty()).then(|| ids.join(" "))
-    }
-
-    fn around(&self, control: &Markup) -> Markup {
         html! {
-            div.field {
-                label for={ (self.of_form) (self.id) } {
-                    (self.label)
-                    @if self.is_optional { " " span.hint { (texts().optional) } }
-                }
-                (control)
-                @if let Some(hint) = self.hint { div.hint id={ (self.of_form) (self.id) "-hint" } { (hint) } }
-                @if let Some(error) = self.error { p.error id={ (self.of_form) (self.id) "-error" } { (error) } }
-            }
+            textarea #{ (self.id_prefix) (self.id) } name=(self.id) dir="auto"
+                aria-describedby=[described_by] rows=(height)
+                aria-invalid=[invalid] { "\n" (self.value) }
         }
     }
 
-    /// A choice between these values and labels; the value of the input is chosen.
+    /// Renders the element for one line.
+    fn text_input(&self) -> Markup {
+        let kind = non_empty(self.kind).unwrap_or("text");
+        let autocomplete = non_empty(self.autocomplete).unwrap_or("off");
+        let inputmode = non_empty(self.inputmode);
+        let described_by = self.described_by();
+        let invalid = self.error.map(|_| "true");
+        html! {
+            input #{ (self.id_prefix) (self.id) } name=(self.id) type=(kind)
+                value=(self.value) dir="auto"
+                autocomplete=(autocomplete) required[self.is_required] list=[self.list]
+                autofocus[self.is_first] inputmode=[inputmode]
+                aria-describedby=[described_by] aria-invalid=[invalid];
+        }
+    }
+
+    /// Renders a choice between these values and labels; the value of the input is chosen.
     pub(super) fn choose(&self, options: &[(impl AsRef<str>, impl AsRef<str>)]) -> Markup {
-        let html = html! {
-            select #(self.id) name=(self.id) aria-describedby=[self.described()]
-                aria-invalid=[self.error.map(|_| "true")] {
+        let described_by = self.described_by();
+        let invalid = self.error.map(|_| "true");
+        let control = html! {
+            select #(self.id) name=(self.id) aria-describedby=[described_by]
+                aria-invalid=[invalid] {
                 @for (value, label) in options {
                     option value=(value.as_ref()) selected[value.as_ref() == self.value] {
                         (label.as_ref())
@@ -229,11 +243,50 @@ impl<'a> Input<'a> {
                 }
             }
         };
-        self.around(&html)
+        self.with_label(&control)
+    }
+
+    /// Returns the identifiers of the hint and of the error, for `aria-describedby`.
+    fn described_by(&self) -> Option<String> {
+        let mut ids = Vec::new();
+        if self.hint.is_some() {
+            ids.push(format!("{}{}-hint", self.id_prefix, self.id));
+        }
+        if self.error.is_some() {
+            ids.push(format!("{}{}-error", self.id_prefix, self.id));
+        }
+        if ids.is_empty() {
+            return None;
+        }
+        Some(ids.join(" "))
+    }
+
+    /// Renders the label, the hint and the error around an element.
+    fn with_label(&self, control: &Markup) -> Markup {
+        html! {
+            div.field {
+                label for={ (self.id_prefix) (self.id) } {
+                    (self.label)
+                    @if self.is_optional { " " span.hint { (texts().optional) } }
+                }
+                (control)
+                @if let Some(hint) = self.hint {
+                    div.hint id={ (self.id_prefix) (self.id) "-hint" } { (hint) }
+                }
+                @if let Some(error) = self.error {
+                    p.error id={ (self.id_prefix) (self.id) "-error" } { (error) }
+                }
+            }
+        }
     }
 }
 
-/// The proposals for categories.
+/// Returns the text, or `None` if it is empty.
+fn non_empty(text: &str) -> Option<&str> {
+    if text.is_empty() { None } else { Some(text) }
+}
+
+/// Renders the proposals for inputs of categories.
 pub(super) fn category_list(categories: &[Category]) -> Markup {
     html! {
         datalist #categories {
@@ -244,198 +297,23 @@ pub(super) fn category_list(categories: &[Category]) -> Markup {
     }
 }
 
-/// The number of an animal or an order as people write it: `7`, `#7` or `No. 7`.
-pub(super) fn number(typed: &str) -> Option<i64> {
-    let typed = normalized(typed.trim());
-    let before = texts().before_number.map(normalized);
-    let number = before
-        .iter()
-        .find_map(|before| typed.strip_prefix(&**before));
-    text::integer(number.unwrap_or(&typed).trim())
-}
-
-/// A category by its name or its number.
-pub(super) fn category(typed: &str, categories: &[Category]) -> Result<i64, String> {
-    if typed.is_empty() {
-        return Err(texts().category_missing.to_owned());
+/// Returns the values and labels of the reasons for a withdrawal, after one that demands a choice.
+pub(super) fn withdrawal_reason_options() -> Vec<(&'static str, &'static str)> {
+    let mut options = vec![("", texts().choose)];
+    for reason in WithdrawalReason::ALL {
+        options.push((reason.as_str(), texts().reason(reason)));
     }
-    let mut named: Vec<i64> = categories
-        .iter()
-        .filter(|category| is_named(category, typed))
-        .map(|category| category.id)
-        .collect();
-    named.sort_unstable();
-    named.dedup();
-    let number = || text::integer(typed.strip_prefix(texts().category_prefix).unwrap_or(typed));
-    let shown = || markup::readable(typed, markup::SHORT);
-    match *named {
-        [id] => Ok(id),
-        [] => number().ok_or_else(|| texts().unknown_category(&shown())),
-        [one, other, ..] => Err(texts().ambiguous_category(&shown(), one, other)),
-    }
+    options
 }
 
-/// Whether a category has the name that was typed.
-pub(super) fn is_named(category: &Category, typed: &str) -> bool {
-    names_of(category)[..2]
-        .iter()
-        .any(|name| text::compared(name) == text::compared(typed))
-}
-
-/// The names of a category: its label in full and as it is shown, and its number.
-pub(super) fn names_of(category: &Category) -> [String; 4] {
-    let (label, id) = (category.label.as_str(), category.id);
-    let number = texts().category_number(id);
-    [
-        label.to_owned(),
-        markup::readable(label, markup::SHORT),
-        number,
-        id.to_string(),
-    ]
-}
-
-/// A status by its name in the contract, or by the word that the pages show.
-pub(super) fn status(typed: &str) -> Result<PetStatus, String> {
-    let typed = typed.to_lowercase();
-    let is_it = |status: &PetStatus| {
-        status.as_str() == typed || texts().status(*status).to_lowercase() == typed
-    };
-    PetStatus::ALL
-        .into_iter()
-        .find(is_it)
-        .ok_or_else(|| texts().status_invalid.to_owned())
-}
-
-/// The name of an animal. The interface for programs also accepts an empty one.
-pub(super) fn name(typed: &str) -> Result<PetName, String> {
-    if typed.contains('\0') {
-        return Err(texts().not_in_text.to_owned());
-    }
-    if !markup::is_visible(typed) {
-        return Err(texts().name_missing.to_owned());
-    }
-    PetName::new(typed.to_owned()).ok_or_else(|| texts().name_too_long.to_owned())
-}
-
-/// The name of a category. The interface for programs also accepts an invisible one.
-pub(super) fn label(typed: &str) -> Result<Label, String> {
-    if !markup::is_visible(typed) {
-        return Err(texts().label_missing.to_owned());
-    }
-    Label::new(typed.to_owned()).ok_or_else(|| texts().label_invalid.to_owned())
-}
-
-/// A text with this label that may be left out.
-pub(super) fn optional<const MAX: usize>(
-    typed: &str,
-    label: &str,
-) -> Result<Option<Text<MAX>>, String> {
-    if typed.is_empty() {
-        return Ok(None);
-    }
-    if typed.contains('\0') {
-        return Err(texts().not_in_text.to_owned());
-    }
-    // Browsers send CR LF, which counts as one character for people.
-    let text = Text::new(typed.replace("\r\n", "\n"));
-    text.map(Some).ok_or_else(|| texts().too_long(label, MAX))
-}
-
-/// A price as people type it, in the form that the store has. Other text stays as it is, and is invalid.
-///
-/// # Errors
-///
-/// One with two meanings, which the message names.
-pub(super) fn amount(typed: &str, currency: Option<&Currency>) -> Result<String, String> {
-    read(
-        typed,
-        currency,
-        currency.is_some_and(|currency| currency.decimals() == 0),
-    )
-}
-
-/// The same for a field with numbers.
-pub(super) fn number_of(
-    field: &FieldDefinition,
-    typed: &str,
-    currency: Option<&Currency>,
-) -> Result<String, String> {
-    if field.is_price() {
-        return amount(typed, currency);
-    }
-    read(typed, currency, field.kind == FieldKind::Integer)
-}
-
-fn read(typed: &str, currency: Option<&Currency>, is_whole: bool) -> Result<String, String> {
-    let read = numbers().parse(typed, currency, is_whole);
-    read.map_err(
-        |AmbiguousNumber {
-             meanings: [one, other],
-             spellings: [first, second],
-         }| { texts().ambiguous(typed.trim(), [&one, &other], [&first, &second]) },
-    )
-}
-
-/// An empty input means no price.
-pub(super) fn price(typed: &str, currency: Option<&Currency>) -> Result<Option<Decimal>, String> {
-    if typed.is_empty() {
-        return Ok(None);
-    }
-    let price = Decimal::new(&amount(typed, currency)?).filter(|price| !price.has_minus());
-    price
-        .map(Some)
-        .ok_or_else(|| texts().price_invalid.to_owned())
-}
-
-pub(super) fn contact(typed: &str) -> Result<Option<Contact>, String> {
-    if typed.contains('\0') {
-        return Err(texts().not_in_text.to_owned());
-    }
-    if typed.is_empty() {
-        return Ok(None);
-    }
-    Contact::new(typed.to_owned())
-        .map(Some)
-        .ok_or_else(|| texts().text_too_long.to_owned())
-}
-
-pub(super) fn withdrawal_reason(typed: &str) -> Result<WithdrawalReason, String> {
-    typed.parse().map_err(|_| texts().reason_missing.to_owned())
-}
-
-/// The choices of a reason for a withdrawal.
-pub(super) fn withdrawal_reasons() -> Vec<(&'static str, &'static str)> {
-    let all = WithdrawalReason::ALL.map(|reason| (reason.as_str(), texts().reason(reason)));
-    [("", texts().choose)].into_iter().chain(all).collect()
-}
-
-/// The choices of a status.
-pub(super) fn statuses() -> Vec<(&'static str, &'static str)> {
+/// Returns the values and labels of all statuses.
+pub(super) fn status_options() -> Vec<(&'static str, &'static str)> {
     PetStatus::ALL
         .map(|status| (status.as_str(), texts().status(status)))
         .to_vec()
 }
 
-/// The end of a day in the zone of the reader, whose script sends the offset in minutes.
-pub(super) fn end_of_day(form: &Form, now: Timestamp) -> Result<Timestamp, String> {
-    let end = || {
-        let day: Date = form.get("until").parse().ok()?;
-        let offset = form
-            .integer("until-offset")
-            .filter(|offset| offset.abs() <= 24 * 60);
-        let end = day
-            .at(23, 59, 59, 0)
-            .to_zoned(TimeZone::UTC)
-            .ok()?
-            .timestamp();
-        let end = end.checked_add(offset.unwrap_or(0).minutes()).ok()?;
-        let span = end.duration_since(now);
-        (span > SignedDuration::ZERO && span <= Order::LONGEST_RESERVATION).then_some(end)
-    };
-    end().ok_or_else(|| texts().day_invalid.to_owned())
-}
-
-/// The input for such a day.
+/// Renders the input for the day that [`parse_end_of_day`] parses. A script sets the offset.
 pub(super) fn day_input(value: &str, error: Option<&str>) -> Markup {
     let input = Input {
         id: "until",

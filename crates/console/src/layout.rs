@@ -147,7 +147,7 @@ pub(super) fn page(
 }
 
 /// A page of somebody who is signed in.
-pub(super) fn framed(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup {
+pub(super) fn framed_page(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup {
     let pet = if let Follows::Pet(id) = frame.follows {
         Some(id)
     } else {

@@ -3,6 +3,8 @@
 
 mod ask;
 mod desk;
+mod files;
+mod form_body;
 mod forms;
 mod guesses;
 mod heavy_work;
@@ -33,35 +35,25 @@ use hyper::{
     http::request::Parts,
 };
 use petstore_app::StoreFacts;
-use petstore_domain::{Actor, Client, Problem, store_area::Logo};
+use petstore_domain::{Actor, Client, Problem};
 use petstore_formats::json::times;
 use petstore_languages::{self as languages, console_texts as texts};
 use petstore_store::{Cause, StoreError};
 use petstore_web::{
-    edge::{
-        ApiError, Edge, Facts, Interface, Reader, RequestBody, Reservation, Response, UnreadBody,
-        body, photos,
-    },
+    edge::{ApiError, Edge, Facts, Interface, RequestBody, Response, UnreadBody},
     server::Handler,
 };
 
 pub use self::state::{Console, ConsoleSettings, RequireSecondFactor};
 use self::{
     desk::Desk,
-    pages::{PAGES, Target},
+    origin::Visitor,
+    pages::{PAGES, Requirements, Target},
+    session::Session,
     visit::{Form, Visit},
 };
 
-/// The largest form of a stranger that does not count, in bytes: one to sign in is smaller than a head.
-const MAX_UNCOUNTED: usize = 4 << 10;
-
-/// The largest page for a stranger that does not count, in bytes: one without what was typed is smaller.
-const MAX_UNCOUNTED_PAGE: usize = 8 << 10;
-
-/// The largest form that is read on a thread of the runtime, in bytes: it takes a fraction of a millisecond.
-const MAX_READ_AT_ONCE: usize = 64 << 10;
-
-/// Makes `edge` also count the requests for the pages of the console.
+/// Returns an edge that also counts the requests for the pages of the console.
 pub fn with_routes(edge: Edge) -> Edge {
     edge.with_routes(&PAGES)
 }
@@ -82,86 +74,7 @@ impl Console {
         self.edge.handle(self, client, request)
     }
 
-    /// Reads a body that is a form, up to `max` bytes. Fails like [`body::read_form`], with 503 if
-    /// there is not enough memory, and with 400 if it has too many fields.
-    async fn read_form(
-        &self,
-        request: &Parts,
-        body: UnreadBody<'_>,
-        max: usize,
-        reader: Reader,
-    ) -> Result<(Form, Option<Reservation>), ApiError> {
-        let (memory, size) = (
-            &self.edge.response_memory,
-            body::max_length_within(&body, max),
-        );
-        let counts = matches!(reader, Reader::Known) || size > MAX_UNCOUNTED;
-        let room = counts
-            .then(|| memory.reserve_for(reader, size))
-            .transpose()?;
-        let bytes = body::read_form(&request.headers, body, max, self.edge.body_timeout).await;
-        let bytes = bytes.map_err(problem::unread)?;
-        let form = if bytes.len() > MAX_READ_AT_ONCE {
-            self.heavy_work
-                .run(reader, move || Form::read(bytes))
-                .await?
-        } else {
-            Form::read(bytes)
-        };
-        let form = form.map_err(|_| problem::too_many_fields(Problem::InvalidBody))?;
-        Ok((form, room))
-    }
-
-    /// `GET /photos/{file}`.
-    async fn photo(&self, client: &Client, visit: &Visit<'_>) -> Result<Response, ApiError> {
-        let headers = &visit.request.headers;
-        let stranger = || self.edge.strangers.reader(client, headers);
-        let reader = session::of(visit)
-            .await?
-            .map_or_else(stranger, |_| Reader::Known);
-        let memory = &self.edge.response_memory;
-        photos::respond(
-            &self.app.reading.photos,
-            memory,
-            reader,
-            headers,
-            visit.parameter,
-        )
-        .await
-    }
-
-    /// `GET /assets/{name}`.
-    async fn asset(&self, client: &Client, request: &Parts) -> Result<Response, ApiError> {
-        let Some(logo) = Logo::at(request.uri.path()) else {
-            return layout::asset(request.uri.path());
-        };
-        let reader = self.edge.strangers.reader(client, &request.headers);
-        let memory = &self.edge.response_memory;
-        photos::respond_with_logo(&self.app.reading.logos, memory, reader, logo).await
-    }
-
-    /// Counts the page for a stranger that repeats a long form, which takes up to six times as many
-    /// bytes. To sign in depends on no memory that strangers can hold.
-    fn hold(
-        &self,
-        client: &Client,
-        request: &Parts,
-        response: Response,
-    ) -> Result<Response, ApiError> {
-        if response
-            .body()
-            .whole()
-            .is_none_or(|body| body.len() <= MAX_UNCOUNTED_PAGE)
-        {
-            return Ok(response);
-        }
-        let reader = self.edge.strangers.reader(client, &request.headers);
-        Ok(self.edge.response_memory.hold_for(reader, response)?)
-    }
-}
-
-impl Console {
-    /// Returns what the store says about itself now.
+    /// Returns the present facts that the store states about itself.
     async fn store_facts(&self) -> Result<StoreFacts, StoreError> {
         let reading = &self.app.reading;
         self.facts
@@ -174,7 +87,7 @@ impl Interface for Console {
     const IS_FOR_CLIENTS: bool = true;
     const HAS_KEYS: bool = false;
     const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-store");
-    /// How long the page may wait for pictures.
+    /// The time that the page may wait for pictures.
     type RouteMatch = Duration;
 
     fn around<T: Send>(handling: impl Future<Output = T> + Send) -> impl Future<Output = T> + Send {
@@ -186,11 +99,11 @@ impl Interface for Console {
     }
 
     fn find(&self, request: &Parts) -> Duration {
-        pages::may_wait(&request.method, request.uri.path())
+        pages::extra_form_time(&request.method, request.uri.path())
     }
 
-    fn may_wait(found: Duration) -> Duration {
-        found
+    fn may_wait(extra_form_time: Duration) -> Duration {
+        extra_form_time
     }
 
     async fn process(
@@ -203,121 +116,55 @@ impl Interface for Console {
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
         let visitor = origin::visitor(&self.settings, client, request)?;
-        let (route, [parameter, _], unknown) =
-            match pages::route(&request.method, request.uri.path()) {
-                Ok((route, parameters)) => (route, parameters, None),
-                Err(error) => (&PAGES[0], [""; 2], Some(error)),
-            };
+        let (route, [parameter, _]) = match pages::route(&request.method, request.uri.path()) {
+            Ok(route) => route,
+            Err(error) => {
+                return Err(self
+                    .without_route(error, request, request_id, visitor)
+                    .await);
+            }
+        };
         let store_facts = match route.target {
-            Target::Asset | Target::Photo if unknown.is_none() => StoreFacts::default(),
+            Target::Asset | Target::Photo => StoreFacts::default(),
             _ => self.store_facts().await?,
         };
-        languages::set_language_and_kind(store_facts.language().value, store_facts.kind());
-        let (page, has_pictures) = (route.label.id, route.target.has_pictures());
-        let query = Form::from_query(request.uri.query().unwrap_or_default());
-        let query = query.map_err(|_| problem::too_many_fields(Problem::InvalidRequest))?;
-        let (console, now, form) = (
-            self,
-            times::to_milliseconds(self.app.clock.now()),
-            Form::default(),
-        );
-        let mut visit = Visit {
-            console,
-            request,
-            request_id,
-            facts: store_facts,
-            page,
-            has_pictures,
-            find: pages::find,
-            parameter,
-            form,
-            query,
-            visitor,
-            now,
-        };
-        if let Some(error) = unknown {
-            return Err(problem::with_menu(
-                error,
-                &visit,
-                session::of(&visit).await?.as_ref(),
-            ));
-        }
+        let mut visit = self.begin_visit(request, request_id, visitor, store_facts)?;
+        visit.page = route.label.id;
+        visit.has_pictures = route.target.has_pictures();
+        visit.parameter = parameter;
         facts.route = Some(route.label);
-        // The memory counts until the page is made.
-        let mut _room = None;
-        if request.method == Method::POST
-            && !matches!(route.target, Target::Server(_))
-            && let Err(error) = origin::check_site(&visit.visitor, &request.headers)
-        {
-            let now = self.app.clock.instant();
-            origin::warn_of_foreign_form(&self.edge, now, &visit.visitor, &request.headers);
-            return Err(error);
+
+        let is_form = request.method == Method::POST;
+        if is_form && !matches!(route.target, Target::Server(_)) {
+            self.check_site(&visit)?;
         }
-        if request.method == Method::POST && !has_pictures {
-            // Looked up again below, because the session may end before the form arrives.
-            let (max, session) = (
-                pages::max_form(route.label.path),
-                session::of(&visit).await?,
-            );
-            let stranger = || self.edge.strangers.reader(client, &request.headers);
-            let reader = session.as_ref().map_or_else(stranger, |_| Reader::Known);
-            let read = self.read_form(request, &mut *body, max, reader).await;
-            let with_menu = |error| problem::with_menu(error, &visit, session.as_ref());
-            (visit.form, _room) = read.map_err(with_menu)?;
+        // The memory for the form counts until the page is made.
+        let mut _form_memory = None;
+        if is_form && !visit.has_pictures {
+            let max_length = pages::max_form(route.label.path);
+            let received = self
+                .receive_form(client, &visit, &mut *body, max_length)
+                .await?;
+            visit.form = received.form;
+            _form_memory = received.memory;
         }
-        let needed = match route.target {
+
+        let requirements = match route.target {
             Target::Asset => return self.asset(client, request).await,
             Target::Photo => return Box::pin(self.photo(client, &visit)).await,
             Target::Public(page) | Target::Server(page) => {
                 let response = page(&visit).await?;
-                return self.hold(client, request, response);
+                return self.count_long_page(client, request, response);
             }
-            Target::Staff(needed, _) | Target::Pictures(needed) | Target::Logo(needed) => needed,
+            Target::Staff(requirements, _)
+            | Target::Pictures(requirements)
+            | Target::Logo(requirements) => requirements,
         };
-        let Some(session) = session::of(&visit).await? else {
-            return self.hold(client, request, staff::required(&visit, None));
+        let session = match self.admit(client, &visit, requirements, facts).await? {
+            Admission::Member(session) => session,
+            Admission::Elsewhere(response) => return Ok(response),
         };
-        if !client.trust() {
-            return Err(ApiError::new(
-                Problem::Unavailable,
-                texts().connection_replaced,
-            ));
-        }
-        facts.principal = Some(Actor::Staff(session.member.id));
-        if session.member.role < needed.role {
-            let error = ApiError::new(Problem::InsufficientScope, texts().not_allowed);
-            return Err(problem::with_menu(error, &visit, Some(&session)));
-        }
-        // The second factor of a provider is its own.
-        let is_protected = session.member.has_second_factor() || session.member.identity.is_some();
-        if !is_protected
-            && needed.second_factor
-            && self.settings.second_factor.includes(session.member.role)
-        {
-            return Ok(layout::redirect("/account/second-factor"));
-        }
-        if needed.password && !session.record.is_confirmed_at(now) {
-            return Ok(staff::required(&visit, Some(&session)));
-        }
-        // A page that another member has left open.
-        if desk::owner_of(&visit.form).is_some_and(|owner| owner != session.member.id) {
-            let path = visit.request.uri.path();
-            return staff::kept_page(&visit, &session.member, path, &visit.form).await;
-        }
-        let mut desk = Desk::new(visit, session);
-        let reply = match route.target {
-            Target::Staff(_, open) => open(&desk).await,
-            Target::Logo(_) => Box::pin(pages::logo::add(&mut desk, body)).await,
-            _ => Box::pin(pages::photo_forms::add(&mut desk, body)).await,
-        };
-        let response = async { reply?.into_response(&desk).await }.await;
-        let with_menu = |error| problem::with_menu(error, &desk.visit, Some(&desk.session));
-        let mut response = response.map_err(with_menu)?;
-        // After a change of the password, or if the browser has lost it.
-        if !session::is_known_browser(&desk.visit, &desk.session.member) {
-            session::remember(&desk.visit, &mut response, &desk.session.member);
-        }
-        Ok(response)
+        open_page(route.target, visit, session, body).await
     }
 
     fn respond_to(
@@ -326,7 +173,7 @@ impl Interface for Console {
         request: &Parts,
         request_id: &HeaderValue,
     ) -> (Response, Option<Cause>) {
-        problem::page(error, request, request_id)
+        problem::error_page(error, request, request_id)
     }
 
     fn announce(&self, _: Duration, _: &Facts, response: &mut Response) {
@@ -338,9 +185,153 @@ impl Interface for Console {
     }
 }
 
-/// What tells a browser to load nothing from other hosts, to run no script in a page, to show no page
-/// in a frame, and to tell other hosts nothing. With `no-referrer`, browsers would hide the origin of
-/// forms from the console, too.
+/// The outcome of the checks of a request for a page of the staff.
+enum Admission {
+    /// The member may open the page.
+    Member(Session),
+    /// The browser gets this response instead, such as the form to sign in.
+    Elsewhere(Response),
+}
+
+/// The steps of [`Interface::process`], in their order.
+impl Console {
+    /// Returns the error for a request without a route, with the menu of the member who is signed in.
+    async fn without_route(
+        &self,
+        error: ApiError,
+        request: &Parts,
+        request_id: &HeaderValue,
+        visitor: Visitor,
+    ) -> ApiError {
+        let result = async {
+            let store_facts = self.store_facts().await?;
+            let visit = self.begin_visit(request, request_id, visitor, store_facts)?;
+            let session = session::find(&visit).await?;
+            Ok(problem::with_menu(error, &visit, session.as_ref()))
+        };
+        result.await.unwrap_or_else(|failure| failure)
+    }
+
+    /// Begins a visit in the language of the store, without a page and a form. Fails with 400 if the query has too many
+    /// fields.
+    fn begin_visit<'r>(
+        &'r self,
+        request: &'r Parts,
+        request_id: &'r HeaderValue,
+        visitor: Visitor,
+        store_facts: StoreFacts,
+    ) -> Result<Visit<'r>, ApiError> {
+        languages::set_language_and_kind(store_facts.language().value, store_facts.kind());
+        let query = Form::from_query(request.uri.query().unwrap_or_default())
+            .map_err(|_| problem::too_many_fields(Problem::InvalidRequest))?;
+        Ok(Visit {
+            console: self,
+            request,
+            request_id,
+            facts: store_facts,
+            page: "",
+            has_pictures: false,
+            find: pages::find_action,
+            parameter: "",
+            form: Form::default(),
+            query,
+            visitor,
+            now: times::to_milliseconds(self.app.clock.now()),
+        })
+    }
+
+    /// Rejects a form that another site sends, with 403, and warns of it in the log.
+    fn check_site(&self, visit: &Visit<'_>) -> Result<(), ApiError> {
+        let headers = &visit.request.headers;
+        if let Err(error) = origin::check_site(&visit.visitor, headers) {
+            let now = self.app.clock.instant();
+            origin::warn_of_foreign_form(&self.edge, now, &visit.visitor, headers);
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    /// Checks that a member of the staff is signed in who fulfils the requirements of the page. Fails with 503 for a
+    /// client that the server trusts no longer, and with 403 for a role that is too low.
+    async fn admit(
+        &self,
+        client: &Client,
+        visit: &Visit<'_>,
+        requirements: Requirements,
+        facts: &mut Facts,
+    ) -> Result<Admission, ApiError> {
+        // Looked up after the form has arrived, because the session may end before.
+        let Some(session) = session::find(visit).await? else {
+            let sign_in = staff::sign_in_page(visit, None);
+            let response = self.count_long_page(client, visit.request, sign_in)?;
+            return Ok(Admission::Elsewhere(response));
+        };
+        if !client.trust() {
+            let message = texts().connection_replaced;
+            return Err(ApiError::new(Problem::Unavailable, message));
+        }
+        facts.principal = Some(Actor::Staff(session.member.id));
+
+        if session.member.role < requirements.role {
+            let error = ApiError::new(Problem::InsufficientScope, texts().not_allowed);
+            return Err(problem::with_menu(error, visit, Some(&session)));
+        }
+        if requirements.second_factor && self.lacks_second_factor(&session) {
+            let response = layout::redirect("/account/second-factor");
+            return Ok(Admission::Elsewhere(response));
+        }
+        if requirements.password && !session.record.is_confirmed_at(visit.now) {
+            let response = staff::sign_in_page(visit, Some(&session));
+            return Ok(Admission::Elsewhere(response));
+        }
+        // Another member may have left the page with this form open.
+        if let Some(owner) = desk::owner_of(&visit.form)
+            && owner != session.member.id
+        {
+            let path = visit.request.uri.path();
+            let response = staff::kept_page(visit, &session.member, path, &visit.form).await?;
+            return Ok(Admission::Elsewhere(response));
+        }
+        Ok(Admission::Member(session))
+    }
+
+    /// Whether the settings require a second factor that the member does not have. A member who signs in at a provider
+    /// has the second factor of the provider.
+    fn lacks_second_factor(&self, session: &Session) -> bool {
+        let member = &session.member;
+        let is_protected = member.has_second_factor() || member.identity.is_some();
+        !is_protected && self.settings.second_factor.includes(member.role)
+    }
+}
+
+/// Opens a page of the staff, and remembers the browser of the member.
+async fn open_page(
+    target: Target,
+    visit: Visit<'_>,
+    session: Session,
+    body: UnreadBody<'_>,
+) -> Result<Response, ApiError> {
+    let mut desk = Desk::new(visit, session);
+    let reply = match target {
+        Target::Staff(_, open) => open(&desk).await,
+        Target::Logo(_) => Box::pin(pages::logo::add(&mut desk, body)).await,
+        _ => Box::pin(pages::photo_forms::add(&mut desk, body)).await,
+    };
+    let response = async { reply?.into_response(&desk).await }.await;
+    let mut response =
+        response.map_err(|error| problem::with_menu(error, &desk.visit, Some(&desk.session)))?;
+
+    // A new password makes a browser unknown, and a browser can lose its cookie.
+    let member = &desk.session.member;
+    if !session::is_known_browser(&desk.visit, member) {
+        session::remember(&desk.visit, &mut response, member);
+    }
+    Ok(response)
+}
+
+/// The header fields with which a browser loads nothing from other hosts, runs no script in a page, shows no
+/// page in a frame, and tells other hosts nothing. With `no-referrer`, browsers would hide the origin of forms
+/// from the console, too.
 const SECURITY_FIELDS: [(HeaderName, &str); 3] = [
     (
         header::CONTENT_SECURITY_POLICY,

@@ -1,5 +1,5 @@
 //! Forms that know what they showed. So a person changes only what that person touched, and learns what
-//! somebody else has changed meanwhile.
+//! somebody else has changed since the form was shown.
 
 use maud::{Markup, html};
 use petstore_domain::store_area::Preconditions;
@@ -7,118 +7,117 @@ use petstore_languages::{console_texts as texts, numbers};
 
 use super::{forms::Errors, visit::Form};
 
-/// How the name of the hidden field begins that has what an input showed.
-const WAS: &str = "was-";
+/// The prefix of a hidden field that holds what the input of the same name showed.
+const INITIAL_VALUE_PREFIX: &str = "was-";
 
-/// The field with the version of what a form shows.
+/// The name of the field with the version of the entry that a form shows.
 const VERSION: &str = "version";
 
-/// The hidden fields of a form that shows these values: its version, and what each input shows before
+/// Renders the hidden fields of a form that shows these values: its version, and what each input shows before
 /// anybody touches it.
-pub(super) fn shown(now: &Form) -> Markup {
+pub(super) fn hidden_fields(current_form: &Form) -> Markup {
     html! {
-        @for (name, value) in now.fields() {
-            @let name = if name == VERSION { name.clone() } else { format!("{WAS}{name}") };
-            input type="hidden" name=(name) value=(value);
+        @for (name, value) in current_form.fields() {
+            @if name == VERSION {
+                input type="hidden" name=(name) value=(value);
+            } @else {
+                input type="hidden" name={ (INITIAL_VALUE_PREFIX) (name) } value=(value);
+            }
         }
     }
 }
 
-/// The value that a form showed of an input; `None` if it does not say so.
-pub(super) fn was<'f>(sent: &'f Form, name: &str) -> Option<&'f str> {
-    sent.all(&format!("{WAS}{name}")).next()
+/// Returns the value that a form showed in an input; `None` if the form does not say so.
+pub(super) fn initial_value<'f>(submitted_form: &'f Form, name: &str) -> Option<&'f str> {
+    let field = format!("{INITIAL_VALUE_PREFIX}{name}");
+    submitted_form.all(&field).next()
 }
 
-/// Whether a field of a form says what an input showed.
-pub(super) fn is_of_before(name: &str) -> bool {
-    name.starts_with(WAS)
+/// Whether a field of a form has this name because it holds what an input showed.
+pub(super) fn is_initial_value_name(name: &str) -> bool {
+    name.starts_with(INITIAL_VALUE_PREFIX)
 }
 
-/// Whether somebody has touched an input of a form.
-pub(super) fn is_touched(sent: &Form, name: &str) -> bool {
-    sent.all(name)
-        .any(|typed| was(sent, name).is_none_or(|was| lines(typed) != lines(was)))
+/// Whether somebody has touched an input of a form. An input counts as touched if the form does not say what
+/// the input showed.
+pub(super) fn is_touched(submitted_form: &Form, name: &str) -> bool {
+    let initial_value = initial_value(submitted_form, name);
+    submitted_form
+        .all(name)
+        .any(|value| initial_value.is_none_or(|initial| !is_same_text(value, initial)))
 }
 
 /// Whether two forms differ in an input that both have.
-pub(super) fn differs(form: &Form, other: &Form, name: &str) -> bool {
-    form.all(name)
-        .zip(other.all(name))
-        .any(|(one, other)| lines(one) != lines(other))
+pub(super) fn differs(form: &Form, other_form: &Form, name: &str) -> bool {
+    let mut pairs = form.all(name).zip(other_form.all(name));
+    pairs.any(|(value, other_value)| !is_same_text(value, other_value))
 }
 
-/// A text with the line ends of the store. Browsers send CR LF.
-fn lines(text: &str) -> String {
+/// Whether two texts differ at most in their line ends.
+fn is_same_text(text: &str, other_text: &str) -> bool {
+    with_line_feeds(text) == with_line_feeds(other_text)
+}
+
+/// Returns a text with the line ends of the store. Browsers send CR LF.
+fn with_line_feeds(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
-/// A form that was sent, and what is there now.
-pub(super) struct Merged {
+/// A submitted form, compared with the present values.
+pub(super) struct MergedForm {
     /// The typed values. An input that nobody touched has the present value.
     pub(super) form: Form,
     /// Changes by others since the form was shown.
-    changes: Vec<Change>,
+    changes: Vec<ConcurrentChange>,
+    /// The version that the entry must have, so that the change is carried out.
     version: Option<i64>,
 }
 
-struct Change {
+/// A value that somebody else has changed since the form was shown.
+struct ConcurrentChange {
+    /// The name of the input.
     name: String,
-    was: Option<String>,
-    now: String,
+    initial_value: Option<String>,
+    current_value: String,
     /// Whether the person who sent the form has changed it, too.
     is_touched: bool,
 }
 
-impl Merged {
+impl MergedForm {
     /// Compares a form with what its inputs would show now. If it does not have what they showed, it
     /// counts as touched.
-    pub(super) fn of(sent: &Form, now: &Form) -> Self {
-        let present = |name: &str| now.all(name).next();
-        let form = sent
-            .fields()
-            .iter()
-            .filter(|(name, _)| !name.starts_with(WAS));
-        let form = form.map(|(name, typed)| {
-            let is_kept = name == VERSION || !is_touched(sent, name);
-            let value = present(name).filter(|_| is_kept).unwrap_or(typed);
-            (name.clone(), value.to_owned())
-        });
-        let version = sent.get(VERSION);
-        let is_current = version.is_empty() || version == now.get(VERSION);
-        let change = |(name, now): &(String, String)| {
-            let was = was(sent, name);
-            // As after a second click.
-            let is_wanted = sent.all(name).any(|typed| spelled(typed) == spelled(now));
-            let is_same = was.is_some_and(|was| lines(was) == lines(now));
-            let is_told = was.is_some() || sent.all(name).next().is_some();
-            (is_told && !is_wanted && !is_same && name != VERSION).then(|| Change {
-                name: name.clone(),
-                was: was.map(str::to_owned),
-                now: now.clone(),
-                is_touched: is_touched(sent, name),
-            })
+    pub(super) fn new(submitted_form: &Form, current_form: &Form) -> Self {
+        let shown_version = submitted_form.get(VERSION);
+        let is_current = shown_version.is_empty() || shown_version == current_form.get(VERSION);
+        let changes = if is_current {
+            Vec::new()
+        } else {
+            concurrent_changes(submitted_form, current_form)
         };
-        let changes = now
+
+        // A button that undoes something says only the version to which it applies.
+        let has_initial_values = submitted_form
             .fields()
             .iter()
-            .filter(|_| !is_current)
-            .filter_map(change)
-            .collect();
-        // A button that undoes something says only of which version.
-        let knows =
-            version.is_empty() || sent.fields().iter().any(|(name, _)| name.starts_with(WAS));
-        let version = if knows { now } else { sent }.integer(VERSION);
+            .any(|(name, _)| is_initial_value_name(name));
+        let version = if shown_version.is_empty() || has_initial_values {
+            current_form.integer(VERSION)
+        } else {
+            submitted_form.integer(VERSION)
+        };
+
         Self {
-            form: form.collect(),
+            form: merged_values(submitted_form, current_form),
             changes,
             version,
         }
     }
 
-    /// The condition of a change: nothing else changes meanwhile. If it is refused, nothing fulfils it,
-    /// but a second click on a form that was carried out still shows its message.
+    /// Returns the condition of the change that the form makes: nothing else changes before. If the change is refused,
+    /// nothing fulfils the condition, but a second click on a form that was carried out still shows its message.
     pub(super) fn preconditions(&self, is_refused: bool) -> Preconditions {
-        Preconditions::version(self.version.filter(|_| !is_refused).unwrap_or(0))
+        let version = if is_refused { None } else { self.version };
+        Preconditions::version(version.unwrap_or(0))
     }
 
     /// Whether two people changed the same input.
@@ -126,38 +125,82 @@ impl Merged {
         self.changes.iter().any(|change| change.is_touched)
     }
 
-    /// Messages about the changes by others, in these words; only about inputs that were also typed, if
-    /// only those count.
+    /// Returns a message for each change by others. With `only_touched`, a change counts only if its input was also
+    /// touched in the form. `in_words` returns the label of an input, and a value of the input in words.
     pub(super) fn errors(
         &self,
-        counts_typed: bool,
-        words: impl Fn(&str, &str) -> Option<(String, String)>,
+        only_touched: bool,
+        in_words: impl Fn(&str, &str) -> Option<(String, String)>,
     ) -> Errors {
         let mut errors = Errors::default();
-        for Change {
-            name,
-            was,
-            now,
-            is_touched,
-        } in &self.changes
-        {
-            let was = was
-                .as_ref()
-                .and_then(|was| words(name, was))
-                .map(|(_, was)| was);
-            if let Some((label, now)) = words(name, now).filter(|_| *is_touched || !counts_typed) {
-                errors.add(
-                    name.clone(),
-                    texts().now_changed(&label, &now, was.as_deref()),
-                );
+        for change in &self.changes {
+            if only_touched && !change.is_touched {
+                continue;
             }
+            let Some((label, current_words)) = in_words(&change.name, &change.current_value) else {
+                continue;
+            };
+            let initial_words = change
+                .initial_value
+                .as_ref()
+                .and_then(|value| in_words(&change.name, value))
+                .map(|(_, words)| words);
+            let message = texts().now_changed(&label, &current_words, initial_words.as_deref());
+            errors.add(change.name.clone(), message);
         }
         errors
     }
 }
 
-/// A value without regard to its spelling, which the store can change.
-fn spelled(typed: &str) -> String {
-    let typed = lines(typed);
-    numbers().parse(&typed, None, false).unwrap_or(typed)
+/// Returns the submitted form with the present values of the inputs that nobody touched, and without the fields that
+/// hold what the inputs showed.
+fn merged_values(submitted_form: &Form, current_form: &Form) -> Form {
+    let mut values = Vec::new();
+    for (name, submitted_value) in submitted_form.fields() {
+        if is_initial_value_name(name) {
+            continue;
+        }
+        let is_unchanged = name == VERSION || !is_touched(submitted_form, name);
+        let value = match current_form.all(name).next() {
+            Some(current_value) if is_unchanged => current_value,
+            _ => submitted_value,
+        };
+        values.push((name.clone(), value.to_owned()));
+    }
+    values.into_iter().collect()
+}
+
+/// Returns the values that have changed since the form was shown, and that the form does not set to the same value, as
+/// the form of a second click does. A form does not learn of values that it did not contain.
+fn concurrent_changes(submitted_form: &Form, current_form: &Form) -> Vec<ConcurrentChange> {
+    let mut changes = Vec::new();
+    for (name, current_value) in current_form.fields() {
+        if name == VERSION {
+            continue;
+        }
+        let initial_value = initial_value(submitted_form, name);
+        let is_in_form = initial_value.is_some() || submitted_form.all(name).next().is_some();
+        let is_unchanged =
+            initial_value.is_some_and(|initial| is_same_text(initial, current_value));
+        let sets_same_value = submitted_form
+            .all(name)
+            .any(|value| with_stored_spelling(value) == with_stored_spelling(current_value));
+
+        if is_in_form && !is_unchanged && !sets_same_value {
+            changes.push(ConcurrentChange {
+                name: name.clone(),
+                initial_value: initial_value.map(str::to_owned),
+                current_value: current_value.clone(),
+                is_touched: is_touched(submitted_form, name),
+            });
+        }
+    }
+    changes
+}
+
+/// Returns a value in the spelling of the store: a number such as `1,5` becomes `1.5`, and other texts change only in
+/// their line ends.
+fn with_stored_spelling(value: &str) -> String {
+    let text = with_line_feeds(value);
+    numbers().parse(&text, None, false).unwrap_or(text)
 }

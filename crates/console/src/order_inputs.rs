@@ -19,68 +19,73 @@ pub(super) const PRICE: &str = "price";
 
 /// A member of an order that people fill in, and can leave out.
 pub(super) struct OrderInput {
-    /// The name of its input, and of the member in the log of changes.
+    /// The name of the input, and of the member in the log of changes.
     pub(super) name: &'static str,
     label: Label,
     /// See [`Input::kind`] and [`Input::inputmode`].
     kind: &'static str,
     inputmode: &'static str,
-    /// The hint in the form of an order, which is a new one or not; with how long contacts are kept.
+    /// Returns the hint for the form of an order, given whether the order is new, and how long contacts are kept.
     hint: fn(bool, Duration) -> Option<String>,
     /// Whether it is in the closed part of the form of a new order.
     pub(super) is_detail: bool,
-    /// Only for members of the staff with permission to change orders.
+    /// Whether only members of the staff with permission to change orders see it.
     is_private: bool,
     stored: fn(&Order) -> Option<&str>,
-    /// Reads what was typed into a change of the order. Nothing clears the value.
-    read: fn(&str, Option<&Currency>, &mut OrderPatch) -> Result<(), String>,
+    /// Parses the text of the input, and writes the value into the change of an order. An empty text clears the member.
+    parse: fn(&str, Option<&Currency>, &mut OrderPatch) -> Result<(), String>,
 }
 
-/// All of them, in the order of the pages.
+/// All members of an order that people fill in, in the order of the pages.
 pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
     OrderInput {
         name: "contact",
-        label: |of| of.contact,
-        hint: |_, kept| Some(texts().contact_hint(wording::days(kept))),
+        label: |texts| texts.contact,
+        hint: |_, contact_retention| Some(texts().contact_hint(wording::days(contact_retention))),
         is_detail: false,
         is_private: true,
         stored: |order| order.contact.as_ref().map(Contact::as_str),
-        read: |typed, _, order| set(&mut order.contact, forms::contact(typed)),
+        parse: |text, _, patch| set(&mut patch.contact, forms::parse_contact(text)),
         ..TEXT
     },
     OrderInput {
         name: PRICE,
-        label: |of| of.price,
+        label: |texts| texts.price,
         inputmode: "decimal",
         is_detail: false,
         stored: |order| order.price.as_ref().map(Decimal::as_str),
-        read: |typed, currency, order| set(&mut order.price, forms::price(typed, currency)),
+        parse: |text, currency, patch| set(&mut patch.price, forms::parse_price(text, currency)),
         ..TEXT
     },
     OrderInput {
         name: "reference",
-        label: |of| of.reference,
+        label: |texts| texts.reference,
         hint: |is_new, _| is_new.then(|| texts().reference_hint.to_owned()),
         stored: |order| order.reference.as_ref().map(Text::as_str),
-        read: |typed, _, order| {
+        parse: |text, _, patch| {
             set(
-                &mut order.reference,
-                forms::optional(typed, texts().reference),
+                &mut patch.reference,
+                forms::parse_optional_text(text, texts().reference),
             )
         },
         ..TEXT
     },
     OrderInput {
         name: "note",
-        label: |of| of.note,
+        label: |texts| texts.note,
         kind: "textarea",
         stored: |order| order.note.as_ref().map(Text::as_str),
-        read: |typed, _, order| set(&mut order.note, forms::optional(typed, texts().note)),
+        parse: |text, _, patch| {
+            set(
+                &mut patch.note,
+                forms::parse_optional_text(text, texts().note),
+            )
+        },
         ..TEXT
     },
 ];
 
-/// A line of text for everybody.
+/// The defaults of an input: one line of text that every member of the staff may see.
 const TEXT: OrderInput = OrderInput {
     name: "",
     label: |_| "",
@@ -90,75 +95,94 @@ const TEXT: OrderInput = OrderInput {
     is_detail: true,
     is_private: false,
     stored: |_| None,
-    read: |_, _, _| Ok(()),
+    parse: |_, _, _| Ok(()),
 };
 
-fn set<T>(member: &mut Patch<T>, read: Result<Option<T>, String>) -> Result<(), String> {
-    *member = read?.map_or(Patch::Clear, Patch::Set);
+/// Writes a parsed value into a member of a change. `None` clears the member.
+fn set<T>(member: &mut Patch<T>, value: Result<Option<T>, String>) -> Result<(), String> {
+    *member = value?.map_or(Patch::Clear, Patch::Set);
     Ok(())
 }
 
+/// The form that has the input of an order.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum OrderForm<'a> {
+    /// The form that places an order.
+    New {
+        /// The beginning of the identifiers of the inputs, because a page can have two of these forms.
+        id_prefix: &'a str,
+    },
+    /// The form of an order that exists.
+    Present,
+}
+
 impl OrderInput {
+    /// Returns the label, in the language of the request.
     pub(super) fn label(&self) -> &'static str {
         (self.label)(texts())
     }
 
-    /// The stored value, if the member of the staff may see it.
-    pub(super) fn of<'o>(&self, desk: &Desk<'_>, order: &'o Order) -> Option<&'o str> {
-        (self.stored)(order).filter(|_| !self.is_private || desk.may_write())
+    /// Returns the stored value, if the member of the staff may see it.
+    pub(super) fn stored_value<'o>(&self, desk: &Desk<'_>, order: &'o Order) -> Option<&'o str> {
+        if self.is_private && !desk.may_write() {
+            return None;
+        }
+        (self.stored)(order)
     }
 
-    /// The same as pages show it.
-    pub(super) fn shown(&self, desk: &Desk<'_>, order: &Order) -> Option<String> {
-        let value = self.of(desk, order)?;
-        Some(if self.name == PRICE {
-            amount(value, desk.currency())
-        } else {
-            value.to_owned()
-        })
+    /// Returns the stored value as pages show it, if the member of the staff may see it.
+    pub(super) fn display_value(&self, desk: &Desk<'_>, order: &Order) -> Option<String> {
+        let value = self.stored_value(desk, order)?;
+        if self.name == PRICE {
+            return Some(amount(value, desk.currency()));
+        }
+        Some(value.to_owned())
     }
 
-    /// The input with what was typed into it. One in a closed part has its hint there: that it is optional.
+    /// Renders the input with the text from `form`. An input in the closed part has no mark that it is optional, because
+    /// the heading of the part says so.
     pub(super) fn show(
         &self,
         desk: &Desk<'_>,
-        (form, errors): (&Form, &Errors),
-        (is_new, of_form): (bool, &str),
+        form: &Form,
+        errors: &Errors,
+        order_form: OrderForm<'_>,
     ) -> Markup {
-        let in_currency = desk
-            .currency()
-            .filter(|_| self.name == PRICE)
-            .map(wording::price_in);
+        let (is_new, id_prefix) = match order_form {
+            OrderForm::New { id_prefix } => (true, id_prefix),
+            OrderForm::Present => (false, ""),
+        };
+        let label_with_currency = match desk.currency() {
+            Some(currency) if self.name == PRICE => Some(wording::price_in(currency)),
+            _ => None,
+        };
+        let label = label_with_currency.as_deref().unwrap_or(self.label());
         let hint = (self.hint)(is_new, desk.app().keep_contacts);
-        Input {
-            hint: hint.as_deref(),
-            of_form,
-            kind: self.kind,
-            inputmode: self.inputmode,
-            is_optional: !(is_new && self.is_detail),
-            ..Input::of(
-                self.name,
-                in_currency.as_deref().unwrap_or(self.label()),
-                form,
-                errors,
-            )
-        }
-        .show()
+
+        let mut input = Input::from_form(self.name, label, form, errors);
+        input.hint = hint.as_deref();
+        input.id_prefix = id_prefix;
+        input.kind = self.kind;
+        input.inputmode = self.inputmode;
+        input.is_optional = !(is_new && self.is_detail);
+        input.show()
     }
 }
 
-/// The values of the inputs for which `is_given`, as a change of an order.
-pub(super) fn read(
-    (form, currency): (&Form, Option<&Currency>),
-    is_given: impl Fn(&str) -> bool,
+/// Parses the inputs for whose names `is_included` holds, and returns them as a change of an order. Adds an error for
+/// each invalid input.
+pub(super) fn parse_patch(
+    form: &Form,
+    currency: Option<&Currency>,
+    is_included: impl Fn(&str) -> bool,
     errors: &mut Errors,
 ) -> OrderPatch {
     let mut patch = OrderPatch::default();
-    for input in ORDER_INPUTS.iter().filter(|input| is_given(input.name)) {
-        errors.take(
-            input.name,
-            (input.read)(form.get(input.name), currency, &mut patch),
-        );
+    for input in &ORDER_INPUTS {
+        if is_included(input.name) {
+            let result = (input.parse)(form.get(input.name), currency, &mut patch);
+            errors.take(input.name, result);
+        }
     }
     patch
 }

@@ -37,7 +37,7 @@ fn content(error: &ApiError, request_id: &HeaderValue) -> (&'static str, Markup)
 }
 
 /// The error of a form that cannot be read, in the language of the member.
-pub(super) fn unread(error: ApiError) -> ApiError {
+pub(super) fn translate_unreadable_form(error: ApiError) -> ApiError {
     match error.problem() {
         Problem::InvalidRequest | Problem::InvalidBody => error.saying(texts().incomplete_form),
         _ => error,
@@ -69,13 +69,15 @@ pub(super) fn with_menu(
     };
     let content = html! { h1 { (title) } div.card { (content) } };
     error.body = Some(Box::new(
-        layout::framed(&frame, title, &content).into_string().into(),
+        layout::framed_page(&frame, title, &content)
+            .into_string()
+            .into(),
     ));
     error
 }
 
 /// The page about an error.
-pub(super) fn page(
+pub(super) fn error_page(
     mut error: ApiError,
     _: &Parts,
     request_id: &HeaderValue,

@@ -172,7 +172,7 @@ impl Flash {
                     (desk.key("undo"))
                     input type="hidden" name=(UNDOES) value="yes";
                     @if desk.visit.request.uri.path() == "/" { input type="hidden" name=(FROM) value=(TODAY); }
-                    @for (name, value) in Form::of(fields.to_owned().into()).fields() {
+                    @for (name, value) in Form::from_own_bytes(fields.to_owned().into()).fields() {
                         input type="hidden" name=(name) value=(value);
                     }
                     button { (texts().undo) }
@@ -238,7 +238,7 @@ impl Reply {
                     follows: page.follows,
                     after: desk.position,
                 };
-                let html = layout::framed(&frame, &page.title, &page.content).into_string();
+                let html = layout::framed_page(&frame, &page.title, &page.content).into_string();
                 let mut response = layout::html(page.status, memory.hold(html.into_bytes())?);
                 if is_read {
                     Cookie::Message.clear(visit, &mut response);

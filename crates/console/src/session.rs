@@ -122,14 +122,16 @@ impl Cookie {
 }
 
 /// The session of a request, if its browser has one that is valid now.
-pub(super) async fn of(visit: &Visit<'_>) -> Result<Option<Session>, ApiError> {
-    let found = with_or_without_code(visit).await?;
+pub(super) async fn find(visit: &Visit<'_>) -> Result<Option<Session>, ApiError> {
+    let found = find_with_or_without_code(visit).await?;
     Ok(found.filter(|session| session.record.confirmed_at.is_some()))
 }
 
 /// The same, even if the second factor is still missing.
-pub(super) async fn with_or_without_code(visit: &Visit<'_>) -> Result<Option<Session>, ApiError> {
-    let Some(digest) = presented(visit) else {
+pub(super) async fn find_with_or_without_code(
+    visit: &Visit<'_>,
+) -> Result<Option<Session>, ApiError> {
+    let Some(digest) = presented_digest(visit) else {
         return Ok(None);
     };
     let store = &visit.console.app.store;
@@ -142,14 +144,14 @@ pub(super) async fn with_or_without_code(visit: &Visit<'_>) -> Result<Option<Ses
     if let Some(language) = member.language {
         languages::set_language(language);
     }
-    if record.is_to_be_saved_at(visit.now) && !is_of_script(visit.request) {
+    if record.is_to_be_saved_at(visit.now) && !is_from_script(visit.request) {
         store.touch_session(digest, visit.now).await?;
     }
     Ok(Some(Session { member, record }))
 }
 
 /// The digest of the session that the browser presents, valid or not.
-pub(super) fn presented(visit: &Visit<'_>) -> Option<TokenDigest> {
+pub(super) fn presented_digest(visit: &Visit<'_>) -> Option<TokenDigest> {
     TokenDigest::of_presented(Cookie::Session.get(visit)?)
 }
 
@@ -252,7 +254,7 @@ pub(super) struct BrowserSecret {
 
 impl BrowserSecret {
     /// Returns the secret that this browser presents.
-    pub(super) fn presented(visit: &Visit<'_>) -> Option<Self> {
+    pub(super) fn from_cookie(visit: &Visit<'_>) -> Option<Self> {
         let text = Cookie::Form.get(visit)?.to_owned();
         TokenDigest::of_presented(&text)?;
         Some(Self {
@@ -262,8 +264,8 @@ impl BrowserSecret {
     }
 
     /// Returns the secret of this browser, or a new one that the response must give to it.
-    pub(super) fn of(visit: &Visit<'_>) -> Self {
-        if let Some(secret) = Self::presented(visit) {
+    pub(super) fn from_cookie_or_new(visit: &Visit<'_>) -> Self {
+        if let Some(secret) = Self::from_cookie(visit) {
             return secret;
         }
         Self {
@@ -286,11 +288,11 @@ impl BrowserSecret {
 
 /// Whether the script of a page sends the request: to follow the store, which does not keep the session of
 /// an open page for ever, or what is typed into a search.
-pub(super) fn is_of_script(request: &Parts) -> bool {
+pub(super) fn is_from_script(request: &Parts) -> bool {
     request.uri.path() == "/live" || request.headers.contains_key("x-petstore-live")
 }
 
 /// Whether the script of a page sends the request without leaving the page, so nobody sees a message in the response.
 pub(super) fn is_in_background(request: &Parts) -> bool {
-    is_of_script(request) || request.headers.contains_key("x-petstore-send")
+    is_from_script(request) || request.headers.contains_key("x-petstore-send")
 }

@@ -140,11 +140,11 @@ impl StoreInput {
         let hint = Some(hint.trim()).filter(|hint| !hint.is_empty());
         let input = Input {
             hint,
-            ..Input::of(&id, label, form, errors)
+            ..Input::from_form(&id, label, form, errors)
         };
         match self.kind {
             "select" => input.choose(&self.choices()),
-            "textarea" => input.long().show(),
+            "textarea" => input.as_textarea().show(),
             inputmode => Input { inputmode, ..input }.show(),
         }
     }
@@ -161,10 +161,10 @@ pub(super) fn links(form: &Form, errors: &Errors) -> Vec<(bool, [Markup; 2])> {
         let [label, url] = link_ids(number);
         let is_used = [&label, &url].iter().any(|id| !form.raw(id).is_empty());
         let shown = [
-            Input::of(&label, &texts().link_label(number), form, errors).show(),
+            Input::from_form(&label, &texts().link_label(number), form, errors).show(),
             Input {
                 inputmode: "url",
-                ..Input::of(&url, &texts().link_url(number), form, errors)
+                ..Input::from_form(&url, &texts().link_url(number), form, errors)
             }
             .show(),
         ];

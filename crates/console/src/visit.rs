@@ -97,10 +97,10 @@ impl FromIterator<(String, String)> for Form {
 
 impl Form {
     /// A form with these fields, as if a browser had sent it in another encoding.
-    pub(super) fn sent(fields: &[(&str, &str)]) -> Self {
+    pub(super) fn from_encoded_pairs(fields: &[(&str, &str)]) -> Self {
         let mut bytes = form_urlencoded::Serializer::new(String::new());
         bytes.extend_pairs(fields);
-        Self::of(bytes.finish().into())
+        Self::from_own_bytes(bytes.finish().into())
     }
 
     /// Reads a form. Bytes that are not UTF-8 become replacement characters.
@@ -116,7 +116,7 @@ impl Form {
     }
 
     /// Reads a form that the service has made. One with too many fields is empty, because the service makes none.
-    pub(super) fn of(bytes: Bytes) -> Self {
+    pub(super) fn from_own_bytes(bytes: Bytes) -> Self {
         Self::read(bytes).unwrap_or_default()
     }
 
@@ -132,7 +132,7 @@ impl Form {
     }
 
     /// A form with these fields, as if a browser had sent it.
-    pub(super) fn with(fields: &[(&str, &str)]) -> Self {
+    pub(super) fn from_pairs(fields: &[(&str, &str)]) -> Self {
         let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
         fields.iter().map(own).collect()
     }

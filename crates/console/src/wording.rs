@@ -13,7 +13,7 @@ use petstore_languages::{Unit, console_texts as texts, numbers, window_texts};
 use serde_json::Value;
 
 /// The words for a change in the journal, which a later release may have made.
-pub(super) fn logged(kind: &Word<ChangeType>) -> String {
+pub(super) fn change_type(kind: &Word<ChangeType>) -> String {
     match kind {
         Word::Known(kind) => texts().change(*kind).to_owned(),
         Word::Other(name) => readable_name(name),
@@ -48,7 +48,7 @@ pub(super) fn placed_by(who: Option<&NamedActor>) -> String {
 }
 
 /// The words for an entry of the audit trail with this type.
-pub(super) fn audited(kind: &str) -> String {
+pub(super) fn audit_type(kind: &str) -> String {
     match AuditType::parse(kind) {
         Some(AuditType::Change(kind)) => texts().audited_change(kind).to_owned(),
         Some(AuditType::Act(kind)) => texts().act(kind).to_owned(),
@@ -126,7 +126,7 @@ pub(super) fn value_invalid(label: &str, field: &FieldDefinition) -> String {
 }
 
 /// How many animals a list has: counted up to `most`, or if that is not known, at least those on the page.
-pub(super) fn found(count: Option<usize>, on_page: usize, most: usize) -> String {
+pub(super) fn animal_count(count: Option<usize>, on_page: usize, most: usize) -> String {
     match count {
         Some(count) if count > most => texts().more_than(most),
         Some(count) => texts().animals(count),

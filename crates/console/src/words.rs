@@ -54,7 +54,7 @@ pub(crate) fn in_words(
         "false" if kind == Some(FieldKind::Boolean) => window_texts().no.to_owned(),
         _ if price.is_some() => amount(&price.unwrap_or_default(), currency),
         day if name == "until" || kind == Some(FieldKind::Date) => wording::day(day),
-        status if name == "status" => match (forms::status(status), status.parse()) {
+        status if name == "status" => match (forms::parse_status(status), status.parse()) {
             (Ok(status), _) => texts().status(status).to_owned(),
             (_, Ok(status)) => texts().order_status(status).to_owned(),
             _ => status.to_owned(),

@@ -1,6 +1,6 @@
-//! Who did what: the audit trail with the newest first, searched and exported.
+//! The audit trail with the newest entries first, searched and exported.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use jiff::{Timestamp, ToSpan, civil::Date, tz::TimeZone};
 use petstore_domain::{
@@ -8,59 +8,78 @@ use petstore_domain::{
     staff::StaffMember,
     store_area::{
         AuditEntry, AuditPosition, AuditQuery, AuditType, Category, FieldSet, JournalSubject,
-        OrderId, SubjectKind,
+        OrderId, StorePet, SubjectKind,
     },
     text::{self, formulas::without_formulas},
 };
 
 use super::{
-    history, order_rows,
+    history,
+    order_rows::{self, OrderRow},
     parts::{link, page_links},
 };
 use crate::prelude::*;
 
-/// How many entries a page shows.
-const SHOWN: u32 = 50;
+/// The number of entries on a page.
+const ENTRIES_ON_PAGE: u32 = 50;
 
-/// When an export has so many bytes, or has looked through so many parts of the log, it ends after the
-/// present part. How many entries are read at once.
-const EXPORTED: usize = 4 << 20;
-const EXPORTED_PARTS: usize = 400;
-const AT_ONCE: u32 = 100;
+/// The length after which an export ends, in bytes. It ends after the present part of the log.
+const MAX_EXPORTED_BYTES: usize = 4 << 20;
 
-/// How many parts of the log one page looks through.
-const MAX_PARTS: usize = 4;
+/// The number of parts of the log after which an export ends.
+const MAX_EXPORTED_PARTS: usize = 400;
 
-/// The search, with the fields as they are in links.
-fn search(fields: &Form) -> AuditQuery {
-    let start = |name: &str| -> Option<Timestamp> {
-        let day: Date = fields.get(name).parse().ok()?;
-        Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp())
-    };
-    let animal = fields.integer("animal");
+/// The number of entries that an export reads at once.
+const ENTRIES_PER_READ: u32 = 100;
+
+/// The number of parts of the log that one page looks through.
+const MAX_PARTS_FOR_PAGE: usize = 4;
+
+/// The fields of the search, as their names in links.
+const FILTERS: [&str; 4] = ["since", "until", "animal", "type"];
+
+/// Parses the fields of the search as they are in links. An invalid field selects everything.
+fn parse_search(fields: &Form) -> AuditQuery {
+    let subject = fields.integer("animal").map(|id| JournalSubject {
+        kind: SubjectKind::Pet.into(),
+        id: Some(id),
+    });
+    // The search includes the last day.
+    let until = midnight(fields, "until").and_then(|day| day.checked_add(24.hours()).ok());
     AuditQuery {
-        subject: animal.map(|id| JournalSubject {
-            kind: SubjectKind::Pet.into(),
-            id: Some(id),
-        }),
+        subject,
         actor: None,
         kind: AuditType::parse(fields.get("type")),
-        since: start("since"),
-        // The day belongs to it.
-        until: start("until").and_then(|day| day.checked_add(24.hours()).ok()),
+        since: midnight(fields, "since"),
+        until,
         after: None,
         newest_first: true,
-        limit: SHOWN,
+        limit: ENTRIES_ON_PAGE,
     }
 }
 
-/// The entries of a page, and the position after them. Looks through some parts of the log until
-/// there is one.
+/// Returns the beginning of the day in a field, in UTC.
+fn midnight(fields: &Form, name: &str) -> Option<Timestamp> {
+    let day: Date = fields.get(name).parse().ok()?;
+    Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp())
+}
+
+/// Parses the position of a page in its link, such as `1234.5`.
+fn parse_position(text: &str) -> Option<AuditPosition> {
+    let (seq, act) = text.split_once('.')?;
+    Some(AuditPosition {
+        seq: text::integer(seq)?,
+        act: text::integer(act)?,
+    })
+}
+
+/// Reads the entries of a page, and the position after them. Looks through some parts of the log until
+/// there is an entry.
 async fn read(
     desk: &Desk<'_>,
     mut query: AuditQuery,
 ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), ApiError> {
-    for _ in 1..MAX_PARTS {
+    for _ in 1..MAX_PARTS_FOR_PAGE {
         let (entries, next) = desk.store().list_audit(&query).await?;
         if !entries.is_empty() || next.is_none() {
             return Ok((entries, next));
@@ -70,65 +89,109 @@ async fn read(
     Ok(desk.store().list_audit(&query).await?)
 }
 
+/// The entries of the store that the entries of a page are about.
+struct Subjects {
+    categories: Vec<Category>,
+    fields: FieldSet,
+    staff: Vec<StaffMember>,
+    orders: Vec<OrderRow>,
+}
+
+impl Subjects {
+    /// Loads the subjects of these entries.
+    async fn load(desk: &Desk<'_>, entries: &[AuditEntry]) -> Result<Self, ApiError> {
+        let mut category_ids = BTreeSet::new();
+        let mut order_ids = Vec::new();
+        for entry in entries {
+            if let AuditEntry::Change(change) = entry {
+                category_ids.extend(history::categories_in(change));
+            }
+            let subject = EntryCells::new(entry).subject;
+            if subject.kind == SubjectKind::Order {
+                order_ids.extend(subject.id.and_then(OrderId::new));
+            }
+        }
+        Ok(Self {
+            staff: desk.store().list_staff().await?,
+            categories: desk.load_categories(category_ids).await?,
+            fields: desk.store().fields().await?,
+            orders: order_rows::load_rows(desk, order_ids.into_iter()).await?,
+        })
+    }
+
+    /// Returns the animal of the order that is this subject.
+    fn pet_of_order(&self, subject: &JournalSubject) -> Option<&StorePet> {
+        if subject.kind != SubjectKind::Order {
+            return None;
+        }
+        let row = self
+            .orders
+            .iter()
+            .find(|row| subject.id == Some(row.order.id.get()))?;
+        row.pet.as_ref()
+    }
+
+    /// Returns the member of the staff that is this subject.
+    fn member(&self, subject: &JournalSubject) -> Option<&StaffMember> {
+        if subject.kind != SubjectKind::Staff {
+            return None;
+        }
+        self.staff
+            .iter()
+            .find(|member| subject.id == Some(member.id.0))
+    }
+}
+
+/// Shows `GET /activity`.
 pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = &desk.visit.query;
-    let after = fields.get("after").split_once('.').and_then(|(seq, act)| {
-        Some(AuditPosition {
-            seq: text::integer(seq)?,
-            act: text::integer(act)?,
-        })
+    let after = parse_position(fields.get("after"));
+    let mut query = parse_search(fields);
+    query.after = after;
+    let (entries, next) = read(desk, query).await?;
+    let subjects = Subjects::load(desk, &entries).await?;
+
+    let filters = FILTERS.map(|name| (name, fields.get(name)));
+    let first_link = after.map(|_| link("/activity", &filters));
+    let next_link = next.map(|AuditPosition { seq, act }| {
+        let position = format!("{seq}.{act}");
+        let mut parameters = filters.to_vec();
+        parameters.push(("after", &position));
+        link("/activity", &parameters)
     });
-    let staff = desk.store().list_staff().await?;
-    let (entries, next) = read(
-        desk,
-        AuditQuery {
-            after,
-            ..search(fields)
-        },
-    )
-    .await?;
-    let changes = entries.iter().filter_map(|entry| match entry {
-        AuditEntry::Change(change) => Some(history::categories_in(change)),
-        AuditEntry::Act { .. } => None,
-    });
-    let categories = desk.load_categories(changes.flatten().collect()).await?;
-    let definitions = desk.store().fields().await?;
-    let known = (&*categories, &definitions);
-    let order = |entry: &AuditEntry| {
-        let JournalSubject { kind, id } = shown(entry).subject;
-        id.filter(|_| *kind == SubjectKind::Order)
-            .and_then(OrderId::new)
-    };
-    let orders = order_rows::with_animals(desk, entries.iter().filter_map(order)).await?;
-    let filters = ["since", "until", "animal", "type"].map(|name| (name, fields.get(name)));
-    let next = next.map(|AuditPosition { seq, act }| {
-        link(
-            "/activity",
-            &[&filters[..], &[("after", &format!("{seq}.{act}"))]].concat(),
-        )
-    });
-    let first = after.map(|_| link("/activity", &filters));
     let content = html! {
         div.head {
             h1 { (texts().activity) }
             a.button href=(link("/activity/export", &filters)) { (texts().export) }
         }
-        (form(fields))
+        (search_form(fields))
         @if entries.is_empty() {
-            @let (what, hint) = match next {
-                None => (texts().no_activity, texts().no_activity_hint),
-                Some(_) => (texts().no_activity_yet, texts().no_activity_yet_hint),
-            };
-            div.card.empty { strong { (what) } p { (hint) } }
+            (no_entries(next.is_some()))
         } @else {
-            (table(desk, &entries, known, &staff, &orders))
+            (table(desk, &entries, &subjects))
         }
-        (page_links(first.as_deref(), next.as_deref()))
+        (page_links(first_link.as_deref(), next_link.as_deref()))
     };
     Ok(Page::new(texts().activity, content).into())
 }
 
-fn form(fields: &Form) -> Markup {
+/// Renders what the page says without entries. With `has_more`, the log was not looked through to its end.
+fn no_entries(has_more: bool) -> Markup {
+    html! {
+        div.card.empty {
+            @if has_more {
+                strong { (texts().no_activity_yet) }
+                p { (texts().no_activity_yet_hint) }
+            } @else {
+                strong { (texts().no_activity) }
+                p { (texts().no_activity_hint) }
+            }
+        }
+    }
+}
+
+/// Renders the form of the search, with its present fields.
+fn search_form(fields: &Form) -> Markup {
     let input = |id, label, kind| Input {
         id,
         label,
@@ -136,58 +199,59 @@ fn form(fields: &Form) -> Markup {
         kind,
         ..Input::default()
     };
-    let is_invalid = !fields.get("animal").is_empty() && fields.integer("animal").is_none();
-    let invalid = is_invalid.then_some(texts().number_invalid);
+    let mut animal = input("animal", texts().animal_number, "text");
+    if !fields.get("animal").is_empty() && fields.integer("animal").is_none() {
+        animal.error = Some(texts().number_invalid);
+    }
     let mut types = vec![("", texts().any_type.to_owned())];
-    types.extend(
-        AuditType::all()
-            .map(AuditType::as_str)
-            .map(|kind| (kind, wording::audited(kind))),
-    );
+    for audit_type in AuditType::all() {
+        let name = audit_type.as_str();
+        types.push((name, wording::audit_type(name)));
+    }
     html! {
         form.card.row method="get" action="/activity" role="search" {
             (input("since", texts().since, "date").show())
             (input("until", texts().up_to, "date").show())
-            (Input { error: invalid, ..input("animal", texts().animal_number, "text") }.show())
+            (animal.show())
             (input("type", texts().what, "").choose(&types))
             button.main { (texts().find) }
         }
     }
 }
 
-/// The cells of an entry: time, actor, action, subject, and details.
-struct Shown<'a> {
-    at: Timestamp,
+/// The cells of an entry that a page and an export have.
+struct EntryCells<'a> {
+    time: Timestamp,
     actor: &'a NamedActor,
-    what: String,
+    action: String,
     subject: &'a JournalSubject,
 }
 
-fn shown(entry: &AuditEntry) -> Shown<'_> {
-    match entry {
-        AuditEntry::Change(change) => Shown {
-            at: change.at,
-            actor: &change.actor,
-            what: history::replaced(change)
-                .map_or_else(|| wording::audited(change.kind.as_str()), str::to_owned),
-            subject: &change.subject,
-        },
-        AuditEntry::Act { at, act, actor, .. } => Shown {
-            at: *at,
-            actor,
-            what: wording::audited(act.kind.as_str()),
-            subject: &act.subject,
-        },
+impl<'a> EntryCells<'a> {
+    /// Returns the cells of an entry.
+    fn new(entry: &'a AuditEntry) -> Self {
+        match entry {
+            AuditEntry::Change(change) => Self {
+                time: change.at,
+                actor: &change.actor,
+                action: match history::replaced(change) {
+                    Some(action) => action.to_owned(),
+                    None => wording::audit_type(change.kind.as_str()),
+                },
+                subject: &change.subject,
+            },
+            AuditEntry::Act { at, act, actor, .. } => Self {
+                time: *at,
+                actor,
+                action: wording::audit_type(act.kind.as_str()),
+                subject: &act.subject,
+            },
+        }
     }
 }
 
-fn table(
-    desk: &Desk<'_>,
-    entries: &[AuditEntry],
-    known: (&[Category], &FieldSet),
-    staff: &[StaffMember],
-    orders: &[order_rows::Row],
-) -> Markup {
+/// Renders a table of entries.
+fn table(desk: &Desk<'_>, entries: &[AuditEntry], subjects: &Subjects) -> Markup {
     let labels = [
         texts().when,
         texts().who,
@@ -197,124 +261,150 @@ fn table(
     ];
     let rows = html! {
         @for entry in entries {
-            @let Shown { at, actor, what, subject } = shown(entry);
+            @let cells = EntryCells::new(entry);
             tr {
-                td data-label=(texts().when) { (markup::time(at, desk.visit.now)) }
-                td data-label=(texts().who) { bdi { (wording::actor(actor)) } }
-                td.first { (what) }
+                td data-label=(texts().when) { (markup::time(cells.time, desk.visit.now)) }
+                td data-label=(texts().who) { bdi { (wording::actor(cells.actor)) } }
+                td.first { (cells.action) }
                 td data-label=(texts().about) {
-                    (link_to(subject, staff, history::name(entry)))
-                    @if let Some((_, Some(pet))) = orders.iter().find(|(order, _)| {
-                        subject.kind == SubjectKind::Order && subject.id == Some(order.id.get())
-                    }) { ", " a href={ "/animals/" (pet.id) } { (markup::name(pet.name.as_str(), SHORT)) } }
+                    (subject_link(cells.subject, subjects, history::name(entry)))
+                    @if let Some(pet) = subjects.pet_of_order(cells.subject) {
+                        ", "
+                        a href={ "/animals/" (pet.id) } {
+                            (markup::name(pet.name.as_str(), SHORT))
+                        }
+                    }
                 }
-                td { (details(desk, entry, known)) }
+                td { (details(desk, entry, subjects)) }
             }
         }
     };
     markup::table(&markup::headings(&labels), &rows)
 }
 
-fn link_to(subject: &JournalSubject, staff: &[StaffMember], name: Option<String>) -> Markup {
-    let is_subject = |member: &&StaffMember| {
-        subject.kind == SubjectKind::Staff && subject.id == Some(member.id.0)
-    };
-    if let Some(member) = staff.iter().find(is_subject) {
+/// Renders the subject of an entry as a link to its page, if it has one. `name` is the name of the subject, if the
+/// entry has it.
+fn subject_link(subject: &JournalSubject, subjects: &Subjects, name: Option<String>) -> Markup {
+    if let Some(member) = subjects.member(subject) {
         return html! { bdi { (member.name.as_str()) } };
     }
-    let label = name.map(|name| markup::name(&name, SHORT));
-    let label = label.unwrap_or_else(|| html! { (wording::subject(subject)) });
-    let path = match (subject.kind.known(), subject.id) {
-        (Some(SubjectKind::Pet), Some(id)) => Some(format!("/animals/{id}")),
-        (Some(SubjectKind::Order), Some(id)) => Some(format!("/orders/{id}")),
-        (Some(SubjectKind::Webhook), Some(id)) => Some(format!("/settings/webhooks/{id}")),
-        _ => None,
+    let label = match name {
+        Some(name) => markup::name(&name, SHORT),
+        None => html! { (wording::subject(subject)) },
     };
-    html! {
-        @if let Some(path) = path { a href=(path) { (label) } } @else { (label) }
+    let path = match (subject.kind.known(), subject.id) {
+        (Some(SubjectKind::Pet), Some(id)) => format!("/animals/{id}"),
+        (Some(SubjectKind::Order), Some(id)) => format!("/orders/{id}"),
+        (Some(SubjectKind::Webhook), Some(id)) => format!("/settings/webhooks/{id}"),
+        _ => return label,
+    };
+    html! { a href=(path) { (label) } }
+}
+
+/// Renders the values that an entry changed or names.
+fn details(desk: &Desk<'_>, entry: &AuditEntry, subjects: &Subjects) -> Markup {
+    match entry {
+        AuditEntry::Change(change) => {
+            let catalogue = (&*subjects.categories, &subjects.fields);
+            history::differences(desk, change, catalogue)
+        }
+        AuditEntry::Act { act, .. } => act_details(&act.details),
     }
 }
 
-fn details(desk: &Desk<'_>, entry: &AuditEntry, known: (&[Category], &FieldSet)) -> Markup {
-    match entry {
-        AuditEntry::Change(change) => history::differences(desk, change, known),
-        AuditEntry::Act { act, .. } => {
-            let now = |of: &str| act.details.iter().find(|(name, _)| name == of);
-            let differs = act.details.iter().filter_map(|(name, old)| {
-                let name = name.strip_prefix("before.")?;
-                Some((name, old, now(name).map_or("", |(_, new)| new)))
-            });
-            let differs: Vec<_> = differs.collect();
-            // A change of a field shows what differs, and the field.
-            let is_shown = |name: &str| differs.is_empty() || name == "name";
-            html! {
-                @for (name, value) in act.details.iter().filter(|(name, _)| is_shown(name)) {
-                    @let (label, value) = wording::detail(name, value);
-                    div { (label) (window_texts().colon) (markup::text(&value, SHORT)) }
-                }
-                @for (name, old, new) in &differs {
-                    @let (label, old) = wording::detail(name, old);
-                    div {
-                        (label) (window_texts().colon) del { (markup::text(&old, SHORT)) } " → "
-                        ins { (markup::text(&wording::detail(name, new).1, SHORT)) }
-                    }
-                }
+/// Renders the details of an act. A detail `before.NAME` is the former value of the detail `NAME`: an act with such
+/// details shows what differs, and the name of the changed entry.
+fn act_details(details: &[(Cow<'static, str>, String)]) -> Markup {
+    let has_differences = details.iter().any(|(name, _)| former_name(name).is_some());
+    html! {
+        @for (name, value) in details {
+            @if !has_differences || name == "name" {
+                @let (label, value) = wording::detail(name, value);
+                div { (label) (window_texts().colon) (markup::text(&value, SHORT)) }
+            }
+        }
+        @for (name, former_value) in details {
+            @if let Some(name) = former_name(name) {
+                (difference(details, name, former_value))
             }
         }
     }
 }
 
-/// The entries that the search selects as CSV.
+/// Returns the name of the detail whose former value has this name.
+fn former_name(name: &str) -> Option<&str> {
+    name.strip_prefix("before.")
+}
+
+/// Renders the former and the present value of a detail.
+fn difference(details: &[(Cow<'static, str>, String)], name: &str, former_value: &str) -> Markup {
+    let present_value = details
+        .iter()
+        .find(|(other_name, _)| other_name == name)
+        .map_or("", |(_, value)| value);
+    let (label, former_words) = wording::detail(name, former_value);
+    let (_, present_words) = wording::detail(name, present_value);
+    html! {
+        div {
+            (label) (window_texts().colon)
+            del { (markup::text(&former_words, SHORT)) } " → "
+            ins { (markup::text(&present_words, SHORT)) }
+        }
+    }
+}
+
+/// Exports the entries that the search selects as CSV.
 pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let mut query = AuditQuery {
-        limit: AT_ONCE,
-        ..search(&desk.visit.query)
-    };
+    let mut query = parse_search(&desk.visit.query);
+    query.limit = ENTRIES_PER_READ;
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut size = 0;
-    let row = |writer: &mut csv::Writer<Vec<u8>>, cells: [&str; 6]| {
-        // A write to memory cannot fail.
-        let _ = writer.write_record(cells.map(without_formulas).map(Cow::into_owned));
-    };
-    row(
+    let mut length = 0;
+    write_row(
         &mut writer,
         ["time", "who", "what", "about", "before", "after"],
     );
     for part in 1.. {
         let (entries, next) = desk.store().list_audit(&query).await?;
         for entry in &entries {
-            let Shown {
-                at,
-                actor,
-                what,
-                subject,
-            } = shown(entry);
-            let (before, after) = match entry {
-                AuditEntry::Change(change) => (change.before.as_deref(), change.after.as_deref()),
-                AuditEntry::Act { .. } => (None, None),
-            };
-            let (at, subject) = (at.to_string(), subject.to_string());
-            let who = wording::actor(actor);
-            let cells = [
-                &at,
-                &*who,
-                &what,
-                &subject,
-                before.unwrap_or(""),
-                after.unwrap_or(""),
-            ];
-            size += cells.iter().map(|cell| cell.len()).sum::<usize>();
-            row(&mut writer, cells);
+            length += write_entry(&mut writer, entry);
         }
         query.after = next;
         if next.is_none() {
             break;
         }
-        if size >= EXPORTED || part == EXPORTED_PARTS {
-            row(&mut writer, [texts().export_cut, "", "", "", "", ""]);
+        if length >= MAX_EXPORTED_BYTES || part == MAX_EXPORTED_PARTS {
+            write_row(&mut writer, [texts().export_cut, "", "", "", "", ""]);
             break;
         }
     }
     let name = format!("petstore-activity-{}.csv", desk.visit.now.strftime("%F"));
     Ok(Reply::Csv(name, writer.into_inner().unwrap_or_default()))
+}
+
+/// Writes an entry as a row, and returns the number of its bytes.
+fn write_entry(writer: &mut csv::Writer<Vec<u8>>, entry: &AuditEntry) -> usize {
+    let cells = EntryCells::new(entry);
+    let time = cells.time.to_string();
+    let actor = wording::actor(cells.actor);
+    let subject = cells.subject.to_string();
+    let (before, after) = match entry {
+        AuditEntry::Change(change) => (change.before.as_deref(), change.after.as_deref()),
+        AuditEntry::Act { .. } => (None, None),
+    };
+    let row = [
+        &*time,
+        &*actor,
+        &*cells.action,
+        &*subject,
+        before.unwrap_or(""),
+        after.unwrap_or(""),
+    ];
+    write_row(writer, row);
+    row.iter().map(|cell| cell.len()).sum()
+}
+
+/// Writes a row whose cells no spreadsheet takes for formulas.
+fn write_row(writer: &mut csv::Writer<Vec<u8>>, cells: [&str; 6]) {
+    // A write to memory cannot fail.
+    let _ = writer.write_record(cells.map(without_formulas).map(Cow::into_owned));
 }

@@ -53,7 +53,7 @@ async fn read(
         let is_new = !categories
             .iter()
             .any(|category| forms::is_named(category, &label));
-        let (true, Ok(label)) = (is_new, forms::label(&label)) else {
+        let (true, Ok(label)) = (is_new, forms::parse_label(&label)) else {
             continue;
         };
         if let Some(id) = usual(desk, &species, &fields).await? {
@@ -212,7 +212,7 @@ fn show_preview(
             (choose_columns(pasted, known.1))
             details open[is_wrong] {
                 summary { (texts().change_lines) }
-                (Input::of("lines", texts().paste, form, errors).long().show())
+                (Input::from_form("lines", texts().paste, form, errors).as_textarea().show())
             }
             div { button { (texts().preview_again) } }
         }
@@ -244,7 +244,7 @@ fn choose_columns(pasted: &Pasted, fields: &FieldSet) -> Markup {
             (first.choose(&std::array::from_fn::<_, 2, _>(|at| (FIRST_LINE[at], texts().first_line_is[at]))))
             @for Column { id, heading, input, .. } in &pasted.columns {
                 @let label = texts().column(heading);
-                @let error = pasted.problems.of(id);
+                @let error = pasted.problems.message_for(id);
                 (Input { id, label: &label, value: input, error, ..Input::default() }.choose(&choices))
             }
         }
@@ -335,7 +335,7 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let shown = (&pasted, (&*categories, &fields));
     let (left_out, count) = (pasted.left_out(), pasted.lines.len());
     if !left_out.is_empty() && form.raw("left-out") != texts().left_out(&left_out) {
-        let errors = Errors::at("left-out", texts().leave_out_first);
+        let errors = Errors::for_field("left-out", texts().leave_out_first);
         return Ok(show_preview(desk, form, shown, &errors, 0).into());
     }
     let executed = desk.execute(commands).await?;
@@ -375,7 +375,7 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Err(not_done) => {
             let line = not_done.index.and_then(|at| pasted.lines.get(at));
             let why = line.map(|line| texts().on_line(line.number, &not_done.why));
-            let errors = Errors::text(&why.unwrap_or(not_done.why));
+            let errors = Errors::from_text(&why.unwrap_or(not_done.why));
             Ok(show_preview(desk, form, shown, &errors, 0).into())
         }
     }

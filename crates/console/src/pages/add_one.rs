@@ -47,7 +47,8 @@ pub(super) fn page(
     known: (&[Category], &FieldSet),
     errors: &Errors,
 ) -> Page {
-    let lines = Input::of("lines", texts().paste, form, errors).hint(texts().paste_hint);
+    let lines =
+        Input::from_form("lines", texts().paste, form, errors).with_hint(texts().paste_hint);
     let content = html! {
         div.head {
             h1 { (texts().add_animals) }
@@ -62,7 +63,7 @@ pub(super) fn page(
             section.card {
                 h2 { (texts().add_many) }
                 form.fields method="post" action="/add/preview" data-draft {
-                    (lines.long().show())
+                    (lines.as_textarea().show())
                     div { button { (texts().preview) } }
                 }
             }
@@ -85,12 +86,12 @@ fn inputs(
         .filter(|field| place(field).is_some())
         .collect();
     first.sort_by_key(place);
-    let about = Input::of(ABOUT, texts().or_about, form, errors)
-        .hint(texts().about_hint)
+    let about = Input::from_form(ABOUT, texts().or_about, form, errors)
+        .with_hint(texts().about_hint)
         .show();
-    let is_wrong = errors.of("category").is_some();
+    let is_wrong = errors.message_for("category").is_some();
     let new = new_category(form.get("category"), categories).filter(|_| is_wrong);
-    let unused = forms::category(form.get("category"), categories)
+    let unused = forms::find_category(form.get("category"), categories)
         .ok()
         .filter(|_| is_wrong);
     html! {
@@ -98,7 +99,7 @@ fn inputs(
             (desk.key("add"))
             (photos::of_new_animal(desk, form))
             div.pairs {
-                (Input::of("name", texts().name, form, errors).show())
+                (Input::from_form("name", texts().name, form, errors).show())
                 @for field in first {
                     (values::input(field, form, errors))
                     @if field.is_birth() { (about) }
@@ -106,7 +107,7 @@ fn inputs(
             }
             (values::inputs(fields, &FIRST, form, errors))
             (animal_fields::category(form, categories, errors, texts().category_of_species))
-            (Input::of("status", texts().status_label, form, errors).choose(&forms::statuses()))
+            (Input::from_form("status", texts().status_label, form, errors).choose(&forms::status_options()))
             div.buttons {
                 // Enter presses it. If the category is corrected, none is added.
                 @if let Some(label) = new {
@@ -145,11 +146,11 @@ fn like(pet: &StorePet, categories: &[Category], fields: &FieldSet) -> Form {
 
 /// The name of a category that is typed but does not exist.
 fn new_category(typed: &str, categories: &[Category]) -> Option<Label> {
-    let is_new = forms::category(typed, categories).is_err()
+    let is_new = forms::find_category(typed, categories).is_err()
         && !categories
             .iter()
             .any(|category| forms::is_named(category, typed));
-    is_new.then(|| forms::label(typed).ok()).flatten()
+    is_new.then(|| forms::parse_label(typed).ok()).flatten()
 }
 
 /// The species that was chosen, and what it is called.
@@ -234,7 +235,7 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         .as_ref()
         .map_or(form.get("category"), |(_, label)| label);
     let categories = desk.load_categories_by_names([typed]).await?;
-    let name = errors.take("name", forms::name(form.raw("name")));
+    let name = errors.take("name", forms::parse_name(form.raw("name")));
     let is_wanted = of_species.is_some() || ["yes", typed].contains(&form.get("new-category"));
     let mut new = new_category(typed, &categories).filter(|_| is_wanted);
     let usual = match (&of_species, &new) {
@@ -249,7 +250,7 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             .await?
             .ok_or_else(|| texts().no_free_number.to_owned()),
         None if typed.is_empty() => Err(texts().species_or_category.to_owned()),
-        None => forms::category(typed, &categories),
+        None => forms::find_category(typed, &categories),
     };
     let category = match category {
         Ok(id) if !is_wanted && !desk.is_category_number_used(id).await? => {
@@ -260,7 +261,7 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let category = errors.take("category", category);
     let status = match form.get("status") {
         "" => Ok(PetStatus::Available),
-        typed => forms::status(typed),
+        typed => forms::parse_status(typed),
     };
     let status = errors.take("status", status);
     values::report_deleted_fields(&fields, &form, &mut errors);

@@ -17,8 +17,8 @@ use super::{
 use crate::{
     ask::Question,
     layout::Follows,
-    merge::{self, Merged},
-    order_inputs::{self, ORDER_INPUTS, OrderInput},
+    merge::{self, MergedForm},
+    order_inputs::{self, ORDER_INPUTS, OrderForm, OrderInput},
     prelude::*,
 };
 
@@ -162,27 +162,27 @@ fn offer(pet: &StorePet, fields: &FieldSet) -> Form {
     let price = price
         .map(|price| numbers().plain(price.as_str()))
         .unwrap_or_default();
-    Form::with(&[("version", &pet.version.to_string()), ("price", &price)])
+    Form::from_pairs(&[("version", &pet.version.to_string()), ("price", &price)])
 }
 
 /// What reserves the animal and what sells it: two buttons, each of which opens its form.
 fn new_order(desk: &Desk<'_>, (pet, fields): (&StorePet, &FieldSet), errors: &Errors) -> Markup {
     let offer = offer(pet, fields);
     let is_sent = desk.visit.form.all("price").next().is_some();
-    let sent = Merged::of(&desk.visit.form, &offer).form;
+    let sent = MergedForm::new(&desk.visit.form, &offer).form;
     let form = if is_sent { &sent } else { &offer };
     let is_sale = desk.visit.form.get("do") == "sell";
     let panel = |act: &str, label: &str, submit: &str| {
         let is_used = (act == "sell") == is_sale;
         // The messages lead to the inputs of the form that was sent.
-        let of_form = if is_used { "" } else { "other-" };
+        let id_prefix = if is_used { "" } else { "other-" };
         let no_errors = Errors::default();
         let errors = if is_used { errors } else { &no_errors };
         html! {
             details name="order" open[is_sent && is_used] {
                 summary.button.main[act == "reserve"] { (label) }
                 form.card.fields data-draft id=(act) method="post" action={ "/animals/" (pet.id.get()) "/order" } {
-                    (inputs(desk, (&offer, form), errors, (act, of_form)))
+                    (inputs(desk, (&offer, form), errors, (act, id_prefix)))
                     div { button.main name="do" value=(act) { (submit) } }
                 }
             }
@@ -201,7 +201,7 @@ fn inputs(
     desk: &Desk<'_>,
     (offer, form): (&Form, &Form),
     errors: &Errors,
-    (act, of_form): (&str, &str),
+    (act, id_prefix): (&str, &str),
 ) -> Markup {
     let until = match form.get("until") {
         "" => desk.default_end().strftime("%F").to_string(),
@@ -210,12 +210,12 @@ fn inputs(
     let (details, others): (Vec<_>, Vec<_>) = ORDER_INPUTS.iter().partition(|of| of.is_detail);
     let labels: Vec<&str> = details.iter().map(|input| input.label()).collect();
     let is_used = details.iter().any(|input| !form.raw(input.name).is_empty());
-    let show = |input: &OrderInput| input.show(desk, (form, errors), (true, of_form));
+    let show = |input: &OrderInput| input.show(desk, form, errors, OrderForm::New { id_prefix });
     html! {
         (desk.key("order"))
-        (merge::shown(offer))
+        (merge::hidden_fields(offer))
         @for input in others { (show(input)) }
-        @if act == "reserve" { (forms::day_input(&until, errors.of("until"))) }
+        @if act == "reserve" { (forms::day_input(&until, errors.message_for("until"))) }
         details open[is_used] {
             summary { (texts().labels(&labels)) " " (texts().optional) }
             div.fields { @for input in details { (show(input)) } }
@@ -225,18 +225,18 @@ fn inputs(
 
 fn withdrawal(desk: &Desk<'_>, pet: &StorePet, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
-    let why = Input::of("why", texts().reason_label, form, errors);
-    let note = Input::of("remark", texts().note, form, errors)
-        .long()
-        .optional();
+    let why = Input::from_form("why", texts().reason_label, form, errors);
+    let note = Input::from_form("remark", texts().note, form, errors)
+        .as_textarea()
+        .as_optional();
     html! {
-        details.card open[!form.raw("why").is_empty() || !form.raw("remark").is_empty() || errors.of("why").is_some()] {
+        details.card open[!form.raw("why").is_empty() || !form.raw("remark").is_empty() || errors.message_for("why").is_some()] {
             summary { (texts().withdraw_more) }
             form.fields method="post" action={ "/animals/" (pet.id.get()) "/withdraw" } {
                 p.hint { (texts().withdraw_hint) }
                 (desk.key("withdraw"))
                 input type="hidden" name="version" value=(pet.version);
-                (why.choose(&forms::withdrawal_reasons()))
+                (why.choose(&forms::withdrawal_reason_options()))
                 (note.show())
                 div { button.danger { (texts().withdraw) } }
             }
@@ -265,11 +265,12 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Some(OrderTerms::Completed)
     } else {
         errors
-            .take("until", forms::end_of_day(form, desk.visit.now))
+            .take("until", forms::parse_end_of_day(form, desk.visit.now))
             .map(OrderTerms::ReservedUntil)
     };
-    let values = order_inputs::read(
-        (form, desk.currency()),
+    let values = order_inputs::parse_patch(
+        form,
+        desk.currency(),
         |name| form.all(name).next().is_some(),
         &mut errors,
     );
@@ -279,7 +280,7 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
         return Ok(missing_page(texts().no_pet));
     };
-    let merged = Merged::of(form, &offer(&pet, &desk.store().fields().await?));
+    let merged = MergedForm::new(form, &offer(&pet, &desk.store().fields().await?));
     let outdated = merged.errors(false, |name, value| {
         values::in_words(&[], desk.currency(), name, value)
     });
@@ -307,7 +308,7 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             Some(flash),
         )),
         Err(_) if !outdated.is_empty() => show(desk, &outdated).await,
-        Err(not_done) => show(desk, &Errors::other(lost(desk, &not_done.why).await?)).await,
+        Err(not_done) => show(desk, &Errors::from_markup(lost(desk, &not_done.why).await?)).await,
     }
 }
 
@@ -350,8 +351,11 @@ async fn lost(desk: &Desk<'_>, why: &str) -> Result<Markup, ApiError> {
 /// Takes the animal out of the catalogue.
 pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (form, mut errors) = (&desk.visit.form, Errors::default());
-    let reason = errors.take("why", forms::withdrawal_reason(form.get("why")));
-    let note = errors.take("remark", forms::optional(form.get("remark"), texts().note));
+    let reason = errors.take("why", forms::parse_withdrawal_reason(form.get("why")));
+    let note = errors.take(
+        "remark",
+        forms::parse_optional_text(form.get("remark"), texts().note),
+    );
     let (Some(reason), Some(note)) = (reason, note) else {
         return show(desk, &errors).await;
     };

@@ -31,10 +31,10 @@ pub(super) fn typed_again(form: &Form, categories: &[Category]) -> Form {
     let again = |(name, typed): &(String, String)| {
         let mut typed = typed.clone();
         if name == "category"
-            && let Ok(id) = forms::category(typed.trim(), categories)
+            && let Ok(id) = forms::find_category(typed.trim(), categories)
         {
             let shown = markup::category(categories, id);
-            let is_clear = forms::category(&shown, categories) == Ok(id);
+            let is_clear = forms::find_category(&shown, categories) == Ok(id);
             typed = if is_clear { shown } else { id.to_string() };
         }
         (name.clone(), typed)
@@ -49,7 +49,7 @@ pub(super) fn category(
     errors: &Errors,
     hint: &str,
 ) -> Markup {
-    let category = Input::of("category", texts().category, form, errors).hint(hint);
+    let category = Input::from_form("category", texts().category, form, errors).with_hint(hint);
     html! {
         (Input { list: Some("categories"), ..category }.show())
         (forms::category_list(categories))
@@ -64,7 +64,7 @@ pub(super) fn inputs(
     held: Option<(&StorePet, &Order)>,
 ) -> Markup {
     html! {
-        (Input::of("name", texts().name, form, errors).show())
+        (Input::from_form("name", texts().name, form, errors).show())
         (category(form, categories, errors, texts().category_hint))
         @if let Some((pet, order)) = held {
             div.field {
@@ -76,7 +76,7 @@ pub(super) fn inputs(
                 div.hint { (texts().status_held) }
             }
         } @else {
-            (Input::of("status", texts().status_label, form, errors).choose(&forms::statuses()))
+            (Input::from_form("status", texts().status_label, form, errors).choose(&forms::status_options()))
         }
         (values::inputs(fields, &[], form, errors))
     }
@@ -93,7 +93,7 @@ pub(super) fn patch(
     let name = if typed == as_typed(pet.name.as_str()) {
         None
     } else {
-        errors.take("name", forms::name(typed))
+        errors.take("name", forms::parse_name(typed))
     };
     let typed = form.get("category");
     // Even if several categories have this name.
@@ -104,11 +104,11 @@ pub(super) fn patch(
     let category_id = if present.iter().any(|present| present == typed) {
         None
     } else {
-        errors.take("category", forms::category(typed, categories))
+        errors.take("category", forms::find_category(typed, categories))
     };
     let status = form.get("status");
     // It is not in the form of a reserved animal.
-    let status = (!status.is_empty()).then(|| errors.take("status", forms::status(status)));
+    let status = (!status.is_empty()).then(|| errors.take("status", forms::parse_status(status)));
     let fields = values::patch(fields, form, (&pet.fields, now, currency), errors);
     PetPatch {
         name,
@@ -135,7 +135,7 @@ pub(super) fn compared(
         (
             texts().category,
             html! { bdi { (markup::category(categories, pet.category_id)) } },
-            forms::category(typed.get("category"), categories) != Ok(pet.category_id),
+            forms::find_category(typed.get("category"), categories) != Ok(pet.category_id),
         ),
         (
             texts().status_label,

@@ -332,7 +332,7 @@ fn in_status(status: &str, query: PetQuery) -> PetQuery {
 }
 
 fn statuses() -> Vec<(&'static str, &'static str)> {
-    let mut statuses = forms::statuses();
+    let mut statuses = forms::status_options();
     statuses.insert(0, ("", texts().any_status));
     statuses.extend([(ALL, texts().also_sold), (WITHDRAWN, texts().withdrawn)]);
     statuses

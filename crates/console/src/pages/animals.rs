@@ -44,7 +44,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         }
         // Nothing else can be meant, so its page follows, but not while somebody types.
         if let ([one], [_], true) = (&meant[..], &pets[..], errors.is_empty())
-            && !session::is_of_script(desk.visit.request)
+            && !session::is_from_script(desk.visit.request)
         {
             return Ok(Reply::See(format!("/animals/{}", one.id), None));
         }
@@ -58,7 +58,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         .iter()
         .filter_map(|pet| pet.order_id)
         .filter(|_| desk.may_write());
-    let orders = order_rows::with_ids(desk, open).await?;
+    let orders = order_rows::load_orders(desk, open).await?;
     let shown = pets
         .iter()
         .map(|pet| pet.category_id)
@@ -79,7 +79,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     let next = next.map(|id| filters.to(&[(AFTER, &id.get().to_string())]));
     let first = query.after.map(|_| filters.to(&[]));
     let end = desk.default_end().strftime("%F").to_string();
-    let found = wording::found(count, pets.len(), COUNTED);
+    let found = wording::animal_count(count, pets.len(), COUNTED);
     let with_boxes = desk.may_write() && !query.withdrawn;
     let table = table(desk, &pets, &fields, &orders, &categories, with_boxes);
     let content = html! {
@@ -140,7 +140,7 @@ async fn nothing_found(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<Markup,
     {
         let (pets, next) = desk.store().list_store_pets(&query).await?;
         let count = count(desk, &query, pets.len(), next.is_some()).await?;
-        let found = wording::found(count, pets.len(), COUNTED);
+        let found = wording::animal_count(count, pets.len(), COUNTED);
         elsewhere.extend((!pets.is_empty()).then_some((path, label, found)));
     }
     Ok(html! {
@@ -192,7 +192,7 @@ pub(super) async fn find_exact_matches(
 ) -> Result<Vec<StorePet>, StoreError> {
     let mut found = Vec::new();
     // A number can also be a name.
-    if let Some(id) = forms::number(typed).and_then(PetId::new) {
+    if let Some(id) = forms::parse_number(typed).and_then(PetId::new) {
         found.extend(desk.store().get_store_pet(id).await?);
     }
     for field in fields.all().iter().filter(|field| field.is_unique) {

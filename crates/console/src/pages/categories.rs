@@ -22,8 +22,8 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         _ => None,
     };
     let free = free.map(|free| free.to_string()).unwrap_or_default();
-    let number =
-        Input::of("number", texts().number, form, errors).hint(texts().category_number_hint);
+    let number = Input::from_form("number", texts().number, form, errors)
+        .with_hint(texts().category_number_hint);
     let value = if form.get("number").is_empty() {
         &free
     } else {
@@ -58,7 +58,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                     h2 { (texts().name_category_heading) }
                     form.fields method="post" action="/categories" {
                         (desk.key("category"))
-                        (Input::of("label", texts().name, form, errors).show())
+                        (Input::from_form("label", texts().name, form, errors).show())
                         (Input { value, ..number }.show())
                         div { button.main { (texts().save) } }
                     }
@@ -75,7 +75,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
 /// the name.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
-    let label = errors.take("label", forms::label(desk.visit.form.get("label")));
+    let label = errors.take("label", forms::parse_label(desk.visit.form.get("label")));
     let id = match desk.visit.form.get("number") {
         "" => desk
             .find_free_category_number(0)
@@ -108,7 +108,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
     match desk.execute(vec![command]).await? {
         Ok(flash) => Ok(Reply::See("/categories".to_owned(), Some(flash))),
-        Err(not_done) => list(desk, &Errors::text(&not_done.why)).await,
+        Err(not_done) => list(desk, &Errors::from_text(&not_done.why)).await,
     }
 }
 

@@ -37,7 +37,9 @@ pub(super) fn normalize(
     Ok(match field.kind {
         FieldKind::Boolean if YES.contains(&&*typed) => "true".to_owned(),
         FieldKind::Boolean if NO.contains(&&*typed) => "false".to_owned(),
-        FieldKind::Integer | FieldKind::Decimal => forms::number_of(field, cell, currency)?,
+        FieldKind::Integer | FieldKind::Decimal => {
+            forms::parse_field_number(field, cell, currency)?
+        }
         FieldKind::Date => date(cell)?,
         FieldKind::Choice if !cell.is_empty() => {
             let choices = field.choices.as_ref();

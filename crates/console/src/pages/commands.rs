@@ -36,7 +36,7 @@ impl NotDone {
         let mut errors = Errors::default();
         match self.field.as_ref().and_then(|name| fields.find(name)) {
             Some(field) => errors.add(values::input_of(field), &*self.why),
-            None => errors = Errors::text(&self.why),
+            None => errors = Errors::from_text(&self.why),
         }
         errors.link.clone_from(&self.link);
         errors

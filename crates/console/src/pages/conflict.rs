@@ -5,7 +5,7 @@ use petstore_domain::store_area::{Category, FieldSet, StorePet};
 
 use super::{animal, animal_fields, history};
 use crate::{
-    merge::{self, Merged},
+    merge::{self, MergedForm},
     prelude::*,
 };
 
@@ -21,7 +21,7 @@ pub(super) async fn show(
     let path = format!("/animals/{}", theirs.id.get());
     let sent = animal_fields::typed_again(&desk.visit.form, known.0);
     let now = animal_fields::form_of(theirs, known.0, known.1);
-    let yours = Merged::of(&sent, &now).form;
+    let yours = MergedForm::new(&sent, &now).form;
     let content = html! {
         h1 { (texts().conflict) }
         p { (texts().conflict_hint) }
@@ -50,7 +50,7 @@ pub(super) async fn show(
                 h2 { (texts().yours) }
                 form.fields method="post" action={ (path) "/edit" } {
                     (desk.key("conflict"))
-                    (merge::shown(&now))
+                    (merge::hidden_fields(&now))
                     (animal_fields::inputs(&yours, known, &Errors::default(), held))
                     div.buttons { button.main { (texts().save_mine) } }
                 }

@@ -11,7 +11,7 @@ use super::{
     values,
 };
 use crate::{
-    merge::{self, Merged},
+    merge::{self, MergedForm},
     prelude::*,
 };
 
@@ -53,7 +53,7 @@ async fn page(
         (errors.summary())
         form.card.fields method="post" action={ (path) "/edit" } data-draft {
             (desk.key("edit"))
-            (merge::shown(&form_of(pet, known.0, known.1)))
+            (merge::hidden_fields(&form_of(pet, known.0, known.1)))
             (inputs(form, known, errors, held))
             div.buttons {
                 button.main { (texts().save) }
@@ -78,7 +78,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
     let sent = typed_again(form, &categories);
     values::report_deleted_fields(&fields, form, &mut errors);
-    let merged = Merged::of(&sent, &form_of(&pet, &categories, &fields));
+    let merged = MergedForm::new(&sent, &form_of(&pet, &categories, &fields));
     let form = &merged.form;
     let patch = patch(
         form,

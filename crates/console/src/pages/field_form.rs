@@ -17,16 +17,17 @@ pub(super) fn inputs(form: &Form, errors: &Errors) -> Markup {
     } else {
         texts().field_choices
     };
-    let choices = Input::of("choices", label, form, errors).hint(texts().field_choices_hint);
-    let position = Input::of("position", texts().field_position, form, errors);
+    let choices =
+        Input::from_form("choices", label, form, errors).with_hint(texts().field_choices_hint);
+    let position = Input::from_form("position", texts().field_position, form, errors);
     let boxes = [
         ("public", texts().field_public, texts().field_public_hint),
         ("unique", texts().field_unique, texts().field_unique_hint),
     ];
     html! {
-        (Input::of("kind", texts().field_kind, form, errors).choose(&kinds))
-        (choices.long().optional().show())
-        (position.hint(texts().field_position_hint).show())
+        (Input::from_form("kind", texts().field_kind, form, errors).choose(&kinds))
+        (choices.as_textarea().as_optional().show())
+        (position.with_hint(texts().field_position_hint).show())
         fieldset {
             @for (name, label, hint) in boxes {
                 div {
@@ -34,7 +35,7 @@ pub(super) fn inputs(form: &Form, errors: &Errors) -> Markup {
                         input #(name) type="checkbox" name=(name) value="yes" checked[!form.get(name).is_empty()];
                         (label) " " span.hint { (hint) }
                     }
-                    @if let Some(error) = errors.of(name) { p.error { (error) } }
+                    @if let Some(error) = errors.message_for(name) { p.error { (error) } }
                 }
             }
         }
@@ -80,7 +81,7 @@ pub(super) fn choices(field: &FieldDefinition, form: &Form, errors: &Errors) -> 
                 @for value in values_of(field) {
                     @let (id, shown) = (label_of(value), markup::readable(value, SHORT));
                     div.row {
-                        @let input = Input::of(&id, &shown, form, errors);
+                        @let input = Input::from_form(&id, &shown, form, errors);
                         // Somebody else has added it meanwhile.
                         @let is_new = form.all(&id).next().is_none();
                         @let label = if is_new { field.shown(value) } else { input.value };
@@ -144,7 +145,7 @@ pub(super) fn read(
     form: &Form,
     errors: &mut Errors,
 ) -> Option<FieldDefinition> {
-    let label = forms::label(form.get("label"));
+    let label = forms::parse_label(form.get("label"));
     let label = errors.take("label", label.map_err(|_| texts().field_label_invalid));
     let kind: Result<FieldKind, _> = form.get("kind").parse();
     let kind = errors.take("kind", kind.map_err(|_| texts().field_kind_missing));

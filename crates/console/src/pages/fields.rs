@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     ask::Question,
-    merge::{self, Merged},
+    merge::{self, MergedForm},
     prelude::*,
     staff,
 };
@@ -56,9 +56,10 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         }
     };
     let form = &desk.visit.form;
-    let label =
-        Input::of("label", texts().field_label, form, errors).hint(texts().field_label_hint);
-    let name = Input::of("name", texts().field_name, form, errors).hint(texts().field_name_hint);
+    let label = Input::from_form("label", texts().field_label, form, errors)
+        .with_hint(texts().field_label_hint);
+    let name = Input::from_form("name", texts().field_name, form, errors)
+        .with_hint(texts().field_name_hint);
     let content = html! {
         @if !fields.all().is_empty() { (markup::table(&markup::headings(&labels), &rows)) }
         details.card open[!errors.is_empty() || fields.all().is_empty()] {
@@ -67,9 +68,9 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 (desk.key("field"))
                 (label.show())
                 (inputs(form, errors))
-                details open[errors.of("name").is_some()] {
+                details open[errors.message_for("name").is_some()] {
                     summary { (texts().field_name) }
-                    div.fields { (name.optional().show()) }
+                    div.fields { (name.as_optional().show()) }
                 }
                 div { button.main { (texts().add_field) } }
             }
@@ -98,7 +99,7 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             errors.add("name", why);
             list(desk, &errors).await
         }
-        Err(why) => list(desk, &Errors::text(why)).await,
+        Err(why) => list(desk, &Errors::from_text(why)).await,
     }
 }
 
@@ -119,8 +120,8 @@ fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) 
         (errors.summary())
         form.card.fields method="post" action=(path) {
             (desk.key("field"))
-            (merge::shown(&form_of(field)))
-            (Input::of("label", texts().field_label, form, errors).show())
+            (merge::hidden_fields(&form_of(field)))
+            (Input::from_form("label", texts().field_label, form, errors).show())
             (choices(field, form, errors))
             (inputs(form, errors))
             div.buttons {
@@ -150,7 +151,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         .filter(|name| sent.all(name).next().is_none());
     let without = without.map(|name| (name.to_owned(), String::new()));
     let sent: Form = sent.fields().iter().cloned().chain(without).collect();
-    let merged = Merged::of(&sent, &form_of(&field));
+    let merged = MergedForm::new(&sent, &form_of(&field));
     let (form, mut errors) = (&merged.form, Errors::default());
     let known = (Some(&field), field.position);
     let Some(wanted) = read(Some(field.name.clone()), known, form, &mut errors) else {
@@ -178,7 +179,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Err(why) => {
             // What is typed can be saved over what it is now.
             let field = present(desk).await?.unwrap_or(field);
-            Ok(page(desk, &field, form, &Errors::text(why)))
+            Ok(page(desk, &field, form, &Errors::from_text(why)))
         }
     }
 }
@@ -260,7 +261,12 @@ pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let wish = FieldWish::Delete(field.name.clone());
     match change(desk, wish, desk.visit.form.integer("version")).await? {
         Ok(()) => Ok(staff::see(FIELDS_PATH, "deleted")),
-        Err(why) => Ok(page(desk, &field, &form_of(&field), &Errors::text(why))),
+        Err(why) => Ok(page(
+            desk,
+            &field,
+            &form_of(&field),
+            &Errors::from_text(why),
+        )),
     }
 }
 

@@ -167,7 +167,7 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
             @for change in shown {
                 li {
                     div {
-                        strong { (replaced(change).map_or_else(|| wording::logged(&change.kind), str::to_owned)) }
+                        strong { (replaced(change).map_or_else(|| wording::change_type(&change.kind), str::to_owned)) }
                         @if let (Some(SubjectKind::Order), Some(order)) =
                             (change.subject.kind.known(), change.subject.id) {
                             ", " a href={ "/orders/" (order) } { (texts().this_order(order)) }
@@ -269,7 +269,7 @@ pub(super) fn differences(
     let value = |of: &Value, member: &str| match member {
         "categoryId" => of[member].as_i64().map(category),
         "status" => of[member].as_str().map(|text| {
-            forms::status(text)
+            forms::parse_status(text)
                 .map_or(text, |status| texts().status(status))
                 .to_owned()
         }),
@@ -328,7 +328,7 @@ pub(super) fn differences(
     let withdrawal = &after["withdrawn"];
     if before["withdrawn"].is_null() && withdrawal.is_object() {
         let reason = withdrawal["reason"].as_str().map(|text| {
-            forms::withdrawal_reason(text)
+            forms::parse_withdrawal_reason(text)
                 .map_or(text, |reason| texts().reason(reason))
                 .to_owned()
         });

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     desk::{KEY_FIELD, owner_of},
     prelude::*,
-    problem::unread,
+    problem::translate_unreadable_form,
 };
 
 /// Takes the first picture of the form.
@@ -30,9 +30,13 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
     let timeout = console.edge.body_timeout * photo_forms::PICTURE_TIMES;
     let max_form = 2 * Logo::MAX_PICTURE;
     let form = Multipart::new(&desk.visit.request.headers, body, timeout, max_form);
-    let mut form = form.map_err(unread)?;
+    let mut form = form.map_err(translate_unreadable_form)?;
     let (mut key, mut picture) = (String::new(), Err(texts().logo_missing.to_owned()));
-    while let Some(part) = form.next(Logo::MAX_PICTURE).await.map_err(unread)? {
+    while let Some(part) = form
+        .next(Logo::MAX_PICTURE)
+        .await
+        .map_err(translate_unreadable_form)?
+    {
         match (part.file, part.content) {
             (None, Some(content)) if part.name == KEY_FIELD => {
                 key = String::from_utf8_lossy(&content).into_owned();
@@ -50,9 +54,10 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
         .iter()
         .map(|(name, value)| (*name, &**value))
         .collect();
-    desk.visit.form = Form::sent(&fields[..if fields[1].1.is_empty() { 1 } else { 2 }]);
+    desk.visit.form =
+        Form::from_encoded_pairs(&fields[..if fields[1].1.is_empty() { 1 } else { 2 }]);
     if owner_of(&desk.visit.form).is_some_and(|owner| owner != member) {
-        return store::show(desk, &Errors::at(LOGO, texts().another_member)).await;
+        return store::show(desk, &Errors::for_field(LOGO, texts().another_member)).await;
     }
     let made = match picture {
         Ok(picture) => made(desk, picture).await?,
@@ -60,7 +65,7 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
     };
     match made {
         Ok(change) => store::change_logo(desk, change).await,
-        Err(why) => store::show(desk, &Errors::at(LOGO, why)).await,
+        Err(why) => store::show(desk, &Errors::for_field(LOGO, why)).await,
     }
 }
 

@@ -1,5 +1,5 @@
 //! The route table of the console, every page and every form, one line each, and the pages of the staff:
-//! one file for each entry of the menu. Those to sign in, and for accounts, staff and API keys, are in
+//! one file for each entry of the menu. The pages for signing in, accounts, staff and API keys are in
 //! [`super::staff`].
 
 mod activity;
@@ -53,18 +53,25 @@ use super::{
 };
 use crate::prelude::*;
 
-/// A page for everybody.
+/// Makes the target of a page for everybody. A macro, because a function cannot turn any `async fn` into a
+/// function pointer that returns a boxed future.
+///
+/// `public!(staff::sign_in_form)` becomes `Target::Public(|visit| Box::pin(staff::sign_in_form(visit)))`.
 macro_rules! public {
     ($page:path) => {
         Target::Public(|visit| Box::pin($page(visit)))
     };
 }
 
-/// A page for the staff: the least role, the function, and what the function gets besides the request.
+/// Makes the target of a page for the staff, from the least role, the function, and the further arguments of the
+/// function. A macro for the same reason as `public!`.
+///
+/// `staff!(Manager, store::show, &Errors::default())` becomes
+/// `Target::Staff(Requirements::new(Role::Manager), |desk| Box::pin(async move { store::show(desk, &Errors::default()).await }))`.
 macro_rules! staff {
     ($role:ident, $page:path $(, $argument:expr)*) => {
         Target::Staff(
-            needed(Role::$role),
+            Requirements::new(Role::$role),
             |desk| Box::pin(async move { $page(desk $(, $argument)*).await }),
         )
     };
@@ -92,80 +99,86 @@ routes! {
     choosePassword     POST "/link/{token}"                    public!(staff::choose_password);
     signOut            POST "/sign-out"                        staff!(Viewer, staff::sign_out).before_second_factor();
     account            GET  "/account"                         staff!(Viewer, staff::account, &Errors::default());
-    setPassword        POST "/account/password"                staff!(Viewer, staff::set_password).does(|of| of.change_password);
-    setLanguage        POST "/account/language"                staff!(Viewer, staff::set_language).does(|of| of.language_label);
-    endSession         POST "/account/sessions/end"            staff!(Viewer, staff::end_session).does(|of| of.sessions);
+    setPassword        POST "/account/password"                staff!(Viewer, staff::set_password).with_action(|texts| texts.change_password);
+    setLanguage        POST "/account/language"                staff!(Viewer, staff::set_language).with_action(|texts| texts.language_label);
+    endSession         POST "/account/sessions/end"            staff!(Viewer, staff::end_session).with_action(|texts| texts.sessions);
     secondFactor       GET  "/account/second-factor"           staff!(Viewer, staff::second_factor).before_second_factor();
-    setSecondFactor    POST "/account/second-factor"           staff!(Viewer, staff::set_second_factor).after_password().before_second_factor().does(|of| of.set_up);
-    removeSecondFactor POST "/account/second-factor/remove"    staff!(Viewer, staff::remove_second_factor).after_password().does(|of| of.remove_second_factor);
-    newRecoveryCodes   POST "/account/recovery-codes"          staff!(Viewer, staff::new_recovery_codes).after_password().does(|of| of.new_codes);
+    setSecondFactor    POST "/account/second-factor"           staff!(Viewer, staff::set_second_factor).after_password().before_second_factor().with_action(|texts| texts.set_up);
+    removeSecondFactor POST "/account/second-factor/remove"    staff!(Viewer, staff::remove_second_factor).after_password().with_action(|texts| texts.remove_second_factor);
+    newRecoveryCodes   POST "/account/recovery-codes"          staff!(Viewer, staff::new_recovery_codes).after_password().with_action(|texts| texts.new_codes);
     passkeys           GET  "/account/passkeys"                staff!(Viewer, staff::passkeys, &Errors::default()).before_second_factor();
-    addPasskey         POST "/account/passkeys"                staff!(Viewer, staff::add_passkey).after_password().before_second_factor().does(|of| of.add_passkey);
-    removePasskey      POST "/account/passkeys/remove"         staff!(Viewer, staff::remove_passkey).after_password().does(|of| of.change_passkeys);
+    addPasskey         POST "/account/passkeys"                staff!(Viewer, staff::add_passkey).after_password().before_second_factor().with_action(|texts| texts.add_passkey);
+    removePasskey      POST "/account/passkeys/remove"         staff!(Viewer, staff::remove_passkey).after_password().with_action(|texts| texts.change_passkeys);
     settings           GET  "/settings"                        staff!(Manager, staff::settings);
     store              GET  "/settings/store"                  staff!(Manager, store::show, &Errors::default());
-    saveStore          POST "/settings/store"                  staff!(Manager, store::save).does(|of| of.change_store);
-    addLogo            POST "/settings/store/logo"             Target::Logo(needed(Role::Manager));
-    removeLogo         POST "/settings/store/logo/remove"      staff!(Manager, store::remove_logo).does(|of| of.change_store);
+    saveStore          POST "/settings/store"                  staff!(Manager, store::save).with_action(|texts| texts.change_store);
+    addLogo            POST "/settings/store/logo"             Target::Logo(Requirements::new(Role::Manager));
+    removeLogo         POST "/settings/store/logo/remove"      staff!(Manager, store::remove_logo).with_action(|texts| texts.change_store);
     members            GET  "/settings/staff"                  staff!(Manager, staff::members, &Errors::default());
-    addMember          POST "/settings/staff"                  staff!(Manager, staff::add_member).after_password().does(|of| of.add_member);
-    changeMember       POST "/settings/staff/{id}"             staff!(Manager, staff::change_member).after_password().does(|of| of.staff);
-    endSessionOfMember POST "/settings/sessions/end"           staff!(Manager, staff::end_session_of_member).after_password().does(|of| of.staff);
+    addMember          POST "/settings/staff"                  staff!(Manager, staff::add_member).after_password().with_action(|texts| texts.add_member);
+    changeMember       POST "/settings/staff/{id}"             staff!(Manager, staff::change_member).after_password().with_action(|texts| texts.staff);
+    endSessionOfMember POST "/settings/sessions/end"           staff!(Manager, staff::end_session_of_member).after_password().with_action(|texts| texts.staff);
     keys               GET  "/settings/keys"                   staff!(Manager, staff::keys, &Errors::default());
-    addKey             POST "/settings/keys"                   staff!(Manager, staff::add_key).after_password().does(|of| of.add_key);
-    changeKey          POST "/settings/keys/{id}"              staff!(Manager, staff::change_key).after_password().does(|of| of.keys);
+    addKey             POST "/settings/keys"                   staff!(Manager, staff::add_key).after_password().with_action(|texts| texts.add_key);
+    changeKey          POST "/settings/keys/{id}"              staff!(Manager, staff::change_key).after_password().with_action(|texts| texts.keys);
     today              GET  "/"                                staff!(Viewer, today::today);
-    endFirstSteps      POST "/first-steps"                     staff!(Clerk, first_steps::hide).does(|of| of.no_steps);
+    endFirstSteps      POST "/first-steps"                     staff!(Clerk, first_steps::hide).with_action(|texts| texts.no_steps);
     lookAtWindow       GET  "/first-steps/window"              staff!(Clerk, first_steps::open_window);
     live               GET  "/live"                            staff!(Viewer, live::follow);
     animals            GET  "/animals"                         staff!(Viewer, animals::list);
-    changeSelected     POST "/animals/selected"                staff!(Clerk, several::change_selected).does(|of| of.with_selected);
+    changeSelected     POST "/animals/selected"                staff!(Clerk, several::change_selected).with_action(|texts| texts.with_selected);
     animal             GET  "/animals/{id}"                    staff!(Viewer, animal::show, &Errors::default());
     editForm           GET  "/animals/{id}/edit"               staff!(Clerk, edit::show_form);
-    saveEdit           POST "/animals/{id}/edit"               staff!(Clerk, edit::save).does(|of| of.edit);
-    placeOrder         POST "/animals/{id}/order"              staff!(Clerk, animal::place_order).does(|of| of.reserve);
+    saveEdit           POST "/animals/{id}/edit"               staff!(Clerk, edit::save).with_action(|texts| texts.edit);
+    placeOrder         POST "/animals/{id}/order"              staff!(Clerk, animal::place_order).with_action(|texts| texts.reserve);
     photos             GET  "/animals/{id}/photos"             staff!(Clerk, photos::show, &Errors::default());
-    addPhotos          POST "/animals/{id}/photos"             Target::Pictures(needed(Role::Clerk));
-    changePhoto        POST "/animals/{id}/photos/change"      staff!(Clerk, photo_forms::change).does(|of| of.photos);
-    withdraw           POST "/animals/{id}/withdraw"           staff!(Clerk, animal::withdraw).does(|of| of.withdraw);
-    restore            POST "/animals/{id}/restore"            staff!(Clerk, animal::restore).does(|of| of.restore);
+    addPhotos          POST "/animals/{id}/photos"             Target::Pictures(Requirements::new(Role::Clerk));
+    changePhoto        POST "/animals/{id}/photos/change"      staff!(Clerk, photo_forms::change).with_action(|texts| texts.photos);
+    withdraw           POST "/animals/{id}/withdraw"           staff!(Clerk, animal::withdraw).with_action(|texts| texts.withdraw);
+    restore            POST "/animals/{id}/restore"            staff!(Clerk, animal::restore).with_action(|texts| texts.restore);
     addForm            GET  "/add"                             staff!(Clerk, add_one::show_form);
-    addOne             POST "/add"                             staff!(Clerk, add_one::add_one).does(|of| of.add_animal);
-    sendPhoto          POST "/add/photo"                       Target::Pictures(needed(Role::Clerk));
-    preview            POST "/add/preview"                     staff!(Clerk, add_many::preview).does(|of| of.add_animals);
-    addMany            POST "/add/many"                        staff!(Clerk, add_many::add_many).does(|of| of.add_animals);
+    addOne             POST "/add"                             staff!(Clerk, add_one::add_one).with_action(|texts| texts.add_animal);
+    sendPhoto          POST "/add/photo"                       Target::Pictures(Requirements::new(Role::Clerk));
+    preview            POST "/add/preview"                     staff!(Clerk, add_many::preview).with_action(|texts| texts.add_animals);
+    addMany            POST "/add/many"                        staff!(Clerk, add_many::add_many).with_action(|texts| texts.add_animals);
     categories         GET  "/categories"                      staff!(Viewer, categories::list, &Errors::default());
-    saveCategory       POST "/categories"                      staff!(Clerk, categories::save).does(|of| of.name_category_heading);
+    saveCategory       POST "/categories"                      staff!(Clerk, categories::save).with_action(|texts| texts.name_category_heading);
     orders             GET  "/orders"                          staff!(Viewer, orders::list);
     order              GET  "/orders/{id}"                     staff!(Viewer, orders::show, &Errors::default());
-    completeOrder      POST "/orders/{id}/complete"            staff!(Clerk, orders::complete).does(|of| of.sell);
-    cancelOrder        POST "/orders/{id}/cancel"              staff!(Clerk, orders::cancel).does(|of| of.cancel_reservation);
-    saveOrder          POST "/orders/{id}/change"              staff!(Clerk, orders::save).does(|of| of.change_order);
-    returnOrder        POST "/orders/{id}/return"              staff!(Clerk, orders::take_back).does(|of| of.take_back);
-    reopenOrder        POST "/orders/{id}/reopen"              staff!(Clerk, orders::reopen).does(|of| of.reserve);
+    completeOrder      POST "/orders/{id}/complete"            staff!(Clerk, orders::complete).with_action(|texts| texts.sell);
+    cancelOrder        POST "/orders/{id}/cancel"              staff!(Clerk, orders::cancel).with_action(|texts| texts.cancel_reservation);
+    saveOrder          POST "/orders/{id}/change"              staff!(Clerk, orders::save).with_action(|texts| texts.change_order);
+    returnOrder        POST "/orders/{id}/return"              staff!(Clerk, orders::take_back).with_action(|texts| texts.take_back);
+    reopenOrder        POST "/orders/{id}/reopen"              staff!(Clerk, orders::reopen).with_action(|texts| texts.reserve);
     activity           GET  "/activity"                        staff!(Manager, activity::activity);
     exportActivity     GET  "/activity/export"                 staff!(Manager, activity::export);
     fields             GET  "/settings/fields"                 staff!(Manager, fields::list, &Errors::default());
-    addField           POST "/settings/fields"                 staff!(Manager, fields::add).does(|of| of.add_field);
-    writeLabels        POST "/settings/labels"                 staff!(Manager, field_labels::write).does(|of| of.write_labels);
+    addField           POST "/settings/fields"                 staff!(Manager, fields::add).with_action(|texts| texts.add_field);
+    writeLabels        POST "/settings/labels"                 staff!(Manager, field_labels::write).with_action(|texts| texts.write_labels);
     field              GET  "/settings/fields/{id}"            staff!(Manager, fields::show);
-    saveField          POST "/settings/fields/{id}"            staff!(Manager, fields::save).does(|of| of.fields);
-    deleteField        POST "/settings/fields/{id}/delete"     staff!(Manager, fields::delete).does(|of| of.delete_field);
+    saveField          POST "/settings/fields/{id}"            staff!(Manager, fields::save).with_action(|texts| texts.fields);
+    deleteField        POST "/settings/fields/{id}/delete"     staff!(Manager, fields::delete).with_action(|texts| texts.delete_field);
     webhooks           GET  "/settings/webhooks"               staff!(Manager, webhooks::list, &Errors::default());
-    addWebhook         POST "/settings/webhooks"               staff!(Manager, webhooks::add).after_password().does(|of| of.webhooks);
+    addWebhook         POST "/settings/webhooks"               staff!(Manager, webhooks::add).after_password().with_action(|texts| texts.webhooks);
     webhook            GET  "/settings/webhooks/{id}"          staff!(Manager, webhooks::show, &Errors::default());
-    testWebhook        POST "/settings/webhooks/{id}/test"     staff!(Manager, webhooks::press, Wanted::Test, "tested").after_password().does(|of| of.webhooks);
-    resumeWebhook      POST "/settings/webhooks/{id}/resume"   staff!(Manager, webhooks::press, Wanted::Enable { resumes: true }, "enabled").after_password().does(|of| of.webhooks);
-    enableWebhook      POST "/settings/webhooks/{id}/enable"   staff!(Manager, webhooks::press, Wanted::Enable { resumes: false }, "enabled").after_password().does(|of| of.webhooks);
-    disableWebhook     POST "/settings/webhooks/{id}/disable"  staff!(Manager, webhooks::disable).after_password().does(|of| of.webhooks);
-    rotateWebhook      POST "/settings/webhooks/{id}/rotate"   staff!(Manager, webhooks::press, Wanted::RotateSecret, "saved").after_password().does(|of| of.webhooks);
-    deleteWebhook      POST "/settings/webhooks/{id}/delete"   staff!(Manager, webhooks::press, Wanted::Delete, "deleted").after_password().does(|of| of.webhooks);
+    testWebhook        POST "/settings/webhooks/{id}/test"     staff!(Manager, webhooks::press, Wanted::Test, "tested").after_password().with_action(|texts| texts.webhooks);
+    resumeWebhook      POST "/settings/webhooks/{id}/resume"   staff!(Manager, webhooks::press, Wanted::Enable { resumes: true }, "enabled").after_password().with_action(|texts| texts.webhooks);
+    enableWebhook      POST "/settings/webhooks/{id}/enable"   staff!(Manager, webhooks::press, Wanted::Enable { resumes: false }, "enabled").after_password().with_action(|texts| texts.webhooks);
+    disableWebhook     POST "/settings/webhooks/{id}/disable"  staff!(Manager, webhooks::disable).after_password().with_action(|texts| texts.webhooks);
+    rotateWebhook      POST "/settings/webhooks/{id}/rotate"   staff!(Manager, webhooks::press, Wanted::RotateSecret, "saved").after_password().with_action(|texts| texts.webhooks);
+    deleteWebhook      POST "/settings/webhooks/{id}/delete"   staff!(Manager, webhooks::press, Wanted::Delete, "deleted").after_password().with_action(|texts| texts.webhooks);
 }
 
-/// What a page becomes. Boxed, because the largest future decides how much memory each request needs.
-type Opening<'d, T> = Pin<Box<dyn Future<Output = Result<T, ApiError>> + Send + 'd>>;
+/// The future of a page. Boxed, because the largest future decides how much memory each request needs.
+type PageFuture<'d, T> = Pin<Box<dyn Future<Output = Result<T, ApiError>> + Send + 'd>>;
 
-/// Who may open a page, and its function.
+/// The function that makes a page for a visitor.
+type PublicPage = for<'d> fn(&'d Visit<'d>) -> PageFuture<'d, Response>;
+
+/// The function that makes a page for a member of the staff.
+type StaffPage = for<'d> fn(&'d Desk<'d>) -> PageFuture<'d, Reply>;
+
+/// The people who may open a page, and its function.
 #[derive(Clone, Copy)]
 pub(super) enum Target {
     /// A file of the layout.
@@ -173,99 +186,93 @@ pub(super) enum Target {
     /// A photo, which `Console` sends, because everybody may see it.
     Photo,
     /// A page that needs no session.
-    Public(for<'d> fn(&'d Visit<'d>) -> Opening<'d, Response>),
+    Public(PublicPage),
     /// A form that the provider sends, and no browser.
-    Server(for<'d> fn(&'d Visit<'d>) -> Opening<'d, Response>),
+    Server(PublicPage),
     /// A page for the staff.
-    Staff(Needed, for<'d> fn(&'d Desk<'d>) -> Opening<'d, Reply>),
-    /// The form with pictures for the staff, which are read one by one.
-    Pictures(Needed),
-    /// The same with the logo.
-    Logo(Needed),
+    Staff(Requirements, StaffPage),
+    /// A form with pictures for the staff, which are read one by one.
+    Pictures(Requirements),
+    /// The form with the logo, for the staff.
+    Logo(Requirements),
 }
 
 /// The requirements of a route on the session.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Needed {
+pub(super) struct Requirements {
+    /// The least role.
     pub(super) role: Role,
-    /// Only within five minutes after the member has given the password again.
+    /// Whether the page opens only within five minutes after the member has given the password again.
     pub(super) password: bool,
-    /// Only after the member has set up the second factor, if the settings require one.
+    /// Whether the page opens only after the member has set up the second factor, if the settings require one.
     pub(super) second_factor: bool,
-    /// The action of its form. A member reads it if the session ends before the form is sent.
-    does: Label,
+    /// The action of the form. A member reads it if the session ends before the form is sent.
+    action: Label,
 }
 
-const fn needed(role: Role) -> Needed {
-    Needed {
-        role,
-        password: false,
-        second_factor: true,
-        does: |of| of.settings,
+impl Requirements {
+    /// Returns the requirements of a page that members with this role, or a higher one, may open at any time.
+    const fn new(role: Role) -> Self {
+        Self {
+            role,
+            password: false,
+            second_factor: true,
+            action: |texts| texts.settings,
+        }
     }
 }
 
 impl Target {
-    const fn after_password(self) -> Self {
-        match self {
-            Self::Staff(needed, page) => Self::Staff(
-                Needed {
-                    password: true,
-                    ..needed
-                },
-                page,
-            ),
-            other => other,
+    /// Opens the page only shortly after the member has given the password again.
+    const fn after_password(mut self) -> Self {
+        if let Self::Staff(requirements, _) = &mut self {
+            requirements.password = true;
         }
+        self
     }
 
-    const fn before_second_factor(self) -> Self {
-        match self {
-            Self::Staff(needed, page) => Self::Staff(
-                Needed {
-                    second_factor: false,
-                    ..needed
-                },
-                page,
-            ),
-            other => other,
+    /// Opens the page also for a member who must set up a second factor first.
+    const fn before_second_factor(mut self) -> Self {
+        if let Self::Staff(requirements, _) = &mut self {
+            requirements.second_factor = false;
         }
+        self
     }
 
-    const fn does(self, does: Label) -> Self {
-        match self {
-            Self::Staff(needed, page) => Self::Staff(Needed { does, ..needed }, page),
-            other => other,
+    /// Names the action of the form.
+    const fn with_action(mut self, action: Label) -> Self {
+        if let Self::Staff(requirements, _) = &mut self {
+            requirements.action = action;
         }
+        self
     }
 
-    /// Whether its form has pictures.
+    /// Whether the form has pictures.
     pub(super) fn has_pictures(&self) -> bool {
         matches!(self, Self::Pictures(_) | Self::Logo(_))
     }
 }
 
-/// The largest form, in bytes: a name of 64 KiB, of which a browser may spell each byte with three,
-/// what it was before, and the rest. And the largest list of animals from a spreadsheet.
-const MAX_FORM: usize = 512 << 10;
-const MAX_LIST: usize = 1 << 20;
+/// The largest form, in bytes: a name of 64 KiB, whose bytes a browser may each spell with three, the same for the
+/// initial value, and the other fields.
+const MAX_FORM_BYTES: usize = 512 << 10;
 
-/// The largest form of the provider: a token.
-const MAX_TOKEN: usize = 64 << 10;
+/// The largest form with a list of animals from a spreadsheet, in bytes.
+const MAX_LIST_BYTES: usize = 1 << 20;
 
-/// The forms that can contain such a list.
-const WITH_LIST: [&str; 2] = ["/add/preview", "/add/many"];
+/// The largest form of the provider, in bytes: a token.
+const MAX_TOKEN_BYTES: usize = 64 << 10;
 
-/// The largest form that this page accepts, in bytes.
+/// Returns the largest form that the page with this path accepts, in bytes.
 pub(super) fn max_form(path: &str) -> usize {
     match path {
-        "/sign-in/back-channel" => MAX_TOKEN,
-        path if WITH_LIST.contains(&path) => MAX_LIST,
-        _ => MAX_FORM,
+        "/sign-in/back-channel" => MAX_TOKEN_BYTES,
+        "/add/preview" | "/add/many" => MAX_LIST_BYTES,
+        _ => MAX_FORM_BYTES,
     }
 }
 
-/// The page with this method and path, and the parameters in the path. Fails with 404 for an unknown
+/// Returns the route with this method and path, and the parameters in the path. Fails with 404 for an unknown
 /// path, 405 for an unsupported method.
 pub(super) fn route<'p>(
     method: &Method,
@@ -274,30 +281,25 @@ pub(super) fn route<'p>(
     edge::find(&PAGES, method, path).route(&PAGES, path)
 }
 
-/// How long the form of a page may take to arrive, in addition to that of another page: over a slow
+/// Returns the time that the form of a page may take to arrive, in addition to the time for other forms: over a slow
 /// line, several pictures take minutes.
-pub(super) fn may_wait(method: &Method, path: &str) -> Duration {
-    let has_pictures = route(method, path).is_ok_and(|(route, _)| route.target.has_pictures());
-    if has_pictures {
-        Duration::from_mins(20)
-    } else {
-        Duration::ZERO
+pub(super) fn extra_form_time(method: &Method, path: &str) -> Duration {
+    match route(method, path) {
+        Ok((route, _)) if route.target.has_pictures() => Duration::from_mins(20),
+        _ => Duration::ZERO,
     }
 }
 
-/// The action of the form with this method and path.
-pub(super) fn find<'p>(method: &Method, path: &'p str) -> Option<FormAction<'p>> {
+/// Finds the action of the form with this method and path.
+pub(super) fn find_action<'p>(method: &Method, path: &'p str) -> Option<FormAction<'p>> {
     let (route, [parameter, _]) = route(method, path).ok()?;
-    Some(match route.target {
-        Target::Staff(needed, _) => FormAction {
-            name: (needed.does)(texts()),
-            parameter,
-            needs_password: needed.password,
-        },
-        _ => FormAction {
-            name: texts().settings,
-            parameter,
-            needs_password: false,
-        },
+    let requirements = match route.target {
+        Target::Staff(requirements, _) => requirements,
+        _ => Requirements::new(Role::Viewer),
+    };
+    Some(FormAction {
+        name: (requirements.action)(texts()),
+        parameter,
+        needs_password: requirements.password,
     })
 }

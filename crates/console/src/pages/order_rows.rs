@@ -12,97 +12,119 @@ use crate::{
     reply::{FROM, TODAY},
 };
 
-/// How many digits a telephone number has.
-const DIGITS: std::ops::RangeInclusive<usize> = 6..=15;
+/// The numbers of digits that a telephone number can have.
+const TELEPHONE_DIGITS: std::ops::RangeInclusive<usize> = 6..=15;
 
 /// An order with its animal.
-pub(super) type Row = (Order, Option<StorePet>);
-
-/// The orders with these identifiers, and their animals.
-pub(super) async fn with_animals(
-    desk: &Desk<'_>,
-    ids: impl Iterator<Item = OrderId>,
-) -> Result<Vec<Row>, StoreError> {
-    animals_of(desk, with_ids(desk, ids).await?).await
+pub(super) struct OrderRow {
+    pub(super) order: Order,
+    /// The animal; `None` if it is deleted or was not loaded.
+    pub(super) pet: Option<StorePet>,
 }
 
-/// The orders with these identifiers.
-pub(super) async fn with_ids(
+impl OrderRow {
+    /// Returns a row whose animal was not loaded.
+    pub(super) fn without_pet(order: Order) -> Self {
+        Self { order, pet: None }
+    }
+}
+
+/// Loads the orders with these identifiers, and their animals. An identifier without an order is left out.
+pub(super) async fn load_rows(
+    desk: &Desk<'_>,
+    ids: impl Iterator<Item = OrderId>,
+) -> Result<Vec<OrderRow>, StoreError> {
+    let orders = load_orders(desk, ids).await?;
+    with_pets(desk, orders).await
+}
+
+/// Loads the orders with these identifiers. An identifier without an order is left out.
+pub(super) async fn load_orders(
     desk: &Desk<'_>,
     ids: impl Iterator<Item = OrderId>,
 ) -> Result<Vec<Order>, StoreError> {
     let ids: Vec<OrderId> = ids.collect();
-    let orders = stream::iter(ids)
+    let orders: Vec<Option<Order>> = stream::iter(ids)
         .map(|id| desk.store().get_order(id))
-        .buffered(MAX_CONCURRENT_READS);
-    let orders: Vec<Option<Order>> = orders.try_collect().await?;
+        .buffered(MAX_CONCURRENT_READS)
+        .try_collect()
+        .await?;
     Ok(orders.into_iter().flatten().collect())
 }
 
-pub(super) async fn animals_of(
+/// Loads the animals of these orders.
+pub(super) async fn with_pets(
     desk: &Desk<'_>,
     orders: Vec<Order>,
-) -> Result<Vec<Row>, StoreError> {
-    let pet = async |order: Order| {
-        let pet = desk.store().get_store_pet(order.pet_id).await?;
-        Ok((order, pet))
-    };
+) -> Result<Vec<OrderRow>, StoreError> {
     stream::iter(orders)
-        .map(pet)
+        .map(async |order| {
+            let pet = desk.store().get_store_pet(order.pet_id).await?;
+            Ok(OrderRow { order, pet })
+        })
         .buffered(MAX_CONCURRENT_READS)
         .try_collect()
         .await
 }
 
-/// The contact of an order, if the member may see it.
+/// Returns the contact of an order, if the member may see it.
 pub(super) fn contact<'o>(desk: &Desk<'_>, order: &'o Order) -> Option<&'o str> {
-    order
-        .contact
-        .as_ref()
-        .filter(|_| desk.may_write())
-        .map(Contact::as_str)
+    if !desk.may_write() {
+        return None;
+    }
+    order.contact.as_ref().map(Contact::as_str)
 }
 
-/// The same of the open order of an animal, among these.
+/// Returns the contact of the open order of an animal, which is one of `orders`, if the member may see it.
 pub(super) fn contact_for<'o>(
     desk: &Desk<'_>,
     orders: &'o [Order],
     pet: &StorePet,
 ) -> Option<&'o str> {
-    contact(
-        desk,
-        orders.iter().find(|order| Some(order.id) == pet.order_id)?,
-    )
+    let open_order = orders.iter().find(|order| Some(order.id) == pet.order_id)?;
+    contact(desk, open_order)
 }
 
-/// The first telephone number of a contact, as a device dials it.
+/// Returns the first telephone number of a contact, as a device dials it: `+4930123456` for `Ana, +49 (0)30 123-456`.
 fn telephone(contact: &str) -> Option<String> {
-    let is_part = |c: char| c.is_ascii_digit() || " +-/().".contains(c);
-    contact.split(|c| !is_part(c)).find_map(|run| {
-        let run = run.trim();
-        // Such as 24.12.2026 and 2026-12-24.
-        let parts: Vec<usize> = run
-            .split(['.', '/', '-'])
-            .map(|part| part.trim().len())
-            .collect();
-        if matches!(parts[..], [1..=2, 1..=2, 2 | 4] | [4, 1..=2, 1..=2]) {
-            return None;
-        }
-        let abroad = if run.starts_with('+') { "+" } else { "" };
-        // "+49 (0)30" has a zero that is dialled only within the country.
-        let run = if abroad.is_empty() {
-            run.to_owned()
-        } else {
-            run.replacen("(0)", "", 1)
-        };
-        let digits: String = run.chars().filter(char::is_ascii_digit).collect();
-        DIGITS
-            .contains(&digits.len())
-            .then(|| format!("{abroad}{digits}"))
-    })
+    let is_in_number =
+        |character: char| character.is_ascii_digit() || " +-/().".contains(character);
+    contact
+        .split(|character| !is_in_number(character))
+        .find_map(|text| telephone_number(text.trim()))
 }
 
-/// The link that calls a customer, if the contact has a telephone number.
+/// Returns the telephone number that consists of these digits and separators, unless they are a date.
+fn telephone_number(text: &str) -> Option<String> {
+    if is_date(text) {
+        return None;
+    }
+    let mut number = String::new();
+    let digits = if text.starts_with('+') {
+        number.push('+');
+        // "+49 (0)30" has a zero that is dialled only within the country.
+        text.replacen("(0)", "", 1)
+    } else {
+        text.to_owned()
+    };
+    let prefix_length = number.len();
+    number.extend(digits.chars().filter(char::is_ascii_digit));
+    if !TELEPHONE_DIGITS.contains(&(number.len() - prefix_length)) {
+        return None;
+    }
+    Some(number)
+}
+
+/// Whether digits and separators are a date, such as `24.12.2026` and `2026-12-24`.
+fn is_date(text: &str) -> bool {
+    let lengths: Vec<usize> = text
+        .split(['.', '/', '-'])
+        .map(|part| part.trim().len())
+        .collect();
+    matches!(lengths[..], [1..=2, 1..=2, 2 | 4] | [4, 1..=2, 1..=2])
+}
+
+/// Renders the link that calls a customer, if the contact has a telephone number.
 pub(super) fn call(contact: &str) -> Markup {
     html! {
         @if let Some(telephone) = telephone(contact) {
@@ -111,89 +133,117 @@ pub(super) fn call(contact: &str) -> Markup {
     }
 }
 
-/// What these orders bring: those that are sold, and those that are reserved, as far as they have a price.
-pub(super) fn sums(desk: &Desk<'_>, rows: &[Row]) -> String {
-    let sum = |status| {
-        let of_status = rows.iter().filter(|(order, _)| order.status == status);
-        let prices =
-            of_status.filter_map(|(order, _)| Some(order.price.as_ref()?.ten_thousandths()));
-        let (count, sum) = prices.fold((0, 0_i64), |(count, sum), price| {
-            (count + 1, sum.saturating_add(price))
-        });
-        let sum = format!("{}.{:04}", sum / 10_000, sum % 10_000);
-        let sum = amount(
-            sum.trim_end_matches('0').trim_end_matches('.'),
-            desk.currency(),
-        );
-        (count > 0).then(|| texts().sum_of(status, count, &sum))
-    };
-    let sums = [OrderStatus::Completed, OrderStatus::Reserved]
-        .into_iter()
-        .filter_map(sum);
-    sums.collect::<Vec<_>>().join(" · ")
+/// Returns the sum of the prices of the sold orders, and the sum of the prices of the reserved ones, in words.
+pub(super) fn sums(desk: &Desk<'_>, rows: &[OrderRow]) -> String {
+    let sold = sum_of_status(desk, rows, OrderStatus::Completed);
+    let reserved = sum_of_status(desk, rows, OrderStatus::Reserved);
+    let sums: Vec<String> = sold.into_iter().chain(reserved).collect();
+    sums.join(" · ")
 }
 
-/// Orders with their animals.
-pub(super) fn table(desk: &Desk<'_>, fields: &FieldSet, rows: &[Row]) -> Markup {
-    let has_buttons = desk.may_write()
-        && rows
-            .iter()
-            .any(|(order, _)| order.status == OrderStatus::Reserved);
-    let have_contacts = rows.iter().any(|(order, _)| contact(desk, order).is_some());
+/// Returns the sum of the prices of the orders in a status, in words; `None` if no order has a price.
+fn sum_of_status(desk: &Desk<'_>, rows: &[OrderRow], status: OrderStatus) -> Option<String> {
+    let mut count = 0;
+    let mut ten_thousandths = 0_i64;
+    for OrderRow { order, .. } in rows {
+        if order.status == status
+            && let Some(price) = &order.price
+        {
+            count += 1;
+            ten_thousandths = ten_thousandths.saturating_add(price.ten_thousandths());
+        }
+    }
+    if count == 0 {
+        return None;
+    }
+
+    let whole = ten_thousandths / 10_000;
+    let decimals = ten_thousandths % 10_000;
+    let sum = format!("{whole}.{decimals:04}");
+    let sum_without_zeros = sum.trim_end_matches('0').trim_end_matches('.');
+    let sum_in_words = amount(sum_without_zeros, desk.currency());
+    Some(texts().sum_of(status, count, &sum_in_words))
+}
+
+/// The columns of a table of orders that only some tables have.
+#[derive(Clone, Copy)]
+struct OptionalColumns {
+    has_contacts: bool,
+    has_buttons: bool,
+}
+
+/// Renders a table of orders with their animals.
+pub(super) fn table(desk: &Desk<'_>, fields: &FieldSet, rows: &[OrderRow]) -> Markup {
+    let has_reservations = rows
+        .iter()
+        .any(|row| row.order.status == OrderStatus::Reserved);
+    let columns = OptionalColumns {
+        has_contacts: rows.iter().any(|row| contact(desk, &row.order).is_some()),
+        has_buttons: desk.may_write() && has_reservations,
+    };
     let mut labels = vec![
         texts().animal,
         texts().status_label,
-        ends(rows.iter().map(|(order, _)| order)),
+        end_label(rows.iter().map(|row| &row.order)),
         texts().price,
         texts().reference,
         texts().order,
     ];
-    if have_contacts {
+    if columns.has_contacts {
         labels.insert(1, texts().contact);
     }
     let headings = html! {
         (markup::headings(&labels))
-        @if has_buttons { th scope="col" { span.hidden { (texts().actions) } } }
-    };
-    let mut drawings = Drawings::default();
-    let rows = html! {
-        @for (at, row) in rows.iter().enumerate() {
-            @let animal = row.1.as_ref().map(|pet| Animal::whole(pet, fields));
-            @let card = animal.map(|animal| animal_card(desk, &animal, "", (&mut drawings, at)));
-            (table_row(desk, row, card, (has_buttons, have_contacts)))
+        @if columns.has_buttons {
+            th scope="col" { span.hidden { (texts().actions) } }
         }
     };
-    html! { (drawings.symbols()) div.orders { (markup::table(&headings, &rows)) } }
+
+    let mut drawings = Drawings::default();
+    let table_rows = html! {
+        @for (index, row) in rows.iter().enumerate() {
+            @let animal = row.pet.as_ref().map(|pet| Animal::whole(pet, fields));
+            @let card = animal.map(|animal| animal_card(desk, &animal, "", (&mut drawings, index)));
+            (table_row(desk, row, card, columns))
+        }
+    };
+    html! {
+        (drawings.symbols())
+        div.orders { (markup::table(&headings, &table_rows)) }
+    }
 }
 
-/// What the day of all these orders is.
-fn ends<'o>(mut orders: impl Iterator<Item = &'o Order> + Clone) -> &'static str {
-    if orders
+/// Returns the heading for the days of these orders, which says whether they were sold, were closed, or end.
+fn end_label<'o>(orders: impl Iterator<Item = &'o Order> + Clone) -> &'static str {
+    let are_sold = orders
         .clone()
-        .all(|order| order.status == OrderStatus::Completed)
-    {
-        texts().sold_at
-    } else if orders.all(|order| order.closed_at.is_some()) {
+        .all(|order| order.status == OrderStatus::Completed);
+    if are_sold {
+        return texts().sold_at;
+    }
+    let mut open_orders = orders.filter(|order| order.closed_at.is_none());
+    if open_orders.next().is_none() {
         texts().closed_at
     } else {
         texts().ends
     }
 }
 
+/// Renders the row of an order. `card` shows its animal.
 fn table_row(
     desk: &Desk<'_>,
-    (order, pet): &Row,
+    row: &OrderRow,
     card: Option<Markup>,
-    (has_buttons, have_contacts): (bool, bool),
+    columns: OptionalColumns,
 ) -> Markup {
+    let order = &row.order;
     let end = order.closed_at.or(order.expires_at);
-    let name = pet.as_ref().map_or("", |pet| pet.name.as_str());
     html! {
         tr {
             td.first {
                 @if let Some(card) = card { (card) } @else { (texts().no_name) }
             }
-            @if have_contacts {
+            @if columns.has_contacts {
                 td data-label=(texts().contact) {
                     @if let Some(contact) = contact(desk, order) {
                         (markup::text(contact, SHORT)) (call(contact))
@@ -201,49 +251,63 @@ fn table_row(
                 }
             }
             td { (markup::order_badge(order, desk.visit.now)) }
-            td data-label=(ends([order].into_iter())) {
-                @if let Some(end) = end { (markup::time_and_distance(end, desk.visit.now)) } @else { "–" }
+            td data-label=(end_label([order].into_iter())) {
+                @if let Some(end) = end {
+                    (markup::time_and_distance(end, desk.visit.now))
+                } @else { "–" }
             }
             td.price data-label=(texts().price) {
-                @if let Some(price) = &order.price { (amount(price.as_str(), desk.currency())) }
+                @if let Some(price) = &order.price {
+                    (amount(price.as_str(), desk.currency()))
+                }
             }
             td data-label=(texts().reference) {
-                @if let Some(reference) = &order.reference { (markup::text(reference.as_str(), SHORT)) }
+                @if let Some(reference) = &order.reference {
+                    (markup::text(reference.as_str(), SHORT))
+                }
             }
             td.number data-label=(texts().order) {
                 a href={ "/orders/" (order.id) } { (order.id) }
             }
-            @if has_buttons {
+            @if columns.has_buttons {
                 td.act {
-                    @if order.status == OrderStatus::Reserved {
-                        form method="post" action={ "/orders/" (order.id) "/complete" } {
-                            (desk.key(&format!("complete-{}", order.id)))
-                            (merge::shown(&seen(desk, order)))
-                            @if desk.visit.request.uri.path() == "/" {
-                                input type="hidden" name=(FROM) value=(TODAY);
-                            }
-                            button {
-                                (texts().sell) span.hidden { (window_texts().colon) (markup::plain_name(name)) }
-                            }
-                        }
-                    }
+                    @if order.status == OrderStatus::Reserved { (sell_button(desk, row)) }
                 }
             }
         }
     }
 }
 
-/// The values of the inputs of an order, and its status, on which its buttons depend.
+/// Renders the form with the button that sells a reserved animal.
+fn sell_button(desk: &Desk<'_>, OrderRow { order, pet }: &OrderRow) -> Markup {
+    let name = pet.as_ref().map_or("", |pet| pet.name.as_str());
+    html! {
+        form method="post" action={ "/orders/" (order.id) "/complete" } {
+            (desk.key(&format!("complete-{}", order.id)))
+            (merge::hidden_fields(&row_form(desk, order)))
+            @if desk.visit.request.uri.path() == "/" {
+                input type="hidden" name=(FROM) value=(TODAY);
+            }
+            button {
+                (texts().sell)
+                span.hidden { (window_texts().colon) (markup::plain_name(name)) }
+            }
+        }
+    }
+}
+
+/// Returns the values of the inputs of an order, and its status, on which its buttons depend.
 pub(super) fn form_of(desk: &Desk<'_>, order: &Order) -> Form {
     let is_reserved = order.status == OrderStatus::Reserved;
-    let end = order
-        .expires_at
-        .map(|end| end.strftime("%F").to_string())
-        .unwrap_or_default();
     let version = order.version.to_string();
     let mut members = vec![("version", &*version), ("status", order.status.as_str())];
-    let others = ORDER_INPUTS.iter().filter(|input| input.name != PRICE);
-    members.extend(others.map(|input| (input.name, input.of(desk, order).unwrap_or_default())));
+    for input in &ORDER_INPUTS {
+        if input.name != PRICE {
+            let value = input.stored_value(desk, order);
+            members.push((input.name, value.unwrap_or_default()));
+        }
+    }
+
     let price = order
         .price
         .as_ref()
@@ -251,24 +315,21 @@ pub(super) fn form_of(desk: &Desk<'_>, order: &Order) -> Form {
     if is_reserved || order.status == OrderStatus::Completed {
         members.push((PRICE, price.as_deref().unwrap_or_default()));
     }
+    let end = order.expires_at.map(|end| end.strftime("%F").to_string());
     if is_reserved {
-        members.push(("until", &end));
+        members.push(("until", end.as_deref().unwrap_or_default()));
     }
-    Form::with(&members)
+    Form::from_pairs(&members)
 }
 
-/// The values of a row on which its button depends.
-fn seen(desk: &Desk<'_>, order: &Order) -> Form {
-    let form = form_of(desk, order);
-    let is_unseen = |name: &str| {
-        name == "until"
-            || ORDER_INPUTS
-                .iter()
-                .any(|input| input.is_detail && input.name == name)
-    };
-    form.fields()
-        .iter()
-        .filter(|(name, _)| !is_unseen(name))
-        .cloned()
-        .collect()
+/// Returns the values of the inputs of an order that its row in a table shows, and on which its button depends.
+fn row_form(desk: &Desk<'_>, order: &Order) -> Form {
+    let mut visible_fields = form_of(desk, order).fields().to_vec();
+    for input in &ORDER_INPUTS {
+        if input.is_detail {
+            visible_fields.retain(|(name, _)| name != input.name);
+        }
+    }
+    visible_fields.retain(|(name, _)| name != "until");
+    visible_fields.into_iter().collect()
 }

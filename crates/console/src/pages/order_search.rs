@@ -11,168 +11,251 @@ use petstore_domain::{
 use super::{
     animals::find_exact_matches,
     category_names::{MAX_CONCURRENT_READS, largest_page_limit},
-    order_rows::{contact, with_ids},
+    order_rows::{contact, load_orders},
 };
 use crate::prelude::*;
 
-/// How many orders, the newest first, are searched for a part of a reference or a contact: of the
+/// The number of orders, the newest first, that are searched for a part of a reference or a contact: of the
 /// reservations, and of all.
-pub(super) const SEARCHED: usize = 2_000;
+pub(super) const MAX_SEARCHED: usize = 2_000;
 
-/// How many orders are shown.
-const MOST: usize = 100;
+/// The number of orders that a search shows.
+const MAX_RESULTS: usize = 100;
 
-/// How many of the last digits of a telephone number tell it from others.
-const LAST_DIGITS: usize = 9;
+/// The number of the last digits of a telephone number that distinguish it from others.
+const DISTINCTIVE_DIGITS: usize = 9;
 
-/// Of how many animals with a name, and how many orders of each.
-const ANIMALS: i64 = 25;
-const OF_ANIMAL: i64 = 20;
+/// The number of animals with a name whose orders are searched.
+const MAX_NAMED_ANIMALS: i64 = 25;
 
-/// The orders in this status that somebody can mean who typed this: those with the number, then the
-/// reservations, then the newest. And whether nothing was left out.
+/// The number of orders that are read for each of these animals.
+const MAX_ORDERS_OF_ANIMAL: i64 = 20;
+
+/// Orders that match a search.
+#[derive(Default)]
+pub(super) struct OrderMatches {
+    pub(super) orders: Vec<Order>,
+    /// Whether no match was left out.
+    pub(super) is_complete: bool,
+}
+
+/// Finds the orders in this status that match a text: first the order with the number, then the reservations,
+/// then the newest.
 pub(super) async fn find(
     desk: &Desk<'_>,
-    typed: &str,
+    search_text: &str,
     status: Option<OrderStatus>,
-) -> Result<(Vec<Order>, bool), ApiError> {
-    let numbered = forms::number(typed).and_then(OrderId::new);
-    let mut found = with_ids(desk, numbered.into_iter()).await?;
+) -> Result<OrderMatches, ApiError> {
+    let number = forms::parse_number(search_text).and_then(OrderId::new);
+    let mut orders = load_orders(desk, number.into_iter()).await?;
     let query = OrderQuery {
         status,
         newest_first: true,
         ..OrderQuery::default()
     };
-    if let Some(reference) = Reference::new(typed.to_owned()) {
-        let reference = Some(reference);
-        let query = OrderQuery {
-            reference,
-            limit: largest_page_limit(),
-            ..query.clone()
-        };
-        found.extend(desk.store().list_orders(&query).await?.0);
+    orders.extend(find_by_reference(desk, search_text, &query).await?);
+
+    let animal_matches = find_by_animal(desk, search_text, &query).await?;
+    let part_matches = find_by_part(desk, search_text, &query).await?;
+    orders.extend(animal_matches.orders);
+    orders.extend(part_matches.orders);
+
+    if let Some(status) = status {
+        orders.retain(|order| order.status == status);
     }
-    let (animals, named, mut is_whole) = animals(desk, typed, status).await?;
-    found.extend(named);
-    let of_animal = async |pet_id: PetId| {
-        let limit = Limit::new(OF_ANIMAL).unwrap_or_default();
-        let query = OrderQuery {
-            pet_id: Some(pet_id),
-            limit,
-            ..query.clone()
-        };
-        desk.store().list_orders(&query).await
-    };
-    let of_animals = stream::iter(animals)
-        .map(of_animal)
-        .buffered(MAX_CONCURRENT_READS);
-    let of_animals: Vec<_> = of_animals.try_collect().await?;
-    found.extend(of_animals.into_iter().flat_map(|(orders, _)| orders));
-    let wholes = if status.is_none() {
-        vec![Some(OrderStatus::Reserved), None]
-    } else {
-        vec![status]
-    };
-    for status in wholes {
-        let (orders, all) = with_part(
-            desk,
-            typed,
-            OrderQuery {
-                status,
-                ..query.clone()
-            },
-        )
-        .await?;
-        found.extend(orders);
-        is_whole &= all;
-    }
-    found.retain(|order| status.is_none_or(|status| order.status == status));
-    let is_numbered = |order: &Order| Some(order.id) == numbered;
-    let is_open = |order: &Order| order.status == OrderStatus::Reserved;
-    found.sort_by_key(|order| {
-        (
-            !is_numbered(order),
-            !is_open(order),
-            std::cmp::Reverse(order.id),
-        )
+    orders.sort_by_key(|order| {
+        let has_number = Some(order.id) == number;
+        let is_reserved = order.status == OrderStatus::Reserved;
+        (!has_number, !is_reserved, std::cmp::Reverse(order.id))
     });
-    found.dedup_by_key(|order| order.id);
-    is_whole &= found.len() <= MOST;
-    found.truncate(MOST);
-    Ok((found, is_whole))
+    orders.dedup_by_key(|order| order.id);
+    let fits = orders.len() <= MAX_RESULTS;
+    orders.truncate(MAX_RESULTS);
+    Ok(OrderMatches {
+        orders,
+        is_complete: animal_matches.is_complete && part_matches.is_complete && fits,
+    })
 }
 
-/// The animals that somebody can mean, by number, name or a unique value; the newest orders of animals with the name,
-/// because many more animals can have it; and whether these are all.
-async fn animals(
+/// Finds the orders whose whole reference is the text.
+async fn find_by_reference(
     desk: &Desk<'_>,
-    typed: &str,
-    status: Option<OrderStatus>,
-) -> Result<(Vec<PetId>, Vec<Order>, bool), ApiError> {
+    search_text: &str,
+    query: &OrderQuery,
+) -> Result<Vec<Order>, StoreError> {
+    let Some(reference) = Reference::new(search_text.to_owned()) else {
+        return Ok(Vec::new());
+    };
+    let query = OrderQuery {
+        reference: Some(reference),
+        limit: largest_page_limit(),
+        ..query.clone()
+    };
+    let (orders, _) = desk.store().list_orders(&query).await?;
+    Ok(orders)
+}
+
+/// Finds the orders of the animals whose number, name or unique value is the text.
+async fn find_by_animal(
+    desk: &Desk<'_>,
+    search_text: &str,
+    query: &OrderQuery,
+) -> Result<OrderMatches, ApiError> {
     let fields = desk.store().fields().await?;
-    let mut found = find_exact_matches(desk, &fields, typed).await?;
-    let (mut orders, mut is_whole) = (Vec::new(), true);
-    if let Some(name) = NamePrefix::new(typed).filter(|_| !typed.contains('\0')) {
-        let newest = desk.store().names_of_orders(status, SEARCHED).await?;
-        let of_name = newest
+    let pets = find_exact_matches(desk, &fields, search_text).await?;
+    let mut pet_ids: Vec<PetId> = pets.into_iter().map(|pet| pet.id).collect();
+    let mut matches = OrderMatches {
+        orders: Vec::new(),
+        is_complete: true,
+    };
+    if let Some(name) = NamePrefix::new(search_text)
+        && !search_text.contains('\0')
+    {
+        // Many more animals can have the name, so the newest orders of such animals are also found by the name.
+        let names = desk
+            .store()
+            .names_of_orders(query.status, MAX_SEARCHED)
+            .await?;
+        let matching_ids: Vec<OrderId> = names
             .iter()
-            .filter(|(_, of)| !name.is_empty() && name.finds(of.as_str()));
-        let ids: Vec<OrderId> = of_name.map(|(id, _)| *id).take(MOST + 1).collect();
-        orders = with_ids(desk, ids.into_iter()).await?;
-        let (name, limit) = (Some(name), Limit::new(ANIMALS).unwrap_or_default());
-        let query = PetQuery {
-            name,
-            limit,
+            .filter(|(_, pet_name)| !name.is_empty() && name.finds(pet_name.as_str()))
+            .map(|(id, _)| *id)
+            .take(MAX_RESULTS + 1)
+            .collect();
+        matches.orders = load_orders(desk, matching_ids.into_iter()).await?;
+
+        let pet_query = PetQuery {
+            name: Some(name),
+            limit: Limit::new(MAX_NAMED_ANIMALS).unwrap_or_default(),
             newest_first: true,
             ..PetQuery::default()
         };
-        let (named, next) = desk.store().list_store_pets(&query).await?;
-        found.extend(named);
-        is_whole = next.is_none() || newest.len() < SEARCHED;
+        let (named_pets, next) = desk.store().list_store_pets(&pet_query).await?;
+        pet_ids.extend(named_pets.into_iter().map(|pet| pet.id));
+        matches.is_complete = next.is_none() || names.len() < MAX_SEARCHED;
     }
-    Ok((
-        found.into_iter().map(|pet| pet.id).collect(),
-        orders,
-        is_whole,
-    ))
+    matches
+        .orders
+        .extend(load_orders_of(desk, pet_ids, query).await?);
+    Ok(matches)
 }
 
-/// The orders with this part of a reference or a contact, the newest first, and whether all were searched.
-async fn with_part(
+/// Loads the newest orders of each of these animals.
+async fn load_orders_of(
     desk: &Desk<'_>,
-    part: &str,
-    query: OrderQuery,
-) -> Result<(Vec<Order>, bool), StoreError> {
-    let all = letters(part);
-    // A number is found without its country code, and words are found in any order.
-    let wanted: Vec<String> = if all.bytes().all(|of| of.is_ascii_digit()) {
-        vec![all[all.len().saturating_sub(LAST_DIGITS)..].to_owned()]
-    } else {
-        part.split_whitespace().map(letters).collect()
+    pet_ids: Vec<PetId>,
+    query: &OrderQuery,
+) -> Result<Vec<Order>, StoreError> {
+    let pages: Vec<_> = stream::iter(pet_ids)
+        .map(async |pet_id| {
+            let query = OrderQuery {
+                pet_id: Some(pet_id),
+                limit: Limit::new(MAX_ORDERS_OF_ANIMAL).unwrap_or_default(),
+                ..query.clone()
+            };
+            desk.store().list_orders(&query).await
+        })
+        .buffered(MAX_CONCURRENT_READS)
+        .try_collect()
+        .await?;
+    Ok(pages.into_iter().flat_map(|(orders, _)| orders).collect())
+}
+
+/// Finds the orders with the text in a reference or a contact. Without a status, the reservations are searched first,
+/// because they are fewer than all orders.
+async fn find_by_part(
+    desk: &Desk<'_>,
+    search_text: &str,
+    query: &OrderQuery,
+) -> Result<OrderMatches, StoreError> {
+    let statuses = match query.status {
+        None => vec![Some(OrderStatus::Reserved), None],
+        status => vec![status],
     };
-    let is_for = |contact: &str| {
-        let contact = letters(contact);
-        !all.is_empty() && wanted.iter().all(|one| contact.contains(one))
+    let pattern = PartPattern::new(search_text);
+    let mut all_matches = OrderMatches {
+        orders: Vec::new(),
+        is_complete: true,
     };
-    let part = part.to_lowercase();
-    let has_part = |order: &Order| {
-        let reference = order.reference.as_ref();
-        reference.is_some_and(|reference| reference.as_str().to_lowercase().contains(&part))
-            || contact(desk, order).is_some_and(is_for)
-    };
-    let mut query = OrderQuery {
-        limit: largest_page_limit(),
-        ..query
-    };
-    let (mut found, mut searched) = (Vec::new(), 0);
-    while searched < SEARCHED && found.len() < MOST {
+    for status in statuses {
+        let query = OrderQuery {
+            status,
+            limit: largest_page_limit(),
+            ..query.clone()
+        };
+        let matches = scan(desk, &pattern, query).await?;
+        all_matches.orders.extend(matches.orders);
+        all_matches.is_complete &= matches.is_complete;
+    }
+    Ok(all_matches)
+}
+
+/// Reads orders page by page, the newest first, and returns those that match a pattern.
+async fn scan(
+    desk: &Desk<'_>,
+    pattern: &PartPattern,
+    mut query: OrderQuery,
+) -> Result<OrderMatches, StoreError> {
+    let mut matches = OrderMatches::default();
+    let mut read_count = 0;
+    while read_count < MAX_SEARCHED && matches.orders.len() < MAX_RESULTS {
         let (orders, next) = desk.store().list_orders(&query).await?;
-        searched += orders.len();
-        found.extend(orders.into_iter().filter(has_part));
+        read_count += orders.len();
+        let matching_orders = orders
+            .into_iter()
+            .filter(|order| pattern.matches(desk, order));
+        matches.orders.extend(matching_orders);
         query.after = next;
         if next.is_none() {
-            return Ok((found, true));
+            matches.is_complete = true;
+            break;
         }
     }
-    Ok((found, false))
+    Ok(matches)
+}
+
+/// A part of a reference or a contact.
+///
+/// `smith ana` and `+49 171 2345678` both match the contact `Ana Smith, 0171 2345678`.
+struct PartPattern {
+    lower_case: String,
+    /// The texts that a contact must contain, in any order, each without spaces and signs. Nothing matches no texts.
+    contact_parts: Vec<String>,
+}
+
+impl PartPattern {
+    /// Returns the pattern for a text. A telephone number is found without its country code.
+    fn new(search_text: &str) -> Self {
+        let letters_of_text = letters(search_text);
+        let is_number = letters_of_text.bytes().all(|byte| byte.is_ascii_digit());
+        let contact_parts = if letters_of_text.is_empty() {
+            Vec::new()
+        } else if is_number {
+            let start = letters_of_text.len().saturating_sub(DISTINCTIVE_DIGITS);
+            vec![letters_of_text[start..].to_owned()]
+        } else {
+            search_text.split_whitespace().map(letters).collect()
+        };
+        Self {
+            lower_case: search_text.to_lowercase(),
+            contact_parts,
+        }
+    }
+
+    /// Whether the reference of an order, or the contact that the member may see, has the part.
+    fn matches(&self, desk: &Desk<'_>, order: &Order) -> bool {
+        if let Some(reference) = &order.reference
+            && reference.as_str().to_lowercase().contains(&self.lower_case)
+        {
+            return true;
+        }
+        contact(desk, order).is_some_and(|contact| self.is_in_contact(contact))
+    }
+
+    /// Whether a contact has all parts.
+    fn is_in_contact(&self, contact: &str) -> bool {
+        let contact = letters(contact);
+        !self.contact_parts.is_empty()
+            && self.contact_parts.iter().all(|part| contact.contains(part))
+    }
 }

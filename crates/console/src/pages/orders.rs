@@ -1,127 +1,70 @@
 //! Orders: completing, extending, cancelling, returning and changing them.
 
-use jiff::ToSpan;
+use jiff::{Timestamp, ToSpan};
 use petstore_domain::{
     Limit, PetStatus,
     store_area::{
-        Command, Decimal, Order, OrderId, OrderPatch, OrderQuery, OrderStatus, Patch,
+        Command, Decimal, FieldSet, Order, OrderId, OrderPatch, OrderQuery, OrderStatus, Patch,
         Preconditions, StorePet,
     },
 };
 use petstore_languages::look::{Animal, Drawings};
 
 use super::{
-    order_rows::{animals_of, call, form_of, sums, table, with_animals, with_ids},
+    order_rows::{OrderRow, call, form_of, load_orders, load_rows, sums, table, with_pets},
     order_search,
     parts::{animal_card, link, live_content, missing_page, page_links},
     values,
 };
 use crate::{
     layout::Follows,
-    merge::{self, Merged},
-    order_inputs::{self, ORDER_INPUTS, PRICE},
+    merge::{self, MergedForm},
+    order_inputs::{self, ORDER_INPUTS, OrderForm, OrderInput, PRICE},
     prelude::*,
     reply::{FROM, TODAY},
 };
 
-/// How many orders a page shows.
-const SHOWN: i64 = 25;
+/// The number of orders on a page.
+const ORDERS_ON_PAGE: i64 = 25;
 
-/// How many reservations the page of all reservations shows.
-const SHOWN_BY_END: u32 = 100;
+/// The number of reservations on the page of all reservations.
+const MAX_RESERVATIONS: u32 = 100;
 
-/// A list of orders: the reservations by their end, others from the newest on.
+/// The distance of the last reservation that the page of all reservations shows, in hours: 401 days, longer than any
+/// reservation.
+const RESERVATION_HOURS: i64 = 401 * 24;
+
+/// A part of the orders of the store, and its neighbours.
+#[derive(Default)]
+struct OrderList {
+    rows: Vec<OrderRow>,
+    /// Whether more orders were found than there are rows.
+    is_cut: bool,
+    /// The link to the first page, if this is a later one.
+    first_link: Option<String>,
+    /// The link to the next page, if there is one.
+    next_link: Option<String>,
+}
+
+/// Shows a list of orders: the reservations by their end, others from the newest on.
 pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let typed = desk.visit.query.get("q");
+    let search_text = desk.visit.query.get("q");
     let status = match desk.visit.query.get("status") {
-        "" if typed.is_empty() => OrderStatus::Reserved.as_str(),
+        "" if search_text.is_empty() => OrderStatus::Reserved.as_str(),
         status => status,
     };
-    let after = desk.visit.query.integer("after").and_then(OrderId::new);
-    let (mut next, mut is_cut) = (None, false);
-    let rows = if !typed.is_empty() {
-        let (orders, is_whole) = order_search::find(desk, typed, status.parse().ok()).await?;
-        is_cut = !is_whole;
-        animals_of(desk, orders).await?
-    } else if status == OrderStatus::Reserved.as_str() {
-        let last = desk
-            .visit
-            .now
-            .checked_add((401 * 24).hours())
-            .unwrap_or(desk.visit.now);
-        let due = desk.store().due_orders(None, last, SHOWN_BY_END).await?;
-        is_cut = due.len() >= SHOWN_BY_END as usize;
-        with_animals(desk, due.into_iter().map(|(id, _)| id)).await?
-    } else {
-        let limit = Limit::new(SHOWN).unwrap_or_default();
-        let status = status.parse().ok();
-        let query = OrderQuery {
-            status,
-            limit,
-            newest_first: true,
-            after,
-            ..OrderQuery::default()
-        };
-        let (orders, position) = desk.store().list_orders(&query).await?;
-        next = position.map(|id| {
-            let id = id.to_string();
-            link(
-                "/orders",
-                &[("status", desk.visit.query.get("status")), ("after", &id)],
-            )
-        });
-        animals_of(desk, orders).await?
-    };
-    let first = after.map(|_| link("/orders", &[("status", status)]));
+    let list = load_list(desk, search_text, status).await?;
     let fields = desk.store().fields().await?;
-    let sums = sums(desk, &rows);
+    let count_text = texts().orders_found(list.rows.len(), list.next_link.is_some());
     let content = html! {
         h1 { (texts().orders) }
-        form.card method="get" action="/orders" role="search" data-search {
-            label for="q" {
-                @if desk.may_write() { (texts().find_order) } @else { (texts().find_order_by_animal) }
-            }
-            div.row {
-                div.field.search {
-                    input #q name="q" type="search" value=(typed) autocomplete="off" dir="auto" autofocus;
-                }
-                input type="hidden" name="status" value="all";
-                button.main { (texts().find) }
-            }
-        }
-        div #results.stack data-live data-found=(texts().orders_found(rows.len(), next.is_some())) {
-            nav.sub aria-label=(texts().status_label) {
-                ul {
-                    @for of in OrderStatus::ALL {
-                        (tab(typed, (of.as_str(), texts().order_status(of)), status))
-                    }
-                    (tab(typed, ("all", texts().all), if status.is_empty() { "all" } else { status }))
-                }
-            }
-            @if rows.is_empty() {
-                div.card.empty {
-                    @if typed.is_empty() {
-                        strong { (texts().no_orders) }
-                        p { (texts().no_orders_hint) }
-                        a.button href="/animals?status=available" { (texts().animals_heading) }
-                    } @else {
-                        strong { (texts().no_order_found) }
-                        @if desk.may_write() {
-                            p { (texts().no_order_found_hint(wording::days(desk.app().keep_contacts))) }
-                        }
-                        @if is_cut { p { (texts().only_newest(order_search::SEARCHED)) } }
-                    }
-                }
+        (search_form(desk, search_text))
+        div #results.stack data-live data-found=(count_text) {
+            (status_tabs(search_text, status))
+            @if list.rows.is_empty() {
+                (empty_list(desk, search_text, list.is_cut))
             } @else {
-                @if !typed.is_empty() {
-                    p.muted {
-                        (texts().orders_found(rows.len(), is_cut))
-                        @if is_cut { " " (texts().only_newest(order_search::SEARCHED)) }
-                    }
-                } @else if is_cut { p.muted { (texts().only_first) } }
-                @if !sums.is_empty() { p.muted { (texts().shown_here) " " (sums) } }
-                (table(desk, &fields, &rows))
-                (page_links(first.as_deref(), next.as_deref()))
+                (list_content(desk, &fields, search_text, &list))
             }
         }
     };
@@ -130,28 +73,148 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         .into())
 }
 
-/// The list of the orders in a status: of all, or of those that were found.
-fn tab(typed: &str, (value, label): (&str, &str), present: &str) -> Markup {
+/// Loads the orders that a search finds, or else the reservations, or else a page of the orders in a status.
+async fn load_list(
+    desk: &Desk<'_>,
+    search_text: &str,
+    status: &str,
+) -> Result<OrderList, ApiError> {
+    let after = desk.visit.query.integer("after").and_then(OrderId::new);
+    let mut list = OrderList {
+        first_link: after.map(|_| link("/orders", &[("status", status)])),
+        ..OrderList::default()
+    };
+
+    if !search_text.is_empty() {
+        let matches = order_search::find(desk, search_text, status.parse().ok()).await?;
+        list.is_cut = !matches.is_complete;
+        list.rows = with_pets(desk, matches.orders).await?;
+    } else if status == OrderStatus::Reserved.as_str() {
+        let now = desk.visit.now;
+        let end = now.checked_add(RESERVATION_HOURS.hours()).unwrap_or(now);
+        let due = desk.store().due_orders(None, end, MAX_RESERVATIONS).await?;
+        list.is_cut = due.len() >= MAX_RESERVATIONS as usize;
+        list.rows = load_rows(desk, due.into_iter().map(|(id, _)| id)).await?;
+    } else {
+        let query = OrderQuery {
+            status: status.parse().ok(),
+            limit: Limit::new(ORDERS_ON_PAGE).unwrap_or_default(),
+            newest_first: true,
+            after,
+            ..OrderQuery::default()
+        };
+        let (orders, next_position) = desk.store().list_orders(&query).await?;
+        if let Some(id) = next_position {
+            let id = id.to_string();
+            let status = desk.visit.query.get("status");
+            list.next_link = Some(link("/orders", &[("status", status), ("after", &id)]));
+        }
+        list.rows = with_pets(desk, orders).await?;
+    }
+    Ok(list)
+}
+
+/// Renders the form that searches for orders in all statuses.
+fn search_form(desk: &Desk<'_>, search_text: &str) -> Markup {
+    let label = if desk.may_write() {
+        texts().find_order
+    } else {
+        texts().find_order_by_animal
+    };
     html! {
-        li {
-            a href=(link("/orders", &[("q", typed), ("status", value)])) aria-current=[(value == present).then_some("true")] {
-                (label)
+        form.card method="get" action="/orders" role="search" data-search {
+            label for="q" { (label) }
+            div.row {
+                div.field.search {
+                    input #q name="q" type="search" value=(search_text)
+                        autocomplete="off" dir="auto" autofocus;
+                }
+                input type="hidden" name="status" value="all";
+                button.main { (texts().find) }
             }
         }
     }
 }
 
-/// The page of the order, with what is wrong about a change of it.
+/// Renders the links to the orders in each status, and to all: of the store, or of the search.
+fn status_tabs(search_text: &str, present_status: &str) -> Markup {
+    let is_all = present_status.is_empty() || present_status == ALL_STATUSES;
+    html! {
+        nav.sub aria-label=(texts().status_label) {
+            ul {
+                @for status in OrderStatus::ALL {
+                    @let is_present = status.as_str() == present_status;
+                    @let label = texts().order_status(status);
+                    (status_tab(search_text, status.as_str(), label, is_present))
+                }
+                (status_tab(search_text, ALL_STATUSES, texts().all, is_all))
+            }
+        }
+    }
+}
+
+/// The value of `status` in a query for the orders in all statuses.
+const ALL_STATUSES: &str = "all";
+
+/// Renders the link to the orders in a status.
+fn status_tab(search_text: &str, status: &str, label: &str, is_present: bool) -> Markup {
+    let path = link("/orders", &[("q", search_text), ("status", status)]);
+    html! {
+        li {
+            a href=(path) aria-current=[is_present.then_some("true")] { (label) }
+        }
+    }
+}
+
+/// Renders what the page says without orders.
+fn empty_list(desk: &Desk<'_>, search_text: &str, is_cut: bool) -> Markup {
+    html! {
+        div.card.empty {
+            @if search_text.is_empty() {
+                strong { (texts().no_orders) }
+                p { (texts().no_orders_hint) }
+                a.button href="/animals?status=available" { (texts().animals_heading) }
+            } @else {
+                strong { (texts().no_order_found) }
+                @if desk.may_write() {
+                    @let days = wording::days(desk.app().keep_contacts);
+                    p { (texts().no_order_found_hint(days)) }
+                }
+                @if is_cut { p { (texts().only_newest(order_search::MAX_SEARCHED)) } }
+            }
+        }
+    }
+}
+
+/// Renders the orders of a list, their sums, and the links to other pages.
+fn list_content(desk: &Desk<'_>, fields: &FieldSet, search_text: &str, list: &OrderList) -> Markup {
+    let sums = sums(desk, &list.rows);
+    html! {
+        @if !search_text.is_empty() {
+            p.muted {
+                (texts().orders_found(list.rows.len(), list.is_cut))
+                @if list.is_cut { " " (texts().only_newest(order_search::MAX_SEARCHED)) }
+            }
+        } @else if list.is_cut {
+            p.muted { (texts().only_first) }
+        }
+        @if !sums.is_empty() { p.muted { (texts().shown_here) " " (sums) } }
+        (table(desk, fields, &list.rows))
+        (page_links(list.first_link.as_deref(), list.next_link.as_deref()))
+    }
+}
+
+/// Shows the page of the order, with the problems of a change of it.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let ids = desk.id(OrderId::new).into_iter();
-    let Some((order, pet)) = with_animals(desk, ids).await?.into_iter().next() else {
+    let mut rows = load_rows(desk, desk.id(OrderId::new).into_iter()).await?;
+    let Some(OrderRow { order, pet }) = rows.pop() else {
         return Ok(missing_page(texts().no_order));
     };
+    let animal = match &pet {
+        Some(pet) => Some(animal_section(desk, pet).await?),
+        None => None,
+    };
     let title = texts().title_of_order(order.id.get());
-    let categories = desk
-        .load_categories(pet.iter().map(|pet| pet.category_id).collect())
-        .await?;
-    let (fields, mut drawings) = (desk.store().fields().await?, Drawings::default());
     let content = html! {
         div.head {
             h1 { (title) }
@@ -161,20 +224,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         div.columns {
             section.card {
                 h2 { (texts().animal) }
-                @if let Some(pet) = &pet {
-                    @let animal = Animal::whole(pet, &fields);
-                    (animal_card(desk, &animal, &markup::category(&categories, pet.category_id), (&mut drawings, 0)))
-                    dl {
-                        dt { (texts().number) }
-                        dd { (pet.id.get()) }
-                        // Such as its microchip.
-                        @for (field, value) in animal.values.iter().filter(|(field, _)| field.is_unique) {
-                            dt { (values::label_of(field)) }
-                            dd { (values::value_markup(desk, field, value)) }
-                        }
-                    }
-                    (drawings.symbols())
-                }
+                @if let Some(animal) = animal { (animal) }
             }
             section.card #order {
                 h2 { (texts().order) }
@@ -186,48 +236,72 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             p.print { (label) (window_texts().colon) "______________________________" }
         }
     };
-    let page = Page::new(title, live_content(errors, &content));
-    let page = page.following(Follows::Pet(order.pet_id.get()));
-    Ok(page.wrong_if(!errors.is_empty()).into())
+    let page = Page::new(title, live_content(errors, &content))
+        .following(Follows::Pet(order.pet_id.get()))
+        .wrong_if(!errors.is_empty());
+    Ok(page.into())
 }
 
-/// The values of an order, beginning with the customer's contact data.
+/// Renders the animal of an order, with the values by which people tell it from others, such as its microchip.
+async fn animal_section(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, ApiError> {
+    let categories = desk.load_categories([pet.category_id].into()).await?;
+    let fields = desk.store().fields().await?;
+    let animal = Animal::whole(pet, &fields);
+    let category = markup::category(&categories, pet.category_id);
+    let mut drawings = Drawings::default();
+    Ok(html! {
+        (animal_card(desk, &animal, &category, (&mut drawings, 0)))
+        dl {
+            dt { (texts().number) }
+            dd { (pet.id.get()) }
+            @for (field, value) in animal.values.iter().filter(|(field, _)| field.is_unique) {
+                dt { (values::label_of(field)) }
+                dd { (values::value_markup(desk, field, value)) }
+            }
+        }
+        (drawings.symbols())
+    })
+}
+
+/// Renders the values of an order, beginning with the customer's contact data.
 pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
-    let members = ORDER_INPUTS
-        .iter()
-        .map(|input| (input.label(), input.shown(desk, order)));
-    let reason = order
-        .reason
-        .as_ref()
-        .map(|reason| reason.as_str().to_owned());
-    let is_sold = order.status == OrderStatus::Completed;
-    let closed_at = if is_sold {
+    let closed_label = if order.status == OrderStatus::Completed {
         texts().sold_at
     } else {
         texts().closed_at
     };
-    let ends = order
-        .expires_at
-        .filter(|_| order.status == OrderStatus::Reserved);
-    let times = [
-        (texts().ends, ends),
-        (texts().placed_at, Some(order.created_at)),
-        (closed_at, order.closed_at),
-    ];
+    let reservation_end = match order.status {
+        OrderStatus::Reserved => order.expires_at,
+        _ => None,
+    };
     html! {
         dl {
-            @for (label, text) in members.chain([(texts().reason_label, reason)]) {
-                @if let Some(text) = text {
-                    dt { (label) }
-                    dd { (markup::text(&text, LONG)) @if label == texts().contact { (call(&text)) } }
+            @for input in &ORDER_INPUTS {
+                @if let Some(text) = input.display_value(desk, order) {
+                    dt { (input.label()) }
+                    dd {
+                        (markup::text(&text, LONG))
+                        @if input.label() == texts().contact { (call(&text)) }
+                    }
                 }
             }
-            @for (label, at) in times {
-                @if let Some(at) = at {
-                    dt { (label) }
-                    dd { (markup::time_and_distance(at, desk.visit.now)) }
-                }
+            @if let Some(reason) = &order.reason {
+                dt { (texts().reason_label) }
+                dd { (markup::text(reason.as_str(), LONG)) }
             }
+            (time_detail(desk, texts().ends, reservation_end))
+            (time_detail(desk, texts().placed_at, Some(order.created_at)))
+            (time_detail(desk, closed_label, order.closed_at))
+        }
+    }
+}
+
+/// Renders a time of an order with its label, or nothing if there is none.
+fn time_detail(desk: &Desk<'_>, label: &str, time: Option<Timestamp>) -> Markup {
+    html! {
+        @if let Some(time) = time {
+            dt { (label) }
+            dd { (markup::time_and_distance(time, desk.visit.now)) }
         }
     }
 }
@@ -235,7 +309,7 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
 /// The name of the button that the Enter key presses.
 const ENTER: &str = "enter";
 
-/// The form of an order: each of its buttons also saves what was typed.
+/// Renders the form of an order: each of its buttons also saves the typed values.
 pub(super) fn form(
     desk: &Desk<'_>,
     order: &Order,
@@ -245,73 +319,53 @@ pub(super) fn form(
     if !desk.may_write() {
         return html! {};
     }
-    let (path, now) = (format!("/orders/{}", order.id), form_of(desk, order));
-    // It was not saved.
-    let is_sent = desk
-        .visit
-        .request
-        .uri
-        .path()
-        .starts_with(&format!("{path}/"));
-    let form = if is_sent {
-        Merged::of(&desk.visit.form, &now).form
+    let path = format!("/orders/{}", order.id);
+    let current_form = form_of(desk, order);
+    // The path of a form that could not be saved is below that of the order.
+    let request_path = desk.visit.request.uri.path();
+    let is_rejected = request_path.starts_with(&format!("{path}/"));
+    let form = if is_rejected {
+        submitted_values(desk, &current_form)
     } else {
-        Form::default()
-    };
-    // Some buttons stand in a list or in a message, and send no inputs.
-    let unsent = now
-        .fields()
-        .iter()
-        .filter(|(name, _)| form.all(name).next().is_none());
-    let form: Form = form.fields().iter().chain(unsent).cloned().collect();
-    let press = |command: &str, class: &str, label: &str| {
-        html! { button class=(class) formaction={ (path) "/" (command) } { (label) } }
+        current_form.clone()
     };
     let is_reserved = order.status == OrderStatus::Reserved;
-    // Without the price of an order that cannot have another one.
-    let inputs = ORDER_INPUTS
-        .iter()
-        .filter(|input| now.all(input.name).next().is_some());
-    let (price, others): (Vec<_>, Vec<_>) =
-        inputs.partition(|input| is_reserved && input.name == PRICE);
-    let reason = Input::of("reason", texts().reason_label, &form, errors).optional();
-    let is_free =
-        pet.is_some_and(|pet| pet.status == PetStatus::Available && pet.withdrawn.is_none());
-    let may_reopen = if order.status == OrderStatus::Completed {
-        order.holds
+    // The price of a reservation is next to its buttons, and the price of a cancelled order cannot change.
+    let is_sold = order.status == OrderStatus::Completed;
+    let summary = if is_reserved {
+        texts().extend_or_change
     } else {
-        is_free
+        texts().change_order
     };
     html! {
         form.stack.no-print data-draft method="post" action={ (path) "/change" } {
             (desk.key("order"))
-            (merge::shown(&now))
+            (merge::hidden_fields(&current_form))
             // For the Enter key, which presses the first button.
-            button.hidden name=(ENTER) value="yes" tabindex="-1" aria-hidden="true" { (texts().save) }
+            button.hidden name=(ENTER) value="yes" tabindex="-1" aria-hidden="true" {
+                (texts().save)
+            }
             @if is_reserved {
                 div.row {
-                    @for input in price { (input.show(desk, (&form, errors), (false, ""))) }
-                    (press("complete", "main", texts().sell))
-                    (press("cancel", "", texts().cancel_reservation))
+                    (inputs(desk, &form, errors, |input| input.name == PRICE))
+                    (command_button(&path, "complete", "main", texts().sell))
+                    (command_button(&path, "cancel", "", texts().cancel_reservation))
                 }
-            } @else if may_reopen {
-                div.buttons { (press("reopen", "", texts().reopen(order.status))) }
-            }
-            @if order.status == OrderStatus::Completed && order.holds {
-                details open[errors.of("reason").is_some()] {
-                    summary { (texts().take_back) }
-                    div.fields {
-                        p.hint { (texts().take_back_hint) }
-                        (reason.show())
-                        div { (press("return", "", texts().take_back)) }
-                    }
+            } @else if may_reopen(order, pet) {
+                div.buttons {
+                    (command_button(&path, "reopen", "", texts().reopen(order.status)))
                 }
             }
-            details open[is_sent] {
-                summary { @if is_reserved { (texts().extend_or_change) } @else { (texts().change_order) } }
+            @if is_sold && order.holds {
+                (return_part(&path, &form, errors))
+            }
+            details open[is_rejected] {
+                summary { (summary) }
                 div.fields {
-                    @if is_reserved { (forms::day_input(form.get("until"), errors.of("until"))) }
-                    @for input in others { (input.show(desk, (&form, errors), (false, ""))) }
+                    @if is_reserved {
+                        (forms::day_input(form.get("until"), errors.message_for("until")))
+                    }
+                    (inputs(desk, &form, errors, |input| input.name != PRICE || is_sold))
                     div { button { (texts().save) } }
                 }
             }
@@ -319,78 +373,147 @@ pub(super) fn form(
     }
 }
 
-/// The typed values, as a change of the values that the form showed. A member that it does not have stays.
-fn patch(desk: &Desk<'_>, form: &Form, now: &Form, errors: &mut Errors) -> OrderPatch {
-    let differs = |name: &str| merge::differs(form, now, name);
-    let values = order_inputs::read((form, desk.currency()), differs, errors);
-    let end = differs("until").then(|| forms::end_of_day(form, desk.visit.now));
-    OrderPatch {
-        expires_at: end.and_then(|end| errors.take("until", end)),
-        ..values
+/// Returns the values of a form that could not be saved. Some buttons are in a list or in a message, and send no
+/// inputs, so the present values complete the form.
+fn submitted_values(desk: &Desk<'_>, current_form: &Form) -> Form {
+    let merged_form = MergedForm::new(&desk.visit.form, current_form).form;
+    let mut fields = merged_form.fields().to_vec();
+    for (name, value) in current_form.fields() {
+        if merged_form.all(name).next().is_none() {
+            fields.push((name.clone(), value.clone()));
+        }
+    }
+    fields.into_iter().collect()
+}
+
+/// Renders the inputs of an order that `is_included` selects.
+fn inputs(
+    desk: &Desk<'_>,
+    form: &Form,
+    errors: &Errors,
+    is_included: impl Fn(&OrderInput) -> bool,
+) -> Markup {
+    html! {
+        @for input in &ORDER_INPUTS {
+            @if is_included(input) {
+                (input.show(desk, form, errors, OrderForm::Present))
+            }
+        }
     }
 }
 
-/// Saves what was typed about the order in the path, carries out commands about it, and shows its animal.
-/// Commands require that the order is still what the page showed.
+/// Renders a button that sends the form of the order at `path` to a command.
+fn command_button(path: &str, command: &str, class: &str, label: &str) -> Markup {
+    html! { button class=(class) formaction={ (path) "/" (command) } { (label) } }
+}
+
+/// Renders the part of the form in which the customer returns the animal.
+fn return_part(path: &str, form: &Form, errors: &Errors) -> Markup {
+    let reason = Input::from_form("reason", texts().reason_label, form, errors).as_optional();
+    html! {
+        details open[errors.message_for("reason").is_some()] {
+            summary { (texts().take_back) }
+            div.fields {
+                p.hint { (texts().take_back_hint) }
+                (reason.show())
+                div { (command_button(path, "return", "", texts().take_back)) }
+            }
+        }
+    }
+}
+
+/// Whether a closed order can become a reservation again: a sale while it holds its animal, and a cancelled order while
+/// its animal is available.
+fn may_reopen(order: &Order, pet: Option<&StorePet>) -> bool {
+    if order.status == OrderStatus::Completed {
+        return order.holds;
+    }
+    pet.is_some_and(|pet| pet.status == PetStatus::Available && pet.withdrawn.is_none())
+}
+
+/// Parses the typed values as a change of the values that the form showed. A member that the form does not have stays.
+fn parse_patch(
+    desk: &Desk<'_>,
+    form: &Form,
+    current_form: &Form,
+    errors: &mut Errors,
+) -> OrderPatch {
+    let mut patch = order_inputs::parse_patch(
+        form,
+        desk.currency(),
+        |name| merge::differs(form, current_form, name),
+        errors,
+    );
+    if merge::differs(form, current_form, "until") {
+        let end = forms::parse_end_of_day(form, desk.visit.now);
+        patch.expires_at = errors.take("until", end);
+    }
+    patch
+}
+
+/// Saves the typed values of the order in the path, carries out commands about it, and shows its animal.
+/// Commands require that the order is still what the page showed. `further_commands` makes them from the id of the
+/// order and the change of its price.
 async fn act_on_order(
     desk: &Desk<'_>,
-    commands: impl FnOnce(OrderId, Patch<Decimal>, &mut Errors) -> Vec<Command>,
+    further_commands: impl FnOnce(OrderId, Patch<Decimal>, &mut Errors) -> Vec<Command>,
 ) -> Result<Reply, ApiError> {
-    let Some(order) = with_ids(desk, desk.id(OrderId::new).into_iter())
-        .await?
-        .pop()
-    else {
+    let ids = desk.id(OrderId::new).into_iter();
+    let Some(order) = load_orders(desk, ids).await?.pop() else {
         return Ok(missing_page(texts().no_order));
     };
-    let now = form_of(desk, &order);
-    let merged = Merged::of(&desk.visit.form, &now);
+    let current_form = form_of(desk, &order);
+    let merged = MergedForm::new(&desk.visit.form, &current_form);
     let mut errors = Errors::default();
-    let mut patch = patch(desk, &merged.form, &now, &mut errors);
-    let then = commands(order.id, patch.price.clone(), &mut errors);
+    let mut patch = parse_patch(desk, &merged.form, &current_form, &mut errors);
+    let further_commands = further_commands(order.id, patch.price.clone(), &mut errors);
     if !errors.is_empty() {
         return show(desk, &errors).await;
     }
-    if matches!(then[..], [Command::CompleteOrder { .. }]) {
-        // The sale changes it.
+    if matches!(further_commands[..], [Command::CompleteOrder { .. }]) {
+        // The sale changes the price.
         patch.price = Patch::Keep;
     }
-    let outdated = merged.errors(then.is_empty(), |name, value| {
+
+    let outdated = merged.errors(further_commands.is_empty(), |name, value| {
         values::in_words(&[], desk.currency(), name, value)
     });
-    let preconditions = merged.preconditions(!outdated.is_empty());
-    let commands = [Command::PatchOrder {
+    let mut commands = vec![Command::PatchOrder {
         id: order.id,
         patch,
-        preconditions,
+        preconditions: merged.preconditions(!outdated.is_empty()),
     }];
-    match desk
-        .execute(commands.into_iter().chain(then).collect())
-        .await?
-    {
+    commands.extend(further_commands);
+
+    match desk.execute(commands).await? {
         Ok(flash) => {
-            // A member goes on where the button was.
-            let is_of_today = desk.visit.form.get(FROM) == TODAY;
-            let animal = format!("/animals/{}", order.pet_id.get());
-            Ok(Reply::See(
-                if is_of_today { "/".to_owned() } else { animal },
-                Some(flash),
-            ))
+            // The next page is the one with the button.
+            let next_path = if desk.visit.form.get(FROM) == TODAY {
+                "/".to_owned()
+            } else {
+                format!("/animals/{}", order.pet_id.get())
+            };
+            Ok(Reply::See(next_path, Some(flash)))
         }
         Err(_) if !outdated.is_empty() => show(desk, &outdated).await,
         Err(not_done) => {
-            let pet = desk.store().get_store_pet(order.pet_id).await?;
-            let other = pet
-                .and_then(|pet| pet.order_id)
-                .filter(|other| *other != order.id);
-            let other = other.map_or(String::new(), |other| {
-                texts().animal_is_reserved(other.get())
-            });
-            show(desk, &Errors::text(&(not_done.why + &other))).await
+            let message = not_done.why + &other_order_hint(desk, &order).await?;
+            show(desk, &Errors::from_text(&message)).await
         }
     }
 }
 
-// The change of the order checks first that it is the one that the page showed.
+/// Returns the hint that another order holds the animal of this order; empty if none does.
+async fn other_order_hint(desk: &Desk<'_>, order: &Order) -> Result<String, ApiError> {
+    let pet = desk.store().get_store_pet(order.pet_id).await?;
+    Ok(match pet.and_then(|pet| pet.order_id) {
+        Some(holding_id) if holding_id != order.id => texts().animal_is_reserved(holding_id.get()),
+        _ => String::new(),
+    })
+}
+
+/// Returns the command that sells the animal. It has no preconditions, because the change of the order before it has
+/// them.
 fn sale(id: OrderId, price: Patch<Decimal>) -> Command {
     Command::CompleteOrder {
         id,
@@ -399,6 +522,7 @@ fn sale(id: OrderId, price: Patch<Decimal>) -> Command {
     }
 }
 
+/// Returns the command that cancels the order. See [`sale`].
 fn cancellation(id: OrderId) -> Command {
     Command::CancelOrder {
         id,
@@ -407,7 +531,7 @@ fn cancellation(id: OrderId) -> Command {
     }
 }
 
-/// Sells the reserved animal for the price that was typed.
+/// Sells the reserved animal for the typed price.
 pub(super) async fn complete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     act_on_order(desk, |id, price, _| vec![sale(id, price)]).await
 }
@@ -417,45 +541,40 @@ pub(super) async fn cancel(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     act_on_order(desk, |id, _, _| vec![cancellation(id)]).await
 }
 
-/// The customer returns the animal.
+/// Takes the animal back from the customer.
 pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     act_on_order(desk, |id, _, errors| {
-        let typed = desk.visit.form.get("reason");
-        let reason = errors
-            .take("reason", forms::optional(typed, texts().reason_label))
-            .flatten();
+        let typed_reason = desk.visit.form.get("reason");
+        let reason = forms::parse_optional_text(typed_reason, texts().reason_label);
         vec![Command::ReturnOrder {
             id,
-            reason,
+            reason: errors.take("reason", reason).flatten(),
             preconditions: Preconditions::default(),
         }]
     })
     .await
 }
 
-/// Reserves the animal again, as before a sale or a cancellation by mistake. To undo more than that, the
-/// form says how the order closes then.
+/// Reserves the animal again, as before a sale or a cancellation by mistake. To undo more, the form has the field `then`
+/// with the way in which the order closes afterwards: `cancel` or `sell`.
 pub(super) async fn reopen(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let default_end = desk.default_end();
     act_on_order(desk, |id, _, _| {
-        let preconditions = Preconditions::default();
-        let reopened = Command::ReopenOrder {
+        let reopening = Command::ReopenOrder {
             id,
             expires_at: None,
-            default_end,
-            preconditions,
+            default_end: desk.default_end(),
+            preconditions: Preconditions::default(),
         };
-        let then = match desk.visit.form.get("then") {
-            "cancel" => Some(cancellation(id)),
-            "sell" => Some(sale(id, Patch::Keep)),
-            _ => None,
-        };
-        [reopened].into_iter().chain(then).collect()
+        match desk.visit.form.get("then") {
+            "cancel" => vec![reopening, cancellation(id)],
+            "sell" => vec![reopening, sale(id, Patch::Keep)],
+            _ => vec![reopening],
+        }
     })
     .await
 }
 
-/// Changes what people wrote about the order, and the end of a reservation.
+/// Changes the values that people wrote about the order, and the end of a reservation.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     if !form.get(ENTER).is_empty() && !form.get("reason").is_empty() {

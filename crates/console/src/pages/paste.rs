@@ -329,16 +329,16 @@ fn line(
     let mut take = |(_, label): &(String, String), message: String| {
         errors.add("", labelled(label, &message));
     };
-    let of_name = forms::name(&name.0).map_err(|message| take(&name, message));
+    let of_name = forms::parse_name(&name.0).map_err(|message| take(&name, message));
     let of_species = species(&form, known.fields).filter(|_| category.0.is_empty());
     let of_category = match of_species.as_ref().map_or(&*category.0, |(_, label)| label) {
         "" => Err(texts().species_or_category.to_owned()),
-        typed => forms::category(typed, known.categories),
+        typed => forms::find_category(typed, known.categories),
     };
     let category_id = of_category.map_err(|message| take(&category, message));
     let of_status = match &*status.0 {
         "" => Ok(PetStatus::default()),
-        typed => forms::status(typed).map_err(|message| take(&status, message)),
+        typed => forms::parse_status(typed).map_err(|message| take(&status, message)),
     };
     let before = (&FieldValues::NONE, known.now, known.currency);
     let fields = values::patch(known.fields, &form, before, &mut errors);

@@ -27,9 +27,9 @@ use crate::{
     Console,
     ask::Question,
     desk::{KEY_FIELD, owner_of},
-    merge::Merged,
+    merge::MergedForm,
     prelude::*,
-    problem::unread,
+    problem::translate_unreadable_form,
     reply::Flash,
     session,
 };
@@ -92,7 +92,7 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             return Ok(asked);
         }
     }
-    let merged = Merged::of(form, &photos::form_of(&pet));
+    let merged = MergedForm::new(form, &photos::form_of(&pet));
     let conflicts = merged.errors(true, |name, value| {
         let mut all = pet.photos.all().iter().zip(1..);
         let label = all.find_map(|(photo, number)| {
@@ -107,7 +107,7 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut commands = Vec::new();
     for photo in pet.photos.all() {
         let Some(patch) = typed(&merged.form, photo) else {
-            return photos::show(desk, &Errors::text(texts().text_too_long)).await;
+            return photos::show(desk, &Errors::from_text(texts().text_too_long)).await;
         };
         if patch != PhotoPatch::default() {
             let preconditions = preconditions();
@@ -144,7 +144,7 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                 .filter(|present| present.id == photo);
             match turned(desk, present, act == "right").await? {
                 Ok(by) => commands.push(Command::ReplacePhoto { id, photo, by }),
-                Err(why) => return photos::show(desk, &Errors::text(&why)).await,
+                Err(why) => return photos::show(desk, &Errors::from_text(&why)).await,
             }
         }
         Some(photo) if position.is_some() => {
@@ -167,7 +167,7 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     match desk.execute(commands).await? {
         Ok(flash) => Ok(see(id, flash)),
         Err(_) if merged.is_conflict() => photos::show(desk, &conflicts).await,
-        Err(NotDone { why, .. }) => photos::show(desk, &Errors::text(&why)).await,
+        Err(NotDone { why, .. }) => photos::show(desk, &Errors::from_text(&why)).await,
     }
 }
 
@@ -241,7 +241,7 @@ async fn restore(desk: &Desk<'_>, pet: &StorePet, photo: PhotoId) -> Result<Repl
         replaced_by,
     }) = deleted.filter(|_| is_there)
     else {
-        return photos::show(desk, &Errors::text(texts().photo_not_kept)).await;
+        return photos::show(desk, &Errors::from_text(texts().photo_not_kept)).await;
     };
     let (id, preconditions) = (pet.id, Preconditions::PRESENT);
     let patch = PhotoPatch {
@@ -266,7 +266,7 @@ async fn restore(desk: &Desk<'_>, pet: &StorePet, photo: PhotoId) -> Result<Repl
     };
     match desk.execute(commands).await? {
         Ok(_) => Ok(see(id, Flash::new("photo-restored", id.get()))),
-        Err(NotDone { why, .. }) => photos::show(desk, &Errors::text(&why)).await,
+        Err(NotDone { why, .. }) => photos::show(desk, &Errors::from_text(&why)).await,
     }
 }
 
@@ -293,18 +293,18 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
     let timeout = edge.body_timeout * PICTURE_TIMES;
     // For as many as an animal has.
     let max_form = (Photos::MAX + 1) * max;
-    let mut form =
-        Multipart::new(&desk.visit.request.headers, body, timeout, max_form).map_err(unread)?;
+    let mut form = Multipart::new(&desk.visit.request.headers, body, timeout, max_form)
+        .map_err(translate_unreadable_form)?;
     let (mut key, mut added, mut failed) = (String::new(), 0_u32, Vec::new());
     let mut waiting = Vec::new();
-    while let Some(part) = form.next(max).await.map_err(unread)? {
+    while let Some(part) = form.next(max).await.map_err(translate_unreadable_form)? {
         match (part.file, part.content) {
             (None, Some(content)) if part.name == KEY_FIELD => {
                 key = String::from_utf8_lossy(&content).into_owned();
                 // A page that another member has left open.
-                let owner = owner_of(&Form::sent(&[(KEY_FIELD, &key)]));
+                let owner = owner_of(&Form::from_encoded_pairs(&[(KEY_FIELD, &key)]));
                 if owner.is_some_and(|owner| owner != desk.session.member.id) {
-                    return wrong(desk, &Errors::text(texts().another_member)).await;
+                    return wrong(desk, &Errors::from_text(texts().another_member)).await;
                 }
             }
             // A form without a choice has an empty file.
@@ -345,7 +345,7 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
             }
         }
     };
-    wrong(desk, &Errors::other(problem)).await
+    wrong(desk, &Errors::from_markup(problem)).await
 }
 
 /// The page with what is wrong about pictures.
@@ -374,7 +374,7 @@ async fn add_one(
     let (key, digest) = (format!("{key}-{number}"), text::hex_digits(&digest));
     let fields = [("picture", &*digest), (KEY_FIELD, &*key)];
     // A form without a key has its effect each time.
-    desk.visit.form = Form::sent(&fields[..if key.starts_with('-') { 1 } else { 2 }]);
+    desk.visit.form = Form::from_encoded_pairs(&fields[..if key.starts_with('-') { 1 } else { 2 }]);
     let photo = stored.into_photo(None);
     Ok(desk
         .execute(vec![Command::AddPhoto { id, photo }])

@@ -47,7 +47,7 @@ fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
                     @if !all.is_empty() && may_change {
                         form method="post" action={ (path) "/photos/change" } {
                             (desk.key("photos-change"))
-                            (merge::shown(&form_of(pet)))
+                            (merge::hidden_fields(&form_of(pet)))
                             // For the Enter key, which presses the first button.
                             button.hidden name="do" value="save" tabindex="-1" aria-hidden="true" { (texts().save) }
                             (list(desk, all, &name, may_change))

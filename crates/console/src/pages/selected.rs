@@ -25,7 +25,7 @@ pub(super) fn bar(
     } else {
         form.get("until")
     };
-    let input = |name, label| Input::of(name, label, form, errors);
+    let input = |name, label| Input::from_form(name, label, form, errors);
     let given: Vec<&FieldDefinition> = fields
         .all()
         .iter()
@@ -45,7 +45,7 @@ pub(super) fn bar(
     // With what is wrong in it, it is open.
     let part = |label: &str, names: &[&str], content: Markup| {
         html! {
-            details name="act" open[names.iter().any(|name| errors.of(name).is_some())] {
+            details name="act" open[names.iter().any(|name| errors.message_for(name).is_some())] {
                 summary.button { (label) }
                 div.row { (content) }
             }
@@ -58,7 +58,7 @@ pub(super) fn bar(
             button.hidden name="do" value="" tabindex="-1" aria-hidden="true" { (texts().save) }
             div.acts {
                 (part(texts().reserve_or_sell, &["until", "contact", "price"], html! {
-                    (forms::day_input(until, errors.of("until")))
+                    (forms::day_input(until, errors.message_for("until")))
                     (input("contact", texts().contact).show())
                     (Input { inputmode: "decimal", ..input("price", texts().price_of_each) }.show())
                     button name="do" value="reserve" { (texts().reserve) }
@@ -71,11 +71,11 @@ pub(super) fn bar(
                 }))
                 (part(texts().value_more, &["value"], html! {
                     (input("of", texts().field_of_animals).choose(&of))
-                    (Input { list: Some("values"), ..input("value", texts().new_value).hint(texts().value_hint) }.show())
+                    (Input { list: Some("values"), ..input("value", texts().new_value).with_hint(texts().value_hint) }.show())
                     button name="do" value="value" { (texts().change_verb) }
                 }))
                 (part(texts().withdraw_several, &["why"], html! {
-                    (input("why", texts().reason_label).choose(&forms::withdrawal_reasons()))
+                    (input("why", texts().reason_label).choose(&forms::withdrawal_reason_options()))
                     button.danger name="do" value="withdraw" { (texts().withdraw) }
                 }))
             }

@@ -89,7 +89,7 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
     let (Some(act), true) = (act, errors.is_empty()) else {
         return animals::show(desk, form, &errors).await;
     };
-    let orders = order_rows::with_ids(desk, pets.iter().filter_map(|pet| pet.order_id)).await?;
+    let orders = order_rows::load_orders(desk, pets.iter().filter_map(|pet| pet.order_id)).await?;
     let (mut commands, mut owners, mut problems) = (Vec::new(), Vec::new(), Vec::new());
     for (pet, of) in pets.iter().zip(&selected) {
         let order = orders.iter().find(|order| Some(order.id) == pet.order_id);
@@ -120,7 +120,7 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
             Ok(flash) => return Ok(undo::on_list(flash, list_of(form))),
             Err(NotDone { index, why, .. }) if problems.is_empty() => {
                 let Some(pet) = index.and_then(|index| owners.get(index)) else {
-                    return animals::show(desk, form, &Errors::text(&why)).await;
+                    return animals::show(desk, form, &Errors::from_text(&why)).await;
                 };
                 problems.push((*pet, why));
             }
@@ -145,7 +145,7 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
             }
         }
     };
-    animals::show(desk, form, &Errors::other(problem)).await
+    animals::show(desk, form, &Errors::from_markup(problem)).await
 }
 
 /// Why commands about an animal cannot be carried out, as the store would find it.
@@ -259,8 +259,9 @@ async fn act(
     };
     // One customer, as for a litter. Without a price, each has its own.
     let order = |terms: OrderTerms, errors: &mut Errors| -> ForPet {
-        let values = order_inputs::read(
-            (form, desk.currency()),
+        let values = order_inputs::parse_patch(
+            form,
+            desk.currency(),
             |name| !form.get(name).is_empty(),
             errors,
         );
@@ -273,7 +274,7 @@ async fn act(
         |patch: PetPatch| -> ForPet { Box::new(move |of, _| vec![change(of, patch.clone())]) };
     Ok(match button {
         "reserve" => {
-            let end = errors.take("until", forms::end_of_day(form, desk.visit.now));
+            let end = errors.take("until", forms::parse_end_of_day(form, desk.visit.now));
             let until = wording::day(form.get("until"));
             let terms = end.map(OrderTerms::ReservedUntil);
             terms.and_then(|terms| {
@@ -305,7 +306,7 @@ async fn act(
             }),
         ),
         "withdraw" => {
-            let reason = errors.take("why", forms::withdrawal_reason(form.get("why")));
+            let reason = errors.take("why", forms::parse_withdrawal_reason(form.get("why")));
             reason.and_then(|reason| {
                 let withdraw = move |of: Selected<'_>, _: Option<&Order>| {
                     let preconditions = Preconditions::version(of.version);
@@ -365,7 +366,7 @@ async fn act(
             }),
         _ => {
             let categories = desk.load_categories_by_names([form.get("to")]).await?;
-            let id = errors.take("to", forms::category(form.get("to"), &categories));
+            let id = errors.take("to", forms::find_category(form.get("to"), &categories));
             id.and_then(|id| {
                 let question = texts().move_animals(count, &markup::category(&categories, id));
                 let patch = PetPatch {
@@ -391,7 +392,7 @@ fn value<'f>(
     let typed = cells::normalize(field, desk.visit.form.get("value"), desk.currency())?;
     let words = values::in_words(fields.all(), desk.currency(), &id, &typed);
     let mut wrong = Errors::default();
-    let form = Form::with(&[(&*id, &*typed)]);
+    let form = Form::from_pairs(&[(&*id, &*typed)]);
     let before = (&FieldValues::NONE, desk.visit.now, desk.currency());
     let given = values::patch(fields, &form, before, &mut wrong).remove(field.name.as_str());
     match wrong.messages().next() {

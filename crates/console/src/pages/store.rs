@@ -11,7 +11,7 @@ use petstore_domain::{
 use super::field_labels;
 use crate::{
     ask::Question,
-    merge::{self, Merged},
+    merge::{self, MergedForm},
     prelude::*,
     staff,
     store_inputs::{self, PAGES, REACH, StoreInput, WHO, form_of, in_words},
@@ -51,7 +51,7 @@ async fn page(
         div.columns.wide {
             form.stack data-draft method="post" action=(PAGE) {
                 (desk.key("store"))
-                (merge::shown(&form_of(profile)))
+                (merge::hidden_fields(&form_of(profile)))
                 (group(texts().who_you_are, WHO, &none))
                 (group(texts().how_to_reach_you, REACH, &links(form, errors)))
                 (group(texts().pages_heading, PAGES, &none))
@@ -112,7 +112,8 @@ fn as_shown(desk: &Desk<'_>, facts: &StoreFacts) -> Markup {
 /// The forms of the logo.
 fn logo(desk: &Desk<'_>, profile: &Profile, errors: &Errors) -> Markup {
     let none = Form::default();
-    let picture = Input::of(LOGO, texts().upload_logo, &none, errors).hint(texts().logo_hint);
+    let picture =
+        Input::from_form(LOGO, texts().upload_logo, &none, errors).with_hint(texts().logo_hint);
     html! {
         section.card.stack {
             h2 { (texts().logo) }
@@ -166,7 +167,7 @@ fn links(form: &Form, errors: &Errors) -> Markup {
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (sent, mut errors) = (&desk.visit.form, Errors::default());
     let present = desk.store().profile().await?;
-    let merged = Merged::of(sent, &form_of(&present));
+    let merged = MergedForm::new(sent, &form_of(&present));
     let patch = store_inputs::read(&merged.form, &mut errors);
     if !errors.is_empty() {
         return page(desk, &present, &merged.form, &errors).await;
@@ -177,10 +178,10 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
     // What is typed can be saved over what it is now.
     let present = desk.store().profile().await?;
-    let merged = Merged::of(sent, &form_of(&present));
+    let merged = MergedForm::new(sent, &form_of(&present));
     let errors = merged.errors(true, in_words);
     let errors = if errors.is_empty() {
-        Errors::text(texts().store_stale)
+        Errors::from_text(texts().store_stale)
     } else {
         errors
     };
@@ -213,7 +214,7 @@ pub(super) async fn change_logo(desk: &Desk<'_>, to: ProfileChange) -> Result<Re
     if change(desk, to, &Preconditions::default()).await? {
         return Ok(staff::see(PAGE, "saved"));
     }
-    show(desk, &Errors::text(texts().store_stale)).await
+    show(desk, &Errors::from_text(texts().store_stale)).await
 }
 
 pub(super) async fn remove_logo(desk: &Desk<'_>) -> Result<Reply, ApiError> {

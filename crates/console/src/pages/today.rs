@@ -6,91 +6,65 @@ use jiff::{Timestamp, ToSpan};
 use petstore_domain::{
     PetStatus, Role,
     store_area::{
-        AuditEntry, AuditQuery, AuditType, ChangeType, FieldSet, Inventory, OrderId, OrderStatus,
-        StorePet,
+        AuditEntry, AuditQuery, AuditType, ChangeType, FieldSet, Inventory, Order, OrderId,
+        OrderStatus, StorePet,
     },
 };
 use petstore_languages::look::Animal;
 use tokio::time;
 
-use super::{category_names, first_steps, order_rows, parts::empty_store_card, webhooks};
+use super::{
+    category_names, first_steps,
+    order_rows::{self, OrderRow},
+    parts::empty_store_card,
+    webhooks,
+};
 use crate::{layout::Follows, prelude::*};
 
-/// How long the page waits for the numbers of animals.
-const COUNTED_WITHIN: Duration = Duration::from_millis(100);
+/// The time that the page waits for the numbers of animals.
+const INVENTORY_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// How many reservations and sales the page counts, and how many of them and of animals it shows.
-const COUNTED: u32 = 1_000;
-const MOST_SOLD: u32 = 500;
-const SHOWN: usize = 20;
+/// The number of reservations that the page counts.
+const MAX_COUNTED_RESERVATIONS: u32 = 1_000;
 
-/// In seconds.
-const DAY: i64 = 86_400;
+/// The number of sales that the page counts.
+const MAX_COUNTED_SALES: u32 = 500;
 
-/// For so many hours, an animal has just arrived.
-const NEW: i64 = 7 * 24;
+/// The number of animals or orders that a section shows.
+const MAX_ENTRIES_IN_SECTION: usize = 20;
 
-/// How many values that several animals have it shows.
-const VALUES: usize = 5;
+const SECONDS_PER_DAY: i64 = 86_400;
 
+/// The time for which an animal has just arrived, in hours.
+const ARRIVAL_HOURS: i64 = 7 * 24;
+
+/// The number of values that the page shows, of the values that several animals have.
+const MAX_SHARED_VALUES: usize = 5;
+
+/// Shows `GET /`.
 pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let inventory = time::timeout(COUNTED_WITHIN, desk.app().inventory.read())
+    let inventory = time::timeout(INVENTORY_TIMEOUT, desk.app().inventory.read())
         .await
         .ok()
         .transpose()?;
-    // The end of the day after tomorrow.
-    let until = (desk.visit.now.as_second().div_euclid(DAY) + 3) * DAY - 1;
-    let until = Timestamp::from_second(until).unwrap_or(desk.visit.now);
-    let due = desk.store().due_orders(None, until, COUNTED).await?;
-    let ids = due.iter().take(SHOWN).map(|(id, _)| *id);
-    let ending = order_rows::with_animals(desk, ids).await?;
-    let fields = desk.store().fields().await?;
-    let (incomplete, has_more) = incomplete(desk, &fields).await?;
-    let (sold, is_cut) = sold_today(desk).await?;
-    let sums = order_rows::sums(desk, &sold);
-    let is_manager = desk.role() >= Role::Manager;
-    let failing = if is_manager {
-        desk.store().list_webhooks().await?
-    } else {
-        Vec::new()
-    };
-    let failing = failing
-        .iter()
-        .filter(|stored| webhooks::is_failing(stored))
-        .count();
-    let shared = if desk.may_write() {
-        desk.store().shared_values().await?
-    } else {
-        Vec::new()
-    };
-    let animals = inventory.as_ref().map(|inventory| {
+    let animal_count = inventory.as_ref().map(|inventory| {
         inventory.available + inventory.pending + inventory.sold + inventory.withdrawn
     });
-    let is_empty = animals == Some(0);
+    let is_empty = animal_count == Some(0);
+    let sections = if is_empty {
+        None
+    } else {
+        Some(sections(desk, inventory.as_ref()).await?)
+    };
+    let webhook_notice = webhook_notice(desk).await?;
+    let shared_values = shared_values(desk).await?;
     let steps = first_steps::remaining_steps(desk, is_empty).await?;
     let content = html! {
         h1 { (texts().today) }
-        @if let Some(doubt) = desk.app().confirmed_clock.doubt() {
-            div.flash.notice role="status" {
-                (texts().doubted_clock(&wording::exact(doubt.now), &wording::exact(doubt.confirmed), doubt.rest.as_hours() + 1))
-            }
-        }
-        (backup_notice(desk, animals.unwrap_or_default()))
-        @if failing > 0 {
-            div.flash.notice {
-                (texts().failing_webhooks(failing)) " "
-                a href="/settings/webhooks" { (texts().show_webhooks) }
-            }
-        }
-        // The last value may be incomplete.
-        @for of in shared.chunk_by(|one, other| one.0 == other.0).filter(|of| of.len() > 1).take(VALUES) {
-            div.flash.notice {
-                @if let Some(((field, _), _)) = of.first() { (texts().shared_value(&wording::readable_name(field))) }
-                @for (_, id) in of {
-                    " " a href={ "/animals/" (id.get()) } { (texts().animal) " " (id.get()) }
-                }
-            }
-        }
+        (clock_notice(desk))
+        (backup_notice(desk, animal_count.unwrap_or_default()))
+        (webhook_notice)
+        (shared_values)
         form.card method="get" action="/animals" role="search" {
             label for="q" { (texts().find_label) }
             div.row {
@@ -99,43 +73,10 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             }
         }
         @if let Some(steps) = &steps { (steps) }
-        @if is_empty {
-            @if steps.is_none() { (empty_store_card(desk)) }
-        } @else {
-            div #now.stack data-live {
-                section.stack {
-                    div.head {
-                        h2 { (texts().ending) }
-                        a href="/orders" { (texts().all_reservations) }
-                    }
-                    @if due.is_empty() {
-                        p.card.muted { (texts().none_ending) }
-                    }
-                    @for group in due.chunk_by(|one, other| end(desk, one.1) == end(desk, other.1)) {
-                        @let name = group.first().map_or("", |first| end(desk, first.1));
-                        @let is_in = |(of, _): &&order_rows::Row| of.expires_at.is_some_and(|at| end(desk, at) == name);
-                        @let shown: Vec<_> = ending.iter().filter(is_in).cloned().collect();
-                        h3 { (name) " (" (shown_of(shown.len(), group.len(), "")) ")" }
-                        @if !shown.is_empty() { (order_rows::table(desk, &fields, &shown)) }
-                    }
-                }
-                (part(
-                    (texts().sold_today, sold.len(), is_cut),
-                    ("/orders?status=completed", texts().all_sales),
-                    &html! { @if !sums.is_empty() { p { (sums) } } },
-                    sold.iter().map(|(order, pet)| {
-                        let price = order.price.as_ref().map(|price| amount(price.as_str(), desk.currency()));
-                        (format!("/orders/{}", order.id), pet.as_ref(), price.unwrap_or_default())
-                    }),
-                ))
-                (part(
-                    (texts().incomplete, incomplete.len(), has_more),
-                    ("/animals", texts().newest_animals),
-                    &html! {},
-                    incomplete.iter().map(|(pet, lacks)| (format!("/animals/{}", pet.id), Some(pet), lacks.clone())),
-                ))
-                section aria-label=(texts().numbers) { (counts(inventory.as_ref())) }
-            }
+        @if let Some(sections) = &sections {
+            (sections)
+        } @else if steps.is_none() {
+            (empty_store_card(desk))
         }
     };
     Ok(Page::new(texts().today, content)
@@ -143,27 +84,196 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         .into())
 }
 
-/// A part of the page: its title with the number, the link to its list, and its first animals.
-fn part<'p>(
-    (title, count, has_more): (&str, usize, bool),
-    (path, label): (&str, &str),
-    more: &Markup,
-    animals: impl Iterator<Item = (String, Option<&'p StorePet>, String)>,
-) -> Markup {
+/// Renders the sections with reservations, sales, animals that lack something, and the numbers of animals.
+async fn sections(desk: &Desk<'_>, inventory: Option<&Inventory>) -> Result<Markup, ApiError> {
+    let fields = desk.store().fields().await?;
+    let reservations = reservations(desk, &fields).await?;
+    let sales = sales(desk).await?;
+    let incomplete_pets = incomplete_pets(desk, &fields).await?;
+    Ok(html! {
+        div #now.stack data-live {
+            (reservations)
+            (sales)
+            (incomplete_pets)
+            section aria-label=(texts().numbers) { (counts(inventory)) }
+        }
+    })
+}
+
+/// Renders a notice about a clock that the service does not trust.
+fn clock_notice(desk: &Desk<'_>) -> Markup {
+    let Some(doubt) = desk.app().confirmed_clock.doubt() else {
+        return html! {};
+    };
+    let now = wording::exact(doubt.now);
+    let confirmed = wording::exact(doubt.confirmed);
+    let hours = doubt.rest.as_hours() + 1;
     html! {
-        @if count > 0 {
-            section.stack {
-                div.head {
-                    h2 { (title) " (" (shown_of(count.min(SHOWN), count, if has_more { "+" } else { "" })) ")" }
-                    a href=(path) { (label) }
+        div.flash.notice role="status" { (texts().doubted_clock(&now, &confirmed, hours)) }
+    }
+}
+
+/// Renders a notice about the backups of a store with this number of animals, for managers.
+fn backup_notice(desk: &Desk<'_>, animal_count: u64) -> Markup {
+    if desk.role() < Role::Manager {
+        return html! {};
+    }
+    let notice = match desk.app().backups.lacks(animal_count, desk.visit.now) {
+        Some(Some(last_backup)) => texts().old_backup(&wording::exact(last_backup)),
+        Some(None) => texts().no_backup.to_owned(),
+        None => return html! {},
+    };
+    html! { div.flash.notice { (notice) } }
+}
+
+/// Renders a notice about webhooks that fail, for managers.
+async fn webhook_notice(desk: &Desk<'_>) -> Result<Markup, StoreError> {
+    if desk.role() < Role::Manager {
+        return Ok(html! {});
+    }
+    let webhooks = desk.store().list_webhooks().await?;
+    let failing_count = webhooks
+        .iter()
+        .filter(|stored| webhooks::is_failing(stored))
+        .count();
+    Ok(html! {
+        @if failing_count > 0 {
+            div.flash.notice {
+                (texts().failing_webhooks(failing_count)) " "
+                a href="/settings/webhooks" { (texts().show_webhooks) }
+            }
+        }
+    })
+}
+
+/// Renders the animals that share a value of a field whose values must be unique.
+async fn shared_values(desk: &Desk<'_>) -> Result<Markup, StoreError> {
+    if !desk.may_write() {
+        return Ok(html! {});
+    }
+    let owners = desk.store().shared_values().await?;
+    // The owners of the last value may be incomplete.
+    let groups = owners
+        .chunk_by(|(value, _), (next_value, _)| value == next_value)
+        .filter(|group| group.len() > 1)
+        .take(MAX_SHARED_VALUES);
+    Ok(html! {
+        @for group in groups {
+            div.flash.notice {
+                @if let Some(((field, _), _)) = group.first() {
+                    (texts().shared_value(&wording::readable_name(field)))
                 }
-                (more)
-                ul.chips {
-                    @for (path, pet, about) in animals.take(SHOWN) {
-                        li {
-                            a href=(path) {
-                                (markup::name(pet.map_or("", |pet| pet.name.as_str()), SHORT))
-                                span.muted { (about) }
+                @for (_, id) in group {
+                    " " a href={ "/animals/" (id.get()) } { (texts().animal) " " (id.get()) }
+                }
+            }
+        }
+    })
+}
+
+/// Renders the reservations that end until the day after tomorrow, in a table for each day.
+async fn reservations(desk: &Desk<'_>, fields: &FieldSet) -> Result<Markup, ApiError> {
+    let now = desk.visit.now;
+    let end_of_day_after_tomorrow = (day_number(now) + 3) * SECONDS_PER_DAY - 1;
+    let end = Timestamp::from_second(end_of_day_after_tomorrow).unwrap_or(now);
+    let due_orders = desk
+        .store()
+        .due_orders(None, end, MAX_COUNTED_RESERVATIONS)
+        .await?;
+    let shown_ids = due_orders
+        .iter()
+        .take(MAX_ENTRIES_IN_SECTION)
+        .map(|(id, _)| *id);
+    let mut rows = order_rows::load_rows(desk, shown_ids).await?;
+
+    let groups = due_orders
+        .chunk_by(|(_, end), (_, next_end)| end_label(desk, *end) == end_label(desk, *next_end));
+    Ok(html! {
+        section.stack {
+            div.head {
+                h2 { (texts().ending) }
+                a href="/orders" { (texts().all_reservations) }
+            }
+            @if due_orders.is_empty() { p.card.muted { (texts().none_ending) } }
+            @for group in groups {
+                @let label = group.first().map_or("", |(_, end)| end_label(desk, *end));
+                @let rows_of_group = take_rows(desk, &mut rows, label);
+                h3 { (label) " (" (count_text(rows_of_group.len(), group.len(), false)) ")" }
+                @if !rows_of_group.is_empty() {
+                    (order_rows::table(desk, fields, &rows_of_group))
+                }
+            }
+        }
+    })
+}
+
+/// Takes the reservations out of `rows` that end at a time with this label.
+fn take_rows(desk: &Desk<'_>, rows: &mut Vec<OrderRow>, label: &str) -> Vec<OrderRow> {
+    rows.extract_if(.., |row| {
+        let end = row.order.expires_at;
+        end.is_some_and(|end| end_label(desk, end) == label)
+    })
+    .collect()
+}
+
+/// Returns the label of the end of a reservation, as far as the end matters today. Days are in UTC.
+fn end_label(desk: &Desk<'_>, end: Timestamp) -> &'static str {
+    if end <= desk.visit.now {
+        return texts().overdue;
+    }
+    match day_number(end) - day_number(desk.visit.now) {
+        0 => texts().ending_today,
+        1 => texts().ending_tomorrow,
+        _ => texts().ending_later,
+    }
+}
+
+/// Returns the number of whole days in UTC since 1 January 1970.
+fn day_number(time: Timestamp) -> i64 {
+    time.as_second().div_euclid(SECONDS_PER_DAY)
+}
+
+/// A section with links to orders or animals.
+struct Section<'a> {
+    title: &'a str,
+    /// The number of all entries, also of those that the section does not show.
+    count: usize,
+    /// Whether there are more entries than were counted.
+    has_more: bool,
+    list_path: &'a str,
+    list_label: &'a str,
+    /// The content above the entries.
+    introduction: Markup,
+    entries: Vec<SectionEntry>,
+}
+
+/// An animal, or the order of an animal.
+struct SectionEntry {
+    path: String,
+    /// The name of the animal; empty if it is deleted.
+    name: String,
+    detail: String,
+}
+
+impl Section<'_> {
+    /// Renders the section, or nothing without entries.
+    fn show(&self) -> Markup {
+        let shown_count = self.count.min(MAX_ENTRIES_IN_SECTION);
+        html! {
+            @if self.count > 0 {
+                section.stack {
+                    div.head {
+                        h2 { (self.title) " (" (count_text(shown_count, self.count, self.has_more)) ")" }
+                        a href=(self.list_path) { (self.list_label) }
+                    }
+                    (self.introduction)
+                    ul.chips {
+                        @for entry in &self.entries {
+                            li {
+                                a href=(entry.path) {
+                                    (markup::name(&entry.name, SHORT))
+                                    span.muted { (entry.detail) }
+                                }
                             }
                         }
                     }
@@ -173,133 +283,178 @@ fn part<'p>(
     }
 }
 
-/// How many there are, and how many of them the page shows.
-fn shown_of(shown: usize, count: usize, more: &str) -> String {
-    let count = format!("{count}{more}");
-    if count == shown.to_string() {
+/// Returns the number of shown entries and the number of all, such as `20 of 45`, or one number if they are equal. With
+/// `has_more`, the number of all is `45+`.
+fn count_text(shown_count: usize, count: usize, has_more: bool) -> String {
+    let plus = if has_more { "+" } else { "" };
+    let count = format!("{count}{plus}");
+    if count == shown_count.to_string() {
         count
     } else {
-        texts().shown_of(shown, &count)
+        texts().shown_of(shown_count, &count)
     }
 }
 
-/// What was sold today and is still sold, the newest first, and whether there is more. The log says which
-/// orders were completed today, also those that were placed long ago.
-async fn sold_today(desk: &Desk<'_>) -> Result<(Vec<order_rows::Row>, bool), StoreError> {
+/// Renders the orders that were sold today and are still sold, the newest first.
+async fn sales(desk: &Desk<'_>) -> Result<Markup, StoreError> {
+    let mut sales = sales_of_today(desk).await?;
+    let hidden_orders = sales
+        .orders
+        .split_off(sales.orders.len().min(MAX_ENTRIES_IN_SECTION));
+    let shown_rows = order_rows::with_pets(desk, sales.orders).await?;
+
+    let mut entries = Vec::new();
+    for OrderRow { order, pet } in &shown_rows {
+        let price = order.price.as_ref();
+        entries.push(SectionEntry {
+            path: format!("/orders/{}", order.id),
+            name: pet
+                .as_ref()
+                .map_or_else(String::new, |pet| pet.name.as_str().to_owned()),
+            detail: price.map_or_else(String::new, |price| amount(price.as_str(), desk.currency())),
+        });
+    }
+    let count = shown_rows.len() + hidden_orders.len();
+    let mut rows = shown_rows;
+    rows.extend(hidden_orders.into_iter().map(OrderRow::without_pet));
+    let sums = order_rows::sums(desk, &rows);
+
+    let section = Section {
+        title: texts().sold_today,
+        count,
+        has_more: sales.has_more,
+        list_path: "/orders?status=completed",
+        list_label: texts().all_sales,
+        introduction: html! { @if !sums.is_empty() { p { (sums) } } },
+        entries,
+    };
+    Ok(section.show())
+}
+
+/// The sales of a day.
+struct Sales {
+    orders: Vec<Order>,
+    /// Whether there are more than were counted.
+    has_more: bool,
+}
+
+/// Loads the orders that were sold today and are still sold, the newest first. The log says which orders were completed
+/// today, also those that were placed long ago.
+async fn sales_of_today(desk: &Desk<'_>) -> Result<Sales, StoreError> {
     let now = desk.visit.now;
-    let since = Timestamp::from_second(now.as_second().div_euclid(DAY) * DAY).unwrap_or(now);
-    let kind = AuditType::parse(ChangeType::OrderCompleted.as_str());
+    let midnight = Timestamp::from_second(day_number(now) * SECONDS_PER_DAY).unwrap_or(now);
     let query = AuditQuery {
-        kind,
-        since: Some(since),
+        kind: AuditType::parse(ChangeType::OrderCompleted.as_str()),
+        since: Some(midnight),
         newest_first: true,
-        limit: MOST_SOLD,
+        limit: MAX_COUNTED_SALES,
         ..AuditQuery::default()
     };
     let (entries, next) = desk.store().list_audit(&query).await?;
-    let id = |entry: AuditEntry| match entry {
-        AuditEntry::Change(change) => change.subject.id.and_then(OrderId::new),
-        AuditEntry::Act { .. } => None,
-    };
-    let ids: BTreeSet<OrderId> = entries.into_iter().filter_map(id).collect();
-    let mut orders = order_rows::with_ids(desk, ids.into_iter().rev()).await?;
+    let mut ids = BTreeSet::new();
+    for entry in entries {
+        if let AuditEntry::Change(change) = entry {
+            ids.extend(change.subject.id.and_then(OrderId::new));
+        }
+    }
+
+    let mut orders = order_rows::load_orders(desk, ids.into_iter().rev()).await?;
     orders.retain(|order| {
-        order.status == OrderStatus::Completed && order.closed_at.is_some_and(|at| at >= since)
+        order.status == OrderStatus::Completed
+            && order
+                .closed_at
+                .is_some_and(|closed_at| closed_at >= midnight)
     });
     orders.sort_by_key(|order| Reverse(order.closed_at));
-    let others = orders.split_off(orders.len().min(SHOWN));
-    let shown = order_rows::animals_of(desk, orders).await?;
-    let all = shown
-        .into_iter()
-        .chain(others.into_iter().map(|order| (order, None)));
-    Ok((all.collect(), next.is_some()))
+    Ok(Sales {
+        orders,
+        has_more: next.is_some(),
+    })
 }
 
-/// Those of the newest animals that arrived in the last week without a photo or a microchip, with what each lacks; and
-/// whether there can be more.
-async fn incomplete(
-    desk: &Desk<'_>,
-    fields: &FieldSet,
-) -> Result<(Vec<(StorePet, String)>, bool), StoreError> {
-    let since = desk
-        .visit
-        .now
-        .checked_sub(NEW.hours())
-        .unwrap_or(desk.visit.now);
+/// Renders the newest animals that arrived in the last week without a photo or a microchip.
+async fn incomplete_pets(desk: &Desk<'_>, fields: &FieldSet) -> Result<Markup, StoreError> {
     let (mut newest, next) = desk
         .store()
         .list_on_offer(None, category_names::largest_page_limit(), false)
         .await?;
-    let (chip, has_photos) = (
-        fields.find("microchip"),
-        desk.app().photos.place().is_some(),
-    );
-    let lacks = |pet: &StorePet| {
-        let has_chip = chip.is_none_or(|field| pet.fields.get(field.name.as_str()).is_some());
-        let has_none = has_photos && pet.photos.all().is_empty();
-        let lacks = [
-            (has_none, texts().no_photo),
-            (
-                !has_chip && Animal::whole(pet, fields).is_chipped(),
-                texts().no_chip,
-            ),
-        ];
-        lacks
-            .into_iter()
-            .filter(|(is_it, _)| *is_it)
-            .map(|(_, what)| what)
-            .collect::<Vec<_>>()
-    };
-    let read = newest.len();
-    newest.retain(|pet| pet.created_at.is_some_and(|at| at >= since));
-    let has_more = next.is_some() && newest.len() == read;
-    let found = newest.into_iter().map(|pet| (lacks(&pet).join(", "), pet));
-    let found = found.filter(|(lacks, _)| !lacks.is_empty());
-    Ok((found.map(|(lacks, pet)| (pet, lacks)).collect(), has_more))
-}
+    let read_count = newest.len();
+    let now = desk.visit.now;
+    let since = now.checked_sub(ARRIVAL_HOURS.hours()).unwrap_or(now);
+    newest.retain(|pet| pet.created_at.is_some_and(|created_at| created_at >= since));
 
-/// When a reservation ends, as far as it matters today. Days are those of UTC.
-fn end(desk: &Desk<'_>, at: Timestamp) -> &'static str {
-    let day = |moment: Timestamp| moment.as_second().div_euclid(DAY);
-    match day(at) - day(desk.visit.now) {
-        _ if at <= desk.visit.now => texts().overdue,
-        0 => texts().ending_today,
-        1 => texts().ending_tomorrow,
-        _ => texts().ending_later,
-    }
-}
-
-fn counts(inventory: Option<&Inventory>) -> Markup {
-    let entry = |of: &str, badge: &Markup, count: fn(&Inventory) -> u64| {
-        html! {
-            li {
-                a href={ "/animals?status=" (of) } {
-                    @if let Some(inventory) = inventory { strong { (count(inventory)) } }
-                    @else { strong.muted { (texts().counting) } }
-                    (badge)
-                }
-            }
+    let mut entries = Vec::new();
+    for pet in &newest {
+        let missing_parts = missing_parts(desk, fields, pet);
+        if !missing_parts.is_empty() {
+            entries.push(SectionEntry {
+                path: format!("/animals/{}", pet.id),
+                name: pet.name.as_str().to_owned(),
+                detail: missing_parts.join(", "),
+            });
         }
+    }
+    let count = entries.len();
+    entries.truncate(MAX_ENTRIES_IN_SECTION);
+
+    let section = Section {
+        title: texts().incomplete,
+        count,
+        has_more: next.is_some() && newest.len() == read_count,
+        list_path: "/animals",
+        list_label: texts().newest_animals,
+        introduction: html! {},
+        entries,
     };
-    let with = |of: PetStatus, count| entry(of.as_str(), &markup::status_badge(of), count);
+    Ok(section.show())
+}
+
+/// Returns the texts that say that an animal has no photo, or no microchip although its kind of animal has one.
+fn missing_parts(desk: &Desk<'_>, fields: &FieldSet, pet: &StorePet) -> Vec<&'static str> {
+    let mut missing_parts = Vec::new();
+    let can_have_photos = desk.app().photos.place().is_some();
+    if can_have_photos && pet.photos.all().is_empty() {
+        missing_parts.push(texts().no_photo);
+    }
+    if let Some(field) = fields.find("microchip")
+        && pet.fields.get(field.name.as_str()).is_none()
+        && Animal::whole(pet, fields).is_chipped()
+    {
+        missing_parts.push(texts().no_chip);
+    }
+    missing_parts
+}
+
+/// Renders the number of animals in each status, with links to them.
+fn counts(inventory: Option<&Inventory>) -> Markup {
+    let available = inventory.map(|inventory| inventory.available);
+    let pending = inventory.map(|inventory| inventory.pending);
+    let sold = inventory.map(|inventory| inventory.sold);
+    let withdrawn = inventory.map(|inventory| inventory.withdrawn);
     html! {
         ul.counts {
-            (with(PetStatus::Available, |of| of.available))
-            (with(PetStatus::Pending, |of| of.pending))
-            (with(PetStatus::Sold, |of| of.sold))
-            (entry("withdrawn", &markup::badge("withdrawn", texts().departures), |of| of.withdrawn))
+            (status_count(PetStatus::Available, available))
+            (status_count(PetStatus::Pending, pending))
+            (status_count(PetStatus::Sold, sold))
+            (count("withdrawn", &markup::badge("withdrawn", texts().departures), withdrawn))
         }
     }
 }
 
-/// What a manager of a store with so many animals should know of its backups.
-fn backup_notice(desk: &Desk<'_>, animals: u64) -> Markup {
-    let lacks = desk.app().backups.lacks(animals, desk.visit.now);
-    let text = lacks
-        .filter(|_| desk.role() >= Role::Manager)
-        .map(|last| match last {
-            Some(at) => texts().old_backup(&wording::exact(at)),
-            None => texts().no_backup.to_owned(),
-        });
-    html! { @if let Some(text) = text { div.flash.notice { (text) } } }
+/// Renders the number of animals in a status. `None` is a number that is not known yet.
+fn status_count(status: PetStatus, number: Option<u64>) -> Markup {
+    count(status.as_str(), &markup::status_badge(status), number)
+}
+
+/// Renders a number of animals with a badge, as a link to the animals with this `status` in the query of their list.
+fn count(status: &str, badge: &Markup, number: Option<u64>) -> Markup {
+    html! {
+        li {
+            a href={ "/animals?status=" (status) } {
+                @if let Some(number) = number { strong { (number) } }
+                @else { strong.muted { (texts().counting) } }
+                (badge)
+            }
+        }
+    }
 }

@@ -48,7 +48,7 @@ pub(super) fn inputs(fields: &FieldSet, but: &[&str], form: &Form, errors: &Erro
     let (first, others) = shown.split_at(shown.len().min(SHOWN));
     let is_used = |field: &&FieldDefinition| {
         let id = input_of(field);
-        !form.get(&id).is_empty() || errors.of(&id).is_some()
+        !form.get(&id).is_empty() || errors.message_for(&id).is_some()
     };
     html! {
         @for field in first { (input(field, form, errors)) }
@@ -59,7 +59,7 @@ pub(super) fn inputs(fields: &FieldSet, but: &[&str], form: &Form, errors: &Erro
             }
         }
         @for (name, _) in removed(fields, form) {
-            @if let Some(error) = errors.of(name) { p.error #(name) tabindex="-1" { (error) } }
+            @if let Some(error) = errors.message_for(name) { p.error #(name) tabindex="-1" { (error) } }
         }
     }
 }
@@ -111,7 +111,7 @@ pub(super) fn options(field: &FieldDefinition, none: &str, value: &str) -> Vec<(
 pub(super) fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Markup {
     let id = input_of(field);
     let label = label_of(field);
-    let input = Input::of(&id, &label, form, errors);
+    let input = Input::from_form(&id, &label, form, errors);
     match field.kind {
         FieldKind::Choice | FieldKind::Boolean => {
             // One that is not offered any more can stay, but not be given.

@@ -81,7 +81,7 @@ fn types(webhook: &Webhook) -> String {
         None => texts().every_change.to_owned(),
         Some(types) => types
             .iter()
-            .map(wording::logged)
+            .map(wording::change_type)
             .collect::<Vec<_>>()
             .join(", "),
     }
@@ -96,8 +96,10 @@ fn description(webhook: &Webhook) -> Markup {
 }
 
 fn inputs(form: &Form, errors: &Errors) -> Markup {
-    let url = Input::of("url", texts().address, form, errors).hint(texts().address_hint);
-    let description = Input::of("description", texts().description, form, errors).optional();
+    let url =
+        Input::from_form("url", texts().address, form, errors).with_hint(texts().address_hint);
+    let description =
+        Input::from_form("description", texts().description, form, errors).as_optional();
     html! { (Input { kind: "url", ..url }.show()) (description.show()) }
 }
 

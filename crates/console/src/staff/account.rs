@@ -177,11 +177,11 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let place = passwords.place(true)?;
     // In a browser that is known, because the member is signed in.
     if let Err(error) = visit.guess(&member.name.key(), Some(member.id)) {
-        return account(desk, &Errors::text(error.message())).await;
+        return account(desk, &Errors::from_text(error.message())).await;
     }
     let password = match chosen(visit, member) {
         Ok(password) => password,
-        Err(wrong) => return account(desk, &Errors::text(&wrong)).await,
+        Err(wrong) => return account(desk, &Errors::from_text(&wrong)).await,
     };
     let hash = passwords
         .hash(place.clone(), password, desk.random_of_form())
@@ -192,7 +192,7 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
     let (typed, present) = (visit.form.raw("current"), member.password.clone());
     if !passwords.is_right(place, typed, present).await? {
-        return account(desk, &Errors::text(texts().current_password_wrong)).await;
+        return account(desk, &Errors::from_text(texts().current_password_wrong)).await;
     }
     let after = |of: StaffMember| of.with_password(hash.clone());
     let ends = EndedSessions::Others(session.record.digest);

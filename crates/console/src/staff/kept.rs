@@ -254,7 +254,7 @@ fn is_shown(
     name: &str,
     value: &str,
 ) -> bool {
-    if SECRETS.contains(&name) || UNTYPED.contains(&name) || merge::is_of_before(name) {
+    if SECRETS.contains(&name) || UNTYPED.contains(&name) || merge::is_initial_value_name(name) {
         return false;
     }
     if page == SELECTED {
@@ -263,7 +263,7 @@ fn is_shown(
     }
     // The forms that need a password are carried out as they are, whatever they say about what they showed.
     let is_merged = name != "price" && action.is_some_and(|action| !action.needs_password);
-    if is_merged && merge::was(form, name).is_some() {
+    if is_merged && merge::initial_value(form, name).is_some() {
         return merge::is_touched(form, name);
     }
     !value.is_empty()

@@ -17,13 +17,14 @@ pub(crate) async fn keys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     let deployment = desk.visit.console.settings.deployment;
     let own = all.iter().filter(|key| key.deployment == deployment);
     let form = &desk.visit.form;
-    let name = Input::of("name", texts().name, form, errors).hint(texts().key_name_hint);
+    let name =
+        Input::from_form("name", texts().name, form, errors).with_hint(texts().key_name_hint);
     let scope = Input {
         value: match form.raw("scope") {
             "" => Scope::default().as_str(),
             scope => scope,
         },
-        ..Input::of("scope", texts().what_key_allows, form, errors)
+        ..Input::from_form("scope", texts().what_key_allows, form, errors)
     };
     let scopes = Scope::ALL.map(|of| (of.as_str(), texts().scope(of)));
     let labels = [
@@ -41,7 +42,7 @@ pub(crate) async fn keys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 h2 { (texts().add_key) }
                 form.fields method="post" action=(PAGE) {
                     (desk.key("add"))
-                    (name.required().show())
+                    (name.as_required().show())
                     (scope.choose(&scopes))
                     div.buttons { button.main { (texts().add_key) } }
                 }
@@ -101,7 +102,7 @@ pub(crate) async fn add_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         .find(|scope| scope.as_str() == form.raw("scope"));
     let is_name = (1..=255).contains(&name.chars().count()) && !name.contains(char::is_control);
     let (true, Some(scope)) = (is_name, scope) else {
-        return keys(desk, &Errors::text(texts().key_name_invalid)).await;
+        return keys(desk, &Errors::from_text(texts().key_name_invalid)).await;
     };
     let deployment = desk.visit.console.settings.deployment;
     let key = ApiKey::generate(deployment, &mut desk.random_of_form());
@@ -170,7 +171,7 @@ pub(crate) async fn change_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             if rotated.is_some() || was_made(desk, &secret).await? {
                 return Ok(key_page(&secret));
             }
-            keys(desk, &Errors::text(texts().key_not_rotated)).await
+            keys(desk, &Errors::from_text(texts().key_not_rotated)).await
         }
         _ => Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form)),
     }

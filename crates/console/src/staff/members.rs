@@ -26,10 +26,11 @@ pub(crate) async fn members(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, A
             .map(|of| of.name.as_str().to_owned())
     };
     let form = &desk.visit.form;
-    let name = Input::of("name", texts().name, form, errors).hint(texts().member_name_hint);
+    let name =
+        Input::from_form("name", texts().name, form, errors).with_hint(texts().member_name_hint);
     let role = Input {
         value: form.raw("role").parse().unwrap_or(Role::Clerk).as_str(),
-        ..Input::of("role", texts().role_label, form, errors)
+        ..Input::from_form("role", texts().role_label, form, errors)
     };
     let roles = Role::ALL.map(|of| (of.as_str(), texts().what_role_may(of)));
     let labels = [
@@ -46,7 +47,7 @@ pub(crate) async fn members(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, A
                 h2 { (texts().add_member) }
                 form.fields method="post" action=(PAGE) {
                     (desk.key("add"))
-                    (name.required().show())
+                    (name.as_required().show())
                     (role.choose(&roles))
                     div.buttons { button.main { (texts().add_member_button) } }
                 }
@@ -131,7 +132,7 @@ pub(crate) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         StaffName::new(form.raw("name")),
         form.raw("role").parse().ok(),
     ) else {
-        return members(desk, &Errors::text(texts().member_name_invalid)).await;
+        return members(desk, &Errors::from_text(texts().member_name_invalid)).await;
     };
     let link = Token::generate(&mut desk.random_of_form());
     let new = StaffMember::new(name.clone(), role, &link, desk.visit.now);
@@ -144,7 +145,7 @@ pub(crate) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         StaffWritten::NameTaken => texts().member_name_taken,
         StaffWritten::Full | StaffWritten::Stale => texts().too_many_members,
     };
-    members(desk, &Errors::text(wrong)).await
+    members(desk, &Errors::from_text(wrong)).await
 }
 
 /// Whether this form has made its link before, and nobody has used it.

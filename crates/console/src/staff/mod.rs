@@ -28,7 +28,7 @@ pub(super) use self::{
     passkeys::{add_passkey, challenge, passkeys, remove_passkey, sign_in_with_passkey},
     provider::{come_back, leave, signed_in},
     second_factor::{new_recovery_codes, remove_second_factor, second_factor, set_second_factor},
-    sign_in::{continue_here, give_code, required, sign_in, sign_in_form},
+    sign_in::{continue_here, give_code, sign_in, sign_in_form, sign_in_page},
     sign_out::{end_sessions, sign_out},
 };
 

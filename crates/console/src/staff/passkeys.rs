@@ -186,7 +186,7 @@ pub(crate) async fn passkeys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, 
     let value = typed.or(here.as_deref()).unwrap_or(texts().passkey);
     let name = Input {
         value,
-        ..Input::of("name", texts().passkey_name, &visit.form, errors)
+        ..Input::from_form("name", texts().passkey_name, &visit.form, errors)
     };
     let ids: Vec<_> = member
         .passkeys
@@ -226,7 +226,7 @@ pub(crate) async fn passkeys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, 
             form.fields.card method="post" action=(PAGE) data-user=(BASE64.encode(user_of(visit, member)))
                 data-member=(member.name.as_str()) data-present=(ids.join(" ")) {
                 (desk.key("add"))
-                (name.required().show())
+                (name.as_required().show())
                 (asking(texts().add_passkey))
             }
         }
@@ -272,7 +272,7 @@ pub(crate) async fn add_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             } else {
                 texts().passkey_unusable
             };
-            return passkeys(desk, &Errors::text(wrong)).await;
+            return passkeys(desk, &Errors::from_text(wrong)).await;
         }
     };
     let all = [&member.passkeys[..], std::slice::from_ref(&made)].concat();

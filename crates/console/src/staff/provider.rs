@@ -267,8 +267,8 @@ async fn enter(
                 continue;
             }
             (Some(known), _) => {
-                let ends =
-                    session::presented(visit).map_or(EndedSessions::None, EndedSessions::One);
+                let ends = session::presented_digest(visit)
+                    .map_or(EndedSessions::None, EndedSessions::One);
                 StaffChange::new(known.version, known, ActType::StaffSignedIn).ending(ends)
             }
             (None, Some(linked)) => StaffMember { role, ..linked }

@@ -99,7 +99,7 @@ pub(crate) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError
         recovery: vec![],
     };
     let Some(used) = unused.after(visit.form.raw("code"), &new, visit.now) else {
-        return Ok(page(desk, &new, &Errors::text(texts().app_code_wrong)));
+        return Ok(page(desk, &new, &Errors::from_text(texts().app_code_wrong)));
     };
     // A key file that exists already, on another machine, has encrypted what is there.
     let is_first = !delivery::has_secrets(desk.store()).await?;

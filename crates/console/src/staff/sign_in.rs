@@ -34,7 +34,7 @@ pub(crate) fn sign_in_form(visit: &Visit<'_>) -> Ready<Result<Response, ApiError
 /// `POST /sign-in/done`: a member who used another tab to sign in continues with what was typed in this one.
 pub(crate) async fn continue_here(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let then = Then::sent(visit)?;
-    let Some(Session { member, .. }) = session::of(visit).await? else {
+    let Some(Session { member, .. }) = session::find(visit).await? else {
         return Ok(form(
             visit,
             &then,
@@ -50,12 +50,12 @@ pub(crate) async fn continue_here(visit: &Visit<'_>) -> Result<Response, ApiErro
 }
 
 /// The response of a page that needs a session, or one in which the password was given recently.
-pub(crate) fn required(visit: &Visit<'_>, session: Option<&Session>) -> Response {
+pub(crate) fn sign_in_page(visit: &Visit<'_>, session: Option<&Session>) -> Response {
     // A second click, or the session has ended already.
     if visit.request.uri.path() == "/sign-out" {
         return layout::redirect("/sign-in");
     }
-    let browser = BrowserSecret::of(visit);
+    let browser = BrowserSecret::from_cookie_or_new(visit);
     let then = Then::back_to(visit, &browser);
     if then.kept.is_none() && then.lost.is_none() && session.is_none() {
         let next = utf8_percent_encode(&then.next, NON_ALPHANUMERIC);
@@ -235,7 +235,7 @@ pub(super) async fn let_in(
     act: Option<Act>,
 ) -> Result<Option<Token>, ApiError> {
     let (token, begun) = session::begin(visit, member.id, act.is_some());
-    let ends = session::presented(visit).map_or(EndedSessions::None, EndedSessions::One);
+    let ends = session::presented_digest(visit).map_or(EndedSessions::None, EndedSessions::One);
     let (seen, after) = (member.version, member.clone());
     let change = StaffChange {
         seen,
@@ -274,7 +274,7 @@ fn code_form(
 /// `POST /sign-in/code`.
 pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let then = Then::sent(visit)?;
-    let begun = session::with_or_without_code(visit).await?;
+    let begun = session::find_with_or_without_code(visit).await?;
     let Some(Session { member, record }) =
         begun.filter(|begun| begun.record.confirmed_at.is_none())
     else {

@@ -62,13 +62,13 @@ impl KeptForm {
 
         let content = visit.form.raw(CONTENT);
         let tag = visit.form.raw(TAG);
-        let is_own = BrowserSecret::presented(visit)
+        let is_own = BrowserSecret::from_cookie(visit)
             .is_some_and(|browser| visit.is_tag_of(tag, &signed_text(&browser, path, content)));
         if !is_own || own_path(visit, &Method::POST, path).is_none() {
             let message = texts().form_not_of_browser;
             return Err(ApiError::new(Problem::InsufficientScope, message));
         }
-        let form = Form::of(content.to_owned().into());
+        let form = Form::from_own_bytes(content.to_owned().into());
         Ok(Some(Self {
             path: path.to_owned(),
             form,

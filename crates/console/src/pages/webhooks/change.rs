@@ -63,7 +63,7 @@ pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     .await?
     {
         Ok(reply) => Ok(reply),
-        Err(why) => list(desk, &Errors::text(why)).await,
+        Err(why) => list(desk, &Errors::from_text(why)).await,
     }
 }
 
@@ -96,7 +96,7 @@ pub(in super::super) async fn press(
     };
     match change(desk, wanted, code, next).await? {
         Ok(reply) => Ok(reply),
-        Err(why) => show(desk, &Errors::text(why)).await,
+        Err(why) => show(desk, &Errors::from_text(why)).await,
     }
 }
 

@@ -1,0 +1,45 @@
+//! Sends photos and the files of the layout, which need no session.
+
+use hyper::http::request::Parts;
+use petstore_domain::{Client, store_area::Logo};
+use petstore_web::edge::{ApiError, Reader, Response, photos};
+
+use super::{layout, session, state::Console, visit::Visit};
+
+impl Console {
+    /// Responds to `GET /photos/{file}`.
+    pub(super) async fn photo(
+        &self,
+        client: &Client,
+        visit: &Visit<'_>,
+    ) -> Result<Response, ApiError> {
+        let headers = &visit.request.headers;
+        let reader = match session::find(visit).await? {
+            Some(_) => Reader::Known,
+            None => self.edge.strangers.reader(client, headers),
+        };
+        let memory = &self.edge.response_memory;
+        photos::respond(
+            &self.app.reading.photos,
+            memory,
+            reader,
+            headers,
+            visit.parameter,
+        )
+        .await
+    }
+
+    /// Responds to `GET /assets/{name}`, also with the logo of the store.
+    pub(super) async fn asset(
+        &self,
+        client: &Client,
+        request: &Parts,
+    ) -> Result<Response, ApiError> {
+        let Some(logo) = Logo::at(request.uri.path()) else {
+            return layout::asset(request.uri.path());
+        };
+        let reader = self.edge.strangers.reader(client, &request.headers);
+        let memory = &self.edge.response_memory;
+        photos::respond_with_logo(&self.app.reading.logos, memory, reader, logo).await
+    }
+}

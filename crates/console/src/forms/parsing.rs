@@ -1,0 +1,230 @@
+//! Parses the texts that people type into forms. An error is the message for the person.
+
+use jiff::{SignedDuration, Timestamp, ToSpan, civil::Date, tz::TimeZone};
+use petstore_domain::{
+    PetName, PetStatus,
+    store_area::{
+        Category, Contact, Currency, Decimal, FieldDefinition, FieldKind, Label, Order, Text,
+        WithdrawalReason, normalized,
+    },
+    text,
+};
+use petstore_languages::{AmbiguousNumber, console_texts as texts, numbers};
+
+use crate::{markup, visit::Form};
+
+/// Parses the number of an animal or an order as people write it: `7`, `#7` and `No. 7` are 7.
+pub(crate) fn parse_number(typed_text: &str) -> Option<i64> {
+    let typed_text = normalized(typed_text.trim());
+    for prefix in texts().before_number.map(normalized) {
+        if let Some(digits) = typed_text.strip_prefix(&*prefix) {
+            return text::integer(digits.trim());
+        }
+    }
+    text::integer(typed_text.trim())
+}
+
+/// Finds a category by its name or its number, and returns its number.
+pub(crate) fn find_category(typed_text: &str, categories: &[Category]) -> Result<i64, String> {
+    if typed_text.is_empty() {
+        return Err(texts().category_missing.to_owned());
+    }
+    let mut matching_ids: Vec<i64> = categories
+        .iter()
+        .filter(|category| is_named(category, typed_text))
+        .map(|category| category.id)
+        .collect();
+    matching_ids.sort_unstable();
+    matching_ids.dedup();
+
+    match *matching_ids {
+        [id] => Ok(id),
+        [] => {
+            let prefix = texts().category_prefix;
+            let number = typed_text.strip_prefix(prefix).unwrap_or(typed_text);
+            text::integer(number).ok_or_else(|| {
+                let readable_text = markup::readable(typed_text, markup::SHORT);
+                texts().unknown_category(&readable_text)
+            })
+        }
+        [first_id, second_id, ..] => {
+            let readable_text = markup::readable(typed_text, markup::SHORT);
+            Err(texts().ambiguous_category(&readable_text, first_id, second_id))
+        }
+    }
+}
+
+/// Whether a category has the name that was typed, in full or as pages show it.
+pub(crate) fn is_named(category: &Category, typed_text: &str) -> bool {
+    let label = category.label.as_str();
+    let name = text::compared(typed_text);
+    text::compared(label) == name || text::compared(&markup::readable(label, markup::SHORT)) == name
+}
+
+/// Returns the names of a category: its label in full, its label as pages show it, and its number in words and in digits.
+pub(crate) fn names_of(category: &Category) -> [String; 4] {
+    let label = category.label.as_str();
+    [
+        label.to_owned(),
+        markup::readable(label, markup::SHORT),
+        texts().category_number(category.id),
+        category.id.to_string(),
+    ]
+}
+
+/// Parses a status by its name in the contract, or by the word that the pages show.
+pub(crate) fn parse_status(typed_text: &str) -> Result<PetStatus, String> {
+    let typed_text = typed_text.to_lowercase();
+    for status in PetStatus::ALL {
+        if status.as_str() == typed_text || texts().status(status).to_lowercase() == typed_text {
+            return Ok(status);
+        }
+    }
+    Err(texts().status_invalid.to_owned())
+}
+
+/// Parses the name of an animal. The interface for programs also accepts an empty one.
+pub(crate) fn parse_name(typed_text: &str) -> Result<PetName, String> {
+    if typed_text.contains('\0') {
+        return Err(texts().not_in_text.to_owned());
+    }
+    if !markup::is_visible(typed_text) {
+        return Err(texts().name_missing.to_owned());
+    }
+    PetName::new(typed_text.to_owned()).ok_or_else(|| texts().name_too_long.to_owned())
+}
+
+/// Parses the name of a category. The interface for programs also accepts an invisible one.
+pub(crate) fn parse_label(typed_text: &str) -> Result<Label, String> {
+    if !markup::is_visible(typed_text) {
+        return Err(texts().label_missing.to_owned());
+    }
+    Label::new(typed_text.to_owned()).ok_or_else(|| texts().label_invalid.to_owned())
+}
+
+/// Parses a text that may be left out. The message names the input by its label.
+pub(crate) fn parse_optional_text<const MAX: usize>(
+    typed_text: &str,
+    label: &str,
+) -> Result<Option<Text<MAX>>, String> {
+    if typed_text.is_empty() {
+        return Ok(None);
+    }
+    if typed_text.contains('\0') {
+        return Err(texts().not_in_text.to_owned());
+    }
+    // Browsers send CR LF, which counts as one character for people.
+    match Text::new(typed_text.replace("\r\n", "\n")) {
+        Some(text) => Ok(Some(text)),
+        None => Err(texts().too_long(label, MAX)),
+    }
+}
+
+/// Returns a price as the store writes it: `1,50` is `1.50` in a language with a decimal comma. Other text stays as
+/// it is, and is invalid.
+///
+/// # Errors
+///
+/// A price with two meanings, which the message names.
+fn parse_amount(typed_text: &str, currency: Option<&Currency>) -> Result<String, String> {
+    let is_whole = currency.is_some_and(|currency| currency.decimals() == 0);
+    parse_decimal(typed_text, currency, is_whole)
+}
+
+/// Returns a number for a field as the store writes it: `1,5` is `1.5` in a language with a decimal comma. Other text
+/// stays as it is, and is invalid.
+///
+/// # Errors
+///
+/// A number with two meanings, which the message names.
+pub(crate) fn parse_field_number(
+    field: &FieldDefinition,
+    typed_text: &str,
+    currency: Option<&Currency>,
+) -> Result<String, String> {
+    if field.is_price() {
+        return parse_amount(typed_text, currency);
+    }
+    parse_decimal(typed_text, currency, field.kind == FieldKind::Integer)
+}
+
+/// Returns a number as the store writes it. Fails if the number has two meanings in the language of the request.
+fn parse_decimal(
+    typed_text: &str,
+    currency: Option<&Currency>,
+    is_whole: bool,
+) -> Result<String, String> {
+    match numbers().parse(typed_text, currency, is_whole) {
+        Ok(number) => Ok(number),
+        Err(AmbiguousNumber {
+            meanings,
+            spellings,
+        }) => {
+            let meanings = meanings.each_ref().map(String::as_str);
+            let spellings = spellings.each_ref().map(String::as_str);
+            Err(texts().ambiguous(typed_text.trim(), meanings, spellings))
+        }
+    }
+}
+
+/// Parses a price. An empty input means no price.
+pub(crate) fn parse_price(
+    typed_text: &str,
+    currency: Option<&Currency>,
+) -> Result<Option<Decimal>, String> {
+    if typed_text.is_empty() {
+        return Ok(None);
+    }
+    match Decimal::new(&parse_amount(typed_text, currency)?) {
+        Some(price) if !price.has_minus() => Ok(Some(price)),
+        _ => Err(texts().price_invalid.to_owned()),
+    }
+}
+
+/// Parses the contact data of a customer. An empty input means no contact.
+pub(crate) fn parse_contact(typed_text: &str) -> Result<Option<Contact>, String> {
+    if typed_text.contains('\0') {
+        return Err(texts().not_in_text.to_owned());
+    }
+    if typed_text.is_empty() {
+        return Ok(None);
+    }
+    match Contact::new(typed_text.to_owned()) {
+        Some(contact) => Ok(Some(contact)),
+        None => Err(texts().text_too_long.to_owned()),
+    }
+}
+
+/// Parses the reason for a withdrawal, by its name in the contract.
+pub(crate) fn parse_withdrawal_reason(typed_text: &str) -> Result<WithdrawalReason, String> {
+    typed_text
+        .parse()
+        .map_err(|_| texts().reason_missing.to_owned())
+}
+
+/// Parses the day of a form, and returns its end in the zone of the reader, whose script sends the offset in minutes.
+/// The end must be after `now`, and within the longest reservation.
+pub(crate) fn parse_end_of_day(form: &Form, now: Timestamp) -> Result<Timestamp, String> {
+    if let Some(end) = end_of_day(form) {
+        let distance = end.duration_since(now);
+        if distance > SignedDuration::ZERO && distance <= Order::LONGEST_RESERVATION {
+            return Ok(end);
+        }
+    }
+    Err(texts().day_invalid.to_owned())
+}
+
+/// Returns the last second of the day of a form. An invalid offset counts as none.
+fn end_of_day(form: &Form) -> Option<Timestamp> {
+    let day: Date = form.get("until").parse().ok()?;
+    let end_in_utc = day
+        .at(23, 59, 59, 0)
+        .to_zoned(TimeZone::UTC)
+        .ok()?
+        .timestamp();
+    let offset_minutes = match form.integer("until-offset") {
+        Some(minutes) if minutes.abs() <= 24 * 60 => minutes,
+        _ => 0,
+    };
+    end_in_utc.checked_add(offset_minutes.minutes()).ok()
+}
